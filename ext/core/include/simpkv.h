@@ -1,0 +1,290 @@
+/*
+ * simpkv.h - the native core of simpkv: a key/value store for Puppet manifests.
+ *
+ * This is the only public header. A store maps keys to documents. A key is a path such as
+ * "environments/production/app1/password"; a document is a byte string, by convention one JSON object (see
+ * "Documents" below), though a store keeps any bytes.
+ *
+ * Rules that hold for every function here:
+ *
+ * - Strings are a pointer and a length in bytes. A string argument is borrowed for the length of the call, and
+ *   need not end in NUL. Keys, options and paths may not contain NUL; documents may.
+ * - Handles are opaque. Who creates one releases it, with the function that is named beside its constructor; each
+ *   releasing function accepts NULL.
+ * - Calls that can fail take a `skv_reply` that the caller owns, and overwrite it: its status, its message, its data.
+ *   They also return the status. Whatever a reply hands out stays valid until its next use in a call, or its release.
+ * - Nothing here aborts, exits, raises a signal, changes the working directory, the umask or the locale, or starts a
+ *   thread. Running out of memory is the status SKV_NOMEM, which any call with a reply can return; so is
+ *   SKV_INVALID, for a NULL or malformed argument.
+ * - "Thread-safe" on a function means: it may be called from several threads at once, on the same store. A reply, a
+ *   cancel handle and a list belong to one thread at a time, but for skv_cancel_fire().
+ * - No message contains document bytes.
+ */
+#ifndef SIMPKV_H
+#define SIMPKV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SKV_API __attribute__((visibility("default")))
+#else
+#define SKV_API
+#endif
+
+/* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses a difference. */
+#define SKV_ABI 1
+
+/*
+ * Statuses. The name in the middle is what skv_status_name() answers and what a binding derives its exception from.
+ */
+#define SKV_STATUS_MAP(X)                                                                                              \
+    X(0, OK, "ok")                    /* done */                                                                       \
+    X(1, END, "end")                  /* a list has no further page */                                                 \
+    X(2, NOT_FOUND, "not_found")      /* no such key, or no such folder */                                             \
+    X(3, EXISTS, "exists")            /* SKV_PUT_ABSENT: the key is there already */                                   \
+    X(4, CONFLICT, "conflict")        /* SKV_PUT_EXPECT: the stored document is another one */                         \
+    X(5, IS_FOLDER, "is_folder")      /* a key was asked for, and the name is a folder's */                            \
+    X(6, IS_KEY, "is_key")            /* a folder was asked for, and the name is a key's */                            \
+    X(7, INVALID, "invalid")          /* an argument is malformed: the message says which */                           \
+    X(8, TIMEOUT, "timeout")          /* the deadline passed first */                                                  \
+    X(9, INTERRUPTED, "interrupted")  /* the wake hook of the cancel handle asked to stop */                           \
+    X(10, DENIED, "denied")           /* no permission, or a link that leads out of the root */                        \
+    X(11, UNAVAILABLE, "unavailable") /* the storage cannot be used now: disk full, I/O error, ... */                  \
+    X(12, TOO_LARGE, "too_large")     /* a name or document exceeds a limit, which is named */                         \
+    X(13, MALFORMED, "malformed")     /* not a JSON document, or nested too deeply */                                  \
+    X(14, NOMEM, "no_memory")
+
+enum skv_status {
+#define SKV_STATUS_ENUM(number, name, text) SKV_##name = number,
+    SKV_STATUS_MAP(SKV_STATUS_ENUM)
+#undef SKV_STATUS_ENUM
+};
+
+/* ---- The library ------------------------------------------------------------------------------------------------ */
+
+/* Answers SKV_ABI as it was when the library was built. Thread-safe. */
+SKV_API int skv_abi(void);
+
+/* Answers the library's version, such as "1.0.0": a static string. Thread-safe. */
+SKV_API const char *skv_version(void);
+
+/* Answers the name of a status ("not_found"), a static string, or NULL for a number that is none: statuses are
+ * numbered from 0 without gaps. Thread-safe. */
+SKV_API const char *skv_status_name(int status);
+
+/* ---- Replies ---------------------------------------------------------------------------------------------------- */
+
+typedef struct skv_reply skv_reply;
+
+/* Answers an empty reply, or NULL when out of memory. Release with skv_reply_free(). Thread-safe. */
+SKV_API skv_reply *skv_reply_new(void);
+
+/* Wipes what the reply holds, and frees it. */
+SKV_API void skv_reply_free(skv_reply *reply);
+
+/* Answers the status of the last call that filled the reply; SKV_OK for a new one. */
+SKV_API int skv_reply_status(const skv_reply *reply);
+
+/* Answers why that call failed, as NUL-terminated UTF-8 without control characters; "" when it did not. */
+SKV_API const char *skv_reply_message(const skv_reply *reply);
+
+/* Answer the bytes that the call returned and their number. The data are followed by a NUL that is not counted; never
+ * NULL. */
+SKV_API const char *skv_reply_data(const skv_reply *reply);
+SKV_API size_t skv_reply_size(const skv_reply *reply);
+
+/* Answers the number that the call returned; each call says which. */
+SKV_API int64_t skv_reply_number(const skv_reply *reply);
+
+/* ---- Waiting, and how to stop it -------------------------------------------------------------------------------- */
+
+/*
+ * Every call that can wait takes `timeout_ms`, how long it may take from now on in milliseconds (0: do not wait,
+ * negative: SKV_INVALID), and `cancel`, which may be NULL.
+ */
+typedef struct skv_cancel skv_cancel;
+
+/*
+ * Called on the waiting thread, inside the waiting call, after skv_cancel_fire(). Nonzero ends the call with
+ * SKV_INTERRUPTED; zero resumes its waiting. It must return (no longjmp, no exception), and may not use the store.
+ */
+typedef int (*skv_wake_fn)(void *context);
+
+/* Answers a handle, or NULL when out of memory. Release with skv_cancel_free(), while no call uses it. Thread-safe. */
+SKV_API skv_cancel *skv_cancel_new(void);
+SKV_API void skv_cancel_free(skv_cancel *cancel);
+
+/* Names the hook. Without one, skv_cancel_fire() ends the call. */
+SKV_API void skv_cancel_on_wake(skv_cancel *cancel, skv_wake_fn wake, void *context);
+
+/* Forgets a skv_cancel_fire() that no call has taken notice of: do this before a handle is used again. */
+SKV_API void skv_cancel_reset(skv_cancel *cancel);
+
+/* Wakes the call that waits with this handle, or else the next one that would. Thread-safe and async-signal-safe. */
+SKV_API void skv_cancel_fire(skv_cancel *cancel);
+
+/* ---- Keys ------------------------------------------------------------------------------------------------------- */
+
+#define SKV_KEY_MAX 4096        /* bytes in a key, prefix included */
+#define SKV_KEY_SEGMENT_MAX 255 /* bytes between two slashes */
+
+/* Flags of skv_key_check(). */
+#define SKV_KEY_UPPER 1 /* A to Z are allowed too */
+
+/*
+ * Checks a key as manifests write it: a-z 0-9 . _ : / -, and no segment that is "." or "..".
+ * Returns SKV_OK; SKV_INVALID with one of the messages "key 'K' contains disallowed whitespace", "... contains
+ * unsupported characters. ...", "... contains disallowed '/./' or '/../' sequence", checked in this order;
+ * SKV_TOO_LARGE for a segment above SKV_KEY_SEGMENT_MAX or a key above SKV_KEY_MAX. Thread-safe.
+ */
+SKV_API int skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply);
+
+/*
+ * Puts a key below a prefix: the data are the prefix and the key with empty segments dropped, joined by single slashes
+ * (prefix "environments/dev", key "/a//b/": "environments/dev/a/b"). Either may be empty. Any characters are allowed,
+ * but NUL, and no segment may be "." or "..". Returns SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the limits above, for the
+ * result). Thread-safe.
+ */
+SKV_API int skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len, skv_reply *reply);
+
+/* ---- Distinguished names ---------------------------------------------------------------------------------------- */
+
+#define SKV_LAYOUT_PLAIN 0 /* simpkvKey=k,ou=f,...: readable, ignores case */
+#define SKV_LAYOUT_HEX 1   /* simpkvHexId=6b,...: keeps case */
+
+#define SKV_KIND_NONE 0
+#define SKV_KIND_KEY 1
+#define SKV_KIND_FOLDER 2
+
+/*
+ * The DN of the entry that holds `path` ("environments/production/a/b", "globals/a") as a `kind`, in the instance `id`
+ * below `base_dn`: the data, escaped by RFC 4514. A path of "environments", "environments/<env>" or "globals" is a
+ * folder. Returns SKV_OK, SKV_INVALID (unknown layout or kind, a path that is not below one of the two roots, a name
+ * that is empty, "." or "..", not UTF-8 or holds NUL, a key where only a folder can be), SKV_TOO_LARGE (a name or the
+ * whole above what slapd and 389-DS both take; the message names the segment). Thread-safe.
+ */
+SKV_API int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id,
+                             size_t id_len, const char *path, size_t path_len, skv_reply *reply);
+
+/*
+ * The way back: the data are the path, the number is the SKV_KIND_*. Attribute names are compared without regard to
+ * case, and spaces around '=' and ',' are ignored, also in base_dn; names in the plain layout come back as they are
+ * spelled in `dn`.
+ * Returns SKV_OK, SKV_INVALID (not a DN, or not an entry of that instance in that layout). Thread-safe.
+ */
+SKV_API int skv_path_from_dn(int layout, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len,
+                             const char *dn, size_t dn_len, skv_reply *reply);
+
+/* The data are `value` escaped by RFC 4515, to stand in a search filter. Returns SKV_OK. Thread-safe. */
+SKV_API int skv_filter_escape(const char *value, size_t value_len, skv_reply *reply);
+
+/* ---- Documents -------------------------------------------------------------------------------------------------- */
+
+#define SKV_DOUBLE_MAX 32 /* bytes that skv_format_double() needs at the most, with its NUL */
+
+/*
+ * Writes a finite number as MRI's Float#to_s does, whatever the locale: the shortest digits that read back as the same
+ * double ("9.898", "1.0e-05", "100000000000000.0", "1.0e+15"). `out` has room for SKV_DOUBLE_MAX bytes.
+ * Answers the length without the NUL, or 0 for NaN and the infinities. Thread-safe.
+ */
+SKV_API size_t skv_format_double(double number, char *out);
+
+/*
+ * Whether two documents say the same: same value, metadata and encoding, with members in the same order; spacing, the
+ * spelling of numbers and strings, and unknown members of the outermost object do not count; no metadata, null and {}
+ * are alike; 1 and 1.0 differ. The number is 1 when they do, else 0; documents that cannot be read are alike when they
+ * are equal to the byte. Returns SKV_OK. Thread-safe.
+ */
+SKV_API int skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply);
+
+/* ---- Stores ----------------------------------------------------------------------------------------------------- */
+
+typedef struct skv_store skv_store;
+
+/*
+ * Opens a store. `options` is a list of names and values, each followed by a NUL: "root_path\0/srv/kv\0". Release with
+ * skv_close(). Answers NULL on failure; the reply then says why:
+ *   SKV_INVALID      unknown type or option, a missing option
+ *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used, or not be made
+ * Thread-safe. Types and their options:
+ *   "file"   root_path: an absolute path. The folder is made, with the ones above it, when it is missing, and in it
+ *            "globals" and "environments". It may be a symbolic link.
+ */
+SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len,
+                            skv_reply *reply);
+
+/* Releases the store. Does no I/O. No call may use it any more. */
+SKV_API void skv_close(skv_store *store);
+
+/*
+ * All that follow take a key relative to the store ("environments/dev/a/b", as skv_key_join() makes it) and can return,
+ * beside what is listed: SKV_INVALID or SKV_TOO_LARGE (the key), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_DENIED,
+ * SKV_UNAVAILABLE. After SKV_INTERRUPTED nothing was changed, or the change is complete. Thread-safe, all of them.
+ */
+
+/* Reads a key: the data are its document. SKV_OK, SKV_NOT_FOUND, SKV_IS_FOLDER. */
+SKV_API int skv_get(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
+                    skv_reply *reply);
+
+/* Whether there is a key or a folder of that name: the number is a SKV_KIND_*. SKV_OK. What cannot be determined is an
+ * error, not SKV_KIND_NONE. */
+SKV_API int skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
+                       skv_reply *reply);
+
+/* On which condition skv_put() writes. */
+#define SKV_PUT_ANY 0    /* always */
+#define SKV_PUT_ABSENT 1 /* only if there is no such key: else SKV_EXISTS */
+#define SKV_PUT_EXPECT 2 /* only if the stored document is `expect`, to the byte: else SKV_CONFLICT */
+
+/*
+ * Stores a document, with the folders that it needs. The number is 1 if something was written, 0 if the stored document
+ * says the same already (skv_document_same()). `expect` counts with SKV_PUT_EXPECT only; NULL otherwise.
+ * SKV_OK, SKV_EXISTS, SKV_CONFLICT (absent counts as one), SKV_IS_FOLDER, SKV_IS_KEY (a name on the way is a key's).
+ */
+SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
+                    int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
+                    skv_reply *reply);
+
+/* Deletes a key; the folder that it may leave empty stays. The number is 1 if it was there, else 0. SKV_OK,
+ * SKV_IS_FOLDER. */
+SKV_API int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
+                       skv_reply *reply);
+
+/* Deletes a folder and all that is below it. The number is 1 if it was there, else 0. SKV_OK, SKV_IS_KEY. If it fails
+ * half-way, the message says so: what is gone is gone. */
+SKV_API int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                           skv_cancel *cancel, skv_reply *reply);
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * skv_list_open() answers a handle, or NULL: SKV_NOT_FOUND (no such folder, or it is a key) or one of the statuses
+ * above. Release with skv_list_close(), before its store is closed.
+ *
+ * skv_list_next() then answers SKV_OK with a page of one or more records as the data, whose count is the number;
+ * SKV_END with no data when all have been handed out; or an error, after which the list is over. `timeout_ms` is for
+ * one page. Records come in no particular order, each once, packed:
+ *
+ *     char     kind      'k' a key, 'f' a folder, 'e' a key whose document could not be read
+ *     uint32_t name_len  in the machine's byte order, unaligned, as the next
+ *     uint32_t body_len
+ *     name_len bytes     the base name
+ *     body_len bytes     'k': the document, 'f': nothing, 'e': why, a message
+ */
+typedef struct skv_list skv_list;
+
+SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                                skv_cancel *cancel, skv_reply *reply);
+SKV_API int skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API void skv_list_close(skv_list *list);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+#include "chaos.h"
+
+#include "check.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#ifdef SKV_CHAOS
+
+/* The number of allocations until the one that fails; 0 for none. */
+static long countdown;
+static bool failed;
+
+bool skv_chaos_fails(void);
+
+bool skv_chaos_fails(void)
+{
+    if (countdown == 0 || --countdown > 0)
+        return false;
+    failed = true;
+    return true;
+}
+
+static void *chaos_malloc(size_t size)
+{
+    return skv_chaos_fails() ? NULL : malloc(size);
+}
+
+void chaos(void (*scenario)(void))
+{
+    json_set_alloc_funcs(chaos_malloc, free);
+    for (long n = 1;; n++) {
+        countdown = n;
+        failed = false;
+        scenario();
+        if (!failed)
+            break;
+        CHECK(n < 100000);
+    }
+    countdown = 0;
+    json_set_alloc_funcs(malloc, free);
+}
+
+#else
+
+void chaos(void (*scenario)(void))
+{
+    scenario();
+}
+
+#endif

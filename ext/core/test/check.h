@@ -1,0 +1,40 @@
+/* check.h - the little that the C tests need: checks that count, and tables of cases that the Ruby specs read too. */
+#ifndef SKV_TEST_CHECK_H
+#define SKV_TEST_CHECK_H
+
+#include "simpkv.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Counts, and reports a failure with its place. Answers whether it held. */
+#define CHECK(condition) check_(!!(condition), __FILE__, __LINE__, #condition)
+#define CHECK_STR(actual, expected) check_string_((actual), (expected), __FILE__, __LINE__)
+/* The reply's status and data. */
+#define CHECK_STATUS(reply, expected) check_status_((reply), (expected), __FILE__, __LINE__)
+
+bool check_(bool held, const char *file, int line, const char *what);
+bool check_string_(const char *actual, const char *expected, const char *file, int line);
+bool check_status_(const skv_reply *reply, int expected, const char *file, int line);
+
+/* Prints "<name>: N passed, N failed"; answers main's exit status. */
+int check_summary(const char *name);
+
+/* The status of that name, as skv_status_name() spells it, or -1. */
+int status_named(const char *name);
+
+#define CASE_FIELDS 8
+
+/* One line of a table: fields between tabs, with the escapes \t \n \r \\ \0 and \xHH undone. */
+typedef struct test_case {
+    int line;
+    size_t fields;
+    char *field[CASE_FIELDS];
+    size_t len[CASE_FIELDS];
+} test_case;
+
+/* Runs `run` for each line of test/cases/<name>; blank lines and lines that start with '#' do not count. A table that
+ * is missing or empty is a failure. */
+void each_case(const char *name, void (*run)(const test_case *));
+
+#endif
