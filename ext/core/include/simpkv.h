@@ -30,10 +30,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+/* The extension for MRI compiles the core into itself, with SKV_API empty: it exports nothing of it. */
+#ifndef SKV_API
 #define SKV_API __attribute__((visibility("default")))
-#else
-#define SKV_API
 #endif
 
 /* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses a difference. */
@@ -172,10 +171,10 @@ SKV_API int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t b
                              size_t id_len, const char *path, size_t path_len, skv_reply *reply);
 
 /*
- * The way back: the data are the path, the number is the SKV_KIND_*. Attribute names are compared without regard to
- * case, and spaces around '=' and ',' are ignored, also in base_dn; names in the plain layout come back as they are
- * spelled in `dn`.
- * Returns SKV_OK, SKV_INVALID (not a DN, or not an entry of that instance in that layout). Thread-safe.
+ * The way back: the data are the path, the number is the SKV_KIND_*, which in the hex layout is SKV_KIND_NONE for what
+ * may be a key as well as a folder (its object class tells). Attribute names are compared without regard to case, and
+ * spaces around '=' and ',' are ignored, also in base_dn; names in the plain layout come back as they are spelled in
+ * `dn`. Returns SKV_OK, SKV_INVALID (not a DN, or not an entry of that instance in that layout). Thread-safe.
  */
 SKV_API int skv_path_from_dn(int layout, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len,
                              const char *dn, size_t dn_len, skv_reply *reply);
@@ -195,10 +194,11 @@ SKV_API int skv_filter_escape(const char *value, size_t value_len, skv_reply *re
 SKV_API size_t skv_format_double(double number, char *out);
 
 /*
- * Whether two documents say the same: same value, metadata and encoding, with members in the same order; spacing, the
- * spelling of numbers and strings, and unknown members of the outermost object do not count; no metadata, null and {}
- * are alike; 1 and 1.0 differ. The number is 1 when they do, else 0; documents that cannot be read are alike when they
- * are equal to the byte. Returns SKV_OK. Thread-safe.
+ * Whether two documents say the same: same value, metadata and encoding, with members in the same order, but for those
+ * of the outermost object. Spacing, the spelling of numbers and strings, and unknown members of the outermost object do
+ * not count; no metadata, null and {} are alike; 1 and 1.0 differ. The number is 1 when they do, else 0. Documents that
+ * jansson cannot read (duplicate members, integers beyond 64 bits) are alike when they are equal to the byte. Returns
+ * SKV_OK. Thread-safe.
  */
 SKV_API int skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply);
 

@@ -55,7 +55,7 @@ void skv_buf_init(skv_buf *buf, size_t max)
 
 void skv_buf_free(skv_buf *buf)
 {
-    skv_free_wiped(buf->bytes, buf->size);
+    skv_free_wiped(buf->bytes, buf->len);
     skv_buf_init(buf, buf->max);
 }
 
@@ -75,7 +75,7 @@ static bool move_to(skv_buf *buf, size_t size)
     if (buf->len)
         memcpy(bytes, buf->bytes, buf->len);
     bytes[buf->len] = '\0';
-    skv_free_wiped(buf->bytes, buf->size);
+    skv_free_wiped(buf->bytes, buf->len);
     buf->bytes = bytes;
     buf->size = size;
     return true;

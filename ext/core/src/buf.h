@@ -21,7 +21,7 @@ char *skv_copy_string(const char *bytes, size_t len);
 /*
  * A growing byte string. Its owner is whoever holds the struct; `bytes` is NULL or ends in a NUL that `len` does not
  * count. A buffer that failed (out of memory, or `max` passed) stays failed and ignores further writes, so that a
- * writer checks once, at the end. Every block that it gives up is wiped: it may have held a value.
+ * writer checks once, at the end. Whatever it held is wiped when it is given up or shortened: it may have been a value.
  */
 typedef struct skv_buf {
     char *bytes;

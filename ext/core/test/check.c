@@ -30,6 +30,15 @@ bool check_string_(const char *actual, const char *expected, const char *file, i
     return held;
 }
 
+bool check_has_(const char *actual, const char *part, const char *file, int line)
+{
+    bool held = check_(strstr(actual, part) != NULL, file, line, "string has a part");
+
+    if (!held)
+        printf("  expected part: %s\n  actual:        %s\n", part, actual);
+    return held;
+}
+
 bool check_status_(const skv_reply *reply, int expected, const char *file, int line)
 {
     bool held = check_(skv_reply_status(reply) == expected, file, line, "status");

@@ -10,11 +10,14 @@
 /* Counts, and reports a failure with its place. Answers whether it held. */
 #define CHECK(condition) check_(!!(condition), __FILE__, __LINE__, #condition)
 #define CHECK_STR(actual, expected) check_string_((actual), (expected), __FILE__, __LINE__)
-/* The reply's status and data. */
+/* Whether `part` stands in `actual`. */
+#define CHECK_HAS(actual, part) check_has_((actual), (part), __FILE__, __LINE__)
+/* The reply's status; prints its message when it is another. */
 #define CHECK_STATUS(reply, expected) check_status_((reply), (expected), __FILE__, __LINE__)
 
 bool check_(bool held, const char *file, int line, const char *what);
 bool check_string_(const char *actual, const char *expected, const char *file, int line);
+bool check_has_(const char *actual, const char *part, const char *file, int line);
 bool check_status_(const skv_reply *reply, int expected, const char *file, int line);
 
 /* Prints "<name>: N passed, N failed"; answers main's exit status. */

@@ -1,13 +1,12 @@
-# The core: libsimpkv.so, its tests, and the builds that look for mistakes. Needs GNU make, a C11 compiler, libldap, jansson.
+# The core: libsimpkv.so, its tests, and the builds that look for mistakes. Needs GNU make, a C11 compiler, jansson.
 #
+#   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
 #   make install            below DESTDIR and PREFIX
 #   make test               the C tests
 #   make asan tsan chaos    the same tests with AddressSanitizer and UBSan, with TSan, with each allocation failing in turn
 #   make valgrind analyze tidy format
 #   make fuzz SECONDS=60    libFuzzer (clang)
-
--include build/config.mk
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -16,6 +15,7 @@ CC ?= cc
 CFLAGS ?= -O2 -g
 BUILD ?= build/release
 SECONDS ?= 60
+FUZZ_CC ?= clang
 
 root := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
 abi := $(shell sed -n 's/^.define SKV_ABI //p' $(root)include/simpkv.h)
@@ -29,6 +29,7 @@ libs := -ljansson -pthread
 sources := $(sort $(wildcard $(root)src/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/test_%.c,$(BUILD)/test_%,$(sort $(wildcard $(root)test/test_*.c)))
+fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
 harness := $(BUILD)/check.o $(BUILD)/chaos.o
 library := $(BUILD)/libsimpkv.so
 
@@ -76,6 +77,21 @@ chaos:
 run-chaos: $(tests)
 	@set -e; for test in $(tests); do SKV_CHAOS=1 $$test; done
 
+fuzz:
+	$(MAKE) run-fuzz BUILD=build/fuzz CC="$(FUZZ_CC)" \
+	  CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
+
+# What a run finds new stays in the build folder; the corpus in fuzz/ is kept small, by hand.
+run-fuzz: $(fuzzers)
+	@set -e; for target in $(fuzzers:$(BUILD)/fuzz_%=%); do \
+	  mkdir -p $(BUILD)/corpus/$$target; \
+	  $(BUILD)/fuzz_$$target -max_total_time=$(SECONDS) -artifact_prefix=$(BUILD)/ -verbosity=0 -print_final_stats=1 \
+	    $(BUILD)/corpus/$$target $(root)fuzz/corpus/$$target; \
+	done
+
+$(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
+	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(LDFLAGS) $^ $(libs) -o $@
+
 valgrind:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" RUN="valgrind -q --leak-check=full --error-exitcode=9"
 
@@ -95,6 +111,6 @@ format:
 clean:
 	rm -rf build/release build/test build/asan build/tsan build/chaos build/analyze build/fuzz
 
-.PHONY: all install run-tests test asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz
+.PHONY: all install run-tests test asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
 
 -include $(wildcard $(BUILD)/*.d)

@@ -1,0 +1,265 @@
+#include "file_list.h"
+
+#include "file_key.h"
+#include "file_path.h"
+#include "file_temp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* A page ends when it has this much, or so many records. */
+#define PAGE_BYTES ((size_t)256 << 10)
+#define PAGE_RECORDS 500
+
+/*
+ * Some file systems hide an entry from a scan during which it is renamed. So a folder that changes is scanned again,
+ * but not for ever, and all that was seen counts. A change leaves no trace when the clock that dates it has not ticked
+ * since the one before.
+ */
+#define SCANS_MAX 5
+#define CLOCK_TICK_NS 20000000
+
+/* A name is stored behind one of these. */
+#define IS_FOLDER 'f'
+#define IS_OTHER '?'
+
+typedef struct file_list {
+    skv_list list;
+    skv_buf names;      /* kind, name and NUL of each, as scanned */
+    const char **index; /* of the names, each once */
+    size_t count;
+    size_t next;
+    skv_buf path;    /* of the folder, then of the key that is read */
+    skv_reply *read; /* of the key that is read */
+} file_list;
+
+static int scan(skv_file_call *call, file_list *list, DIR *dir)
+{
+    struct dirent *entry;
+
+    for (;;) {
+        errno = 0;
+        entry = readdir(dir);
+        if (!entry)
+            return errno ? skv_file_fail(call, errno) : SKV_OK;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || skv_temp_is_name(entry->d_name))
+            continue;
+        skv_buf_put_char(&list->names, entry->d_type == DT_DIR ? IS_FOLDER : IS_OTHER);
+        skv_buf_put(&list->names, entry->d_name, strlen(entry->d_name) + 1);
+        if (skv_file_stopped(call, skv_wait_check(call->wait)) != SKV_OK)
+            return call->reply->status;
+    }
+}
+
+static int64_t nanoseconds(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Whether the folder may have changed since `started`, when it was as `before`. */
+static bool may_have_changed(int fd, const struct stat *before, int64_t started)
+{
+    struct stat after;
+
+    return fstat(fd, &after) < 0 || nanoseconds(after.st_mtim) != nanoseconds(before->st_mtim) ||
+           started - nanoseconds(after.st_mtim) < CLOCK_TICK_NS;
+}
+
+/* Scans until the folder keeps still. *scans is how often. */
+static int scan_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
+{
+    struct timespec now;
+    struct stat before;
+
+    *scans = 0;
+    do {
+        clock_gettime(CLOCK_REALTIME, &now);
+        rewinddir(dir);
+        if (fstat(dirfd(dir), &before) < 0)
+            return skv_file_fail(call, errno);
+        if (scan(call, list, dir) != SKV_OK)
+            return call->reply->status;
+        ++*scans;
+    } while (*scans < SCANS_MAX && may_have_changed(dirfd(dir), &before, nanoseconds(now)));
+    return SKV_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a + 1, *(const char *const *)b + 1);
+}
+
+/* Makes the index, in which each name is once. */
+static int make_index(file_list *list, int scans, skv_reply *reply)
+{
+    size_t count = 0, kept = 0;
+    const char *name = list->names.bytes;
+
+    if (skv_buf_failed(&list->names))
+        return list->names.no_memory ? skv_fail_memory(reply)
+                                     : skv_fail(reply, SKV_TOO_LARGE, "the folder has too many names");
+    for (size_t i = 0; i < list->names.len; i++)
+        count += list->names.bytes[i] == '\0';
+    list->index = skv_alloc_zeroed(count, sizeof *list->index);
+    if (!list->index)
+        return skv_fail_memory(reply);
+    for (size_t i = 0; i < count; i++, name += strlen(name) + 1)
+        list->index[i] = name;
+    if (scans > 1) {
+        qsort(list->index, count, sizeof *list->index, by_name);
+        for (size_t i = 0; i < count; i++)
+            if (i == 0 || by_name(&list->index[i], &list->index[kept - 1]) != 0)
+                list->index[kept++] = list->index[i];
+        count = kept;
+    }
+    list->count = count;
+    return SKV_OK;
+}
+
+static int fill(skv_file_call *call, file_list *list)
+{
+    int fd = skv_folder_open(call, call->path, call->path_len, SKV_FOLDER_READ), scans, status;
+    DIR *dir;
+
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s/%s' not found", call->root_path, call->key->path);
+    if (fd < 0)
+        return skv_file_fail(call, errno);
+    dir = fdopendir(fd);
+    if (!dir) {
+        status = skv_file_fail(call, errno);
+        skv_fd_close(fd);
+        return status;
+    }
+    status = scan_settled(call, list, dir, &scans);
+    closedir(dir);
+    return status == SKV_OK ? make_index(list, scans, call->reply) : status;
+}
+
+static file_list *list_new(skv_store *store, const skv_key *folder)
+{
+    file_list *list = skv_alloc_zeroed(1, sizeof *list);
+
+    if (!list)
+        return NULL;
+    list->list.store = store;
+    skv_buf_init(&list->names, SKV_DATA_MAX);
+    skv_buf_init(&list->path, (size_t)2 * PATH_MAX);
+    skv_buf_put(&list->path, folder->path, folder->len);
+    if (folder->len)
+        skv_buf_put_char(&list->path, '/');
+    /* From here on it does not move. */
+    skv_buf_reserve(&list->path, NAME_MAX);
+    list->read = skv_reply_new();
+    if (!list->read || skv_buf_failed(&list->path)) {
+        skv_file_list_close(&list->list);
+        return NULL;
+    }
+    /* So that one document always fits into a page. */
+    list->read->data.max = SKV_DATA_MAX / 2;
+    return list;
+}
+
+skv_list *skv_file_list_open(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
+{
+    file_list *list = list_new(store, folder);
+    skv_file_call call;
+
+    if (!list) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    if (skv_file_begin(&call, store, folder, wait, reply) == SKV_OK) {
+        call.what = "Cannot read";
+        fill(&call, list);
+    }
+    skv_file_end(&call);
+    if (reply->status == SKV_OK)
+        return &list->list;
+    skv_file_list_close(&list->list);
+    return NULL;
+}
+
+/* Adds the record of one name to the page. */
+static int add(skv_file_call *call, file_list *list, const char *name, skv_reply *page)
+{
+    const skv_key *folder = call->key;
+    size_t len = strlen(name);
+    skv_key key;
+    int status;
+
+    skv_buf_put(&list->path, name, len);
+    if (skv_buf_failed(&list->path))
+        return skv_fail_memory(page);
+    key = (skv_key){list->path.bytes, list->path.len};
+    skv_reply_reset(list->read);
+    skv_file_target(call, &key);
+    call->reply = list->read;
+    status = skv_key_read(call);
+    call->reply = page;
+    skv_buf_truncate(&list->path, folder->len);
+    skv_file_target(call, folder);
+    switch (status) {
+    case SKV_OK:
+        skv_list_add(page, 'k', name, len, skv_reply_data(list->read), skv_reply_size(list->read));
+        break;
+    case SKV_IS_FOLDER:
+        skv_list_add(page, 'f', name, len, "", 0);
+        break;
+    case SKV_NOT_FOUND:
+        break;
+    case SKV_INTERRUPTED:
+    case SKV_NOMEM:
+        return skv_fail(page, status, "%s", list->read->message);
+    default:
+        skv_list_add(page, 'e', name, len, list->read->message, strlen(list->read->message));
+    }
+    return skv_reply_done(page);
+}
+
+static int make_page(skv_file_call *call, file_list *list, skv_reply *page)
+{
+    while (list->next < list->count && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS) {
+        const char *entry = list->index[list->next++];
+
+        if (entry[0] == IS_FOLDER)
+            skv_list_add(page, 'f', entry + 1, strlen(entry + 1), "", 0);
+        else if (add(call, list, entry + 1, page) != SKV_OK)
+            return page->status;
+        if (skv_file_stopped(call, skv_wait_check(call->wait)) != SKV_OK)
+            return page->status;
+    }
+    skv_reply_done(page);
+    if (page->status == SKV_OK && page->number == 0)
+        page->status = SKV_END;
+    return page->status;
+}
+
+int skv_file_list_next(skv_list *list, skv_wait *wait, skv_reply *reply)
+{
+    file_list *files = (file_list *)list;
+    skv_key folder = {files->path.bytes, files->path.len};
+    skv_file_call call;
+
+    if (skv_file_begin(&call, list->store, &folder, wait, reply) == SKV_OK)
+        make_page(&call, files, reply);
+    skv_file_end(&call);
+    if (reply->status != SKV_OK)
+        files->next = files->count;
+    return reply->status;
+}
+
+void skv_file_list_close(skv_list *list)
+{
+    file_list *files = (file_list *)list;
+
+    skv_buf_free(&files->names);
+    skv_buf_free(&files->path);
+    skv_free(files->index);
+    skv_reply_free(files->read);
+    skv_free(files);
+}

@@ -1,0 +1,71 @@
+#include "file_path.h"
+
+#include "key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Opens the folder `name`, and makes it first if it is missing. */
+static int enter(int folder, const char *segment, size_t len)
+{
+    char name[NAME_MAX + 1];
+    int fd;
+
+    if (len > NAME_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(name, segment, len);
+    name[len] = '\0';
+    fd = openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 || errno != ENOENT || skv_folder_make(folder, name) < 0)
+        return fd;
+    return openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Makes what is missing of an absolute path. */
+static int make_path(const char *path)
+{
+    int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
+    const char *rest = path, *end = path + strlen(path), *segment;
+    size_t len;
+
+    while (folder >= 0 && skv_key_next(&rest, end, &segment, &len)) {
+        next = enter(folder, segment, len);
+        skv_fd_close(folder);
+        folder = next;
+    }
+    return folder;
+}
+
+static int open_root(const char *root, skv_reply *reply)
+{
+    int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 && (errno == ENOENT || faccessat(AT_FDCWD, root, F_OK, AT_EACCESS) < 0)) {
+        fd = make_path(root);
+        if (fd < 0)
+            skv_fail_errno(reply, errno, "Unable to create configured root path '%s'", root);
+    } else if (fd < 0 || faccessat(AT_FDCWD, root, R_OK | W_OK | X_OK, AT_EACCESS) < 0) {
+        skv_fail_errno(reply, errno, "Cannot access root path '%s'", root);
+    }
+    return fd;
+}
+
+int skv_root_prepare(const char *root, skv_reply *reply)
+{
+    static const char *const folders[] = {"globals", "environments"};
+    int fd = open_root(*root ? root : "/", reply), sub;
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && reply->status == SKV_OK; i++) {
+        sub = enter(fd, folders[i], strlen(folders[i]));
+        if (sub < 0)
+            skv_fail_errno(reply, errno, "Cannot access '%s/%s'", root, folders[i]);
+        skv_fd_close(sub);
+    }
+    skv_fd_close(fd);
+    return reply->status;
+}

@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+# Builds the MRI extension: the bindings of this folder and the core beside it, in one shared object.
+require 'mkmf'
+require_relative '../../lib/simpkv/version'
+
+# Stops with what to install.
+def missing(what)
+  abort <<~MESSAGE
+    simpkv: #{what} is missing. Install what the build needs:
+      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev
+      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel
+  MESSAGE
+end
+
+missing('jansson (its header jansson.h)') unless have_header('jansson.h')
+missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'jansson.h')
+missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
+have_func('rb_enc_interned_str', 'ruby/encoding.h')
+
+warnings = %w[-Wall -Wextra -Wshadow -Wno-unused-parameter]
+warnings << '-Werror' if ENV['SIMPKV_WERROR']
+$CFLAGS << " -std=gnu11 -fvisibility=hidden -pthread #{warnings.join(' ')}"
+$CPPFLAGS << %( -D_GNU_SOURCE -DSKV_API= -DSKV_VERSION='"#{Simpkv::VERSION}"')
+$INCFLAGS << ' -I$(srcdir)/../core/include -I$(srcdir)/../core/src'
+create_makefile('simpkv/simpkv_ext') do |lines|
+  lines << <<~RULES
+    # All that is there when make runs, not when this file was written.
+    OBJS = $(patsubst $(srcdir)/%.c,%.o,$(wildcard $(srcdir)/*.c)) \\
+      $(patsubst $(srcdir)/../core/src/%.c,core_%.o,$(wildcard $(srcdir)/../core/src/*.c))
+
+    core_%.o: $(srcdir)/../core/src/%.c
+    \t$(CC) $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $<
+
+    $(OBJS): $(wildcard $(srcdir)/*.h $(srcdir)/../core/src/*.h $(srcdir)/../core/include/*.h)
+  RULES
+end

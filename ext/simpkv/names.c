@@ -1,0 +1,125 @@
+/* Keys, distinguished names and numbers: the calls that only compute. */
+#include "simpkv_ext.h"
+
+static ID id_plain, id_hex, id_key, id_folder;
+
+static VALUE key_check(VALUE self, VALUE key, VALUE upper)
+{
+    skv_reply *reply;
+
+    StringValue(key);
+    reply = skv_rb_reply_new();
+    if (skv_key_check(RSTRING_PTR(key), (size_t)RSTRING_LEN(key), RTEST(upper) ? SKV_KEY_UPPER : 0, reply) != SKV_OK)
+        skv_rb_raise(reply);
+    skv_reply_free(reply);
+    return Qnil;
+}
+
+static VALUE key_join(VALUE self, VALUE prefix, VALUE key)
+{
+    skv_reply *reply;
+
+    StringValue(prefix);
+    StringValue(key);
+    reply = skv_rb_reply_new();
+    skv_key_join(RSTRING_PTR(prefix), (size_t)RSTRING_LEN(prefix), RSTRING_PTR(key), (size_t)RSTRING_LEN(key), reply);
+    return skv_rb_take_data(reply);
+}
+
+static int layout_of(VALUE layout)
+{
+    ID id = rb_sym2id(layout);
+
+    if (id != id_plain && id != id_hex)
+        rb_raise(rb_eArgError, "layout is :plain or :hex");
+    return id == id_hex ? SKV_LAYOUT_HEX : SKV_LAYOUT_PLAIN;
+}
+
+static int kind_of(VALUE kind)
+{
+    ID id = rb_sym2id(kind);
+
+    if (id != id_key && id != id_folder)
+        rb_raise(rb_eArgError, "kind is :key or :folder");
+    return id == id_key ? SKV_KIND_KEY : SKV_KIND_FOLDER;
+}
+
+static VALUE dn_from_path(VALUE self, VALUE layout, VALUE kind, VALUE base_dn, VALUE id, VALUE path)
+{
+    int wanted_layout = layout_of(layout), wanted_kind = kind_of(kind);
+    skv_reply *reply;
+
+    StringValue(base_dn);
+    StringValue(id);
+    StringValue(path);
+    reply = skv_rb_reply_new();
+    skv_dn_from_path(wanted_layout, wanted_kind, RSTRING_PTR(base_dn), (size_t)RSTRING_LEN(base_dn), RSTRING_PTR(id),
+                     (size_t)RSTRING_LEN(id), RSTRING_PTR(path), (size_t)RSTRING_LEN(path), reply);
+    return skv_rb_take_data(reply);
+}
+
+static VALUE path_from_dn(VALUE self, VALUE layout, VALUE base_dn, VALUE id, VALUE dn)
+{
+    int wanted_layout = layout_of(layout);
+    skv_reply *reply;
+    VALUE kind = Qnil;
+
+    StringValue(base_dn);
+    StringValue(id);
+    StringValue(dn);
+    reply = skv_rb_reply_new();
+    skv_path_from_dn(wanted_layout, RSTRING_PTR(base_dn), (size_t)RSTRING_LEN(base_dn), RSTRING_PTR(id),
+                     (size_t)RSTRING_LEN(id), RSTRING_PTR(dn), (size_t)RSTRING_LEN(dn), reply);
+    if (skv_reply_number(reply) != SKV_KIND_NONE)
+        kind = ID2SYM(skv_reply_number(reply) == SKV_KIND_KEY ? id_key : id_folder);
+    return rb_assoc_new(kind, skv_rb_take_data(reply));
+}
+
+static VALUE filter_escape(VALUE self, VALUE value)
+{
+    skv_reply *reply;
+
+    StringValue(value);
+    reply = skv_rb_reply_new();
+    skv_filter_escape(RSTRING_PTR(value), (size_t)RSTRING_LEN(value), reply);
+    return skv_rb_take_data(reply);
+}
+
+static VALUE format_double(VALUE self, VALUE number)
+{
+    char text[SKV_DOUBLE_MAX];
+    size_t len = skv_format_double(NUM2DBL(number), text);
+
+    return len ? skv_rb_utf8(text, len) : Qnil;
+}
+
+static VALUE document_same(VALUE self, VALUE a, VALUE b)
+{
+    skv_reply *reply;
+    int64_t same;
+
+    StringValue(a);
+    StringValue(b);
+    reply = skv_rb_reply_new();
+    if (skv_document_same(RSTRING_PTR(a), (size_t)RSTRING_LEN(a), RSTRING_PTR(b), (size_t)RSTRING_LEN(b), reply) !=
+        SKV_OK)
+        skv_rb_raise(reply);
+    same = skv_reply_number(reply);
+    skv_reply_free(reply);
+    return same ? Qtrue : Qfalse;
+}
+
+void skv_rb_init_names(VALUE native)
+{
+    id_plain = rb_intern("plain");
+    id_hex = rb_intern("hex");
+    id_key = rb_intern("key");
+    id_folder = rb_intern("folder");
+    rb_define_singleton_method(native, "key_check", key_check, 2);
+    rb_define_singleton_method(native, "key_join", key_join, 2);
+    rb_define_singleton_method(native, "dn_from_path", dn_from_path, 5);
+    rb_define_singleton_method(native, "path_from_dn", path_from_dn, 4);
+    rb_define_singleton_method(native, "filter_escape", filter_escape, 1);
+    rb_define_singleton_method(native, "format_double", format_double, 1);
+    rb_define_singleton_method(native, "document_same?", document_same, 2);
+}

@@ -1,0 +1,433 @@
+/*
+ * Simpkv::Native::Store: a store of the core. Each call converts its arguments, runs without the GVL, and converts what
+ * came of it. An interrupt of the thread (a signal, Thread#raise, Timeout) wakes a call that waits: see call_wake().
+ */
+#include "simpkv_ext.h"
+
+#include <ruby/thread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
+
+static ID id_any, id_absent, id_expect, id_key, id_folder, id_keys, id_folders, id_errors;
+
+/* Guarded by the GVL. */
+typedef struct native_store {
+    skv_store *store; /* NULL before it is opened and after it is freed */
+    int users;        /* calls that are inside the core: the last one frees a closed store */
+    bool closed;
+} native_store;
+
+static void release(native_store *native)
+{
+    if (native->users == 0 && native->store) {
+        skv_close(native->store);
+        native->store = NULL;
+    }
+}
+
+static void store_free(void *data)
+{
+    native_store *native = data;
+
+    skv_close(native->store);
+    ruby_xfree(native);
+}
+
+static size_t store_size(const void *data)
+{
+    return sizeof(native_store);
+}
+
+static const rb_data_type_t store_type = {
+    .wrap_struct_name = "Simpkv::Native::Store",
+    .function = {.dfree = store_free, .dsize = store_size},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+static VALUE store_alloc(VALUE class)
+{
+    native_store *native;
+
+    return TypedData_Make_Struct(class, native_store, &store_type, native);
+}
+
+static native_store *native_of(VALUE self)
+{
+    native_store *native;
+
+    TypedData_Get_Struct(self, native_store, &store_type, native);
+    return native;
+}
+
+/* One call: its arguments, what the core needs for it, and what came of it. Lives on the stack of the method. */
+typedef struct call {
+    native_store *native;
+    int (*run)(struct call *); /* without the GVL */
+    VALUE (*convert)(struct call *);
+    VALUE key, document, expect; /* frozen Strings */
+    int condition;
+    int64_t timeout_ms;
+    skv_cancel *cancel;
+    skv_reply *reply;
+    skv_list *list;
+    bool entered; /* counted in native->users */
+    bool ran;
+    int raised; /* by an interrupt: the tag of rb_protect() */
+} call;
+
+#define BYTES(string) RSTRING_PTR(string), (size_t)RSTRING_LEN(string)
+
+static VALUE check_ints(VALUE unused)
+{
+    rb_thread_check_ints();
+    return Qnil;
+}
+
+static void *check_ints_with_gvl(void *data)
+{
+    call *c = data;
+
+    rb_protect(check_ints, Qnil, &c->raised);
+    return NULL;
+}
+
+/* The core asks whether to go on waiting. Ruby's handlers run here, and nothing may be raised across the core: if one
+ * raises, the call ends first. Most interrupts are harmless, and it goes on. */
+static int call_wake(void *context)
+{
+    call *c = context;
+
+    rb_thread_call_with_gvl(check_ints_with_gvl, c);
+    return c->raised != 0;
+}
+
+static void call_unblock(void *cancel)
+{
+    skv_cancel_fire(cancel);
+}
+
+static void *run_without_gvl(void *data)
+{
+    call *c = data;
+
+    c->ran = true;
+    c->run(c);
+    return NULL;
+}
+
+/* Runs c->run, once. Ruby may come back without having run it, when an interrupt came first. A result is never given up
+ * for an interrupt that came too late to stop it. */
+static void without_gvl(call *c)
+{
+    c->ran = false;
+    skv_cancel_reset(c->cancel);
+    for (;;) {
+        rb_nogvl(run_without_gvl, c, call_unblock, c->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
+        if (c->ran)
+            break;
+        rb_thread_check_ints();
+    }
+    if (c->raised)
+        rb_jump_tag(c->raised);
+}
+
+/* Raises if the call failed. */
+static void check(call *c)
+{
+    skv_reply *reply = c->reply;
+
+    if (skv_reply_status(reply) == SKV_OK)
+        return;
+    c->reply = NULL;
+    skv_rb_raise(reply);
+}
+
+static VALUE call_body(VALUE argument)
+{
+    call *c = (call *)argument;
+
+    c->reply = skv_rb_reply_new();
+    c->cancel = skv_cancel_new();
+    if (!c->cancel)
+        rb_memerror();
+    skv_cancel_on_wake(c->cancel, call_wake, c);
+    without_gvl(c);
+    check(c);
+    return c->convert(c);
+}
+
+static VALUE call_end(VALUE argument)
+{
+    call *c = (call *)argument;
+
+    skv_list_close(c->list);
+    skv_reply_free(c->reply);
+    skv_cancel_free(c->cancel);
+    if (c->entered) {
+        c->native->users--;
+        if (c->native->closed)
+            release(c->native);
+    }
+    return Qnil;
+}
+
+/* Runs a call on an open store, and answers what its convert() answers. Frees all of it, whatever happens. */
+static VALUE perform(VALUE self, call *c)
+{
+    VALUE result;
+
+    c->native = native_of(self);
+    if (!c->native->store || c->native->closed)
+        skv_rb_raise_status("invalid", rb_str_new_cstr("the store is closed"));
+    c->native->users++;
+    c->entered = true;
+    result = rb_ensure(call_body, (VALUE)c, call_end, (VALUE)c);
+    RB_GC_GUARD(c->key);
+    RB_GC_GUARD(c->document);
+    RB_GC_GUARD(c->expect);
+    RB_GC_GUARD(self);
+    return result;
+}
+
+static VALUE to_data(call *c)
+{
+    return skv_rb_utf8(skv_reply_data(c->reply), skv_reply_size(c->reply));
+}
+
+static VALUE to_boolean(call *c)
+{
+    return skv_reply_number(c->reply) ? Qtrue : Qfalse;
+}
+
+static VALUE to_kind(call *c)
+{
+    switch (skv_reply_number(c->reply)) {
+    case SKV_KIND_KEY:
+        return ID2SYM(id_key);
+    case SKV_KIND_FOLDER:
+        return ID2SYM(id_folder);
+    default:
+        return Qnil;
+    }
+}
+
+static int run_get(call *c)
+{
+    return skv_get(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+}
+
+static int run_kind(call *c)
+{
+    return skv_exists(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+}
+
+static int run_put(call *c)
+{
+    bool expects = !NIL_P(c->expect);
+
+    return skv_put(c->native->store, BYTES(c->key), BYTES(c->document), c->condition,
+                   expects ? RSTRING_PTR(c->expect) : NULL, expects ? (size_t)RSTRING_LEN(c->expect) : 0, c->timeout_ms,
+                   c->cancel, c->reply);
+}
+
+static int run_delete(call *c)
+{
+    return skv_delete(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+}
+
+static int run_deletetree(call *c)
+{
+    return skv_deletetree(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+}
+
+static VALUE store_get(VALUE self, VALUE key, VALUE timeout_ms)
+{
+    call c = {.run = run_get, .convert = to_data, .key = skv_rb_bytes(key), .timeout_ms = NUM2LL(timeout_ms)};
+
+    return perform(self, &c);
+}
+
+static VALUE store_kind(VALUE self, VALUE key, VALUE timeout_ms)
+{
+    call c = {.run = run_kind, .convert = to_kind, .key = skv_rb_bytes(key), .timeout_ms = NUM2LL(timeout_ms)};
+
+    return perform(self, &c);
+}
+
+static int condition_of(VALUE condition)
+{
+    ID id = SYMBOL_P(condition) ? rb_sym2id(condition) : 0;
+
+    if (id == id_any)
+        return SKV_PUT_ANY;
+    if (id == id_absent)
+        return SKV_PUT_ABSENT;
+    if (id == id_expect)
+        return SKV_PUT_EXPECT;
+    rb_raise(rb_eArgError, "condition is :any or :absent or :expect");
+}
+
+static VALUE store_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE timeout_ms)
+{
+    call c = {.run = run_put,
+              .convert = to_boolean,
+              .key = skv_rb_bytes(key),
+              .document = skv_rb_bytes(document),
+              .condition = condition_of(condition),
+              .expect = NIL_P(expect) ? Qnil : skv_rb_bytes(expect),
+              .timeout_ms = NUM2LL(timeout_ms)};
+
+    return perform(self, &c);
+}
+
+static VALUE store_delete(VALUE self, VALUE key, VALUE timeout_ms)
+{
+    call c = {.run = run_delete, .convert = to_boolean, .key = skv_rb_bytes(key), .timeout_ms = NUM2LL(timeout_ms)};
+
+    return perform(self, &c);
+}
+
+static VALUE store_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
+{
+    call c = {
+        .run = run_deletetree, .convert = to_boolean, .key = skv_rb_bytes(folder), .timeout_ms = NUM2LL(timeout_ms)};
+
+    return perform(self, &c);
+}
+
+static int run_list_open(call *c)
+{
+    c->list = skv_list_open(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+    return skv_reply_status(c->reply);
+}
+
+static int run_list_next(call *c)
+{
+    return skv_list_next(c->list, c->timeout_ms, c->cancel, c->reply);
+}
+
+/* Sorts the records of one page into the Hash and Arrays that a list answers. */
+static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE errors)
+{
+    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+
+    while (p < end) {
+        uint32_t lengths[2];
+        VALUE name, body;
+
+        memcpy(lengths, p + 1, sizeof lengths);
+        name = skv_rb_utf8(p + RECORD_HEADER, lengths[0]);
+        if (*p == 'f') {
+            rb_ary_push(folders, name);
+        } else {
+            body = skv_rb_utf8(p + RECORD_HEADER + lengths[0], lengths[1]);
+            rb_hash_aset(*p == 'k' ? keys : errors, name, body);
+        }
+        p += RECORD_HEADER + lengths[0] + lengths[1];
+    }
+}
+
+/* Fetches page after page. */
+static VALUE to_list(call *c)
+{
+    VALUE list = rb_hash_new(), keys = rb_hash_new(), folders = rb_ary_new(), errors = rb_hash_new();
+
+    rb_hash_aset(list, ID2SYM(id_keys), keys);
+    rb_hash_aset(list, ID2SYM(id_folders), folders);
+    rb_hash_aset(list, ID2SYM(id_errors), errors);
+    c->run = run_list_next;
+    for (;;) {
+        without_gvl(c);
+        if (skv_reply_status(c->reply) == SKV_END)
+            return list;
+        check(c);
+        unpack_page(c->reply, keys, folders, errors);
+    }
+}
+
+static VALUE store_list(VALUE self, VALUE folder, VALUE timeout_ms)
+{
+    call c = {.run = run_list_open, .convert = to_list, .key = skv_rb_bytes(folder), .timeout_ms = NUM2LL(timeout_ms)};
+
+    return perform(self, &c);
+}
+
+static VALUE store_close(VALUE self)
+{
+    native_store *native = native_of(self);
+
+    native->closed = true;
+    release(native);
+    return Qnil;
+}
+
+static void append_option(VALUE packed, VALUE text)
+{
+    StringValue(text);
+    if (memchr(RSTRING_PTR(text), '\0', (size_t)RSTRING_LEN(text)))
+        skv_rb_raise_status("invalid", rb_str_new_cstr("an option holds a NUL byte"));
+    rb_str_cat(packed, RSTRING_PTR(text), RSTRING_LEN(text));
+    rb_str_cat(packed, "", 1);
+    RB_GC_GUARD(text);
+}
+
+static int pack_option(VALUE name, VALUE value, VALUE packed)
+{
+    append_option(packed, name);
+    append_option(packed, value);
+    return ST_CONTINUE;
+}
+
+/* Takes the type as its key and the options as its document. */
+static int run_open(call *c)
+{
+    c->native->store = skv_open(BYTES(c->key), BYTES(c->document), c->reply);
+    return skv_reply_status(c->reply);
+}
+
+static VALUE to_nil(call *c)
+{
+    return Qnil;
+}
+
+static VALUE store_initialize(VALUE self, VALUE type, VALUE options)
+{
+    VALUE packed = rb_str_buf_new(256);
+    call c = {.run = run_open, .convert = to_nil, .key = skv_rb_bytes(type), .native = native_of(self)};
+
+    if (c.native->store)
+        skv_rb_raise_status("invalid", rb_str_new_cstr("the store is open already"));
+    Check_Type(options, T_HASH);
+    rb_hash_foreach(options, pack_option, packed);
+    c.document = skv_rb_bytes(packed);
+    rb_ensure(call_body, (VALUE)&c, call_end, (VALUE)&c);
+    RB_GC_GUARD(c.key);
+    RB_GC_GUARD(c.document);
+    RB_GC_GUARD(self);
+    return self;
+}
+
+void skv_rb_init_store(VALUE native)
+{
+    VALUE class = rb_define_class_under(native, "Store", rb_cObject);
+
+    id_any = rb_intern("any");
+    id_absent = rb_intern("absent");
+    id_expect = rb_intern("expect");
+    id_key = rb_intern("key");
+    id_folder = rb_intern("folder");
+    id_keys = rb_intern("keys");
+    id_folders = rb_intern("folders");
+    id_errors = rb_intern("errors");
+    rb_define_alloc_func(class, store_alloc);
+    rb_define_method(class, "initialize", store_initialize, 2);
+    rb_define_method(class, "get", store_get, 2);
+    rb_define_method(class, "kind", store_kind, 2);
+    rb_define_method(class, "put", store_put, 5);
+    rb_define_method(class, "delete", store_delete, 2);
+    rb_define_method(class, "deletetree", store_deletetree, 2);
+    rb_define_method(class, "list", store_list, 2);
+    rb_define_method(class, "close", store_close, 0);
+}

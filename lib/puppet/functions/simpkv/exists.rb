@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+# Tells whether there is a key, or a folder, of that name.
+Puppet::Functions.create_function(:'simpkv::exists', Puppet::Functions::InternalFunction) do
+  # @param key
+  #   The key or folder, such as `app1/db/password` or `app1/db`.
+  # @param options
+  #   Merged over `simpkv::options` of Hiera.
+  # @option options [String] 'backend' The name of the entry of `backends` to use.
+  # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
+  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
+  #   whose name is the longest beginning of it, else `default`.
+  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
+  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
+  # @return [Optional[Boolean]] whether it is there; with `softfail`, `undef` when the backend could not tell
+  # @raise [ArgumentError] when the key or the configuration is wrong
+  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @example Store a first value
+  #   unless simpkv::exists('app1/serial') { simpkv::put('app1/serial', 1) }
+  dispatch :exists do
+    scope_param
+    param 'String[1]', :key
+    optional_param 'Hash', :options
+    return_type 'Optional[Boolean]'
+  end
+
+  def exists(scope, key, options = {})
+    internal_call_function(scope, 'simpkv::support::call', ['exists', key, options])
+  end
+end

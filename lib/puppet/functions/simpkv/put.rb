@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+# Stores a value, with metadata if there are any, under a key.
+#
+# The key lives in the environment of the catalog, or among the keys of all environments with the option `global`.
+# A value that is stored already, with the same metadata, is not written again.
+Puppet::Functions.create_function(:'simpkv::put', Puppet::Functions::InternalFunction) do
+  # @param key
+  #   A path such as `app1/db/password`: segments of `a-z 0-9 . _ : -` separated by `/`, none of them `.` or `..`.
+  # @param value
+  #   What to store: a string, number, boolean, a Binary, or arrays and hashes of strings, numbers, booleans and undef.
+  # @param metadata
+  #   More about the value, for whoever reads it; any hash of plain data.
+  # @param options
+  #   Merged over `simpkv::options` of Hiera.
+  # @option options [String] 'backend' The name of the entry of `backends` to use.
+  # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
+  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
+  #   whose name is the longest beginning of it, else `default`.
+  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
+  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
+  # @return [Boolean] `true`; with `softfail`, `false` when the backend failed
+  # @raise [ArgumentError] when the key or the configuration is wrong
+  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @example Keep a password with a note on where it came from
+  #   simpkv::put('app1/db/password', $password, { 'made_by' => $facts['networking']['fqdn'] })
+  dispatch :put do
+    scope_param
+    param 'String[1]', :key
+    param 'NotUndef', :value
+    optional_param 'Hash', :metadata
+    optional_param 'Hash', :options
+    return_type 'Boolean'
+  end
+
+  def put(scope, key, value, metadata = {}, options = {})
+    internal_call_function(scope, 'simpkv::support::call', ['put', key, options, value, metadata])
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require 'deep_merge/core'
+
+# Merges the options of a call over those of Hiera (`simpkv::options`), chooses the backend and checks the outcome.
+#
+# Hashes are merged, arrays united, `undef` overrides nothing; only the `ldap_uri` of a backend is replaced as a whole.
+Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Functions::InternalFunction) do
+  # @param options
+  #   The options of the call.
+  # @param backends
+  #   The types of backends for which there is a plugin.
+  # @return [Hash] the merged options; `backend`, `backends`, `environment`, `global` and `softfail` are always there
+  # @raise [ArgumentError] when something is wrong with them
+  # @example
+  #   simpkv::support::config::merge({ 'app_id' => 'app1' }, ['file'])
+  dispatch :merge do
+    scope_param
+    param 'Hash', :options
+    param 'Array', :backends
+    return_type 'Hash'
+  end
+
+  def merge(scope, options, backends)
+    adapter = internal_call_function(scope, 'simpkv::support::load', [])
+    adapter.site_options ||= internal_call_function(scope, 'lookup', ['simpkv::options', { 'default_value' => {} }])
+    merged = deep_merge(adapter.site_options, options)
+    merged['backends'] = Simpkv::Config.default_backends unless merged.key?('backends')
+    merged['environment'] = scope.compiler.environment.name.to_s
+    merged['backend'] = Simpkv::Config.backend_for(merged, options['app_id'])
+    %w[softfail global].each { |name| merged[name] = Simpkv::Config.flag(merged, name) }
+    internal_call_function(scope, 'simpkv::support::config::validate', [merged, backends])
+    adapter.warn_of(Simpkv::Config.doubts(merged))
+    merged
+  end
+
+  def deep_merge(site, call)
+    raise Simpkv::ConfigError, "'simpkv::options' in Hiera is not a Hash" unless site.is_a?(Hash)
+
+    site = copy(site)
+    call = copy(call)
+    forget_undef(site, call)
+    forget_replaced(site['backends'], call['backends'])
+    DeepMerge.deep_merge!(call, site)
+  end
+
+  # Copies hashes and arrays, since the gem changes both of its arguments and either may be frozen.
+  def copy(value)
+    case value
+    when Hash then value.to_h { |name, member| [name, copy(member)] }
+    when Array then value.map { |member| copy(member) }
+    else value
+    end
+  end
+
+  # The gem lets undef override false.
+  def forget_undef(site, call)
+    call.delete_if { |name, value| value.nil? && site.key?(name) }
+    call.each { |name, value| forget_undef(site[name], value) if value.is_a?(Hash) && site[name].is_a?(Hash) }
+  end
+
+  def forget_replaced(site_backends, call_backends)
+    return unless site_backends.is_a?(Hash) && call_backends.is_a?(Hash)
+
+    site_backends.each do |name, backend|
+      overriding = call_backends[name]
+      next unless backend.is_a?(Hash) && overriding.is_a?(Hash) && overriding.key?('ldap_uri')
+
+      backend.delete('ldap_uri')
+    end
+  end
+end

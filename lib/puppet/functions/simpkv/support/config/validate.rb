@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# Checks merged options: that a backend is chosen, configured and available, and that no two backends clash.
+Puppet::Functions.create_function(:'simpkv::support::config::validate', Puppet::Functions::InternalFunction) do
+  # @param options
+  #   Merged options, as `simpkv::support::config::merge` returns them.
+  # @param backends
+  #   The types of backends for which there is a plugin.
+  # @return [Undef]
+  # @raise [ArgumentError] when something is wrong.
+  # @example
+  #   simpkv::support::config::validate({
+  #     'backend'  => 'default',
+  #     'backends' => { 'default' => { 'type' => 'file', 'id' => 'default' } },
+  #   }, ['file'])
+  dispatch :validate do
+    scope_param
+    param 'Hash', :options
+    param 'Array', :backends
+  end
+
+  def validate(scope, options, backends)
+    internal_call_function(scope, 'simpkv::support::native', [])
+    Simpkv::Config.validate(options, backends)
+    nil
+  end
+end

@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# Checks a key, or the name of a folder.
+Puppet::Functions.create_function(:'simpkv::support::key::validate', Puppet::Functions::InternalFunction) do
+  # @param key
+  #   It may hold `a-z 0-9 . _ : / -`, none of its segments may be `.` or `..`, nor longer than 255 bytes.
+  # @param upper
+  #   Whether it may hold `A-Z` too, as for a backend that is `case_sensitive`.
+  # @return [Undef]
+  # @raise [ArgumentError] when it does not comply
+  # @example
+  #   simpkv::support::key::validate('app1/db/password')
+  dispatch :validate do
+    scope_param
+    param 'String[1]', :key
+    optional_param 'Boolean', :upper
+  end
+
+  def validate(scope, key, upper = false) # rubocop:disable Style/OptionalBooleanParameter
+    internal_call_function(scope, 'simpkv::support::native', [])
+    Simpkv::Native.key_check(key, upper)
+    nil
+  rescue Simpkv::Error => e
+    # The core's messages have no control characters, but who greps for a key wants the key as it was written.
+    raise ArgumentError, e.message.sub(/\Akey '.*' contains/) { "key '#{key}' contains" }
+  end
+end

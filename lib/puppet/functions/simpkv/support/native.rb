@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+# Loads the gem `simpkv`, or says how to install it. The one place that does.
+# @api private
+Puppet::Functions.create_function(:'simpkv::support::native') do
+  # @return [Undef]
+  # @raise [LoadError] when it cannot be loaded, or does not fit this module
+  dispatch(:require_gem) { return_type 'Undef' }
+
+  def require_gem
+    load_gem unless defined?(Simpkv::Store)
+    return if wanted <= Simpkv::API
+
+    raise LoadError, "The gem 'simpkv' #{Simpkv::VERSION} is too old for this module: it offers interface " \
+                     "#{Simpkv::API}, #{wanted} is needed. #{remedy}"
+  end
+
+  # Asks for the gem first: `puppet apply` has the `lib` of every module on its load path, this module's as well, and
+  # what a checkout of the module has there may not be built.
+  def load_gem
+    begin
+      gem('simpkv')
+    rescue Gem::LoadError => e
+      Puppet.debug { "simpkv is not installed as a gem: #{e.message}" }
+    end
+    require 'simpkv'
+  rescue LoadError => e
+    raise LoadError, "The gem 'simpkv' cannot be loaded: #{e.message}. #{remedy}"
+  end
+
+  # The interface of the gem that this module is written for. A gem supports older modules through a major version.
+  def wanted
+    1
+  end
+
+  def remedy
+    gem = File.join(RbConfig::CONFIG['bindir'], 'gem')
+    gem = 'gem' unless File.exist?(gem)
+    "For puppet apply and Bolt install it with '#{gem} install simpkv'; for puppetserver with " \
+      "'puppetserver gem install simpkv', then restart puppetserver."
+  end
+end

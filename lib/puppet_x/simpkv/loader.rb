@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+# simpkv::support::load evaluates this file in the catalog object, or in the compiler where there is no catalog. From
+# then on `catalog.simpkv` is the adapter.
+#
+# Nothing here has a name that another environment could see: different versions of this module live side by side in one
+# puppetserver.
+
+adapter_file = File.join(File.dirname(__FILE__), 'simpkv.rb')
+unless File.exist?(adapter_file)
+  raise LoadError, "simpkv Internal Error: unable to load #{adapter_file}: File not found"
+end
+
+begin
+  # The local variable that simpkv.rb assigns the anonymous class to.
+  simp_simpkv_adapter_class = nil
+  instance_eval(File.read(adapter_file), adapter_file)
+  adapter = simp_simpkv_adapter_class.new
+rescue SyntaxError, StandardError => e
+  raise LoadError, "simpkv Internal Error: unable to load #{adapter_file}: #{e.message}"
+end
+
+class << self
+  # @return the adapter: see simpkv.rb in this folder
+  attr_accessor :simpkv
+end
+self.simpkv = adapter

@@ -1,0 +1,361 @@
+# frozen_string_literal: true
+
+require 'simpkv'
+
+# The adapter: what stands between the functions and the plugins of one catalog.
+#
+# It reads the plugins, makes and configures their instances, puts keys below the prefix of their environment, and turns
+# values into documents and back. The class has no name, so that every environment has its own; see loader.rb.
+#
+# Its operations answer `{ result:, err_msg: }`. They raise for nothing but Simpkv::ConfigError.
+simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @return [Hash{String => Hash}] by type: `{ class:, source: }`, the class of the plugin and the file it came from
+  attr_reader :plugin_info
+
+  # @return [Hash{String => Object}] the configured plugins of this catalog, by `<type>/<id>`
+  attr_reader :plugin_instances
+
+  # @return [Hash{Hash => Hash}] merged options, by the options of the call that they were made from
+  attr_reader :merged_options
+
+  # @return [Hash, nil] `simpkv::options` of Hiera, once it was looked up
+  attr_accessor :site_options
+
+  def initialize
+    @plugin_info = read_plugins
+    @plugin_instances = {}
+    @configured = {}
+    @merged_options = {}
+    @warned = []
+  end
+
+  # @return [Array<String>] the types for which there is a plugin, sorted
+  def backends
+    plugin_info.keys.sort
+  end
+
+  # The plugin for the chosen backend, made and configured at its first use. One whose configuration failed is made anew
+  # at the next.
+  #
+  # @param options [Hash] merged options
+  # @return [Object] the plugin
+  # @raise [RuntimeError] when it cannot be made or configured
+  # @raise [Simpkv::ConfigError] when it is in use already with another location or identity
+  def plugin_instance(options)
+    backend = chosen_backend(options)
+    name = "#{backend['type']}/#{backend['id']}"
+    if plugin_instances.key?(name)
+      check_unchanged(name, backend) unless @configured[name] == backend
+    else
+      plugin_instances[name] = configured_plugin(name, backend['type'], options)
+      @configured[name] = copy(backend)
+    end
+    plugin_instances[name]
+  end
+
+  # Puts a key below the folder of its environment, or of the global keys, or takes it out of there.
+  #
+  # @param key [String] `a/b`, or for `:remove_prefix` `environments/production/a/b`
+  # @param options [Hash] `global` and `environment` count; the environment `''` is the folder of all environments
+  # @param operation [Symbol] `:add_prefix` or `:remove_prefix`
+  # @return [String] the key, without superfluous slashes
+  # @raise [ArgumentError, Simpkv::Error] for a name that could lead elsewhere, or is too long
+  def normalize_key(key, options, operation = :add_prefix)
+    prefix = prefix_for(options)
+    case operation
+    when :add_prefix then Simpkv::Native.key_join(prefix, key)
+    when :remove_prefix then key.delete_prefix("#{prefix}/")
+    else raise ArgumentError, "normalize_key: unknown operation '#{operation}'"
+    end
+  end
+
+  # @param value [Object] plain data, or a Binary; Timestamp, Regexp, SemVer and the like, also inside, become strings
+  # @param metadata [Hash]
+  # @return [String] the document, JSON
+  # @raise [Simpkv::UnencodableError] for what a document cannot hold; names the place, not the value
+  def serialize(value, metadata)
+    Simpkv::Codec.encode(value, metadata)
+  rescue Simpkv::UnencodableError
+    value = value.is_a?(Puppet::Pops::Types::PBinaryType::Binary) ? value.binary_buffer : plain(value, 'value')
+    Simpkv::Codec.encode(value, plain(metadata, 'metadata'))
+  end
+
+  # @param json [String] a document
+  # @return [Hash] `{ value:, metadata: }`
+  # @raise [Simpkv::MalformedError] when it is none
+  def deserialize(json)
+    Simpkv::Codec.decode(json)
+  end
+
+  # @param backtrace [Array<String>, nil]
+  # @return [Array<String>] the lines that belong to simpkv and its plugins
+  def filter_backtrace(backtrace)
+    (backtrace || []).grep(%r{/(puppet_x|functions)/simpkv/|/lib/simpkv})
+  end
+
+  # @return [Hash] `result:` true, also when there was no such key
+  def delete(key, options)
+    reply(options, false) { |plugin| ask(plugin, :delete, key_path(key, options)) && true }
+  end
+
+  # @return [Hash] `result:` true, also when there was no such folder
+  def deletetree(keydir, options)
+    reply(options, false) { |plugin| ask(plugin, :deletetree, normalize_key(keydir, options)) && true }
+  end
+
+  # @return [Hash] `result:` whether there is a key or a folder of that name
+  def exists(key, options)
+    reply(options, nil) { |plugin| ask(plugin, :exists, normalize_key(key, options)) }
+  end
+
+  # @return [Hash] `result:` `{ value:, metadata: }`
+  def get(key, options)
+    reply(options, nil) { |plugin| deserialize(ask(plugin, :get, key_path(key, options))) }
+  end
+
+  # @return [Hash] `result:` `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
+  def list(keydir, options)
+    reply(options, nil) do |plugin|
+      skip = Simpkv::Config.flag(options, 'skip_undecodable')
+      found = listing(plugin, keydir, options, skip)
+      keys = found[:keys].sort_by(&:first).map { |name, json| [name, entry(keydir, name, json, skip)] }
+      { keys: keys.to_h.compact, folders: found[:folders].sort }
+    end
+  end
+
+  # @return [Hash] `result:` true
+  def put(key, value, metadata, options)
+    reply(options, false) { |plugin| ask(plugin, :put, key_path(key, options), serialize(value, metadata)) && true }
+  end
+
+  # Warns, of each thing once.
+  #
+  # @param messages [Array<String>]
+  # @return [void]
+  def warn_of(messages)
+    (messages - @warned).each { |message| Puppet.warning(message) }
+    @warned |= messages
+  end
+
+  private
+
+  def reply(options, failed)
+    { result: yield(plugin_instance(options)), err_msg: nil }
+  rescue Simpkv::ConfigError
+    raise
+  rescue StandardError => e
+    { result: failed, err_msg: reason(e) }
+  end
+
+  # Calls a plugin.
+  #
+  # @return [Object] the result
+  # @raise [RuntimeError] when the plugin raises, says that it failed, or answers what is no answer
+  def ask(plugin, operation, *arguments)
+    begin
+      answer = plugin.public_send(operation, *arguments)
+      why = answer.is_a?(Hash) ? answer[:err_msg] : "#{operation} did not answer a Hash"
+    rescue StandardError, ScriptError => e
+      why = reason(e)
+    end
+    why ||= "#{operation} answered no result and no reason" unless answered?(operation, answer)
+    return answer[:result] if why.nil?
+
+    prefix = "simpkv #{plugin_instances.key(plugin)} Error:"
+    raise why.to_s.start_with?(prefix) ? why : "#{prefix} #{why}"
+  end
+
+  def answered?(operation, answer)
+    return false unless answer.is_a?(Hash)
+
+    result = answer[:result]
+    case operation
+    when :exists then [true, false].include?(result)
+    when :get then result.is_a?(String)
+    when :list, :list_partial then result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array)
+    else result
+    end
+  end
+
+  # What an exception says, unless its message may show a value: then its name, and where it came from.
+  def reason(exception)
+    Puppet.debug { "simpkv: #{exception.class}\n#{filter_backtrace(exception.backtrace).join("\n")}" }
+    case exception
+    when NameError, FrozenError, JSON::ParserError, EncodingError
+      where = filter_backtrace(exception.backtrace).first
+      "#{exception.class}#{" at #{where}" if where}"
+    else
+      exception.message
+    end
+  end
+
+  def prefix_for(options)
+    return 'globals' if options['global']
+
+    environment = options['environment'].to_s
+    if environment.include?('/') || ['.', '..'].include?(environment)
+      raise ArgumentError, "'#{environment}' is not the name of an environment"
+    end
+
+    environment.empty? ? 'environments' : "environments/#{environment}"
+  end
+
+  # A path where a key can be: not one that is the root of an environment or of the global keys.
+  def key_path(key, options)
+    path = normalize_key(key, options)
+    raise "Key specifies a folder: '#{key}'" if path.match?(%r{\A(globals|environments(/[^/]+)?)\z})
+
+    path
+  end
+
+  def listing(plugin, keydir, options, skip)
+    path = normalize_key(keydir, options)
+    return ask(plugin, :list, path) unless skip && plugin.respond_to?(:list_partial)
+
+    found = ask(plugin, :list_partial, path)
+    (found[:errors] || {}).sort_by(&:first).each { |name, why| skipped(keydir, name, why) }
+    found
+  end
+
+  # The decoded entry; nil for one that is skipped.
+  def entry(keydir, name, json, skip)
+    deserialize(json)
+  rescue Simpkv::MalformedError => e
+    raise "Key '#{below(keydir, name)}': #{e.message}" unless skip
+
+    skipped(keydir, name, e.message)
+  end
+
+  def skipped(keydir, name, why)
+    Puppet.warning("simpkv::list leaves out key '#{below(keydir, name)}': #{why}")
+    nil
+  end
+
+  def below(keydir, name)
+    Simpkv::Native.key_join(keydir, name)
+  end
+
+  def chosen_backend(options)
+    backends = options['backends']
+    backend = backends[options['backend']] if backends.is_a?(Hash)
+    return backend if backend.is_a?(Hash) && %w[type id].all? { |name| backend[name].is_a?(String) }
+
+    raise "Malformed backend config: 'type' and 'id' of backend '#{options['backend']}' must be Strings"
+  end
+
+  def configured_plugin(name, type, options)
+    info = plugin_info.fetch(type) { raise "there is no plugin of type '#{type}'" }
+    plugin = info[:class].new(name)
+    answer = plugin.configure(copy(options))
+    return plugin if answer.is_a?(Hash) && answer[:result]
+
+    raise((answer[:err_msg] if answer.is_a?(Hash)) || 'configure failed and gave no reason')
+  rescue StandardError, ScriptError => e
+    raise "simpkv Error: Unable to construct '#{name}': #{reason(e)}"
+  end
+
+  def check_unchanged(name, backend)
+    location, others = Simpkv::Config.differences(@configured[name], backend)
+    if location.any?
+      raise Simpkv::ConfigError, "this catalog contains different backend configs for type=#{backend['type']} " \
+                                 "id=#{backend['id']}: they differ in #{location.join(', ')}"
+    end
+    warn_of(others.map do |option|
+      "simpkv backend #{name} is in use already with another '#{option}', which stays until the end of this catalog"
+    end)
+  end
+
+  def copy(value)
+    case value
+    when Hash then value.to_h { |name, member| [name, copy(member)] }
+    when Array then value.map { |member| copy(member) }
+    else value
+    end
+  end
+
+  # Turns values of Puppet's own types, wherever they are, into what a document can hold. What it does not know it
+  # leaves to the codec, which refuses it.
+  def plain(value, place)
+    case value
+    when Hash then plain_hash(value, place)
+    when Array then value.each_with_index.map { |member, index| plain(member, "#{place}[#{index}]") }
+    else plain_scalar(value, place)
+    end
+  end
+
+  def plain_hash(hash, place)
+    hash.each_with_object({}) do |(name, member), result|
+      name = plain_scalar(name, "a key of #{place}")
+      raise Simpkv::UnencodableError, "#{place} has two members named '#{name}'" if result.key?(name)
+
+      result[name] = plain(member, "#{place}['#{name}']")
+    end
+  end
+
+  def plain_scalar(value, place)
+    types = Puppet::Pops::Types
+    case value
+    when types::PSensitiveType::Sensitive
+      raise Simpkv::UnencodableError, "#{place} is a Sensitive, which cannot be stored: store its unwrapped value"
+    when types::PBinaryType::Binary
+      raise Simpkv::UnencodableError, "#{place} is a Binary, which can be stored as the whole value only"
+    when Puppet::Pops::Time::Timestamp, Puppet::Pops::Time::Timespan, SemanticPuppet::Version,
+         SemanticPuppet::VersionRange, Regexp, URI::Generic, types::PAnyType
+      value.to_s
+    else value
+    end
+  end
+
+  # Plugins of our own module's neighbours first, then those on the rest of the modulepath; the first of a type counts.
+  def read_plugins
+    plugin_files.each_with_object({}) do |file, found|
+      type = File.basename(file, '_plugin.rb')
+      if found.key?(type)
+        Puppet.warning("Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from " \
+                       "#{found[type][:source]}")
+      else
+        plugin_class = plugin_class_from(file)
+        found[type] = { class: plugin_class, source: file } if plugin_class
+      end
+    end
+  end
+
+  def plugin_files
+    # The path as it was given, links included: __dir__ would follow them, away from the modulepath.
+    own = File.expand_path('../../../..', File.dirname(__FILE__))
+    environment = current_environment
+    folders = [own] + (environment ? environment.modulepath : [])
+    folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
+      Dir.glob('*/lib/puppet_x/simpkv/?*_plugin.rb', base: folder).map { |file| File.join(folder, file) }.sort
+    end
+  end
+
+  def current_environment
+    Puppet.lookup(:current_environment) { nil }
+  end
+
+  # The class that a plugin file makes. The environment object keeps it as long as the file stays the same, so that
+  # Puppet, which drops that object when an environment is to be read anew, drops it as well.
+  def plugin_class_from(file)
+    source = File.read(file)
+    environment = current_environment
+    known = environment&.instance_variable_get(:@simpkv_plugin_classes) || {}
+    return known[file].last if known.key?(file) && known[file].first == source
+
+    plugin_class = evaluated(source, file)
+    raise 'it does not assign a class to the variable plugin_class' unless plugin_class.is_a?(Class)
+
+    known = known.merge(file => [source, plugin_class]).freeze
+    environment&.instance_variable_set(:@simpkv_plugin_classes, known)
+    plugin_class
+  rescue StandardError, ScriptError, SystemExit => e
+    Puppet.warning("simpkv plugin from #{file} failed to load: #{e.message}")
+    nil
+  end
+
+  def evaluated(source, file)
+    plugin_class = nil
+    Object.new.instance_eval(source, file)
+    plugin_class
+  end
+end

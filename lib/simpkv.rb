@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+require 'simpkv/version'
+require 'simpkv/errors'
+
+# A key/value store for Puppet manifests, in files or in an LDAP directory.
+#
+# {Store} keeps documents, {Codec} makes documents of values and metadata. Both stand on `Simpkv::Native`, which has
+# two bindings to one C core with the same methods: `cext`, an extension for MRI, and `ffi`, for JRuby and, on demand,
+# MRI. A process uses one.
+module Simpkv
+  # @return [String] the binding to load: the environment variable SIMPKV_NATIVE (`cext` or `ffi`), else what suits
+  #   this Ruby
+  # @raise [LoadError] for another word in SIMPKV_NATIVE, and for `cext` on JRuby
+  def self.binding_wanted
+    jruby = RUBY_ENGINE == 'jruby'
+    wanted = ENV['SIMPKV_NATIVE'].to_s
+    wanted = jruby ? 'ffi' : 'cext' if wanted.empty?
+    return wanted if wanted == 'ffi' || (wanted == 'cext' && !jruby)
+
+    raise LoadError, "SIMPKV_NATIVE=#{wanted}: expected #{jruby ? 'ffi' : 'cext or ffi'}, or nothing"
+  end
+
+  require "simpkv/native/#{binding_wanted}"
+  require 'simpkv/codec'
+  require 'simpkv/config'
+  require 'simpkv/store'
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # Turns a value and its metadata into the bytes of a document, and back:
+  #
+  #     {"value":V,"metadata":{...}}
+  #     {"value":"<base64>","encoding":"base64","original_encoding":"ASCII-8BIT","metadata":{...}}
+  #
+  # The second is for a String that is binary (ASCII-8BIT) or has no UTF-8 form.
+  module Codec
+    class << self
+      # @param value [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data; a Symbol is stored as
+      #   its name, and so is a Hash's key
+      # @param metadata [Hash] plain data as well
+      # @return [String] the document, in UTF-8
+      # @raise [UnencodableError] something in it cannot be stored; the message names its place, such as
+      #   `value['a'][3]`, and never what is there
+      # @raise [TooLargeError] the document is above 1 GiB
+      #
+      # @example
+      #   Simpkv::Codec.encode('x', 'id' => 5) #=> '{"value":"x","metadata":{"id":5}}'
+      def encode(value, metadata = {})
+        raise UnencodableError, "cannot encode metadata: #{metadata.class} is not a Hash" unless metadata.is_a?(Hash)
+        return Native.generate(base64(value, metadata)) if value.is_a?(String) && !text?(value)
+
+        Native.generate('value' => value, 'metadata' => metadata)
+      end
+
+      # @param bytes [String] a document
+      # @return [Hash{Symbol=>Object}] `{value:, metadata:}`; metadata is `{}` when the document has none
+      # @raise [MalformedError] it is not a document, or its value is encoded in an unknown way
+      def decode(bytes)
+        document = read(bytes)
+        malformed("'value' missing") unless document.is_a?(Hash) && document.key?('value')
+        metadata = document['metadata']
+        metadata = {} if metadata.nil?
+        malformed("'metadata' is not a Hash") unless metadata.is_a?(Hash)
+
+        { value: value_of(document), metadata: metadata }
+      end
+
+      private
+
+      def text?(string)
+        return false if string.encoding == Encoding::BINARY || !string.valid_encoding?
+        return true if string.encoding == Encoding::UTF_8
+
+        string.encode(Encoding::UTF_8)
+        true
+      rescue EncodingError
+        false
+      end
+
+      def base64(string, metadata)
+        { 'value' => [string].pack('m0'), 'encoding' => 'base64', 'original_encoding' => 'ASCII-8BIT',
+          'metadata' => metadata }
+      end
+
+      def read(bytes)
+        Native.parse(bytes)
+      rescue MalformedError => e
+        malformed("JSON parse error: #{e.message}")
+      end
+
+      def value_of(document)
+        value = document['value']
+        case document['encoding']
+        when nil then value
+        when 'base64' then unpack(value)
+        else malformed('Unsupported encoding')
+        end
+      end
+
+      def unpack(value)
+        malformed("'value' is not base64") unless value.is_a?(String)
+        value.unpack1('m0')
+      rescue ArgumentError
+        malformed("'value' is not base64")
+      end
+
+      # Without a cause: a parser's message quotes the document.
+      def malformed(why)
+        raise MalformedError, "Failed to deserialize: #{why}", cause: nil
+      end
+    end
+  end
+end

@@ -1,0 +1,263 @@
+# frozen_string_literal: true
+
+require 'simpkv/errors'
+
+module Simpkv
+  # The options of simpkv: which there are, what they may be, and which backend a set of merged options chooses.
+  #
+  # Options are hashes with String names, as Hiera and manifests give them: some for the call (`softfail`), and
+  # `backends`, which maps names to the options of one backend each. Nothing here changes its arguments. All that is
+  # wrong raises {ConfigError}, which names the option and its backend, and never shows a value.
+  module Config
+    # name:: as it is written in Hiera
+    # type:: one of the methods of {Coercion}
+    # default:: what an absent option counts as
+    # text:: one line for people
+    Option = Struct.new(:name, :type, :default, :text)
+
+    # Options of a call, beside `backends`.
+    CALL = [
+      Option.new('backend', :string, nil, 'the name of the backend to use'),
+      Option.new('backends', :hash, nil, 'the backends, by name'),
+      Option.new('app_id', :string, 'default', 'chooses the backend when `backend` is not set'),
+      Option.new('environment', :string, nil, 'the environment that the key belongs to: always that of the compiler'),
+      Option.new('global', :boolean, false, 'whether the key belongs to all environments'),
+      Option.new('softfail', :boolean, false, 'whether a failing backend is a warning instead of an error'),
+      Option.new('skip_undecodable', :boolean, false, 'whether a list leaves out, with a warning, what cannot be read')
+    ].freeze
+
+    # Options of every backend.
+    BACKEND = [
+      Option.new('type', :string, nil, 'the type of the backend: the name of its plugin'),
+      Option.new('id', :id, nil, 'tells backends of one type apart'),
+      Option.new('case_sensitive', :boolean, false, 'whether keys may hold capital letters')
+    ].freeze
+
+    # Further options, by type. Third-party types are not here: nothing is known of their options.
+    TYPES = {
+      'file' => [
+        Option.new('root_path', :path, nil, 'the folder that holds the keys; by default one named after the id'),
+        Option.new('lock_timeout_seconds', :seconds, 5, 'how long to wait for a key that another program has locked')
+      ].freeze
+    }.freeze
+
+    # Options of type ldap, which a backend of another type may hold too: Hiera says ldap, a call overrides the type.
+    LDAP_NAMES = %w[
+      ldap_uri base_dn admin_dn admin_pw_file enable_tls tls_cacert tls_cert tls_key retries write_uri
+      connect_timeout_seconds operation_timeout_seconds pool_size pool_timeout_seconds idle_timeout_seconds page_size
+      layout fold_case strict_paths
+    ].freeze
+
+    # What says where a backend keeps its keys, and as whom: it may not change within a catalog.
+    LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout].freeze
+
+    # Turns what Hiera and manifests give into what the libraries take. Each method answers the value, or nil when the
+    # value will not do; NEEDED says what would.
+    module Coercion
+      NEEDED = {
+        string: 'a String that is not empty', hash: 'a Hash', boolean: 'true or false',
+        id: "a String that is not empty and has no '.' or '..' between slashes", path: 'an absolute path',
+        seconds: 'a number of seconds, 0 or more'
+      }.freeze
+
+      def self.string(value)
+        value if value.is_a?(String) && !value.empty? && !value.include?("\0")
+      end
+
+      def self.hash(value)
+        value if value.is_a?(Hash)
+      end
+
+      def self.boolean(value)
+        { true => true, 'true' => true, false => false, 'false' => false }[value]
+      end
+
+      def self.id(value)
+        string(value) if value.is_a?(String) && (value.split('/') & ['.', '..']).empty?
+      end
+
+      def self.path(value)
+        return unless string(value) && value.start_with?('/')
+
+        value.squeeze('/').sub(%r{(?<=.)/\z}, '')
+      end
+
+      def self.seconds(value)
+        value = Float(value) if value.is_a?(String)
+        value if value.is_a?(Numeric) && value.real? && value >= 0 && value.to_f.finite?
+      rescue ArgumentError
+        nil
+      end
+    end
+
+    # @return [Hash] the `backends` of a site that has configured none: a new hash
+    def self.default_backends
+      { 'default' => { 'type' => 'file', 'id' => 'auto_default' } }
+    end
+
+    # @return [String] where a file backend without `root_path` keeps its keys, unless that is not possible
+    def self.default_root_path(id)
+      "/var/simp/simpkv/file/#{id}"
+    end
+
+    # Chooses a backend: `backend`, else by `app_id` the backend of that name, else the one with the longest name that
+    # `app_id` begins with, else `default`.
+    #
+    # @param options [Hash] merged options
+    # @param app_id [String, nil] that of the call itself: Hiera's does not count
+    # @return [String] the name; there may be no such backend
+    # @raise [ConfigError] when `backend`, `backends` or `app_id` is of the wrong type
+    def self.backend_for(options, app_id)
+      app_id = app_id.nil? ? 'default' : coerce(:string, app_id, "'app_id' in simpkv configuration")
+      names = backends_of(options).keys
+      return coerce(:string, options['backend'], "'backend' in simpkv configuration") unless options['backend'].nil?
+
+      longest_beginning(names, app_id) || 'default'
+    end
+
+    # @return [Boolean] an option of the call that is true or false
+    # @raise [ConfigError] when it is something else
+    def self.flag(options, name)
+      value = options[name]
+      return CALL.find { |option| option.name == name }.default if value.nil?
+
+      coerce(:boolean, value, "'#{name}' in simpkv configuration")
+    end
+
+    # @return [Boolean] whether the chosen backend takes keys with capital letters
+    def self.case_sensitive?(options)
+      typed_option(BACKEND.last, options['backends'][options['backend']], options['backend'])
+    end
+
+    # Checks that merged options can be used: the chosen backend is there, complete and of an available type, and no two
+    # backends claim the same type and id.
+    #
+    # @param options [Hash] merged options
+    # @param types [Array<String>] the types for which there are plugins
+    # @return [void]
+    # @raise [ConfigError] otherwise
+    def self.validate(options, types)
+      raise ConfigError, "'backend' not specified in simpkv configuration" if options['backend'].nil?
+
+      name = coerce(:string, options['backend'], "'backend' in simpkv configuration")
+      backends = backends_of(options)
+      backends.each { |other, backend| check_entry(other, backend) }
+      chosen = backends[name]
+      unless complete?(chosen)
+        raise ConfigError, "No simpkv backend '#{name}' with 'id' and 'type' attributes has been configured"
+      end
+
+      type = coerce(:string, chosen['type'], "'type' of simpkv backend '#{name}'")
+      raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
+
+      typed(chosen, name)
+      refuse_clashes(backends)
+    end
+
+    # The options of a backend of one of our types, converted, with the defaults of those that are absent. What is not
+    # an option of its type is left out.
+    #
+    # @param backend [Hash] the backend's options; `type` says which others there are
+    # @param name [String] the backend's name, for messages
+    # @return [Hash{String => Object}] those with a value
+    # @raise [ConfigError] for a value that cannot be converted
+    def self.typed(backend, name)
+      known = BACKEND + TYPES.fetch(backend['type'], [])
+      known.to_h { |option| [option.name, typed_option(option, backend, name)] }.compact
+    end
+
+    # @param options [Hash] merged options that {validate} has accepted
+    # @return [Array<String>] what seems wrong with them: names of options that do not exist. Backends of third-party
+    #   types are not looked at.
+    def self.doubts(options)
+      backend = options['backends'][options['backend']]
+      return [] unless TYPES.key?(backend['type'])
+
+      names = (BACKEND + TYPES.values.flatten).map(&:name) + LDAP_NAMES
+      unknown(options, CALL.map(&:name), 'in simpkv configuration') +
+        unknown(backend, names, "of simpkv backend '#{options['backend']}'")
+    end
+
+    # Compares two configurations of one type and id, defaults filled in.
+    #
+    # @param first [Hash] the options of one backend
+    # @param second [Hash] those of the other
+    # @return [Array(Array<String>, Array<String>)] the names of the options that differ: first those that say where
+    #   the keys are, then the others
+    def self.differences(first, second)
+      first = comparable(first)
+      second = comparable(second)
+      names = (first.keys | second.keys).reject { |name| first[name] == second[name] }
+      names.partition { |name| LOCATION_NAMES.include?(name) }
+    end
+
+    class << self
+      private
+
+      def backends_of(options)
+        backends = options['backends']
+        raise ConfigError, "'backends' not specified in simpkv configuration" if backends.nil?
+        raise ConfigError, "'backends' in simpkv configuration is not a Hash" unless backends.is_a?(Hash)
+
+        backends
+      end
+
+      def longest_beginning(names, text)
+        names.select { |name| Coercion.string(name) && text.start_with?(name) }.max_by(&:length)
+      end
+
+      def check_entry(name, backend)
+        raise ConfigError, "simpkv backend '#{name}' is not a Hash" unless backend.is_a?(Hash)
+      end
+
+      def complete?(backend)
+        backend.is_a?(Hash) && %w[type id].none? { |name| backend[name].nil? || backend[name] == '' }
+      end
+
+      def refuse_clashes(backends)
+        complete = backends.select { |_, backend| complete?(backend) }
+        complete.group_by { |_, backend| backend.values_at('type', 'id') }.each do |(type, id), same|
+          next if same.map(&:last).uniq.size == 1
+
+          raise ConfigError, "simpkv configuration contains different backend configs for type=#{type} id=#{id}: " \
+                             "'#{same.map(&:first).join("', '")}'"
+        end
+      end
+
+      def coerce(type, value, what)
+        converted = Coercion.public_send(type, value)
+        raise ConfigError, "#{what} must be #{Coercion::NEEDED.fetch(type)}" if converted.nil?
+
+        converted
+      end
+
+      def typed_option(option, backend, name)
+        value = backend[option.name]
+        return option.default if value.nil?
+
+        coerce(option.type, value, "'#{option.name}' of simpkv backend '#{name}'")
+      end
+
+      def unknown(options, names, where)
+        (options.keys - names).map do |name|
+          "Unknown option '#{name}' #{where}#{suggestion(name, names)}"
+        end
+      end
+
+      def suggestion(name, names)
+        return '' unless defined?(DidYouMean::SpellChecker)
+
+        likely = DidYouMean::SpellChecker.new(dictionary: names).correct(name.to_s).first
+        likely ? ": did you mean '#{likely}'?" : ''
+      end
+
+      def comparable(backend)
+        return backend unless TYPES.key?(backend['type'])
+
+        typed = typed(backend, backend['id'])
+        typed['root_path'] ||= default_root_path(backend['id']) if backend['type'] == 'file'
+        typed
+      end
+    end
+  end
+end

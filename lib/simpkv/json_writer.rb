@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # Writes JSON: all of it for the FFI binding, and for the extension what its fast path declines: unusual keys and
+  # encodings, and everything that has to be refused. The bytes are those of MRI's json on every Ruby.
+  module JsonWriter
+    # How deep Arrays and Hashes may be nested, the outermost counted: as in JSON.generate.
+    DEPTH_MAX = 100
+
+    # Bytes in a document: SKV_DATA_MAX of the core.
+    SIZE_MAX = 1 << 30
+
+    ESCAPES = (0...0x20).to_h { |code| [code.chr, format('\u%04x', code)] }.merge(
+      '"' => '\"', '\\' => '\\\\', "\b" => '\b', "\f" => '\f', "\n" => '\n', "\r" => '\r', "\t" => '\t'
+    ).freeze
+    SPECIAL = /["\\\x00-\x1f]/.freeze
+    private_constant :ESCAPES, :SPECIAL
+
+    # Why something cannot be written; on its way out it gathers where that is.
+    class Refusal < StandardError
+      # @return [Array<String, Integer>] the keys and indexes that lead there, from the outermost on
+      attr_reader :path
+
+      def initialize(why)
+        super
+        @path = []
+      end
+    end
+    private_constant :Refusal
+
+    class << self
+      # @param object [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data, through and through;
+      #   keys may be String, Symbol, Integer, Float, true, false and nil
+      # @return [String] JSON, in UTF-8
+      # @raise [UnencodableError] it holds something else, NaN or an infinity, text without a UTF-8 form, keys that
+      #   become the same name, or nests deeper than {DEPTH_MAX}; the message names the place, and no value
+      # @raise [TooLargeError] the JSON is above {SIZE_MAX} bytes
+      def generate(object)
+        out = String.new(encoding: Encoding::UTF_8)
+        write(out, object, 0)
+        raise TooLargeError, "the document is above #{SIZE_MAX} bytes" if out.bytesize > SIZE_MAX
+
+        out
+      rescue Refusal => e
+        raise UnencodableError, "cannot encode #{place(e.path)}: #{e.message}", cause: nil
+      end
+
+      private
+
+      def write(out, object, depth)
+        case object
+        when String, Symbol then write_string(out, utf8(object.to_s))
+        when Hash then write_hash(out, object, depth + 1)
+        when Array then write_array(out, object, depth + 1)
+        when Integer, true, false then out << object.to_s
+        when Float then out << digits(object)
+        when nil then out << 'null'
+        else raise Refusal, "#{class_name(object)} is not plain data"
+        end
+      end
+
+      def write_string(out, text)
+        out << '"' << (text.match?(SPECIAL) ? text.gsub(SPECIAL, ESCAPES) : text) << '"'
+      end
+
+      def write_array(out, array, depth)
+        check_depth(depth)
+        out << '['
+        array.each_with_index do |element, index|
+          out << ',' unless index.zero?
+          within(index) { write(out, element, depth) }
+        end
+        out << ']'
+      end
+
+      def write_hash(out, hash, depth)
+        check_depth(depth)
+        names = {}
+        out << '{'
+        hash.each do |key, value|
+          out << ',' unless names.empty?
+          name = name_of(key)
+          within(name) do
+            raise Refusal, 'two keys have this name' if names.key?(name)
+
+            names[name] = true
+            write_string(out, name)
+            out << ':'
+            write(out, value, depth)
+          end
+        end
+        out << '}'
+      end
+
+      def within(step)
+        yield
+      rescue Refusal => e
+        e.path.unshift(step)
+        raise
+      end
+
+      def check_depth(depth)
+        raise Refusal, "nested deeper than #{DEPTH_MAX}" if depth > DEPTH_MAX
+      end
+
+      def name_of(key)
+        case key
+        when String then utf8(key)
+        when Float then digits(key)
+        when Symbol, Integer, true, false, nil then utf8(key.to_s)
+        else raise Refusal, "a key is not plain data, but #{class_name(key)}"
+        end
+      end
+
+      # The shortest digits are the core's affair: JRuby's are others.
+      def digits(float)
+        Native.format_double(float) || raise(Refusal, 'NaN and the infinities have no JSON')
+      end
+
+      def utf8(text)
+        return text if text.ascii_only?
+        raise Refusal, "text that is not valid #{text.encoding}" unless text.valid_encoding?
+        return text if text.encoding == Encoding::UTF_8
+        raise Refusal, 'binary data inside a value' if text.encoding == Encoding::BINARY
+
+        text.encode(Encoding::UTF_8)
+      rescue EncodingError
+        raise Refusal, "text without a UTF-8 form, in #{text.encoding}", cause: nil
+      end
+
+      # Also of a BasicObject, which has no methods.
+      def class_name(object)
+        Kernel.instance_method(:class).bind(object).call.to_s
+      end
+
+      # As one would write it in a manifest: value['a'][3].
+      def place(path)
+        return 'this' if path.empty?
+
+        first, *rest = path
+        first = "[#{quote(first)}]" unless first.to_s.match?(/\A[a-z_]+\z/)
+        rest = rest.map { |step| "[#{quote(step)}]" }
+        rest = rest.first(5) + ['...'] + rest.last(5) if rest.size > 12
+        first + rest.join
+      end
+
+      def quote(step)
+        return step.to_s if step.is_a?(Integer)
+
+        step = "#{step[0, 60]}..." if step.size > 64
+        "'#{step.gsub(/[[:cntrl:]]/, '?').gsub(/['\\]/) { |c| "\\#{c}" }}'"
+      end
+    end
+  end
+end

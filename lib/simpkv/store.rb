@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # A key/value store: documents (byte strings) under paths such as `environments/production/app1/password`.
+  # Thread-safe. What goes wrong is raised as a subclass of {Error}.
+  class Store
+    # What a store uses unless it is told otherwise: how long to wait for a key that another process has locked.
+    LOCK_TIMEOUT_SECONDS = 5
+
+    # The longest timeout that is passed on, in milliseconds: some 285,000 years.
+    LONGEST_MS = 2**53
+    private_constant :LONGEST_MS
+
+    # Opens a store, and makes its folders if they are missing.
+    #
+    # @param type [String] 'file'
+    # @param options [Hash{String => Object}] for 'file': `root_path`, an absolute path, and `lock_timeout_seconds`, a
+    #   Numeric, 5 unless given
+    # @return [Store] use {#close} when it is no longer needed
+    # @raise [ConfigError] an option has the wrong type
+    # @raise [InvalidError] unknown type or option, missing option
+    # @raise [DeniedError, UnavailableError] the storage cannot be used
+    # @example
+    #   store = Simpkv::Store.open('file', 'root_path' => '/srv/simpkv')
+    #   store.put('globals/greeting', '{"value":"hello","metadata":{}}')
+    def self.open(type, options)
+      new(type, options)
+    end
+
+    private_class_method :new
+
+    def initialize(type, options)
+      options = options.dup
+      @type = type
+      @timeout_ms = milliseconds(options.delete('lock_timeout_seconds'))
+      @location = options['root_path']
+      options.each { |name, value| require_string(name, value) }
+      @native = Native::Store.new(type, options)
+    end
+
+    # Reads a key.
+    #
+    # @param key [String]
+    # @return [String] its document, tagged UTF-8
+    # @raise [NotFoundError, IsFolderError]
+    # @raise [TimeoutError] another process kept the key locked
+    def get(key)
+      @native.get(key, @timeout_ms)
+    end
+
+    # Whether there is a key or a folder of that name.
+    #
+    # @param key [String]
+    # @return [Boolean]
+    # @raise [DeniedError] it cannot be determined
+    def exist?(key)
+      !kind(key).nil?
+    end
+
+    # What is there under that name.
+    #
+    # @param key [String]
+    # @return [:key, :folder, nil]
+    # @raise [DeniedError] it cannot be determined
+    def kind(key)
+      @native.kind(key, @timeout_ms)
+    end
+
+    # Stores a document, with the folders that it needs. Writes nothing when the stored document says the same already.
+    #
+    # @param key [String]
+    # @param document [String]
+    # @param condition [:any, :absent, :expect] `:absent` stores only a new key; `:expect` only in place of `expect`
+    # @param expect [String, nil] the document, byte for byte, that must be stored now
+    # @return [Boolean] whether something was written
+    # @raise [ExistsError] with `:absent`: the key is there
+    # @raise [ConflictError] with `:expect`: another document is stored, or none
+    # @raise [IsFolderError, IsKeyError] the name is a folder's; a name on the way is a key's
+    # @raise [TimeoutError] another process kept the key locked
+    def put(key, document, condition: :any, expect: nil)
+      @native.put(key, document, condition, expect, @timeout_ms)
+    end
+
+    # Deletes a key. Its folder stays, even when it is left empty.
+    #
+    # @param key [String]
+    # @return [Boolean] whether it was there
+    # @raise [IsFolderError]
+    # @raise [TimeoutError] another process kept the key locked
+    def delete(key)
+      @native.delete(key, @timeout_ms)
+    end
+
+    # Deletes a folder with all that is below it. `globals` and `environments` themselves stay, empty.
+    #
+    # @param folder [String]
+    # @return [Boolean] whether it was there
+    # @raise [IsKeyError]
+    # @raise [TimeoutError] another process kept a key locked, or others kept adding to it
+    def deletetree(folder)
+      @native.deletetree(folder, @timeout_ms)
+    end
+
+    # What is in a folder, not in the folders below it.
+    #
+    # @param folder [String]
+    # @return [Hash] `{keys: {name => document}, folders: [name], errors: {name => why}}`, unsorted; `errors` are the
+    #   keys that could not be read
+    # @raise [NotFoundError] there is no such folder
+    def list(folder)
+      @native.list(folder, @timeout_ms)
+    end
+
+    # Releases the store; calls that are under way end as usual, later ones raise {InvalidError}.
+    #
+    # @return [nil]
+    def close
+      @native.close
+    end
+
+    # @return [String] type and location, and nothing that could be secret
+    def inspect
+      "#<#{self.class.name} #{@type} #{@location}>"
+    end
+
+    private
+
+    def milliseconds(seconds)
+      seconds = LOCK_TIMEOUT_SECONDS if seconds.nil?
+      unless seconds.is_a?(Numeric) && seconds.real? && seconds >= 0
+        raise ConfigError, "'lock_timeout_seconds' must be a number, 0 or more"
+      end
+
+      [seconds * 1000, LONGEST_MS].min.ceil
+    end
+
+    def require_string(name, value)
+      return if name.is_a?(String) && value.is_a?(String)
+
+      raise ConfigError, "option '#{name}' of a store must be a String, not #{value.class}"
+    end
+  end
+end

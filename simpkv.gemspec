@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+require_relative 'lib/simpkv/version'
+
+Gem::Specification.new do |spec|
+  spec.name = 'simpkv'
+  spec.version = Simpkv::VERSION
+  spec.summary = 'A key/value store for Puppet manifests, in files or in LDAP'
+  spec.description = 'The native core, bindings and library of the Puppet module simpkv: keys and values that ' \
+                     'manifests keep between runs and share between nodes, in files or in the LDAP directory that a ' \
+                     'site already runs.'
+  spec.authors = ['The simpkv developers']
+  spec.license = 'Apache-2.0'
+  spec.required_ruby_version = '>= 2.6'
+  spec.metadata = { 'rubygems_mfa_required' => 'true' }
+  spec.require_paths = ['lib']
+  spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
+                   'ext/core/{core.mk,configure}', 'ext/core/{include,src}/*.{c,h}',
+                   'README.md', 'CHANGELOG.md', 'LICENSE'].sort
+
+  if ENV['SIMPKV_GEM_PLATFORM'] == 'java'
+    spec.platform = 'java'
+    spec.extensions = ['ext/core/configure']
+  else
+    spec.extensions = ['ext/simpkv/extconf.rb']
+  end
+end

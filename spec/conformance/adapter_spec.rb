@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative 'conformance_helper'
+
+Conformance.describe "The adapter's public names" do
+  let(:adapter) { world.adapter }
+  let(:options) { merged }
+
+  it 'are there on the catalog once it is loaded, and answer one and the same adapter' do
+    first = world.adapter
+    put('a', 1)
+    expect(world.adapter).to equal(first)
+    world.fresh_catalog
+    expect(world.adapter).not_to equal(first)
+  end
+
+  it 'tell which plugins there are' do
+    expect(adapter.backends).to eq(%w[file memory])
+    expect(adapter.plugin_info.keys).to match_array(adapter.backends)
+    info = adapter.plugin_info[entry['type']]
+    expect(info[:class]).to be_a(Class)
+    expect(info[:class].name).to be_nil
+    expect(info[:source]).to end_with("/lib/puppet_x/simpkv/#{entry['type']}_plugin.rb")
+  end
+
+  it 'give one plugin for one type and id, made when it is needed' do
+    expect(adapter.plugin_instances).to be_empty
+    plugin = adapter.plugin_instance(options)
+    expect(plugin.name).to eq("#{entry['type']}/conformance")
+    expect(adapter.plugin_instance(merged('softfail' => true))).to equal(plugin)
+    expect(adapter.plugin_instances).to eq("#{entry['type']}/conformance" => plugin)
+  end
+
+  it 'store, read, list and delete' do
+    expect(adapter.put('a/b', { 'x' => 'é' }, { 'm' => 1 }, options)).to eq(result: true, err_msg: nil)
+    expect(adapter.get('a/b', options)).to eq(result: { value: { 'x' => 'é' }, metadata: { 'm' => 1 } }, err_msg: nil)
+    expect(adapter.exists('a/b', options)).to eq(result: true, err_msg: nil)
+    expect(adapter.exists('a/c', options)).to eq(result: false, err_msg: nil)
+    expect(adapter.list('a', options)).to eq(
+      result: { keys: { 'b' => { value: { 'x' => 'é' }, metadata: { 'm' => 1 } } }, folders: [] }, err_msg: nil
+    )
+    expect(adapter.delete('a/b', options)).to eq(result: true, err_msg: nil)
+    expect(adapter.deletetree('a', options)).to eq(result: true, err_msg: nil)
+    expect(adapter.exists('a', options)).to eq(result: false, err_msg: nil)
+  end
+
+  it 'answer a reason when they fail' do
+    prefix = "simpkv #{entry['type']}/conformance Error: "
+    expect(adapter.get('missing', options)).to match(result: nil, err_msg: /\A#{prefix}.*Key not found/)
+    expect(adapter.list('missing', options)).to match(result: nil, err_msg: /\A#{prefix}.*Key folder '.*' not found/)
+    adapter.put('a/b', 1, {}, options)
+    expect(adapter.delete('a', options)).to match(result: false, err_msg: /\A#{prefix}/)
+    expect(adapter.deletetree('a/b', options)).to match(result: false, err_msg: /\A#{prefix}/)
+    expect(adapter.put('a', 1, {}, options)).to match(result: false, err_msg: /\A#{prefix}/)
+  end
+
+  it 'answer a reason for a backend that is not configured' do
+    [{}, { 'backend' => 'x', 'backends' => {} },
+     { 'backend' => 'x', 'backends' => { 'x' => { 'type' => 'file' } } }].each do |wrong|
+      expect(adapter.get('a', wrong)).to match(result: nil, err_msg: /Malformed backend config/)
+    end
+  end
+end

@@ -1,0 +1,263 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+
+RSpec.describe 'The adapter' do
+  let!(:world) { PuppetWorld.new }
+  let(:root) { File.join(world.dir, 'store') }
+  let(:memory) { { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'x' } } } }
+  let(:file) { { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => root } } } }
+
+  after do
+    world.close
+    MemoryStore.clear
+  end
+
+  def put(key, value, options)
+    world.call('simpkv::put', key, value, {}, options)
+  end
+
+  def get(key, options)
+    world.call('simpkv::get', key, options)
+  end
+
+  describe 'normalize_key' do
+    let(:adapter) { world.adapter }
+
+    {
+      ['a/b', { 'environment' => 'dev' }] => 'environments/dev/a/b',
+      ['/a//b/', { 'environment' => 'dev' }] => 'environments/dev/a/b',
+      ['/', { 'environment' => 'dev' }] => 'environments/dev',
+      ['a', { 'environment' => 'dev', 'global' => true }] => 'globals/a',
+      ['/', { 'global' => true }] => 'globals',
+      ['/', { 'environment' => '' }] => 'environments',
+      ['a', { 'environment' => '' }] => 'environments/a'
+    }.each do |(key, options), path|
+      it "makes #{path} of #{key} with #{options}" do
+        expect(adapter.normalize_key(key, options)).to eq(path)
+        expect(adapter.normalize_key(key, options, :add_prefix)).to eq(path)
+      end
+    end
+
+    it 'removes what it has added' do
+      [{ 'environment' => 'dev' }, { 'global' => true }, { 'environment' => '' }].each do |options|
+        path = adapter.normalize_key('a/b', options)
+        expect(adapter.normalize_key(path, options, :remove_prefix)).to eq('a/b')
+      end
+    end
+
+    it 'refuses names that lead elsewhere, and operations that do not exist' do
+      ['..', '.', 'a/b', '../x'].each do |name|
+        expect { adapter.normalize_key('a', { 'environment' => name }) }.to raise_error(ArgumentError)
+      end
+      expect { adapter.normalize_key('../a', { 'environment' => 'dev' }) }.to raise_error(Simpkv::Error)
+      expect { adapter.normalize_key('a', { 'environment' => 'dev' }, :other) }.to raise_error(ArgumentError)
+    end
+  end
+
+  it 'serializes and deserializes' do
+    adapter = world.adapter
+    expect(adapter.serialize([1, 'é'], { 'm' => nil })).to eq('{"value":[1,"é"],"metadata":{"m":null}}')
+    expect(adapter.deserialize('{"value":1}')).to eq(value: 1, metadata: {})
+    expect do
+      adapter.deserialize('{}')
+    end.to raise_error(Simpkv::MalformedError, /Failed to deserialize: 'value' missing/)
+  end
+
+  it 'refuses to make one key of two' do
+    adapter = world.adapter
+    expect { adapter.serialize({ 'x' => { /a/ => 1, '(?-mix:a)' => 2 } }, {}) }.to raise_error(
+      Simpkv::UnencodableError, /value\['x'\] has two members/
+    )
+  end
+
+  it 'keeps the lines of a backtrace that are its own' do
+    own = ['/m/simpkv/lib/puppet_x/simpkv/acme_plugin.rb:3', '/m/simpkv/lib/puppet/functions/simpkv/put.rb:5']
+    expect(world.adapter.filter_backtrace(['/puppet/lib/puppet/parser.rb:1', *own])).to eq(own)
+    expect(world.adapter.filter_backtrace(nil)).to eq([])
+  end
+
+  describe 'with a plugin that fails' do
+    let(:base) { "plugin_class = Class.new do\n  attr_reader :name\n  def initialize(name)\n    @name = name\n  end\n" }
+    let(:options) { { 'backends' => { 'default' => { 'type' => 'acme', 'id' => 'x' } } } }
+
+    def plugin(methods)
+      configure = "  def configure(options)\n    { result: true, err_msg: nil }\n  end\n"
+      world.add_plugin('zed', 'acme', "#{base}#{configure unless methods.include?('def configure')}#{methods}\nend\n")
+    end
+
+    def failure
+      expect { get('k', options) }.to raise_error(RuntimeError) { |error| return error.message }
+    end
+
+    it 'puts its name before what the plugin says, once' do
+      plugin("def get(key)\n { result: nil, err_msg: 'no luck' }\n end")
+      expect(failure).to eq("simpkv Error for simpkv::get with key='k': simpkv acme/x Error: no luck")
+      world.fresh_catalog
+      plugin("def get(key)\n { result: nil, err_msg: 'simpkv acme/x Error: no luck' }\n end")
+      expect(failure).to eq("simpkv Error for simpkv::get with key='k': simpkv acme/x Error: no luck")
+    end
+
+    {
+      'an exception' => ["raise 'no luck'", %r{simpkv acme/x Error: no luck\z}],
+      'a LoadError' => ["require 'no_such_gem_anywhere'", %r{simpkv acme/x Error: .*no_such_gem_anywhere}],
+      'a method that is missing' => ["'hush-hush'.no_such_method",
+                                     %r{simpkv acme/x Error: NoMethodError at .*acme_plugin.rb}],
+      'no answer' => ['nil', %r{simpkv acme/x Error: get did not answer a Hash}],
+      'an empty answer' => ['{ result: nil, err_msg: nil }',
+                            %r{simpkv acme/x Error: get answered no result and no reason}],
+      'an answer of the wrong type' => ['{ result: 5, err_msg: nil }', %r{simpkv acme/x Error: get answered no result}]
+    }.each do |what, (code, message)|
+      it "takes #{what} for a failure, which softfail softens" do
+        plugin("def get(key)\n #{code}\n end")
+        expect(failure).to match(message)
+        expect(failure).not_to include('hush')
+        expect(get('k', options.merge('softfail' => true))).to be_nil
+        expect(world.warnings.last).to match(message)
+      end
+    end
+
+    # DEFECTS 8: the second call said "no implicit conversion of nil" instead of the reason.
+    it 'gives the reason why it cannot be configured each time, and tries again' do
+      world.add_plugin('zed', 'acme', <<-RUBY)
+        #{base}
+          def configure(options)
+            ready = File.exist?('#{world.dir}/ready')
+            { result: ready, err_msg: ready ? nil : 'the server is down' }
+          end
+          def get(key)
+            { result: '{"value":1}', err_msg: nil }
+          end
+        end
+      RUBY
+      2.times do
+        expect(failure).to eq("simpkv Error for simpkv::get with key='k': " \
+                              "simpkv Error: Unable to construct 'acme/x': the server is down")
+      end
+      expect(get('k', options.merge('softfail' => true))).to be_nil
+      File.write(File.join(world.dir, 'ready'), '')
+      expect(get('k', options)).to eq('value' => 1)
+    end
+
+    it 'says so when making or configuring it raises' do
+      plugin("def configure(options)\n raise 'no luck'\n end")
+      expect(failure).to end_with("simpkv Error: Unable to construct 'acme/x': no luck")
+      world.fresh_catalog
+      plugin("def initialize\n end")
+      expect(failure).to match(%r{simpkv Error: Unable to construct 'acme/x': .*wrong number of arguments})
+    end
+
+    it 'does not let a plugin change the options of later calls' do
+      plugin("def configure(options)\n options.clear\n { result: true, err_msg: nil }\n end\n" \
+             "def get(key)\n { result: '{\"value\":1}', err_msg: nil }\n end")
+      2.times { expect(get('k', options)).to eq('value' => 1) }
+    end
+
+    it 'sorts what it lists' do
+      plugin(<<-RUBY)
+        def list(dir)
+          { result: { keys: { 'b' => '{"value":1}', 'a' => '{"value":2}' }, folders: %w[z y] }, err_msg: nil }
+        end
+      RUBY
+      found = world.call('simpkv::list', 'd', options)
+      expect(found['keys'].keys).to eq(%w[a b])
+      expect(found['folders']).to eq(%w[y z])
+    end
+
+    it 'asks for a partial list only if entries may be left out, and names those that were' do
+      plugin(<<-RUBY)
+        def list(dir)
+          { result: nil, err_msg: 'k2 is locked' }
+        end
+        def list_partial(dir)
+          { result: { keys: { 'k1' => '{"value":1}' }, folders: [], errors: { 'k2' => 'it is locked' } }, err_msg: nil }
+        end
+      RUBY
+      expect { world.call('simpkv::list', 'd', options) }.to raise_error(RuntimeError, /k2 is locked/)
+      found = world.call('simpkv::list', 'd', options.merge('skip_undecodable' => true))
+      expect(found).to eq('keys' => { 'k1' => { 'value' => 1 } }, 'folders' => [])
+      expect(world.warnings).to match([%r{d/k2.*it is locked}])
+    end
+  end
+
+  # DEFECTS 9: the first configuration was used, silently.
+  describe 'given another configuration for a type and id that are in use' do
+    def moved(options)
+      { 'backends' => { 'default' => file['backends']['default'].merge(options) } }
+    end
+
+    it 'refuses another location' do
+      put('a', 1, file)
+      what = "simpkv Configuration Error for simpkv::get with key='a': "
+      why = 'contains different backend configs for type=file id=x'
+      elsewhere = moved('root_path' => "#{root}2")
+      expect { get('a', elsewhere) }.to raise_error(ArgumentError, /\A#{what}.*#{why}.*root_path/)
+      expect(get('a', file)).to eq('value' => 1)
+    end
+
+    it 'refuses it again when it was used before, and under softfail' do
+      put('a', 1, file)
+      2.times do
+        expect { put('a', 2, moved('root_path' => "#{root}2").merge('softfail' => true)) }.to raise_error(ArgumentError)
+      end
+      expect(File.exist?("#{root}2")).to be(false)
+    end
+
+    it 'takes the same location, spelled in another way' do
+      put('a', 1, file)
+      expect(get('a', moved('root_path' => "#{root}//"))).to eq('value' => 1)
+      expect(world.warnings).to eq([])
+    end
+
+    it 'warns, once, of other differences, and keeps the first' do
+      put('a', 1, file)
+      2.times { get('a', moved('lock_timeout_seconds' => 1)) }
+      expect(world.warnings).to match([/lock_timeout_seconds/])
+    end
+
+    it 'is not misled by options that were changed after they were given to the adapter' do
+      options = file.merge('backend' => 'default', 'environment' => 'production')
+      expect(world.adapter.put('a', 1, {}, options)).to include(result: true)
+      options['backends']['default']['root_path'] = "#{root}2"
+      expect { world.adapter.get('a', options) }.to raise_error(Simpkv::ConfigError, /root_path/)
+    end
+
+    it 'takes anything in the next catalog' do
+      put('a', 1, file)
+      world.fresh_catalog
+      expect(put('a', 2, moved('root_path' => "#{root}2"))).to be(true)
+    end
+  end
+
+  it 'warns once a catalog of an option that does not exist' do
+    misspelt = file.merge('sofftail' => true)
+    3.times { |n| put('a', n, misspelt.merge('app_id' => "app#{n}")) }
+    expect(world.warnings).to match([/\AUnknown option 'sofftail' in simpkv configuration/])
+  end
+
+  it 'merges once for each set of options' do
+    expect(Simpkv::Config).to receive(:validate).twice.and_call_original
+    3.times { put('a', 1, memory) }
+    3.times { get('a', memory.merge('softfail' => true)) }
+  end
+
+  it 'is not misled by options that are changed after a call' do
+    options = { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'x' } } }
+    put('a', 1, options)
+    options['backends']['default']['id'] = 'y'
+    expect(world.call('simpkv::exists', 'a', options)).to be(false)
+    options['backends']['default']['id'] = 'x'
+    expect(world.call('simpkv::exists', 'a', options)).to be(true)
+  end
+
+  it 'makes one nested call of a function in each call, once it knows the options' do
+    put('a', 1, memory)
+    names = []
+    allow(Puppet::Util::Profiler).to receive(:profile).and_wrap_original do |original, description, metric, &block|
+      names << description
+      original.call(description, metric, &block)
+    end
+    get('a', memory)
+    expect(names).to eq(['simpkv::support::call'])
+  end
+end

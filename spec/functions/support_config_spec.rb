@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require_relative 'functions_helper'
+
+RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
+  let(:file) { { 'type' => 'file', 'id' => 'x' } }
+
+  it 'configures files when nothing is configured' do
+    is_expected.to run.with_params({}, ['file']).and_return(
+      'backend' => 'default', 'backends' => { 'default' => { 'type' => 'file', 'id' => 'auto_default' } },
+      'environment' => 'rp_env', 'softfail' => false, 'global' => false
+    )
+  end
+
+  it 'chooses a backend by app_id' do
+    options = { 'app_id' => 'app12', 'backends' => { 'app1' => file, 'default' => file } }
+    is_expected.to run.with_params(options, ['file']).and_return(
+      options.merge('backend' => 'app1', 'environment' => 'rp_env', 'softfail' => false, 'global' => false)
+    )
+  end
+
+  it 'sets the environment itself' do
+    expect(subject.execute({ 'environment' => 'other' }, ['file'])).to include('environment' => 'rp_env')
+  end
+
+  it 'is an error when the plugin is not available' do
+    is_expected.to run.with_params({}, ['ldap']).and_raise_error(ArgumentError,
+                                                                 "simpkv backend plugin 'file' not available")
+  end
+
+  it 'is an error when there is no such backend, and no default' do
+    is_expected.to run.with_params({ 'backends' => { 'x' => file } }, ['file']).and_raise_error(
+      ArgumentError, "No simpkv backend 'default' with 'id' and 'type' attributes has been configured"
+    )
+  end
+end
+
+RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
+  let(:good) { { 'backend' => 'x', 'backends' => { 'x' => { 'type' => 'file', 'id' => 'x' } } } }
+
+  it { is_expected.to run.with_params(good, ['file']) }
+
+  it 'is an error without backend' do
+    is_expected.to run.with_params({ 'backends' => good['backends'] }, ['file']).and_raise_error(
+      ArgumentError, "'backend' not specified in simpkv configuration"
+    )
+  end
+
+  it 'is an error without backends' do
+    is_expected.to run.with_params({ 'backend' => 'x' }, ['file']).and_raise_error(
+      ArgumentError, "'backends' not specified in simpkv configuration"
+    )
+  end
+
+  it 'is an error when backends is no Hash' do
+    is_expected.to run.with_params({ 'backend' => 'x', 'backends' => [] }, ['file']).and_raise_error(
+      ArgumentError, "'backends' in simpkv configuration is not a Hash"
+    )
+  end
+end

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+require 'open3'
+require 'puppet_pal'
+
+RSpec.describe 'Where there is no catalog' do
+  let!(:world) { PuppetWorld.new }
+  let(:root) { File.join(world.dir, 'store') }
+  let(:backends) { "{ 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => '#{root}' } } }" }
+
+  after { world.close }
+
+  it 'works in a script, with one adapter for all of it' do
+    modules = File.join(world.dir, 'modules')
+    found = Puppet::Pal.in_tmp_environment('scripts', modulepath: [modules], facts: {}) do |pal|
+      pal.with_script_compiler do |compiler|
+        compiler.evaluate_string("simpkv::put('a/b', 'é', {}, #{backends})")
+        compiler.evaluate_string("[simpkv::get('a/b', #{backends}), simpkv::list('/', #{backends}), " \
+                                 'simpkv::support::load() == simpkv::support::load()]')
+      end
+    end
+    expect(found).to eq([{ 'value' => 'é' }, { 'keys' => {}, 'folders' => ['a'] }, true])
+    expect(File.file?(File.join(root, 'environments', 'scripts', 'a', 'b'))).to be(true)
+  end
+
+  it 'works in a Deferred' do
+    FileUtils.mkdir_p(File.join(root, 'environments', 'production'))
+    File.write(File.join(root, 'environments', 'production', 'k'), '{"value":"from the store","metadata":{}}')
+    target = File.join(world.dir, 'target')
+    manifest = File.join(world.dir, 'deferred.pp')
+    File.write(manifest, <<-PUPPET)
+      file { '#{target}': content => Deferred('dig', [Deferred('simpkv::get', ['k', #{backends}]), 'value']) }
+    PUPPET
+    expect(apply(manifest)).to include('Applied catalog')
+    expect(File.read(target)).to eq('from the store')
+  end
+
+  it 'says so, in one sentence, where there is no compiler either' do
+    function = world.inside do |compiler|
+      compiler.loaders.private_environment_loader.load(:function, 'simpkv::get')
+    end
+    expect { function.call({}, 'k') }.to raise_error(Puppet::Error, /can only be called where there is a compiler/)
+  end
+
+  def apply(manifest)
+    command = [RbConfig.ruby, '-I', File.join(PuppetWorld::PROJECT, 'lib'), '-S', 'puppet', 'apply', '--color=false',
+               '--modulepath', File.join(world.dir, 'modules'), '--confdir', File.join(world.dir, 'conf'),
+               '--vardir', File.join(world.dir, 'vardir'), manifest]
+    output, = Open3.capture2e(*command)
+    output
+  end
+end

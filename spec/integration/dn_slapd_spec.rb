@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require_relative '../support/paths'
+require_relative '../support/slapd'
+
+RSpec.describe 'Distinguished names in a real slapd' do
+  native = Simpkv::Native
+  base = Slapd::BASE_DN
+
+  # The path, the folders above it, from the root down, each as [kind, path].
+  def with_folders(path)
+    names = path.split('/')
+    folders = (1...names.length).map { |count| [:folder, names.first(count).join('/')] }
+    [*folders, [:key, path]]
+  end
+
+  # What the directory takes for one and the same name: it ignores case and squeezes spaces.
+  def folded(path)
+    path.downcase.gsub(/[ \u00a0]+/, ' ').gsub(%r{(?<=/) | (?=/)| \z}, '')
+  end
+
+  def ldif(dn, kind)
+    attributes = if kind == :key
+                   "objectClass: simpkvEntry\nsimpkvJsonValue: {\"value\":1,\"metadata\":{}}"
+                 else
+                   'objectClass: organizationalUnit'
+                 end
+    "dn:: #{[dn].pack('m0')}\n#{attributes}\n\n"
+  end
+
+  it 'are taken as they are made for 10,000 keys, and read back as the same keys' do
+    random = Random.new(RSpec.configuration.seed)
+    paths = {}
+    while paths.length < 10_000
+      kind, path = Paths.any(random)
+      paths[folded(path)] ||= path if kind == :key
+    end
+    entries = paths.values.flat_map { |path| with_folders(path) }
+    entries = entries.uniq { |kind, path| [kind, folded(path)] }
+
+    Slapd.run do |slapd|
+      slapd.add("dn: ou=instances,#{base}\nobjectClass: organizationalUnit\n\n" \
+                "dn: ou=default,ou=instances,#{base}\nobjectClass: organizationalUnit\n")
+      slapd.add(entries.map { |kind, path| ldif(native.dn_from_path(:plain, kind, base, 'default', path), kind) }.join)
+      found = slapd.search(base, '(objectClass=simpkvEntry)')
+                   .map { |dn| native.path_from_dn(:plain, base, 'default', dn) }
+      expect(found.map(&:first)).to all(eq(:key))
+      expect(found.map { |_, path| folded(path) }).to match_array(paths.keys)
+    end
+  end
+end

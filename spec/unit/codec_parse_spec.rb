@@ -1,0 +1,169 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'simpkv/json_reader'
+require 'simpkv/json_writer'
+require_relative '../support/json_values'
+
+# Simpkv::Native.parse answers what JSON.parse answers, or both refuse.
+RSpec.describe 'Reading JSON' do
+  native = Simpkv::Native
+
+  # Everything that can be told of an object: class, encoding, frozen or not, the order of members.
+  def self.describe_fully(object)
+    case object
+    when String then [object.class, object.encoding, object.frozen?, object.b]
+    when Array then [object.frozen?, object.map { |element| describe_fully(element) }]
+    when Hash then [object.frozen?, object.compare_by_identity?, object.default,
+                    object.map { |name, value| [describe_fully(name), describe_fully(value)] }]
+    when Float then JsonValues.bits(object)
+    else object
+    end
+  end
+
+  def self.outcome(malformed)
+    describe_fully(yield)
+  rescue malformed, EncodingError
+    :refused
+  end
+
+  def self.reference(document)
+    outcome(JSON::ParserError) { JSON.parse(document, max_nesting: 100, allow_duplicate_key: true) }
+  end
+
+  compare = lambda do |document|
+    [outcome(Simpkv::MalformedError) { Simpkv::Native.parse(document) }, reference(document)]
+  end
+
+  def self.mutate(values, document)
+    fragments = ['\\u', '\\ud83d', '1e', '//', '/**/', 'NaN', '0', '-', '[', '{"a":']
+    bytes = document.b
+    (values.random(3) + 1).times do
+      at = values.random(bytes.bytesize + 1)
+      case values.random(4)
+      when 0 then bytes.slice!(at, values.random(4) + 1)
+      when 1 then bytes.insert(at, "\"\\{}[]:,0.e-+ntf\xff\x00\n u".b[values.random(24)].to_s)
+      when 2 then bytes.insert(at, fragments[values.random(fragments.length)])
+      else bytes.setbyte(at, values.random(256)) if at < bytes.bytesize
+      end
+    end
+    bytes.force_encoding(Encoding::UTF_8)
+  end
+  mutate = method(:mutate)
+
+  table = Cases.read('json.tsv')
+
+  table.each do |document, verdict, written|
+    it "does with #{document.inspect} what JSON.parse does" do
+      mine, theirs = compare.call(document)
+      expect(mine).to eq(theirs)
+      expect(native.generate(native.parse(document)).b).to eq(written.b) if verdict == 'read'
+    end
+  end
+
+  if native.binding_name == 'cext'
+    it 'reads usual documents natively, and leaves the odd ones to JSON.parse' do
+      allow(Simpkv::JsonReader).to receive(:parse).and_raise(Simpkv::MalformedError, 'left')
+      table.each do |document, verdict, _|
+        outcome = begin
+          native.parse(document)
+          'read'
+        rescue Simpkv::MalformedError
+          'refused'
+        end
+        expect([document, outcome]).to eq([document, verdict])
+      end
+    end
+
+    it 'writes usual values natively' do
+      allow(Simpkv::JsonWriter).to receive(:generate).and_raise('left')
+      JsonValues.new(1).each_pair(500) { |value, metadata| Simpkv::Codec.encode(value, metadata) }
+    end
+  end
+
+  it 'does the same with every prefix of a document' do
+    documents = [
+      '{"value":{"a":[1,-2.5e+3,1.0E-5,true,false,null,"x\u00e9\ud83d\ude00\n\"",{}]},"metadata":{"é":"😀"}}',
+      "[ [\t] , {\"\" : -0.0 ,\r\n\"a\":[[1]]} ]",
+      '{"value":"YQ==","encoding":"base64","original_encoding":"ASCII-8BIT","metadata":{}}'
+    ]
+    documents.each do |document|
+      (0..document.bytesize).each do |size|
+        mine, theirs = compare.call(document.byteslice(0, size))
+        expect(mine).to eq(theirs)
+      end
+    end
+  end
+
+  it 'does the same at every depth' do
+    [1, 50, 99, 100, 101, 102, 1000].each do |depth|
+      ["#{'[' * depth}1#{']' * depth}", "#{'{"a":' * depth}1#{'}' * depth}", '[' * depth].each do |document|
+        mine, theirs = compare.call(document)
+        expect(mine).to eq(theirs)
+        expect(mine == :refused).to be(depth > 100 || document.end_with?('['))
+      end
+    end
+  end
+
+  it 'does the same with huge documents' do
+    long = "[\"#{'x' * 3_000_000}é#{'\\n' * 1000}\"]"
+    wide = "[#{(['{"a":1.5,"b":[]}'] * 50_000).join(',')}]"
+    members = "{#{(0...50_000).map { |i| "\"k#{i % 40_000}\":#{i}" }.join(',')}}"
+    digits = "[#{'9' * 10_000}]"
+    [long, wide, members, digits].each do |document|
+      mine, theirs = compare.call(document)
+      expect(mine == theirs).to be(true), "#{document[0, 20]}... differs"
+      expect(mine).not_to eq(:refused)
+    end
+  end
+
+  it 'does the same with members that are there twice, or a hundred times' do
+    ['{"a":1,"b":2,"a":3}', '{"a":1,"\u0061":2}', "{#{(['"a":1,"b":2'] * 100).join(',')}}"].each do |document|
+      mine, theirs = compare.call(document)
+      expect(mine).to eq(theirs)
+    end
+  end
+
+  it 'reads numbers as JSON.parse does, however they are spelled' do
+    values = JsonValues.new(RSpec.configuration.seed)
+    digit = ->(count) { Array.new(count) { values.random(10) }.join }
+    20_000.times do
+      text = values.random(4).zero? ? '-' : ''
+      text += values.random(3).zero? ? '0' : values.random(10**(values.random(20) + 1)).to_s
+      text += ".#{digit.call(values.random(30) + 1)}" unless values.random(4).zero?
+      text += "#{%w[e E e+ e-][values.random(4)]}#{values.random(320)}" if values.random(2).zero?
+      # What overflows is Infinity to both, but Ruby warns of it.
+      next if text =~ /[eE]\+?(\d+)\z/ && text.index(/[.eE]/) + Regexp.last_match(1).to_i > 305
+
+      mine, theirs = compare.call(text)
+      expect([text, mine]).to eq([text, theirs])
+    end
+  end
+
+  it 'does the same with documents that were tampered with' do
+    values = JsonValues.new(RSpec.configuration.seed)
+    4000.times do |i|
+      document = mutate.call(values, Simpkv::Codec.encode(values.value(i % 4), 'm' => values.string))
+      mine, theirs = compare.call(document)
+      expect([document, mine]).to eq([document, theirs])
+    end
+  end
+
+  it 'takes text in other encodings as JSON.parse does' do
+    text = '["é",1.5]'
+    [text.b, text.encode('UTF-16LE'), text.encode('ISO-8859-1'), '["a"]'.dup.force_encoding('US-ASCII'),
+     '["a"]'.encode('UTF-32BE')].each do |document|
+      mine, theirs = compare.call(document)
+      expect(mine).to eq(theirs)
+    end
+  end
+
+  it 'refuses what is no String' do
+    [nil, 1, [], {}].each { |object| expect { native.parse(object) }.to raise_error(TypeError) }
+  end
+
+  it 'never makes objects of documents, whatever json_class says' do
+    document = '{"json_class":"String","raw":[97]}'
+    expect(native.parse(document)).to eq('json_class' => 'String', 'raw' => [97])
+  end
+end

@@ -1,0 +1,170 @@
+# frozen_string_literal: true
+
+require 'etc'
+require 'timeout'
+require_relative '../support/file_store'
+
+# What CONTRACT.md says of the files themselves.
+RSpec.describe Simpkv::Store, 'in files' do
+  include FileStoreHelp
+
+  def with_umask(mask)
+    before = File.umask(mask)
+    yield
+  ensure
+    File.umask(before)
+  end
+
+  [0o077, 0o000].each do |mask|
+    it "writes files 0660 and makes folders 0770 under umask #{format('%03o', mask)}" do
+      with_umask(mask) do
+        store.put('globals/a/b/k', 'd')
+        store.put('globals/a/b/k', 'e')
+      end
+      expect(%w[globals/a/b/k globals/a/b globals/a].map { |name| mode(name) }).to eq(%w[0660 0770 0770])
+    end
+  end
+
+  it 'leaves the folders above a key as they are (they were chmodded to 0770, and lost setgid)' do
+    store
+    Dir.mkdir(path('globals/f'))
+    File.chmod(0o2750, path('globals/f'))
+    store.put('globals/f/g/k', 'd')
+    expect(%w[globals/f globals/f/g].map { |name| mode(name) }).to eq(%w[2750 2770])
+  end
+
+  it 'keeps owner and group of a file that it replaces' do
+    store.put('globals/k', 'd')
+    File.chown(1234, 4321, path('globals/k')) if Process.euid.zero?
+    before = File.stat(path('globals/k'))
+    store.put('globals/k', 'e')
+    after = File.stat(path('globals/k'))
+    expect(after.ino).not_to eq(before.ino)
+    expect([after.uid, after.gid, after.mode]).to eq([before.uid, before.gid, before.mode])
+  end
+
+  it 'leaves no other file behind' do
+    3.times { |i| store.put('globals/k', "document #{i}") }
+    expect(names_in('globals')).to eq(['k'])
+  end
+
+  it 'waits for a lock that another program holds for a moment' do
+    store.put('globals/k', 'd')
+    threads = with_lock('globals/k') do
+      calls = [-> { store.get('globals/k') }, -> { store.put('globals/k', 'd') }, -> { store.delete('globals/k') }]
+      calls.first(2).map { |call| Thread.new(&call) }.each { |thread| thread.join(0.1) }
+    end
+    expect(threads.map(&:value)).to eq(['d', false])
+  end
+
+  it 'gives up a locked key at the deadline, naming it (1 s took 4.56 s on JRuby)' do
+    quick = open_store(root, 'lock_timeout_seconds' => 0.3)
+    quick.put('globals/k', 'd')
+    failures = []
+    elapsed = seconds do
+      with_lock('globals/k') do
+        [-> { quick.get('globals/k') }, -> { quick.put('globals/k', 'e') }].each do |call|
+          call.call
+        rescue Simpkv::TimeoutError => e
+          failures << e.message
+        end
+      end
+    end
+    expect(failures).to eq(["Timed out waiting for lock of key file '#{path('globals/k')}'"] * 2)
+    expect(elapsed).to be_between(0.6, 10)
+    expect(quick.get('globals/k')).to eq('d')
+    quick.close
+  end
+
+  it 'follows links inside the root, and replaces what they lead to' do
+    store.put('globals/real/k', 'd')
+    File.symlink('real', path('globals/folder'))
+    File.symlink('real/k', path('globals/key'))
+    expect([store.get('globals/folder/k'), store.get('globals/key')]).to eq(%w[d d])
+    store.put('globals/key', 'e')
+    expect([store.get('globals/real/k'), File.symlink?(path('globals/key'))]).to eq(['e', true])
+    expect(store.list('globals')).to eq(keys: { 'key' => 'e' }, folders: %w[folder real], errors: {})
+      .or eq(keys: { 'key' => 'e' }, folders: %w[real folder], errors: {})
+  end
+
+  it 'refuses links that lead out of the root, or nowhere' do
+    store.put('globals/k', 'd')
+    { 'out' => '/etc', 'passwd' => '/etc/passwd', 'up' => '../..', 'dangling' => 'nothing' }.each do |name, target|
+      File.symlink(target, path("globals/#{name}"))
+      [-> { store.get("globals/#{name}") }, -> { store.put("globals/#{name}", 'd') },
+       -> { store.put("globals/#{name}/k", 'd') }, -> { store.kind("globals/#{name}/k") },
+       -> { store.kind("globals/#{name}") }].each do |call|
+        expect(&call).to raise_error(Simpkv::DeniedError, /the link '#{name}' leads (out of the root|nowhere)/)
+      end
+    end
+    list = store.list('globals')
+    expect([list[:keys], list[:errors].keys.sort]).to eq([{ 'k' => 'd' }, %w[dangling out passwd up]])
+    expect(store.deletetree('globals')).to be(true)
+    expect(File.exist?('/etc/passwd')).to be(true)
+  end
+
+  it 'does not hang on a FIFO' do
+    store.put('globals/k', 'd')
+    raise 'mkfifo failed' unless system('mkfifo', path('globals/fifo'))
+
+    %w[get kind delete].each do |name|
+      expect { store.public_send(name, 'globals/fifo') }.to raise_error(Simpkv::UnavailableError, /regular|neither/)
+    end
+    expect { store.put('globals/fifo', 'd') }.to raise_error(Simpkv::UnavailableError, /not a regular file/)
+    expect(store.list('globals')).to match(keys: { 'k' => 'd' }, folders: [], errors: { 'fifo' => /not a regular/ })
+  end
+
+  it 'lets 8 threads put at once (699 of 800 puts failed)' do
+    threads = (0...8).map do |t|
+      Thread.new do
+        100.times { |i| store.put("environments/dev/t#{t % 4}/k#{i}", "document #{t}") }
+      end
+    end
+    threads.each(&:join)
+    lists = (0...4).map { |t| store.list("environments/dev/t#{t}") }
+    expect(lists.map { |list| list[:keys].length }).to eq([100] * 4)
+    expect(lists.each_with_index.map { |list, t| list[:keys].values.uniq - ["document #{t}", "document #{t + 4}"] })
+      .to eq([[]] * 4)
+    expect(names_in('environments/dev/t0').grep(/skv/)).to eq([])
+  end
+
+  describe 'an interrupt during a lock wait' do
+    # The extension is woken; FFI notices when the call returns, at its deadline.
+    let(:lock_timeout) { Simpkv::Native.binding_name == 'cext' ? 300 : 2 }
+    let(:store) { open_store(root, 'lock_timeout_seconds' => lock_timeout) }
+
+    before { store.put('globals/k', 'd') }
+
+    def in_lock_wait(&block)
+      elapsed = seconds { with_lock('globals/k', &block) }
+      expect(elapsed).to be < 30
+      expect(store.get('globals/k')).to eq('d')
+    end
+
+    it 'ends it by Thread#raise' do
+      # At the deadline, the call's own failure may come first.
+      expected = lock_timeout > 2 ? be_a(IOError) : be_a(IOError).or(be_a(Simpkv::TimeoutError))
+      in_lock_wait do
+        thread = Thread.new { store.put('globals/k', 'e') }
+        thread.report_on_exception = false
+        thread.join(0.2)
+        thread.raise(IOError, 'stop')
+        expect { thread.value }.to raise_error(StandardError) { |error| expect(error).to expected }
+      end
+    end
+
+    it 'ends it by Timeout' do
+      in_lock_wait do
+        expect { Timeout.timeout(0.2) { store.get('globals/k') } }.to raise_error(Timeout::Error)
+      end
+    end
+
+    it 'ends it by Thread#kill' do
+      in_lock_wait do
+        thread = Thread.new { store.list('globals') }
+        thread.join(0.2)
+        expect(thread.kill.join(60)).to be(thread)
+      end
+    end
+  end
+end

@@ -1,0 +1,253 @@
+# frozen_string_literal: true
+
+require_relative '../support/file_store'
+
+RSpec.describe Simpkv::Store do
+  include FileStoreHelp
+
+  describe '.open' do
+    it 'makes the root and its two folders, 0770 whatever the umask' do
+      before = File.umask(0o077)
+      store
+      File.umask(before)
+      expect(['', 'globals', 'environments'].map { |name| mode(name) }).to eq(%w[0770 0770 0770])
+    end
+
+    it 'names the option that it does not know' do
+      expect { open_store(root, 'rot_path' => '/') }.to raise_error(Simpkv::InvalidError, /unknown option 'rot_path'/)
+    end
+
+    it 'refuses an unknown type, a missing and a relative root' do
+      expect { described_class.open('fil', 'root_path' => root) }.to raise_error(Simpkv::InvalidError, /type 'fil'/)
+      expect { described_class.open('file', {}) }.to raise_error(Simpkv::InvalidError, /'root_path'/)
+      expect { open_store('relative') }.to raise_error(Simpkv::InvalidError, /absolute/)
+      expect { open_store("/tmp/a\0b") }.to raise_error(Simpkv::InvalidError, /NUL byte/)
+    end
+
+    it 'refuses a timeout that is not a number, 0 or more, and an option that is no String' do
+      [-1, '5', Float::NAN, true].each do |timeout|
+        expect { open_store(root, 'lock_timeout_seconds' => timeout) }.to raise_error(Simpkv::ConfigError, /lock_time/)
+      end
+      expect { open_store(:root) }.to raise_error(Simpkv::ConfigError, /'root_path'.*Symbol/)
+    end
+
+    it 'takes a fraction of a second, and a timeout without end' do
+      [0, 0.5, Rational(1, 3), Float::INFINITY].each do |timeout|
+        other = open_store(root, 'lock_timeout_seconds' => timeout)
+        expect(other.kind('globals')).to eq(:folder)
+        other.close
+      end
+    end
+
+    it 'leaves the options that it was given as they are' do
+      options = { 'root_path' => root, 'lock_timeout_seconds' => 1 }.freeze
+      described_class.open('file', options).close
+      expect(options.keys).to eq(%w[root_path lock_timeout_seconds])
+    end
+
+    it 'reports a root that cannot be used' do
+      expect { open_store(File::NULL) }
+        .to raise_error(Simpkv::UnavailableError, "Cannot access root path '/dev/null': Not a directory")
+      expect { open_store('/dev/null/kv') }
+        .to raise_error(Simpkv::UnavailableError, %r{\AUnable to create configured root path '/dev/null/kv': })
+    end
+
+    it 'lists what it stored when root_path ends in a slash (list was always empty)' do
+      other = open_store("#{root}//")
+      other.put('globals/k', 'd')
+      expect(other.list('globals')).to eq(keys: { 'k' => 'd' }, folders: [], errors: {})
+      other.close
+    end
+
+    it 'follows a link at the root itself' do
+      store
+      File.symlink('root', File.join(scratch, 'link'))
+      other = open_store(File.join(scratch, 'link'))
+      other.put('globals/k', 'd')
+      other.close
+      expect(store.get('globals/k')).to eq('d')
+    end
+  end
+
+  describe '#inspect' do
+    it 'shows type and location' do
+      expect(store.inspect).to eq("#<Simpkv::Store file #{root}>")
+    end
+  end
+
+  describe '#close' do
+    it 'is idempotent, and later calls raise' do
+      expect([store.close, store.close]).to eq([nil, nil])
+      %w[get kind delete deletetree list].each do |name|
+        expect { store.public_send(name, 'globals/k') }.to raise_error(Simpkv::InvalidError, 'the store is closed')
+      end
+      expect { store.put('globals/k', 'd') }.to raise_error(Simpkv::InvalidError, 'the store is closed')
+    end
+
+    it 'lets a call that another thread is inside of end as usual' do
+      store.put('globals/k', 'd')
+      reading = with_lock('globals/k') do
+        thread = Thread.new { store.get('globals/k') }
+        thread.join(0.2)
+        store.close
+        thread
+      end
+      expect(reading.value).to eq('d')
+    end
+  end
+
+  describe '#put and #get' do
+    it 'stores any bytes, and hands them back tagged UTF-8' do
+      ['{"value":1,"metadata":{}}', '', "\0\xff", 'é€😀'.encode('UTF-16LE'), 'x' * 1_000_000].each do |document|
+        store.put('environments/dev/a/b', document)
+        found = store.get('environments/dev/a/b')
+        expect([found.b == document.b, found.encoding]).to eq([true, Encoding::UTF_8])
+        expect(File.binread(path('environments/dev/a/b'))).to eq(document.b)
+      end
+    end
+
+    it 'says whether it wrote' do
+      expect(store.put('globals/k', '{"value":1}')).to be(true)
+      expect(store.put('globals/k', '{"value":1}')).to be(false)
+      expect(store.put('globals/k', '{ "value": 1, "metadata": {} }')).to be(false)
+      expect(store.put('globals/k', '{"value":1.0}')).to be(true)
+    end
+
+    it 'does not touch the file of an identical value (it was rewritten)' do
+      store.put('globals/k', '{"value":1}')
+      before = File.stat(path('globals/k'))
+      store.put('globals/k', '{"value":1}')
+      after = File.stat(path('globals/k'))
+      expect([after.ino, after.mtime]).to eq([before.ino, before.mtime])
+    end
+
+    it 'takes a key that is frozen, a subclass or another encoding, and refuses what is no String' do
+      store.put('globals/é', 'd')
+      expect(store.get('globals/é'.b.freeze)).to eq('d')
+      expect { store.get(:globals) }.to raise_error(TypeError)
+      expect { store.put('globals/k', nil) }.to raise_error(TypeError)
+    end
+
+    it 'refuses keys that leave their folder, hold NUL or are too long' do
+      ['..', '../x', 'a/..', 'a/./b', "a\0b"].each do |key|
+        expect { store.put(key, 'd') }.to raise_error(Simpkv::InvalidError)
+      end
+      expect { store.put('a' * 256, 'd') }.to raise_error(Simpkv::TooLargeError)
+      expect(names_in('..')).to eq(['root'])
+    end
+
+    it 'refuses the names of its temporary files' do
+      expect { store.put('globals/.skv~1', 'd') }.to raise_error(Simpkv::InvalidError, /\.skv~/)
+    end
+
+    it 'writes only a new key with :absent' do
+      expect(store.put('globals/k', 'one', condition: :absent)).to be(true)
+      expect { store.put('globals/k', 'one', condition: :absent) }.to raise_error(Simpkv::ExistsError)
+    end
+
+    it 'writes only in place of the expected document with :expect' do
+      expect { store.put('globals/k', 'two', condition: :expect, expect: 'one') }.to raise_error(Simpkv::ConflictError)
+      store.put('globals/k', 'one')
+      expect(store.put('globals/k', 'two', condition: :expect, expect: 'one')).to be(true)
+      expect { store.put('globals/k', 'three', condition: :expect, expect: 'one') }
+        .to raise_error(Simpkv::ConflictError, %r{\AKey write to '.*globals/k' failed: [a-z ]+\z})
+      expect(store.get('globals/k')).to eq('two')
+    end
+
+    it 'refuses an unknown condition and a missing expectation' do
+      expect { store.put('globals/k', 'd', condition: :maybe) }.to raise_error(ArgumentError, /:absent/)
+      expect { store.put('globals/k', 'd', condition: :expect) }.to raise_error(Simpkv::InvalidError)
+    end
+
+    it 'reports a key that is not there' do
+      expect { store.get('globals/k') }.to raise_error(Simpkv::NotFoundError, "Key not found: '#{path('globals/k')}'")
+    end
+  end
+
+  describe 'a name that is a key here and a folder there (the backends differed silently)' do
+    before { store.put('globals/k', 'd') && store.put('globals/f/k', 'd') }
+
+    it 'is an error of put, get and delete' do
+      expect { store.put('globals/k/x', 'd') }.to raise_error(Simpkv::IsKeyError, %r{'globals/k' is a key})
+      %w[get delete].each do |name|
+        expect { store.public_send(name, 'globals/f') }.to raise_error(Simpkv::IsFolderError, /Key specifies a folder/)
+      end
+      expect { store.put('globals/f', 'd') }.to raise_error(Simpkv::IsFolderError)
+    end
+
+    it 'is an error of deletetree and list' do
+      expect { store.deletetree('globals/k') }.to raise_error(Simpkv::IsKeyError, /\AFolder delete of '.*' failed: /)
+      expect { store.list('globals/k') }.to raise_error(Simpkv::NotFoundError, /\AKey folder '.*' not found\z/)
+    end
+
+    it 'is told apart by kind' do
+      kinds = %w[globals/k globals/f globals/f/k globals/k/x globals/x /].map { |name| store.kind(name) }
+      expect(kinds).to eq([:key, :folder, :key, nil, nil, :folder])
+      expect(%w[globals/k globals/f globals/x].map { |name| store.exist?(name) }).to eq([true, true, false])
+    end
+  end
+
+  describe '#delete' do
+    it 'says whether the key was there, and leaves the folder' do
+      store.put('globals/f/k', 'd')
+      expect([store.delete('globals/f/k'), store.delete('globals/f/k'), store.delete('no/such/k')])
+        .to eq([true, false, false])
+      expect(store.kind('globals/f')).to eq(:folder)
+    end
+  end
+
+  describe '#deletetree' do
+    it 'deletes a folder with all below it, and says whether it was there' do
+      20.times { |i| store.put("environments/dev/f#{i % 3}/g/k#{i}", 'd') }
+      expect([store.deletetree('environments/dev'), store.deletetree('environments/dev')]).to eq([true, false])
+      expect(names_in('environments')).to eq([])
+    end
+
+    it 'empties the two folders of the root, but keeps them, and refuses the root' do
+      store.put('globals/f/k', 'd')
+      expect(store.deletetree('globals')).to be(true)
+      expect(names_in('.').sort).to eq(%w[environments globals])
+      expect(names_in('globals')).to eq([])
+      expect { store.deletetree('/') }.to raise_error(Simpkv::InvalidError)
+    end
+  end
+
+  describe '#list' do
+    it 'answers keys with their documents, and folders' do
+      store.put('globals/a', 'one')
+      store.put('globals/b/c', 'two')
+      expect(store.list('globals')).to eq(keys: { 'a' => 'one' }, folders: ['b'], errors: {})
+      expect(store.list('/')[:folders].sort).to eq(%w[environments globals])
+    end
+
+    it 'shows names that start with a dot (.hid existed and was never listed)' do
+      store.put('globals/.hid', 'd')
+      store.put('globals/.f/k', 'd')
+      expect(store.list('globals')).to eq(keys: { '.hid' => 'd' }, folders: ['.f'], errors: {})
+    end
+
+    it 'shows names that no key could have, but for temporary files' do
+      store
+      File.write(path('globals/A b~é'), 'd')
+      File.write(path('globals/.skv~0123456789abcdef'), 'half')
+      expect(store.list('globals')[:keys]).to eq('A b~é' => 'd')
+    end
+
+    it 'takes several pages' do
+      store
+      documents = (1..1201).to_h { |i| ["k#{i}", "document #{i}" * 50] }
+      documents.each { |name, document| File.write(path("globals/#{name}"), document) }
+      expect(store.list('globals')[:keys]).to eq(documents)
+    end
+
+    it 'says of a key that cannot be read why, and lists the rest' do
+      store.put('globals/a', 'd')
+      store.put('globals/b', 'd')
+      quick = open_store(root, 'lock_timeout_seconds' => 0.05)
+      list = with_lock('globals/a') { quick.list('globals') }
+      quick.close
+      expect(list[:keys]).to eq('b' => 'd')
+      expect(list[:errors]).to match('a' => %r{\ATimed out waiting for lock of key file '.*globals/a'\z})
+    end
+  end
+end

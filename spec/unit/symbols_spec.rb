@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require 'English'
+require_relative '../support/header'
+
+RSpec.describe 'The native libraries' do
+  def symbols(*flags, file)
+    output = IO.popen(['nm', '--format=posix', '--defined-only', *flags, file], &:read)
+    raise "nm #{file} failed" unless $CHILD_STATUS.success?
+
+    output.lines.map { |line| line.split.first }
+  end
+
+  core = File.join(Header::ROOT, 'ext/core')
+
+  it 'export exactly what simpkv.h declares, from libsimpkv.so' do
+    exported = symbols('--dynamic', File.join(core, 'build/release/libsimpkv.so'))
+    expect(exported).to match_array(Header.functions.keys)
+  end
+
+  it 'export only Init_simpkv_ext, from the extension for MRI' do
+    exported = symbols('--dynamic', File.join(Header::ROOT, 'lib/simpkv/simpkv_ext.so'))
+    expect(exported).to eq(['Init_simpkv_ext'])
+  end
+
+  it 'call every global symbol skv_something' do
+    objects = Dir[File.join(core, 'build/release/*.o')]
+    expect(objects).not_to be_empty
+    expect(objects.flat_map { |object| symbols('--extern-only', object) }).to all(start_with('skv_'))
+  end
+
+  it 'know nothing of Ruby in the core' do
+    files = Dir[File.join(core, '{include,src,test,fuzz}/**/*.{c,h}')]
+    expect(files).not_to be_empty
+    expect(files.select { |file| File.read(file).include?('ruby.h') }).to be_empty
+  end
+
+  it 'keep the public header short' do
+    expect(Header::TEXT.lines.length).to be <= 400
+  end
+end
