@@ -90,6 +90,16 @@ module Simpkv
       end
     end
 
+    # @param value [Object] options, or a part of them
+    # @return [Object] the same in hashes and arrays of its own, which the caller may change
+    def self.copy(value)
+      case value
+      when Hash then value.to_h { |name, member| [name, copy(member)] }
+      when Array then value.map { |member| copy(member) }
+      else value
+      end
+    end
+
     # @return [Hash] the `backends` of a site that has configured none: a new hash
     def self.default_backends
       { 'default' => { 'type' => 'file', 'id' => 'auto_default' } }

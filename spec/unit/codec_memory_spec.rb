@@ -4,7 +4,7 @@ require 'json'
 
 # Of the extension for MRI: no other binding has objects of Ruby in C's hands.
 if Simpkv::Native.binding_name == 'cext'
-  RSpec.describe 'Memory' do
+  RSpec.describe 'Memory', :thorough do
     native = Simpkv::Native
     # More members and elements than are put into their Hash or Array at once, and every way to make a String.
     document = { 'value' => (1..20).to_h { |i| ["k#{i}é\n", i] },

@@ -90,6 +90,15 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe '.copy' do
+    it 'copies frozen hashes and arrays, however deep, into ones that can be changed' do
+      original = { 'a' => [{ 'b' => 1 }.freeze].freeze }.freeze
+      copy = described_class.copy(original)
+      copy['a'].first['b'] = 2
+      expect([original, copy]).to eq([{ 'a' => [{ 'b' => 1 }] }, { 'a' => [{ 'b' => 2 }] }])
+    end
+  end
+
   describe '.default_backends' do
     it 'is a new hash each time, which the caller may change' do
       described_class.default_backends['default']['id'] = 'changed'

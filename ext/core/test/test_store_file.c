@@ -913,6 +913,39 @@ static void expecting_puts_lose_no_count(void)
     get_gives("globals/n", expected);
 }
 
+#define RACES 100
+
+static void *make_new_keys(void *data)
+{
+    skv_reply *mine = skv_reply_new();
+    size_t made = 0;
+    char key[32];
+
+    (void)data;
+    for (int i = 0; i < RACES; i++) {
+        int len = snprintf(key, sizeof key, "globals/a/k%d", i);
+
+        made += skv_put(store, key, (size_t)len, "d", 1, SKV_PUT_ABSENT, NULL, 0, LONG_MS, NULL, mine) == SKV_OK;
+    }
+    skv_reply_free(mine);
+    return (void *)made;
+}
+
+static void one_of_several_threads_makes_a_new_key(void)
+{
+    pthread_t threads[4];
+    size_t total = 0;
+    void *made;
+
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, make_new_keys, NULL);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], &made);
+        total += (size_t)made;
+    }
+    CHECK(total == RACES);
+}
+
 static void *put_and_delete(void *data)
 {
     skv_reply *mine = skv_reply_new();
@@ -984,6 +1017,7 @@ static void run_all(void)
         a_full_disk_loses_nothing_and_leaves_nothing_behind,
         threads_write_and_read_one_key_without_tearing_it,
         expecting_puts_lose_no_count,
+        one_of_several_threads_makes_a_new_key,
         a_folder_that_is_deleted_meanwhile_is_made_again,
     };
 

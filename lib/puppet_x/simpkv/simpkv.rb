@@ -48,7 +48,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
       check_unchanged(name, backend) unless @configured[name] == backend
     else
       plugin_instances[name] = configured_plugin(name, backend['type'], options)
-      @configured[name] = copy(backend)
+      @configured[name] = Simpkv::Config.copy(backend)
     end
     plugin_instances[name]
   end
@@ -246,7 +246,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def configured_plugin(name, type, options)
     info = plugin_info.fetch(type) { raise "there is no plugin of type '#{type}'" }
     plugin = info[:class].new(name)
-    answer = plugin.configure(copy(options))
+    answer = plugin.configure(Simpkv::Config.copy(options))
     return plugin if answer.is_a?(Hash) && answer[:result]
 
     raise((answer[:err_msg] if answer.is_a?(Hash)) || 'configure failed and gave no reason')
@@ -263,14 +263,6 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     warn_of(others.map do |option|
       "simpkv backend #{name} is in use already with another '#{option}', which stays until the end of this catalog"
     end)
-  end
-
-  def copy(value)
-    case value
-    when Hash then value.to_h { |name, member| [name, copy(member)] }
-    when Array then value.map { |member| copy(member) }
-    else value
-    end
   end
 
   # Turns values of Puppet's own types, wherever they are, into what a document can hold. What it does not know it

@@ -37,20 +37,12 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
   def deep_merge(site, call)
     raise Simpkv::ConfigError, "'simpkv::options' in Hiera is not a Hash" unless site.is_a?(Hash)
 
-    site = copy(site)
-    call = copy(call)
+    # On copies, since the gem changes both of its arguments and either may be frozen.
+    site = Simpkv::Config.copy(site)
+    call = Simpkv::Config.copy(call)
     forget_undef(site, call)
     forget_replaced(site['backends'], call['backends'])
     DeepMerge.deep_merge!(call, site)
-  end
-
-  # Copies hashes and arrays, since the gem changes both of its arguments and either may be frozen.
-  def copy(value)
-    case value
-    when Hash then value.to_h { |name, member| [name, copy(member)] }
-    when Array then value.map { |member| copy(member) }
-    else value
-    end
   end
 
   # The gem lets undef override false.
