@@ -2,7 +2,7 @@
 #
 #   bin/demo
 #
-# With Hiera data it stores where they say; see hieradata/common.yaml beside this file.
+# With Hiera data it stores where they say; see hieradata/common.yaml beside this file, and what bin/demo ldap shows.
 
 $values = {
   'string'  => 'plain text, with "quotes" and a \ backslash',

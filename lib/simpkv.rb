@@ -21,8 +21,19 @@ module Simpkv
     raise LoadError, "SIMPKV_NATIVE=#{wanted}: expected #{jruby ? 'ffi' : 'cext or ffi'}, or nothing"
   end
 
+  # What this process's connections to directory servers do. They are shared by all stores, environments and catalogs.
+  #
+  # @return [Hash] `{'pools' => [{'identity' => ..., 'servers' => [{'uri' => ..., 'open' => 1, 'idle' => 1, ...}]}]}`:
+  #   numbers of connections, waits, failures, retries and operations, by server; times in microseconds. Never a value,
+  #   never a password
+  def self.stats
+    Native.stats
+  end
+
   require "simpkv/native/#{binding_wanted}"
   require 'simpkv/codec'
   require 'simpkv/config'
+  require 'simpkv/ldap_access'
+  require 'simpkv/plugin_operations'
   require 'simpkv/store'
 end

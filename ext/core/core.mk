@@ -1,4 +1,5 @@
-# The core: libsimpkv.so, its tests, and the builds that look for mistakes. Needs GNU make, a C11 compiler, jansson.
+# The core: libsimpkv.so, its tests, and the builds that look for mistakes. Needs GNU make, a C11 compiler, jansson and
+# libldap.
 #
 #   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
@@ -16,6 +17,7 @@ CFLAGS ?= -O2 -g
 BUILD ?= build/release
 SECONDS ?= 60
 FUZZ_CC ?= clang
+LDAP_LIBS ?= -lldap -llber
 
 root := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
 abi := $(shell sed -n 's/^.define SKV_ABI //p' $(root)include/simpkv.h)
@@ -24,13 +26,13 @@ VERSION ?= $(shell sed -n "s/.*VERSION = '\(.*\)'.*/\1/p" $(root)../../lib/simpk
 warnings := -Wall -Wextra -Wconversion -Wshadow
 cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' -I$(root)include -I$(root)src $(CPPFLAGS)
 cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(warnings) $(WERROR) $(CFLAGS)
-libs := -ljansson -pthread
+libs := -ljansson $(LDAP_LIBS) -pthread
 
 sources := $(sort $(wildcard $(root)src/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/test_%.c,$(BUILD)/test_%,$(sort $(wildcard $(root)test/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
-harness := $(BUILD)/check.o $(BUILD)/chaos.o
+harness := $(BUILD)/check.o $(BUILD)/chaos.o $(BUILD)/slapd.o $(BUILD)/directory.o $(BUILD)/proxy.o
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)
@@ -41,7 +43,7 @@ $(BUILD)/%.o: $(root)src/%.c
 
 $(BUILD)/%.o: $(root)test/%.c
 	@mkdir -p $(BUILD)
-	$(CC) $(cppflags) -DTEST_CASES='"$(root)test/cases"' $(cflags) -MMD -MP -c $< -o $@
+	$(CC) $(cppflags) -DTEST_CASES='"$(root)test/cases"' -DTEST_SCHEMA='"$(root)../../schema"' $(cflags) -MMD -MP -c $< -o $@
 
 $(library): $(objects)
 	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined $(cflags) $(LDFLAGS) $^ $(libs) -o $@.new
@@ -93,7 +95,9 @@ $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(LDFLAGS) $^ $(libs) -o $@
 
 valgrind:
-	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" RUN="valgrind -q --leak-check=full --error-exitcode=9"
+	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" \
+	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
+	    --suppressions=$(root)test/valgrind.supp"
 
 analyze:
 	$(MAKE) objects BUILD=build/analyze CFLAGS="-O1 -fanalyzer" WERROR=-Werror

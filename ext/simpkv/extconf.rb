@@ -8,13 +8,27 @@ require_relative '../../lib/simpkv/version'
 def missing(what)
   abort <<~MESSAGE
     simpkv: #{what} is missing. Install what the build needs:
-      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev
-      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel
+      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev libldap-dev    (before Debian 12: libldap2-dev)
+      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel openldap-devel
   MESSAGE
 end
 
 missing('jansson (its header jansson.h)') unless have_header('jansson.h')
 missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'jansson.h')
+missing('libldap (its header ldap.h)') unless have_header('ldap.h')
+missing('liblber') unless have_library('lber', 'ber_free', 'lber.h')
+
+# Of EL 8's two libldaps, the one called ldap_r may be used by several threads at once; elsewhere there is one, and it may.
+threads = <<~PROBE
+  #include <ldap.h>
+  int main(void) {
+    LDAPAPIFeatureInfo info = { LDAP_FEATURE_INFO_VERSION, "THREAD_SAFE", 0 };
+    return ldap_get_option(NULL, LDAP_OPT_API_FEATURE_INFO, &info) != LDAP_OPT_SUCCESS;
+  }
+PROBE
+libldap = %w[-lldap -lldap_r].find { |library| checking_for(library) { try_run(threads, library) } }
+missing('a libldap that several threads may use at once') unless libldap
+$libs = "#{libldap} #{$libs}"
 missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')
 

@@ -1,4 +1,4 @@
-/* Keys, distinguished names and numbers: the calls that only compute. */
+/* Keys, distinguished names, numbers and statistics: the calls that only compute. */
 #include "simpkv_ext.h"
 
 static ID id_plain, id_hex, id_key, id_folder;
@@ -109,6 +109,15 @@ static VALUE document_same(VALUE self, VALUE a, VALUE b)
     return same ? Qtrue : Qfalse;
 }
 
+/* Parsed by Native.parse, as any document. */
+static VALUE stats(VALUE self)
+{
+    skv_reply *reply = skv_rb_reply_new();
+
+    skv_stats(reply);
+    return rb_funcall(self, rb_intern("parse"), 1, skv_rb_take_data(reply));
+}
+
 void skv_rb_init_names(VALUE native)
 {
     id_plain = rb_intern("plain");
@@ -122,4 +131,5 @@ void skv_rb_init_names(VALUE native)
     rb_define_singleton_method(native, "filter_escape", filter_escape, 1);
     rb_define_singleton_method(native, "format_double", format_double, 1);
     rb_define_singleton_method(native, "document_same?", document_same, 2);
+    rb_define_singleton_method(native, "stats", stats, 0);
 }

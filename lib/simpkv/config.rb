@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/coercion'
 require 'simpkv/errors'
 
 module Simpkv
@@ -10,7 +11,7 @@ module Simpkv
   # wrong raises {ConfigError}, which names the option and its backend, and never shows a value.
   module Config
     # name:: as it is written in Hiera
-    # type:: one of the methods of {Coercion}
+    # type:: one of the names in {Coercion}
     # default:: what an absent option counts as
     # text:: one line for people
     Option = Struct.new(:name, :type, :default, :text)
@@ -33,62 +34,38 @@ module Simpkv
       Option.new('case_sensitive', :boolean, false, 'whether keys may hold capital letters')
     ].freeze
 
-    # Further options, by type. Third-party types are not here: nothing is known of their options.
+    # Further options, by type. Third-party types are not here: nothing is known of their options. A backend may hold
+    # options of another type of ours: Hiera says ldap, a call overrides the type.
     TYPES = {
       'file' => [
         Option.new('root_path', :path, nil, 'the folder that holds the keys; by default one named after the id'),
         Option.new('lock_timeout_seconds', :seconds, 5, 'how long to wait for a key that another program has locked')
+      ].freeze,
+      'ldap' => [
+        Option.new('ldap_uri', :uris, nil, 'the servers, in the order in which they are tried'),
+        Option.new('write_uri', :uris, nil, 'the servers for writes; by default those of ldap_uri'),
+        Option.new('base_dn', :string, 'ou=simpkv,o=puppet,dc=simp', 'the entry that holds all keys; it must exist'),
+        Option.new('admin_dn', :string, 'cn=Directory_Manager', 'as whom to bind'),
+        Option.new('admin_pw_file', :path, nil, 'the file with the password; without, ldapi binds as the local user'),
+        Option.new('enable_tls', :boolean, nil, 'whether ldap:// must begin with StartTLS'),
+        Option.new('tls_cacert', :path, nil, "the file with the certificates that the server's must come from"),
+        Option.new('tls_cert', :path, nil, "the client's certificate, where the server asks for one"),
+        Option.new('tls_key', :path, nil, 'the key of tls_cert'),
+        Option.new('layout', :layout, 'plain', 'how names are written: plain, or hex, which keeps their case'),
+        Option.new('fold_case', :boolean, false, 'whether an environment or id may have capitals, which do not count'),
+        Option.new('strict_paths', :boolean, false, 'whether a key and a folder may not share a name'),
+        Option.new('retries', :retries, 1, 'how often to try again when a server is busy, unavailable or lost'),
+        Option.new('connect_timeout_seconds', :duration, 5, 'how long to wait for a connection to one server'),
+        Option.new('operation_timeout_seconds', :duration, 30, 'how long a call may take; of a list, each page'),
+        Option.new('pool_size', :pool_size, 8, 'how many connections there may be at once'),
+        Option.new('pool_timeout_seconds', :seconds, 5, 'how long to wait for one of them'),
+        Option.new('idle_timeout_seconds', :seconds, 60, 'how long a connection is kept unused'),
+        Option.new('page_size', :page_size, 500, 'how many entries a list asks for at a time')
       ].freeze
     }.freeze
 
-    # Options of type ldap, which a backend of another type may hold too: Hiera says ldap, a call overrides the type.
-    LDAP_NAMES = %w[
-      ldap_uri base_dn admin_dn admin_pw_file enable_tls tls_cacert tls_cert tls_key retries write_uri
-      connect_timeout_seconds operation_timeout_seconds pool_size pool_timeout_seconds idle_timeout_seconds page_size
-      layout fold_case strict_paths
-    ].freeze
-
     # What says where a backend keeps its keys, and as whom: it may not change within a catalog.
     LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout].freeze
-
-    # Turns what Hiera and manifests give into what the libraries take. Each method answers the value, or nil when the
-    # value will not do; NEEDED says what would.
-    module Coercion
-      NEEDED = {
-        string: 'a String that is not empty', hash: 'a Hash', boolean: 'true or false',
-        id: "a String that is not empty and has no '.' or '..' between slashes", path: 'an absolute path',
-        seconds: 'a number of seconds, 0 or more'
-      }.freeze
-
-      def self.string(value)
-        value if value.is_a?(String) && !value.empty? && !value.include?("\0")
-      end
-
-      def self.hash(value)
-        value if value.is_a?(Hash)
-      end
-
-      def self.boolean(value)
-        { true => true, 'true' => true, false => false, 'false' => false }[value]
-      end
-
-      def self.id(value)
-        string(value) if value.is_a?(String) && (value.split('/') & ['.', '..']).empty?
-      end
-
-      def self.path(value)
-        return unless string(value) && value.start_with?('/')
-
-        value.squeeze('/').sub(%r{(?<=.)/\z}, '')
-      end
-
-      def self.seconds(value)
-        value = Float(value) if value.is_a?(String)
-        value if value.is_a?(Numeric) && value.real? && value >= 0 && value.to_f.finite?
-      rescue ArgumentError
-        nil
-      end
-    end
 
     # @param value [Object] options, or a part of them
     # @return [Object] the same in hashes and arrays of its own, which the caller may change
@@ -160,7 +137,7 @@ module Simpkv
       type = coerce(:string, chosen['type'], "'type' of simpkv backend '#{name}'")
       raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
 
-      typed(chosen, name)
+      refuse_case(typed(chosen, name), options) if type == 'ldap'
       refuse_clashes(backends)
     end
 
@@ -183,7 +160,7 @@ module Simpkv
       backend = options['backends'][options['backend']]
       return [] unless TYPES.key?(backend['type'])
 
-      names = (BACKEND + TYPES.values.flatten).map(&:name) + LDAP_NAMES
+      names = (BACKEND + TYPES.values.flatten).map(&:name)
       unknown(options, CALL.map(&:name), 'in simpkv configuration') +
         unknown(backend, names, "of simpkv backend '#{options['backend']}'")
     end
@@ -213,7 +190,7 @@ module Simpkv
       end
 
       def longest_beginning(names, text)
-        names.select { |name| Coercion.string(name) && text.start_with?(name) }.max_by(&:length)
+        names.select { |name| Coercion.convert(:string, name) && text.start_with?(name) }.max_by(&:length)
       end
 
       def check_entry(name, backend)
@@ -234,9 +211,28 @@ module Simpkv
         end
       end
 
+      def refuse_case(settings, options)
+        name = options['backend']
+        if settings['case_sensitive'] && settings['layout'] == 'plain'
+          raise ConfigError, "'case_sensitive' of simpkv backend '#{name}' needs 'layout' hex: in the plain layout " \
+                             'the case of letters does not count'
+        end
+        return if settings['fold_case']
+
+        refuse_capitals("'id' of simpkv backend '#{name}'", settings['id']) if settings['layout'] == 'plain'
+        refuse_capitals('environment', options['environment'].to_s) unless options['global']
+      end
+
+      def refuse_capitals(what, text)
+        return unless text.match?(/[[:upper:]]/)
+
+        raise ConfigError, "#{what} '#{text}' has capital letters, which do not count in a directory: it would share " \
+                           "its keys with '#{text.downcase}'. If that is wanted, set 'fold_case'"
+      end
+
       def coerce(type, value, what)
-        converted = Coercion.public_send(type, value)
-        raise ConfigError, "#{what} must be #{Coercion::NEEDED.fetch(type)}" if converted.nil?
+        converted = Coercion.convert(type, value)
+        raise ConfigError, "#{what} must be #{Coercion.needed(type)}" if converted.nil?
 
         converted
       end
@@ -265,8 +261,8 @@ module Simpkv
         return backend unless TYPES.key?(backend['type'])
 
         typed = typed(backend, backend['id'])
-        typed['root_path'] ||= default_root_path(backend['id']) if backend['type'] == 'file'
-        typed
+        { 'root_path' => default_root_path(backend['id']), 'write_uri' => typed['ldap_uri'], 'enable_tls' => false }
+          .slice(*TYPES[backend['type']].map(&:name)).merge(typed)
       end
     end
   end

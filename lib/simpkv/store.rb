@@ -4,18 +4,26 @@ module Simpkv
   # A key/value store: documents (byte strings) under paths such as `environments/production/app1/password`.
   # Thread-safe. What goes wrong is raised as a subclass of {Error}.
   class Store
-    # What a store uses unless it is told otherwise: how long to wait for a key that another process has locked.
-    LOCK_TIMEOUT_SECONDS = 5
+    # By type, the option that bounds each call, and what it is unless given: for files how long to wait for a key that
+    # another process has locked, for LDAP how long the whole call may take.
+    CALL_TIMEOUT = {
+      'file' => ['lock_timeout_seconds', 5].freeze, 'ldap' => ['operation_timeout_seconds', 30].freeze
+    }.freeze
+
+    # What a store in an LDAP directory takes for the server's address, a list or text.
+    LISTS = %w[ldap_uri write_uri].freeze
+    private_constant :CALL_TIMEOUT, :LISTS
 
     # The longest timeout that is passed on, in milliseconds: some 285,000 years.
     LONGEST_MS = 2**53
     private_constant :LONGEST_MS
 
-    # Opens a store, and makes its folders if they are missing.
+    # Opens a store. One in files makes its folders if they are missing; one in LDAP asks no server yet.
     #
-    # @param type [String] 'file'
+    # @param type [String] 'file' or 'ldap'
     # @param options [Hash{String => Object}] for 'file': `root_path`, an absolute path, and `lock_timeout_seconds`, a
-    #   Numeric, 5 unless given
+    #   Numeric, 5 unless given; for 'ldap': those of {Config::TYPES}, of which `ldap_uri` is needed, and `id`. Times in
+    #   seconds are Numerics, URIs a String or an Array of them
     # @return [Store] use {#close} when it is no longer needed
     # @raise [ConfigError] an option has the wrong type
     # @raise [InvalidError] unknown type or option, missing option
@@ -23,6 +31,8 @@ module Simpkv
     # @example
     #   store = Simpkv::Store.open('file', 'root_path' => '/srv/simpkv')
     #   store.put('globals/greeting', '{"value":"hello","metadata":{}}')
+    # @example
+    #   Simpkv::Store.open('ldap', 'ldap_uri' => 'ldapi://%2Frun%2Fslapd.socket', 'id' => 'default')
     def self.open(type, options)
       new(type, options)
     end
@@ -32,8 +42,10 @@ module Simpkv
     def initialize(type, options)
       options = options.dup
       @type = type
-      @timeout_ms = milliseconds(options.delete('lock_timeout_seconds'))
-      @location = options['root_path']
+      timeout_name, usual = CALL_TIMEOUT.fetch(type, CALL_TIMEOUT['file'])
+      @timeout_ms = milliseconds(timeout_name, options.delete(timeout_name) || usual)
+      @location = options.values_at('root_path', 'base_dn', 'ldap_uri').flatten.compact.join(' ')
+      options = ldap_options(options) if type == 'ldap'
       options.each { |name, value| require_string(name, value) }
       @native = Native::Store.new(type, options)
     end
@@ -43,7 +55,7 @@ module Simpkv
     # @param key [String]
     # @return [String] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
-    # @raise [TimeoutError] another process kept the key locked
+    # @raise [TimeoutError] another process kept the key locked, or the server did not answer in time: as for all calls
     def get(key)
       @native.get(key, @timeout_ms)
     end
@@ -125,13 +137,30 @@ module Simpkv
 
     private
 
-    def milliseconds(seconds)
-      seconds = LOCK_TIMEOUT_SECONDS if seconds.nil?
+    def milliseconds(name, seconds)
       unless seconds.is_a?(Numeric) && seconds.real? && seconds >= 0
-        raise ConfigError, "'lock_timeout_seconds' must be a number, 0 or more"
+        raise ConfigError, "'#{name}' must be a number, 0 or more"
       end
 
       [seconds * 1000, LONGEST_MS].min.ceil
+    end
+
+    # The core takes text only, and times in milliseconds.
+    def ldap_options(options)
+      options.to_h do |name, value|
+        if name.to_s.end_with?('_seconds')
+          [name.sub(/_seconds\z/, '_ms'), milliseconds(name, value).to_s]
+        else
+          [name, LISTS.include?(name) && value.is_a?(Array) ? value.join(' ') : plain(value)]
+        end
+      end
+    end
+
+    def plain(value)
+      case value
+      when true, false, Integer then value.to_s
+      else value
+      end
     end
 
     def require_string(name, value)

@@ -1,29 +1,62 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require_relative '../support/slapd'
 
 # What the conformance suite runs over. Another backend is another entry.
 module Conformance
   # name:: for the examples' descriptions
   # fresh:: answers the configuration of a new and empty backend
   # cleanup:: is given that configuration when it is not needed any more
-  Backend = Struct.new(:name, :fresh, :cleanup)
+  # traits:: what CONTRACT.md lets this one do otherwise: :shares_names (a key and a folder may have one name),
+  #          :short_names (a segment may be shorter than 255 bytes only), :ignores_case
+  # tags:: of its examples
+  Backend = Struct.new(:name, :fresh, :cleanup, :traits, :tags)
+
+  # One slapd for each layout, and in it a base entry for each backend.
+  class Directory
+    def initialize(layout)
+      @layout = layout
+      @count = 0
+    end
+
+    # The server starts with the first backend.
+    def fresh
+      slapd = (@slapd ||= started)
+      base_dn = "ou=c#{@count += 1},#{Slapd::BASE_DN}"
+      slapd.add("dn: #{base_dn}\nobjectClass: organizationalUnit\n")
+      slapd.options('type' => 'ldap', 'id' => 'conformance', 'base_dn' => base_dn)
+    end
+
+    private
+
+    def started
+      slapd = Slapd.new(layout: @layout)
+      slapd.start
+      RSpec.configuration.after(:suite) { slapd.stop }
+      slapd
+    end
+  end
 
   BACKENDS = [
     Backend.new('file',
                 lambda {
                   { 'type' => 'file', 'id' => 'conformance', 'root_path' => File.join(Dir.mktmpdir('simpkv'), 'root') }
                 },
-                ->(entry) { FileUtils.rm_rf(File.dirname(entry['root_path'])) }),
+                ->(entry) { FileUtils.rm_rf(File.dirname(entry['root_path'])) }, [], {}),
     Backend.new('memory, a third-party plugin made from the template',
                 -> { { 'type' => 'memory', 'id' => 'conformance' } },
-                ->(_entry) { MemoryStore.clear })
+                ->(_entry) { MemoryStore.clear }, [], {}),
+    *{ 'plain' => %i[shares_names short_names ignores_case], 'hex' => %i[short_names] }
+      .map do |layout, traits|
+        Backend.new("slapd #{layout}", Directory.new(layout).method(:fresh), ->(_entry) {}, traits, { thorough: true })
+      end
   ].freeze
 
   # Describes the same for every backend.
   def self.describe(what, &block)
     BACKENDS.each do |backend|
-      RSpec.describe("#{what}, on backend #{backend.name}") do
+      RSpec.describe("#{what}, on backend #{backend.name}", **backend.tags) do
         include_context 'with a backend', backend
         class_exec(&block)
       end
@@ -44,6 +77,9 @@ RSpec.shared_context 'with a backend' do |backend|
   %w[put get list exists delete deletetree].each do |function|
     define_method(function) { |*arguments| world.call("simpkv::#{function}", *arguments) }
   end
+
+  # Whether the backend differs from the others in that, as CONTRACT.md allows.
+  define_method(:trait?) { |trait| backend.traits.include?(trait) }
 
   # The same backend as another environment sees it.
   def in_environment(name)

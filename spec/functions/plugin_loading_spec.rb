@@ -17,14 +17,14 @@ RSpec.describe 'Loading of plugins' do
 
   it 'takes the type from the name of the file, from any module' do
     file = world.add_plugin('zed', 'acme', template)
-    expect(world.adapter.backends).to eq(%w[acme file memory])
+    expect(world.adapter.backends).to eq(%w[acme file ldap memory])
     expect(world.adapter.plugin_info['acme'][:source]).to eq(file)
     expect(world.call('simpkv::put', 'a', 1, {}, acme)).to be(true)
     expect(world.call('simpkv::get', 'a', acme)).to eq('value' => 1)
   end
 
   it 'does not take the template for a plugin' do
-    expect(world.adapter.backends).to eq(%w[file memory])
+    expect(world.adapter.backends).to eq(%w[file ldap memory])
     expect(world.warnings).to eq([])
   end
 
@@ -69,7 +69,7 @@ RSpec.describe 'Loading of plugins' do
   }.each do |what, source|
     it "survives, with a warning, a plugin that #{what}" do
       file = world.add_plugin('broken', 'acme', source)
-      expect(world.adapter.backends).to eq(%w[file memory])
+      expect(world.adapter.backends).to eq(%w[file ldap memory])
       expect(world.warnings).to match([/\Asimpkv plugin from #{file} failed to load: ./])
       memory = { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'x' } } }
       expect(world.call('simpkv::put', 'a', 1, {}, memory)).to be(true)

@@ -15,7 +15,7 @@ RSpec.describe 'simpkv::support::load', type: :puppet_function do
 
   it 'gives the catalog a method simpkv, which answers the adapter' do
     is_expected.to run.with_params
-    expect(catalogue.simpkv.backends).to eq(%w[file memory])
+    expect(catalogue.simpkv.backends).to eq(%w[file ldap memory])
     expect(catalogue.simpkv.class.name).to be_nil
   end
 
@@ -49,7 +49,7 @@ RSpec.describe 'simpkv::support::load', type: :puppet_function do
     end
     allow(File).to receive(:read).and_call_original
     is_expected.to run.with_params
-    expect(catalogue.simpkv.backends).to eq(%w[file memory])
+    expect(catalogue.simpkv.backends).to eq(%w[file ldap memory])
   end
 end
 

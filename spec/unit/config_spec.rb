@@ -45,6 +45,91 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe '.typed, of type ldap' do
+    let(:ldap) { { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://a' } }
+
+    it 'fills in defaults and leaves out what has none' do
+      expect(described_class.typed(ldap, 'b')).to eq(
+        'type' => 'ldap', 'id' => 'x', 'case_sensitive' => false, 'ldap_uri' => 'ldap://a',
+        'base_dn' => 'ou=simpkv,o=puppet,dc=simp', 'admin_dn' => 'cn=Directory_Manager', 'layout' => 'plain',
+        'fold_case' => false, 'strict_paths' => false, 'retries' => 1, 'connect_timeout_seconds' => 5,
+        'operation_timeout_seconds' => 30, 'pool_size' => 8, 'pool_timeout_seconds' => 5, 'idle_timeout_seconds' => 60,
+        'page_size' => 500
+      )
+    end
+
+    {
+      'ldap_uri' => { 'ldap://a ldap://b' => 'ldap://a ldap://b', 'ldap://a,ldap://b' => 'ldap://a ldap://b',
+                      %w[ldap://a ldap://b] => 'ldap://a ldap://b', ' ldap://a , ' => 'ldap://a' },
+      'retries' => { 0 => 0, '3' => 3, 100 => 100 },
+      'enable_tls' => { 'true' => true, false => false },
+      'pool_size' => { '16' => 16 },
+      'operation_timeout_seconds' => { '2.5' => 2.5 },
+      'layout' => { 'hex' => 'hex' }
+    }.each do |name, cases|
+      cases.each do |given, expected|
+        it "takes #{given.inspect} for #{name}" do
+          expect(described_class.typed(ldap.merge(name => given), 'b')[name]).to eq(expected)
+        end
+      end
+    end
+
+    {
+      'ldap_uri' => ['', ' , ', 5, [], [5], ["ldap://a\0"], {}],
+      # DEFECTS 23: '3' crashed, -1 was an endless loop while the server was busy.
+      'retries' => [-1, '-1', 101, 1.5, '1.5', 'many', '', true, '9' * 40],
+      'enable_tls' => ['yes', 1],
+      'admin_dn' => ['', 5],
+      'admin_pw_file' => ['relative', ''],
+      'pool_size' => [0, 1001, 'x'],
+      'page_size' => [0, 100_001],
+      'operation_timeout_seconds' => [0, -1, 'soon'],
+      'layout' => ['', 'HEX', :hex]
+    }.each do |name, values|
+      values.each do |value|
+        it "refuses #{value.inspect} for #{name}, and names the option" do
+          expect { described_class.typed(ldap.merge(name => value), 'b') }.to raise_error(
+            Simpkv::ConfigError, /\A'#{name}' of simpkv backend 'b' must be (a|an|true) /
+          )
+        end
+      end
+    end
+  end
+
+  describe '.validate, of type ldap' do
+    def validate(backend = {}, options = {})
+      described_class.validate({ 'backend' => 'b', 'environment' => 'dev', 'backends' => {
+        'b' => { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://a' }.merge(backend)
+      } }.merge(options), ['ldap'])
+    end
+
+    # DEFECTS 19: dev and Dev shared their keys.
+    it 'refuses capitals in an environment, which would share the keys of another, in both layouts' do
+      %w[plain hex].each do |layout|
+        expect { validate({ 'layout' => layout }, { 'environment' => 'Dev' }) }.to raise_error(
+          Simpkv::ConfigError, "environment 'Dev' has capital letters, which do not count in a directory: it would " \
+                               "share its keys with 'dev'. If that is wanted, set 'fold_case'"
+        )
+      end
+    end
+
+    it 'refuses capitals in an id, in the plain layout' do
+      expect { validate({ 'id' => 'App' }) }
+        .to raise_error(Simpkv::ConfigError, /\A'id' of simpkv backend 'b' 'App' has capital letters/)
+      expect { validate({ 'id' => 'App', 'layout' => 'hex' }) }.not_to raise_error
+    end
+
+    it 'lets them pass where folding is wanted, and an environment also where the keys are global' do
+      expect { validate({ 'id' => 'App', 'fold_case' => true }, { 'environment' => 'Dev' }) }.not_to raise_error
+      expect { validate({}, { 'environment' => 'Dev', 'global' => true }) }.not_to raise_error
+    end
+
+    it 'refuses case_sensitive in the plain layout' do
+      expect { validate({ 'case_sensitive' => true }) }.to raise_error(Simpkv::ConfigError, /needs 'layout' hex/)
+      expect { validate({ 'case_sensitive' => true, 'layout' => 'hex' }) }.not_to raise_error
+    end
+  end
+
   describe '.doubts' do
     it 'suggests the name that was probably meant, where Ruby has its spell checker' do
       meant = ->(name) { defined?(DidYouMean::SpellChecker) ? ": did you mean '#{name}'?" : '' }
@@ -90,6 +175,23 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe '.differences, of type ldap' do
+    let(:ldap) { { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => %w[ldap://a ldap://b] } }
+
+    it 'fills in defaults first, and takes a list of servers and the same as text for equal' do
+      same = ldap.merge('ldap_uri' => 'ldap://a, ldap://b', 'write_uri' => 'ldap://a ldap://b', 'retries' => '1',
+                        'enable_tls' => false, 'base_dn' => 'ou=simpkv,o=puppet,dc=simp')
+      expect(described_class.differences(ldap, same)).to eq([[], []])
+    end
+
+    it 'tells location and identity from the rest' do
+      other = ldap.merge('ldap_uri' => 'ldap://c', 'base_dn' => 'dc=x', 'admin_dn' => 'cn=x', 'layout' => 'hex',
+                         'retries' => 2)
+      expect(described_class.differences(ldap, other).map(&:sort))
+        .to eq([%w[admin_dn base_dn layout ldap_uri], %w[retries write_uri]])
+    end
+  end
+
   describe '.copy' do
     it 'copies frozen hashes and arrays, however deep, into ones that can be changed' do
       original = { 'a' => [{ 'b' => 1 }.freeze].freeze }.freeze
@@ -109,7 +211,7 @@ RSpec.describe Simpkv::Config do
   it 'describes every option in words' do
     options = described_class::CALL + described_class::BACKEND + described_class::TYPES.values.flatten
     expect(options.map(&:text)).to all(match(/\w+ \w+/))
-    expect(options.map(&:type).uniq - described_class::Coercion::NEEDED.keys).to eq([])
+    expect(options.map { |option| Simpkv::Coercion.needed(option.type) }).to all(match(/\w+ \w+/))
   end
 
   it 'needs no Puppet' do

@@ -214,6 +214,11 @@ typedef struct skv_store skv_store;
  * Thread-safe. Types and their options:
  *   "file"   root_path: an absolute path. The folder is made, with the ones above it, when it is missing, and in it
  *            "globals" and "environments". It may be a symbolic link.
+ *   "ldap"   ldap_uri (one or more, separated by spaces or commas), write_uri (ldap_uri), base_dn, id, layout ("plain",
+ *            "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), enable_tls ("false", "true": StartTLS
+ * with ldap://), tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries, pool_size,
+ *            page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening asks no server; skv_exists() of
+ * "" tells whether base_dn is there. Connections are shared by all stores of the process, and outlive them.
  */
 SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len,
                             skv_reply *reply);
@@ -255,10 +260,14 @@ SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const cha
 SKV_API int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
                        skv_reply *reply);
 
-/* Deletes a folder and all that is below it. The number is 1 if it was there, else 0. SKV_OK, SKV_IS_KEY. If it fails
- * half-way, the message says so: what is gone is gone. */
+/* Deletes a folder and all that is below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if it
+ * was there, else 0. SKV_OK, SKV_IS_KEY. If it fails half-way, the message says so: what is gone is gone. */
 SKV_API int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                            skv_cancel *cancel, skv_reply *reply);
+
+/* What the process's connections to directories do, as JSON: the data, {"pools":[...]}. Never a password, never a
+ * value. SKV_OK. Thread-safe. */
+SKV_API int skv_stats(skv_reply *reply);
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------ */
 

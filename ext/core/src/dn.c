@@ -6,6 +6,8 @@
  *
  * and the same below ou=globals, without the environment. A slash in an id nests.
  */
+#include "dn.h"
+
 #include "key.h"
 
 #include <string.h>
@@ -13,7 +15,6 @@
 #define RDN_MAX 240                    /* bytes of an RDN that slapd's mdb takes */
 #define DN_MAX 8192                    /* bytes of a DN that slapd takes */
 #define RDNS_MAX (SKV_KEY_MAX / 2 + 8) /* in a DN of ours: one a segment, and those around */
-#define VALUE_MAX 1024                 /* bytes of one RDN's value, unescaped */
 
 /* ---- Escaping ---- */
 
@@ -67,12 +68,7 @@ typedef struct text {
     size_t len;
 } text;
 
-/* One RDN, its value unescaped. */
-typedef struct rdn {
-    text type;
-    char value[VALUE_MAX];
-    size_t len;
-} rdn;
+typedef skv_rdn rdn;
 
 static text trimmed(const char *start, const char *end)
 {
@@ -134,7 +130,7 @@ static bool unescape(text value, rdn *out)
     const char *p = value.bytes + quoted, *end = value.bytes + value.len - quoted;
 
     for (out->len = 0; p < end; out->len++) {
-        if (out->len == VALUE_MAX)
+        if (out->len == SKV_RDN_VALUE_MAX)
             return false;
         if (*p != '\\') {
             out->value[out->len] = *p++;
@@ -153,11 +149,14 @@ static bool unescape(text value, rdn *out)
 static bool parse(text source, rdn *out)
 {
     const char *equals = source.len ? memchr(source.bytes, '=', source.len) : NULL;
+    text type;
 
     if (!equals || equals == source.bytes)
         return false;
-    out->type = trimmed(source.bytes, equals);
-    return out->type.len > 0 && unescape(trimmed(equals + 1, source.bytes + source.len), out);
+    type = trimmed(source.bytes, equals);
+    out->type = type.bytes;
+    out->type_len = type.len;
+    return type.len > 0 && unescape(trimmed(equals + 1, source.bytes + source.len), out);
 }
 
 /* ---- Comparing ---- */
@@ -187,14 +186,44 @@ static bool same_text(const char *a, size_t a_len, const char *b, size_t b_len)
     return i == a_len && j == b_len;
 }
 
-static bool is_type(const rdn *r, const char *type)
+bool skv_rdn_is(const rdn *r, const char *type)
 {
-    return same_text(r->type.bytes, r->type.len, type, strlen(type));
+    return same_text(r->type, r->type_len, type, strlen(type));
 }
 
 static bool is_ou(const rdn *r, const char *name)
 {
-    return is_type(r, "ou") && same_text(r->value, r->len, name, strlen(name));
+    return skv_rdn_is(r, "ou") && same_text(r->value, r->len, name, strlen(name));
+}
+
+bool skv_rdn_unhex(skv_rdn *r)
+{
+    char name[SKV_RDN_VALUE_MAX / 2] = {0};
+
+    if (!skv_rdn_is(r, "simpkvHexId") || !unhex(r->value, r->len, name))
+        return false;
+    r->len /= 2;
+    memcpy(r->value, name, r->len);
+    return true;
+}
+
+bool skv_rdn_first(const char *dn, size_t len, skv_rdn *out)
+{
+    const char *rest = dn;
+    text source;
+
+    return next_rdn(&rest, dn + len, &source) && parse(source, out);
+}
+
+int skv_dn_depth(const char *dn, size_t len)
+{
+    const char *rest = dn;
+    text source;
+    int depth = 0;
+
+    while (len && next_rdn(&rest, dn + len, &source))
+        depth++;
+    return depth;
 }
 
 /* ---- What both directions are given ---- */
@@ -288,8 +317,9 @@ static int put_rdn(skv_reply *reply, const char *type, text name, bool hex)
     len = reply->data.len - start;
     if (len > RDN_MAX)
         return skv_fail(reply, SKV_TOO_LARGE,
-                        "'%s' is too long for a directory: its RDN would have %zu bytes, %d are allowed",
-                        skv_quoted(name.bytes, name.len).text, len, RDN_MAX);
+                        "'%s' is too long for a directory: it takes %zu bytes, where there is room for %zu",
+                        skv_quoted(name.bytes, name.len).text, (len - strlen(type) - 1) / (hex ? 2 : 1),
+                        (RDN_MAX - strlen(type) - 1) / (hex ? 2 : 1));
     skv_buf_put_char(&reply->data, ',');
     return reply->status;
 }
@@ -371,22 +401,10 @@ static bool take_base(walk *w, walk *base)
 {
     while (base->left > 0) {
         if (!take(base) || !take(w) ||
-            !same_text(base->current.type.bytes, base->current.type.len, w->current.type.bytes, w->current.type.len) ||
+            !same_text(base->current.type, base->current.type_len, w->current.type, w->current.type_len) ||
             !same_text(base->current.value, base->current.len, w->current.value, w->current.len))
             return false;
     }
-    return true;
-}
-
-/* Replaces the current value, hex digits, by what they say. */
-static bool unhex_current(walk *w)
-{
-    char name[VALUE_MAX / 2] = {0};
-
-    if (!is_type(&w->current, "simpkvHexId") || !unhex(w->current.value, w->current.len, name))
-        return false;
-    w->current.len /= 2;
-    memcpy(w->current.value, name, w->current.len);
     return true;
 }
 
@@ -401,10 +419,10 @@ static bool take_instance(walk *w, int layout, const place *id)
         if (!take(w))
             return false;
         if (layout == SKV_LAYOUT_HEX) {
-            if (!unhex_current(w) || w->current.len != wanted.len ||
+            if (!skv_rdn_unhex(&w->current) || w->current.len != wanted.len ||
                 memcmp(w->current.value, wanted.bytes, wanted.len) != 0)
                 return false;
-        } else if (!is_type(&w->current, "ou") ||
+        } else if (!skv_rdn_is(&w->current, "ou") ||
                    !same_text(w->current.value, w->current.len, wanted.bytes, wanted.len)) {
             return false;
         }
@@ -418,11 +436,11 @@ static bool put_name(walk *w, bool hex, bool fixed, skv_reply *reply)
     rdn *r = &w->current;
 
     if (hex) {
-        if (!unhex_current(w))
+        if (!skv_rdn_unhex(&w->current))
             return false;
         reply->number = SKV_KIND_NONE;
-    } else if (!is_type(r, "ou")) {
-        if (fixed || !is_type(r, "simpkvKey") || w->left > 0)
+    } else if (!skv_rdn_is(r, "ou")) {
+        if (fixed || !skv_rdn_is(r, "simpkvKey") || w->left > 0)
             return false;
         reply->number = SKV_KIND_KEY;
     }

@@ -1,6 +1,7 @@
 #include "store.h"
 
 #include "key.h"
+#include "pool.h"
 
 #include <string.h>
 
@@ -53,7 +54,9 @@ skv_store *skv_open(const char *type, size_t type_len, const char *options, size
         return NULL;
     if (type_len == strlen("file") && memcmp(type, "file", type_len) == 0)
         return skv_file_open(options, options_len, reply);
-    skv_fail(reply, SKV_INVALID, "unknown store type '%s': expected 'file'", skv_quoted(type, type_len).text);
+    if (type_len == strlen("ldap") && memcmp(type, "ldap", type_len) == 0)
+        return skv_ldap_open(options, options_len, reply);
+    skv_fail(reply, SKV_INVALID, "unknown store type '%s': expected 'file' or 'ldap'", skv_quoted(type, type_len).text);
     return NULL;
 }
 
@@ -61,6 +64,14 @@ void skv_close(skv_store *store)
 {
     if (store)
         store->ops->close(store);
+}
+
+int skv_stats(skv_reply *reply)
+{
+    if (!reply)
+        return SKV_INVALID;
+    skv_reply_reset(reply);
+    return skv_pool_stats(reply);
 }
 
 /* What each call on a key or folder starts with. */

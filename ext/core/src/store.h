@@ -53,4 +53,7 @@ void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len
 /* store_file.c. NULL on failure, with the reply filled. */
 skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *reply);
 
+/* store_ldap.c. The same. */
+skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *reply);
+
 #endif

@@ -1,13 +1,12 @@
 #include "wait.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_MS 1000000
 #define NS_PER_S 1000000000
 
 /*
@@ -74,7 +73,7 @@ void skv_cancel_fire(skv_cancel *cancel)
     errno = saved;
 }
 
-static int64_t now_ns(void)
+int64_t skv_now_ns(void)
 {
     struct timespec now;
 
@@ -84,12 +83,12 @@ static int64_t now_ns(void)
 
 int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    int64_t now = now_ns();
+    int64_t now = skv_now_ns();
 
     if (timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more", (long long)timeout_ms);
     wait->cancel = cancel;
-    wait->deadline_ns = timeout_ms > (INT64_MAX - now) / NS_PER_MS ? INT64_MAX : now + timeout_ms * NS_PER_MS;
+    wait->deadline_ns = timeout_ms > (INT64_MAX - now) / SKV_NS_PER_MS ? INT64_MAX : now + timeout_ms * SKV_NS_PER_MS;
     return SKV_OK;
 }
 
@@ -115,22 +114,44 @@ static int event_of(skv_cancel *cancel)
     return event;
 }
 
+int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns)
+{
+    struct pollfd all[SKV_WAIT_FDS + 1];
+    int64_t end = until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns;
+
+    for (int i = 0; i < count; i++)
+        all[i] = fds[i];
+    all[count] = (struct pollfd){.fd = wait->cancel ? event_of(wait->cancel) : -1, .events = POLLIN};
+    if (wait->cancel && all[count].fd < 0)
+        return SKV_NOMEM;
+    for (;;) {
+        int64_t now = skv_now_ns(), left = now < end ? end - now : 0;
+        /* A handle that fired before it had a descriptor: look at what is ready, but do not sleep. */
+        bool fired = wait->cancel && atomic_load(&wait->cancel->fired);
+        struct timespec time = {.tv_sec = fired ? 0 : left / NS_PER_S, .tv_nsec = fired ? 0 : left % NS_PER_S};
+        bool ready = false;
+
+        if (ppoll(all, (nfds_t)count + 1, &time, NULL) > 0)
+            for (int i = 0; i < count; i++) {
+                fds[i].revents = all[i].revents;
+                ready = ready || all[i].revents;
+            }
+        if (ready)
+            return SKV_OK;
+        if (skv_wait_check(wait) != SKV_OK)
+            return SKV_INTERRUPTED;
+        if (!fired && !left)
+            return SKV_TIMEOUT;
+    }
+}
+
 int skv_wait_pause(skv_wait *wait, int64_t ns)
 {
-    int64_t now = now_ns(), end;
+    int64_t now = skv_now_ns();
+    int status;
 
     if (now >= wait->deadline_ns)
         return SKV_TIMEOUT;
-    end = ns < wait->deadline_ns - now ? now + ns : wait->deadline_ns;
-    for (; now < end; now = now_ns()) {
-        struct pollfd event = {.fd = wait->cancel ? event_of(wait->cancel) : -1, .events = POLLIN};
-        struct timespec left = {.tv_sec = (end - now) / NS_PER_S, .tv_nsec = (end - now) % NS_PER_S};
-
-        if (wait->cancel && event.fd < 0)
-            return SKV_NOMEM;
-        if (skv_wait_check(wait) != SKV_OK)
-            return SKV_INTERRUPTED;
-        ppoll(&event, 1, &left, NULL);
-    }
-    return skv_wait_check(wait);
+    status = skv_wait_poll(wait, NULL, 0, ns < wait->deadline_ns - now ? now + ns : wait->deadline_ns);
+    return status == SKV_TIMEOUT ? SKV_OK : status;
 }

@@ -1,9 +1,10 @@
 #include "check.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int passed, failed;
+static atomic_int passed, failed; /* threads check, too */
 static const char *table = "";
 static int table_line;
 

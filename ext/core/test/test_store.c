@@ -20,8 +20,8 @@ static void opening_refuses_malformed_arguments(void)
         const char *message;
     } cases[] = {
         {NULL, 0, NULL, 0, "the store's type is NULL"},
-        {TEXT("fil"), TEXT("root_path\0/tmp\0"), "unknown store type 'fil': expected 'file'"},
-        {TEXT("file\0"), TEXT("root_path\0/tmp\0"), "unknown store type 'file?': expected 'file'"},
+        {TEXT("fil"), TEXT("root_path\0/tmp\0"), "unknown store type 'fil': expected 'file' or 'ldap'"},
+        {TEXT("file\0"), TEXT("root_path\0/tmp\0"), "unknown store type 'file?': expected 'file' or 'ldap'"},
         {TEXT("file"), NULL, 0, "a store of type 'file' needs 'root_path', an absolute path"},
         {TEXT("file"), NULL, 3, "the options do not end in NUL"},
         {TEXT("file"), TEXT("root_path\0/tmp"), "the options do not end in NUL"},

@@ -80,6 +80,10 @@ module Simpkv
         JsonReader.parse(document)
       end
 
+      def stats
+        parse(reply(:data) { |r| Library.skv_stats(r) })
+      end
+
       # Runs a call with a reply, and answers what it asks of it (:data, :number, or both as an Array).
       # @api private
       def reply(*wanted)

@@ -61,6 +61,7 @@ module Simpkv
       attach_function :skv_put, [:pointer, *text, *text, :int, *text, *limits], :int, blocking: true
       attach_function :skv_delete, [:pointer, *text, *limits], :int, blocking: true
       attach_function :skv_deletetree, [:pointer, *text, *limits], :int, blocking: true
+      attach_function :skv_stats, [:pointer], :int
       attach_function :skv_list_open, [:pointer, *text, *limits], :pointer, blocking: true
       attach_function :skv_list_next, [:pointer, *limits], :int, blocking: true
       attach_function :skv_list_close, [:pointer], :void

@@ -1,0 +1,30 @@
+/* dn.h - distinguished names, taken apart. */
+#ifndef SKV_DN_H
+#define SKV_DN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SKV_RDN_VALUE_MAX 1024
+
+/* One RDN, its value unescaped. */
+typedef struct skv_rdn {
+    const char *type; /* in the DN */
+    size_t type_len;
+    char value[SKV_RDN_VALUE_MAX];
+    size_t len;
+} skv_rdn;
+
+/* Reads the first RDN of a DN; false if that is none. */
+bool skv_rdn_first(const char *dn, size_t len, skv_rdn *out);
+
+/* Whether the RDN is of that attribute: without regard to case. */
+bool skv_rdn_is(const skv_rdn *rdn, const char *type);
+
+/* Replaces a simpkvHexId's digits by what they say; false if they are none, or it is another attribute. */
+bool skv_rdn_unhex(skv_rdn *rdn);
+
+/* How many RDNs a DN has; 0 for the empty one. */
+int skv_dn_depth(const char *dn, size_t len);
+
+#endif

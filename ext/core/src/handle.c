@@ -1,0 +1,131 @@
+#include "handle.h"
+
+#include "dial.h"
+#include "lookup.h"
+
+#include <openldap.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/*
+ * When libldap is first used, it reads its configuration files, which is not safe in several threads at once, and looks
+ * up this machine's own name, which may hang. So one detached thread does that, and whoever comes waits for it within
+ * its deadline.
+ */
+enum { UNUSED, BEGUN, DONE };
+static atomic_int initialised = UNUSED;
+
+static void *initialise(void *unused)
+{
+    LDAPAPIInfo info = {.ldapai_info_version = LDAP_API_INFO_VERSION};
+
+    if (ldap_get_option(NULL, LDAP_OPT_API_INFO, &info) == LDAP_OPT_SUCCESS) {
+        ldap_memfree(info.ldapai_vendor_name);
+        ldap_memvfree((void **)info.ldapai_extensions);
+    }
+    atomic_store(&initialised, DONE);
+    return unused;
+}
+
+static int wait_until_initialised(skv_wait *wait)
+{
+    int unused = UNUSED, status;
+
+    if (atomic_load(&initialised) == DONE)
+        return SKV_OK;
+    if (atomic_compare_exchange_strong(&initialised, &unused, BEGUN) && skv_thread_start(initialise, NULL) != 0)
+        initialise(NULL);
+    while (atomic_load(&initialised) != DONE) {
+        status = skv_wait_pause(wait, SKV_NS_PER_MS);
+        if (status != SKV_OK)
+            return status;
+    }
+    return SKV_OK;
+}
+
+/* What ldap.conf, ldaprc and the LDAP* variables may have set. A timeout that is unset is one that libldap leaves to
+ * the transport. */
+static bool set_options(LDAP *ld)
+{
+    static const int version = LDAP_VERSION3, deref = LDAP_DEREF_NEVER, none = 0;
+    static const struct timeval unset = {.tv_sec = -1};
+
+    return ldap_set_option(ld, LDAP_OPT_PROTOCOL_VERSION, &version) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_REFERRALS, LDAP_OPT_OFF) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_DEREF, &deref) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_SIZELIMIT, &none) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_TIMELIMIT, &none) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_NETWORK_TIMEOUT, &unset) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_TIMEOUT, &unset) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_CONNECT_ASYNC, LDAP_OPT_OFF) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_RESTART, LDAP_OPT_ON) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_SERVER_CONTROLS, NULL) == LDAP_OPT_SUCCESS &&
+           ldap_set_option(ld, LDAP_OPT_CLIENT_CONTROLS, NULL) == LDAP_OPT_SUCCESS;
+}
+
+LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+{
+    LDAP *ld = NULL;
+    Sockbuf *sockbuf = NULL;
+    int rc, status = wait_until_initialised(wait);
+
+    if (status != SKV_OK) {
+        skv_fail_wait(reply, status, uri, "libldap looks up this machine's own name");
+        return NULL;
+    }
+    /* The descriptor is for libldap's poll(), which never happens. */
+    rc = ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, uri->text, &ld);
+    if (rc != LDAP_SUCCESS) {
+        skv_fail(reply, rc == LDAP_NO_MEMORY ? SKV_NOMEM : SKV_UNAVAILABLE, "%s: libldap makes no handle: %s",
+                 uri->text, ldap_err2string(rc));
+        return NULL;
+    }
+    if (ldap_get_option(ld, LDAP_OPT_SOCKBUF, &sockbuf) == LDAP_OPT_SUCCESS && sockbuf &&
+        skv_transport_attach(transport, sockbuf) == 0 && set_options(ld))
+        return ld;
+    skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses an option", uri->text);
+    skv_transport_mute(transport);
+    skv_handle_free(ld);
+    return NULL;
+}
+
+void skv_handle_free(LDAP *ld)
+{
+    if (ld)
+        ldap_unbind_ext(ld, NULL, NULL);
+}
+
+static void copy_cut(char *out, size_t size, const char *text)
+{
+    size_t len = text ? strnlen(text, size - 1) : 0;
+
+    if (len)
+        memcpy(out, text, len);
+    out[len] = '\0';
+}
+
+bool skv_answer_read(LDAP *ld, LDAPMessage *message, skv_answer *answer)
+{
+    char *text = NULL, **referrals = NULL;
+    int code = LDAP_OTHER;
+    int rc = ldap_parse_result(ld, message, &code, NULL, &text, &referrals, NULL, 1);
+
+    answer->code = code;
+    copy_cut(answer->text, sizeof answer->text, text);
+    copy_cut(answer->referral, sizeof answer->referral, referrals ? referrals[0] : NULL);
+    ldap_memfree(text);
+    ldap_memvfree((void **)referrals);
+    return rc == LDAP_SUCCESS;
+}
+
+bool skv_answer_wait(LDAP *ld, int rc, int message_id, LDAPMessage **message)
+{
+    *message = NULL;
+    if (rc != LDAP_SUCCESS)
+        return false;
+    if (ldap_result(ld, message_id, LDAP_MSG_ALL, NULL, message) > 0)
+        return true;
+    ldap_msgfree(*message);
+    *message = NULL;
+    return false;
+}

@@ -1,0 +1,163 @@
+#include "ldap_entry.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define KEY_TYPE "simpkvKey="
+#define FOLDER_TYPE "ou="
+
+/* ---- DNs ---- */
+
+char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)
+{
+    char *dn = NULL;
+
+    if (!len)
+        dn = skv_copy_string(store->base_dn, strlen(store->base_dn));
+    else if (skv_dn_from_path(store->layout, kind, store->base_dn, strlen(store->base_dn), store->id, strlen(store->id),
+                              path, len, reply) == SKV_OK)
+        dn = skv_copy_string(skv_reply_data(reply), skv_reply_size(reply));
+    else
+        return NULL;
+    skv_reply_reset(reply);
+    if (!dn)
+        skv_fail_memory(reply);
+    return dn;
+}
+
+static char *joined(const char *start, const char *rest)
+{
+    size_t start_len = strlen(start), rest_len = strlen(rest);
+    char *text = skv_alloc(start_len + rest_len + 1);
+
+    if (!text)
+        return NULL;
+    memcpy(text, start, start_len);
+    memcpy(text + start_len, rest, rest_len + 1);
+    return text;
+}
+
+char *skv_ldap_twin(const char *dn)
+{
+    if (strncmp(dn, KEY_TYPE, strlen(KEY_TYPE)) == 0)
+        return joined(FOLDER_TYPE, dn + strlen(KEY_TYPE));
+    return joined(KEY_TYPE, dn + strlen(FOLDER_TYPE));
+}
+
+/* ---- Reading ---- */
+
+static bool is_text(const struct berval *value, const char *text)
+{
+    return value->bv_len == strlen(text) && strncasecmp(value->bv_val, text, value->bv_len) == 0;
+}
+
+static void read_attribute(skv_ldap_entry *entry, const struct berval *type, const struct berval *values)
+{
+    if (!values || !values[0].bv_val)
+        return;
+    if (is_text(type, "simpkvJsonValue")) {
+        entry->document = values[0];
+    } else if (is_text(type, "entryCSN")) {
+        entry->csn = values[0];
+    } else if (is_text(type, "objectClass")) {
+        for (; values->bv_val; values++) {
+            entry->is_key |= is_text(values, "simpkvEntry");
+            entry->is_folder |= is_text(values, "organizationalUnit") || is_text(values, "simpkvFolder");
+        }
+    }
+}
+
+int skv_ldap_entry_read(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
+{
+    BerElement *ber = NULL;
+    int error;
+
+    *entry = (skv_ldap_entry){0};
+    error = ldap_get_dn_ber(handle, message, &ber, &entry->dn);
+    while (error == LDAP_SUCCESS) {
+        struct berval type, *values = NULL;
+
+        error = ldap_get_attribute_ber(handle, message, ber, &type, &values);
+        if (error != LDAP_SUCCESS || !type.bv_val)
+            break;
+        read_attribute(entry, &type, values);
+        ldap_memfree(values);
+    }
+    ber_free(ber, 0);
+    return error;
+}
+
+int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
+{
+    LDAP *handle = skv_conn_handle(call->conn);
+    int error = skv_ldap_entry_read(handle, ldap_first_entry(handle, answer->message), entry);
+
+    if (error != LDAP_SUCCESS)
+        answer->code = error;
+    return error;
+}
+
+void skv_ldap_entry_wipe(skv_ldap_entry *entry)
+{
+    if (entry->document.bv_val)
+        explicit_bzero(entry->document.bv_val, entry->document.bv_len);
+}
+
+/* ---- Making ---- */
+
+#define ATTRIBUTES_MAX 4
+
+/* The attributes of a new entry, in the form that libldap wants. */
+typedef struct attributes {
+    LDAPMod mods[ATTRIBUTES_MAX], *list[ATTRIBUTES_MAX + 1];
+    struct berval *values[ATTRIBUTES_MAX][3];
+    int count;
+} attributes;
+
+/* Borrows the values. `second` may be NULL. */
+static void put(attributes *a, const char *type, struct berval *first, struct berval *second)
+{
+    LDAPMod *mod = &a->mods[a->count];
+
+    a->values[a->count][0] = first;
+    a->values[a->count][1] = second;
+    /* libldap does not change the type. */
+    mod->mod_type = (char *)(uintptr_t)type;
+    mod->mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES;
+    mod->mod_bvalues = a->values[a->count];
+    a->list[a->count++] = mod;
+}
+
+static struct berval text_value(const char *text)
+{
+    return (struct berval){strlen(text), (char *)(uintptr_t)text};
+}
+
+int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
+                       skv_ldap_answer *answer)
+{
+    struct berval top = text_value("top"), class, name, raw, content;
+    attributes a = {0};
+    skv_rdn rdn, plain;
+    bool hex;
+
+    *answer = (skv_ldap_answer){0};
+    if (!skv_rdn_first(dn, strlen(dn), &rdn))
+        return answer->code = LDAP_INVALID_DN_SYNTAX;
+    hex = skv_rdn_is(&rdn, "simpkvHexId");
+    class = text_value(kind == SKV_KIND_KEY ? "simpkvEntry" : hex ? "simpkvFolder" : "organizationalUnit");
+    name = (struct berval){rdn.len, rdn.value};
+    put(&a, "objectClass", &top, &class);
+    put(&a, hex ? "simpkvHexId" : kind == SKV_KIND_KEY ? "simpkvKey" : "ou", &name, NULL);
+    if (hex) {
+        plain = rdn;
+        skv_rdn_unhex(&plain);
+        raw = (struct berval){plain.len, plain.value};
+        put(&a, "simpkvId", &raw, NULL);
+    }
+    if (kind == SKV_KIND_KEY) {
+        content = *document;
+        put(&a, "simpkvJsonValue", &content, NULL);
+    }
+    return skv_ldap_add(call, dn, a.list, answer);
+}

@@ -1,0 +1,92 @@
+#include "ldap_entry.h"
+#include "ldap_key.h"
+
+#include <string.h>
+
+static const char *const document_attributes[] = {"objectClass", "simpkvJsonValue", NULL};
+
+static int take_document(skv_ldap_call *call, skv_ldap_answer *answer)
+{
+    skv_ldap_entry entry;
+
+    if (skv_ldap_entry_of(call, answer, &entry) != LDAP_SUCCESS)
+        return skv_ldap_fail(call, answer);
+    if (entry.is_folder && !entry.is_key)
+        return skv_ldap_refuse_folder(call);
+    if (!entry.document.bv_val)
+        return skv_ldap_refuse(call, SKV_DENIED, "its simpkvJsonValue may not be read");
+    skv_buf_put(&call->reply->data, entry.document.bv_val, entry.document.bv_len);
+    skv_ldap_entry_wipe(&entry);
+    return skv_reply_done(call->reply);
+}
+
+static int no_key(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    bool folder;
+
+    if (skv_ldap_check_base(call, answer) != SKV_OK || skv_ldap_has_twin(call, call->dn, &folder) != SKV_OK)
+        return call->reply->status;
+    if (folder)
+        return skv_ldap_refuse_folder(call);
+    return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s' (%s)", call->key->path, skv_ldap_server(call));
+}
+
+static int attempt_get(skv_ldap_call *call)
+{
+    skv_ldap_answer answer;
+
+    switch (skv_ldap_read(call, call->dn, document_attributes, &answer)) {
+    case LDAP_SUCCESS:
+        take_document(call, &answer);
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        no_key(call, &answer);
+        break;
+    default:
+        skv_ldap_fail(call, &answer);
+    }
+    skv_ldap_answer_free(&answer);
+    return call->reply->status;
+}
+
+int skv_ldap_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    skv_ldap_call call;
+
+    if (skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, wait, reply) == SKV_OK)
+        skv_ldap_run(&call, attempt_get);
+    skv_ldap_end(&call);
+    return reply->status;
+}
+
+/* The two roots are there from the first on, whether or not anything was put below them; all of it is below the base.
+ */
+static bool is_root(const skv_key *key)
+{
+    return key->len && skv_ldap_is_structure(key) && !memchr(key->path, '/', key->len);
+}
+
+static int attempt_exists(skv_ldap_call *call)
+{
+    bool twin = false;
+    int kind;
+
+    if (skv_ldap_kind_of(call, call->dn, &kind) != SKV_OK)
+        return call->reply->status;
+    if (kind == SKV_KIND_NONE && !skv_ldap_is_structure(call->key) &&
+        skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
+        return call->reply->status;
+    call->reply->number = twin || is_root(call->key) ? SKV_KIND_FOLDER : kind;
+    return SKV_OK;
+}
+
+int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    int kind = skv_ldap_is_structure(key) ? SKV_KIND_FOLDER : SKV_KIND_KEY;
+    skv_ldap_call call;
+
+    if (skv_ldap_begin(&call, store, SKV_OP_EXISTS, key, kind, wait, reply) == SKV_OK)
+        skv_ldap_run(&call, attempt_exists);
+    skv_ldap_end(&call);
+    return reply->status;
+}

@@ -1,0 +1,39 @@
+/* ldap_key.h - single keys in the directory: what the operations of the LDAP store are made of. The functions are
+ * skv_store_ops'. */
+#ifndef SKV_LDAP_KEY_H
+#define SKV_LDAP_KEY_H
+
+#include "ldap_call.h"
+
+/* ldap_get.c */
+int skv_ldap_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+
+/* ldap_put.c */
+int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
+
+/* ldap_delete.c */
+int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+
+/* ldap_tree.c */
+int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
+
+/* ldap_list.c */
+skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
+int skv_ldap_list_next(skv_list *list, skv_wait *wait, skv_reply *reply);
+void skv_ldap_list_close(skv_list *list);
+
+/*
+ * ldap_kind.c. What an entry is, SKV_KIND_*, into *kind: KEY or FOLDER, or NONE if there is no such entry. In the plain
+ * layout the DN tells, so that `dn` is there or not. SKV_OK, or the reply's failure.
+ */
+int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind);
+
+/* Whether there is a folder (if `dn` is a key's) or a key (if it is a folder's) of the same name beside it, into
+ * *there: never in the hex layout. SKV_OK, or the reply's failure. */
+int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *there);
+
+/* Fails the reply with IS_FOLDER. */
+int skv_ldap_refuse_folder(skv_ldap_call *call);
+
+#endif

@@ -1,0 +1,211 @@
+#include "ldap_entry.h"
+#include "ldap_key.h"
+#include "ldap_search.h"
+
+#include <string.h>
+
+/* A page ends when it has this much, or so many records. It need not be one of the server's: those are read entry by
+ * entry. */
+#define PAGE_BYTES ((size_t)256 << 10)
+#define PAGE_RECORDS 500
+
+static const char *const attributes[] = {"objectClass", "simpkvJsonValue", NULL};
+
+typedef struct ldap_list {
+    skv_ldap_call call; /* its conn is borrowed from the first page to the last */
+    skv_list list;
+    skv_key folder;
+    skv_ldap_search_state search;
+    skv_ldap_answer first; /* the entry that was read when the list was opened */
+    skv_conn *kept;
+    bool roots; /* the list is that of the two roots */
+    char path[SKV_KEY_MAX + 1];
+} ldap_list;
+
+static ldap_list *list_of(skv_list *list)
+{
+    return (ldap_list *)((char *)list - offsetof(ldap_list, list));
+}
+
+/* Gives the connection back as soon as nothing more is to come. */
+static void let_go(ldap_list *list)
+{
+    skv_ldap_search_end(&list->call, &list->search);
+    if (list->call.conn)
+        skv_pool_return(list->call.pool, list->call.conn);
+    list->call.conn = NULL;
+}
+
+/* ---- Opening ---- */
+
+static int not_found(skv_ldap_call *call)
+{
+    return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
+}
+
+/* There is nothing below it: in the hex layout that can be because it is a key. */
+static int check_empty(skv_ldap_call *call)
+{
+    int kind;
+
+    if (call->store->layout != SKV_LAYOUT_HEX || skv_ldap_kind_of(call, call->dn, &kind) != SKV_OK)
+        return call->reply->status;
+    return kind == SKV_KIND_FOLDER ? SKV_OK : not_found(call);
+}
+
+/* The two roots are there from the first on, though their entries come with the first key. */
+static int no_folder(ldap_list *list)
+{
+    skv_ldap_call *call = &list->call;
+
+    if (skv_ldap_check_base(call, &list->first) != SKV_OK)
+        return call->reply->status;
+    return strchr(list->path, '/') || !skv_ldap_is_structure(&list->folder) ? not_found(call) : SKV_OK;
+}
+
+/* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
+static int attempt(skv_ldap_call *call)
+{
+    ldap_list *list = (ldap_list *)call;
+
+    list->search = (skv_ldap_search_state){.dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = attributes};
+    switch (skv_ldap_search_next(call, &list->search, &list->first)) {
+    case LDAP_SUCCESS:
+        if (!list->first.message) {
+            check_empty(call);
+            break;
+        }
+        list->kept = call->conn;
+        call->conn = NULL;
+        return SKV_OK;
+    case LDAP_NO_SUCH_OBJECT:
+        no_folder(list);
+        break;
+    default:
+        skv_ldap_search_failed(call, &list->first);
+    }
+    skv_ldap_answer_free(&list->first);
+    skv_ldap_search_end(call, &list->search);
+    return call->reply->status;
+}
+
+skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
+{
+    ldap_list *list = skv_alloc_zeroed(1, sizeof *list);
+
+    if (!list) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    list->list.store = store;
+    list->roots = folder->len == 0;
+    memcpy(list->path, folder->path, folder->len + 1);
+    list->folder = (skv_key){list->path, folder->len};
+    if (skv_ldap_begin(&list->call, store, SKV_OP_LIST, &list->folder, SKV_KIND_FOLDER, wait, reply) == SKV_OK &&
+        !list->roots)
+        skv_ldap_run(&list->call, attempt);
+    list->call.conn = list->kept;
+    if (reply->status == SKV_OK)
+        return &list->list;
+    skv_ldap_list_close(&list->list);
+    return NULL;
+}
+
+/* ---- Pages ---- */
+
+static void add_problem(skv_reply *page, const skv_rdn *rdn, const char *why)
+{
+    skv_list_add(page, 'e', rdn->value, rdn->len, why, strlen(why));
+}
+
+/* Adds the record of a key or folder by its object class. */
+static void add_record(const skv_ldap_entry *entry, const skv_rdn *rdn, skv_reply *page)
+{
+    if (!entry->is_key && !entry->is_folder)
+        add_problem(page, rdn, "its objectClass may not be read, or is none of simpkv's");
+    else if (!entry->is_key)
+        skv_list_add(page, 'f', rdn->value, rdn->len, "", 0);
+    else if (!entry->document.bv_val)
+        add_problem(page, rdn, "its simpkvJsonValue may not be read");
+    else
+        skv_list_add(page, 'k', rdn->value, rdn->len, entry->document.bv_val, entry->document.bv_len);
+}
+
+/* Adds the record of an entry, unless it is something else's than simpkv's. */
+static void add_entry(const skv_ldap_entry *entry, skv_reply *page)
+{
+    bool hex;
+    skv_rdn rdn;
+
+    if (!skv_rdn_first(entry->dn.bv_val, entry->dn.bv_len, &rdn))
+        return;
+    hex = skv_rdn_is(&rdn, "simpkvHexId");
+    if (hex && !skv_rdn_unhex(&rdn))
+        add_problem(page, &rdn, "its simpkvHexId is not made of hex digits");
+    else if (hex || skv_rdn_is(&rdn, "simpkvKey") || (skv_rdn_is(&rdn, "ou") && entry->is_folder))
+        add_record(entry, &rdn, page);
+}
+
+static int take_entry(ldap_list *list, skv_ldap_answer *answer, skv_reply *page)
+{
+    skv_ldap_entry entry;
+
+    if (skv_ldap_entry_of(&list->call, answer, &entry) != LDAP_SUCCESS)
+        return skv_ldap_fail(&list->call, answer);
+    add_entry(&entry, page);
+    skv_ldap_entry_wipe(&entry);
+    return skv_reply_done(page);
+}
+
+static int next_entry(ldap_list *list, skv_reply *page)
+{
+    skv_ldap_answer answer = list->first;
+
+    list->first = (skv_ldap_answer){0};
+    if (!answer.message)
+        skv_ldap_search_next(&list->call, &list->search, &answer);
+    if (answer.code != LDAP_SUCCESS)
+        skv_ldap_search_failed(&list->call, &answer);
+    else if (answer.message)
+        take_entry(list, &answer, page);
+    skv_ldap_answer_free(&answer);
+    return page->status;
+}
+
+static void add_roots(ldap_list *list, skv_reply *page)
+{
+    skv_list_add(page, 'f', "environments", strlen("environments"), "", 0);
+    skv_list_add(page, 'f', "globals", strlen("globals"), "", 0);
+    list->roots = false;
+    skv_reply_done(page);
+}
+
+int skv_ldap_list_next(skv_list *handle, skv_wait *wait, skv_reply *reply)
+{
+    ldap_list *list = list_of(handle);
+
+    list->call.wait = wait;
+    list->call.reply = reply;
+    if (list->roots)
+        add_roots(list, reply);
+    if (list->call.conn)
+        skv_conn_begin(list->call.conn, wait);
+    while (list->call.conn && reply->status == SKV_OK && reply->data.len < PAGE_BYTES && reply->number < PAGE_RECORDS) {
+        next_entry(list, reply);
+        if (list->search.over || reply->status != SKV_OK)
+            let_go(list);
+    }
+    if (reply->status == SKV_OK && reply->number == 0)
+        reply->status = SKV_END;
+    return reply->status;
+}
+
+void skv_ldap_list_close(skv_list *handle)
+{
+    ldap_list *list = list_of(handle);
+
+    skv_ldap_answer_free(&list->first);
+    let_go(list);
+    skv_ldap_end(&list->call);
+    skv_free(list);
+}

@@ -1,0 +1,171 @@
+#include "tls.h"
+
+#include "certificate.h"
+#include "dial.h"
+#include "handle.h"
+#include "tls_context.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* A handshake: what skv_tls_start() was called with. */
+typedef struct handshake {
+    LDAP *ld;
+    skv_transport *transport;
+    const skv_uri *uri;
+    const skv_identity *identity;
+    skv_wait *wait;
+    skv_reply *reply;
+    skv_conn_failure failure;
+} handshake;
+
+bool skv_tls_is_wanted(const skv_uri *uri, const skv_identity *identity)
+{
+    return uri->scheme == SKV_LDAPS || (uri->scheme == SKV_LDAP && identity->starttls);
+}
+
+/* libldap's words for its last failure; "" for none. */
+typedef struct words {
+    char text[256];
+} words;
+
+static words words_of(LDAP *ld)
+{
+    char *text = NULL;
+    words w = {""};
+
+    ldap_get_option(ld, LDAP_OPT_DIAGNOSTIC_MESSAGE, &text);
+    snprintf(w.text, sizeof w.text, "%s", text ? text : "");
+    ldap_memfree(text);
+    return w;
+}
+
+/* ---- StartTLS --------------------------------------------------------------------------------------------------- */
+
+static bool fail_lost(handshake *h, const char *doing)
+{
+    int status = skv_transport_failure(h->transport);
+
+    h->failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
+    skv_fail_wait(h->reply, status == SKV_OK ? SKV_UNAVAILABLE : status, h->uri, doing);
+    return false;
+}
+
+static bool start_tls(handshake *h)
+{
+    skv_answer answer;
+    LDAPMessage *message;
+    int id = 0, rc = ldap_start_tls(h->ld, NULL, NULL, &id);
+
+    if (!skv_answer_wait(h->ld, rc, id, &message) || !skv_answer_read(h->ld, message, &answer))
+        return fail_lost(h, "asking for StartTLS");
+    if (answer.code == LDAP_SUCCESS)
+        return true;
+    h->failure = SKV_CONN_UNREACHABLE;
+    skv_fail(h->reply, answer.code == LDAP_BUSY ? SKV_UNAVAILABLE : SKV_DENIED,
+             "%s: the server refuses StartTLS (%d, %s%s%s): give it a certificate and key, or use ldaps://",
+             h->uri->text, answer.code, ldap_err2string(answer.code), answer.text[0] ? ": " : "", answer.text);
+    return false;
+}
+
+/* ---- What is wrong with a certificate --------------------------------------------------------------------------- */
+
+/*
+ * libldap says no more than that a handshake failed. So it is done again, on a connection of its own, with less
+ * verified, and nothing else is sent there. False when it fails all the same.
+ */
+static bool look(handshake *h, bool trusted, skv_validity *validity)
+{
+    struct berval certificate = {0, NULL};
+    handshake again = *h;
+    skv_reply *reply = skv_reply_new();
+    int fd = reply ? skv_dial(h->uri, h->wait, reply) : -1;
+    bool done = false;
+
+    again.reply = reply;
+    again.ld = NULL;
+    again.transport = fd >= 0 ? skv_transport_new(fd) : NULL;
+    if (again.transport) {
+        skv_transport_limit(again.transport, h->wait);
+        again.ld = skv_handle_new(again.transport, h->uri, h->wait, reply);
+    }
+    if (again.ld && skv_tls_configure_to_look(again.ld, h->identity, trusted))
+        done = (h->uri->scheme == SKV_LDAPS || start_tls(&again)) && ldap_install_tls(again.ld) == LDAP_SUCCESS;
+#ifdef LDAP_OPT_X_TLS_PEERCERT
+    if (done && ldap_get_option(again.ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == 0 && certificate.bv_val)
+        skv_validity_read(&certificate, validity);
+#else
+    (void)validity;
+#endif
+    ber_memfree(certificate.bv_val);
+    if (again.transport)
+        skv_transport_mute(again.transport);
+    skv_handle_free(again.ld);
+    skv_transport_free(again.transport);
+    skv_reply_free(reply);
+    return done;
+}
+
+static int fail_certificate(handshake *h, const skv_validity *validity)
+{
+    char now[15];
+    time_t seconds = time(NULL);
+    struct tm tm;
+
+    strftime(now, sizeof now, "%Y%m%d%H%M%S", gmtime_r(&seconds, &tm));
+    if (validity->to[0] && strcmp(now, validity->to) > 0)
+        return skv_fail(h->reply, SKV_DENIED, "%s: the server's certificate expired on %.4s-%.2s-%.2s: renew it",
+                        h->uri->text, validity->to, validity->to + 4, validity->to + 6);
+    if (validity->from[0] && strcmp(now, validity->from) < 0)
+        return skv_fail(h->reply, SKV_DENIED,
+                        "%s: the server's certificate is not valid before %.4s-%.2s-%.2s: check the clocks",
+                        h->uri->text, validity->from, validity->from + 4, validity->from + 6);
+    return skv_fail(
+        h->reply, SKV_DENIED,
+        "%s: the server's certificate is not signed by a CA in '%s', the file of 'tls_cacert', or that CA's "
+        "certificate has expired",
+        h->uri->text, h->identity->cacert);
+}
+
+static bool fail_handshake(handshake *h)
+{
+    words said = words_of(h->ld);
+    skv_validity validity = {"", ""};
+    int status = skv_transport_failure(h->transport);
+
+    skv_transport_mute(h->transport);
+    if (status != SKV_OK)
+        return fail_lost(h, "doing the TLS handshake: check that it speaks TLS on that port");
+    h->failure = SKV_CONN_UNREACHABLE;
+    if (look(h, true, &validity))
+        skv_fail(h->reply, SKV_DENIED,
+                 "%s: the server's certificate is for another host name than '%s': put a name of the certificate into "
+                 "'ldap_uri', or that one into the certificate",
+                 h->uri->text, h->uri->host);
+    else if (look(h, false, &validity))
+        fail_certificate(h, &validity);
+    else
+        skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
+                 said.text[0] ? said.text : "no reason given");
+    return false;
+}
+
+bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity, skv_wait *wait,
+                   skv_reply *reply, skv_conn_failure *failure)
+{
+    handshake h = {ld, transport, uri, identity, wait, reply, SKV_CONN_OK};
+    bool done = skv_tls_configure(ld, uri, identity, reply);
+
+    if (!done)
+        h.failure = reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_REJECTED;
+    done = done && (uri->scheme == SKV_LDAPS || start_tls(&h));
+
+    if (done && ldap_install_tls(ld) != LDAP_SUCCESS)
+        done = fail_handshake(&h);
+    if (!done) {
+        skv_transport_mute(transport);
+        *failure = h.failure;
+    }
+    return done;
+}

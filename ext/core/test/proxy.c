@@ -1,0 +1,203 @@
+#include "proxy.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The parts of a request's start: 0x30, length, 0x02, length of the id, id, tag. */
+typedef struct request {
+    size_t len;
+    unsigned char tag, id_len;
+    const unsigned char *id;
+} request;
+
+static request parse(const unsigned char *bytes)
+{
+    size_t len = bytes[1], head = 2;
+    request r;
+
+    if (len & 0x80) {
+        head += len & 0x7f;
+        len = 0;
+        for (size_t i = 2; i < head; i++)
+            len = len << 8 | bytes[i];
+    }
+    r.len = head + len;
+    r.id_len = bytes[head + 1];
+    r.id = bytes + head + 2;
+    r.tag = r.id[r.id_len];
+    return r;
+}
+
+static bool send_all(int fd, const void *bytes, size_t len)
+{
+    return send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+/* Whether the fault is this request's. */
+static bool is_armed(proxy *p, unsigned char tag, proxy_fault *fault, int *code)
+{
+    bool armed = false;
+
+    pthread_mutex_lock(&p->lock);
+    if (tag == p->tag && p->times > 0 && p->skip-- <= 0) {
+        p->times--;
+        *fault = p->fault;
+        *code = p->code;
+        armed = true;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return armed;
+}
+
+static unsigned char answer_tag(unsigned char tag)
+{
+    return tag == PROXY_SEARCH ? 0x65 : tag == PROXY_DELETE ? 0x6b : (unsigned char)(tag + 1);
+}
+
+static bool answer(const proxy_link *l, const request *r, int code)
+{
+    unsigned char bytes[32] = {0x30, (unsigned char)(2 + r->id_len + 9), 0x02, r->id_len};
+    const unsigned char result[] = {answer_tag(r->tag), 7, 0x0a, 1, (unsigned char)code, 4, 0, 4, 0};
+
+    memcpy(bytes + 4, r->id, r->id_len);
+    memcpy(bytes + 4 + r->id_len, result, sizeof result);
+    return send_all(l->client, bytes, 4u + r->id_len + sizeof result);
+}
+
+/* Passes a chunk on; false to break the connection. */
+static bool pass_request(proxy_link *l, const unsigned char *bytes, size_t len)
+{
+    unsigned char unheard[4096];
+    proxy_fault fault;
+    request r;
+    int code;
+
+    if (l->left == 0) {
+        r = parse(bytes);
+        l->left = r.len;
+        if (is_armed(l->proxy, r.tag, &fault, &code)) {
+            l->left = 0;
+            if (fault == PROXY_ANSWER)
+                return answer(l, &r, code);
+            if (fault == PROXY_LOSE_ANSWER && send_all(l->server, bytes, len))
+                recv(l->server, unheard, sizeof unheard, 0);
+            return false;
+        }
+    }
+    l->left -= len < l->left ? len : l->left;
+    return send_all(l->server, bytes, len);
+}
+
+/* Makes a control unknown that is offered. */
+static void hide(unsigned char *bytes, size_t len, const char *oid)
+{
+    unsigned char *found = memmem(bytes, len, oid, strlen(oid));
+
+    if (found)
+        found[strlen(oid) - 1] = '9';
+}
+
+static bool pump(proxy_link *l)
+{
+    static _Thread_local unsigned char bytes[65536];
+    struct pollfd fds[] = {{.fd = l->client, .events = POLLIN}, {.fd = l->server, .events = POLLIN}};
+    ssize_t len;
+
+    if (poll(fds, 2, -1) < 0)
+        return false;
+    if (fds[1].revents) {
+        len = recv(l->server, bytes, sizeof bytes, 0);
+        if (len > 0 && l->proxy->hide_assertion)
+            hide(bytes, (size_t)len, "1.3.6.1.1.12");
+        return len > 0 && send_all(l->client, bytes, (size_t)len);
+    }
+    len = recv(l->client, bytes, sizeof bytes, 0);
+    return len > 0 && pass_request(l, bytes, (size_t)len);
+}
+
+static void *serve(void *argument)
+{
+    proxy_link *l = argument;
+
+    while (pump(l))
+        ;
+    shutdown(l->client, SHUT_RDWR);
+    shutdown(l->server, SHUT_RDWR);
+    return NULL;
+}
+
+static struct sockaddr_in loopback(int port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+}
+
+static void *accept_all(void *argument)
+{
+    proxy *p = argument;
+    struct sockaddr_in address = loopback(p->server_port);
+    int client;
+
+    while (p->count < PROXY_CONNECTIONS && (client = accept(p->listener, NULL, NULL)) >= 0) {
+        proxy_link *l = &p->links[p->count++];
+
+        *l = (proxy_link){.proxy = p, .client = client, .server = socket(AF_INET, SOCK_STREAM, 0)};
+        /* If that fails, so does the first thing that is passed on. */
+        if (connect(l->server, (struct sockaddr *)&address, sizeof address) < 0)
+            shutdown(l->server, SHUT_RDWR);
+        pthread_create(&l->thread, NULL, serve, l);
+    }
+    return NULL;
+}
+
+void proxy_end(proxy *p)
+{
+    shutdown(p->listener, SHUT_RDWR);
+    pthread_join(p->acceptor, NULL);
+    close(p->listener);
+    for (int i = 0; i < p->count; i++) {
+        shutdown(p->links[i].client, SHUT_RDWR);
+        pthread_join(p->links[i].thread, NULL);
+        close(p->links[i].client);
+        close(p->links[i].server);
+    }
+}
+
+bool proxy_begin(proxy *p, int server_port)
+{
+    struct sockaddr_in address = loopback(0);
+    socklen_t len = sizeof address;
+
+    *p = (proxy){.server_port = server_port, .listener = socket(AF_INET, SOCK_STREAM, 0)};
+    pthread_mutex_init(&p->lock, NULL);
+    if (bind(p->listener, (struct sockaddr *)&address, len) < 0 || listen(p->listener, 16) < 0 ||
+        getsockname(p->listener, (struct sockaddr *)&address, &len) < 0)
+        return false;
+    snprintf(p->uri, sizeof p->uri, "ldap://127.0.0.1:%d", ntohs(address.sin_port));
+    return pthread_create(&p->acceptor, NULL, accept_all, p) == 0;
+}
+
+void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times)
+{
+    pthread_mutex_lock(&p->lock);
+    p->tag = tag;
+    p->fault = fault;
+    p->code = code;
+    p->skip = skip;
+    p->times = times;
+    pthread_mutex_unlock(&p->lock);
+}
+
+int proxy_left(proxy *p)
+{
+    int left;
+
+    pthread_mutex_lock(&p->lock);
+    left = p->times;
+    pthread_mutex_unlock(&p->lock);
+    return left;
+}

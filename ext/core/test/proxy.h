@@ -1,0 +1,56 @@
+/* proxy.h - stands between a client and a directory server, and does to single requests what networks and busy servers
+ * do. */
+#ifndef SKV_TEST_PROXY_H
+#define SKV_TEST_PROXY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The requests of LDAP, by their tags. */
+#define PROXY_SEARCH 0x63
+#define PROXY_MODIFY 0x66
+#define PROXY_ADD 0x68
+#define PROXY_DELETE 0x4a
+
+typedef enum proxy_fault {
+    PROXY_LOSE_REQUEST, /* the connection breaks before the server gets it */
+    PROXY_LOSE_ANSWER,  /* after it was carried out */
+    PROXY_ANSWER        /* the proxy answers it, with `code` */
+} proxy_fault;
+
+#define PROXY_CONNECTIONS 64
+
+typedef struct proxy_link {
+    struct proxy *proxy;
+    pthread_t thread;
+    int client, server;
+    size_t left; /* bytes of the request that is passing */
+} proxy_link;
+
+typedef struct proxy {
+    char uri[64];
+    int server_port, listener;
+    pthread_t acceptor;
+    proxy_link links[PROXY_CONNECTIONS];
+    int count;            /* of links */
+    pthread_mutex_t lock; /* for what follows */
+    unsigned char tag;
+    proxy_fault fault;
+    int code, skip, times;
+    bool hide_assertion; /* from the root DSE; set before the first connection */
+} proxy;
+
+/* Listens on a free port of loopback. */
+bool proxy_begin(proxy *p, int server_port);
+
+/* Stops listening, and breaks all connections. */
+void proxy_end(proxy *p);
+
+/* Does that to `times` requests with the tag, after letting `skip` of them pass. */
+void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times);
+
+/* How many of the requests that it was armed for have not come. */
+int proxy_left(proxy *p);
+
+#endif

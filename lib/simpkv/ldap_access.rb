@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # Whether the options of a backend of type ldap are enough to reach a server, and how an operator tries the same by
+  # hand. `settings` are what {Config.typed} answers.
+  module LdapAccess
+    URI = %r{\A(ldap|ldaps|ldapi)://[^/?#]}.freeze
+    TLS_FILES = { 'tls_cacert' => 'LDAPTLS_CACERT', 'tls_cert' => 'LDAPTLS_CERT', 'tls_key' => 'LDAPTLS_KEY' }.freeze
+    private_constant :URI, :TLS_FILES
+
+    # What keeps the options from being used, though each of them may be well.
+    #
+    # @param settings [Hash{String => Object}]
+    # @return [String, nil] nil when nothing does
+    def self.problem(settings)
+      uri_problem(settings) || password_problem(settings) || tls_problem(settings)
+    end
+
+    # The shell command that reads the base entry. The password stays in its file.
+    #
+    # @param settings [Hash{String => Object}] those of which {problem} answers nil
+    # @return [String] one line
+    def self.command(settings)
+      files = tls?(settings) ? TLS_FILES.select { |name, _| settings[name] } : {}
+      words = ['ldapsearch', '-LLL', *('-ZZ' if starttls?(settings)), '-H', settings['ldap_uri'], *identity(settings),
+               '-b', settings['base_dn'], '-s', 'base', '1.1']
+      variables = files.map { |name, variable| "#{variable}=#{quoted(settings[name])}" }
+      [*variables, *words.map { |word| quoted(word) }].join(' ')
+    end
+
+    class << self
+      private
+
+      def uris(settings)
+        settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split)
+      end
+
+      def uri_problem(settings)
+        return "Plugin missing 'ldap_uri' configuration" if settings['ldap_uri'].nil?
+
+        %w[ldap_uri write_uri].each do |name|
+          wrong = settings[name].to_s.split.find { |uri| !uri.match?(URI) }
+          next unless wrong
+
+          return "Invalid '#{name}' configuration: '#{wrong}' is not ldap://HOST, ldaps://HOST or ldapi://PATH with " \
+                 '%2F for each slash of the path'
+        end
+        nil
+      end
+
+      def password_problem(settings)
+        return missing_file(settings, 'admin_pw_file') if settings['admin_pw_file']
+
+        "Plugin missing 'admin_pw_file' configuration" unless uris(settings).all? { |uri| uri.start_with?('ldapi:') }
+      end
+
+      def tls_problem(settings)
+        return unless tls?(settings)
+
+        incomplete = 'TLS configuration incomplete:'
+        return "#{incomplete} 'tls_cacert' is missing" if settings['tls_cacert'].nil?
+        return "#{incomplete} 'tls_cert' and 'tls_key' come as a pair" if settings.key?('tls_cert') ^
+                                                                          settings.key?('tls_key')
+
+        TLS_FILES.keys.map { |name| missing_file(settings, name) if settings[name] }.compact.first
+      end
+
+      def missing_file(settings, name)
+        "Configured '#{name}' #{settings[name]} does not exist" unless File.exist?(settings[name])
+      end
+
+      def tls?(settings)
+        uris(settings).any? { |uri| uri.start_with?('ldaps:') } || starttls?(settings)
+      end
+
+      def starttls?(settings)
+        settings['enable_tls'] && uris(settings).any? { |uri| uri.start_with?('ldap:') }
+      end
+
+      # For a shell, as people would write it.
+      def quoted(word)
+        word.match?(%r{\A[\w=,.:/%@+-]+\z}) ? word : "'#{word.gsub("'") { "'\\''" }}'"
+      end
+
+      def identity(settings)
+        return ['-Q', '-Y', 'EXTERNAL'] unless settings['admin_pw_file']
+
+        ['-x', '-D', settings['admin_dn'], '-y', settings['admin_pw_file']]
+      end
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # What the plugins of the types file and ldap have in common: they ask a {Store}, `@store`, which their `configure`
+  # opens. Other plugins have no need of it. See plugin_template.rb of the Puppet module for what is asked of a plugin.
+  module PluginOperations
+    # @return [String] `<type>/<id>`
+    attr_reader :name
+
+    def initialize(name)
+      @name = name
+    end
+
+    def delete(key)
+      attempt(:delete, false) { @store.delete(key) || true }
+    end
+
+    def deletetree(keydir)
+      attempt(:deletetree, false) { @store.deletetree(keydir) || true }
+    end
+
+    def exists(key)
+      attempt(:exists, nil) { @store.exist?(key) }
+    end
+
+    def get(key)
+      attempt(:get, nil) { @store.get(key) }
+    end
+
+    # An entry that cannot be read makes the whole list fail.
+    def list(keydir)
+      found = list_partial(keydir)
+      return found if found[:result].nil? || found[:result][:errors].empty?
+
+      name, why = found[:result][:errors].min_by(&:first)
+      { result: nil, err_msg: "Key '#{name}': #{why}" }
+    end
+
+    # What `skip_undecodable` asks for: the entries that cannot be read are told apart, as `errors:`.
+    def list_partial(keydir)
+      attempt(:list, nil) { @store.list(keydir) }
+    end
+
+    def put(key, document)
+      attempt(:put, false) { @store.put(key, document) || true }
+    end
+
+    private
+
+    # What `configure` answers: the block opens the store, and answers it.
+    def open_store
+      @store = yield
+      { result: true, err_msg: nil }
+    rescue ConfigError => e
+      { result: false, err_msg: "Plugin misconfigured: #{e.message}" }
+    rescue Error, SystemCallError => e
+      { result: false, err_msg: e.message }
+    end
+
+    def attempt(operation, failed)
+      return { result: failed, err_msg: "Internal error: #{operation} called before configure" } if @store.nil?
+
+      { result: yield, err_msg: nil }
+    rescue Error => e
+      { result: failed, err_msg: explain(e) }
+    end
+
+    # What is said of an operation that failed; a plugin may have more to say.
+    def explain(error)
+      error.message
+    end
+
+    # The options of this plugin's own backend, converted.
+    def settings_from(options, type)
+      backends = options['backends'] if options.is_a?(Hash)
+      backend = backends[options['backend']] if backends.is_a?(Hash)
+      unless backend.is_a?(Hash) && backend['type'] == type && backend['id']
+        raise ConfigError, "no backend with 'type' #{type} and an 'id' is chosen"
+      end
+
+      Config.typed(backend, options['backend'])
+    end
+  end
+end

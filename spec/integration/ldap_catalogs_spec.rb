@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+require_relative '../support/ldap_store'
+
+RSpec.describe 'Catalogs whose keys are in a directory' do
+  include_context 'with slapd'
+
+  let(:backend) { slapd.options('type' => 'ldap', 'id' => id) }
+  let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } }) }
+
+  after { world.close }
+
+  def in_environment(name)
+    other = PuppetWorld.new(environment: name, hiera: { 'backends' => { 'default' => backend } })
+    yield other
+  ensure
+    other.close
+  end
+
+  def with(more)
+    { 'backends' => { 'default' => more } }
+  end
+
+  # DEFECTS 27: each catalog started five processes, before its first operation.
+  it 'share one connection, and start no process' do
+    expect(Process).not_to receive(:spawn)
+    before = slapd.log.scan(' ACCEPT ').length
+    5.times do |n|
+      world.call('simpkv::put', "k#{n}", n)
+      world.fresh_catalog
+      expect(world.call('simpkv::list', '/')['keys'].length).to eq(n + 1)
+    end
+    expect(slapd.log.scan(' ACCEPT ').length - before).to be <= 1
+  end
+
+  it 'look once whether the base entry is there, not at each call' do
+    looks = -> { slapd.log.scan("SRCH base=\"#{Slapd::BASE_DN}\" scope=0").length }
+    before = looks.call
+    10.times { |n| world.call('simpkv::exists', "k#{n}") }
+    expect(looks.call - before).to eq(1)
+  end
+
+  # DEFECTS 19: dev and Dev shared their keys.
+  it 'are refused for an environment with capitals, but for global keys' do
+    in_environment('Dev') do |dev|
+      expect { dev.call('simpkv::get', 'k', { 'softfail' => true }) }.to raise_error(
+        ArgumentError, /simpkv Configuration Error for simpkv::get with key='k': environment 'Dev' has capital letters/
+      )
+      expect(dev.call('simpkv::exists', 'k', { 'global' => true })).to be(false)
+      dev.fresh_catalog
+      expect(dev.call('simpkv::exists', 'k', with('fold_case' => true))).to be(false)
+    end
+  end
+
+  # DEFECTS 23: '3' crashed; -1 was an endless loop while the server was busy.
+  it 'take retries as a number or as text, and nothing else' do
+    expect(world.call('simpkv::exists', 'k', with('retries' => '3'))).to be(false)
+    [-1, 'often', 1000].each do |wrong|
+      expect { world.call('simpkv::exists', 'k', with('retries' => wrong)) }.to raise_error(
+        ArgumentError, /simpkv Configuration Error.*'retries' of simpkv backend 'default' must be a whole number from 0/
+      )
+    end
+  end
+
+  # DEFECTS 9: the first configuration was used, silently.
+  it 'refuse another place for the same type and id, and warn of another timeout' do
+    world.call('simpkv::put', 'k', 1)
+    [{ 'base_dn' => 'o=puppet,dc=simp' }, { 'ldap_uri' => slapd.tcp_uri }, { 'layout' => 'hex' }].each do |other|
+      expect { world.call('simpkv::get', 'k', with(other)) }.to raise_error(
+        ArgumentError, /contains different backend configs for type=ldap id=#{id}.*#{other.keys.first}/
+      )
+    end
+    expect(world.call('simpkv::get', 'k', with('retries' => 2))['value']).to eq(1)
+    expect(world.warnings).to match([/already with another 'retries'/])
+  end
+
+  # DEFECTS 8: what came was "no implicit conversion of nil", not the reason.
+  it 'are configured anew, or told the reason again, after the server was away' do
+    slapd.stop_serving
+    2.times do
+      expect { world.call('simpkv::exists', 'k') }.to raise_error(RuntimeError, /Plugin could not access.*ldapsearch/)
+    end
+    slapd.launch
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
+    begin
+      expect(world.call('simpkv::exists', 'k')).to be(false)
+    rescue RuntimeError
+      raise if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+      sleep 0.1
+      retry
+    end
+  end
+
+  it 'take a file backend instead where a call says so, options of ldap and all' do
+    root = File.join(world.dir, 'root')
+    world.call('simpkv::put', 'k', 'in a file', {}, with('type' => 'file', 'root_path' => root))
+    expect(File.read(File.join(root, 'environments/production/k'))).to include('in a file')
+    expect(world.warnings).to eq([])
+  end
+end

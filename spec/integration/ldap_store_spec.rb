@@ -1,0 +1,257 @@
+# frozen_string_literal: true
+
+require_relative '../support/ldap_store'
+
+%w[plain hex].each do |layout|
+  RSpec.describe "Keys in a directory, layout #{layout}" do
+    include_context 'with slapd', layout: layout, more: Slapd.limits(layout)
+
+    def document(value)
+      Simpkv::Codec.encode(value)
+    end
+
+    def value(document)
+      Simpkv::Codec.decode(document)[:value]
+    end
+
+    it 'are where the documentation says' do
+      store.put('environments/production/app1/key1', document(1))
+      store.put('globals/g', document(2))
+      found = slapd.search(Slapd::BASE_DN, '(objectClass=simpkvEntry)')
+      expect(found).to include(
+        *if layout == 'plain'
+           ["simpkvKey=key1,ou=app1,ou=production,ou=environments,ou=#{id},ou=instances,#{Slapd::BASE_DN}",
+            "simpkvKey=g,ou=globals,ou=#{id},ou=instances,#{Slapd::BASE_DN}"]
+         else
+           hex = id.unpack1('H*')
+           ["simpkvHexId=6b657931,simpkvHexId=61707031,ou=production,ou=environments,simpkvHexId=#{hex},ou=instances," +
+             Slapd::BASE_DN, "simpkvHexId=67,ou=globals,simpkvHexId=#{hex},ou=instances,#{Slapd::BASE_DN}"]
+         end
+      )
+    end
+
+    it 'are read by what the schema says of them' do
+      store.put('environments/production/app1/key1', document(1))
+      entry = slapd.entry(dn('environments/production/app1/key1'), '*')
+      folder = slapd.entry(dn('environments/production/app1', :folder), '*')
+      expect(entry['objectClass'] - ['top']).to eq(['simpkvEntry'])
+      expect(entry['simpkvJsonValue']).to eq([document(1)])
+      if layout == 'plain'
+        expect(entry['simpkvKey']).to eq(['key1'])
+        expect(folder['objectClass'] - ['top']).to eq(['organizationalUnit'])
+      else
+        expect(entry.values_at('simpkvId', 'simpkvHexId')).to eq([['key1'], ['6b657931']])
+        expect(folder['objectClass'] - ['top']).to eq(['simpkvFolder'])
+        expect(folder['simpkvId']).to eq(['app1'])
+      end
+    end
+
+    # DEFECTS 1: both hung for ever.
+    it 'are listed, 1,201 of them, and a document of 1.4 MB is read' do
+      1201.times { |n| store.put("globals/hosts/h#{n}", document('n' => n)) }
+      found = store.list('globals/hosts')
+      expect(found[:keys].keys).to match_array((0...1201).map { |n| "h#{n}" })
+      expect(value(found[:keys]['h1200'])).to eq('n' => 1200)
+      [70_000, 1_400_000].each do |size|
+        store.put('globals/big', document('x' * size))
+        expect(value(store.get('globals/big')).length).to eq(size)
+      end
+    end
+
+    # DEFECTS 3: put succeeded, get failed, list left it out, the next put failed.
+    it 'hold text beyond ASCII' do
+      2.times do |round|
+        store.put('globals/text/greek', document("καλημέρα é \u{1F600} #{round}"))
+        expect(value(store.get('globals/text/greek'))).to eq("καλημέρα é \u{1F600} #{round}")
+        expect(value(store.list('globals/text')[:keys]['greek'])).to eq("καλημέρα é \u{1F600} #{round}")
+      end
+    end
+
+    # DEFECTS 4: the stored entry was in the error.
+    it 'are not quoted in errors, nor is what cannot be stored' do
+      ["\xff hush-hush", ''].each do |impossible|
+        expect { store.put('globals/k', impossible) }.to raise_error(Simpkv::Error) { |error|
+          expect(error.message).not_to include('hush')
+        }
+      end
+      expect(store.kind('globals/k')).to be_nil
+    end
+
+    # DEFECTS 10: ran the command.
+    it 'take hostile names for names' do
+      marker = File.join(slapd.folder, 'ran')
+      hostile = ["z$(touch #{marker})", "`touch #{marker}`;x".tr('/', '_'), 'a,ou=globals', '*)(objectClass=*', 'a+b=c',
+                 '"q"\\5c', '#1', ' edge '].map { |name| name.tr('/', '_') }
+      hostile.each do |name|
+        other = open_store('id' => "#{id} #{name}".strip, 'fold_case' => true)
+        other.put("globals/#{name}/#{name}", document(name))
+        expect(value(other.get("globals/#{name}/#{name}"))).to eq(name)
+        expect(other.kind('globals/objectClass')).to be_nil
+      end
+      expect(File.exist?(marker)).to be(false)
+    end
+
+    # DEFECTS 11: exists answered false, so that a password would be generated anew.
+    it 'are the same however the base DN is spelled' do
+      store.put('globals/a/k', document(1))
+      ['OU=simpkv, O=puppet , dc=simp', 'ou=SIMPKV,o=Puppet,dc=simp'].each do |spelled|
+        other = open_store('base_dn' => spelled)
+        expect(other.kind('globals/a/k')).to eq(:key)
+        expect(other.list('globals/a')[:keys].keys).to eq(['k'])
+        expect(other.list('globals')[:folders]).to eq(['a'])
+        expect(other.put('globals/a/k', document(1))).to be(false)
+      end
+    end
+
+    # DEFECTS 12: put failed with error 32, from a cache of folders.
+    it 'come with their folders, also when somebody else has removed these meanwhile' do
+      3.times do |round|
+        store.put('environments/dev/a/b/k', document(round))
+        slapd.delete_tree(dn(round.zero? ? 'environments/dev/a/b' : 'environments/dev', :folder))
+        expect(store.kind('environments/dev/a/b/k')).to be_nil
+      end
+      store.put('environments/dev/a/b/k', document(1))
+      slapd.delete_tree(id_dn)
+      store.put('environments/dev/a/b/k', document(1))
+      expect(value(store.get('environments/dev/a/b/k'))).to eq(1)
+    end
+
+    def id_dn
+      dn('globals', :folder).sub(/\Aou=globals,/, '')
+    end
+
+    # DEFECTS 14: it vanished from lists.
+    it 'may hold text that looks like an entry' do
+      text = "\ndn: x\nobjectClass: organizationalUnit\nsimpkvJsonValue: {}\n\n"
+      store.put('globals/ldif/k', document(text))
+      found = store.list('globals/ldif')
+      expect([value(found[:keys]['k']), found[:folders]]).to eq([text, []])
+    end
+
+    # DEFECTS 19: dev and Dev shared their keys.
+    it 'refuse an environment with capitals, unless folding is asked for' do
+      store.put('environments/dev/k', document(1))
+      %i[get kind delete deletetree list].each do |call|
+        expect { store.public_send(call, 'environments/Dev/k') }.to raise_error(Simpkv::InvalidError, /Dev.*fold_case/)
+      end
+      expect { store.put('environments/Dev/k', document(2)) }.to raise_error(Simpkv::InvalidError, /Dev.*fold_case/)
+      expect(open_store('fold_case' => true).get('environments/Dev/k')).to eq(document(1))
+    end
+
+    if layout == 'plain'
+      it 'refuse an id with capitals, unless folding is asked for' do
+        expect { open_store('id' => 'Site').kind('globals/k') }.to raise_error(Simpkv::InvalidError, /Site.*fold_case/)
+        expect(open_store('id' => 'Site', 'fold_case' => true).kind('globals/k')).to be_nil
+      end
+    else
+      it 'differ by case' do
+        store.put('globals/Key', document('upper'))
+        store.put('globals/key', document('lower'))
+        store.put('globals/F/k', document(1))
+        expect([store.get('globals/Key'), store.get('globals/key')]).to eq([document('upper'), document('lower')])
+        expect(store.list('globals')[:keys].keys).to contain_exactly('Key', 'key')
+        expect(store.kind('globals/f')).to be_nil
+        expect(open_store('id' => id.upcase).kind('globals/key')).to be_nil
+      end
+    end
+
+    it 'are left alone by a put of what they hold already: no new modifyTimestamp, no new entryCSN' do
+      store.put('globals/k', '{"value":{"a":1.0},"metadata":{}}')
+      state = -> { slapd.entry(dn('globals/k'), 'modifyTimestamp', 'entryCSN', 'simpkvJsonValue') }
+      before = state.call
+      expect(store.put('globals/k', '{"value":{"a":1.0},"metadata":{}}')).to be(false)
+      expect(store.put('globals/k', '{ "value": {"a": 1.00} }')).to be(false)
+      expect(state.call).to eq(before)
+      expect(store.put('globals/k', '{"value":{"a":1},"metadata":{}}')).to be(true)
+      expect(state.call['entryCSN']).not_to eq(before['entryCSN'])
+    end
+
+    it 'are written under conditions' do
+      expect(store.put('globals/c', document(1), condition: :absent)).to be(true)
+      expect { store.put('globals/c', document(2), condition: :absent) }.to raise_error(Simpkv::ExistsError)
+      expect { store.put('globals/c', document(2), condition: :expect, expect: document(9)) }
+        .to raise_error(Simpkv::ConflictError)
+      expect(store.put('globals/c', document(2), condition: :expect, expect: document(1))).to be(true)
+      expect { store.put('globals/d', document(2), condition: :expect, expect: document(1)) }
+        .to raise_error(Simpkv::ConflictError)
+      expect(store.get('globals/c')).to eq(document(2))
+    end
+
+    it 'are put by many threads at once, each with its own folders, over no more connections than pool_size' do
+      before = slapd.log.scan(' ACCEPT ').length
+      errors = Array.new(16) do |n|
+        Thread.new do
+          other = open_store('pool_size' => 4, 'admin_dn' => Slapd::USER_DN.sub('cn', 'CN'))
+          20.times { |k| other.put("environments/dev/shared/t#{k}/k#{n}", document(n)) }
+          nil
+        rescue StandardError => e
+          e
+        end
+      end.map(&:value).compact
+      expect(errors).to eq([])
+      expect((0...20).map { |k| store.list("environments/dev/shared/t#{k}")[:keys].length }).to all(eq(16))
+      expect(slapd.log.scan(' ACCEPT ').length - before).to be <= 5
+    end
+
+    if layout == 'plain'
+      it 'share names with folders: delete means the key, deletetree the folder' do
+        store.put('globals/n', document(1))
+        store.put('globals/n/below', document(2))
+        expect(store.get('globals/n')).to eq(document(1))
+        expect(store.list('globals')).to eq(keys: { 'n' => document(1) }, folders: ['n'], errors: {})
+        expect(store.delete('globals/n')).to be(true)
+        expect(store.kind('globals/n')).to eq(:folder)
+        expect { store.delete('globals/n') }.to raise_error(Simpkv::IsFolderError)
+      end
+    end
+
+    # In the hex layout the two would be one entry.
+    it 'do not share names with folders in the hex layout, nor where strict_paths is set' do
+      strict = open_store('strict_paths' => layout == 'plain')
+      strict.put('globals/n/below', document(1))
+      expect { strict.put('globals/n', document(1)) }.to raise_error(Simpkv::IsFolderError)
+      strict.put('globals/m', document(1))
+      expect { strict.put('globals/m/below', document(2)) }.to raise_error(Simpkv::IsKeyError)
+    end
+
+    it 'are deleted with a folder, however many and deep' do
+      300.times { |n| store.put("environments/dev/t/#{n % 7}/#{n % 11}/k#{n}", document(n)) }
+      store.put('environments/dev/tt', document(1))
+      expect(store.deletetree('environments/dev/t')).to be(true)
+      expect(store.deletetree('environments/dev/t')).to be(false)
+      expect(store.list('environments/dev')).to eq(keys: { 'tt' => document(1) }, folders: [], errors: {})
+    end
+
+    it 'are shown by list as they are named, whatever wrote them' do
+      store.put('globals/odd/plain', document(1))
+      name = layout == 'plain' ? 'simpkvKey=Über Name' : "simpkvHexId=#{'Über Name'.unpack1('H*')}"
+      more = layout == 'plain' ? '' : 'simpkvId: x'
+      slapd.add("dn:: #{["#{name},#{dn('globals/odd', :folder)}"].pack('m0')}\nobjectClass: simpkvEntry\n" \
+                "simpkvJsonValue: {\"value\":2}\n#{more}\n")
+      expect(store.list('globals/odd')[:keys].keys).to contain_exactly('plain', 'Über Name')
+    end
+
+    it 'have roots that cannot be deleted, written or missed' do
+      expect(store.list('globals')).to eq(keys: {}, folders: [], errors: {})
+      expect(store.kind('globals')).to eq(:folder)
+      expect { store.put('globals', document(1)) }.to raise_error(Simpkv::IsFolderError)
+      store.put('globals/k', document(1))
+      expect(store.deletetree('globals')).to be(true)
+      expect(store.list('globals')).to eq(keys: {}, folders: [], errors: {})
+    end
+  end
+end
+
+# Paging alone does not get past a server's limit: what came was a silent part of the list.
+RSpec.describe 'A list beyond what the server lets an ordinary identity see' do
+  include_context 'with slapd'
+
+  it 'is an error, which names the limit and the setting that lifts it' do
+    600.times { |n| store.put("globals/f/k#{n}", '{"value":1}') }
+    [500, 100, 10_000].each do |page_size|
+      expect { open_store('page_size' => page_size).list('globals/f') }
+        .to raise_error(Simpkv::TooLargeError, /#{Regexp.escape(slapd.uri)}.*limit/)
+    end
+    expect(store.get('globals/f/k599')).to eq('{"value":1}')
+  end
+end

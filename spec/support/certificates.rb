@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require 'openssl'
+
+# A certificate authority of one's own, and what it has signed, as files in a folder.
+class Certificates
+  DAY = 86_400
+  private_constant :DAY
+
+  # @param folder [String] where the files go
+  def initialize(folder)
+    @folder = folder
+    @authority = make('simpkv test CA', nil, authority: true)
+    @count = 0
+    @cacert = write('ca.pem', @authority.first.to_pem)
+  end
+
+  # @return [String] the file with the authority's certificate
+  attr_reader :cacert
+
+  # @param host [String] the address that the certificate is for
+  # @param days [Numeric] how long it is valid from now on; negative when it was
+  # @return [Array(String, String)] the files of a certificate and its key
+  def issue(host = '127.0.0.1', days: 1)
+    name = "cert-#{@count += 1}"
+    certificate, key = make("simpkv test #{host}", host, days: days)
+    [write("#{name}.pem", certificate.to_pem), write("#{name}-key.pem", key.to_pem)]
+  end
+
+  private
+
+  def write(name, pem)
+    file = File.join(@folder, name)
+    File.write(file, pem, perm: 0o600)
+    file
+  end
+
+  def make(subject, host, days: 1, authority: false) # rubocop:disable Metrics/AbcSize -- one field after another
+    key = OpenSSL::PKey::EC.generate('prime256v1')
+    certificate = OpenSSL::X509::Certificate.new
+    certificate.version = 2
+    certificate.serial = OpenSSL::BN.rand(64)
+    certificate.subject = OpenSSL::X509::Name.new([['CN', subject]])
+    certificate.issuer = authority ? certificate.subject : @authority.first.subject
+    certificate.not_before = Time.now - (10 * DAY)
+    certificate.not_after = Time.now + (days * DAY)
+    certificate.public_key = key
+    extensions(host, authority).each { |extension| certificate.add_extension(extension) }
+    certificate.sign(authority ? key : @authority.last, OpenSSL::Digest.new('SHA256'))
+    [certificate, key]
+  end
+
+  def extensions(host, authority)
+    factory = OpenSSL::X509::ExtensionFactory.new
+    wanted = if authority
+               [['basicConstraints', 'CA:TRUE', true], ['keyUsage', 'keyCertSign, cRLSign', true]]
+             else
+               [['basicConstraints', 'CA:FALSE', true], ['subjectAltName', "IP:#{host}", false]]
+             end
+    wanted.map { |extension| factory.create_extension(*extension) }
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require_relative 'slapd'
+
+# For specs of the store in LDAP: one server for the group, and stores on it, each with an id of its own.
+#
+#   include_context 'with slapd', layout: 'hex'
+RSpec.shared_context 'with slapd' do |**server_options|
+  attr_reader :slapd
+
+  before(:context) do
+    @slapd = Slapd.new(**server_options)
+    @slapd.start
+  end
+
+  after(:context) { @slapd.stop }
+
+  let(:id) { "i#{LdapIds.next}" }
+  let(:stores) { [] }
+  let(:store) { open_store }
+
+  after { stores.each(&:close) }
+
+  # @param more [Hash{String => Object}] options that differ from those of the server
+  # @return [Simpkv::Store]
+  def open_store(more = {})
+    stores << Simpkv::Store.open('ldap', slapd.options({ 'id' => id }.merge(more)))
+    stores.last
+  end
+
+  # @return [String] the DN of a key, or of a folder
+  def dn(path, kind = :key)
+    Simpkv::Native.dn_from_path(slapd.layout.to_sym, kind, Slapd::BASE_DN, id, path)
+  end
+
+  # @return [Float] how many seconds the block took
+  def seconds
+    before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
+  end
+end
+
+# Each example has an instance of its own.
+module LdapIds
+  @last = 0
+
+  def self.next
+    @last += 1
+  end
+end

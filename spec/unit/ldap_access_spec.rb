@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require 'simpkv/config'
+require 'simpkv/ldap_access'
+
+RSpec.describe Simpkv::LdapAccess do
+  def settings(more = {})
+    Simpkv::Config.typed({ 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://a' }.merge(more), 'b')
+  end
+
+  describe '.problem' do
+    def problem(more = {})
+      described_class.problem(settings({ 'admin_pw_file' => __FILE__ }.merge(more)))
+    end
+
+    it 'is nil where there is none' do
+      [{}, { 'ldap_uri' => 'ldaps://a', 'tls_cacert' => __FILE__ },
+       { 'ldap_uri' => 'ldapi://x', 'admin_pw_file' => nil },
+       { 'enable_tls' => true, 'tls_cacert' => __FILE__, 'tls_cert' => __FILE__, 'tls_key' => __FILE__ },
+       { 'ldap_uri' => 'ldapi://x', 'enable_tls' => true }].each { |more| expect(problem(more)).to be_nil }
+    end
+
+    {
+      { 'ldap_uri' => nil } => "Plugin missing 'ldap_uri' configuration",
+      { 'ldap_uri' => 'http://a' } => %r{\AInvalid 'ldap_uri' configuration: 'http://a' is not ldap:},
+      { 'ldap_uri' => 'ldap://a ldaps:/too/few' } => %r{\AInvalid 'ldap_uri' configuration: 'ldaps:/too/few' is not},
+      { 'ldap_uri' => 'ldap://' } => /\AInvalid 'ldap_uri' configuration: /,
+      { 'write_uri' => 'a' } => /\AInvalid 'write_uri' configuration: 'a' is not ldap:/,
+      { 'admin_pw_file' => nil } => "Plugin missing 'admin_pw_file' configuration",
+      { 'ldap_uri' => 'ldapi://x', 'write_uri' => 'ldap://a', 'admin_pw_file' => nil } =>
+        "Plugin missing 'admin_pw_file' configuration",
+      { 'admin_pw_file' => '/no/such' } => "Configured 'admin_pw_file' /no/such does not exist",
+      { 'ldap_uri' => 'ldapi://x', 'admin_pw_file' => '/no/such' } =>
+        "Configured 'admin_pw_file' /no/such does not exist",
+      { 'ldap_uri' => 'ldaps://a' } => "TLS configuration incomplete: 'tls_cacert' is missing",
+      { 'ldap_uri' => 'ldaps://a', 'enable_tls' => false } => "TLS configuration incomplete: 'tls_cacert' is missing",
+      { 'enable_tls' => true } => "TLS configuration incomplete: 'tls_cacert' is missing",
+      { 'enable_tls' => true, 'tls_cacert' => __FILE__, 'tls_key' => __FILE__ } =>
+        "TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
+      { 'enable_tls' => true, 'tls_cacert' => '/no/such' } => "Configured 'tls_cacert' /no/such does not exist"
+    }.each do |more, expected|
+      it "says what it is: #{more}" do
+        expect(problem(more)).to match(expected)
+      end
+    end
+  end
+
+  describe '.command' do
+    {
+      { 'admin_pw_file' => '/pw' } =>
+        'ldapsearch -LLL -H ldap://a -x -D cn=Directory_Manager -y /pw -b ou=simpkv,o=puppet,dc=simp -s base 1.1',
+      { 'ldap_uri' => 'ldapi://%2Frun%2Fldapi', 'base_dn' => 'dc=x', 'enable_tls' => true } =>
+        'ldapsearch -LLL -H ldapi://%2Frun%2Fldapi -Q -Y EXTERNAL -b dc=x -s base 1.1',
+      { 'ldap_uri' => %w[ldaps://a ldaps://b], 'admin_pw_file' => '/pw', 'base_dn' => 'dc=x', 'tls_cacert' => '/ca' } =>
+        "LDAPTLS_CACERT=/ca ldapsearch -LLL -H 'ldaps://a ldaps://b' -x -D cn=Directory_Manager -y /pw -b dc=x " \
+        '-s base 1.1',
+      { 'admin_pw_file' => '/pw', 'enable_tls' => true, 'tls_cacert' => '/ca', 'tls_cert' => '/c', 'tls_key' => '/k',
+        'base_dn' => 'dc=x' } =>
+        'LDAPTLS_CACERT=/ca LDAPTLS_CERT=/c LDAPTLS_KEY=/k ldapsearch -LLL -ZZ -H ldap://a -x ' \
+        '-D cn=Directory_Manager -y /pw -b dc=x -s base 1.1'
+    }.each do |more, expected|
+      it "reads the base entry: #{more}" do
+        expect(described_class.command(settings(more))).to eq(expected)
+      end
+    end
+
+    it 'is taken by a shell as it is meant, whatever is in it' do
+      hostile = "cn=a'b\"$(touch x)`y`;*? \\ \n&"
+      command = described_class.command(settings('admin_dn' => hostile, 'admin_pw_file' => '/a b'))
+      words = IO.popen(['sh', '-c', "for word in #{command}; do printf '%s\\0' \"$word\"; done"], &:read).split("\0")
+      expect(words.values_at(5, 6, 7, 8)).to eq(['-D', hostile, '-y', '/a b'])
+    end
+  end
+end
