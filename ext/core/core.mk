@@ -30,7 +30,7 @@ sources := $(sort $(wildcard $(root)src/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/test_%.c,$(BUILD)/test_%,$(sort $(wildcard $(root)test/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
-harness := $(BUILD)/check.o $(BUILD)/chaos.o
+harness := $(BUILD)/check.o $(BUILD)/chaos.o $(BUILD)/file_fixture.o
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)

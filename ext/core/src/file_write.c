@@ -122,9 +122,12 @@ static int rename_over(attempt *a, skv_temp *temp)
     if (skv_file_stopped(a->call, skv_wait_check(a->call->wait)) != SKV_OK)
         return a->call->reply->status;
     if (renameat(a->folder, temp->name, a->folder, a->base) == 0) {
-        skv_temp_close(temp);
         a->call->reply->number = 1;
-        return fsync(a->folder) == 0 ? SKV_OK : cannot_write(a->call, errno);
+        /* Its lock goes last: whoever reads it, reads what a crash cannot take back. */
+        if (fsync(a->folder) < 0)
+            cannot_write(a->call, errno);
+        skv_temp_close(temp);
+        return a->call->reply->status;
     }
     if (is_overtaken(errno))
         return SKV_AGAIN;
