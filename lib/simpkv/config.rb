@@ -136,7 +136,8 @@ module Simpkv
 
     # @return [Boolean] whether the chosen backend takes keys with capital letters
     def self.case_sensitive?(options)
-      typed_option(BACKEND.last, options['backends'][options['backend']], options['backend'])
+      option = BACKEND.find { |candidate| candidate.name == 'case_sensitive' }
+      typed_option(option, options['backends'][options['backend']], options['backend'])
     end
 
     # Checks that merged options can be used: the chosen backend is there, complete and of an available type, and no two
@@ -227,11 +228,18 @@ module Simpkv
       def refuse_clashes(backends)
         complete = backends.select { |_, backend| complete?(backend) }
         complete.group_by { |_, backend| backend.values_at('type', 'id') }.each do |(type, id), same|
-          next if same.map(&:last).uniq.size == 1
+          next if same.map { |_, backend| settled(backend) }.uniq.size == 1
 
           raise ConfigError, "simpkv configuration contains different backend configs for type=#{type} id=#{id}: " \
                              "'#{same.map(&:first).join("', '")}'"
         end
+      end
+
+      # What a configuration comes to; as it is where it is wrong, which counts only for the chosen one.
+      def settled(backend)
+        comparable(backend)
+      rescue ConfigError
+        backend
       end
 
       def coerce(type, value, what)

@@ -18,8 +18,6 @@
 struct skv_cancel {
     atomic_bool fired;
     atomic_int event; /* an eventfd, or -1 */
-    skv_wake_fn wake;
-    void *context;
 };
 
 skv_cancel *skv_cancel_new(void)
@@ -30,8 +28,6 @@ skv_cancel *skv_cancel_new(void)
         return NULL;
     atomic_init(&cancel->fired, false);
     atomic_init(&cancel->event, -1);
-    cancel->wake = NULL;
-    cancel->context = NULL;
     return cancel;
 }
 
@@ -42,12 +38,6 @@ void skv_cancel_free(skv_cancel *cancel)
     if (atomic_load(&cancel->event) >= 0)
         close(atomic_load(&cancel->event));
     skv_free(cancel);
-}
-
-void skv_cancel_on_wake(skv_cancel *cancel, skv_wake_fn wake, void *context)
-{
-    cancel->wake = wake;
-    cancel->context = context;
 }
 
 void skv_cancel_reset(skv_cancel *cancel)
@@ -100,10 +90,10 @@ int skv_wait_check(skv_wait *wait)
     if (!cancel || !atomic_load(&cancel->fired))
         return SKV_OK;
     skv_cancel_reset(cancel);
-    return !cancel->wake || cancel->wake(cancel->context) ? SKV_INTERRUPTED : SKV_OK;
+    return SKV_INTERRUPTED;
 }
 
-/* The handle's descriptor, or -1 when there is none to be had. */
+/* The handle's descriptor, or -1 when there is none to be had: who waits then looks at `fired` every now and then. */
 static int event_of(skv_cancel *cancel)
 {
     int event = atomic_load(&cancel->event);
@@ -124,10 +114,10 @@ int skv_wait_pause(skv_wait *wait, int64_t ns)
     end = ns < wait->deadline_ns - now ? now + ns : wait->deadline_ns;
     for (; now < end; now = now_ns()) {
         struct pollfd event = {.fd = wait->cancel ? event_of(wait->cancel) : -1, .events = POLLIN};
-        struct timespec left = {.tv_sec = (end - now) / NS_PER_S, .tv_nsec = (end - now) % NS_PER_S};
+        int64_t most = wait->cancel && event.fd < 0 ? 10 * NS_PER_MS : end - now;
+        int64_t step = end - now < most ? end - now : most;
+        struct timespec left = {.tv_sec = step / NS_PER_S, .tv_nsec = step % NS_PER_S};
 
-        if (wait->cancel && event.fd < 0)
-            return SKV_NOMEM;
         if (skv_wait_check(wait) != SKV_OK)
             return SKV_INTERRUPTED;
         ppoll(&event, 1, &left, NULL);
