@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #define LONG_MS 60000
+#define NOBODY 65534
 
 /* A folder for all that a test makes, and the store's root in it. */
 extern char scratch[];
@@ -44,6 +45,15 @@ struct stat stat_of(const char *name);
 bool is_there(const char *name);
 int names_in(const char *folder);
 void write_file(const char *name, const char *text);
+
+/* The name of the temporary file for the key "k" in "globals". */
+const char *temporary_name(void);
+
+/* Runs as a user who is not root. */
+void as_nobody(void (*run)(void));
+
+/* Makes a system call fail from here on, in this process. */
+bool forbid_call(unsigned number, unsigned error_number);
 
 /* Locks a file, as another program would; the lock ends when the descriptor is closed. */
 int lock_file(const char *name);

@@ -108,16 +108,52 @@ static void a_cancelled_call_ends_and_has_changed_nothing(void)
     skv_cancel_fire(cancel);
     CHECK(skv_deletetree(store, "globals", 7, LONG_MS, cancel, reply) == SKV_INTERRUPTED);
     CHECK(names_in("globals") == 1);
+    CHECK(skv_deletetree(store, "globals", 7, LONG_MS, cancel, reply) == SKV_OK);
+    CHECK(names_in("globals") == 0);
     skv_cancel_free(cancel);
 }
 
-/* The name of the temporary file for the key "k". */
-static const char *temporary_name(void)
-{
-    static char name[64];
+#define LISTED_KEYS 9
 
-    snprintf(name, sizeof name, "globals/.skv~%016llx", (14695981039346656037ULL ^ 'k') * 1099511628211ULL);
-    return name;
+/* Adds what the page has to the number of records, and counts how often each name of one digit came. */
+static void count_records(int64_t *records, int seen[10])
+{
+    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+
+    *records += skv_reply_number(reply);
+    for (uint32_t len[2]; p < end; p += 9 + len[0] + len[1]) {
+        memcpy(len, p + 1, sizeof len);
+        seen[p[9] - '0']++;
+    }
+}
+
+static void a_list_that_is_cancelled_goes_on_where_it_was(void)
+{
+    skv_cancel *cancel = skv_cancel_new();
+    helper h = {.cancel = cancel};
+    int seen[10] = {0}, interrupted = 0;
+    int64_t records = 0;
+    char name[] = "globals/0";
+    skv_list *list;
+
+    for (int i = 0; i < LISTED_KEYS; i++, name[8]++)
+        write_file(name, "d");
+    list = skv_list_open(store, "globals", 7, 0, NULL, reply);
+    skv_cancel_fire(cancel);
+    CHECK(skv_list_next(list, LONG_MS, cancel, reply) == SKV_INTERRUPTED);
+    h.lock = lock_file("globals/4");
+    pthread_create(&h.thread, NULL, help, &h);
+    while (skv_list_next(list, LONG_MS, cancel, reply) != SKV_END && interrupted < 10)
+        if (skv_reply_status(reply) == SKV_INTERRUPTED)
+            interrupted++;
+        else if (CHECK(skv_reply_status(reply) == SKV_OK))
+            count_records(&records, seen);
+    pthread_join(h.thread, NULL);
+    CHECK(interrupted == 1 && records == LISTED_KEYS);
+    for (int i = 0; i < LISTED_KEYS; i++)
+        CHECK(seen[i] == 1);
+    skv_list_close(list);
+    skv_cancel_free(cancel);
 }
 
 static void the_temporary_file_of_a_dead_writer_is_swept_away(void)
@@ -154,7 +190,11 @@ static void the_temporary_file_of_a_living_writer_is_waited_for(void)
     helper h = {.act = NULL, .lock = lock};
 
     CHECK(skv_put(store, "globals/k", 9, "d", 1, SKV_PUT_ANY, NULL, 0, 30, NULL, reply) == SKV_TIMEOUT);
+    CHECK_HAS(skv_reply_message(reply), "globals/k': timed out waiting for temporary file '");
+    CHECK_HAS(skv_reply_message(reply), path(temporary_name()));
+    CHECK_HAS(skv_reply_message(reply), "': another process has locked it");
     CHECK(skv_deletetree(store, "globals", 7, 30, NULL, reply) == SKV_TIMEOUT);
+    CHECK_HAS(skv_reply_message(reply), path(temporary_name()));
     CHECK(is_there(temporary_name()) && !is_there("globals/k"));
     pthread_create(&h.thread, NULL, help, &h);
     put_gives("globals/k", "d", 1);
@@ -300,6 +340,7 @@ int main(void)
         a_locked_key_is_waited_for_until_the_deadline,
         after_a_wait_the_present_document_counts,
         a_cancelled_call_ends_and_has_changed_nothing,
+        a_list_that_is_cancelled_goes_on_where_it_was,
         the_temporary_file_of_a_dead_writer_is_swept_away,
         the_second_name_of_a_key_whose_writer_died_is_swept_away,
         the_temporary_file_of_a_living_writer_is_waited_for,
