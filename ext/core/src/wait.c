@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_MS 1000000
-#define NS_PER_S 1000000000
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S INT64_C(1000000000)
 
 /*
  * Most calls never wait, so the descriptor is made by the first that does. Whoever fires sets `fired` first and then
