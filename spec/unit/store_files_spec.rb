@@ -52,7 +52,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     store.put('globals/k', 'd')
     threads = with_lock('globals/k') do
       [-> { store.get('globals/k') }, -> { store.put('globals/k', 'd') }].map { |call| Thread.new(&call) }
-                                                                        .each { |thread| thread.join(0.1) }
+                                                                         .each { |thread| thread.join(0.1) }
     end
     expect(threads.map(&:value)).to eq(['d', false])
   end
