@@ -2,8 +2,8 @@
 
 require 'etc'
 
-# Compares contestants in one run: they take turns in blocks, so that what else the machine does meets all of them alike;
-# medians of the blocks are compared. Answers must be equal before anything is timed.
+# Compares contestants in one run: they take turns in blocks, so that what else the machine does meets all of them
+# alike; medians of the blocks are compared. Answers must be equal before anything is timed.
 class SideBySide
   BLOCKS = 80
   BLOCK_SECONDS = 0.004 # how long a block should take: long against the clock, short against the machine's moods

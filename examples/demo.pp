@@ -38,11 +38,11 @@ $values.each |$name, $value| {
 }
 
 # A value for all environments, instead of this one only.
-simpkv::put('demo/shared', 'for every environment', {}, { 'global' => true })
-unless simpkv::get('demo/shared', { 'global' => true })['value'] == 'for every environment' {
-  fail('the global key demo/shared came back as something else')
+simpkv::put('simpkv_demo/shared', 'for every environment', {}, { 'global' => true })
+unless simpkv::get('simpkv_demo/shared', { 'global' => true })['value'] == 'for every environment' {
+  fail('the global key simpkv_demo/shared came back as something else')
 }
-notice('globals/demo/shared is there for every environment')
+notice('globals/simpkv_demo/shared is there for every environment')
 
 # List a folder.
 simpkv::put('demo/tree/branch/leaf', 1)

@@ -32,7 +32,7 @@ sources := $(sort $(wildcard $(root)src/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/test_%.c,$(BUILD)/test_%,$(sort $(wildcard $(root)test/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
-harness := $(BUILD)/check.o $(BUILD)/chaos.o $(BUILD)/slapd.o $(BUILD)/directory.o $(BUILD)/proxy.o
+harness := $(patsubst %,$(BUILD)/%.o,check chaos file_fixture slapd directory proxy)
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)
@@ -61,7 +61,7 @@ install: $(library)
 	cp $(root)include/simpkv.h $(DESTDIR)$(INCLUDEDIR)/simpkv.h
 
 run-tests: $(tests)
-	@set -e; for test in $(tests); do $(RUN) $$test; done
+	@set -e; for test in $(filter-out $(BUILD)/$(WITHOUT),$(tests)); do $(RUN) $$test; done
 
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
@@ -94,8 +94,9 @@ run-fuzz: $(fuzzers)
 $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(LDFLAGS) $^ $(libs) -o $@
 
+# A child that was forked while another thread held memory has lost it, and nothing can be done about that.
 valgrind:
-	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" \
+	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" WITHOUT=test_store_file_forks \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 

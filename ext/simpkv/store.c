@@ -1,12 +1,13 @@
 /*
  * Simpkv::Native::Store: a store of the core. Each call converts its arguments, runs without the GVL, and converts what
- * came of it. An interrupt of the thread (a signal, Thread#raise, Timeout) wakes a call that waits: see call_wake().
+ * came of it. An interrupt of the thread (a signal, Thread#raise, Timeout) ends a call that waits: see without_gvl().
  */
 #include "simpkv_ext.h"
 
 #include <ruby/thread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 #define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
 
@@ -74,34 +75,9 @@ typedef struct call {
     skv_list *list;
     bool entered; /* counted in native->users */
     bool ran;
-    int raised; /* by an interrupt: the tag of rb_protect() */
 } call;
 
 #define BYTES(string) RSTRING_PTR(string), (size_t)RSTRING_LEN(string)
-
-static VALUE check_ints(VALUE unused)
-{
-    rb_thread_check_ints();
-    return Qnil;
-}
-
-static void *check_ints_with_gvl(void *data)
-{
-    call *c = data;
-
-    rb_protect(check_ints, Qnil, &c->raised);
-    return NULL;
-}
-
-/* The core asks whether to go on waiting. Ruby's handlers run here, and nothing may be raised across the core: if one
- * raises, the call ends first. Most interrupts are harmless, and it goes on. */
-static int call_wake(void *context)
-{
-    call *c = context;
-
-    rb_thread_call_with_gvl(check_ints_with_gvl, c);
-    return c->raised != 0;
-}
 
 static void call_unblock(void *cancel)
 {
@@ -117,20 +93,35 @@ static void *run_without_gvl(void *data)
     return NULL;
 }
 
-/* Runs c->run, once. Ruby may come back without having run it, when an interrupt came first. A result is never given up
- * for an interrupt that came too late to stop it. */
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/*
+ * Runs c->run. An interrupt ends its waiting; Ruby's handlers then run here, where the core has unwound and they may
+ * raise. Most interrupts are harmless: the call has changed nothing so far and is made again, for the rest of its time.
+ * Nothing of Ruby runs inside the core, and a result is never given up for an interrupt that came too late to stop it.
+ */
 static void without_gvl(call *c)
 {
-    c->ran = false;
-    skv_cancel_reset(c->cancel);
+    int64_t timeout_ms = c->timeout_ms, end = now_ms();
+
+    end = timeout_ms > INT64_MAX - end ? INT64_MAX : end + timeout_ms;
     for (;;) {
+        c->ran = false;
+        skv_cancel_reset(c->cancel);
         rb_nogvl(run_without_gvl, c, call_unblock, c->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
-        if (c->ran)
+        if (c->ran && skv_reply_status(c->reply) != SKV_INTERRUPTED)
             break;
         rb_thread_check_ints();
+        if (timeout_ms > 0)
+            c->timeout_ms = end > now_ms() ? end - now_ms() : 0;
     }
-    if (c->raised)
-        rb_jump_tag(c->raised);
+    c->timeout_ms = timeout_ms;
 }
 
 /* Raises if the call failed. */
@@ -152,7 +143,6 @@ static VALUE call_body(VALUE argument)
     c->cancel = skv_cancel_new();
     if (!c->cancel)
         rb_memerror();
-    skv_cancel_on_wake(c->cancel, call_wake, c);
     without_gvl(c);
     check(c);
     return c->convert(c);

@@ -113,7 +113,8 @@ module Simpkv
 
     # @return [Boolean] whether the chosen backend takes keys with capital letters
     def self.case_sensitive?(options)
-      typed_option(BACKEND.last, options['backends'][options['backend']], options['backend'])
+      option = BACKEND.find { |candidate| candidate.name == 'case_sensitive' }
+      typed_option(option, options['backends'][options['backend']], options['backend'])
     end
 
     # Checks that merged options can be used: the chosen backend is there, complete and of an available type, and no two
@@ -204,7 +205,7 @@ module Simpkv
       def refuse_clashes(backends)
         complete = backends.select { |_, backend| complete?(backend) }
         complete.group_by { |_, backend| backend.values_at('type', 'id') }.each do |(type, id), same|
-          next if same.map(&:last).uniq.size == 1
+          next if same.map { |_, backend| settled(backend) }.uniq.size == 1
 
           raise ConfigError, "simpkv configuration contains different backend configs for type=#{type} id=#{id}: " \
                              "'#{same.map(&:first).join("', '")}'"
@@ -228,6 +229,13 @@ module Simpkv
 
         raise ConfigError, "#{what} '#{text}' has capital letters, which do not count in a directory: it would share " \
                            "its keys with '#{text.downcase}'. If that is wanted, set 'fold_case'"
+      end
+
+      # What a configuration comes to; as it is where it is wrong, which counts only for the chosen one.
+      def settled(backend)
+        comparable(backend)
+      rescue ConfigError
+        backend
       end
 
       def coerce(type, value, what)

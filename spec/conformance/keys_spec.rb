@@ -65,7 +65,7 @@ Conformance.describe 'Keys' do
   it 'refuses a key that is too long only with its prefix' do
     key = "#{Array.new(40, 'x' * 100).join('/')}/#{'y' * 50}"
     expect(key.length).to be_between(4080, 4096)
-    expect { put(key, 'v') }.to raise_error(RuntimeError, /simpkv Error for simpkv::put with key=/)
+    expect { put(key, 'v') }.to raise_error(ArgumentError, /has more than 4096 bytes, its prefix included/)
   end
 
   it 'refuses an empty key' do

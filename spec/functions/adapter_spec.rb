@@ -250,6 +250,22 @@ RSpec.describe 'The adapter' do
     expect(world.call('simpkv::exists', 'a', options)).to be(true)
   end
 
+  it 'remembers options under a copy of its own (a changed Hash was found by chance now and then)' do
+    options = { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'x' } } }
+    put('a', 1, options)
+    expect(world.adapter.merged_options.keys).to eq([options])
+    expect(world.adapter.merged_options.keys.first).not_to be(options)
+    options['backends']['default']['id'] = 'y'
+    expect(world.adapter.merged_options.keys).not_to include(options)
+  end
+
+  it 'refuses what is nested too deeply with a message, also where softfail makes it a warning (the stack overflowed)' do
+    deep = 5000.times.reduce(1) { |inner, _| [inner] }
+    expect { put('a', deep, memory) }.to raise_error(RuntimeError, /simpkv Error for simpkv::put with key='a': .*deeper/)
+    expect(put('a', deep, memory.merge('softfail' => true))).to be(false)
+    expect { world.call('simpkv::put', 'a', 1, { 'm' => deep }, memory) }.to raise_error(RuntimeError, /deeper/)
+  end
+
   it 'makes one nested call of a function in each call, once it knows the options' do
     put('a', 1, memory)
     names = []

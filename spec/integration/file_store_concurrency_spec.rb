@@ -56,6 +56,18 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes' do
     expect(torn).to eq(0)
   end
 
+  it 'deletes a tree that others delete and make anew at the same time (it waited out its time at a folder long gone)' do
+    others = (0..3).map do
+      child do
+        200.times do |i|
+          store.put("globals/f/k#{i % 10}", i.to_s)
+          store.deletetree('globals/f') if (i % 20).zero?
+        end
+      end
+    end
+    expect_success_of(*others)
+  end
+
   it 'lets one of two writers win that both expect the same document' do
     store.put('globals/n', '0')
     counters = (0..2).map do

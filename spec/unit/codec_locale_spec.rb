@@ -10,7 +10,8 @@ RSpec.describe 'Documents under a locale' do
   floats = [0.5, -1.5, 9.898, 1e-5, 1.25e+30, 0.1 + 0.2, 5e-324]
   document = '{"value":[0.5,-1.5,9.898,1.0e-05,1.25e+30,0.30000000000000004,5.0e-324],"metadata":{}}'
 
-  { 'C' => '.', 'de_DE.UTF-8' => ',' }.each do |locale, point|
+  # jansson aborted the process where the decimal point has two bytes.
+  { 'C' => '.', 'de_DE.UTF-8' => ',', 'ps_AF.UTF-8' => '٫' }.each do |locale, point|
     it "are the same under #{locale}, where a decimal point is #{point.inspect}" do
       CLocale.set(locale)
       expect(CLocale.read_number("1#{point}5")).to eq(1.5)

@@ -51,10 +51,22 @@ RSpec.describe Simpkv::Store, 'in files' do
   it 'waits for a lock that another program holds for a moment' do
     store.put('globals/k', 'd')
     threads = with_lock('globals/k') do
-      calls = [-> { store.get('globals/k') }, -> { store.put('globals/k', 'd') }, -> { store.delete('globals/k') }]
-      calls.first(2).map { |call| Thread.new(&call) }.each { |thread| thread.join(0.1) }
+      [-> { store.get('globals/k') }, -> { store.put('globals/k', 'd') }].map { |call| Thread.new(&call) }
+                                                                         .each { |thread| thread.join(0.1) }
     end
     expect(threads.map(&:value)).to eq(['d', false])
+  end
+
+  it 'waits for such a lock before it deletes, too' do
+    store.put('globals/k', 'd')
+    thread = with_lock('globals/k') do
+      Thread.new { store.delete('globals/k') }.tap do |deleting|
+        deleting.join(0.1)
+        expect(File.exist?(path('globals/k'))).to be(true)
+      end
+    end
+    expect(thread.value).to be(true)
+    expect(File.exist?(path('globals/k'))).to be(false)
   end
 
   it 'gives up a locked key at the deadline, naming it (1 s took 4.56 s on JRuby)' do

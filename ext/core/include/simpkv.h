@@ -14,8 +14,8 @@
  * - Calls that can fail take a `skv_reply` that the caller owns, and overwrite it: its status, its message, its data.
  *   They also return the status. Whatever a reply hands out stays valid until its next use in a call, or its release.
  * - Nothing here aborts, exits, raises a signal, changes the working directory, the umask or the locale, or starts a
- *   thread. Running out of memory is the status SKV_NOMEM, which any call with a reply can return; so is
- *   SKV_INVALID, for a NULL or malformed argument.
+ *   thread, but for looking up the name of a directory server. Running out of memory is the status SKV_NOMEM, which any
+ * call with a reply can return; so is SKV_INVALID, for a NULL or malformed argument.
  * - "Thread-safe" on a function means: it may be called from several threads at once, on the same store. A reply, a
  *   cancel handle and a list belong to one thread at a time, but for skv_cancel_fire().
  * - No message contains document bytes.
@@ -51,7 +51,7 @@ extern "C" {
     X(6, IS_KEY, "is_key")            /* a folder was asked for, and the name is a key's */                            \
     X(7, INVALID, "invalid")          /* an argument is malformed: the message says which */                           \
     X(8, TIMEOUT, "timeout")          /* the deadline passed first */                                                  \
-    X(9, INTERRUPTED, "interrupted")  /* the wake hook of the cancel handle asked to stop */                           \
+    X(9, INTERRUPTED, "interrupted")  /* skv_cancel_fire() */                                                          \
     X(10, DENIED, "denied")           /* no permission, or a link that leads out of the root */                        \
     X(11, UNAVAILABLE, "unavailable") /* the storage cannot be used now: disk full, I/O error, ... */                  \
     X(12, TOO_LARGE, "too_large")     /* a name or document exceeds a limit, which is named */                         \
@@ -103,28 +103,24 @@ SKV_API int64_t skv_reply_number(const skv_reply *reply);
 /* ---- Waiting, and how to stop it -------------------------------------------------------------------------------- */
 
 /*
- * Every call that can wait takes `timeout_ms`, how long it may take from now on in milliseconds (0: do not wait,
- * negative: SKV_INVALID), and `cancel`, which may be NULL.
+ * Every call that can wait takes `timeout_ms`, how long it may wait, for a lock for instance, from now on and in
+ * milliseconds (0: not at all; negative: SKV_INVALID), and `cancel`, which may be NULL. Reading, writing and deleting
+ * files does not count as waiting.
+ *
+ * A call that was cancelled answers SKV_INTERRUPTED. It has then changed nothing (skv_deletetree(): left a part undone)
+ * and can simply be made again: that is what a binding does when the interrupt turns out to be harmless. A list goes on
+ * where it was.
  */
 typedef struct skv_cancel skv_cancel;
-
-/*
- * Called on the waiting thread, inside the waiting call, after skv_cancel_fire(). Nonzero ends the call with
- * SKV_INTERRUPTED; zero resumes its waiting. It must return (no longjmp, no exception), and may not use the store.
- */
-typedef int (*skv_wake_fn)(void *context);
 
 /* Answers a handle, or NULL when out of memory. Release with skv_cancel_free(), while no call uses it. Thread-safe. */
 SKV_API skv_cancel *skv_cancel_new(void);
 SKV_API void skv_cancel_free(skv_cancel *cancel);
 
-/* Names the hook. Without one, skv_cancel_fire() ends the call. */
-SKV_API void skv_cancel_on_wake(skv_cancel *cancel, skv_wake_fn wake, void *context);
-
 /* Forgets a skv_cancel_fire() that no call has taken notice of: do this before a handle is used again. */
 SKV_API void skv_cancel_reset(skv_cancel *cancel);
 
-/* Wakes the call that waits with this handle, or else the next one that would. Thread-safe and async-signal-safe. */
+/* Ends the call that waits with this handle, or else the next one that would. Thread-safe and async-signal-safe. */
 SKV_API void skv_cancel_fire(skv_cancel *cancel);
 
 /* ---- Keys ------------------------------------------------------------------------------------------------------- */

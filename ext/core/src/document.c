@@ -3,6 +3,7 @@
 #include "reply.h"
 
 #include <jansson.h>
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -163,14 +164,24 @@ static bool same_document(const document *a, const document *b)
            same_member(a->encoding, b->encoding) && same_member(a->original_encoding, b->original_encoding);
 }
 
+/* jansson reads numbers as the locale says, and aborts where a decimal point has several bytes: this thread reads in
+ * C's. */
 static void compare(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
 {
+    locale_t numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), previous;
     document in_a = {0}, in_b = {0};
 
+    if (!numbers) {
+        skv_fail_memory(reply);
+        return;
+    }
+    previous = uselocale(numbers);
     if (load(&in_a, a, a_len, reply) == SKV_OK && in_a.value && load(&in_b, b, b_len, reply) == SKV_OK)
         reply->number = same_document(&in_a, &in_b);
     unload(&in_b);
     unload(&in_a);
+    uselocale(previous);
+    freelocale(numbers);
 }
 
 int skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)

@@ -1,5 +1,7 @@
 #include "file_access.h"
 
+#include "buf.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,25 +11,29 @@
 #define ACL "system.posix_acl_access"
 #define LABEL "security.selinux"
 
-/* What the kernel allows an attribute to have; real ones are far smaller. */
-#define ATTRIBUTE_MAX 4096
+/* The kernel's limit for a label; an ACL may be larger. */
+#define LABEL_MAX 4096
 
-int skv_access_new(int fd)
+/* EINVAL is for ids that have no meaning in this user namespace, and for labels that have none in this policy. */
+static int not_possible(void)
 {
-    return fchmod(fd, 0660);
+    if (errno == EINVAL)
+        errno = EPERM;
+    return -1;
 }
 
-static bool copy_owner(int old, int fd)
+static int copy_owner(int old, int fd)
 {
     struct stat from, to;
 
     if (fstat(old, &from) < 0 || fstat(fd, &to) < 0)
-        return false;
-    if (from.st_uid == to.st_uid && from.st_gid == to.st_gid)
-        return true;
-    if (fchown(fd, from.st_uid, from.st_gid) == 0)
-        return true;
-    return errno == EPERM && (from.st_gid == to.st_gid || fchown(fd, (uid_t)-1, from.st_gid) == 0);
+        return -1;
+    if ((from.st_uid == to.st_uid && from.st_gid == to.st_gid) || fchown(fd, from.st_uid, from.st_gid) == 0)
+        return 0;
+    (void)not_possible();
+    if (errno != EPERM)
+        return -1;
+    return from.st_gid == to.st_gid || fchown(fd, (uid_t)-1, from.st_gid) == 0 ? 0 : not_possible();
 }
 
 static bool is_absent(void)
@@ -35,33 +41,53 @@ static bool is_absent(void)
     return errno == ENODATA || errno == EOPNOTSUPP;
 }
 
-/* The ACL holds the mode's bits, too. Without one, the folder's default ACL may have given the new file one. */
-static bool copy_acl(int old, int fd)
+/* Without an ACL, the folder's default ACL may have given the new file one. */
+static int remove_acl(int fd)
 {
-    char acl[ATTRIBUTE_MAX];
-    ssize_t len = fgetxattr(old, ACL, acl, sizeof acl);
-
-    if (len >= 0)
-        return fsetxattr(fd, ACL, acl, (size_t)len, 0) == 0;
-    if (!is_absent())
-        return false;
-    return (fremovexattr(fd, ACL) == 0 || is_absent()) && fchmod(fd, 0660) == 0;
+    if (fremovexattr(fd, ACL) < 0 && !is_absent())
+        return -1;
+    return fchmod(fd, 0660);
 }
 
-static bool copy_label(int old, int fd)
+/* The ACL holds the mode's bits, too. */
+static int copy_acl(int old, int fd)
 {
-    char from[ATTRIBUTE_MAX], to[ATTRIBUTE_MAX];
+    ssize_t len = fgetxattr(old, ACL, NULL, 0);
+    int result = -1, saved;
+    char *acl;
+
+    if (len < 0)
+        return is_absent() ? remove_acl(fd) : -1;
+    acl = skv_alloc((size_t)len + 1);
+    if (!acl) {
+        errno = ENOMEM;
+        return -1;
+    }
+    len = fgetxattr(old, ACL, acl, (size_t)len);
+    if (len >= 0)
+        result = fsetxattr(fd, ACL, acl, (size_t)len, 0) == 0 ? 0 : not_possible();
+    saved = errno;
+    skv_free(acl);
+    errno = saved;
+    return result;
+}
+
+static int copy_label(int old, int fd)
+{
+    char from[LABEL_MAX], to[LABEL_MAX];
     ssize_t len = fgetxattr(old, LABEL, from, sizeof from), now;
 
     if (len < 0)
-        return is_absent();
+        return is_absent() ? 0 : -1;
     now = fgetxattr(fd, LABEL, to, sizeof to);
     if (now == len && memcmp(from, to, (size_t)len) == 0)
-        return true;
-    return fsetxattr(fd, LABEL, from, (size_t)len, 0) == 0 || errno == EPERM || errno == EACCES;
+        return 0;
+    if (fsetxattr(fd, LABEL, from, (size_t)len, 0) == 0 || errno == EPERM || errno == EACCES)
+        return 0;
+    return not_possible();
 }
 
-bool skv_access_copy(int old, int fd)
+int skv_access_copy(int old, int fd)
 {
-    return copy_owner(old, fd) && copy_acl(old, fd) && copy_label(old, fd);
+    return copy_owner(old, fd) < 0 || copy_acl(old, fd) < 0 || copy_label(old, fd) < 0 ? -1 : 0;
 }

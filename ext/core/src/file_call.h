@@ -2,10 +2,11 @@
 #ifndef SKV_FILE_CALL_H
 #define SKV_FILE_CALL_H
 
+#include "file_lock.h"
+#include "file_temp.h"
 #include "store.h"
 
 #include <limits.h>
-#include <stdbool.h>
 
 /* What the operations of the file store answer among themselves, beside statuses: something changed underneath, start
  * again. Never leaves the store. */
@@ -32,10 +33,12 @@ typedef struct skv_file_call {
     int tries; /* how often it started again */
     int links; /* how many it followed since then */
     char real[PATH_MAX];
+    const char *busy; /* why it cannot have the temporary file of that name; NULL when it does not need it */
+    char busy_name[SKV_TEMP_NAME_SIZE];
 } skv_file_call;
 
-/* Opens the root, afresh for each operation: between calls a store holds no descriptor. skv_file_end() closes it, also
- * when this failed. */
+/* Opens the root, afresh for each operation: between calls a store holds no descriptor. Refuses keys and folders that
+ * have a temporary file's name. skv_file_end() closes the root, also when this failed. */
 int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
 void skv_file_end(skv_file_call *call);
 
@@ -48,8 +51,21 @@ int skv_file_fail(skv_file_call *call, int error_number);
 /* The same with a reason in words. */
 int skv_file_refuse(skv_file_call *call, int status, const char *why);
 
+/* Fails the reply when the mode, of the key's file, is a folder's (SKV_IS_FOLDER) or not a regular file's; SKV_OK
+ * passes. */
+int skv_file_check_mode(skv_file_call *call, mode_t mode);
+
+/* The same for an open file, whose state is put into *found. */
+int skv_file_check(skv_file_call *call, int fd, struct stat *found);
+
 /* Fails the reply for what skv_wait_pause() and skv_wait_check() answer; SKV_OK passes. */
 int skv_file_stopped(skv_file_call *call, int status);
+
+/* Remembers the temporary file because of which the operation has to start again, and answers SKV_AGAIN. */
+int skv_file_busy(skv_file_call *call, const char *name, const char *why);
+
+/* Fails the reply with SKV_TIMEOUT, for that file in the folder, which is a path below the root. */
+int skv_file_refuse_busy(skv_file_call *call, const char *folder, size_t folder_len);
 
 /* Whether to start again after SKV_AGAIN: SKV_OK, or why not. Pauses when it comes often. */
 int skv_file_again(skv_file_call *call);
@@ -57,13 +73,7 @@ int skv_file_again(skv_file_call *call);
 /* Takes the lock (LOCK_SH, LOCK_EX) on a file, within the deadline. *waited says whether another one had it first. */
 int skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited);
 
-/* Whether the name in that folder is still the file that is open. */
-bool skv_file_is_at(int fd, int folder, const char *name);
-
-/* Reads all of an open file, behind what is in the buffer. */
-int skv_file_read_all(skv_file_call *call, int fd, skv_buf *out);
-
-/* Closes a descriptor, or none (-1), and keeps errno. */
-void skv_fd_close(int fd);
+/* Reads all of an open file, which has about `size` bytes, behind what is in the buffer. */
+int skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out);
 
 #endif

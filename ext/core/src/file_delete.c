@@ -32,12 +32,12 @@ static int delete_file(skv_file_call *call, int folder, const char *name, int fd
     bool waited;
 
     if (skv_temp_is_name(name)) {
-        if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-            return SKV_AGAIN;
+        if (skv_lock_now(fd, LOCK_EX) < 0)
+            return errno == EWOULDBLOCK ? skv_file_busy(call, name, skv_temp_busy(errno)) : skv_file_fail(call, errno);
     } else if (skv_file_lock(call, fd, LOCK_EX, &waited) != SKV_OK) {
         return call->reply->status;
     }
-    if (!skv_file_is_at(fd, folder, name))
+    if (!skv_fd_is_at(fd, folder, name))
         return SKV_AGAIN;
     drop_second_name(folder, name, fd);
     return unlink_name(call, folder, name);
@@ -45,13 +45,16 @@ static int delete_file(skv_file_call *call, int folder, const char *name, int fd
 
 int skv_name_delete(skv_file_call *call, int folder, const char *name)
 {
-    int fd = openat(folder, name, O_RDWR | SKV_KEY_FLAGS), status;
+    bool temp = skv_temp_is_name(name);
+    int fd = temp ? skv_temp_open(folder, name) : openat(folder, name, O_RDWR | SKV_KEY_FLAGS), status;
     struct stat found;
 
     if (fd < 0 && errno == ENOENT)
         return SKV_NOT_FOUND;
     if (fd < 0 && errno == EISDIR)
         return SKV_IS_FOLDER;
+    if (fd < 0 && errno == EACCES && temp)
+        return skv_file_busy(call, name, skv_temp_busy(errno));
     /* A link, a socket, or a file that we may not open and so not lock: the folder's permissions decide. */
     if (fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EACCES))
         return unlink_name(call, folder, name);
@@ -61,13 +64,8 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
         status = delete_file(call, folder, name, fd);
     else
         status = unlink_name(call, folder, name);
-    skv_fd_close(fd);
+    skv_lock_close(fd);
     return status;
-}
-
-static int refuse_folder(skv_file_call *call)
-{
-    return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s/%s'", call->root_path, call->key->path);
 }
 
 /* What a link leads to decides whether it is a key; but then the link goes, not what it leads to. */
@@ -79,7 +77,7 @@ static int check_link(skv_file_call *call)
     if (fd < 0)
         return skv_file_fail(call, errno);
     if (fstat(fd, &found) == 0 && S_ISDIR(found.st_mode))
-        refuse_folder(call);
+        skv_file_check_mode(call, found.st_mode);
     skv_fd_close(fd);
     return call->reply->status;
 }
@@ -90,10 +88,8 @@ static int delete_from(skv_file_call *call, int folder, const char *base)
 
     if (fstatat(folder, base, &found, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? SKV_NOT_FOUND : skv_file_fail(call, errno);
-    if (S_ISLNK(found.st_mode) && check_link(call) != SKV_OK)
+    if ((S_ISLNK(found.st_mode) ? check_link(call) : skv_file_check_mode(call, found.st_mode)) != SKV_OK)
         return call->reply->status;
-    if (!S_ISLNK(found.st_mode) && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode))
-        return skv_file_refuse(call, SKV_UNAVAILABLE, "it is not a regular file");
     return skv_name_delete(call, folder, base);
 }
 
@@ -125,6 +121,6 @@ int skv_key_delete(skv_file_call *call)
         status = delete_once(call);
     while (status == SKV_AGAIN && skv_file_again(call) == SKV_OK);
     if (status == SKV_IS_FOLDER)
-        refuse_folder(call);
+        skv_file_check_mode(call, S_IFDIR);
     return call->reply->status;
 }

@@ -5,7 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long ago a file was written to whose time changes with the next write: the clocks that date files tick up to
+ * every 10 ms. */
+#define SETTLED_S 0.1
 
 /* Says why the key could not be opened for reading. */
 static int cannot_open(skv_file_call *call)
@@ -15,49 +20,82 @@ static int cannot_open(skv_file_call *call)
     case ENOTDIR:
         return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s/%s'", call->root_path, call->key->path);
     case ENXIO:
-        return skv_file_refuse(call, SKV_UNAVAILABLE, "it is not a regular file");
+        return skv_file_check_mode(call, S_IFSOCK);
     default:
         return skv_file_fail(call, errno);
     }
 }
 
-static int check_is_file(skv_file_call *call, int fd)
-{
-    struct stat found;
-
-    if (fstat(fd, &found) < 0)
-        return skv_file_fail(call, errno);
-    if (S_ISDIR(found.st_mode))
-        return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s/%s'", call->root_path,
-                        call->key->path);
-    if (!S_ISREG(found.st_mode))
-        return skv_file_refuse(call, SKV_UNAVAILABLE, "it is not a regular file");
-    return SKV_OK;
-}
-
 /* Whether the key's file is still the one that is open. */
 static bool is_current(skv_file_call *call, int fd)
 {
-    struct stat opened, there;
     int now = skv_key_open(call, O_PATH);
-    bool same = now >= 0 && fstat(now, &there) == 0 && fstat(fd, &opened) == 0 && opened.st_dev == there.st_dev &&
-                opened.st_ino == there.st_ino;
+    bool same = now >= 0 && skv_fd_same(now, fd);
 
     skv_fd_close(now);
     return same;
 }
 
-/* Whoever gets the lock at once reads what was the key's document when it was opened, during this very call. After a
- * wait that can be long ago. */
-static int read_locked(skv_file_call *call, int fd)
+/* Takes the lock. Whoever gets it at once reads what was the key's document when it was opened, during this very call.
+ * After a wait that can be long ago. */
+static int lock_current(skv_file_call *call, int fd, bool *waited)
 {
-    bool waited;
-
-    if (check_is_file(call, fd) != SKV_OK || skv_file_lock(call, fd, LOCK_SH, &waited) != SKV_OK)
+    if (skv_file_lock(call, fd, LOCK_SH, waited) != SKV_OK)
         return call->reply->status;
-    if (waited && !is_current(call, fd))
+    if (*waited && !is_current(call, fd))
         return call->reply->status == SKV_OK ? SKV_AGAIN : call->reply->status;
-    return skv_file_read_all(call, fd, &call->reply->data);
+    return SKV_OK;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Whether whoever writes to the file from now on gives it another time. */
+static bool has_settled(const struct stat *found)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec - (double)found->st_mtim.tv_sec + (double)(now.tv_nsec - found->st_mtim.tv_nsec) / 1e9 >
+           SETTLED_S;
+}
+
+/* Whether nobody wrote to the file since it was as `before`. */
+static bool is_unchanged(int fd, const struct stat *before)
+{
+    struct stat after;
+
+    return fstat(fd, &after) == 0 && is_same_time(after.st_mtim, before->st_mtim) && after.st_size == before->st_size;
+}
+
+/*
+ * A program that has the key locked is waited for. But many who read, one after another, would keep those who write
+ * from the lock for ever: so it is only held during the reading when it must be. Otherwise what was read counts when
+ * the file is as before. Only those change it who write in place, and then it is read again with the lock.
+ */
+static int read_open(skv_file_call *call, int fd)
+{
+    skv_buf *data = &call->reply->data;
+    size_t used = data->len;
+    struct stat before;
+    bool waited;
+    int status;
+
+    if (skv_file_check(call, fd, &before) != SKV_OK)
+        return call->reply->status;
+    status = lock_current(call, fd, &waited);
+    if (status == SKV_OK && !waited && has_settled(&before)) {
+        skv_lock_drop(fd);
+        if (skv_file_read_all(call, fd, before.st_size, data) != SKV_OK || is_unchanged(fd, &before))
+            return call->reply->status;
+        skv_buf_truncate(data, used);
+        status = lock_current(call, fd, &waited);
+        if (status == SKV_OK && lseek(fd, 0, SEEK_SET) < 0)
+            status = skv_file_fail(call, errno);
+    }
+    return status == SKV_OK ? skv_file_read_all(call, fd, before.st_size, data) : status;
 }
 
 int skv_key_read(skv_file_call *call)
@@ -69,8 +107,8 @@ int skv_key_read(skv_file_call *call)
         fd = skv_key_open(call, O_RDONLY);
         if (fd < 0)
             return cannot_open(call);
-        status = read_locked(call, fd);
-        skv_fd_close(fd);
+        status = read_open(call, fd);
+        skv_lock_close(fd);
         if (status != SKV_AGAIN)
             return status;
         if (skv_file_again(call) != SKV_OK)

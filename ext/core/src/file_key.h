@@ -24,7 +24,7 @@ int skv_tree_delete(skv_file_call *call);
 /*
  * file_delete.c. Unlinks a name that is no folder's, when it is a key file or a temporary one under its lock. SKV_OK,
  * SKV_AGAIN (another file has the name now), SKV_NOT_FOUND, SKV_IS_FOLDER (these two without touching the reply), or a
- * failure. A temporary file that is in use counts as SKV_AGAIN.
+ * failure. A temporary file that is in use, or cannot be opened to see, counts as SKV_AGAIN.
  */
 int skv_name_delete(skv_file_call *call, int folder, const char *name);
 

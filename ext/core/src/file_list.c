@@ -184,7 +184,7 @@ skv_list *skv_file_list_open(skv_store *store, const skv_key *folder, skv_wait *
     return NULL;
 }
 
-/* Adds the record of one name to the page. */
+/* Adds the record of one name to the page. SKV_INTERRUPTED leaves the page as it is. */
 static int add(skv_file_call *call, file_list *list, const char *name, skv_reply *page)
 {
     const skv_key *folder = call->key;
@@ -213,6 +213,7 @@ static int add(skv_file_call *call, file_list *list, const char *name, skv_reply
     case SKV_NOT_FOUND:
         break;
     case SKV_INTERRUPTED:
+        return status;
     case SKV_NOMEM:
         return skv_fail(page, status, "%s", list->read->message);
     default:
@@ -221,20 +222,34 @@ static int add(skv_file_call *call, file_list *list, const char *name, skv_reply
     return skv_reply_done(page);
 }
 
+/* Adds the next name's record. */
+static int add_next(skv_file_call *call, file_list *list, skv_reply *page)
+{
+    const char *entry = list->index[list->next];
+    int status = skv_wait_check(call->wait);
+
+    if (status == SKV_OK && entry[0] == IS_OTHER)
+        status = add(call, list, entry + 1, page);
+    else if (status == SKV_OK)
+        skv_list_add(page, 'f', entry + 1, strlen(entry + 1), "", 0);
+    if (status != SKV_INTERRUPTED)
+        list->next++;
+    return status;
+}
+
+/* What an interrupted page has is handed out, so that a list gets on however often that happens. The next page is
+ * interrupted then. */
 static int make_page(skv_file_call *call, file_list *list, skv_reply *page)
 {
-    while (list->next < list->count && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS) {
-        const char *entry = list->index[list->next++];
+    int status = SKV_OK;
 
-        if (entry[0] == IS_FOLDER)
-            skv_list_add(page, 'f', entry + 1, strlen(entry + 1), "", 0);
-        else if (add(call, list, entry + 1, page) != SKV_OK)
-            return page->status;
-        if (skv_file_stopped(call, skv_wait_check(call->wait)) != SKV_OK)
-            return page->status;
-    }
-    skv_reply_done(page);
-    if (page->status == SKV_OK && page->number == 0)
+    while (status == SKV_OK && list->next < list->count && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS)
+        status = add_next(call, list, page);
+    if (status == SKV_INTERRUPTED && page->number == 0)
+        return skv_file_stopped(call, status);
+    if (status == SKV_INTERRUPTED)
+        skv_cancel_fire(call->wait->cancel);
+    if (skv_reply_done(page) == SKV_OK && page->number == 0)
         page->status = SKV_END;
     return page->status;
 }
@@ -248,7 +263,7 @@ int skv_file_list_next(skv_list *list, skv_wait *wait, skv_reply *reply)
     if (skv_file_begin(&call, list->store, &folder, wait, reply) == SKV_OK)
         make_page(&call, files, reply);
     skv_file_end(&call);
-    if (reply->status != SKV_OK)
+    if (reply->status != SKV_OK && reply->status != SKV_INTERRUPTED)
         files->next = files->count;
     return reply->status;
 }

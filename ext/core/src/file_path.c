@@ -1,5 +1,6 @@
 #include "file_path.h"
 
+#include "file_folder.h"
 #include "key.h"
 
 #include <errno.h>
@@ -120,35 +121,6 @@ int skv_link_follow(skv_file_call *call, int folder, const char *base)
     memcpy(call->real, found, call->path_len + 1);
     call->path = call->real;
     return 0;
-}
-
-int skv_folder_sync(int folder)
-{
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
-
-    if (fd < 0)
-        return -1;
-    result = fsync(fd);
-    skv_fd_close(fd);
-    return result;
-}
-
-int skv_folder_make(int parent, const char *name)
-{
-    struct stat made;
-    int fd, result;
-
-    if (mkdirat(parent, name, 0770) < 0)
-        return errno == EEXIST ? 0 : -1;
-    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    result = fstat(fd, &made);
-    /* The setgid bit, if any, is the parent's. */
-    if (result == 0)
-        result = fchmod(fd, 0770 | (made.st_mode & S_ISGID));
-    skv_fd_close(fd);
-    return result < 0 ? -1 : skv_folder_sync(parent);
 }
 
 /* One step of the walk: opens the folder `name`, which may be a link. */

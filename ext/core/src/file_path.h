@@ -33,13 +33,6 @@ int skv_link_follow(skv_file_call *call, int folder, const char *base);
 /* How much of call->path is the name of something that is no folder but would have to be one; 0 for nothing. */
 size_t skv_path_obstacle(skv_file_call *call);
 
-/* Makes a folder, 0770 whatever the umask, and makes that durable. No error if the name is there already. 0, or -1 with
- * errno. */
-int skv_folder_make(int parent, const char *name);
-
-/* Makes a folder's names durable. 0, or -1 with errno. */
-int skv_folder_sync(int folder);
-
 /* Makes or checks the root and its two folders, for skv_open(). `root` is without a slash at the end. */
 int skv_root_prepare(const char *root, skv_reply *reply);
 

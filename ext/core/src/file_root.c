@@ -1,5 +1,6 @@
 #include "file_path.h"
 
+#include "file_folder.h"
 #include "key.h"
 
 #include <errno.h>
@@ -8,8 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens the folder `name`, and makes it first if it is missing. */
-static int enter(int folder, const char *segment, size_t len)
+/* A folder above the root, which others may use as well: they can pass through it. */
+static int make_parent(int folder, const char *name)
+{
+    if (mkdirat(folder, name, 0755) < 0)
+        return errno == EEXIST ? 0 : -1;
+    return fchmodat(folder, name, 0755, 0);
+}
+
+/* Opens the folder `name`, and makes it first, with `make`, if it is missing. */
+static int enter(int folder, const char *segment, size_t len, int (*make)(int, const char *))
 {
     char name[NAME_MAX + 1];
     int fd;
@@ -21,7 +30,7 @@ static int enter(int folder, const char *segment, size_t len)
     memcpy(name, segment, len);
     name[len] = '\0';
     fd = openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 || errno != ENOENT || skv_folder_make(folder, name) < 0)
+    if (fd >= 0 || errno != ENOENT || make(folder, name) < 0)
         return fd;
     return openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
@@ -34,7 +43,7 @@ static int make_path(const char *path)
     size_t len;
 
     while (folder >= 0 && skv_key_next(&rest, end, &segment, &len)) {
-        next = enter(folder, segment, len);
+        next = enter(folder, segment, len, rest == end ? skv_folder_make : make_parent);
         skv_fd_close(folder);
         folder = next;
     }
@@ -61,7 +70,7 @@ int skv_root_prepare(const char *root, skv_reply *reply)
     int fd = open_root(*root ? root : "/", reply), sub;
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders && reply->status == SKV_OK; i++) {
-        sub = enter(fd, folders[i], strlen(folders[i]));
+        sub = enter(fd, folders[i], strlen(folders[i]), skv_folder_make);
         if (sub < 0)
             skv_fail_errno(reply, errno, "Cannot access '%s/%s'", root, folders[i]);
         skv_fd_close(sub);

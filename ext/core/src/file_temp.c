@@ -28,72 +28,84 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-static int try_lock(int fd)
-{
-    int result;
-
-    do
-        result = flock(fd, LOCK_EX | LOCK_NB);
-    while (result < 0 && errno == EINTR);
-    return result;
-}
-
-static bool same_file(int a, int b)
-{
-    struct stat first, second;
-
-    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 /* Unlinks a temporary file that is open and in nobody's hands. Through a second descriptor, the caller's own lock on
  * its key would be in the way: that file has this name as well when its writer died just after it linked the key. */
 static int sweep_open(const skv_temp *temp, int fd, int held)
 {
-    if (held < 0 || !same_file(fd, held)) {
-        if (try_lock(fd) < 0)
+    if (held < 0 || !skv_fd_same(fd, held)) {
+        if (skv_lock_now(fd, LOCK_EX) < 0)
             return -1;
-        if (!skv_file_is_at(fd, temp->folder, temp->name))
+        if (!skv_fd_is_at(fd, temp->folder, temp->name))
             return 0;
     }
     return unlinkat(temp->folder, temp->name, 0);
 }
 
-int skv_temp_sweep(const skv_temp *temp, int held)
+int skv_temp_open(int folder, const char *name)
 {
-    int fd = openat(temp->folder, temp->name, O_RDWR | SKV_KEY_FLAGS), result;
+    int fd = openat(folder, name, O_RDWR | SKV_KEY_FLAGS);
+
+    /* A lock needs no right to write, but on NFS. */
+    return fd < 0 && errno == EACCES ? openat(folder, name, O_RDONLY | SKV_KEY_FLAGS) : fd;
+}
+
+const char *skv_temp_busy(int error_number)
+{
+    return error_number == EWOULDBLOCK
+               ? "another process has locked it"
+               : "it cannot be opened (permission denied): delete it if the process that wrote it is dead";
+}
+
+int skv_temp_sweep(skv_temp *temp, int held)
+{
+    int fd = skv_temp_open(temp->folder, temp->name), result;
 
     if (fd < 0 && errno == ENOENT)
         return 0;
-    if (fd < 0) {
-        /* Another user's, from the moment before it gets its mode. */
-        errno = errno == EACCES ? EAGAIN : errno;
-        return -1;
+    result = fd < 0 ? -1 : sweep_open(temp, fd, held);
+    /* What cannot be opened may be a living writer's, from the moment before it gets its mode. */
+    if (result < 0 && (errno == EWOULDBLOCK || (fd < 0 && errno == EACCES))) {
+        temp->busy = skv_temp_busy(errno);
+        errno = EAGAIN;
     }
-    result = sweep_open(temp, fd, held);
-    skv_fd_close(fd);
+    skv_lock_close(fd);
     return result;
+}
+
+static void put_name(char name[SKV_TEMP_NAME_SIZE], const char *kind, const char *base)
+{
+    snprintf(name, SKV_TEMP_NAME_SIZE, SKV_TEMP_PREFIX "%s%016" PRIx64, kind, hash(base));
+}
+
+void skv_temp_name_folder(char name[SKV_TEMP_NAME_SIZE], const char *base)
+{
+    put_name(name, "d", base);
 }
 
 void skv_temp_init(skv_temp *temp, int folder, const char *base)
 {
     temp->folder = folder;
     temp->fd = -1;
-    snprintf(temp->name, sizeof temp->name, SKV_TEMP_PREFIX "%016" PRIx64, hash(base));
+    temp->busy = NULL;
+    put_name(temp->name, "", base);
 }
 
 int skv_temp_make(skv_temp *temp, int held)
 {
+    temp->busy = NULL;
     for (int i = 0; i < TRIES; i++) {
-        temp->fd = openat(temp->folder, temp->name, O_RDWR | O_CREAT | O_EXCL | SKV_KEY_FLAGS, 0600);
-        if (temp->fd >= 0) {
-            if (try_lock(temp->fd) == 0 && skv_file_is_at(temp->fd, temp->folder, temp->name))
+        temp->fd = openat(temp->folder, temp->name, O_RDWR | O_CREAT | O_EXCL | SKV_KEY_FLAGS, 0660);
+        if (temp->fd < 0 && (errno != EEXIST || skv_temp_sweep(temp, held) < 0))
+            return -1;
+        if (temp->fd < 0)
+            continue;
+        if (skv_lock_now(temp->fd, LOCK_EX) == 0 && skv_fd_is_at(temp->fd, temp->folder, temp->name)) {
+            if (fchmod(temp->fd, 0660) == 0)
                 return 0;
-            close(temp->fd);
-            temp->fd = -1;
-        } else if (errno != EEXIST || skv_temp_sweep(temp, held) < 0) {
+            skv_temp_discard(temp);
             return -1;
         }
+        skv_temp_close(temp);
     }
     errno = EAGAIN;
     return -1;
@@ -120,7 +132,7 @@ void skv_temp_discard(skv_temp *temp)
 {
     int saved = errno;
 
-    if (temp->fd >= 0 && skv_file_is_at(temp->fd, temp->folder, temp->name))
+    if (temp->fd >= 0 && skv_fd_is_at(temp->fd, temp->folder, temp->name))
         (void)unlinkat(temp->folder, temp->name, 0);
     errno = saved;
     skv_temp_close(temp);
@@ -128,6 +140,6 @@ void skv_temp_discard(skv_temp *temp)
 
 void skv_temp_close(skv_temp *temp)
 {
-    skv_fd_close(temp->fd);
+    skv_lock_close(temp->fd);
     temp->fd = -1;
 }

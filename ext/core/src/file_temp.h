@@ -13,29 +13,41 @@
 #include <stddef.h>
 
 #define SKV_TEMP_PREFIX ".skv~"
-#define SKV_TEMP_NAME_SIZE (sizeof SKV_TEMP_PREFIX + 16)
+#define SKV_TEMP_NAME_SIZE (sizeof SKV_TEMP_PREFIX + 17)
 
 typedef struct skv_temp {
-    int folder; /* borrowed */
-    int fd;     /* owned; -1 for none */
+    int folder;       /* borrowed */
+    int fd;           /* owned; -1 for none */
+    const char *busy; /* after EAGAIN: why the file of another one is in the way */
     char name[SKV_TEMP_NAME_SIZE];
 } skv_temp;
 
-/* Whether a name is a temporary file's. */
+/* Whether a name is a temporary file's or folder's. */
 bool skv_temp_is_name(const char *name);
+
+/* The name under which the folder `base` is made. */
+void skv_temp_name_folder(char name[SKV_TEMP_NAME_SIZE], const char *base);
+
+/* Opens a temporary file, whosever, such that it can be locked. A descriptor, or -1 with errno. */
+int skv_temp_open(int folder, const char *name);
+
+/* Why a temporary file is in the way whose lock could not be had (EWOULDBLOCK), or that could not be opened. A static
+ * string. */
+const char *skv_temp_busy(int error_number);
 
 /* Names the temporary file of the key `base` in the folder. */
 void skv_temp_init(skv_temp *temp, int folder, const char *base);
 
 /*
- * Makes the temporary file, empty, mode 0600, and locks it. `held` is the key's own file, locked by the caller, or -1.
- * Answers 0, or -1 with errno: EAGAIN when another process has it, or ENOENT when the folder is gone: start again.
+ * Makes the temporary file, empty, 0660 whatever the umask, and locks it. `held` is the key's own file, locked by the
+ * caller, or -1. Answers 0, or -1 with errno: EAGAIN when another process has it, or ENOENT when the folder is gone:
+ * start again.
  */
 int skv_temp_make(skv_temp *temp, int held);
 
 /* Unlinks a temporary file that is nobody's any more, if there is one; `held` as above. 0, or -1 with errno: EAGAIN
  * when it is somebody's. */
-int skv_temp_sweep(const skv_temp *temp, int held);
+int skv_temp_sweep(skv_temp *temp, int held);
 
 /* Writes the document and makes it durable. 0, or -1 with errno. */
 int skv_temp_write(const skv_temp *temp, const char *bytes, size_t len);

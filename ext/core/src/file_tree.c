@@ -1,4 +1,5 @@
 #include "file_key.h"
+#include "file_lock.h"
 #include "file_path.h"
 
 #include <dirent.h>
@@ -60,6 +61,8 @@ static int pause_for_others(tree *t)
 {
     int status = skv_wait_pause(t->call->wait, PAUSE_NS);
 
+    if (status == SKV_TIMEOUT && t->call->busy)
+        return skv_file_refuse_busy(t->call, t->path.bytes, t->path.len);
     if (status == SKV_TIMEOUT)
         return skv_file_refuse(t->call, SKV_TIMEOUT, "others keep writing to it");
     return skv_file_stopped(t->call, status);
@@ -130,6 +133,7 @@ static int clear_folder(tree *t)
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
     t->busy = false;
+    t->call->busy = NULL;
     if (!dir) {
         status = errno == ENOENT || errno == ENOTDIR ? SKV_OK : skv_file_fail(t->call, errno);
         skv_fd_close(fd);
@@ -148,6 +152,7 @@ static int clear_tree(tree *t)
     for (;;) {
         status = clear_folder(t);
         if (status == DESCEND) {
+            t->call->busy = NULL;
             if (t->path.len == t->emptied && pause_for_others(t) != SKV_OK)
                 return t->call->reply->status;
             continue;
@@ -182,6 +187,9 @@ static int clear_and_delete(tree *t, const skv_key *key, int parent, const char 
         status = delete_folder(t, parent, base);
         if (status != DESCEND)
             return status;
+        /* What stands there now is not the folder that was to be deleted: that one is gone. */
+        if (!skv_fd_is_at(t->call->root, parent, base))
+            return SKV_OK;
         status = pause_for_others(t);
         if (status != SKV_OK)
             return status;

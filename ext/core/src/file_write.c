@@ -116,15 +116,24 @@ static bool is_overtaken(int error_number)
     return error_number == EAGAIN || error_number == ENOENT;
 }
 
+/* The temporary file could not be made, as others are in the way. */
+static int wait_for_others(skv_file_call *call, const skv_temp *temp)
+{
+    return temp->busy ? skv_file_busy(call, temp->name, temp->busy) : SKV_AGAIN;
+}
+
 /* Renames the temporary file over the key's. */
 static int rename_over(attempt *a, skv_temp *temp)
 {
     if (skv_file_stopped(a->call, skv_wait_check(a->call->wait)) != SKV_OK)
         return a->call->reply->status;
     if (renameat(a->folder, temp->name, a->folder, a->base) == 0) {
-        skv_temp_close(temp);
         a->call->reply->number = 1;
-        return fsync(a->folder) == 0 ? SKV_OK : cannot_write(a->call, errno);
+        /* Its lock goes last: whoever reads it, reads what a crash cannot take back. */
+        if (fsync(a->folder) < 0)
+            cannot_write(a->call, errno);
+        skv_temp_close(temp);
+        return a->call->reply->status;
     }
     if (is_overtaken(errno))
         return SKV_AGAIN;
@@ -142,12 +151,12 @@ static int write_new_version(attempt *a)
     skv_temp_init(&temp, a->folder, a->base);
     if (skv_temp_make(&temp, a->old) < 0) {
         if (is_overtaken(errno))
-            return SKV_AGAIN;
+            return wait_for_others(a->call, &temp);
         return is_not_permitted(errno) ? write_in_place(a) : cannot_modify_folder(a, errno);
     }
-    if (!skv_access_copy(a->old, temp.fd)) {
+    if (skv_access_copy(a->old, temp.fd) < 0) {
         skv_temp_discard(&temp);
-        return write_in_place(a);
+        return is_not_permitted(errno) || errno == EOPNOTSUPP ? write_in_place(a) : cannot_write(a->call, errno);
     }
     if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
         status = cannot_write(a->call, errno);
@@ -178,32 +187,24 @@ static int compare(const attempt *a, bool *same)
     return status;
 }
 
-static int check_is_file(attempt *a)
-{
-    struct stat found;
-
-    if (fstat(a->old, &found) < 0)
-        return cannot_write(a->call, errno);
-    return S_ISREG(found.st_mode) ? SKV_OK : skv_file_refuse(a->call, SKV_UNAVAILABLE, "it is not a regular file");
-}
-
 /* The key is there. */
 static int replace(attempt *a)
 {
     const skv_put_args *args = a->args;
     skv_file_call *call = a->call;
+    struct stat found;
     bool waited, same;
 
-    if (check_is_file(a) != SKV_OK)
+    if (skv_file_check(call, a->old, &found) != SKV_OK)
         return call->reply->status;
     if (args->condition == SKV_PUT_ABSENT)
         return skv_fail(call->reply, SKV_EXISTS, "Key write to '%s/%s' failed: the key is there already",
                         call->root_path, call->key->path);
     if (skv_file_lock(call, a->old, LOCK_EX, &waited) != SKV_OK)
         return call->reply->status;
-    if (!skv_file_is_at(a->old, a->folder, a->base))
+    if (!skv_fd_is_at(a->old, a->folder, a->base))
         return SKV_AGAIN;
-    if (skv_file_read_all(call, a->old, &a->stored) != SKV_OK)
+    if (skv_file_read_all(call, a->old, found.st_size, &a->stored) != SKV_OK)
         return call->reply->status;
     if (args->condition == SKV_PUT_EXPECT &&
         (a->stored.len != args->expect_len || memcmp(a->stored.bytes, args->expect, args->expect_len) != 0))
@@ -239,8 +240,8 @@ static int create(attempt *a)
         return refuse_conflict(a->call, "there is no such key");
     skv_temp_init(&temp, a->folder, a->base);
     if (skv_temp_make(&temp, -1) < 0)
-        return is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno);
-    if (skv_access_new(temp.fd) < 0 || skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
+        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno);
+    if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
         status = cannot_write(a->call, errno);
     else
         status = link_new(a, &temp);
@@ -261,10 +262,9 @@ static int try_once(attempt *a)
     case ENOENT:
         return create(a);
     case EISDIR:
-        return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s/%s'", call->root_path,
-                        call->key->path);
+        return skv_file_check_mode(call, S_IFDIR);
     case ENXIO:
-        return skv_file_refuse(call, SKV_UNAVAILABLE, "it is not a regular file");
+        return skv_file_check_mode(call, S_IFSOCK);
     default:
         return cannot_write(call, a->old_error);
     }
@@ -281,7 +281,7 @@ int skv_key_write(skv_file_call *call, const skv_put_args *args)
         skv_buf_init(&a.stored, SKV_DATA_MAX);
         status = try_once(&a);
         skv_buf_free(&a.stored);
-        skv_fd_close(a.old);
+        skv_lock_close(a.old);
         skv_fd_close(a.folder);
     } while (status == SKV_AGAIN && skv_file_again(call) == SKV_OK);
     return call->reply->status;

@@ -3,7 +3,6 @@
 #include "file_key.h"
 #include "file_list.h"
 #include "file_path.h"
-#include "file_temp.h"
 #include "key.h"
 
 #include <string.h>
@@ -13,24 +12,11 @@ static void store_close(skv_store *store)
     skv_free(store);
 }
 
-/* Opens the root for a call, and refuses keys that have a temporary file's name. */
-static int begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
-{
-    for (const char *segment = key->path; segment; segment = strchr(segment, '/')) {
-        segment += *segment == '/';
-        if (skv_temp_is_name(segment)) {
-            call->root = -1;
-            return skv_fail(reply, SKV_INVALID, "key '%s': no name may start with '" SKV_TEMP_PREFIX "'", key->path);
-        }
-    }
-    return skv_file_begin(call, store, key, wait, reply);
-}
-
 static int store_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
 {
     skv_file_call call;
 
-    if (begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
         skv_key_read(&call);
     skv_file_end(&call);
     return reply->status;
@@ -40,7 +26,7 @@ static int store_exists(skv_store *store, const skv_key *key, skv_wait *wait, sk
 {
     skv_file_call call;
 
-    if (begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
         skv_key_kind(&call);
     skv_file_end(&call);
     return reply->status;
@@ -50,7 +36,7 @@ static int store_put(skv_store *store, const skv_key *key, const skv_put_args *a
 {
     skv_file_call call;
 
-    if (begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
         skv_key_write(&call, args);
     skv_file_end(&call);
     return reply->status;
@@ -60,7 +46,7 @@ static int store_delete(skv_store *store, const skv_key *key, skv_wait *wait, sk
 {
     skv_file_call call;
 
-    if (begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
         skv_key_delete(&call);
     skv_file_end(&call);
     return reply->status;
@@ -70,15 +56,10 @@ static int store_deletetree(skv_store *store, const skv_key *folder, skv_wait *w
 {
     skv_file_call call;
 
-    if (begin(&call, store, folder, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, folder, wait, reply) == SKV_OK)
         skv_tree_delete(&call);
     skv_file_end(&call);
     return reply->status;
-}
-
-static skv_list *store_list_open(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
-{
-    return skv_file_list_open(store, folder, wait, reply);
 }
 
 static const skv_store_ops ops = {
@@ -88,7 +69,7 @@ static const skv_store_ops ops = {
     .put = store_put,
     .del = store_delete,
     .deletetree = store_deletetree,
-    .list_open = store_list_open,
+    .list_open = skv_file_list_open,
     .list_next = skv_file_list_next,
     .list_close = skv_file_list_close,
 };

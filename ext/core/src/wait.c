@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000
+#define NS_PER_S INT64_C(1000000000)
 
 /*
  * Most calls never wait, so the descriptor is made by the first that does. Whoever fires sets `fired` first and then
@@ -17,8 +17,6 @@
 struct skv_cancel {
     atomic_bool fired;
     atomic_int event; /* an eventfd, or -1 */
-    skv_wake_fn wake;
-    void *context;
 };
 
 skv_cancel *skv_cancel_new(void)
@@ -29,8 +27,6 @@ skv_cancel *skv_cancel_new(void)
         return NULL;
     atomic_init(&cancel->fired, false);
     atomic_init(&cancel->event, -1);
-    cancel->wake = NULL;
-    cancel->context = NULL;
     return cancel;
 }
 
@@ -41,12 +37,6 @@ void skv_cancel_free(skv_cancel *cancel)
     if (atomic_load(&cancel->event) >= 0)
         close(atomic_load(&cancel->event));
     skv_free(cancel);
-}
-
-void skv_cancel_on_wake(skv_cancel *cancel, skv_wake_fn wake, void *context)
-{
-    cancel->wake = wake;
-    cancel->context = context;
 }
 
 void skv_cancel_reset(skv_cancel *cancel)
@@ -99,10 +89,10 @@ int skv_wait_check(skv_wait *wait)
     if (!cancel || !atomic_load(&cancel->fired))
         return SKV_OK;
     skv_cancel_reset(cancel);
-    return !cancel->wake || cancel->wake(cancel->context) ? SKV_INTERRUPTED : SKV_OK;
+    return SKV_INTERRUPTED;
 }
 
-/* The handle's descriptor, or -1 when there is none to be had. */
+/* The handle's descriptor, or -1 when there is none to be had: who waits then looks at `fired` every now and then. */
 static int event_of(skv_cancel *cancel)
 {
     int event = atomic_load(&cancel->event);
@@ -118,17 +108,18 @@ int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_n
 {
     struct pollfd all[SKV_WAIT_FDS + 1];
     int64_t end = until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns;
+    bool blind;
 
     for (int i = 0; i < count; i++)
         all[i] = fds[i];
     all[count] = (struct pollfd){.fd = wait->cancel ? event_of(wait->cancel) : -1, .events = POLLIN};
-    if (wait->cancel && all[count].fd < 0)
-        return SKV_NOMEM;
+    blind = wait->cancel && all[count].fd < 0;
     for (;;) {
         int64_t now = skv_now_ns(), left = now < end ? end - now : 0;
+        int64_t step = blind && left > 10 * SKV_NS_PER_MS ? 10 * SKV_NS_PER_MS : left;
         /* A handle that fired before it had a descriptor: look at what is ready, but do not sleep. */
         bool fired = wait->cancel && atomic_load(&wait->cancel->fired);
-        struct timespec time = {.tv_sec = fired ? 0 : left / NS_PER_S, .tv_nsec = fired ? 0 : left % NS_PER_S};
+        struct timespec time = {.tv_sec = fired ? 0 : step / NS_PER_S, .tv_nsec = fired ? 0 : step % NS_PER_S};
         bool ready = false;
 
         if (ppoll(all, (nfds_t)count + 1, &time, NULL) > 0)

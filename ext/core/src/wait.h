@@ -20,19 +20,19 @@ typedef struct skv_wait {
 /* Fails the reply with INVALID when timeout_ms is negative. */
 int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
-/* Sleeps for `ns`, or until the deadline, or until the cancel handle fires and its hook says so.
- * SKV_OK, SKV_TIMEOUT (the deadline had passed already), SKV_INTERRUPTED, SKV_NOMEM; the reply is not touched. */
+/* Sleeps for `ns`, or until the deadline, or until the cancel handle fires.
+ * SKV_OK, SKV_TIMEOUT (the deadline had passed already), SKV_INTERRUPTED; the reply is not touched. */
 int skv_wait_pause(skv_wait *wait, int64_t ns);
 
 /* As many descriptors as skv_wait_poll() takes. */
 #define SKV_WAIT_FDS 16
 
 /* Waits until one of `count` descriptors is ready (revents as poll(2) sets them), or until `until_ns`, or the deadline,
- * or until the cancel handle fires and its hook says so. What is ready comes before all else, so that an answer which
- * is there already is not lost. SKV_OK, SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM; the reply is not touched. */
+ * or until the cancel handle fires. What is ready comes before all else, so that an answer which
+ * is there already is not lost. SKV_OK, SKV_TIMEOUT, SKV_INTERRUPTED; the reply is not touched. */
 int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns);
 
-/* SKV_INTERRUPTED if the cancel handle fired and its hook says so, else SKV_OK: for loops that do not wait. */
+/* SKV_INTERRUPTED if the cancel handle fired, else SKV_OK: for loops that do not wait. */
 int skv_wait_check(skv_wait *wait);
 
 #endif

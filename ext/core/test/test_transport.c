@@ -232,50 +232,6 @@ static void words_on_an_idle_connection_are_a_farewell_but_with_tls(void)
     end();
 }
 
-static int count_and(void *context)
-{
-    int *calls = context;
-
-    return ++*calls >= 3;
-}
-
-static void *fire_often(void *cancel)
-{
-    for (int i = 0; i < 3; i++) {
-        usleep(30000);
-        skv_cancel_fire(cancel);
-    }
-    return NULL;
-}
-
-static void an_interrupt_that_says_go_on_resumes(void)
-{
-    static const unsigned char small[] = {0x04, 0x01, 'x'};
-    script s = {.write = sizeof small, .piece = 1, .pause_us = 50000, .bytes = (const char *)small};
-    skv_cancel *cancel = skv_cancel_new();
-    skv_wait wait = within(30000, cancel);
-    int calls = 0;
-    pthread_t firing, playing;
-
-    skv_cancel_on_wake(cancel, count_and, &calls);
-    begin();
-    skv_transport_limit(transport, &wait);
-    skv_cancel_fire(cancel);
-    pthread_create(&playing, NULL, play, &s);
-    CHECK(receive_string() == 1);
-    pthread_join(playing, NULL);
-    CHECK(calls == 1);
-    calls = 0;
-    pthread_create(&firing, NULL, fire_often, cancel);
-    CHECK(receive_string() == -1);
-    CHECK(errno == ECANCELED);
-    CHECK(calls == 3);
-    check_failed(SKV_INTERRUPTED, ECANCELED);
-    pthread_join(firing, NULL);
-    end();
-    skv_cancel_free(cancel);
-}
-
 static void an_answer_that_is_there_is_not_lost_to_an_interrupt(void)
 {
     static const unsigned char small[] = {0x04, 0x01, 'x'};
@@ -326,7 +282,6 @@ int main(void)
     a_peer_that_reads_nothing_ends_a_write_at_the_deadline();
     a_peer_that_is_gone_is_found_out();
     words_on_an_idle_connection_are_a_farewell_but_with_tls();
-    an_interrupt_that_says_go_on_resumes();
     an_answer_that_is_there_is_not_lost_to_an_interrupt();
     without_limits_nothing_waits();
     what_is_muted_or_shut_says_nothing();

@@ -76,8 +76,8 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def serialize(value, metadata)
     Simpkv::Codec.encode(value, metadata)
   rescue Simpkv::UnencodableError
-    value = value.is_a?(Puppet::Pops::Types::PBinaryType::Binary) ? value.binary_buffer : plain(value, 'value')
-    Simpkv::Codec.encode(value, plain(metadata, 'metadata'))
+    value = value.is_a?(Puppet::Pops::Types::PBinaryType::Binary) ? value.binary_buffer : plain(value, 'value', 1)
+    Simpkv::Codec.encode(value, plain(metadata, 'metadata', 1))
   end
 
   # @param json [String] a document
@@ -140,11 +140,18 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   private
 
   def reply(options, failed)
-    { result: yield(plugin_instance(options)), err_msg: nil }
+    plugin = plugin_instance(options)
+    { result: yield(plugin), err_msg: nil }
   rescue Simpkv::ConfigError
     raise
-  rescue StandardError => e
-    { result: failed, err_msg: reason(e) }
+  rescue StandardError, SystemStackError => e
+    { result: failed, err_msg: plugin ? attributed(plugin, reason(e)) : reason(e) }
+  end
+
+  # Says which backend it was, once.
+  def attributed(plugin, why)
+    prefix = "simpkv #{plugin_instances.key(plugin)} Error:"
+    why.start_with?(prefix) ? why : "#{prefix} #{why}"
   end
 
   # Calls a plugin.
@@ -152,41 +159,56 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @return [Object] the result
   # @raise [RuntimeError] when the plugin raises, says that it failed, or answers what is no answer
   def ask(plugin, operation, *arguments)
-    begin
-      answer = plugin.public_send(operation, *arguments)
-      why = answer.is_a?(Hash) ? answer[:err_msg] : "#{operation} did not answer a Hash"
-    rescue StandardError, ScriptError => e
-      why = reason(e)
-    end
-    why ||= "#{operation} answered no result and no reason" unless answered?(operation, answer)
-    return answer[:result] if why.nil?
+    raise "the plugin has no method '#{operation}'" unless plugin.respond_to?(operation)
 
-    prefix = "simpkv #{plugin_instances.key(plugin)} Error:"
-    raise why.to_s.start_with?(prefix) ? why : "#{prefix} #{why}"
+    answer = contained { plugin.public_send(operation, *arguments) }
+    raise "#{operation} did not answer a Hash" unless answer.is_a?(Hash)
+
+    why = answer[:err_msg].to_s
+    raise why unless why.empty?
+    raise "#{operation} answered no result and no reason" unless answered?(operation, answer)
+
+    answer[:result]
+  end
+
+  # Runs code of a plugin, whose failures of any kind are a RuntimeError here.
+  def contained
+    yield
+  rescue Interrupt, SignalException, NoMemoryError
+    raise
+  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
+    raise reason(e)
   end
 
   def answered?(operation, answer)
-    return false unless answer.is_a?(Hash)
-
     result = answer[:result]
     case operation
     when :exists then [true, false].include?(result)
     when :get then result.is_a?(String)
-    when :list, :list_partial then result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array)
+    when :list, :list_partial then listing?(result)
     else result
     end
   end
 
-  # What an exception says, unless its message may show a value: then its name, and where it came from.
+  def listing?(result)
+    result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array) &&
+      [*result[:keys].keys, *result[:folders]].all?(String)
+  end
+
+  # What an exception says. Ruby's own exceptions quote what was wrong with a value: of those, while values are at hand,
+  # only their name and where they came from.
   def reason(exception)
     Puppet.debug { "simpkv: #{exception.class}\n#{filter_backtrace(exception.backtrace).join("\n")}" }
-    case exception
-    when NameError, FrozenError, JSON::ParserError, EncodingError
-      where = filter_backtrace(exception.backtrace).first
-      "#{exception.class}#{" at #{where}" if where}"
-    else
-      exception.message
-    end
+    return exception.message unless quoting?(exception)
+
+    where = filter_backtrace(exception.backtrace).first
+    "#{exception.class}#{" at #{where}" if where}"
+  end
+
+  def quoting?(exception)
+    [ArgumentError, EncodingError, FrozenError, IndexError, JSON::JSONError, NameError, RangeError, RegexpError,
+     TypeError, UncaughtThrowError].any? { |type| exception.is_a?(type) } ||
+      exception.class.name.to_s.start_with?('NoMatchingPattern')
   end
 
   def prefix_for(options)
@@ -246,12 +268,21 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def configured_plugin(name, type, options)
     info = plugin_info.fetch(type) { raise "there is no plugin of type '#{type}'" }
     plugin = info[:class].new(name)
-    answer = plugin.configure(Simpkv::Config.copy(options))
-    return plugin if answer.is_a?(Hash) && answer[:result]
+    check_configured(plugin.configure(Simpkv::Config.copy(options)))
+    plugin
+  rescue Interrupt, SignalException, NoMemoryError
+    raise
+  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
+    # No value is at hand here, and the message may well name an option.
+    raise "simpkv Error: Unable to construct '#{name}': #{e.message}"
+  end
 
-    raise((answer[:err_msg] if answer.is_a?(Hash)) || 'configure failed and gave no reason')
-  rescue StandardError, ScriptError => e
-    raise "simpkv Error: Unable to construct '#{name}': #{reason(e)}"
+  # A plugin that neither raises nor answers that it failed is configured.
+  def check_configured(answer)
+    return unless answer.is_a?(Hash) && answer.key?(:result) && !answer[:result]
+
+    why = answer[:err_msg].to_s
+    raise why.empty? ? 'configure failed and gave no reason' : why
   end
 
   def check_unchanged(name, backend)
@@ -265,22 +296,24 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     end)
   end
 
-  # Turns values of Puppet's own types, wherever they are, into what a document can hold. What it does not know it
-  # leaves to the codec, which refuses it.
-  def plain(value, place)
+  # Turns values of Puppet's own types, wherever they are, into what a document can hold. What it does not know, and what
+  # is nested too deeply, it leaves to the codec, which refuses it.
+  def plain(value, place, depth)
+    return value if depth > Simpkv::JsonWriter::DEPTH_MAX
+
     case value
-    when Hash then plain_hash(value, place)
-    when Array then value.each_with_index.map { |member, index| plain(member, "#{place}[#{index}]") }
+    when Hash then plain_hash(value, place, depth + 1)
+    when Array then value.each_with_index.map { |member, index| plain(member, "#{place}[#{index}]", depth + 1) }
     else plain_scalar(value, place)
     end
   end
 
-  def plain_hash(hash, place)
+  def plain_hash(hash, place, depth)
     hash.each_with_object({}) do |(name, member), result|
       name = plain_scalar(name, "a key of #{place}")
       raise Simpkv::UnencodableError, "#{place} has two members named '#{name}'" if result.key?(name)
 
-      result[name] = plain(member, "#{place}['#{name}']")
+      result[name] = plain(member, "#{place}['#{name}']", depth)
     end
   end
 
@@ -340,7 +373,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     known = known.merge(file => [source, plugin_class]).freeze
     environment&.instance_variable_set(:@simpkv_plugin_classes, known)
     plugin_class
-  rescue StandardError, ScriptError, SystemExit => e
+  rescue Interrupt, SignalException, NoMemoryError
+    raise
+  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     Puppet.warning("simpkv plugin from #{file} failed to load: #{e.message}")
     nil
   end

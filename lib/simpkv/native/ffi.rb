@@ -196,7 +196,12 @@ module Simpkv
         store = @store
         raise InvalidError, 'the store is closed' unless store
 
-        yield store
+        begin
+          yield store
+        ensure
+          # Still needed here, so that no collector frees it during the call.
+          store.address
+        end
       end
 
       def call(function, key, timeout_ms, wanted)

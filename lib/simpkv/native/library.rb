@@ -29,9 +29,9 @@ module Simpkv
       begin
         ffi_lib candidates
       rescue LoadError => e
-        raise LoadError, "simpkv's native library does not load: #{e.message}. Install it with " \
-                         '`gem install simpkv` (puppetserver: `puppetserver gem install simpkv`) or with ' \
-                         '`make -C ext/core install`, or name the file in SIMPKV_LIBRARY; in a checkout, run bin/setup.'
+        raise LoadError, "simpkv's native library does not load (it comes with the gem, with `make install` in " \
+                         'ext/core, or from the file that SIMPKV_LIBRARY names; in a checkout, run bin/setup): ' \
+                         "#{e.message}"
       end
 
       text = %i[buffer_in size_t].freeze # a String: its bytes and their number

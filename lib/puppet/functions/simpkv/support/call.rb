@@ -20,8 +20,8 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
     adapter = adapter_for(scope, key)
     where = "simpkv::#{operation} with #{operation =~ /list|tree/ ? 'keydir' : 'key'}='#{key}'"
     begin
-      merged = (adapter.merged_options[options] ||= merge(scope, adapter, options))
-      check_key(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
+      merged = adapter.merged_options[options] || merge(scope, adapter, options)
+      check_merged(scope, adapter, key, merged)
       reply = adapter.public_send(operation, key, *arguments, merged)
     rescue Simpkv::ConfigError => e
       raise ArgumentError, "simpkv Configuration Error for #{where}: #{e.message}"
@@ -55,8 +55,19 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
     internal_call_function(scope, 'simpkv::support::key::validate', [key, upper])
   end
 
+  # What could not be told before it was known which backend the key is for: whether capital letters are allowed, and
+  # whether there is room for the prefix.
+  def check_merged(scope, adapter, key, merged)
+    check_key(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
+    adapter.normalize_key(key, merged) if key.bytesize > 3000
+  rescue Simpkv::TooLargeError => e
+    raise ArgumentError, e.message
+  end
+
+  # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own.
   def merge(scope, adapter, options)
-    internal_call_function(scope, 'simpkv::support::config::merge', [options, adapter.backends])
+    merged = internal_call_function(scope, 'simpkv::support::config::merge', [options, adapter.backends])
+    adapter.merged_options[Simpkv::Config.copy(options)] = merged
   end
 
   def present(operation, result)

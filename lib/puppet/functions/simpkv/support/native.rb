@@ -8,24 +8,25 @@ Puppet::Functions.create_function(:'simpkv::support::native') do
   dispatch(:require_gem) { return_type 'Undef' }
 
   def require_gem
-    load_gem unless defined?(Simpkv::Store)
+    activate_gem unless defined?(Simpkv::Store)
+    # Also when another thread of this process is in the middle of it: then this waits for that.
+    require 'simpkv'
     return if wanted <= Simpkv::API
 
     raise LoadError, "The gem 'simpkv' #{Simpkv::VERSION} is too old for this module: it offers interface " \
                      "#{Simpkv::API}, #{wanted} is needed. #{remedy}"
+  rescue LoadError => e
+    raise if e.message.include?(remedy)
+
+    raise LoadError, "The gem 'simpkv' cannot be loaded: #{e.message}. #{remedy}"
   end
 
   # Asks for the gem first: `puppet apply` has the `lib` of every module on its load path, this module's as well, and
   # what a checkout of the module has there may not be built.
-  def load_gem
-    begin
-      gem('simpkv')
-    rescue Gem::LoadError => e
-      Puppet.debug { "simpkv is not installed as a gem: #{e.message}" }
-    end
-    require 'simpkv'
-  rescue LoadError => e
-    raise LoadError, "The gem 'simpkv' cannot be loaded: #{e.message}. #{remedy}"
+  def activate_gem
+    gem('simpkv')
+  rescue Gem::LoadError => e
+    Puppet.debug { "simpkv is not installed as a gem: #{e.message}" }
   end
 
   # The interface of the gem that this module is written for. A gem supports older modules through a major version.

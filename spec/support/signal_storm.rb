@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+# A program for spec/integration/interrupts_spec.rb: waits for a lock while signals come as fast as another process can
+# send them, most of them harmless, every 40th one raising; prints how often one raised, how many descriptors below the
+# root were left open, and whether the key can be used afterwards.
+require 'simpkv'
+require 'tmpdir'
+
+# What happens in one process.
+class SignalStorm
+  def initialize(folder)
+    @root = File.realpath(folder)
+    @store = Simpkv::Store.open('file', 'root_path' => @root, 'lock_timeout_seconds' => 60)
+    @store.put('globals/k', '{"value":1}')
+    @armed = false
+    @raised = @harmless = 0
+  end
+
+  def run(duration)
+    trap(:USR1) { @harmless += 1 }
+    trap(:USR2) { raise IOError, 'stop' if @armed }
+    lock = File.open(File.join(@root, 'globals', 'k'), 'r+')
+    lock.flock(File::LOCK_EX)
+    before = open_below_root
+    finish = now + duration
+    sender = fork { send_signals(Process.ppid, duration + 1) }
+    wait_for_lock while now < finish
+    Process.wait(sender)
+    GC.start
+    left_open = open_below_root - before
+    lock.close
+    "#{@raised} #{left_open} #{usable?}"
+  end
+
+  private
+
+  def wait_for_lock
+    @armed = true
+    @store.get('globals/k')
+  rescue IOError
+    @raised += 1
+  ensure
+    @armed = false
+  end
+
+  def send_signals(pid, duration)
+    %i[USR1 USR2].each { |signal| trap(signal, 'DEFAULT') }
+    finish = now + duration
+    count = 0
+    while now < finish
+      count += 1
+      Process.kill((count % 40).zero? ? :USR2 : :USR1, pid)
+    end
+    exit!(0)
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
+  def open_below_root
+    Dir['/proc/self/fd/*'].count do |descriptor|
+      File.readlink(descriptor).start_with?(@root)
+    rescue Errno::ENOENT
+      false
+    end
+  end
+
+  def usable?
+    @store.put('globals/k', '{"value":2}') && @store.get('globals/k') == '{"value":2}'
+  end
+end
+
+Dir.mktmpdir('simpkv') { |folder| puts SignalStorm.new(folder).run(Float(ARGV.fetch(0))) }
