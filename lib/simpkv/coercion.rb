@@ -9,8 +9,8 @@ module Simpkv
       hash: [->(value) { value if value.is_a?(Hash) }, 'a Hash'],
       boolean: [->(value) { { true => true, 'true' => true, false => false, 'false' => false }[value] },
                 'true or false'],
-      id: [->(value) { text(value) if value.is_a?(String) && (value.split('/') & ['.', '..']).empty? },
-           "a String that is not empty and has no '.' or '..' between slashes"],
+      id: [->(value) { id(value) },
+           "a String without control characters, and with a name other than '.' and '..' between slashes"],
       path: [->(value) { path(value) }, 'an absolute path'],
       seconds: [->(value) { seconds(value) }, 'a number of seconds, 0 or more'],
       duration: [->(value) { (found = seconds(value)) && found.positive? ? found : nil },
@@ -40,6 +40,12 @@ module Simpkv
 
       def text(value)
         value if value.is_a?(String) && !value.empty? && !value.include?("\0")
+      end
+
+      def id(value)
+        return unless text(value) && value.valid_encoding? && !value.match?(/[[:cntrl:]]/)
+
+        value if (value.split('/', -1) & ['', '.', '..']).empty?
       end
 
       def path(value)

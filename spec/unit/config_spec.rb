@@ -33,7 +33,7 @@ RSpec.describe Simpkv::Config do
       'lock_timeout_seconds' => [-1, '-1', 'soon', '', true, [], Float::NAN, Float::INFINITY],
       'root_path' => ['relative', '', 5, "/a\0b", ['/a']],
       'case_sensitive' => ['yes', 1, ''],
-      'id' => ['', 5, '..', 'a/../b', './a', "a\0"]
+      'id' => ['', 5, '..', 'a/../b', './a', "a\0", '/', 'a//b', '/a', 'a/', "a\nb", "a\xff"]
     }.each do |name, values|
       values.each do |value|
         it "refuses #{value.inspect} for #{name}, names the option and does not show the value" do
