@@ -259,9 +259,10 @@ RSpec.describe 'The adapter' do
     expect(world.adapter.merged_options.keys).not_to include(options)
   end
 
-  it 'refuses what is nested too deeply with a message, also where softfail makes it a warning (the stack overflowed)' do
+  it 'refuses what is nested too deeply in words, also where softfail makes it a warning (the stack overflowed)' do
     deep = 5000.times.reduce(1) { |inner, _| [inner] }
-    expect { put('a', deep, memory) }.to raise_error(RuntimeError, /simpkv Error for simpkv::put with key='a': .*deeper/)
+    expect { put('a', deep, memory) }
+      .to raise_error(RuntimeError, /simpkv Error for simpkv::put with key='a': .*deeper/)
     expect(put('a', deep, memory.merge('softfail' => true))).to be(false)
     expect { world.call('simpkv::put', 'a', 1, { 'm' => deep }, memory) }.to raise_error(RuntimeError, /deeper/)
   end

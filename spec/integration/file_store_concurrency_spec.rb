@@ -56,7 +56,7 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes' do
     expect(torn).to eq(0)
   end
 
-  it 'deletes a tree that others delete and make anew at the same time (it waited out its time at a folder long gone)' do
+  it 'deletes a tree that others delete and make anew meanwhile (it waited for a folder long gone)' do
     others = (0..3).map do
       child do
         200.times do |i|

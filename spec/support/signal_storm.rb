@@ -19,20 +19,24 @@ class SignalStorm
   def run(duration)
     trap(:USR1) { @harmless += 1 }
     trap(:USR2) { raise IOError, 'stop' if @armed }
-    lock = File.open(File.join(@root, 'globals', 'k'), 'r+')
-    lock.flock(File::LOCK_EX)
     before = open_below_root
-    finish = now + duration
-    sender = fork { send_signals(Process.ppid, duration + 1) }
-    wait_for_lock while now < finish
-    Process.wait(sender)
+    File.open(File.join(@root, 'globals', 'k'), 'r+') do |lock|
+      lock.flock(File::LOCK_EX)
+      wait_under_signals(duration)
+    end
     GC.start
     left_open = open_below_root - before
-    lock.close
     "#{@raised} #{left_open} #{usable?}"
   end
 
   private
+
+  def wait_under_signals(duration)
+    finish = now + duration
+    sender = fork { send_signals(Process.ppid, duration + 1) }
+    wait_for_lock while now < finish
+    Process.wait(sender)
+  end
 
   def wait_for_lock
     @armed = true

@@ -174,7 +174,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # Runs code of a plugin, whose failures of any kind are a RuntimeError here.
   def contained
     yield
-  rescue Interrupt, SignalException, NoMemoryError
+  rescue SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     raise reason(e)
@@ -270,7 +270,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     plugin = info[:class].new(name)
     check_configured(plugin.configure(Simpkv::Config.copy(options)))
     plugin
-  rescue Interrupt, SignalException, NoMemoryError
+  rescue SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     # No value is at hand here, and the message may well name an option.
@@ -296,8 +296,8 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     end)
   end
 
-  # Turns values of Puppet's own types, wherever they are, into what a document can hold. What it does not know, and what
-  # is nested too deeply, it leaves to the codec, which refuses it.
+  # Turns values of Puppet's own types, wherever they are, into what a document can hold. What it does not know, and
+  # what is nested too deeply, it leaves to the codec, which refuses it.
   def plain(value, place, depth)
     return value if depth > Simpkv::JsonWriter::DEPTH_MAX
 
@@ -373,7 +373,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     known = known.merge(file => [source, plugin_class]).freeze
     environment&.instance_variable_set(:@simpkv_plugin_classes, known)
     plugin_class
-  rescue Interrupt, SignalException, NoMemoryError
+  rescue SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     Puppet.warning("simpkv plugin from #{file} failed to load: #{e.message}")
