@@ -18,7 +18,8 @@ missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'j
 missing('libldap (its header ldap.h)') unless have_header('ldap.h')
 missing('liblber') unless have_library('lber', 'ber_free', 'lber.h')
 
-# Of EL 8's two libldaps, the one called ldap_r may be used by several threads at once; elsewhere there is one, and it may.
+# Of EL 8's two libldaps, the one called ldap_r may be used by several threads at once; elsewhere there is one, and
+# it may.
 threads = <<~PROBE
   #include <ldap.h>
   int main(void) {
