@@ -61,7 +61,7 @@ install: $(library)
 	cp $(root)include/simpkv.h $(DESTDIR)$(INCLUDEDIR)/simpkv.h
 
 run-tests: $(tests)
-	@set -e; for test in $(filter-out $(BUILD)/$(WITHOUT),$(tests)); do $(RUN) $$test; done
+	@set -e; for test in $(filter-out $(addprefix $(BUILD)/,$(WITHOUT)),$(tests)); do $(RUN) $$test; done
 
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
