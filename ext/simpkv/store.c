@@ -216,10 +216,14 @@ static int run_kind(call *c)
 static int run_put(call *c)
 {
     bool expects = !NIL_P(c->expect);
+    int status = skv_put(c->native->store, BYTES(c->key), BYTES(c->document), c->condition,
+                         expects ? RSTRING_PTR(c->expect) : NULL, expects ? (size_t)RSTRING_LEN(c->expect) : 0,
+                         c->timeout_ms, c->cancel, c->reply);
 
-    return skv_put(c->native->store, BYTES(c->key), BYTES(c->document), c->condition,
-                   expects ? RSTRING_PTR(c->expect) : NULL, expects ? (size_t)RSTRING_LEN(c->expect) : 0, c->timeout_ms,
-                   c->cancel, c->reply);
+    /* Should the call be made again. */
+    if (status == SKV_INTERRUPTED && skv_reply_number(c->reply))
+        c->condition |= SKV_PUT_IN_DOUBT;
+    return status;
 }
 
 static int run_delete(call *c)

@@ -107,9 +107,10 @@ SKV_API int64_t skv_reply_number(const skv_reply *reply);
  * milliseconds (0: not at all; negative: SKV_INVALID), and `cancel`, which may be NULL. Reading, writing and deleting
  * files does not count as waiting.
  *
- * A call that was cancelled answers SKV_INTERRUPTED. It has then changed nothing (skv_deletetree(): left a part undone)
- * and can simply be made again: that is what a binding does when the interrupt turns out to be harmless. A list goes on
- * where it was.
+ * A call that was cancelled answers SKV_INTERRUPTED, and can simply be made again: that is what a binding does when the
+ * interrupt turns out to be harmless. A list goes on where it was. In files, such a call has changed nothing
+ * (skv_deletetree(): left a part undone). A directory may still do what it was asked to, if it had not answered 0.2 s
+ * after skv_cancel_fire(): to repeat skv_put() with a condition then takes SKV_PUT_IN_DOUBT.
  */
 typedef struct skv_cancel skv_cancel;
 
@@ -225,7 +226,7 @@ SKV_API void skv_close(skv_store *store);
 /*
  * All that follow take a key relative to the store ("environments/dev/a/b", as skv_key_join() makes it) and can return,
  * beside what is listed: SKV_INVALID or SKV_TOO_LARGE (the key), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_DENIED,
- * SKV_UNAVAILABLE. After SKV_INTERRUPTED nothing was changed, or the change is complete. Thread-safe, all of them.
+ * SKV_UNAVAILABLE. Thread-safe, all of them.
  */
 
 /* Reads a key: the data are its document. SKV_OK, SKV_NOT_FOUND, SKV_IS_FOLDER. */
@@ -242,10 +243,16 @@ SKV_API int skv_exists(skv_store *store, const char *key, size_t key_len, int64_
 #define SKV_PUT_ABSENT 1 /* only if there is no such key: else SKV_EXISTS */
 #define SKV_PUT_EXPECT 2 /* only if the stored document is `expect`, to the byte: else SKV_CONFLICT */
 
+/* A flag beside these: the same call was made before, was interrupted, and answered that it may have written. If the
+ * stored document is this one, it has; if it is neither this one nor what the condition allows, nobody can tell
+ * (SKV_UNAVAILABLE). */
+#define SKV_PUT_IN_DOUBT 4
+
 /*
  * Stores a document, with the folders that it needs. The number is 1 if something was written, 0 if the stored document
  * says the same already (skv_document_same()). `expect` counts with SKV_PUT_EXPECT only; NULL otherwise.
  * SKV_OK, SKV_EXISTS, SKV_CONFLICT (absent counts as one), SKV_IS_FOLDER, SKV_IS_KEY (a name on the way is a key's).
+ * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0.
  */
 SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
                     int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,

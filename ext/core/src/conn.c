@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include <sys/time.h>
 
 #define OID_ASSERTION "1.3.6.1.1.12"
 #define OID_PRE_READ "1.3.6.1.1.13.1"
@@ -221,13 +222,22 @@ void skv_conn_spoil(skv_conn *conn)
 
 int skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
 {
-    int code = LDAP_SERVER_DOWN;
+    /* libldap does not wait by itself: 0 means that a message was read, but not all that was asked for. */
+    struct timeval at_once = {0};
+    int rc, code = LDAP_SERVER_DOWN;
 
     *message = NULL;
-    if (ldap_result(conn->ld, message_id, all, NULL, message) > 0)
+    skv_transport_set_resumable(conn->transport, true);
+    do
+        rc = ldap_result(conn->ld, message_id, all, &at_once, message);
+    while (rc == 0 && !skv_transport_is_interrupted(conn->transport));
+    skv_transport_set_resumable(conn->transport, false);
+    if (rc > 0)
         return LDAP_SUCCESS;
     ldap_msgfree(*message);
     *message = NULL;
+    if (rc == 0)
+        return LDAP_USER_CANCELLED;
     conn->usable = false;
     ldap_get_option(conn->ld, LDAP_OPT_RESULT_CODE, &code);
     return skv_conn_send_error(conn, code == LDAP_SUCCESS ? LDAP_LOCAL_ERROR : code);

@@ -86,8 +86,9 @@ void skv_conn_spoil(skv_conn *conn);
 
 /*
  * Waits for the next message of an operation: LDAP_SUCCESS with *message set (owned by the caller: ldap_msgfree), or a
- * libldap error: LDAP_TIMEOUT (deadline), LDAP_USER_CANCELLED (interrupt), LDAP_SERVER_DOWN (the connection is lost),
- * ... after which the connection is not usable. `all`: LDAP_MSG_ALL or LDAP_MSG_ONE.
+ * libldap error: LDAP_TIMEOUT (deadline), LDAP_SERVER_DOWN (the connection is lost), ... after which the connection is
+ * not usable; or LDAP_USER_CANCELLED (interrupt): then the message is still to come, and is either waited for again,
+ * after another skv_conn_begin(), or the connection is spoilt. `all`: LDAP_MSG_ALL or LDAP_MSG_ONE.
  */
 int skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message);
 

@@ -205,18 +205,29 @@ static int finish(skv_ldap_call *call, int error, int id, skv_ldap_answer *answe
     if (error != LDAP_SUCCESS)
         return answer->code = skv_conn_send_error(call->conn, error);
     error = skv_conn_result(call->conn, id, LDAP_MSG_ALL, &answer->message);
-    if (error != LDAP_SUCCESS)
-        return answer->code = error;
-    return skv_ldap_parse(call, answer);
+    if (error == LDAP_SUCCESS)
+        return skv_ldap_parse(call, answer);
+    skv_conn_spoil(call->conn);
+    return answer->code = error;
+}
+
+/* What each request starts with: its limits, unless the call has been interrupted by then. */
+static int start(skv_ldap_call *call)
+{
+    skv_wait *wait = skv_ldap_round_trip(call);
+
+    skv_conn_begin(call->conn, wait);
+    return skv_wait_check(wait) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
 }
 
 int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,
                     int *id)
 {
     LDAPControl *controls[] = {control, NULL};
-    int error;
+    int error = start(call);
 
-    skv_conn_begin(call->conn, skv_ldap_round_trip(call));
+    if (error != LDAP_SUCCESS)
+        return error;
     /* libldap does not change what it is given. */
     error = ldap_search_ext(skv_conn_handle(call->conn), dn, scope, "(objectClass=*)", (char **)(uintptr_t)attributes,
                             0, controls, NULL, NULL, LDAP_NO_LIMIT, id);
@@ -247,11 +258,11 @@ static int changed(skv_ldap_call *call, const skv_ldap_answer *answer)
 
 int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer)
 {
-    int id = 0, error;
+    int id = 0, error = start(call);
 
     *answer = (skv_ldap_answer){0};
-    skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-    error = ldap_add_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
+    if (error == LDAP_SUCCESS)
+        error = ldap_add_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
     finish(call, error, id, answer);
     return changed(call, answer);
 }
@@ -259,22 +270,22 @@ int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_a
 int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer)
 {
     LDAPControl *controls[] = {control, NULL};
-    int id = 0, error;
+    int id = 0, error = start(call);
 
     *answer = (skv_ldap_answer){0};
-    skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-    error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, controls, NULL, &id);
+    if (error == LDAP_SUCCESS)
+        error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, controls, NULL, &id);
     finish(call, error, id, answer);
     return changed(call, answer);
 }
 
 int skv_ldap_delete(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer)
 {
-    int id = 0, error;
+    int id = 0, error = start(call);
 
     *answer = (skv_ldap_answer){0};
-    skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-    error = ldap_delete_ext(skv_conn_handle(call->conn), dn, NULL, NULL, &id);
+    if (error == LDAP_SUCCESS)
+        error = ldap_delete_ext(skv_conn_handle(call->conn), dn, NULL, NULL, &id);
     finish(call, error, id, answer);
     return changed(call, answer);
 }

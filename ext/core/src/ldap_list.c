@@ -43,24 +43,22 @@ static int not_found(skv_ldap_call *call)
     return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
 }
 
-/* There is nothing below it: in the hex layout that can be because it is a key. */
-static int check_empty(skv_ldap_call *call)
-{
-    int kind;
-
-    if (call->store->layout != SKV_LAYOUT_HEX || skv_ldap_kind_of(call, call->dn, &kind) != SKV_OK)
-        return call->reply->status;
-    return kind == SKV_KIND_FOLDER ? SKV_OK : not_found(call);
-}
-
 /* The two roots are there from the first on, though their entries come with the first key. */
 static int no_folder(ldap_list *list)
 {
-    skv_ldap_call *call = &list->call;
+    return strchr(list->path, '/') || !skv_ldap_is_structure(&list->folder) ? not_found(&list->call) : SKV_OK;
+}
 
-    if (skv_ldap_check_base(call, &list->first) != SKV_OK)
+/* There is nothing below it; when asked for pages, 389-DS says that of an entry that is not there, too. And in the hex
+ * layout it may be a key. */
+static int check_empty(ldap_list *list)
+{
+    skv_ldap_call *call = &list->call;
+    int kind;
+
+    if (skv_ldap_kind_of(call, call->dn, &kind) != SKV_OK || kind == SKV_KIND_FOLDER)
         return call->reply->status;
-    return strchr(list->path, '/') || !skv_ldap_is_structure(&list->folder) ? not_found(call) : SKV_OK;
+    return kind == SKV_KIND_KEY ? not_found(call) : no_folder(list);
 }
 
 /* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
@@ -72,14 +70,15 @@ static int attempt(skv_ldap_call *call)
     switch (skv_ldap_search_next(call, &list->search, &list->first)) {
     case LDAP_SUCCESS:
         if (!list->first.message) {
-            check_empty(call);
+            check_empty(list);
             break;
         }
         list->kept = call->conn;
         call->conn = NULL;
         return SKV_OK;
     case LDAP_NO_SUCH_OBJECT:
-        no_folder(list);
+        if (skv_ldap_check_base(call, &list->first) == SKV_OK)
+            no_folder(list);
         break;
     default:
         skv_ldap_search_failed(call, &list->first);
@@ -157,19 +156,25 @@ static int take_entry(ldap_list *list, skv_ldap_answer *answer, skv_reply *page)
     return skv_reply_done(page);
 }
 
-static int next_entry(ldap_list *list, skv_reply *page)
+/* Whether more can be added to the page. */
+static bool next_entry(ldap_list *list, skv_reply *page)
 {
     skv_ldap_answer answer = list->first;
+    bool interrupted;
 
     list->first = (skv_ldap_answer){0};
     if (!answer.message)
         skv_ldap_search_next(&list->call, &list->search, &answer);
-    if (answer.code != LDAP_SUCCESS)
+    interrupted = answer.code == LDAP_USER_CANCELLED;
+    /* What is on the page already is handed out first. */
+    if (answer.code != LDAP_SUCCESS && !(interrupted && page->number))
         skv_ldap_search_failed(&list->call, &answer);
     else if (answer.message)
         take_entry(list, &answer, page);
     skv_ldap_answer_free(&answer);
-    return page->status;
+    if (list->search.over || (page->status != SKV_OK && !interrupted))
+        let_go(list);
+    return list->call.conn && !interrupted && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS;
 }
 
 static void add_roots(ldap_list *list, skv_reply *page)
@@ -188,12 +193,10 @@ int skv_ldap_list_next(skv_list *handle, skv_wait *wait, skv_reply *reply)
     list->call.reply = reply;
     if (list->roots)
         add_roots(list, reply);
-    if (list->call.conn)
+    if (list->call.conn) {
         skv_conn_begin(list->call.conn, wait);
-    while (list->call.conn && reply->status == SKV_OK && reply->data.len < PAGE_BYTES && reply->number < PAGE_RECORDS) {
-        next_entry(list, reply);
-        if (list->search.over || reply->status != SKV_OK)
-            let_go(list);
+        while (next_entry(list, reply))
+            ;
     }
     if (reply->status == SKV_OK && reply->number == 0)
         reply->status = SKV_END;

@@ -365,15 +365,14 @@ int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args,
 {
     put_call put = {.args = args};
 
-    /* Whoever is interrupted makes the call again, and could not tell its own write from another's: a conditional one
-     * is not. */
-    if (args->condition != SKV_PUT_ANY)
-        wait->cancel = NULL;
     if (skv_ldap_begin(&put.call, store, SKV_OP_PUT, key, SKV_KIND_KEY, wait, reply) == SKV_OK &&
         check_document(&put) == SKV_OK) {
         put.document = (struct berval){args->document_len, TEXT(args->document)};
+        put.call.doubtful = args->in_doubt;
         skv_ldap_run(&put.call, attempt);
     }
+    if (reply->status == SKV_INTERRUPTED)
+        reply->number = put.call.doubtful;
     skv_ldap_end(&put.call);
     return reply->status;
 }

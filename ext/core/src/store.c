@@ -142,7 +142,8 @@ static int check_put(const skv_put_args *args, skv_reply *reply)
 int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len, int condition,
             const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    skv_put_args args = {document, document_len, condition, expect, expect_len};
+    skv_put_args args = {document, document_len, condition & ~SKV_PUT_IN_DOUBT,
+                         expect,   expect_len,   condition & SKV_PUT_IN_DOUBT};
     key_call call;
     int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 

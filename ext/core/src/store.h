@@ -18,6 +18,7 @@ typedef struct skv_put_args {
     int condition;
     const char *expect;
     size_t expect_len;
+    bool in_doubt; /* SKV_PUT_IN_DOUBT */
 } skv_put_args;
 
 /* Each operation answers the status that it leaves in the reply, which is empty when it starts. All are called from

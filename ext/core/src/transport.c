@@ -12,8 +12,10 @@ struct skv_transport {
     int failure; /* a status */
     skv_wait *wait;
     bool has_sent;
-    bool answer_due; /* nothing was read since the last write: there is nothing to read before poll() says so */
-    size_t from, to; /* what was read ahead and not handed out yet */
+    bool resumable;   /* an interrupt of a read is no failure */
+    bool interrupted; /* by such a one */
+    bool answer_due;  /* nothing was read since the last write: there is nothing to read before poll() says so */
+    size_t from, to;  /* what was read ahead and not handed out yet */
     char ahead[READ_AHEAD];
 };
 
@@ -28,7 +30,7 @@ skv_transport *skv_transport_new(int fd)
     transport->fd = fd;
     transport->failure = SKV_OK;
     transport->wait = NULL;
-    transport->has_sent = transport->answer_due = false;
+    transport->has_sent = transport->resumable = transport->interrupted = transport->answer_due = false;
     transport->from = transport->to = 0;
     return transport;
 }
@@ -57,7 +59,17 @@ int skv_transport_fd(const skv_transport *transport)
 void skv_transport_limit(skv_transport *transport, skv_wait *wait)
 {
     transport->wait = wait;
-    transport->has_sent = false;
+    transport->has_sent = transport->interrupted = false;
+}
+
+bool skv_transport_is_interrupted(const skv_transport *transport)
+{
+    return transport->interrupted;
+}
+
+void skv_transport_set_resumable(skv_transport *transport, bool resumable)
+{
+    transport->resumable = resumable;
 }
 
 void skv_transport_mute(skv_transport *transport)
@@ -87,7 +99,7 @@ bool skv_transport_is_alive(const skv_transport *transport, bool tls)
     return tls && !(fd.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
 }
 
-/* Never EAGAIN or EINTR, which libldap takes for a reason to go on. */
+/* Never EAGAIN or EINTR, which libldap takes for a reason to go on; but see wait_to_read(). */
 static ber_slen_t fail(skv_transport *transport, int status)
 {
     transport->failure = status;
@@ -100,7 +112,7 @@ static int wait_for(skv_transport *transport, short events)
 {
     struct pollfd fd = {.fd = transport->fd, .events = events};
 
-    return transport->wait ? skv_wait_poll(transport->wait, &fd, 1, INT64_MAX) : SKV_TIMEOUT;
+    return transport->wait ? skv_wait_answer(transport->wait, &fd) : SKV_TIMEOUT;
 }
 
 static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
@@ -112,6 +124,20 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
     memcpy(out, transport->ahead + transport->from, len);
     transport->from += len;
     return (ber_slen_t)len;
+}
+
+/* 0 when there is something to read. */
+static ber_slen_t wait_to_read(skv_transport *transport)
+{
+    int status = wait_for(transport, POLLIN);
+
+    if (status == SKV_OK)
+        return 0;
+    if (status != SKV_INTERRUPTED || !transport->resumable)
+        return fail(transport, status);
+    transport->interrupted = true;
+    errno = EAGAIN;
+    return -1;
 }
 
 /* Large pieces go to libldap's buffer at once. */
@@ -127,11 +153,8 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
     for (;;) {
         ssize_t got;
 
-        if (transport->answer_due) {
-            int status = wait_for(transport, POLLIN);
-            if (status != SKV_OK)
-                return fail(transport, status);
-        }
+        if (transport->answer_due && wait_to_read(transport) != 0)
+            return -1;
         got = recv(transport->fd, direct ? out : transport->ahead, direct ? len : READ_AHEAD, MSG_DONTWAIT);
         transport->answer_due = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (got > 0 && direct)

@@ -38,6 +38,12 @@ void skv_transport_mute(skv_transport *transport);
  * connection is lost). It stays failed. */
 int skv_transport_failure(const skv_transport *transport);
 
+/* Whether an interrupt of a read is to be no failure: the read then answers EAGAIN, and the rest can be read later. */
+void skv_transport_set_resumable(skv_transport *transport, bool resumable);
+
+/* Whether that has happened since skv_transport_limit(). */
+bool skv_transport_is_interrupted(const skv_transport *transport);
+
 /* Whether a byte was handed to the socket since skv_transport_limit(). */
 bool skv_transport_has_sent(const skv_transport *transport);
 

@@ -9,6 +9,9 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
+/* How long an answer that is due is waited for after the handle has fired. */
+#define GRACE_NS (200 * SKV_NS_PER_MS)
+
 /*
  * Most calls never wait, so the descriptor is made by the first that does. Whoever fires sets `fired` first and then
  * writes to the descriptor, if it is there; whoever waits publishes the descriptor first and then looks at `fired`: one
@@ -78,6 +81,7 @@ int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_re
     if (timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more", (long long)timeout_ms);
     wait->cancel = cancel;
+    wait->give_up_ns = 0;
     wait->deadline_ns = timeout_ms > (INT64_MAX - now) / SKV_NS_PER_MS ? INT64_MAX : now + timeout_ms * SKV_NS_PER_MS;
     return SKV_OK;
 }
@@ -89,6 +93,7 @@ int skv_wait_check(skv_wait *wait)
     if (!cancel || !atomic_load(&cancel->fired))
         return SKV_OK;
     skv_cancel_reset(cancel);
+    wait->give_up_ns = 0;
     return SKV_INTERRUPTED;
 }
 
@@ -104,36 +109,54 @@ static int event_of(skv_cancel *cancel)
     return event;
 }
 
-int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns)
+/* One look at the descriptors, for `ns` at the most. The last of `all` is the handle's. */
+static bool poll_once(struct pollfd *all, struct pollfd *fds, int count, int64_t ns)
+{
+    struct timespec time = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+    bool ready = false;
+
+    if (ppoll(all, (nfds_t)count + 1, &time, NULL) > 0)
+        for (int i = 0; i < count; i++) {
+            fds[i].revents = all[i].revents;
+            ready = ready || all[i].revents;
+        }
+    return ready;
+}
+
+/* `grace_ns` is for how long the wait goes on after the handle has fired. */
+static int poll_until(skv_wait *wait, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
 {
     struct pollfd all[SKV_WAIT_FDS + 1];
-    int64_t end = until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns;
-    bool blind;
+    const int event = wait->cancel ? event_of(wait->cancel) : -1;
+    const int64_t step = wait->cancel && event < 0 ? 10 * SKV_NS_PER_MS : INT64_MAX;
 
     for (int i = 0; i < count; i++)
         all[i] = fds[i];
-    all[count] = (struct pollfd){.fd = wait->cancel ? event_of(wait->cancel) : -1, .events = POLLIN};
-    blind = wait->cancel && all[count].fd < 0;
     for (;;) {
-        int64_t now = skv_now_ns(), left = now < end ? end - now : 0;
-        int64_t step = blind && left > 10 * SKV_NS_PER_MS ? 10 * SKV_NS_PER_MS : left;
-        /* A handle that fired before it had a descriptor: look at what is ready, but do not sleep. */
         bool fired = wait->cancel && atomic_load(&wait->cancel->fired);
-        struct timespec time = {.tv_sec = fired ? 0 : step / NS_PER_S, .tv_nsec = fired ? 0 : step % NS_PER_S};
-        bool ready = false;
+        int64_t now = skv_now_ns(), stop = end, left;
 
-        if (ppoll(all, (nfds_t)count + 1, &time, NULL) > 0)
-            for (int i = 0; i < count; i++) {
-                fds[i].revents = all[i].revents;
-                ready = ready || all[i].revents;
-            }
-        if (ready)
+        if (fired && !wait->give_up_ns)
+            wait->give_up_ns = now + grace_ns;
+        if (fired && wait->give_up_ns < end)
+            stop = wait->give_up_ns;
+        left = now < stop ? stop - now : 0;
+        all[count] = (struct pollfd){.fd = fired ? -1 : event, .events = POLLIN};
+        if (poll_once(all, fds, count, left < step ? left : step))
             return SKV_OK;
-        if (skv_wait_check(wait) != SKV_OK)
-            return SKV_INTERRUPTED;
-        if (!fired && !left)
-            return SKV_TIMEOUT;
+        if (!left)
+            return skv_wait_check(wait) == SKV_OK ? SKV_TIMEOUT : SKV_INTERRUPTED;
     }
+}
+
+int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns)
+{
+    return poll_until(wait, fds, count, until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns, 0);
+}
+
+int skv_wait_answer(skv_wait *wait, struct pollfd *fd)
+{
+    return poll_until(wait, fd, 1, wait->deadline_ns, GRACE_NS);
 }
 
 int skv_wait_pause(skv_wait *wait, int64_t ns)

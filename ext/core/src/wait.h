@@ -15,6 +15,7 @@ int64_t skv_now_ns(void);
 typedef struct skv_wait {
     int64_t deadline_ns; /* CLOCK_MONOTONIC */
     skv_cancel *cancel;  /* borrowed; may be NULL */
+    int64_t give_up_ns;  /* since the handle fired: until when the wait goes on all the same; else 0 */
 } skv_wait;
 
 /* Fails the reply with INVALID when timeout_ms is negative. */
@@ -31,6 +32,11 @@ int skv_wait_pause(skv_wait *wait, int64_t ns);
  * or until the cancel handle fires. What is ready comes before all else, so that an answer which
  * is there already is not lost. SKV_OK, SKV_TIMEOUT, SKV_INTERRUPTED; the reply is not touched. */
 int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns);
+
+/* The same for one descriptor, on which the answer to a request is due: when the handle fires, the answer is waited for
+ * 0.2 s more. Most interrupts are harmless, and most answers come within that time: no connection is given up then, and
+ * no result is lost. */
+int skv_wait_answer(skv_wait *wait, struct pollfd *fd);
 
 /* SKV_INTERRUPTED if the cancel handle fired, else SKV_OK: for loops that do not wait. */
 int skv_wait_check(skv_wait *wait);

@@ -1,6 +1,10 @@
 #include "directory.h"
 
-#include <stdio.h>
+#include "check.h"
+
+#include <string.h>
+
+slapd server;
 
 static const char base_tree[] = "dn: dc=simp\nobjectClass: dcObject\nobjectClass: organization\ndc: simp\no: simp\n\n"
                                 "dn: " DIRECTORY_USER_DN "\nobjectClass: organizationalRole\n"
@@ -35,5 +39,55 @@ bool directory_begin(slapd *s, const char *schema, const char *database)
     if (schema)
         snprintf(include, sizeof include, "include %s", schema);
     snprintf(lines, sizeof lines, "%s\n%s", database, access_rules);
-    return slapd_begin_with(s, SLAPD_NO_TLS, include, lines) && directory_modify(s, base_tree);
+    return slapd_begin_with(s, SLAPD_TLS, include, lines) && directory_modify(s, base_tree);
+}
+
+skv_store *open_at_uri(const char *uri, bool root, const char *const *more)
+{
+    char options[2048];
+    size_t used = 0;
+
+#define OPTION(...) used += (size_t)snprintf(options + used, sizeof options - used, __VA_ARGS__) + 1
+    OPTION("ldap_uri%c%s", '\0', uri);
+    OPTION("base_dn%c%s", '\0', DIRECTORY_BASE_DN);
+    if (!root) {
+        OPTION("admin_dn%c%s", '\0', DIRECTORY_USER_DN);
+        OPTION("admin_pw_file%c%s", '\0', server.password_file);
+    }
+    for (; more && *more; more++) {
+        const char *value = strchr(*more, '=') + 1;
+
+        OPTION("%.*s%c%s", (int)(value - *more - 1), *more, '\0', value);
+    }
+#undef OPTION
+    return skv_open("ldap", 4, options, used, reply);
+}
+
+skv_store *open_with(bool root, const char *const *more)
+{
+    return open_at_uri(server.ldapi, root, more);
+}
+
+skv_store *open_through(const proxy *p, const char *retries)
+{
+    char option[32];
+    skv_store *opened;
+
+    snprintf(option, sizeof option, "retries=%s", retries);
+    opened = open_at_uri(p->uri, false, (const char *[]){"id=plain", option, NULL});
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(skv_exists(opened, "", 0, LONG_MS, NULL, reply) == SKV_OK);
+    return opened;
+}
+
+void run_ldap_tests(const char *schema, const char *database, bool root, const char *const *options,
+                    void (*tests)(void))
+{
+    if (!CHECK(directory_begin(&server, schema, database)))
+        return;
+    store = open_with(root, options);
+    if (CHECK_STATUS(reply, SKV_OK))
+        tests();
+    skv_close(store);
+    slapd_end(&server);
 }

@@ -17,8 +17,6 @@
 
 char scratch[] = "/tmp/simpkv-test-file-XXXXXX";
 char root[64];
-skv_store *store;
-skv_reply *reply;
 bool by_walking;
 
 skv_store *open_at(const char *path)
@@ -27,37 +25,6 @@ skv_store *open_at(const char *path)
     int len = snprintf(options, sizeof options, "root_path%c%s", '\0', path);
 
     return skv_open("file", 4, options, (size_t)len + 1, reply);
-}
-
-int put_if(const char *key, const char *document, int condition, const char *expect)
-{
-    return skv_put(store, key, strlen(key), document, strlen(document), condition, expect, expect ? strlen(expect) : 0,
-                   LONG_MS, NULL, reply);
-}
-
-int put(const char *key, const char *document)
-{
-    return put_if(key, document, SKV_PUT_ANY, NULL);
-}
-
-int get(const char *key, int64_t timeout_ms)
-{
-    return skv_get(store, key, strlen(key), timeout_ms, NULL, reply);
-}
-
-int del(const char *key)
-{
-    return skv_delete(store, key, strlen(key), LONG_MS, NULL, reply);
-}
-
-int deletetree(const char *folder)
-{
-    return skv_deletetree(store, folder, strlen(folder), LONG_MS, NULL, reply);
-}
-
-int64_t kind(const char *key)
-{
-    return skv_exists(store, key, strlen(key), LONG_MS, NULL, reply) == SKV_OK ? skv_reply_number(reply) : -1;
 }
 
 const char *path(const char *name)
@@ -130,49 +97,6 @@ void as_nobody(void (*run)(void))
     run();
     if (is_root)
         CHECK(seteuid(0) == 0 && setegid(0) == 0);
-}
-
-void get_gives(const char *key, const char *document)
-{
-    if (CHECK(get(key, LONG_MS) == SKV_OK))
-        CHECK_STR(skv_reply_data(reply), document);
-    else
-        printf("  %s\n", skv_reply_message(reply));
-}
-
-void put_gives(const char *key, const char *document, int64_t number)
-{
-    put(key, document);
-    CHECK_STATUS(reply, SKV_OK);
-    CHECK(skv_reply_number(reply) == number);
-}
-
-/* The records of a list, as "kname=body" in the order of their names, with spaces between. */
-const char *listed(const char *folder)
-{
-    static char text[4096];
-    char records[64][256];
-    size_t count = 0;
-    skv_list *list = skv_list_open(store, folder, strlen(folder), 0, NULL, reply);
-
-    text[0] = '\0';
-    if (!list)
-        return skv_status_name(skv_reply_status(reply));
-    while (skv_list_next(list, 20, NULL, reply) == SKV_OK) {
-        const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
-
-        for (uint32_t len[2]; p < end && count < 64; p += 9 + len[0] + len[1]) {
-            memcpy(len, p + 1, sizeof len);
-            snprintf(records[count++], sizeof *records, "%c%.*s%s%.*s ", *p, (int)len[0], p + 9, *p == 'f' ? "" : "=",
-                     *p == 'k' ? (int)len[1] : 0, p + 9 + len[0]);
-        }
-    }
-    CHECK(skv_reply_status(reply) == SKV_END);
-    skv_list_close(list);
-    qsort(records, count, sizeof *records, (int (*)(const void *, const void *))strcmp);
-    for (size_t i = 0; i < count; i++)
-        strcat(text, records[i]);
-    return text;
 }
 
 static void start_empty(void)

@@ -3,19 +3,16 @@
 #ifndef SKV_TEST_FILE_FIXTURE_H
 #define SKV_TEST_FILE_FIXTURE_H
 
-#include "simpkv.h"
+#include "calls.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#define LONG_MS 60000
 #define NOBODY 65534
 
 /* A folder for all that a test makes, and the store's root in it. */
 extern char scratch[];
 extern char root[64];
-extern skv_store *store;
-extern skv_reply *reply;
 
 /* Whether openat2() is forbidden, as on an older kernel. */
 extern bool by_walking;
@@ -23,21 +20,8 @@ extern bool by_walking;
 /* Runs the tests, each on an empty store, twice: with openat2() and without. Answers main's exit status. */
 int run_file_tests(const char *name, void (*const *tests)(void), size_t count);
 
-/* The calls, on `store` and with `reply`. kind() answers -1 for a failure. */
+/* Opens another. */
 skv_store *open_at(const char *path);
-int put_if(const char *key, const char *document, int condition, const char *expect);
-int put(const char *key, const char *document);
-int get(const char *key, int64_t timeout_ms);
-int del(const char *key);
-int deletetree(const char *folder);
-int64_t kind(const char *key);
-
-/* Checks what a call gives: the document; whether it wrote. */
-void get_gives(const char *key, const char *document);
-void put_gives(const char *key, const char *document, int64_t number);
-
-/* The records of a list, as "kname=body" in their order as text, a space behind each; or the name of its failure. */
-const char *listed(const char *folder);
 
 /* What is on the disk, named from the root on. */
 const char *path(const char *name);

@@ -18,7 +18,7 @@ static void a_document_comes_back_byte_for_byte(void)
     put_gives("environments/dev/a/b", "", 1);
     get_gives("environments/dev/a/b", "");
     CHECK(skv_put(store, "globals/nul", 11, "a\0b", 3, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_OK);
-    CHECK(get("globals/nul", 0) == SKV_OK);
+    CHECK(get("globals/nul") == SKV_OK);
     CHECK(skv_reply_size(reply) == 3 && memcmp(skv_reply_data(reply), "a\0b", 4) == 0);
 }
 
@@ -29,7 +29,7 @@ static void a_large_document_comes_back_too(void)
 
     memset(document, 'x', size);
     CHECK(skv_put(store, "globals/big", 11, document, size, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_OK);
-    CHECK(get("globals/big", 0) == SKV_OK);
+    CHECK(get("globals/big") == SKV_OK);
     CHECK(skv_reply_size(reply) == size && memcmp(skv_reply_data(reply), document, size) == 0);
     free(document);
 }
@@ -69,7 +69,7 @@ static void conditions_decide_whether_a_put_writes(void)
 
 static void what_is_not_there_is_told_from_what_is(void)
 {
-    CHECK(get("globals/x", 0) == SKV_NOT_FOUND);
+    CHECK(get("globals/x") == SKV_NOT_FOUND);
     CHECK_HAS(skv_reply_message(reply), "Key not found: '");
     CHECK(kind("globals/x") == SKV_KIND_NONE);
     CHECK(del("globals/x") == SKV_OK && skv_reply_number(reply) == 0);
@@ -79,7 +79,7 @@ static void what_is_not_there_is_told_from_what_is(void)
     put("globals/a/k", "d");
     CHECK(kind("globals/a") == SKV_KIND_FOLDER && kind("globals/a/k") == SKV_KIND_KEY);
     CHECK(kind("globals/a/k/x") == SKV_KIND_NONE);
-    CHECK(get("globals/a/k/x", 0) == SKV_NOT_FOUND);
+    CHECK(get("globals/a/k/x") == SKV_NOT_FOUND);
     CHECK(del("globals/a/k/x") == SKV_OK && skv_reply_number(reply) == 0);
     CHECK(deletetree("globals/a/k/x") == SKV_OK && skv_reply_number(reply) == 0);
     CHECK(del("globals/a/k") == SKV_OK && skv_reply_number(reply) == 1);
@@ -90,7 +90,7 @@ static void keys_and_folders_are_not_taken_for_each_other(void)
 {
     put("globals/k", "d");
     put("globals/f/k", "d");
-    CHECK(get("globals/f", 0) == SKV_IS_FOLDER);
+    CHECK(get("globals/f") == SKV_IS_FOLDER);
     CHECK_HAS(skv_reply_message(reply), "Key specifies a folder: '");
     CHECK(put("globals/f", "d") == SKV_IS_FOLDER);
     CHECK(del("globals/f") == SKV_IS_FOLDER);
@@ -108,7 +108,7 @@ static void names_of_temporary_files_are_no_keys(void)
     CHECK(put(".skv~1", "d") == SKV_INVALID);
     CHECK(put("globals/.skv~0123456789abcdef", "d") == SKV_INVALID);
     CHECK(put("globals/.skv~x/y", "d") == SKV_INVALID);
-    CHECK(get("globals/.skv~x", 0) == SKV_INVALID);
+    CHECK(get("globals/.skv~x") == SKV_INVALID);
     CHECK_STR(listed("globals/.skv~x"), "invalid");
     put_gives("globals/a.skv~1", "d", 1);
     put_gives("globals/.skv", "d", 1);
@@ -176,9 +176,9 @@ static void links_out_of_the_root_and_to_nowhere_are_refused(void)
     CHECK(mkdir(outside, 0770) == 0 && mkdir(beside, 0770) == 0);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         CHECK(symlink(targets[i], path("globals/link")) == 0);
-        CHECK(get("globals/link", 0) == SKV_DENIED);
+        CHECK(get("globals/link") == SKV_DENIED);
         CHECK_HAS(skv_reply_message(reply), i < 3 || i > 4 ? "leads out of the root" : "leads nowhere");
-        CHECK(get("globals/link/k", 0) == SKV_DENIED);
+        CHECK(get("globals/link/k") == SKV_DENIED);
         CHECK(put("globals/link", "d") == SKV_DENIED);
         CHECK(put("globals/link/k", "d") == SKV_DENIED);
         CHECK(kind("globals/link") == -1);
@@ -217,7 +217,7 @@ static void the_root_may_be_a_link_and_end_in_slashes(void)
 static void what_is_no_file_is_an_error_at_once(void)
 {
     CHECK(mkfifo(path("globals/fifo"), 0660) == 0);
-    CHECK(get("globals/fifo", 0) == SKV_UNAVAILABLE);
+    CHECK(get("globals/fifo") == SKV_UNAVAILABLE);
     CHECK(put("globals/fifo", "d") == SKV_UNAVAILABLE);
     CHECK(kind("globals/fifo") == -1);
     CHECK(del("globals/fifo") == SKV_UNAVAILABLE);
@@ -331,7 +331,7 @@ static void no_memory_loses_nothing(void)
     if (status == SKV_OK) {
         status = put("globals/f/k", new);
         CHECK(status == SKV_OK || status == SKV_NOMEM);
-        if (get("globals/f/k", 0) == SKV_OK)
+        if (get("globals/f/k") == SKV_OK)
             CHECK_STR(skv_reply_data(reply), status == SKV_OK ? new : old);
         else
             CHECK_STATUS(reply, SKV_NOMEM);

@@ -48,7 +48,7 @@ static void meet_closed_doors(void)
     CHECK(kind("globals/f/k") == -1);
     CHECK_STATUS(reply, SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "Cannot access '");
-    CHECK(get("globals/f/k", 0) == SKV_DENIED);
+    CHECK(get("globals/f/k") == SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "Cannot read '");
     CHECK(put("globals/f/k", "d") == SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "Cannot write to '");
@@ -56,7 +56,7 @@ static void meet_closed_doors(void)
     CHECK_HAS(skv_reply_message(reply), "Folder delete of '");
     CHECK_STR(listed("globals/f"), "denied");
     CHECK_STR(listed("globals"), "ek= ff ");
-    CHECK(get("globals/k", 0) == SKV_DENIED);
+    CHECK(get("globals/k") == SKV_DENIED);
     CHECK(kind("globals/k") == SKV_KIND_KEY);
 }
 

@@ -17,10 +17,10 @@ static void a_locked_key_is_waited_for_until_the_deadline(void)
 
     put("globals/k", "d");
     lock = lock_file("globals/k");
-    CHECK(get("globals/k", 30) == SKV_TIMEOUT);
+    CHECK(get_within("globals/k", 30) == SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "Timed out waiting for lock of key file '");
     CHECK_HAS(skv_reply_message(reply), "globals/k'");
-    CHECK(get("globals/k", 0) == SKV_TIMEOUT);
+    CHECK(get_within("globals/k", 0) == SKV_TIMEOUT);
     CHECK(skv_put(store, "globals/k", 9, "e", 1, SKV_PUT_ANY, NULL, 0, 30, NULL, reply) == SKV_TIMEOUT);
     CHECK(skv_delete(store, "globals/k", 9, 30, NULL, reply) == SKV_TIMEOUT);
     CHECK(skv_deletetree(store, "globals", 7, 30, NULL, reply) == SKV_TIMEOUT);
@@ -79,7 +79,7 @@ static void after_a_wait_the_present_document_counts(void)
         put("globals/k", "old");
         h.lock = lock_file("globals/k");
         pthread_create(&h.thread, NULL, help, &h);
-        CHECK(get("globals/k", LONG_MS) == statuses[i]);
+        CHECK(get("globals/k") == statuses[i]);
         CHECK_STR(skv_reply_data(reply), i == 0 ? "old" : i == 1 ? "new" : "");
         pthread_join(h.thread, NULL);
         put("globals/k", "old");

@@ -1,0 +1,94 @@
+#include "calls.h"
+
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+skv_store *store;
+skv_reply *reply;
+
+int put_if(const char *key, const char *document, int condition, const char *expect)
+{
+    return skv_put(store, key, strlen(key), document, strlen(document), condition, expect, expect ? strlen(expect) : 0,
+                   LONG_MS, NULL, reply);
+}
+
+int put(const char *key, const char *document)
+{
+    return put_if(key, document, SKV_PUT_ANY, NULL);
+}
+
+int get_within(const char *key, int64_t timeout_ms)
+{
+    return skv_get(store, key, strlen(key), timeout_ms, NULL, reply);
+}
+
+int get(const char *key)
+{
+    return get_within(key, LONG_MS);
+}
+
+int del(const char *key)
+{
+    return skv_delete(store, key, strlen(key), LONG_MS, NULL, reply);
+}
+
+int deletetree(const char *folder)
+{
+    return skv_deletetree(store, folder, strlen(folder), LONG_MS, NULL, reply);
+}
+
+int64_t kind(const char *key)
+{
+    return skv_exists(store, key, strlen(key), LONG_MS, NULL, reply) == SKV_OK ? skv_reply_number(reply) : -1;
+}
+
+void get_gives(const char *key, const char *document)
+{
+    get(key);
+    if (CHECK_STATUS(reply, SKV_OK))
+        CHECK_STR(skv_reply_data(reply), document);
+}
+
+void put_gives(const char *key, const char *document, int64_t number)
+{
+    put(key, document);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(skv_reply_number(reply) == number);
+}
+
+#define RECORDS 64
+typedef char record[256];
+
+/* Adds those of a page. */
+static size_t add_records(record *records, size_t count)
+{
+    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+
+    for (uint32_t len[2]; p < end && count < RECORDS; p += 9 + len[0] + len[1]) {
+        memcpy(len, p + 1, sizeof len);
+        snprintf(records[count++], sizeof *records, "%c%.*s%s%.*s ", *p, (int)len[0], p + 9, *p == 'f' ? "" : "=",
+                 *p == 'k' ? (int)len[1] : 0, p + 9 + len[0]);
+    }
+    return count;
+}
+
+const char *listed(const char *folder)
+{
+    static char text[RECORDS * sizeof(record)];
+    static record records[RECORDS];
+    size_t count = 0;
+    skv_list *list = skv_list_open(store, folder, strlen(folder), LONG_MS, NULL, reply);
+
+    text[0] = '\0';
+    while (list && skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK)
+        count = add_records(records, count);
+    skv_list_close(list);
+    if (skv_reply_status(reply) != SKV_END)
+        return skv_status_name(skv_reply_status(reply));
+    qsort(records, count, sizeof *records, (int (*)(const void *, const void *))strcmp);
+    for (size_t i = 0; i < count; i++)
+        strcat(text, records[i]);
+    return text;
+}

@@ -1,0 +1,219 @@
+/* The store in a directory whose network loses answers, and whose server is busy, refuses, or has had enough. */
+#include "check.h"
+#include "directory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static proxy between;
+
+static void a_read_whose_answer_is_lost_is_repeated(void)
+{
+    put_gives("globals/p", D1, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    get_gives("globals/p", D1);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_REQUEST, 0, 0, 1);
+    CHECK(kind("globals/p") == SKV_KIND_KEY);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK_HAS(listed("globals"), "kp=" D1);
+    CHECK(proxy_left(&between) == 0);
+}
+
+static void a_write_whose_answer_is_lost_counts_as_done_if_it_was(void)
+{
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    put_gives("globals/p", D2, 1);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_REQUEST, 0, 0, 1);
+    put_gives("globals/p", D1, 1);
+    get_gives("globals/p", D1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(put_if("globals/p", D2, SKV_PUT_EXPECT, D1) == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(put_if("globals/q", D1, SKV_PUT_ABSENT, NULL) == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(proxy_left(&between) == 0);
+    /* The folder's answer is lost, then the key's. */
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(put_if("globals/pf/q", D1, SKV_PUT_ABSENT, NULL) == SKV_OK && skv_reply_number(reply) == 1);
+    get_gives("globals/pf/q", D1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(del("globals/q") == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 1, 1);
+    CHECK(deletetree("globals/pf") == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(proxy_left(&between) == 0);
+    CHECK(kind("globals/pf") == SKV_KIND_NONE);
+}
+
+/* The answer to a write gets lost, and before it is looked at again another one writes. */
+static const char *elsewhere;
+
+static void *write_elsewhere(void *other)
+{
+    skv_reply *mine = skv_reply_new();
+
+    while (proxy_left(&between) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    do {
+        skv_put(other, elsewhere, strlen(elsewhere), "{\"value\":3}", 11, SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, mine);
+    } while (skv_reply_status(mine) != SKV_OK);
+    skv_reply_free(mine);
+    return NULL;
+}
+
+static void an_outcome_that_nobody_knows_is_called_so(void)
+{
+    skv_store *other = open_with(false, (const char *[]){"id=plain", NULL});
+    pthread_t thread;
+    int status;
+
+    put_gives("globals/o", D1, 1);
+    elsewhere = "globals/o";
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
+    status = put_if("globals/o", D2, SKV_PUT_EXPECT, D1);
+    /* The other one may come too late. */
+    CHECK(status == SKV_UNAVAILABLE || status == SKV_OK);
+    if (status == SKV_UNAVAILABLE)
+        CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+    pthread_join(thread, NULL);
+    /* But not when it was a folder that got lost. */
+    elsewhere = "globals/lost/o";
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
+    status = put_if(elsewhere, D2, SKV_PUT_ABSENT, NULL);
+    CHECK(status == SKV_EXISTS || status == SKV_OK);
+    pthread_join(thread, NULL);
+    skv_close(other);
+}
+
+static void a_busy_server_is_asked_again(void)
+{
+    put_gives("globals/p", D1, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, 51, 0, 2);
+    put_gives("globals/p", D2, 1);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, 52, 0, 1);
+    get_gives("globals/p", D2);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, 51, 0, 100);
+    CHECK(put("globals/p", D1) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "answered 51");
+    CHECK_HAS(skv_reply_message(reply), "'retries'");
+    CHECK(proxy_left(&between) == 97);
+}
+
+static void other_results_are_not_tried_again(void)
+{
+    static const struct {
+        int code, status;
+        const char *part;
+    } cases[] = {
+        {53, SKV_DENIED, "read-only"},        {50, SKV_DENIED, "admin_dn"},
+        {10, SKV_UNAVAILABLE, "'write_uri'"}, {65, SKV_UNAVAILABLE, "schema/openldap/simpkv.schema"},
+        {13, SKV_DENIED, "enable_tls"},       {80, SKV_UNAVAILABLE, "answered 80"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, cases[i].code, 0, 2);
+        CHECK(put("globals/p", D1) == cases[i].status);
+        CHECK_HAS(skv_reply_message(reply), cases[i].part);
+        CHECK_HAS(skv_reply_message(reply), between.uri);
+        CHECK(proxy_left(&between) == 1);
+    }
+}
+
+static void limits_of_the_server_are_named(void)
+{
+    static const struct {
+        int code;
+        const char *part;
+    } cases[] = {{3, "nsTimeLimit"}, {4, "nsSizeLimit"}, {11, "nsLookThroughLimit"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, cases[i].code, 0, 1);
+        listed("globals");
+        CHECK_HAS(skv_reply_message(reply), cases[i].part);
+        CHECK_STATUS(reply, SKV_TOO_LARGE);
+    }
+}
+
+static void a_connection_that_breaks_under_a_large_document_is_put_down_to_the_limit(void)
+{
+    size_t len = 1500000;
+    char *document = malloc(len + 1);
+
+    memset(document, 'x', len);
+    document[len] = '\0';
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_REQUEST, 0, 0, 2);
+    CHECK(put("globals/p", document) == SKV_TOO_LARGE);
+    CHECK_HAS(skv_reply_message(reply), "nsslapd-maxbersize");
+    CHECK(proxy_left(&between) == 1);
+    free(document);
+}
+
+static void reads_follow_the_first_write(void)
+{
+    char write_uri[300];
+    skv_store *mine = store;
+
+    put_gives("globals/w", D1, 1);
+    snprintf(write_uri, sizeof write_uri, "write_uri=%s", between.uri);
+    store = open_with(false, (const char *[]){"id=plain", write_uri, NULL});
+    proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, 53, 0, 1);
+    get_gives("globals/w", D1);
+    CHECK(proxy_left(&between) == 1);
+    CHECK(put("globals/w", D2) == SKV_DENIED);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, 53, 0, 1);
+    CHECK(get("globals/w") == SKV_DENIED);
+    CHECK(proxy_left(&between) == 0);
+    get_gives("globals/w", D1);
+    skv_close(store);
+    store = mine;
+}
+
+static void without_retries_a_lost_answer_is_an_error(void)
+{
+    skv_close(store);
+    store = open_through(&between, "0");
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(put("globals/p", D1) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "the change may have been made");
+    CHECK(kind("globals/p") == SKV_KIND_KEY);
+}
+
+static void what_networks_do_is_dealt_with(void)
+{
+    skv_store *mine = store;
+
+    if (!CHECK(proxy_begin(&between, server.port)))
+        return;
+    store = open_through(&between, "2");
+    a_read_whose_answer_is_lost_is_repeated();
+    a_write_whose_answer_is_lost_counts_as_done_if_it_was();
+    an_outcome_that_nobody_knows_is_called_so();
+    a_busy_server_is_asked_again();
+    other_results_are_not_tried_again();
+    limits_of_the_server_are_named();
+    a_connection_that_breaks_under_a_large_document_is_put_down_to_the_limit();
+    reads_follow_the_first_write();
+    without_retries_a_lost_answer_is_an_error();
+    skv_close(store);
+    store = mine;
+    proxy_end(&between);
+}
+
+int main(void)
+{
+    static const char *const options[] = {"id=plain", NULL};
+
+    reply = skv_reply_new();
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, what_networks_do_is_dealt_with);
+    skv_reply_free(reply);
+    return check_summary("store_ldap_faults");
+}

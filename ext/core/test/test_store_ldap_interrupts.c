@@ -1,0 +1,247 @@
+/* Calls that wait for a directory and are interrupted. */
+#include "check.h"
+#include "directory.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static proxy between;
+static skv_cancel *cancel;
+
+/* What the calls are made on: each test has its own, since a silent server may do later what it was asked. */
+static const char *key;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void freeze(void)
+{
+    kill(server.pid, SIGSTOP);
+    CHECK(waitpid(server.pid, NULL, WUNTRACED) == server.pid);
+}
+
+static void thaw(void)
+{
+    kill(server.pid, SIGCONT);
+}
+
+static void *fire(void *unused)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    skv_cancel_fire(cancel);
+    return unused;
+}
+
+static int get_now(void)
+{
+    return skv_get(store, key, strlen(key), LONG_MS, cancel, reply);
+}
+
+static int exists_now(void)
+{
+    return skv_exists(store, key, strlen(key), LONG_MS, cancel, reply);
+}
+
+static int put_as(int condition)
+{
+    bool expects = (condition & SKV_PUT_EXPECT) != 0;
+
+    return skv_put(store, key, strlen(key), D2, strlen(D2), condition, expects ? D1 : NULL, expects ? strlen(D1) : 0,
+                   LONG_MS, cancel, reply);
+}
+
+static int put_now(void)
+{
+    return put_as(SKV_PUT_ANY);
+}
+
+static int delete_now(void)
+{
+    return skv_delete(store, key, strlen(key), LONG_MS, cancel, reply);
+}
+
+static int deletetree_now(void)
+{
+    return skv_deletetree(store, "globals/f", 9, LONG_MS, cancel, reply);
+}
+
+static int list_now(void)
+{
+    skv_list_close(skv_list_open(store, "globals", 7, LONG_MS, cancel, reply));
+    return skv_reply_status(reply);
+}
+
+/* Makes the call, and fires meanwhile. Answers how many milliseconds it took. */
+static int64_t interrupted(int (*call)(void))
+{
+    pthread_t thread;
+    int64_t began = now_ms();
+
+    skv_cancel_reset(cancel);
+    CHECK(pthread_create(&thread, NULL, fire, NULL) == 0);
+    call();
+    began = now_ms() - began;
+    pthread_join(thread, NULL);
+    return began;
+}
+
+static void each_call_ends_soon_when_the_server_is_silent(void)
+{
+    int (*const calls[])(void) = {get_now, exists_now, put_now, delete_now, deletetree_now, list_now};
+
+    key = "globals/silent";
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        put(key, D1);
+        freeze();
+        CHECK(interrupted(calls[i]) < 5000);
+        CHECK_STATUS(reply, SKV_INTERRUPTED);
+        thaw();
+        CHECK(get("globals/none") == SKV_NOT_FOUND);
+    }
+}
+
+static void an_answer_that_comes_soon_is_not_given_up(void)
+{
+    key = "globals/soon";
+    put_gives(key, D1, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, 100, 0, 1);
+    interrupted(put_now);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(skv_reply_number(reply) == 1 && proxy_left(&between) == 0);
+}
+
+static void an_interrupted_call_starts_no_other_request(void)
+{
+    key = "globals/read";
+    put_gives(key, D1, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 100, 0, 1);
+    interrupted(put_now);
+    CHECK_STATUS(reply, SKV_INTERRUPTED);
+    CHECK(skv_reply_number(reply) == 0);
+    get_gives(key, D1);
+}
+
+static int put_expecting(void)
+{
+    return put_as(SKV_PUT_EXPECT);
+}
+
+static int put_new(void)
+{
+    return put_as(SKV_PUT_ABSENT);
+}
+
+/* The write is done, but its answer comes too late. */
+static void a_conditional_write_that_may_be_done_is_in_doubt(void)
+{
+    key = "globals/doubt";
+    put_gives(key, D1, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, 600, 0, 1);
+    interrupted(put_expecting);
+    CHECK_STATUS(reply, SKV_INTERRUPTED);
+    CHECK(skv_reply_number(reply) == 1);
+    get_gives(key, D2);
+    CHECK(put_as(SKV_PUT_EXPECT) == SKV_CONFLICT);
+    CHECK(put_as(SKV_PUT_EXPECT | SKV_PUT_IN_DOUBT) == SKV_OK && skv_reply_number(reply) == 1);
+
+    CHECK(del(key) == SKV_OK);
+    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, 600, 0, 1);
+    interrupted(put_new);
+    CHECK_STATUS(reply, SKV_INTERRUPTED);
+    CHECK(skv_reply_number(reply) == 1);
+    get_gives(key, D2);
+    CHECK(put_as(SKV_PUT_ABSENT) == SKV_EXISTS);
+    CHECK(put_as(SKV_PUT_ABSENT | SKV_PUT_IN_DOUBT) == SKV_OK && skv_reply_number(reply) == 1);
+}
+
+static void a_doubt_that_cannot_be_cleared_is_an_error(void)
+{
+    put_gives(key, "{\"value\":3}", 1);
+    CHECK(put_as(SKV_PUT_EXPECT | SKV_PUT_IN_DOUBT) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+    CHECK(skv_put(store, key, strlen(key), D1, strlen(D1), 8, NULL, 0, LONG_MS, NULL, reply) == SKV_INVALID);
+}
+
+#define KEYS 1300
+
+static void fill(void)
+{
+    char name[64];
+
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(name, sizeof name, "globals/long/k%d", i);
+        put(name, D1);
+        CHECK_STATUS(reply, SKV_OK);
+    }
+}
+
+/* It used to end there, as if it were complete. */
+static void a_list_goes_on_where_it_was(void)
+{
+    skv_list *list = skv_list_open(store, "globals/long", 12, LONG_MS, NULL, reply);
+    int64_t count = 0, interrupts = 0;
+
+    CHECK_STATUS(reply, SKV_OK);
+    while (list && count >= 0) {
+        freeze();
+        skv_cancel_fire(cancel);
+        skv_list_next(list, LONG_MS, cancel, reply);
+        thaw();
+        if (skv_reply_status(reply) == SKV_INTERRUPTED) {
+            interrupts++;
+            skv_list_next(list, LONG_MS, NULL, reply);
+        }
+        if (skv_reply_status(reply) == SKV_END)
+            break;
+        count = CHECK_STATUS(reply, SKV_OK) ? count + skv_reply_number(reply) : -1;
+    }
+    skv_list_close(list);
+    CHECK(count == KEYS);
+    CHECK(interrupts > 0);
+}
+
+static void tests(void)
+{
+    char tls[128];
+    skv_store *mine = store;
+
+    cancel = skv_cancel_new();
+    each_call_ends_soon_when_the_server_is_silent();
+    fill();
+    a_list_goes_on_where_it_was();
+    snprintf(tls, sizeof tls, "tls_cacert=%s", server.cacert);
+    store = open_at_uri(server.ldaps, false, (const char *[]){"id=plain", "page_size=100", tls, NULL});
+    CHECK_STATUS(reply, SKV_OK);
+    a_list_goes_on_where_it_was();
+    skv_close(store);
+    if (CHECK(proxy_begin(&between, server.port))) {
+        store = open_through(&between, "1");
+        an_answer_that_comes_soon_is_not_given_up();
+        an_interrupted_call_starts_no_other_request();
+        a_conditional_write_that_may_be_done_is_in_doubt();
+        a_doubt_that_cannot_be_cleared_is_an_error();
+        skv_close(store);
+        proxy_end(&between);
+    }
+    store = mine;
+    skv_cancel_free(cancel);
+}
+
+int main(void)
+{
+    static const char *const options[] = {"id=plain", "page_size=100", NULL};
+    static const char unlimited[] = "limits dn.exact=\"" DIRECTORY_USER_DN "\" size=unlimited size.prtotal=unlimited";
+
+    reply = skv_reply_new();
+    run_ldap_tests(DIRECTORY_PLAIN, unlimited, false, options, tests);
+    skv_reply_free(reply);
+    return check_summary("store_ldap_interrupts");
+}
