@@ -17,6 +17,7 @@
 struct skv_conn {
     skv_uri uri;
     skv_features features;
+    skv_message_limit message_limit;
     skv_transport *transport;
     LDAP *ld;
     void *owner;
@@ -173,6 +174,11 @@ const skv_uri *skv_conn_uri(const skv_conn *conn)
 const skv_features *skv_conn_features(const skv_conn *conn)
 {
     return &conn->features;
+}
+
+skv_message_limit *skv_conn_message_limit(skv_conn *conn)
+{
+    return &conn->message_limit;
 }
 
 void skv_conn_set_owner(skv_conn *conn, void *owner)

@@ -30,6 +30,12 @@ typedef struct skv_features {
     bool is_389ds;  /* by vendorName/vendorVersion or its own attributes */
 } skv_features;
 
+/* How many bytes the server takes in one message: what else is not found out when a connection is made. */
+typedef struct skv_message_limit {
+    size_t bytes; /* 0: not known yet */
+    bool is_told; /* by the server; else it is what is usual */
+} skv_message_limit;
+
 typedef struct skv_conn skv_conn;
 
 /* What became of an attempt to connect, for the pool: which of them a next server may mend. */
@@ -65,6 +71,7 @@ bool skv_conn_is_usable(const skv_conn *conn);
 
 const skv_uri *skv_conn_uri(const skv_conn *conn);
 const skv_features *skv_conn_features(const skv_conn *conn);
+skv_message_limit *skv_conn_message_limit(skv_conn *conn);
 
 /* Whatever the pool keeps with a connection. */
 void skv_conn_set_owner(skv_conn *conn, void *owner);

@@ -4,7 +4,9 @@
  * starts again. There is no cache of folders: the read tells which are there, by its matchedDN.
  */
 #include "ldap_entry.h"
+#include "ldap_exchange.h"
 #include "ldap_key.h"
+#include "ldap_limit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +14,9 @@
 /* How often others may get in between. */
 #define ROUNDS_MAX 32
 
-/* From this size on, a connection that breaks while a document is sent is put down to the server's limit for a message:
- * by default 2 MiB on 389-DS and 16 MiB on slapd, and both hang up without a word. */
-#define LARGE ((size_t)1 << 20)
+/* From this size on, a connection that breaks while a document is sent is put down to the server's limit for a message,
+ * which is lower then than what skv_ldap_check_size() took it for. */
+#define LARGE ((size_t)256 << 10)
 
 /* libldap takes texts that it does not change without const. */
 #define TEXT(text) ((char *)(uintptr_t)(text))
@@ -113,20 +115,13 @@ static int replace_asserting(put_call *put, const struct berval *csn)
     return status;
 }
 
-/* On condition that the stored value equals the one that was read, by caseExactMatch: the best there is without the
- * assertion control. */
+/* On condition that the stored document is the one that was read. */
 static int exchange(put_call *put, struct berval *stored)
 {
-    struct berval *old[] = {stored, NULL}, *new[] = {&put->document, NULL};
-    LDAPMod mods[] = {
-        {LDAP_MOD_DELETE | LDAP_MOD_BVALUES, TEXT("simpkvJsonValue"), {.modv_bvals = old}},
-        {LDAP_MOD_ADD | LDAP_MOD_BVALUES, TEXT("simpkvJsonValue"), {.modv_bvals = new}},
-    };
-    LDAPMod *list[] = {&mods[0], &mods[1], NULL};
     skv_ldap_answer answer;
     int status;
 
-    skv_ldap_modify(&put->call, put->call.dn, list, NULL, &answer);
+    skv_ldap_exchange(&put->call, stored, &put->document, &answer);
     status = conditional(put, &answer);
     skv_ldap_answer_free(&answer);
     return status;
@@ -167,6 +162,7 @@ static int put_present(put_call *put, skv_ldap_entry *entry)
     const skv_put_args *args = put->args;
     skv_ldap_call *call = &put->call;
     struct berval *stored = &entry->document;
+    bool exchanges;
 
     if (entry->is_folder && !entry->is_key)
         return skv_ldap_refuse_folder(call);
@@ -181,11 +177,12 @@ static int put_present(put_call *put, skv_ldap_entry *entry)
         call->reply->number = call->doubtful;
         return SKV_OK;
     }
-    if (args->condition != SKV_PUT_EXPECT)
-        return replace(put);
-    if (entry->csn.bv_val && skv_conn_features(call->conn)->assertion)
-        return replace_asserting(put, &entry->csn);
-    return exchange(put, stored);
+    exchanges = args->condition == SKV_PUT_EXPECT && !(entry->csn.bv_val && skv_conn_features(call->conn)->assertion);
+    if (skv_ldap_check_size(call, args->document_len + (exchanges ? stored->bv_len : 0)) != SKV_OK)
+        return call->reply->status;
+    if (exchanges)
+        return exchange(put, stored);
+    return args->condition == SKV_PUT_EXPECT ? replace_asserting(put, &entry->csn) : replace(put);
 }
 
 /* ---- The key is not there ---- */
@@ -306,6 +303,8 @@ static int put_absent(put_call *put, const skv_ldap_answer *answer)
         return call->reply->status;
     if (put->args->condition == SKV_PUT_EXPECT)
         return condition_failed(put, NULL);
+    if (skv_ldap_check_size(call, put->args->document_len) != SKV_OK)
+        return call->reply->status;
     if (missing > 0 || put->make_all)
         status = make_folders(put, matched[0] ? depth - base : 0);
     else

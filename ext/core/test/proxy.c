@@ -85,6 +85,8 @@ static bool pass_request(proxy_link *l, const unsigned char *bytes, size_t len)
                 return answer(l, &r, code);
             if (fault == PROXY_LOSE_ANSWER && send_all(l->server, bytes, len))
                 recv(l->server, unheard, sizeof unheard, 0);
+            if (fault == PROXY_HOLD_REQUEST)
+                return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);
             if (fault == PROXY_HOLD_ANSWER && send_all(l->server, bytes, len))
                 return poll(NULL, 0, code) == 0;
             return false;

@@ -16,6 +16,7 @@
 typedef enum proxy_fault {
     PROXY_LOSE_REQUEST, /* the connection breaks before the server gets it */
     PROXY_LOSE_ANSWER,  /* after it was carried out */
+    PROXY_HOLD_REQUEST, /* the server gets it `code` milliseconds late */
     PROXY_HOLD_ANSWER,  /* the answer comes `code` milliseconds late */
     PROXY_ANSWER        /* the proxy answers it, with `code` */
 } proxy_fault;

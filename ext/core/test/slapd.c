@@ -212,6 +212,19 @@ void slapd_kill(slapd *s)
     end_with(s, SIGKILL);
 }
 
+void slapd_freeze(const slapd *s)
+{
+    int status;
+
+    kill(s->pid, SIGSTOP);
+    waitpid(s->pid, &status, WUNTRACED);
+}
+
+void slapd_thaw(const slapd *s)
+{
+    kill(s->pid, SIGCONT);
+}
+
 void slapd_end(slapd *s)
 {
     char line[128];

@@ -36,6 +36,10 @@ bool slapd_start(slapd *s);
 void slapd_stop(slapd *s);
 void slapd_kill(slapd *s);
 
+/* Keeps it silent, with its sockets open, from the moment that this returns on. */
+void slapd_freeze(const slapd *s);
+void slapd_thaw(const slapd *s);
+
 /* Stops, and removes the folder. */
 void slapd_end(slapd *s);
 

@@ -496,7 +496,7 @@ static void an_idle_connection_is_had_while_another_connect_hangs(void)
 
     if (!CHECK(conn != NULL))
         return;
-    kill(first.pid, SIGSTOP);
+    slapd_freeze(&first);
     pthread_create(&thread, NULL, borrow_once, &q);
     wait_until("opening", 1);
     skv_pool_return(pool, conn);
@@ -511,7 +511,7 @@ static void an_idle_connection_is_had_while_another_connect_hangs(void)
     }
     CHECK(slowest < 500 * SKV_NS_PER_MS);
     pthread_join(thread, NULL);
-    kill(first.pid, SIGCONT);
+    slapd_thaw(&first);
     CHECK(q.status == SKV_TIMEOUT);
     CHECK(pool_stat("opening") == 0);
 }

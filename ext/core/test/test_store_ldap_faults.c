@@ -2,6 +2,7 @@
 #include "check.h"
 #include "directory.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void a_write_whose_answer_is_lost_counts_as_done_if_it_was(void)
 }
 
 /* The answer to a write gets lost, and before it is looked at again another one writes. */
-static const char *elsewhere;
+static const char *elsewhere, *document_elsewhere = "{\"value\":3}";
 
 static void *write_elsewhere(void *other)
 {
@@ -59,7 +60,8 @@ static void *write_elsewhere(void *other)
     while (proxy_left(&between) > 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     do {
-        skv_put(other, elsewhere, strlen(elsewhere), "{\"value\":3}", 11, SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, mine);
+        skv_put(other, elsewhere, strlen(elsewhere), document_elsewhere, strlen(document_elsewhere), SKV_PUT_ANY, NULL,
+                0, LONG_MS, NULL, mine);
     } while (skv_reply_status(mine) != SKV_OK);
     skv_reply_free(mine);
     return NULL;
@@ -142,18 +144,46 @@ static void limits_of_the_server_are_named(void)
     }
 }
 
-static void a_connection_that_breaks_under_a_large_document_is_put_down_to_the_limit(void)
+/* A document of that size, to be freed. */
+static char *document_of(size_t len)
 {
-    size_t len = 1500000;
     char *document = malloc(len + 1);
 
     memset(document, 'x', len);
     document[len] = '\0';
+    return document;
+}
+
+static void a_connection_that_breaks_under_a_large_document_is_put_down_to_the_limit(void)
+{
+    char *document = document_of(1500000);
+
     proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_REQUEST, 0, 0, 2);
     CHECK(put("globals/p", document) == SKV_TOO_LARGE);
     CHECK_HAS(skv_reply_message(reply), "nsslapd-maxbersize");
     CHECK(proxy_left(&between) == 1);
     free(document);
+}
+
+/* "a b" and "a  b" are one to caseExactMatch. */
+static void an_exchange_is_not_made_for_a_document_that_only_looks_alike(void)
+{
+    static const char old[] = "{\"value\":\"a b\"}", alike[] = "{\"value\":\"a  b\"}";
+    skv_store *other = open_with(false, (const char *[]){"id=plain", NULL});
+    const char *keys[] = {"globals/x1", "globals/x2"};
+    pthread_t thread;
+
+    for (int i = 0; i < 2; i++) {
+        put_gives(keys[i], old, 1);
+        document_elsewhere = i == 0 ? alike : D1;
+        elsewhere = keys[i];
+        proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_REQUEST, 300, 0, 1);
+        CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
+        CHECK(put_if(keys[i], D2, SKV_PUT_EXPECT, old) == SKV_CONFLICT);
+        pthread_join(thread, NULL);
+        get_gives(keys[i], document_elsewhere);
+    }
+    skv_close(other);
 }
 
 static void reads_follow_the_first_write(void)
@@ -208,12 +238,89 @@ static void what_networks_do_is_dealt_with(void)
     proxy_end(&between);
 }
 
+static void without_assertions(void)
+{
+    skv_store *mine = store;
+
+    if (!CHECK(proxy_begin(&between, server.port)))
+        return;
+    between.hide_assertion = true;
+    store = open_through(&between, "1");
+    an_exchange_is_not_made_for_a_document_that_only_looks_alike();
+    skv_close(store);
+    store = mine;
+    proxy_end(&between);
+}
+
+/* Whether any of it was sent shows on the connection: the server would have cut it. */
+static void refuses(const char *key, size_t len, const char *expect, const char *limit)
+{
+    char *document = document_of(len);
+
+    CHECK(put_if(key, document, expect ? SKV_PUT_EXPECT : SKV_PUT_ANY, expect) == SKV_TOO_LARGE);
+    CHECK_HAS(skv_reply_message(reply), limit);
+    CHECK_HAS(skv_reply_message(reply), "olcSockbufMaxIncomingAuth");
+    CHECK(strstr(skv_reply_message(reply), "xxxx") == NULL);
+    free(document);
+}
+
+static int64_t connects(void)
+{
+    const char *found = NULL;
+    int64_t number = -1;
+
+    if (skv_stats(reply) == SKV_OK)
+        found = strstr(skv_reply_data(reply), server.ldapi);
+    found = found ? strstr(found, "\"connects\":") : NULL;
+    return found && sscanf(found, "\"connects\":%" SCNd64, &number) == 1 ? number : -1;
+}
+
+static void what_the_server_takes_at_once(const char *limit, size_t below)
+{
+    char *document = document_of(below);
+    int64_t before;
+
+    CHECK(kind("globals/large") == SKV_KIND_NONE);
+    before = connects();
+    refuses("globals/none/large", below + 2000, NULL, limit);
+    CHECK(kind("globals/none") == SKV_KIND_NONE);
+    put_gives("globals/large", document, 1);
+    refuses("globals/large", below + 2000, NULL, limit);
+    get_gives("globals/large", document);
+    CHECK(del("globals/large") == SKV_OK);
+    CHECK(connects() == before);
+    free(document);
+}
+
+static void what_the_server_says_that_it_takes(void)
+{
+    static const char rights[] = "database config\n"
+                                 "access to dn.base=cn=config by dn.exact=\"" DIRECTORY_USER_DN "\" read\n";
+    char path[128];
+    FILE *file;
+
+    slapd_stop(&server);
+    snprintf(path, sizeof path, "%s/slapd.conf", server.folder);
+    file = fopen(path, "a");
+    CHECK(file && fputs(rights, file) >= 0 && fclose(file) == 0 && slapd_start(&server));
+    what_the_server_takes_at_once(" takes 1000000 at the most", 999000);
+}
+
+static void what_servers_usually_take(void)
+{
+    what_the_server_takes_at_once(" take 16777215 unless", 16776000);
+}
+
 int main(void)
 {
     static const char *const options[] = {"id=plain", NULL};
 
     reply = skv_reply_new();
     run_ldap_tests(DIRECTORY_PLAIN, "", false, options, what_networks_do_is_dealt_with);
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, without_assertions);
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, what_servers_usually_take);
+    run_ldap_tests(DIRECTORY_PLAIN, "sockbuf_max_incoming_auth 1000000", false, options,
+                   what_the_server_says_that_it_takes);
     skv_reply_free(reply);
     return check_summary("store_ldap_faults");
 }

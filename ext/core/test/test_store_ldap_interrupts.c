@@ -3,9 +3,7 @@
 #include "directory.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 static proxy between;
@@ -20,17 +18,6 @@ static int64_t now_ms(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void freeze(void)
-{
-    kill(server.pid, SIGSTOP);
-    CHECK(waitpid(server.pid, NULL, WUNTRACED) == server.pid);
-}
-
-static void thaw(void)
-{
-    kill(server.pid, SIGCONT);
 }
 
 static void *fire(void *unused)
@@ -100,10 +87,10 @@ static void each_call_ends_soon_when_the_server_is_silent(void)
     key = "globals/silent";
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         put(key, D1);
-        freeze();
+        slapd_freeze(&server);
         CHECK(interrupted(calls[i]) < 5000);
         CHECK_STATUS(reply, SKV_INTERRUPTED);
-        thaw();
+        slapd_thaw(&server);
         CHECK(get("globals/none") == SKV_NOT_FOUND);
     }
 }
@@ -191,10 +178,10 @@ static void a_list_goes_on_where_it_was(void)
 
     CHECK_STATUS(reply, SKV_OK);
     while (list && count >= 0) {
-        freeze();
+        slapd_freeze(&server);
         skv_cancel_fire(cancel);
         skv_list_next(list, LONG_MS, cancel, reply);
-        thaw();
+        slapd_thaw(&server);
         if (skv_reply_status(reply) == SKV_INTERRUPTED) {
             interrupts++;
             skv_list_next(list, LONG_MS, NULL, reply);
