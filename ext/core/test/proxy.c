@@ -68,32 +68,55 @@ static bool answer(const proxy_link *l, const request *r, int code)
     return send_all(l->client, bytes, 4u + r->id_len + sizeof result);
 }
 
-/* Passes a chunk on; false to break the connection. */
-static bool pass_request(proxy_link *l, const unsigned char *bytes, size_t len)
+/* What the fault makes of a request; false to break the connection. */
+static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, size_t len, proxy_fault fault, int code)
 {
     unsigned char unheard[4096];
+
+    switch (fault) {
+    case PROXY_ANSWER:
+        return answer(l, r, code);
+    case PROXY_HOLD_REQUEST:
+        return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);
+    case PROXY_HOLD_ANSWER:
+        return send_all(l->server, bytes, len) && poll(NULL, 0, code) == 0;
+    case PROXY_LOSE_ANSWER:
+        if (send_all(l->server, bytes, len))
+            recv(l->server, unheard, sizeof unheard, 0);
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* Passes on what belongs to one request, and answers how much that was; 0 to break the connection. */
+static size_t pass_request(proxy_link *l, const unsigned char *bytes, size_t len)
+{
+    bool starts = l->left == 0;
     proxy_fault fault;
     request r;
     int code;
 
-    if (l->left == 0) {
+    if (starts) {
         r = parse(bytes);
         l->left = r.len;
-        if (is_armed(l->proxy, r.tag, &fault, &code)) {
-            l->left = 0;
-            if (fault == PROXY_ANSWER)
-                return answer(l, &r, code);
-            if (fault == PROXY_LOSE_ANSWER && send_all(l->server, bytes, len))
-                recv(l->server, unheard, sizeof unheard, 0);
-            if (fault == PROXY_HOLD_REQUEST)
-                return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);
-            if (fault == PROXY_HOLD_ANSWER && send_all(l->server, bytes, len))
-                return poll(NULL, 0, code) == 0;
-            return false;
-        }
     }
-    l->left -= len < l->left ? len : l->left;
-    return send_all(l->server, bytes, len);
+    if (len > l->left)
+        len = l->left;
+    l->left -= len;
+    if (starts && is_armed(l->proxy, r.tag, &fault, &code))
+        return spoil(l, &r, bytes, len, fault, code) ? len : 0;
+    return send_all(l->server, bytes, len) ? len : 0;
+}
+
+static bool pass_requests(proxy_link *l, const unsigned char *bytes, size_t len)
+{
+    for (size_t passed; len > 0; bytes += passed, len -= passed) {
+        passed = pass_request(l, bytes, len);
+        if (passed == 0)
+            return false;
+    }
+    return true;
 }
 
 /* Makes a control unknown that is offered. */
@@ -120,7 +143,7 @@ static bool pump(proxy_link *l)
         return len > 0 && send_all(l->client, bytes, (size_t)len);
     }
     len = recv(l->client, bytes, sizeof bytes, 0);
-    return len > 0 && pass_request(l, bytes, (size_t)len);
+    return len > 0 && pass_requests(l, bytes, (size_t)len);
 }
 
 static void *serve(void *argument)

@@ -129,6 +129,49 @@ static void other_results_are_not_tried_again(void)
     }
 }
 
+#define LEAVES 200
+
+static void plant(void)
+{
+    char key[64];
+
+    for (int i = 0; i < LEAVES; i++) {
+        snprintf(key, sizeof key, "globals/tree/f%d/k%d", i % 3, i);
+        put(key, D1);
+        CHECK_STATUS(reply, SKV_OK);
+    }
+}
+
+static void a_tree_is_deleted_whatever_happens_in_between(void)
+{
+    plant();
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 70, 1);
+    CHECK(deletetree("globals/tree") == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(proxy_left(&between) == 0);
+    CHECK(kind("globals/tree") == SKV_KIND_NONE);
+
+    /* More often than there are retries: it is not so busy that nothing is deleted. */
+    plant();
+    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 51, 20, 60);
+    CHECK(deletetree("globals/tree") == SKV_OK);
+    CHECK(proxy_left(&between) == 0);
+    CHECK(kind("globals/tree") == SKV_KIND_NONE);
+}
+
+static void a_tree_that_cannot_be_deleted_says_how_far_it_came(void)
+{
+    plant();
+    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 51, 0, 1000);
+    CHECK(deletetree("globals/tree") == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "answered 51");
+    CHECK(strstr(skv_reply_message(reply), "were deleted") == NULL);
+    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 50, 100, 1);
+    CHECK(deletetree("globals/tree") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "answered 50");
+    CHECK_HAS(skv_reply_message(reply), " of its entries were deleted before that");
+    CHECK(deletetree("globals/tree") == SKV_OK);
+}
+
 static void limits_of_the_server_are_named(void)
 {
     static const struct {
@@ -229,6 +272,8 @@ static void what_networks_do_is_dealt_with(void)
     an_outcome_that_nobody_knows_is_called_so();
     a_busy_server_is_asked_again();
     other_results_are_not_tried_again();
+    a_tree_is_deleted_whatever_happens_in_between();
+    a_tree_that_cannot_be_deleted_says_how_far_it_came();
     limits_of_the_server_are_named();
     a_connection_that_breaks_under_a_large_document_is_put_down_to_the_limit();
     reads_follow_the_first_write();
