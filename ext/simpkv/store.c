@@ -4,6 +4,7 @@
  */
 #include "simpkv_ext.h"
 
+#include <pthread.h>
 #include <ruby/thread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -60,6 +61,36 @@ static native_store *native_of(VALUE self)
 
     TypedData_Get_Struct(self, native_store, &store_type, native);
     return native;
+}
+
+/* Cancel handles that no call uses: to make one, and its descriptor, costs as much as the rest of a call. Guarded by
+ * the GVL. */
+#define SPARE_MAX 8
+static skv_cancel *spare[SPARE_MAX];
+static int spares;
+
+static skv_cancel *cancel_take(void)
+{
+    skv_cancel *cancel = spares > 0 ? spare[--spares] : skv_cancel_new();
+
+    if (!cancel)
+        rb_memerror();
+    return cancel;
+}
+
+static void cancel_give_back(skv_cancel *cancel)
+{
+    if (cancel && spares < SPARE_MAX)
+        spare[spares++] = cancel;
+    else
+        skv_cancel_free(cancel);
+}
+
+/* In a forked child their descriptors are the parent's, too. */
+static void forget_spares(void)
+{
+    while (spares > 0)
+        skv_cancel_free(spare[--spares]);
 }
 
 /* One call: its arguments, what the core needs for it, and what came of it. Lives on the stack of the method. */
@@ -140,9 +171,7 @@ static VALUE call_body(VALUE argument)
     call *c = (call *)argument;
 
     c->reply = skv_rb_reply_new();
-    c->cancel = skv_cancel_new();
-    if (!c->cancel)
-        rb_memerror();
+    c->cancel = cancel_take();
     without_gvl(c);
     check(c);
     return c->convert(c);
@@ -154,7 +183,7 @@ static VALUE call_end(VALUE argument)
 
     skv_list_close(c->list);
     skv_reply_free(c->reply);
-    skv_cancel_free(c->cancel);
+    cancel_give_back(c->cancel);
     if (c->entered) {
         c->native->users--;
         if (c->native->closed)
@@ -407,6 +436,7 @@ void skv_rb_init_store(VALUE native)
 {
     VALUE class = rb_define_class_under(native, "Store", rb_cObject);
 
+    pthread_atfork(NULL, NULL, forget_spares);
     id_any = rb_intern("any");
     id_absent = rb_intern("absent");
     id_expect = rb_intern("expect");

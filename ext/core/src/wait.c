@@ -42,15 +42,18 @@ void skv_cancel_free(skv_cancel *cancel)
     skv_free(cancel);
 }
 
-void skv_cancel_reset(skv_cancel *cancel)
+static void drain(int event)
 {
-    int event = atomic_load(&cancel->event);
     uint64_t count;
 
-    atomic_store(&cancel->fired, false);
-    if (event >= 0)
-        while (read(event, &count, sizeof count) < 0 && errno == EINTR)
-            ;
+    while (event >= 0 && read(event, &count, sizeof count) < 0 && errno == EINTR)
+        ;
+}
+
+void skv_cancel_reset(skv_cancel *cancel)
+{
+    if (atomic_exchange(&cancel->fired, false))
+        drain(atomic_load(&cancel->event));
 }
 
 void skv_cancel_fire(skv_cancel *cancel)
@@ -144,6 +147,9 @@ static int poll_until(skv_wait *wait, struct pollfd *fds, int count, int64_t end
         all[count] = (struct pollfd){.fd = fired ? -1 : event, .events = POLLIN};
         if (poll_once(all, fds, count, left < step ? left : step))
             return SKV_OK;
+        /* Somebody fired, and wrote to the descriptor when that was forgotten already. */
+        if (event >= 0 && all[count].revents && !atomic_load(&wait->cancel->fired))
+            drain(event);
         if (!left)
             return skv_wait_check(wait) == SKV_OK ? SKV_TIMEOUT : SKV_INTERRUPTED;
     }
