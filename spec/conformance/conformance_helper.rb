@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require_relative '../support/ds389'
 require_relative '../support/slapd'
 
 # What the conformance suite runs over. Another backend is another entry.
@@ -13,28 +14,30 @@ module Conformance
   # tags:: of its examples
   Backend = Struct.new(:name, :fresh, :cleanup, :traits, :tags)
 
-  # One slapd for each layout, and in it a base entry for each backend.
+  # One server of a kind for each layout, and in it a base entry for each backend.
   class Directory
-    def initialize(layout)
+    # @param kind [Class] of the server: a subclass of DirectoryServer
+    def initialize(kind, layout)
+      @kind = kind
       @layout = layout
       @count = 0
     end
 
     # The server starts with the first backend.
     def fresh
-      slapd = (@slapd ||= started)
-      base_dn = "ou=c#{@count += 1},#{Slapd::BASE_DN}"
-      slapd.add("dn: #{base_dn}\nobjectClass: organizationalUnit\n")
-      slapd.options('type' => 'ldap', 'id' => 'conformance', 'base_dn' => base_dn)
+      server = (@server ||= started)
+      base_dn = "ou=c#{@count += 1},#{DirectoryServer::BASE_DN}"
+      server.add("dn: #{base_dn}\nobjectClass: organizationalUnit\n")
+      server.options('type' => 'ldap', 'id' => 'conformance', 'base_dn' => base_dn)
     end
 
     private
 
     def started
-      slapd = Slapd.new(layout: @layout)
-      slapd.start
-      RSpec.configuration.after(:suite) { slapd.stop }
-      slapd
+      server = @kind.new(layout: @layout)
+      server.start
+      RSpec.configuration.after(:suite) { server.stop }
+      server
     end
   end
 
@@ -47,10 +50,11 @@ module Conformance
     Backend.new('memory, a third-party plugin made from the template',
                 -> { { 'type' => 'memory', 'id' => 'conformance' } },
                 ->(_entry) { MemoryStore.clear }, [], {}),
-    *{ 'plain' => %i[shares_names short_names ignores_case], 'hex' => %i[short_names] }
-      .map do |layout, traits|
-        Backend.new("slapd #{layout}", Directory.new(layout).method(:fresh), ->(_entry) {}, traits, { thorough: true })
-      end
+    *[Slapd, Ds389].product([['plain', %i[shares_names short_names ignores_case]], ['hex', %i[short_names]]])
+                   .map do |kind, (layout, traits)|
+      Backend.new("#{kind} #{layout}", Directory.new(kind, layout).method(:fresh), ->(_entry) {}, traits,
+                  { thorough: true })
+    end
   ].freeze
 
   # Describes the same for every backend.

@@ -4,149 +4,156 @@ require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 
 # What an operator reads when simpkv cannot reach its keys.
-RSpec.describe 'The LDAP plugin, when it is configured' do
-  include_context 'with slapd', tls: true
+[Slapd, Ds389].each do |server|
+  RSpec.describe "The LDAP plugin, when it is configured, #{server}" do
+    include_context 'with a directory', server, tls: true
 
-  let!(:world) { PuppetWorld.new }
-  let(:plugin) { world.adapter.plugin_info['ldap'][:class].new('ldap/x') }
+    let!(:world) { PuppetWorld.new }
+    let(:plugin) { world.adapter.plugin_info['ldap'][:class].new('ldap/x') }
 
-  after { world.close }
+    after { world.close }
 
-  def configure(more = {})
-    backend = slapd.options('type' => 'ldap', 'id' => id).merge(more)
-    plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })
-  end
+    def configure(more = {})
+      backend = directory.options('type' => 'ldap', 'id' => id).merge(more)
+      plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })
+    end
 
-  # The command that the message ends in, as a shell runs it: its exit status.
-  def reproduced(message)
-    command = message[/(LDAPTLS_\S+ )*ldapsearch .*\z/]
-    system('sh', '-c', command, %i[out err] => File::NULL)
-    $CHILD_STATUS.exitstatus
-  end
+    # The command that the message ends in, as a shell runs it: its exit status.
+    def reproduced(message)
+      command = message[/(LDAPTLS_\S+ )*ldapsearch .*\z/]
+      system('sh', '-c', command, %i[out err] => File::NULL)
+      $CHILD_STATUS.exitstatus
+    end
 
-  def fails(more, *fragments)
-    answer = configure(more)
-    expect(answer[:result]).to be(false)
-    message = answer[:err_msg]
-    expect(message).not_to include("\n")
-    expect(message).not_to include(Slapd::PASSWORD)
-    expect(message).to start_with("Plugin could not access #{more.fetch('base_dn', Slapd::BASE_DN)}: ")
-    fragments.each { |fragment| expect(message).to match(fragment) }
-    message
-  end
+    def fails(more, *fragments)
+      answer = configure(more)
+      expect(answer[:result]).to be(false)
+      message = answer[:err_msg]
+      expect(message).not_to include("\n")
+      expect(message).not_to include(DirectoryServer::PASSWORD)
+      expect(message).to start_with("Plugin could not access #{more.fetch('base_dn', DirectoryServer::BASE_DN)}: ")
+      fragments.each { |fragment| expect(message).to match(fragment) }
+      message
+    end
 
-  it 'is content with a base entry that it can read' do
-    expect(configure).to eq(result: true, err_msg: nil)
-    expect(configure('base_dn' => 'OU=SimpKV, o=puppet , dc=simp')).to eq(result: true, err_msg: nil)
-    expect(plugin.put('globals/k', '{"value":1}')).to eq(result: true, err_msg: nil)
-  end
+    it 'is content with a base entry that it can read' do
+      expect(configure).to eq(result: true, err_msg: nil)
+      expect(configure('base_dn' => 'OU=SimpKV, o=puppet , dc=simp')).to eq(result: true, err_msg: nil)
+      expect(plugin.put('globals/k', '{"value":1}')).to eq(result: true, err_msg: nil)
+    end
 
-  it 'names a server that refuses connections: a wrong port' do
-    message = fails({ 'ldap_uri' => 'ldap://127.0.0.1:1' }, %r{ldap://127\.0\.0\.1:1\b}, /refused/i,
-                    /ldapsearch .*-H ldap:/, /-y #{slapd.password_file} /)
-    expect(reproduced(message)).to eq(255)
-  end
-
-  it 'names a socket that is not there' do
-    fails({ 'ldap_uri' => 'ldapi://%2Fno%2Fsuch%2Fsocket', 'admin_pw_file' => nil }, /no.*such.*socket/i,
-          /ldapsearch .*-Y EXTERNAL/)
-  end
-
-  it 'names a host that has no address' do
-    fails({ 'ldap_uri' => 'ldap://no-such-host.invalid', 'connect_timeout_seconds' => 3 },
-          %r{ldap://no-such-host\.invalid}, /name|address|host/i)
-  end
-
-  it 'names a base DN that is not there' do
-    message = fails({ 'base_dn' => 'ou=wrong,dc=simp' }, /no such entry at ldapi:.*correct 'base_dn'/)
-    expect(reproduced(message)).to eq(32)
-    fails({ 'base_dn' => 'dc=elsewhere' }, /no such entry at ldapi:.*correct 'base_dn'/)
-  end
-
-  it 'says that the server refuses the password, or the bind DN: it does not say which' do
-    address = /#{Regexp.escape(slapd.uri)}/
-    message = fails({ 'admin_pw_file' => slapd.wrong_password_file }, address, /admin_dn.*admin_pw_file/)
-    expect(reproduced(message)).to eq(49)
-    fails({ 'admin_dn' => 'cn=nobody,dc=simp' }, address, /admin_dn.*admin_pw_file/, /cn=nobody,dc=simp/)
-  end
-
-  it 'says when the bind DN is none' do
-    fails({ 'admin_dn' => 'cn_Directory' }, /'cn_Directory'.*admin_dn/)
-  end
-
-  it 'says that the bind DN may not read there, or that nothing is there: the server does not say which' do
-    fails({ 'admin_dn' => Slapd::STRANGER_DN }, /no access.*give '#{Slapd::STRANGER_DN}' rights/)
-  end
-
-  it 'says when a certificate will not do, and reproduces it with the same files' do
-    Dir.mktmpdir do |folder|
-      other = Certificates.new(folder)
-      message = fails({ 'ldap_uri' => slapd.tls_uri, 'tls_cacert' => other.cacert }, /certificate/i,
-                      /LDAPTLS_CACERT=#{other.cacert} ldapsearch/)
+    it 'names a server that refuses connections: a wrong port' do
+      message = fails({ 'ldap_uri' => 'ldap://127.0.0.1:1' }, %r{ldap://127\.0\.0\.1:1\b}, /refused/i,
+                      /ldapsearch .*-H ldap:/, /-y #{directory.password_file} /)
       expect(reproduced(message)).to eq(255)
     end
-  end
 
-  it 'mentions the newline that ldapsearch would take for part of the password' do
-    file = File.join(slapd.folder, 'with-newline')
-    File.write(file, "wrong\n")
-    fails({ 'admin_pw_file' => file }, /\(with a password file that does not end in a newline\): ldapsearch/)
-    fails({ 'admin_pw_file' => slapd.wrong_password_file }, /outside of Puppet: ldapsearch/)
-  end
-
-  {
-    "Plugin missing 'ldap_uri' configuration" => { 'ldap_uri' => nil },
-    "Invalid 'ldap_uri' configuration" => { 'ldap_uri' => 'ldaps:/too/few/slashes' },
-    "Plugin missing 'admin_pw_file' configuration" => { 'ldap_uri' => 'ldap://127.0.0.1', 'admin_pw_file' => nil },
-    "Configured 'admin_pw_file' /no/such does not exist" => { 'admin_pw_file' => '/no/such' },
-    'TLS configuration incomplete' => { 'ldap_uri' => 'ldaps://127.0.0.1' },
-    "Plugin misconfigured: 'retries' of simpkv backend 'b' must be a whole number" => { 'retries' => -1 }
-  }.each do |message, more|
-    it "says, before it asks a server: #{message}" do
-      expect(configure(more)).to match(result: false, err_msg: /\A#{Regexp.escape(message)}/)
+    it 'names a socket that is not there' do
+      fails({ 'ldap_uri' => 'ldapi://%2Fno%2Fsuch%2Fsocket', 'admin_pw_file' => nil }, /no.*such.*socket/i,
+            /ldapsearch .*-Y EXTERNAL/)
     end
-  end
 
-  it 'is misconfigured without a backend of its type' do
-    [nil, {}, { 'backend' => 'b', 'backends' => { 'b' => { 'type' => 'file', 'id' => 'x' } } }].each do |wrong|
-      expect(plugin.configure(wrong)).to match(result: false, err_msg: /\APlugin misconfigured/)
+    it 'names a host that has no address' do
+      fails({ 'ldap_uri' => 'ldap://no-such-host.invalid', 'connect_timeout_seconds' => 3 },
+            %r{ldap://no-such-host\.invalid}, /name|address|host/i)
     end
-    expect(plugin.get('globals/k')).to eq(result: nil, err_msg: 'Internal error: get called before configure')
-  end
 
-  describe 'and then used' do
-    it 'says what to load when the server has no schema of ours, or that of the other layout' do
-      { nil => 'plain', 'plain' => 'hex', 'hex' => 'plain' }.each do |loaded, wanted|
-        Slapd.run(layout: loaded) do |other|
-          backend = other.options('type' => 'ldap', 'id' => 'x', 'layout' => wanted)
-          plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })
-          answer = plugin.put('environments/dev/k', '{"value":"hush-hush"}')
-          expect(answer).to match(result: false, err_msg: %r{schema/openldap/simpkv.*ldapsearch -LLL -H })
+    it 'names a base DN that is not there' do
+      message = fails({ 'base_dn' => 'ou=wrong,dc=simp' }, /#{directory.uri}/, /no such entry.*correct 'base_dn'/)
+      # 389-DS says to nobody who may not see what is above it that an entry is missing.
+      expect(reproduced(message)).to eq({ Slapd => 32, Ds389 => 0 }[server])
+      message = fails({ 'base_dn' => 'dc=elsewhere' }, /#{directory.uri}/, /no such entry.*correct 'base_dn'/)
+      expect(reproduced(message)).to eq(32)
+    end
+
+    it 'says that the server refuses the password, or the bind DN: it does not say which' do
+      address = /#{Regexp.escape(directory.uri)}/
+      message = fails({ 'admin_pw_file' => directory.wrong_password_file }, address, /admin_dn.*admin_pw_file/)
+      expect(reproduced(message)).to eq(49)
+      fails({ 'admin_dn' => 'cn=nobody,dc=simp' }, address, /admin_dn.*admin_pw_file/, /cn=nobody,dc=simp/)
+    end
+
+    it 'says when the bind DN is none' do
+      fails({ 'admin_dn' => 'cn_Directory' }, /'cn_Directory'.*admin_dn/)
+    end
+
+    it 'says that the bind DN may not read there, or that nothing is there: the server does not say which' do
+      fails({ 'admin_dn' => DirectoryServer::STRANGER_DN }, /'#{DirectoryServer::STRANGER_DN}'/,
+            /no access to it: .*give .* rights/)
+    end
+
+    it 'says when a certificate will not do, and reproduces it with the same files' do
+      Dir.mktmpdir do |folder|
+        other = Certificates.new(folder)
+        message = fails({ 'ldap_uri' => directory.tls_uri, 'tls_cacert' => other.cacert }, /certificate/i,
+                        /LDAPTLS_CACERT=#{other.cacert} ldapsearch/)
+        expect(reproduced(message)).to eq(255)
+      end
+    end
+
+    it 'mentions the newline that ldapsearch would take for part of the password' do
+      file = File.join(directory.folder, 'with-newline')
+      File.write(file, "wrong\n")
+      fails({ 'admin_pw_file' => file }, /\(with a password file that does not end in a newline\): ldapsearch/)
+      fails({ 'admin_pw_file' => directory.wrong_password_file }, /outside of Puppet: ldapsearch/)
+    end
+
+    {
+      "Plugin missing 'ldap_uri' configuration" => { 'ldap_uri' => nil },
+      "Invalid 'ldap_uri' configuration" => { 'ldap_uri' => 'ldaps:/too/few/slashes' },
+      "Plugin missing 'admin_pw_file' configuration" => { 'ldap_uri' => 'ldap://127.0.0.1', 'admin_pw_file' => nil },
+      "Configured 'admin_pw_file' /no/such does not exist" => { 'admin_pw_file' => '/no/such' },
+      'TLS configuration incomplete' => { 'ldap_uri' => 'ldaps://127.0.0.1' },
+      "Plugin misconfigured: 'retries' of simpkv backend 'b' must be a whole number" => { 'retries' => -1 }
+    }.each do |message, more|
+      it "says, before it asks a server: #{message}" do
+        expect(configure(more)).to match(result: false, err_msg: /\A#{Regexp.escape(message)}/)
+      end
+    end
+
+    it 'is misconfigured without a backend of its type' do
+      [nil, {}, { 'backend' => 'b', 'backends' => { 'b' => { 'type' => 'file', 'id' => 'x' } } }].each do |wrong|
+        expect(plugin.configure(wrong)).to match(result: false, err_msg: /\APlugin misconfigured/)
+      end
+      expect(plugin.get('globals/k')).to eq(result: nil, err_msg: 'Internal error: get called before configure')
+    end
+
+    describe 'and then used' do
+      it 'says what to load when the server has no schema of ours, or that of the other layout' do
+        { nil => 'plain', 'plain' => 'hex', 'hex' => 'plain' }.each do |loaded, wanted|
+          server.run(layout: loaded) do |other|
+            backend = other.options('type' => 'ldap', 'id' => 'x', 'layout' => wanted)
+            plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })
+            answer = plugin.put('environments/dev/k', '{"value":"hush-hush"}')
+            file = { Slapd => %r{schema/openldap/simpkv}, Ds389 => %r{schema/389ds/#{wanted}\.ldif} }[server]
+            expect(answer).to match(result: false, err_msg: /#{file}.*ldapsearch -LLL -H /)
+            expect(answer[:err_msg]).to include(other.uri)
+            expect(answer[:err_msg]).not_to include('hush')
+          end
+        end
+      end
+
+      it 'says when it may read there and not write' do
+        server.run(access: 'read') do |other|
+          backend = other.options('type' => 'ldap', 'id' => 'x')
+          expect(plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })).to eq(result: true, err_msg: nil)
+          answer = plugin.put('globals/k', '{"value":"hush-hush"}')
+          expect(answer).to match(result: false, err_msg: /access.*'#{DirectoryServer::USER_DN}'|'#{DirectoryServer::USER_DN}'.*access/)
+          expect(reproduced(answer[:err_msg])).to eq(0)
           expect(answer[:err_msg]).to include(other.uri)
           expect(answer[:err_msg]).not_to include('hush')
         end
       end
     end
 
-    it 'says when it may read there and not write' do
-      Slapd.run(access: 'read') do |other|
-        backend = other.options('type' => 'ldap', 'id' => 'x')
-        expect(plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })).to eq(result: true, err_msg: nil)
-        answer = plugin.put('globals/k', '{"value":"hush-hush"}')
-        expect(answer).to match(result: false, err_msg: /access.*'#{Slapd::USER_DN}'|'#{Slapd::USER_DN}'.*access/)
-        expect(reproduced(answer[:err_msg])).to eq(0)
-        expect(answer[:err_msg]).to include(other.uri)
-        expect(answer[:err_msg]).not_to include('hush')
-      end
+    # It happened in the catalog, with the functions around it.
+    it 'fails a call with all of that, or warns of it under softfail' do
+      backend = directory.options('type' => 'ldap', 'ldap_uri' => 'ldap://127.0.0.1:1')
+      options = { 'backends' => { 'default' => backend } }
+      unreachable = %r{with key='k': simpkv Error: Unable to construct 'ldap/spec': Plugin could not access }
+      expect { world.call('simpkv::get', 'k', options) }.to raise_error(RuntimeError, unreachable)
+      expect(world.call('simpkv::get', 'k', options.merge('softfail' => true))).to be_nil
+      expect(world.warnings).to match([/Plugin could not access .*ldapsearch/])
     end
-  end
-
-  # It happened in the catalog, with the functions around it.
-  it 'fails a call with all of that, or warns of it under softfail' do
-    options = { 'backends' => { 'default' => slapd.options('type' => 'ldap', 'ldap_uri' => 'ldap://127.0.0.1:1') } }
-    unreachable = %r{with key='k': simpkv Error: Unable to construct 'ldap/spec': Plugin could not access }
-    expect { world.call('simpkv::get', 'k', options) }.to raise_error(RuntimeError, unreachable)
-    expect(world.call('simpkv::get', 'k', options.merge('softfail' => true))).to be_nil
-    expect(world.warnings).to match([/Plugin could not access .*ldapsearch/])
   end
 end

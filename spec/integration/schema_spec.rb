@@ -1,28 +1,50 @@
 # frozen_string_literal: true
 
+require_relative '../support/ds389'
 require_relative '../support/slapd'
 
 RSpec.describe 'The files in schema/' do
-  # A definition with single spaces, and without the source that slapd adds to those of cn=config.
-  def tidy(definition)
-    definition.gsub(/\s+/, ' ').sub(/\{\d+\}/, '').strip
+  # What 389-DS makes of `SUP name`: it spells out what comes from there.
+  inherited = 'EQUALITY caseIgnoreMatch SUBSTR caseIgnoreSubstringsMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 '
+
+  # A definition as we write it: with single spaces, without the number that slapd adds to those of cn=config, and
+  # without the second origin of those that 389-DS was given while it ran.
+  define_method(:tidy) do |definition|
+    definition.gsub(/\s+/, ' ').sub(/\{\d+\}/, '').sub("( 'SIMP simpkv' 'user defined' )", "'SIMP simpkv'")
+              .sub("SUP name #{inherited}", 'SUP name ').strip
   end
 
   # What a server of that schema publishes of ours.
-  def published(slapd)
-    found = slapd.entry('cn=Subschema', 'attributeTypes', 'objectClasses')
+  def published(server)
+    found = server.entry(server.class::SUBSCHEMA, 'attributeTypes', 'objectClasses')
     found.values_at('attributeTypes', 'objectClasses').map do |definitions|
       definitions.grep(/simpkv/).map { |definition| tidy(definition) }.sort
     end
   end
 
   def read(name)
-    File.read(File.join(Slapd::SCHEMAS, name))
+    File.read(File.join(DirectoryServer::SCHEMAS, name))
   end
 
-  # The values of an attribute in an LDIF text, with its folded lines joined.
-  def values(ldif, attribute)
-    ldif.gsub("\n ", '').scan(/^#{attribute}: (.*)$/).flatten.map { |definition| tidy(definition) }.sort
+  # Runs the commands in the comments of a file of 389-DS or of the base tree, as an administrator does: with the
+  # server's address, the password from a file, and what the text says.
+  def apply(server, name, text = read(name))
+    File.write(File.join(server.folder, File.basename(name)), text)
+    text.scan(/^#   (.+)$/) do |(command)|
+      command = command.sub('ldap://HOST', server.tcp_uri).sub('-W', "-y #{server.password_file}")
+                       .sub('ADMIN_DN', "'#{server.class::ROOT_DN}'")
+                       .sub('INSTANCE', "-D '#{server.class::ROOT_DN}' -y #{server.password_file} #{server.tcp_uri}")
+      output, status = Open3.capture2e({ 'LDAPTLS_CACERT' => server.certificates.cacert }, command,
+                                       chdir: server.folder)
+      expect(status).to be_success, "#{command}: #{output}"
+    end
+  end
+
+  # What an identity finds of the folders below the base entry, in pages or at once.
+  def found(server, dn, *paging)
+    output, = Open3.capture2e('ldapsearch', '-x', '-D', dn, '-y', server.password_file, '-H', server.uri, '-LLL',
+                              *paging, '-s', 'one', '-b', server.class::BASE_DN, '1.1')
+    output.scan(/^dn: ou=f/).length
   end
 
   {
@@ -51,9 +73,10 @@ RSpec.describe 'The files in schema/' do
     ]
   }.each do |layout, definitions|
     suffix = { 'plain' => '', 'hex' => '-hex' }[layout]
+    names = { 'plain' => ['simpkvKey'], 'hex' => %w[simpkvHexId simpkvId] }[layout]
 
     it "are taken by slapd from slapd.conf, layout #{layout}, with the limits and indexes" do
-      Slapd.run(layout: layout, more: Slapd.limits(layout)) { |slapd| expect(published(slapd)).to eq(definitions) }
+      Slapd.run(layout: layout, limits: true) { |slapd| expect(published(slapd)).to eq(definitions) }
     end
 
     it "are taken by slapd through cn=config, layout #{layout}" do
@@ -64,31 +87,55 @@ RSpec.describe 'The files in schema/' do
       end
     end
 
-    it "say the same to 389 Directory Server, layout #{layout}, one definition a line" do
-      ldif = read("389ds/#{layout}.ldif")
-      expect([values(ldif, 'attributeTypes'), values(ldif, 'objectClasses')]).to eq(definitions)
-      expect(ldif).to include("dn: cn=schema\nchangetype: modify\nadd: attributeTypes\n")
-      expect(ldif.lines.grep(/\A /)).to eq([])
+    it "are taken by 389 Directory Server, layout #{layout}, by the commands in them, with the limits and indexes" do
+      Ds389.run(layout: nil, tls: true) do |server|
+        expect(published(server)).to eq([[], []])
+        server.delete_tree('o=puppet,dc=simp')
+        apply(server, 'base.ldif')
+        apply(server, "389ds/#{layout}.ldif")
+        expect([published(server), unindexed(server, names)]).to eq([definitions, names])
+        apply(server, '389ds/limits.ldif', Ds389.limits(layout))
+        server.restart
+        expect([published(server), unindexed(server, names)]).to eq([definitions, []])
+      end
     end
   end
 
-  %w[389ds/plain.ldif 389ds/hex.ldif 389ds/limits.ldif].each do |name|
-    it "are LDIF that ldapmodify reads: #{name}" do
-      output, status = Open3.capture2e('ldapmodify', '-n', '-f', File.join(Slapd::SCHEMAS, name))
-      expect(status).to be_success, output
-      expect(output).to match(/^!(modifying|adding new) entry/)
+  # Of these attributes, those by which 389-DS does not find an entry without looking at each.
+  def unindexed(server, attributes)
+    attributes.select do |attribute|
+      server.search(DirectoryServer::SUFFIX, "(#{attribute}=x)")
+      server.log.lines.grep(/ RESULT /).last.include?('Unindexed')
     end
   end
 
-  it 'lift the limit on lists for the identity that they name, and for no other' do
-    entries = (1..600).map { |n| "dn: ou=f#{n},#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n" }.join("\n")
-    listed = lambda do |slapd|
-      slapd.add(entries)
-      output, = Open3.capture2e('ldapsearch', '-x', '-D', Slapd::USER_DN, '-y', slapd.password_file, '-H', slapd.uri,
-                                '-LLL', '-E', 'pr=100/noprompt', '-s', 'one', '-b', Slapd::BASE_DN, '1.1')
-      output.scan(/^dn: ou=f/).length
+  # How many folders there are, and how many the server shows of them when they are not asked for in pages. In pages
+  # 389-DS shows more: it stops when it has looked at 5,000.
+  { Slapd => [600, 500], Ds389 => [2100, 2000] }.each do |server, (count, limit)|
+    it "lift the limits on lists for the identity that they name, and for no other: #{server}" do
+      other = DirectoryServer::STRANGER_DN
+      server.run(reader: other) do |running|
+        running.add((1..count).map { |n| <<~LDIF }.join("\n"))
+          dn: ou=f#{n},#{DirectoryServer::BASE_DN}
+          objectClass: organizationalUnit
+        LDIF
+        expect([found(running, DirectoryServer::USER_DN), found(running, other)]).to eq([limit, limit])
+        running.lift_limits
+        expect([found(running, DirectoryServer::USER_DN), found(running, other)]).to eq([count, limit])
+        expect(found(running, DirectoryServer::USER_DN, '-E', 'pr=100/noprompt')).to eq(count)
+      end
     end
-    expect(Slapd.run(&listed)).to eq(500)
-    expect(Slapd.run(more: Slapd.limits('plain'), &listed)).to eq(600)
+  end
+
+  it 'let simpkv read how much 389-DS takes at once, where that is more than usual' do
+    Ds389.run(limits: true) do |server|
+      server.modify("dn: cn=config\nchangetype: modify\nreplace: nsslapd-maxbersize\nnsslapd-maxbersize: 8388608\n")
+      server.restart
+      store = Simpkv::Store.open('ldap', server.options)
+      large = %({"value":"#{'x' * 3_000_000}","metadata":{}})
+      expect([store.put('globals/large', large), store.get('globals/large') == large]).to eq([true, true])
+      expect { store.put('globals/large', large * 3) }
+        .to raise_error(Simpkv::TooLargeError, /8388608.*nsslapd-maxbersize/)
+    end
   end
 end

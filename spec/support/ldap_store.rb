@@ -1,19 +1,20 @@
 # frozen_string_literal: true
 
+require_relative 'ds389'
 require_relative 'slapd'
 
 # For specs of the store in LDAP: one server for the group, and stores on it, each with an id of its own.
 #
-#   include_context 'with slapd', layout: 'hex'
-RSpec.shared_context 'with slapd' do |**server_options|
-  attr_reader :slapd
+#   include_context 'with a directory', Ds389, layout: 'hex'
+RSpec.shared_context 'with a directory' do |server, **server_options|
+  attr_reader :directory
 
   before(:context) do
-    @slapd = Slapd.new(**server_options)
-    @slapd.start
+    @directory = server.new(**server_options)
+    @directory.start
   end
 
-  after(:context) { @slapd.stop }
+  after(:context) { @directory&.stop }
 
   let(:id) { "i#{LdapIds.next}" }
   let(:stores) { [] }
@@ -24,13 +25,13 @@ RSpec.shared_context 'with slapd' do |**server_options|
   # @param more [Hash{String => Object}] options that differ from those of the server
   # @return [Simpkv::Store]
   def open_store(more = {})
-    stores << Simpkv::Store.open('ldap', slapd.options({ 'id' => id }.merge(more)))
+    stores << Simpkv::Store.open('ldap', directory.options({ 'id' => id }.merge(more)))
     stores.last
   end
 
   # @return [String] the DN of a key, or of a folder
   def dn(path, kind = :key)
-    Simpkv::Native.dn_from_path(slapd.layout.to_sym, kind, Slapd::BASE_DN, id, path)
+    Simpkv::Native.dn_from_path(directory.layout.to_sym, kind, DirectoryServer::BASE_DN, id, path)
   end
 
   # @return [Float] how many seconds the block took
@@ -38,6 +39,15 @@ RSpec.shared_context 'with slapd' do |**server_options|
     before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     yield
     Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
+  end
+end
+
+# The same, with an OpenLDAP server.
+RSpec.shared_context 'with slapd' do |**server_options|
+  include_context 'with a directory', Slapd, **server_options
+
+  def slapd
+    directory
   end
 end
 

@@ -99,6 +99,36 @@ static int fail_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
                     call->name, call->failed, skv_ldap_server(call), to);
 }
 
+/* Whether the server said yes, and showed no entry: skv_ldap_read() makes LDAP_INSUFFICIENT_ACCESS of that. */
+static bool is_hidden(const skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    int code = LDAP_OTHER;
+
+    if (answer->code == LDAP_INSUFFICIENT_ACCESS && answer->message)
+        ldap_parse_result(skv_conn_handle(call->conn), answer->message, &code, NULL, NULL, NULL, NULL, 0);
+    return code == LDAP_SUCCESS;
+}
+
+/* So 389-DS answers to somebody who may not see what is above the entry, whether or not that is there. */
+static int fail_hidden(skv_ldap_call *call)
+{
+    return skv_fail(
+        call->reply, SKV_DENIED,
+        "%s '%s'%s: %s shows no such entry to '%s': it is not there, or no access to it: give that identity "
+        "rights, or correct 'base_dn'",
+        call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity);
+}
+
+/* What a server wrote, without the newline that 389-DS puts at the end. */
+static skv_quote without_newline(const char *text)
+{
+    size_t len = strlen(text);
+
+    while (len > 0 && text[len - 1] == '\n')
+        len--;
+    return skv_quoted(text, len);
+}
+
 static const char *schema_of(const skv_ldap_call *call)
 {
     bool hex = call->store->layout == SKV_LAYOUT_HEX;
@@ -130,6 +160,8 @@ int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
         return fail_local(call, answer->code);
     if (answer->code == LDAP_REFERRAL)
         return fail_referral(call, answer);
+    if (is_hidden(call, answer))
+        return fail_hidden(call);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].code == answer->code) {
             status = kinds[i].status;
@@ -139,6 +171,6 @@ int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
     note_retry(call, answer->code);
     return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s", call->what, call->name,
                     call->failed, skv_ldap_server(call), answer->code, call->store->identity,
-                    ldap_err2string(answer->code), text ? ": " : "", text ? skv_quoted(text, strlen(text)).text : "",
-                    advice, strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_of(call) : "");
+                    ldap_err2string(answer->code), text ? ": " : "", text ? without_newline(text).text : "", advice,
+                    strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_of(call) : "");
 }

@@ -1,0 +1,158 @@
+# frozen_string_literal: true
+
+require 'etc'
+require 'openssl'
+require_relative 'directory_server'
+
+# A 389 Directory Server. It is made from the templates of its package, without dscreate, which takes 15 s, wants
+# systemd, and writes all over the system: this one starts in a second, and all it has is in its folder. Needs root, who
+# may read the package's settings.
+class Ds389 < DirectoryServer
+  ROOT_DN = 'cn=Directory Manager'
+  SUBSCHEMA = 'cn=schema'
+
+  # The name that `dscreate` gives to a backend.
+  BACKEND = 'userroot'
+
+  # Bytes, for each of its caches.
+  CACHE = 16 << 20
+
+  TEMPLATES = '/usr/share/dirsrv/data'
+  SETTINGS = '/etc/dirsrv'
+  PROGRAM = '/usr/sbin/ns-slapd'
+
+  # @return [String] the limits and indexes that simpkv ships, adapted to the layout as their comments say
+  def self.limits(layout)
+    limits = File.read(File.join(SCHEMAS, '389ds', 'limits.ldif'))
+    return limits unless layout == 'hex'
+
+    entries = limits.sub('--attr simpkvKey', '--attr simpkvHexId --attr simpkvId').split("\n\n").flat_map do |entry|
+      next entry unless entry.include?('cn=simpkvKey')
+
+      %w[simpkvHexId simpkvId].map { |name| entry.gsub('simpkvKey', name) }
+    end
+    "#{entries.join("\n\n")}\n"
+  end
+
+  # @return [Integer] how many connections were made so far, by anybody
+  def accepted
+    log.scan(' connection from ').length
+  end
+
+  # @return [Array<String>] as for any server, and what it complained of
+  def tail
+    errors = File.join(@folder, 'log', 'errors')
+    [*super, 'Its errors:', *(File.readlines(errors).last(20) if File.exist?(errors))]
+  end
+
+  # Applies the limits and indexes that simpkv ships.
+  def lift_limits
+    modify(Ds389.limits(@layout))
+    # Connections that are open keep their limits.
+    restart
+  end
+
+  private
+
+  def prepare
+    %w[schema lock tmp cert ldif bak run log db].each { |name| FileUtils.mkdir(File.join(@folder, name)) }
+    FileUtils.cp(File.join(SETTINGS, 'schema', '99user.ldif'), File.join(@folder, 'schema'))
+    FileUtils.cp(Dir[File.join(SETTINGS, 'config', '{certmap,slapd-collations}.conf')], @folder)
+    File.write(File.join(@folder, 'dse.ldif'), configuration, perm: 0o600)
+    add_certificates if @tls
+  end
+
+  def command
+    [PROGRAM, '-D', @folder, '-i', File.join(@folder, 'pid'), '-d', '0']
+  end
+
+  def fill
+    modify(schema_file('389ds', "#{@layout}.ldif")) if @layout
+    add(tree)
+    modify(rights)
+    modify(Ds389.limits(@layout)) if @limits
+  end
+
+  # An import replaces everything, so everything is exported first.
+  def import_offline(ldif)
+    file = File.join(@folder, 'ldif', 'all.ldif')
+    execute(PROGRAM, 'db2ldif', '-D', @folder, '-n', BACKEND, '-a', file)
+    File.write(file, ldif, mode: 'a')
+    execute(PROGRAM, 'ldif2db', '-D', @folder, '-n', BACKEND, '-i', file)
+  end
+
+  def log_file
+    File.join(@folder, 'log', 'access')
+  end
+
+  # What it leaves in /dev/shm when it is killed.
+  def finish(signal)
+    super
+    FileUtils.rm_f("/dev/shm/sem.#{File.basename(@folder)}.stats")
+  end
+
+  # ---- Configuration ----
+
+  # One empty line between two entries, and no more: it would take the second one for an entry.
+  def configuration
+    entries = %w[template-dse.ldif template-suffix-db.ldif].flat_map do |name|
+      text = File.read(File.join(TEMPLATES, name)).gsub(/^#.*\n/, '').sub(/(?<=ldapimaprootdn: ).*/, USER_DN)
+      text.gsub(/%(\w+)%/) { variables.fetch(Regexp.last_match(1)) }.strip.split(/\n{2,}/)
+    end
+    settings.each { |dn, lines| entries.find { |entry| entry.start_with?("dn: #{dn}\n") } << "\n" << lines.join("\n") }
+    "#{entries.join("\n\n")}\n"
+  end
+
+  # What it has beyond the templates. It would take a share of the machine's memory for its caches.
+  def settings
+    database = 'cn=ldbm database,cn=plugins,cn=config'
+    {
+      'cn=config' =>
+        ['nsslapd-accesslog-logbuffering: off', 'nsslapd-listenhost: 127.0.0.1', 'nsslapd-securelistenhost: 127.0.0.1',
+         *(["nsslapd-securePort: #{@tls_port}", 'nsslapd-security: on'] if @tls)],
+      "cn=config,#{database}" => ['nsslapd-cache-autosize: 0', "nsslapd-dbcachesize: #{CACHE}"],
+      "cn=#{BACKEND},#{database}" => ["nsslapd-cachememsize: #{CACHE}", "nsslapd-dncachememsize: #{CACHE}"]
+    }
+  end
+
+  # What the templates leave open.
+  def variables
+    folders = %w[schema lock tmp ldif bak run log db].to_h { |name| ["#{name}_dir", File.join(@folder, name)] }
+    @variables ||= folders.merge(
+      'cert_dir' => @folder, 'config_dir' => @folder, 'inst_dir' => @folder, 'db_home_dir' => folders['db_dir'],
+      'fqdn' => 'localhost', 'ds_port' => @port.to_s, 'ds_user' => Etc.getpwuid.name, 'rootdn' => ROOT_DN,
+      'ds_passwd' => hashed(PASSWORD), 'ldapi_enabled' => 'on', 'ldapi' => socket, 'ldapi_autobind' => 'on',
+      'ds_suffix' => SUFFIX, 'ds_bename' => BACKEND, 'db_lib' => 'bdb'
+    )
+  end
+
+  def hashed(password)
+    salt = 'salt'
+    "{SSHA}#{[OpenSSL::Digest.digest('SHA1', password + salt) + salt].pack('m0')}"
+  end
+
+  # Into the database that its library, NSS, has instead of files.
+  def add_certificates
+    certificate = OpenSSL::X509::Certificate.new(File.read(@tls.first))
+    key = OpenSSL::PKey.read(File.read(@tls.last))
+    bundle = File.join(@folder, 'server.p12')
+    File.binwrite(bundle, OpenSSL::PKCS12.create('', 'Server-Cert', key, certificate).to_der)
+    nss('certutil', '-N', '--empty-password')
+    nss('pk12util', '-i', bundle, '-W', '')
+    nss('certutil', '-A', '-n', 'CA', '-t', 'CT,,', '-i', @certificates.cacert)
+  end
+
+  def nss(name, *arguments)
+    execute(name, '-d', "sql:#{@folder}", *arguments)
+  end
+
+  # ---- Contents ----
+
+  def rights
+    allowed = { 'read' => 'read, search, compare', 'write' => 'all' }
+    values = [[USER_DN, @access], *([[@reader, 'read']] if @reader)].map do |dn, access|
+      %(aci: (targetattr = "*")(version 3.0; acl "#{dn}"; allow (#{allowed.fetch(access)}) userdn = "ldap:///#{dn}";))
+    end
+    "dn: #{BASE_DN}\nchangetype: modify\nadd: aci\n#{values.join("\n")}\n"
+  end
+end
