@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require_relative '../support/ldap_store'
+require_relative '../support/patience'
+
+RSpec.describe 'Connections that are idle' do
+  include Patience
+
+  # In a pool of their own.
+  let(:options) { { 'admin_dn' => Slapd::USER_DN.sub(',', ",#{' ' * LdapIds.next}") } }
+  let(:document) { '{"value":1}' }
+
+  describe 'for longer than the server allows' do
+    include_context 'with slapd', tls: true, more: 'idletimeout 1'
+
+    # Over TLS, what is there to be read on an idle connection may be other than a farewell.
+    {
+      'ldapi' => ->(slapd) { { 'ldap_uri' => slapd.uri } },
+      'ldap' => ->(slapd) { { 'ldap_uri' => slapd.tcp_uri } },
+      'ldaps' => ->(slapd) { { 'ldap_uri' => slapd.tls_uri, 'tls_cacert' => slapd.certificates.cacert } },
+      'StartTLS' => lambda do |slapd|
+        { 'ldap_uri' => slapd.tcp_uri, 'enable_tls' => true, 'tls_cacert' => slapd.certificates.cacert }
+      end
+    }.each do |transport, server|
+      it "are replaced at the next call, which needs no retry for it, over #{transport}" do
+        other = open_store(options.merge('retries' => 0).merge(server.call(slapd)))
+        %i[put get].each do |call|
+          before = slapd.log.length
+          other.kind('globals')
+          eventually { slapd.log[before..].include?('closed (idletimeout)') }
+          other.public_send(call, 'globals/k', *(document if call == :put))
+        end
+      end
+    end
+  end
+
+  describe 'for longer than idle_timeout_seconds' do
+    include_context 'with slapd'
+
+    it 'are closed, with a goodbye, at the next call, which has a new one' do
+      other = open_store(options.merge('idle_timeout_seconds' => 0.3))
+      other.put('globals/k', document)
+      before = slapd.log.length
+      expect(other.get('globals/k')).to eq(document)
+      sleep 0.5
+      expect(other.get('globals/k')).to eq(document)
+      expect(eventually { slapd.log[before..].match(/UNBIND/) }).to be_truthy
+      expect(slapd.log[before..].scan(' ACCEPT ').length).to eq(1)
+    end
+  end
+end

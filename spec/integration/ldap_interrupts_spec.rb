@@ -1,0 +1,211 @@
+# frozen_string_literal: true
+
+require 'timeout'
+require_relative '../support/ldap_store'
+require_relative '../support/patience'
+require_relative '../support/processes'
+require_relative '../support/silent_proxy'
+
+# Of the extension for MRI: on FFI an interrupt waits for the end of the call.
+RSpec.describe 'Interrupts of calls that wait for a directory server' do
+  include Patience
+  include Processes
+
+  include_context 'with slapd'
+
+  attr_reader :proxy
+
+  before(:context) { @proxy = SilentProxy.new(slapd) }
+  after(:context) { @proxy.stop }
+
+  # No other example has a pool of that name.
+  let(:options) do
+    { 'ldap_uri' => proxy.uri, 'admin_dn' => Slapd::USER_DN.sub(',', ",#{' ' * LdapIds.next}") }
+  end
+  let(:store) { open_store(options) }
+  let(:old) { '{"value":"old"}' }
+  let(:new) { '{"value":"new"}' }
+
+  # An operation's own time is 30 s.
+  let(:soon) { 1.5 }
+
+  # What each call waits for in vain, and the call.
+  calls = {
+    'a first call, which connects' => [:bind, ->(store) { store.get('globals/i/k') }],
+    'get' => [:search, ->(store) { store.get('globals/i/k') }],
+    'exists' => [:search, ->(store) { store.exist?('globals/i') }],
+    'list' => [:search, ->(store) { store.list('globals/i') }],
+    'put, while it reads' => [:search, ->(store) { store.put('globals/i/k', new) }],
+    'put, while it replaces' => [:modify, ->(store) { store.put('globals/i/k', new) }],
+    'put, while it adds' => [:add, ->(store) { store.put('globals/i/new', new) }],
+    'put, while it makes a folder' => [:add, ->(store) { store.put('globals/i/new/new', new) }],
+    'put on condition :absent' => [:add, ->(store) { store.put('globals/i/new', new, condition: :absent) }],
+    'put on condition :expect' => [:modify, lambda do |store|
+      store.put('globals/i/k', new, condition: :expect, expect: old)
+    end],
+    'delete' => [:delete, ->(store) { store.delete('globals/i/k') }],
+    'deletetree' => [:delete, ->(store) { store.deletetree('globals/i') }]
+  }
+
+  # Lets the store have a connection, if the call is to start with one.
+  def prepare(stalled)
+    open_store.put('globals/i/k', old)
+    store.kind('globals') unless stalled == :bind
+  end
+
+  def descriptors
+    Dir.children('/proc/self/fd').length
+  end
+
+  # The server answers again, to a new connection; the one that was given up is closed: in this process, that are the
+  # store's and the proxy's two.
+  def expect_nothing_left(stalled, before)
+    expect(store.put('globals/after', old)).to be(true)
+    expect(store.get('globals/after')).to eq(old)
+    eventually(within: 5) { descriptors <= before + (stalled == :bind ? 3 : 0) }
+  end
+
+  {
+    'Thread#raise' => lambda do |call|
+      target = Thread.current
+      Thread.new do
+        sleep 0.2
+        target.raise(IOError, 'enough')
+      end
+      call.call
+    end,
+    'Timeout' => ->(call) { Timeout.timeout(0.2, IOError) { call.call } }
+  }.each do |how, interrupt|
+    calls.each do |name, (stalled, call)|
+      it "end #{name}, by #{how}, and leave nothing behind" do
+        prepare(stalled)
+        before = descriptors
+        took = seconds do
+          proxy.hold(stalled) do
+            expect { interrupt.call(-> { instance_exec(store, &call) }) }.to raise_error(IOError)
+          end
+        end
+        expect(took).to be_between(0.2, soon)
+        expect_nothing_left(stalled, before)
+      end
+    end
+  end
+
+  # A child that stops before its call, and ends with success when Ctrl-C interrupts that.
+  def stopped_before(stalled, call)
+    options
+    id
+    pid = child do
+      trap(:INT, 'DEFAULT')
+      prepare(stalled)
+      Process.kill(:STOP, Process.pid)
+      instance_exec(store, &call)
+      false
+    rescue Interrupt
+      true
+    end
+    Process.wait(pid, Process::WUNTRACED)
+    pid
+  end
+
+  calls.each do |name, (stalled, call)|
+    it "end #{name}, by Ctrl-C" do
+      pid = stopped_before(stalled, call)
+      proxy.hold(stalled) do
+        Process.kill(:CONT, pid)
+        sleep 0.3
+        Process.kill(:INT, pid)
+        expect(seconds { expect_success_of(pid) }).to be < soon
+      end
+    end
+  end
+end
+
+RSpec.describe 'Signals that a handler takes' do
+  include Processes
+
+  include_context 'with slapd', more: 'limits * size=unlimited'
+
+  attr_reader :handled
+
+  around do |example|
+    @handled = 0
+    before = trap(:USR1) { @handled += 1 }
+    example.run
+  ensure
+    trap(:USR1, before)
+  end
+
+  def document(value)
+    "{\"value\":#{value}}"
+  end
+
+  # Has a child send signals while the block runs.
+  def under_signals(every: 0.005)
+    pid = child { loop { sleep(every) && Process.kill(:USR1, Process.ppid) } }
+    yield
+  ensure
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+  end
+
+  def key(number)
+    "globals/s/k#{number % 50}"
+  end
+
+  def put_and_get(number)
+    expect(store.put(key(number), document(number))).to be(true)
+    expect(store.get(key(number))).to eq(document(number))
+  end
+
+  def put_on_conditions(number)
+    expect(store.put("globals/s/new#{number}", document(number), condition: :absent)).to be(true)
+    expect(store.put(key(number), document(-number), condition: :expect, expect: document(number))).to be(true)
+  end
+
+  # Every tenth is followed by conditional ones.
+  def put_all_kinds(number)
+    put_and_get(number)
+    put_on_conditions(number) if (number % 10).zero?
+  end
+
+  it 'break nothing: 200 and more of them during 15,000 gets and puts cost not even a connection' do
+    before = slapd.connections
+    number = 0
+    under_signals { put_all_kinds(number += 1) until number >= 7500 && handled >= 200 }
+    expect(slapd.connections - before).to be <= 2
+    old, new = store.list('globals/s')[:keys].partition { |name, _| name.start_with?('k') }
+    expect(old.to_h.values).to match_array(((number - 49)..number).map { |n| document((n % 10).zero? ? -n : n) })
+    expect(new.length).to eq(number / 10)
+  end
+
+  # One signal while the block runs.
+  def under_a_signal
+    thread = Thread.new do
+      sleep 0.1
+      Process.kill(:USR1, Process.pid)
+    end
+    yield
+  ensure
+    thread.join
+  end
+
+  # The answer comes later than the connection is waited for, so that nobody can see in it whose write it was.
+  it 'do not make a conditional put doubt its own write' do
+    proxy = SilentProxy.new(slapd)
+    far = open_store('ldap_uri' => proxy.uri)
+    far.put('globals/k', document(1))
+    slowly = ->(operation, &call) { under_a_signal { proxy.hold(operation, seconds: 1, &call) } }
+    slowly.call(:modify) do
+      expect(far.put('globals/k', document(2), condition: :expect, expect: document(1))).to be(true)
+    end
+    slowly.call(:add) { expect(far.put('globals/new', document(3), condition: :absent)).to be(true) }
+    slowly.call(:add) { expect(far.put('globals/folder/new', document(3), condition: :absent)).to be(true) }
+    expect([store.get('globals/k'), store.get('globals/folder/new')]).to eq([document(2), document(3)])
+    expect { far.put('globals/k', document(4), condition: :expect, expect: document(1)) }
+      .to raise_error(Simpkv::ConflictError)
+    expect(handled).to eq(3)
+  ensure
+    proxy&.stop
+  end
+end

@@ -1,0 +1,193 @@
+# frozen_string_literal: true
+
+require_relative '../support/ldap_store'
+require_relative '../support/patience'
+require_relative '../support/replica'
+
+# `slapd` is the supplier.
+RSpec.describe 'A store on replicas' do
+  include Patience
+
+  include_context 'with slapd', more: Replica::SUPPLIER
+
+  attr_reader :replica, :lagging
+
+  before(:context) do
+    @replica = Replica.new(slapd)
+    @lagging = Replica.new(slapd, follows: false)
+    [replica, lagging].each(&:start)
+  end
+
+  after(:context) { [replica, lagging].each(&:stop) }
+
+  # Each has a pool of its own, whose memory of servers that were down is no other example's.
+  def open_on(uri, more = {})
+    open_store({ 'ldap_uri' => uri, 'write_uri' => slapd.tcp_uri, 'admin_dn' => admin_dn,
+                 'connect_timeout_seconds' => 2 }.merge(more))
+  end
+
+  let(:admin_dn) { Slapd::USER_DN.sub(',', ",#{' ' * LdapIds.next}") }
+  let(:writer) { open_on(replica.uri) }
+
+  # Has not written, and therefore reads from its replica.
+  let(:reader) { open_on(replica.uri) }
+
+  def document(value)
+    "{\"value\":#{value}}"
+  end
+
+  # A key that the replica which lags behind has with one document, and the supplier with another.
+  def outdated(key, there, here)
+    writer.put(key, there)
+    lagging.restart
+    eventually { open_on(lagging.uri).get(key) == there }
+    writer.put(key, here)
+  end
+
+  def while_supplier_is_down
+    slapd.stop_serving
+    yield
+  ensure
+    slapd.launch
+  end
+
+  # What the key was, and how often, until the block says so.
+  def read_until(store)
+    found = Hash.new(0)
+    found[store.get('globals/a/k')] += 1 until yield
+    found
+  end
+
+  it 'reads there, and writes to its supplier' do
+    writer.put('globals/a/k', document(1))
+    eventually { reader.get('globals/a/k') == document(1) }
+    before = slapd.log.length
+    reader.list('globals/a')
+    reader.kind('globals/a')
+    expect(slapd.log[before..]).not_to match(/SRCH base="[^"]*ou=#{id},/)
+    expect(replica.log).not_to match(/(ADD|MOD) dn="[^"]*ou=#{id},/)
+  end
+
+  describe 'whose supplier is down' do
+    before do
+      writer.put('globals/a/k', document(1))
+      eventually { open_on(replica.uri).get('globals/a/k') == document(1) }
+    end
+
+    it 'reads on' do
+      while_supplier_is_down do
+        expect(reader.get('globals/a/k')).to eq(document(1))
+        expect(reader.kind('globals/a')).to eq(:folder)
+        expect(reader.kind('globals/none')).to be_nil
+        expect(reader.list('globals/a')[:keys]).to eq('k' => document(1))
+      end
+    end
+
+    it 'says so for each write, whose server and trouble it names, and writes again when the supplier is back' do
+      writes = { put: ['globals/a/k', document(2)], delete: ['globals/a/k'], deletetree: ['globals/a'] }
+      while_supplier_is_down do
+        writes.each do |call, arguments|
+          expect { writer.public_send(call, *arguments) }
+            .to raise_error(Simpkv::UnavailableError, /#{slapd.tcp_uri}: connection refused/)
+        end
+      end
+      expect(eventually { writer.put('globals/a/k', document(2)) }).to be(true)
+      eventually { reader.get('globals/a/k') == document(2) }
+    end
+
+    # Without a word, the unchanged document of a replica would pass for a write.
+    it 'says so for a put of what the replica has already, too' do
+      while_supplier_is_down do
+        expect { open_on(replica.uri).put('globals/a/k', document(1)) }.to raise_error(Simpkv::UnavailableError)
+        expect { open_on(replica.uri).put('globals/a/k', document(1), condition: :absent) }
+          .to raise_error(Simpkv::UnavailableError)
+      end
+    end
+  end
+
+  describe 'that lag behind' do
+    it 'puts again what the replica still has and the supplier does not: such a write used to get lost' do
+      outdated('globals/a/k', document(1), document(2))
+      late = open_on(lagging.uri)
+      expect(late.get('globals/a/k')).to eq(document(1))
+      expect(late.put('globals/a/k', document(1))).to be(true)
+      expect(store.get('globals/a/k')).to eq(document(1))
+    end
+
+    it 'judges conditions by what the supplier has' do
+      outdated('globals/a/k', document(1), document(2))
+      writer.put('globals/new', document(1))
+      expect { open_on(lagging.uri).put('globals/a/k', document(3), condition: :expect, expect: document(1)) }
+        .to raise_error(Simpkv::ConflictError)
+      expect(open_on(lagging.uri).put('globals/a/k', document(3), condition: :expect, expect: document(2))).to be(true)
+      expect { open_on(lagging.uri).put('globals/new', document(1), condition: :absent) }
+        .to raise_error(Simpkv::ExistsError)
+    end
+
+    it 'deletes what the replica has not got yet, keys and folders' do
+      outdated('globals/a/k', document(1), document(2))
+      writer.put('globals/a/new', document(1))
+      writer.put('globals/folder/new', document(1))
+      expect(open_on(lagging.uri).delete('globals/a/new')).to be(true)
+      expect(open_on(lagging.uri).deletetree('globals/folder')).to be(true)
+      expect(store.list('globals')).to eq(keys: {}, folders: ['a'], errors: {})
+    end
+
+    it 'reads, once it has written, what it wrote' do
+      outdated('globals/a/k', document(1), document(2))
+      late = open_on(lagging.uri)
+      expect([late.get('globals/a/k'), late.kind('globals/new')]).to eq([document(1), nil])
+      late.put('globals/new', document(3))
+      expect([late.get('globals/a/k'), late.kind('globals/new')]).to eq([document(2), :key])
+      expect(late.list('globals')[:keys]).to eq('new' => document(3))
+      expect(open_on(lagging.uri).kind('globals/new')).to be_nil
+    end
+  end
+
+  it 'says, where no write_uri is set, which server and option would do' do
+    writer.put('globals/a/k', document(1))
+    eventually { reader.get('globals/a/k') == document(1) }
+    alone = open_store('ldap_uri' => replica.uri)
+    writes = { put: ['globals/a/k', document(2)], delete: ['globals/a/k'], deletetree: ['globals/a'] }
+    writes.each do |call, arguments|
+      expect { alone.public_send(call, *arguments) }
+        .to raise_error(Simpkv::UnavailableError, %r{#{replica.uri} is a replica.*#{slapd.tcp_uri}/.*'write_uri'})
+    end
+    expect(alone.put('globals/a/k', document(1))).to be(false)
+    expect(store.get('globals/a/k')).to eq(document(1))
+  end
+
+  it 'goes to the next server while a replica is down, names both when both are, and finds them again' do
+    both = open_on([replica.tcp_uri, slapd.tcp_uri])
+    writer.put('globals/a/k', document(1))
+    eventually { both.get('globals/a/k') == document(1) }
+    replica.stop_serving
+    expect(both.get('globals/a/k')).to eq(document(1))
+    while_supplier_is_down do
+      expect { 2.times { both.get('globals/a/k') } }
+        .to raise_error(Simpkv::UnavailableError, /#{replica.tcp_uri}.*#{slapd.tcp_uri}/)
+    end
+    replica.launch
+    before = replica.log.length
+    eventually { both.get('globals/a/k') && replica.log[before..].include?('ou=instances') }
+    expect(both.get('globals/a/k')).to eq(document(1))
+  end
+
+  it 'fails no read while its servers go down in turns under many threads' do
+    writer.put('globals/a/k', document(1))
+    eventually { reader.get('globals/a/k') == document(1) }
+    many = open_on([replica.tcp_uri, slapd.tcp_uri], 'retries' => 5)
+    ending = false
+    threads = Array.new(4) { Thread.new { read_until(many) { ending } } }
+    2.times do
+      [replica, slapd].each do |server|
+        sleep 0.3
+        server.restart
+        # Whoever lost the other one has found this one meanwhile.
+        eventually { open_on(server.tcp_uri).get('globals/a/k') }
+      end
+    end
+    ending = true
+    expect(threads.map(&:value)).to all(contain_exactly([document(1), be > 100]))
+  end
+end
