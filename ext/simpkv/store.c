@@ -142,9 +142,9 @@ static void without_gvl(call *c)
     int64_t timeout_ms = c->timeout_ms, end = now_ms();
 
     end = timeout_ms > INT64_MAX - end ? INT64_MAX : end + timeout_ms;
+    skv_cancel_reset(c->cancel);
     for (;;) {
         c->ran = false;
-        skv_cancel_reset(c->cancel);
         rb_nogvl(run_without_gvl, c, call_unblock, c->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
         if (c->ran && skv_reply_status(c->reply) != SKV_INTERRUPTED)
             break;

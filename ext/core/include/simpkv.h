@@ -109,8 +109,9 @@ SKV_API int64_t skv_reply_number(const skv_reply *reply);
  *
  * A call that was cancelled answers SKV_INTERRUPTED, and can simply be made again: that is what a binding does when the
  * interrupt turns out to be harmless. A list goes on where it was. In files, such a call has changed nothing
- * (skv_deletetree(): left a part undone). A directory may still do what it was asked to, if it had not answered 0.2 s
- * after skv_cancel_fire(): to repeat skv_put() with a condition then takes SKV_PUT_IN_DOUBT.
+ * (skv_deletetree(): left a part undone). With a directory, a call goes on for 0.2 s after
+ * skv_cancel_fire(), and what it has asked for may still be done after that: to repeat skv_put() with a condition then
+ * takes SKV_PUT_IN_DOUBT. Each repetition with the same handle, not reset, waits twice as long for that answer.
  */
 typedef struct skv_cancel skv_cancel;
 
@@ -118,7 +119,7 @@ typedef struct skv_cancel skv_cancel;
 SKV_API skv_cancel *skv_cancel_new(void);
 SKV_API void skv_cancel_free(skv_cancel *cancel);
 
-/* Forgets a skv_cancel_fire() that no call has taken notice of: do this before a handle is used again. */
+/* Forgets a skv_cancel_fire() that no call has taken notice of: do this before a handle is used for another call. */
 SKV_API void skv_cancel_reset(skv_cancel *cancel);
 
 /* Ends the call that waits with this handle, or else the next one that would. Thread-safe and async-signal-safe. */

@@ -70,7 +70,6 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
                    skv_reply *reply)
 {
     skv_ldap_store *ldap = (skv_ldap_store *)store;
-    bool writes = op == SKV_OP_PUT || op == SKV_OP_DELETE || op == SKV_OP_DELETETREE;
 
     *call = (skv_ldap_call){.store = ldap,
                             .key = key,
@@ -78,6 +77,7 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
                             .what = words[op].what,
                             .failed = words[op].failed,
                             .op = op,
+                            .writes = op == SKV_OP_PUT || op == SKV_OP_DELETE || op == SKV_OP_DELETETREE,
                             .wait = wait,
                             .reply = reply,
                             .retries = ldap->retries};
@@ -86,9 +86,7 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
     if (kind == SKV_KIND_KEY && skv_ldap_is_structure(key))
         return skv_fail(reply, SKV_IS_FOLDER, "Key specifies a folder: '%s'", call->name);
     call->dn = skv_ldap_dn(ldap, kind, key->path, key->len, reply);
-    if (writes)
-        atomic_store(&ldap->wrote, true);
-    call->pool = atomic_load(&ldap->wrote) ? ldap->writes : ldap->reads;
+    call->pool = call->writes || atomic_load(&ldap->wrote) ? ldap->writes : ldap->reads;
     return reply->status;
 }
 
@@ -141,6 +139,8 @@ static void try_once(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
         call->again = call->reply->status == SKV_UNAVAILABLE;
         return;
     }
+    if (call->writes)
+        atomic_store(&call->store->wrote, true);
     started = skv_now_ns();
     attempt(call);
     skv_pool_count(call->pool, conn, call->op, skv_now_ns() - started);
@@ -217,7 +217,7 @@ static int start(skv_ldap_call *call)
     skv_wait *wait = skv_ldap_round_trip(call);
 
     skv_conn_begin(call->conn, wait);
-    return skv_wait_check(wait) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
+    return skv_wait_request(wait) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
 }
 
 int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,

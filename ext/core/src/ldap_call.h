@@ -30,6 +30,7 @@ typedef struct skv_ldap_call {
     const char *name;          /* the key in messages */
     const char *what, *failed; /* how messages start and end around the key: "Delete of", " failed" */
     skv_op op;
+    bool writes;
     char *dn; /* owned: of the entry that the key, or folder, is */
     skv_wait *wait;
     int64_t round_trip_ns; /* how long each round trip may take; 0: wait is for the whole */

@@ -139,7 +139,7 @@ static void send_one(tree_call *tree, const char *dn)
     skv_ldap_answer answer = {.code = LDAP_USER_CANCELLED};
     int id;
 
-    if (skv_wait_check(skv_ldap_round_trip(call)) == SKV_OK)
+    if (skv_wait_request(skv_ldap_round_trip(call)) == SKV_OK)
         answer.code = ldap_delete_ext(skv_conn_handle(call->conn), dn, NULL, NULL, &id);
     if (answer.code == LDAP_SUCCESS) {
         tree->in_flight++;

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 /* A handshake: what skv_tls_start() was called with. */
@@ -128,6 +129,17 @@ static int fail_certificate(handshake *h, const skv_validity *validity)
         h->uri->text, h->identity->cacert);
 }
 
+static int fail_name(handshake *h)
+{
+    bool is_localhost = strcasecmp(h->uri->host, "localhost") == 0;
+
+    return skv_fail(h->reply, SKV_DENIED,
+                    "%s: the server's certificate is for another host name than '%s'%s: put a name of the certificate "
+                    "into 'ldap_uri', or that one into the certificate",
+                    h->uri->text, h->uri->host,
+                    is_localhost ? ", for which libldap expects this machine's own name" : "");
+}
+
 static bool fail_handshake(handshake *h)
 {
     words said = words_of(h->ld);
@@ -139,10 +151,7 @@ static bool fail_handshake(handshake *h)
         return fail_lost(h, "doing the TLS handshake: check that it speaks TLS on that port");
     h->failure = SKV_CONN_UNREACHABLE;
     if (look(h, true, &validity))
-        skv_fail(h->reply, SKV_DENIED,
-                 "%s: the server's certificate is for another host name than '%s': put a name of the certificate into "
-                 "'ldap_uri', or that one into the certificate",
-                 h->uri->text, h->uri->host);
+        fail_name(h);
     else if (look(h, false, &validity))
         fail_certificate(h, &validity);
     else

@@ -9,8 +9,10 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* How long an answer that is due is waited for after the handle has fired. */
+/* How long a conversation goes on after the handle has fired: twice as long each time that the call is made again, or
+ * steady interrupts would keep a slow server from ever answering. */
 #define GRACE_NS (200 * SKV_NS_PER_MS)
+#define GRACE_MAX_NS (INT64_MAX / 4)
 
 /*
  * Most calls never wait, so the descriptor is made by the first that does. Whoever fires sets `fired` first and then
@@ -20,6 +22,7 @@
 struct skv_cancel {
     atomic_bool fired;
     atomic_int event; /* an eventfd, or -1 */
+    int64_t grace_ns; /* who waits uses it */
 };
 
 skv_cancel *skv_cancel_new(void)
@@ -30,6 +33,7 @@ skv_cancel *skv_cancel_new(void)
         return NULL;
     atomic_init(&cancel->fired, false);
     atomic_init(&cancel->event, -1);
+    cancel->grace_ns = GRACE_NS;
     return cancel;
 }
 
@@ -50,10 +54,20 @@ static void drain(int event)
         ;
 }
 
+/* Takes notice of a skv_cancel_fire(). */
+static bool take_notice(skv_cancel *cancel)
+{
+    bool fired = atomic_exchange(&cancel->fired, false);
+
+    if (fired)
+        drain(atomic_load(&cancel->event));
+    return fired;
+}
+
 void skv_cancel_reset(skv_cancel *cancel)
 {
-    if (atomic_exchange(&cancel->fired, false))
-        drain(atomic_load(&cancel->event));
+    take_notice(cancel);
+    cancel->grace_ns = GRACE_NS;
 }
 
 void skv_cancel_fire(skv_cancel *cancel)
@@ -91,11 +105,8 @@ int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_re
 
 int skv_wait_check(skv_wait *wait)
 {
-    skv_cancel *cancel = wait->cancel;
-
-    if (!cancel || !atomic_load(&cancel->fired))
+    if (!wait->cancel || !atomic_load(&wait->cancel->fired) || !take_notice(wait->cancel))
         return SKV_OK;
-    skv_cancel_reset(cancel);
     wait->give_up_ns = 0;
     return SKV_INTERRUPTED;
 }
@@ -110,6 +121,16 @@ static int event_of(skv_cancel *cancel)
         atomic_store(&cancel->event, event);
     }
     return event;
+}
+
+/* Whether the handle has fired; then the grace begins, if it has not. */
+static bool has_fired(skv_wait *wait, int64_t grace_ns)
+{
+    bool fired = wait->cancel && atomic_load(&wait->cancel->fired);
+
+    if (fired && !wait->give_up_ns)
+        wait->give_up_ns = skv_now_ns() + grace_ns;
+    return fired;
 }
 
 /* One look at the descriptors, for `ns` at the most. The last of `all` is the handle's. */
@@ -136,11 +157,9 @@ static int poll_until(skv_wait *wait, struct pollfd *fds, int count, int64_t end
     for (int i = 0; i < count; i++)
         all[i] = fds[i];
     for (;;) {
-        bool fired = wait->cancel && atomic_load(&wait->cancel->fired);
+        bool fired = has_fired(wait, grace_ns);
         int64_t now = skv_now_ns(), stop = end, left;
 
-        if (fired && !wait->give_up_ns)
-            wait->give_up_ns = now + grace_ns;
         if (fired && wait->give_up_ns < end)
             stop = wait->give_up_ns;
         left = now < stop ? stop - now : 0;
@@ -160,9 +179,25 @@ int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_n
     return poll_until(wait, fds, count, until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns, 0);
 }
 
+static int longer_next_time(skv_cancel *cancel, int status)
+{
+    if (status == SKV_INTERRUPTED && cancel->grace_ns < GRACE_MAX_NS)
+        cancel->grace_ns *= 2;
+    return status;
+}
+
 int skv_wait_answer(skv_wait *wait, struct pollfd *fd)
 {
-    return poll_until(wait, fd, 1, wait->deadline_ns, GRACE_NS);
+    int64_t grace_ns = wait->cancel ? wait->cancel->grace_ns : 0;
+
+    return longer_next_time(wait->cancel, poll_until(wait, fd, 1, wait->deadline_ns, grace_ns));
+}
+
+int skv_wait_request(skv_wait *wait)
+{
+    if (!has_fired(wait, wait->cancel ? wait->cancel->grace_ns : 0) || skv_now_ns() < wait->give_up_ns)
+        return SKV_OK;
+    return longer_next_time(wait->cancel, skv_wait_check(wait));
 }
 
 int skv_wait_pause(skv_wait *wait, int64_t ns)

@@ -33,10 +33,14 @@ int skv_wait_pause(skv_wait *wait, int64_t ns);
  * is there already is not lost. SKV_OK, SKV_TIMEOUT, SKV_INTERRUPTED; the reply is not touched. */
 int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns);
 
-/* The same for one descriptor, on which the answer to a request is due: when the handle fires, the answer is waited for
- * 0.2 s more. Most interrupts are harmless, and most answers come within that time: no connection is given up then, and
- * no result is lost. */
+/*
+ * In a conversation with a server, a call goes on for 0.2 s after the handle has fired, and longer when it was made
+ * before. Most interrupts are harmless, and most calls are over within that time: no connection is given up then, no
+ * result is lost, and nothing is asked twice. skv_wait_answer() waits for a descriptor like skv_wait_poll();
+ * skv_wait_request() is asked before the next request, and answers SKV_OK or SKV_INTERRUPTED.
+ */
 int skv_wait_answer(skv_wait *wait, struct pollfd *fd);
+int skv_wait_request(skv_wait *wait);
 
 /* SKV_INTERRUPTED if the cancel handle fired, else SKV_OK: for loops that do not wait. */
 int skv_wait_check(skv_wait *wait);

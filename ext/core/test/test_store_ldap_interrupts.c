@@ -3,6 +3,7 @@
 #include "directory.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -105,15 +106,46 @@ static void an_answer_that_comes_soon_is_not_given_up(void)
     CHECK(skv_reply_number(reply) == 1 && proxy_left(&between) == 0);
 }
 
-static void an_interrupted_call_starts_no_other_request(void)
+static void an_interrupted_call_starts_no_request_when_it_has_gone_on_for_long(void)
 {
     key = "globals/read";
     put_gives(key, D1, 1);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 100, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 600, 0, 1);
     interrupted(put_now);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
     CHECK(skv_reply_number(reply) == 0);
     get_gives(key, D1);
+}
+
+static void *fire_steadily(void *over)
+{
+    while (!atomic_load((atomic_bool *)over)) {
+        skv_cancel_fire(cancel);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return NULL;
+}
+
+/* The call was made again and again, until its deadline. */
+static void steady_interrupts_do_not_keep_a_slow_server_from_answering(void)
+{
+    atomic_bool over = false;
+    pthread_t thread;
+    int calls = 1;
+
+    key = "globals/steady";
+    put_gives(key, D1, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 500, 0, 1000);
+    skv_cancel_reset(cancel);
+    CHECK(pthread_create(&thread, NULL, fire_steadily, &over) == 0);
+    while (put_now() == SKV_INTERRUPTED && calls < 20)
+        calls++;
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(calls > 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 0, 0, 0);
+    get_gives(key, D2);
 }
 
 static int put_expecting(void)
@@ -212,7 +244,8 @@ static void tests(void)
     if (CHECK(proxy_begin(&between, server.port))) {
         store = open_through(&between, "1");
         an_answer_that_comes_soon_is_not_given_up();
-        an_interrupted_call_starts_no_other_request();
+        an_interrupted_call_starts_no_request_when_it_has_gone_on_for_long();
+        steady_interrupts_do_not_keep_a_slow_server_from_answering();
         a_conditional_write_that_may_be_done_is_in_doubt();
         a_doubt_that_cannot_be_cleared_is_an_error();
         skv_close(store);
