@@ -83,6 +83,13 @@ RSpec.describe 'A store on replicas' do
       end
     end
 
+    it 'reads on after a write that reached nobody' do
+      while_supplier_is_down do
+        expect { reader.put('globals/a/k', document(2)) }.to raise_error(Simpkv::UnavailableError)
+        expect(reader.get('globals/a/k')).to eq(document(1))
+      end
+    end
+
     it 'says so for each write, whose server and trouble it names, and writes again when the supplier is back' do
       writes = { put: ['globals/a/k', document(2)], delete: ['globals/a/k'], deletetree: ['globals/a'] }
       while_supplier_is_down do

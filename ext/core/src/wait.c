@@ -179,25 +179,28 @@ int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_n
     return poll_until(wait, fds, count, until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns, 0);
 }
 
-static int longer_next_time(skv_cancel *cancel, int status)
+static int64_t grace(const skv_wait *wait)
 {
-    if (status == SKV_INTERRUPTED && cancel->grace_ns < GRACE_MAX_NS)
-        cancel->grace_ns *= 2;
+    return wait->cancel ? wait->cancel->grace_ns : 0;
+}
+
+static int longer_next_time(skv_wait *wait, int status)
+{
+    if (status == SKV_INTERRUPTED && wait->cancel && wait->cancel->grace_ns < GRACE_MAX_NS)
+        wait->cancel->grace_ns *= 2;
     return status;
 }
 
 int skv_wait_answer(skv_wait *wait, struct pollfd *fd)
 {
-    int64_t grace_ns = wait->cancel ? wait->cancel->grace_ns : 0;
-
-    return longer_next_time(wait->cancel, poll_until(wait, fd, 1, wait->deadline_ns, grace_ns));
+    return longer_next_time(wait, poll_until(wait, fd, 1, wait->deadline_ns, grace(wait)));
 }
 
 int skv_wait_request(skv_wait *wait)
 {
-    if (!has_fired(wait, wait->cancel ? wait->cancel->grace_ns : 0) || skv_now_ns() < wait->give_up_ns)
+    if (!has_fired(wait, grace(wait)) || skv_now_ns() < wait->give_up_ns)
         return SKV_OK;
-    return longer_next_time(wait->cancel, skv_wait_check(wait));
+    return longer_next_time(wait, skv_wait_check(wait));
 }
 
 int skv_wait_pause(skv_wait *wait, int64_t ns)
