@@ -104,7 +104,10 @@ typedef struct call {
     skv_cancel *cancel;
     skv_reply *reply;
     skv_list *list;
-    bool entered; /* counted in native->users */
+    VALUE thread;
+    bool per_round_trip; /* what timeout_ms is for */
+    bool was_there;      /* what an interrupted deletion may have deleted */
+    bool entered;        /* counted in native->users */
     bool ran;
 } call;
 
@@ -113,6 +116,12 @@ typedef struct call {
 static void call_unblock(void *cancel)
 {
     skv_cancel_fire(cancel);
+}
+
+/* While other threads of Ruby live, nobody may tell the main thread of a signal. */
+static int is_interrupted(void *thread)
+{
+    return rb_thread_interrupted((VALUE)thread);
 }
 
 static void *run_without_gvl(void *data)
@@ -149,7 +158,7 @@ static void without_gvl(call *c)
         if (c->ran && skv_reply_status(c->reply) != SKV_INTERRUPTED)
             break;
         rb_thread_check_ints();
-        if (timeout_ms > 0)
+        if (timeout_ms > 0 && !c->per_round_trip)
             c->timeout_ms = end > now_ms() ? end - now_ms() : 0;
     }
     c->timeout_ms = timeout_ms;
@@ -172,6 +181,8 @@ static VALUE call_body(VALUE argument)
 
     c->reply = skv_rb_reply_new();
     c->cancel = cancel_take();
+    c->thread = rb_thread_current();
+    skv_cancel_watch(c->cancel, is_interrupted, (void *)c->thread);
     without_gvl(c);
     check(c);
     return c->convert(c);
@@ -217,7 +228,7 @@ static VALUE to_data(call *c)
 
 static VALUE to_boolean(call *c)
 {
-    return skv_reply_number(c->reply) ? Qtrue : Qfalse;
+    return skv_reply_number(c->reply) || c->was_there ? Qtrue : Qfalse;
 }
 
 static VALUE to_kind(call *c)
@@ -255,14 +266,21 @@ static int run_put(call *c)
     return status;
 }
 
+/* Should the call be made again. */
+static int note_deletion(call *c, int status)
+{
+    c->was_there |= status == SKV_INTERRUPTED && skv_reply_number(c->reply);
+    return status;
+}
+
 static int run_delete(call *c)
 {
-    return skv_delete(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+    return note_deletion(c, skv_delete(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply));
 }
 
 static int run_deletetree(call *c)
 {
-    return skv_deletetree(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+    return note_deletion(c, skv_deletetree(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply));
 }
 
 static VALUE store_get(VALUE self, VALUE key, VALUE timeout_ms)
@@ -314,8 +332,11 @@ static VALUE store_delete(VALUE self, VALUE key, VALUE timeout_ms)
 
 static VALUE store_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
 {
-    call c = {
-        .run = run_deletetree, .convert = to_boolean, .key = skv_rb_bytes(folder), .timeout_ms = NUM2LL(timeout_ms)};
+    call c = {.run = run_deletetree,
+              .convert = to_boolean,
+              .key = skv_rb_bytes(folder),
+              .timeout_ms = NUM2LL(timeout_ms),
+              .per_round_trip = true};
 
     return perform(self, &c);
 }
@@ -372,7 +393,11 @@ static VALUE to_list(call *c)
 
 static VALUE store_list(VALUE self, VALUE folder, VALUE timeout_ms)
 {
-    call c = {.run = run_list_open, .convert = to_list, .key = skv_rb_bytes(folder), .timeout_ms = NUM2LL(timeout_ms)};
+    call c = {.run = run_list_open,
+              .convert = to_list,
+              .key = skv_rb_bytes(folder),
+              .timeout_ms = NUM2LL(timeout_ms),
+              .per_round_trip = true};
 
     return perform(self, &c);
 }

@@ -125,6 +125,14 @@ SKV_API void skv_cancel_reset(skv_cancel *cancel);
 /* Ends the call that waits with this handle, or else the next one that would. Thread-safe and async-signal-safe. */
 SKV_API void skv_cancel_fire(skv_cancel *cancel);
 
+/*
+ * For runtimes that do not always get to fire: while a call waits with this handle, its thread asks `is_fired` every
+ * 0.1 s and whenever a signal arrives; an answer other than 0 is as good as skv_cancel_fire(). It must not block, and
+ * call nothing here. NULL ends it. Not while a call uses the handle.
+ */
+typedef int (*skv_watch)(void *context);
+SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *context);
+
 /* ---- Keys ------------------------------------------------------------------------------------------------------- */
 
 #define SKV_KEY_MAX 4096        /* bytes in a key, prefix included */
@@ -259,13 +267,14 @@ SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const cha
                     int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
                     skv_reply *reply);
 
-/* Deletes a key; the folder that it may leave empty stays. The number is 1 if it was there, else 0. SKV_OK,
- * SKV_IS_FOLDER. */
+/* Deletes a key; the folder that it may leave empty stays. The number is 1 if it was there, else 0; after
+ * SKV_INTERRUPTED, 1 if it was and may be gone now. SKV_OK, SKV_IS_FOLDER. */
 SKV_API int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
                        skv_reply *reply);
 
 /* Deletes a folder and all that is below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if it
- * was there, else 0. SKV_OK, SKV_IS_KEY. If it fails half-way, the message says so: what is gone is gone. */
+ * was there, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. If it fails half-way, the message says so: what is
+ * gone is gone. */
 SKV_API int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                            skv_cancel *cancel, skv_reply *reply);
 

@@ -143,7 +143,8 @@ static void try_once(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
         atomic_store(&call->store->wrote, true);
     started = skv_now_ns();
     attempt(call);
-    skv_pool_count(call->pool, conn, call->op, skv_now_ns() - started);
+    if (call->conn)
+        skv_pool_count(call->pool, conn, call->op, skv_now_ns() - started);
     if (call->again && !call->unsent && call->retries > 0)
         skv_pool_count_retry(call->pool, conn, call->reason);
     if (!call->conn)

@@ -52,7 +52,7 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
 void skv_ldap_end(skv_ldap_call *call);
 
 /* Runs attempts, each with a borrowed connection and an empty reply, until one succeeds or fails for good. Answers the
- * status. */
+ * status. An attempt that keeps the connection (call->conn is NULL then) counts the operation and returns it, later. */
 int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *));
 
 /* Whether the path is a folder of the structure, at which no key can be: "", "globals", "environments", or an

@@ -55,6 +55,8 @@ int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_wait *wait, sk
 
     if (skv_ldap_begin(&call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, wait, reply) == SKV_OK)
         skv_ldap_run(&call, attempt);
+    if (reply->status == SKV_INTERRUPTED)
+        reply->number = call.doubtful;
     skv_ldap_end(&call);
     return reply->status;
 }

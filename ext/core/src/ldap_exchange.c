@@ -52,20 +52,23 @@ static int replace(skv_ldap_call *call, struct berval *old, struct berval *new, 
     return skv_ldap_modify(call, call->dn, list, control, answer);
 }
 
-/* Puts back what was not to be replaced, unless another one has changed it by now. */
-static void put_back(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
+/* Puts back what was not to be replaced, unless another one has changed it by now. Whether that is done. */
+static bool put_back(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
 {
     skv_ldap_answer_free(answer);
     if (replace(call, new, other, NULL, answer) == LDAP_SUCCESS)
         answer->code = LDAP_NO_SUCH_ATTRIBUTE;
+    return answer->code == LDAP_NO_SUCH_ATTRIBUTE || answer->code == LDAP_NO_SUCH_OBJECT;
 }
 
-int skv_ldap_exchange(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer)
+int skv_ldap_exchange(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer,
+                      bool *mistaken)
 {
     LDAPControl *control = NULL;
     struct berval **replaced;
 
     *answer = (skv_ldap_answer){0};
+    *mistaken = false;
     if (skv_conn_features(call->conn)->pre_read)
         answer->code = ask_to_show(&control);
     if (answer->code == LDAP_SUCCESS)
@@ -73,7 +76,7 @@ int skv_ldap_exchange(skv_ldap_call *call, struct berval *old, struct berval *ne
     ldap_control_free(control);
     replaced = answer->code == LDAP_SUCCESS ? shown(answer) : NULL;
     if (replaced && replaced[0] && ber_bvcmp(replaced[0], old) != 0)
-        put_back(call, new, replaced[0], answer);
+        *mistaken = !put_back(call, new, replaced[0], answer);
     if (replaced && replaced[0])
         explicit_bzero(replaced[0]->bv_val, replaced[0]->bv_len);
     ber_bvecfree(replaced);

@@ -73,6 +73,7 @@ static int fail_local(skv_ldap_call *call, int code)
 {
     switch (code) {
     case LDAP_TIMEOUT:
+        skv_pool_suspect(call->pool, call->conn);
         return skv_ldap_refuse(call, SKV_TIMEOUT,
                                call->doubtful ? "no answer in time ('operation_timeout_seconds'): the change may have "
                                                 "been made"

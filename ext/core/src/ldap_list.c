@@ -18,7 +18,9 @@ typedef struct ldap_list {
     skv_ldap_search_state search;
     skv_ldap_answer first; /* the entry that was read when the list was opened */
     skv_conn *kept;
-    bool roots; /* the list is that of the two roots */
+    int64_t spent_ns; /* on it so far, but for what happens between pages */
+    int64_t since_ns; /* since when it is worked on; 0: it is not */
+    bool roots;       /* the list is that of the two roots */
     char path[SKV_KEY_MAX + 1];
 } ldap_list;
 
@@ -27,13 +29,25 @@ static ldap_list *list_of(skv_list *list)
     return (ldap_list *)((char *)list - offsetof(ldap_list, list));
 }
 
+static void stop_clock(ldap_list *list)
+{
+    if (list->since_ns)
+        list->spent_ns += skv_now_ns() - list->since_ns;
+    list->since_ns = 0;
+}
+
 /* Gives the connection back as soon as nothing more is to come. */
 static void let_go(ldap_list *list)
 {
+    skv_conn *conn = list->call.conn;
+
     skv_ldap_search_end(&list->call, &list->search);
-    if (list->call.conn)
-        skv_pool_return(list->call.pool, list->call.conn);
     list->call.conn = NULL;
+    if (!conn)
+        return;
+    stop_clock(list);
+    skv_pool_count(list->call.pool, conn, SKV_OP_LIST, list->spent_ns);
+    skv_pool_return(list->call.pool, conn);
 }
 
 /* ---- Opening ---- */
@@ -97,6 +111,7 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *
         return NULL;
     }
     list->list.store = store;
+    list->since_ns = skv_now_ns();
     list->roots = folder->len == 0;
     memcpy(list->path, folder->path, folder->len + 1);
     list->folder = (skv_key){list->path, folder->len};
@@ -104,6 +119,7 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *
         !list->roots)
         skv_ldap_run(&list->call, attempt);
     list->call.conn = list->kept;
+    stop_clock(list);
     if (reply->status == SKV_OK)
         return &list->list;
     skv_ldap_list_close(&list->list);
@@ -194,9 +210,11 @@ int skv_ldap_list_next(skv_list *handle, skv_wait *wait, skv_reply *reply)
     if (list->roots)
         add_roots(list, reply);
     if (list->call.conn) {
+        list->since_ns = skv_now_ns();
         skv_conn_begin(list->call.conn, wait);
         while (next_entry(list, reply))
             ;
+        stop_clock(list);
     }
     if (reply->status == SKV_OK && reply->number == 0)
         reply->status = SKV_END;

@@ -39,7 +39,8 @@ static int write_failed(put_call *put, const skv_ldap_answer *answer)
     skv_ldap_call *call = &put->call;
 
     if (answer->code >= 0 || put->document.bv_len < LARGE || skv_conn_is_usable(call->conn) ||
-        answer->code == LDAP_TIMEOUT || answer->code == LDAP_USER_CANCELLED)
+        skv_conn_message_limit(call->conn)->is_told || answer->code == LDAP_TIMEOUT ||
+        answer->code == LDAP_USER_CANCELLED)
         return skv_ldap_fail(call, answer);
     return skv_fail(
         call->reply, SKV_TOO_LARGE,
@@ -119,10 +120,16 @@ static int replace_asserting(put_call *put, const struct berval *csn)
 static int exchange(put_call *put, struct berval *stored)
 {
     skv_ldap_answer answer;
+    bool mistaken;
     int status;
 
-    skv_ldap_exchange(&put->call, stored, &put->document, &answer);
-    status = conditional(put, &answer);
+    skv_ldap_exchange(&put->call, stored, &put->document, &answer, &mistaken);
+    if (mistaken)
+        status = skv_ldap_refuse(&put->call, SKV_UNAVAILABLE,
+                                 "another document was replaced, which 389-DS takes for equal to the expected one, and "
+                                 "could not be put back");
+    else
+        status = conditional(put, &answer);
     skv_ldap_answer_free(&answer);
     return status;
 }

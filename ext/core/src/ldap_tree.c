@@ -121,9 +121,12 @@ static void receive_one(tree_call *tree)
 
     skv_ldap_round_trip(call);
     answer.code = skv_conn_result(call->conn, LDAP_RES_ANY, LDAP_MSG_ALL, &answer.message);
-    tree->in_flight--;
-    if (answer.code == LDAP_SUCCESS)
+    if (answer.code == LDAP_SUCCESS) {
+        tree->in_flight--;
         skv_ldap_parse(call, &answer);
+    } else {
+        skv_conn_spoil(call->conn);
+    }
     /* A server's farewell answers nothing. */
     if (answer.message && ldap_msgid(answer.message) == 0) {
         skv_conn_spoil(call->conn);
@@ -149,7 +152,8 @@ static void send_one(tree_call *tree, const char *dn)
     skv_ldap_fail(call, &answer);
 }
 
-/* Takes what is still to come; or gives the connection up, when that may be long. */
+/* Takes what is still to come; or gives the connection up, when that may be long. A connection that owes an answer
+ * would give it to the next who asks. */
 static void drain(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
@@ -200,8 +204,8 @@ static int one_round(tree_call *tree)
     /* Whoever deletes much is in his own way there: as long as something is deleted, that is no failure. */
     if (tree->busy && tree->deleted == before)
         return skv_ldap_fail(&tree->call, &busy);
-    if (tree->busy)
-        skv_wait_pause(skv_ldap_round_trip(&tree->call), BUSY_PAUSE_NS);
+    if (tree->busy && skv_wait_pause(skv_ldap_round_trip(&tree->call), BUSY_PAUSE_NS) == SKV_INTERRUPTED)
+        return skv_ldap_refuse(&tree->call, SKV_INTERRUPTED, "interrupted");
     return tree->busy || tree->others_added ? SKV_LDAP_AGAIN : SKV_OK;
 }
 
@@ -257,6 +261,8 @@ int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait,
         tree.call.round_trip_ns = wait->deadline_ns == INT64_MAX ? INT64_MAX : wait->deadline_ns - skv_now_ns();
         skv_ldap_run(&tree.call, attempt);
         tell_progress(&tree, reply);
+        if (reply->status == SKV_INTERRUPTED)
+            reply->number = tree.found;
     }
     skv_ldap_end(&tree.call);
     skv_buf_free(&tree.dns);

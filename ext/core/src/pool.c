@@ -485,21 +485,41 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn)
         skv_conn_discard(conn, false);
 }
 
+/* Lets a server rest, if there is another to turn to. Under the lock. */
+static void rest_unless_alone(skv_pool *pool, skv_server *server, const char *what)
+{
+    char why[SKV_URI_MAX + 64];
+    bool alone = true;
+
+    for (int i = 0; i < pool->servers; i++)
+        alone = alone && (&pool->server[i] == server || pool->server[i].rest_until);
+    if (alone)
+        return;
+    snprintf(why, sizeof why, "%s: the server %s a moment ago", server->uri.text, what);
+    skv_server_rest(pool, server, SKV_UNAVAILABLE, why);
+}
+
 void skv_pool_blame(skv_pool *pool, const skv_conn *conn)
 {
     const skv_slot *slot = skv_conn_owner(conn);
     skv_server *server = &pool->server[slot->server];
-    bool alone = true;
 
     pthread_mutex_lock(&pool->lock);
     server->blames++;
-    for (int i = 0; i < pool->servers; i++)
-        alone = alone && (&pool->server[i] == server || pool->server[i].rest_until);
-    if (!alone) {
-        char why[SKV_URI_MAX + 64];
+    rest_unless_alone(pool, server, "was lost or unavailable");
+    pthread_mutex_unlock(&pool->lock);
+}
 
-        snprintf(why, sizeof why, "%s: the server was lost or unavailable a moment ago", server->uri.text);
-        skv_server_rest(pool, server, SKV_UNAVAILABLE, why);
-    }
+void skv_pool_suspect(skv_pool *pool, const skv_conn *conn)
+{
+    const skv_slot *slot = skv_conn_owner(conn);
+    skv_server *server = &pool->server[slot->server];
+
+    pthread_mutex_lock(&pool->lock);
+    server->timeouts++;
+    for (skv_slot *other = pool->slots; other; other = other->next)
+        if (other->server == slot->server)
+            other->expires = 0;
+    rest_unless_alone(pool, server, "did not answer in time");
     pthread_mutex_unlock(&pool->lock);
 }

@@ -55,6 +55,9 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn);
 /* Notes that the connection's server is not to be used for a while (52, lost connection). */
 void skv_pool_blame(skv_pool *pool, const skv_conn *conn);
 
+/* The same for a server that has not answered in time: its other connections are not trusted any more. */
+void skv_pool_suspect(skv_pool *pool, const skv_conn *conn);
+
 void skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
 void skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);
 

@@ -21,7 +21,7 @@ typedef struct skv_server {
     char why[512];
     /* Statistics. */
     int open, idle;
-    int64_t connects, binds, failures, blames;
+    int64_t connects, binds, failures, blames, timeouts;
     int64_t operations[SKV_OP_COUNT], retries[SKV_RETRY_COUNT], latency[SKV_LATENCY_BUCKETS];
 } skv_server;
 

@@ -99,6 +99,7 @@ static void write_server(skv_json_writer *w, const skv_server *server)
     write_int(w, "binds", server->binds);
     write_int(w, "failures", server->failures);
     write_int(w, "blames", server->blames);
+    write_int(w, "timeouts", server->timeouts);
     write_name(w, "resting");
     skv_json_write_bool(w, server->rest_until != 0);
     write_int(w, "retry_after_ms", server->rest_until && rest > 0 ? rest / SKV_NS_PER_MS + 1 : 0);

@@ -12,7 +12,11 @@
 /* How long a conversation goes on after the handle has fired: twice as long each time that the call is made again, or
  * steady interrupts would keep a slow server from ever answering. */
 #define GRACE_NS (200 * SKV_NS_PER_MS)
-#define GRACE_MAX_NS (INT64_MAX / 4)
+#define GRACE_MAX_NS (800 * SKV_NS_PER_MS)
+
+/* How often a handle without a descriptor is looked at, and one that is watched. */
+#define BLIND_NS (10 * SKV_NS_PER_MS)
+#define WATCH_NS (100 * SKV_NS_PER_MS)
 
 /*
  * Most calls never wait, so the descriptor is made by the first that does. Whoever fires sets `fired` first and then
@@ -22,7 +26,10 @@
 struct skv_cancel {
     atomic_bool fired;
     atomic_int event; /* an eventfd, or -1 */
-    int64_t grace_ns; /* who waits uses it */
+    /* For who waits. */
+    int64_t grace_ns;
+    skv_watch watch;
+    void *context;
 };
 
 skv_cancel *skv_cancel_new(void)
@@ -34,6 +41,7 @@ skv_cancel *skv_cancel_new(void)
     atomic_init(&cancel->fired, false);
     atomic_init(&cancel->event, -1);
     cancel->grace_ns = GRACE_NS;
+    cancel->watch = NULL;
     return cancel;
 }
 
@@ -83,6 +91,12 @@ void skv_cancel_fire(skv_cancel *cancel)
     errno = saved;
 }
 
+void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *context)
+{
+    cancel->watch = is_fired;
+    cancel->context = context;
+}
+
 int64_t skv_now_ns(void)
 {
     struct timespec now;
@@ -126,8 +140,13 @@ static int event_of(skv_cancel *cancel)
 /* Whether the handle has fired; then the grace begins, if it has not. */
 static bool has_fired(skv_wait *wait, int64_t grace_ns)
 {
-    bool fired = wait->cancel && atomic_load(&wait->cancel->fired);
+    skv_cancel *cancel = wait->cancel;
+    bool fired = cancel && atomic_load(&cancel->fired);
 
+    if (cancel && !fired && cancel->watch && cancel->watch(cancel->context)) {
+        atomic_store(&cancel->fired, true);
+        fired = true;
+    }
     if (fired && !wait->give_up_ns)
         wait->give_up_ns = skv_now_ns() + grace_ns;
     return fired;
@@ -152,7 +171,7 @@ static int poll_until(skv_wait *wait, struct pollfd *fds, int count, int64_t end
 {
     struct pollfd all[SKV_WAIT_FDS + 1];
     const int event = wait->cancel ? event_of(wait->cancel) : -1;
-    const int64_t step = wait->cancel && event < 0 ? 10 * SKV_NS_PER_MS : INT64_MAX;
+    const int64_t step = !wait->cancel ? INT64_MAX : event < 0 ? BLIND_NS : wait->cancel->watch ? WATCH_NS : INT64_MAX;
 
     for (int i = 0; i < count; i++)
         all[i] = fds[i];

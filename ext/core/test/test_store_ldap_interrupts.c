@@ -189,6 +189,75 @@ static void a_doubt_that_cannot_be_cleared_is_an_error(void)
     CHECK(skv_put(store, key, strlen(key), D1, strlen(D1), 8, NULL, 0, LONG_MS, NULL, reply) == SKV_INVALID);
 }
 
+static int deletetree_far(void)
+{
+    return skv_deletetree(store, "globals/far", 11, LONG_MS, cancel, reply);
+}
+
+/* The next one took the answer that came too late for its own, and left its folder. */
+static void the_answer_to_an_interrupted_deletion_is_nobody_elses(void)
+{
+    key = "globals/far/k";
+    put_gives(key, D1, 1);
+    put_gives("globals/other/k", D1, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_HOLD_ANSWER, 700, 1, 1);
+    interrupted(deletetree_far);
+    CHECK_STATUS(reply, SKV_INTERRUPTED);
+    CHECK(skv_reply_number(reply) == 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 50, 0, 2);
+    CHECK(deletetree("globals/other") == SKV_DENIED);
+    CHECK(kind("globals/other/k") == SKV_KIND_KEY);
+    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 0, 0, 0);
+    CHECK(deletetree("globals/far") == SKV_OK);
+}
+
+static int delete_it(void)
+{
+    return skv_delete(store, key, strlen(key), LONG_MS, cancel, reply);
+}
+
+static void an_interrupted_deletion_says_what_it_may_have_deleted(void)
+{
+    key = "globals/gone";
+    put_gives(key, D1, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_HOLD_ANSWER, 600, 0, 1);
+    interrupted(delete_it);
+    CHECK_STATUS(reply, SKV_INTERRUPTED);
+    CHECK(skv_reply_number(reply) == 1);
+    CHECK(del(key) == SKV_OK && skv_reply_number(reply) == 0);
+}
+
+static int is_fired(void *flag)
+{
+    return atomic_load((atomic_int *)flag);
+}
+
+static void *raise_flag(void *flag)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    atomic_store((atomic_int *)flag, 1);
+    return NULL;
+}
+
+/* Nobody fires: a flag is raised, which is looked at. */
+static void a_watched_call_ends_without_anybodys_word(void)
+{
+    atomic_int flag = 0;
+    pthread_t thread;
+    int64_t began = now_ms();
+
+    key = "globals/silent";
+    skv_cancel_watch(cancel, is_fired, &flag);
+    skv_cancel_reset(cancel);
+    slapd_freeze(&server);
+    CHECK(pthread_create(&thread, NULL, raise_flag, &flag) == 0);
+    CHECK(get_now() == SKV_INTERRUPTED);
+    CHECK(now_ms() - began < 5000);
+    slapd_thaw(&server);
+    pthread_join(thread, NULL);
+    skv_cancel_watch(cancel, NULL, NULL);
+}
+
 #define KEYS 1300
 
 static void fill(void)
@@ -234,6 +303,7 @@ static void tests(void)
 
     cancel = skv_cancel_new();
     each_call_ends_soon_when_the_server_is_silent();
+    a_watched_call_ends_without_anybodys_word();
     fill();
     a_list_goes_on_where_it_was();
     snprintf(tls, sizeof tls, "tls_cacert=%s", server.cacert);
@@ -248,6 +318,8 @@ static void tests(void)
         steady_interrupts_do_not_keep_a_slow_server_from_answering();
         a_conditional_write_that_may_be_done_is_in_doubt();
         a_doubt_that_cannot_be_cleared_is_an_error();
+        the_answer_to_an_interrupted_deletion_is_nobody_elses();
+        an_interrupted_deletion_says_what_it_may_have_deleted();
         skv_close(store);
         proxy_end(&between);
     }
