@@ -285,6 +285,20 @@ RSpec.describe 'Connections to a directory server' do
   end
 
   # DEFECTS 23: '3' crashed, and -1 was an endless loop.
+  it 'go to the next server when the first falls silent, for all their number (each ran into its deadline)' do
+    Slapd.run do |first|
+      first.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
+      slapd.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
+      both = open_store('ldap_uri' => [first.tcp_uri, slapd.tcp_uri], 'base_dn' => "ou=two,#{Slapd::BASE_DN}",
+                        'admin_pw_file' => first.password_file, 'operation_timeout_seconds' => 2)
+      Array.new(4) { Thread.new { 50.times { both.kind('globals') } } }.each(&:join)
+      first.freeze_process do
+        expect { both.kind('globals') }.to raise_error(Simpkv::TimeoutError)
+        expect(both.kind('globals')).to eq(:folder)
+      end
+    end
+  end
+
   it 'are given up after as many retries as there may be' do
     [0, 1, 3].each do |retries|
       gone = open_store('ldap_uri' => 'ldap://127.0.0.1:1', 'retries' => retries, 'operation_timeout_seconds' => 20)

@@ -92,11 +92,12 @@ RSpec.describe 'Interrupts of calls that wait for a directory server' do
   end
 
   # A child that stops before its call, and ends with success when Ctrl-C interrupts that.
-  def stopped_before(stalled, call)
+  def stopped_before(stalled, call, beside: nil)
     options
     id
     pid = child do
       trap(:INT, 'DEFAULT')
+      Thread.new(&beside) if beside
       prepare(stalled)
       Process.kill(:STOP, Process.pid)
       instance_exec(store, &call)
@@ -117,6 +118,18 @@ RSpec.describe 'Interrupts of calls that wait for a directory server' do
         Process.kill(:INT, pid)
         expect(seconds { expect_success_of(pid) }).to be < soon
       end
+    end
+  end
+
+  # Ruby then leaves it to that thread to tell the main one, which it cannot.
+  it 'end a get, by Ctrl-C, beside a thread that reads (it took effect at the deadline)' do
+    stalled, call = calls.fetch('get')
+    pid = stopped_before(stalled, call, beside: -> { IO.pipe.first.read })
+    proxy.hold(stalled) do
+      Process.kill(:CONT, pid)
+      sleep 0.3
+      Process.kill(:INT, pid)
+      expect(seconds { expect_success_of(pid) }).to be < soon
     end
   end
 end
