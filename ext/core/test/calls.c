@@ -76,13 +76,18 @@ static size_t add_records(record *records, size_t count)
 
 const char *listed(const char *folder)
 {
+    return listed_within(folder, LONG_MS);
+}
+
+const char *listed_within(const char *folder, int64_t timeout_ms)
+{
     static char text[RECORDS * sizeof(record)];
     static record records[RECORDS];
     size_t count = 0;
-    skv_list *list = skv_list_open(store, folder, strlen(folder), LONG_MS, NULL, reply);
+    skv_list *list = skv_list_open(store, folder, strlen(folder), timeout_ms, NULL, reply);
 
     text[0] = '\0';
-    while (list && skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK)
+    while (list && skv_list_next(list, timeout_ms, NULL, reply) == SKV_OK)
         count = add_records(records, count);
     skv_list_close(list);
     if (skv_reply_status(reply) != SKV_END)

@@ -27,5 +27,6 @@ void put_gives(const char *key, const char *document, int64_t number);
 /* The records of a list, as "kname=body", those of folders as "fname", in their order as text, a space behind each; or
  * the name of its failure. */
 const char *listed(const char *folder);
+const char *listed_within(const char *folder, int64_t timeout_ms);
 
 #endif
