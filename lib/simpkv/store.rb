@@ -80,6 +80,10 @@ module Simpkv
 
     # Stores a document, with the folders that it needs. Writes nothing when the stored document says the same already.
     #
+    # With a condition, let the documents of different writers differ, by the writer's name for instance: when a
+    # connection to a directory is lost, or a call is interrupted, before the answer came, the stored document tells
+    # whose write it was.
+    #
     # @param key [String]
     # @param document [String]
     # @param condition [:any, :absent, :expect] `:absent` stores only a new key; `:expect` only in place of `expect`
@@ -88,7 +92,8 @@ module Simpkv
     # @raise [ExistsError] with `:absent`: the key is there
     # @raise [ConflictError] with `:expect`: another document is stored, or none
     # @raise [IsFolderError, IsKeyError] the name is a folder's; a name on the way is a key's
-    # @raise [TimeoutError] another process kept the key locked
+    # @raise [TimeoutError] another process kept the key locked; the directory did not answer
+    # @raise [UnavailableError] the storage cannot be used; or, with a condition, nobody can tell whether it was written
     def put(key, document, condition: :any, expect: nil)
       @native.put(key, document, condition, expect, @timeout_ms)
     end
