@@ -23,5 +23,15 @@ require_relative '../support/ldap_store'
         expect(store.kind('globals/a')).to be_nil
       end
     end
+
+    it 'are reached over TLS where StartTLS is asked for, and only there' do
+      start_tls = '1.3.6.1.4.1.1466.20037'
+      options = { 'ldap_uri' => directory.tcp_uri, 'admin_dn' => Slapd::USER_DN.sub(',', ', ') }
+      before = directory.log.scan(start_tls).length
+      open_store(options).kind('globals')
+      expect(directory.log.scan(start_tls).length).to eq(before)
+      open_store(options.merge('enable_tls' => true, **tls)).kind('globals')
+      expect(directory.log.scan(start_tls).length).to be > before
+    end
   end
 end
