@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require_relative 'functions_helper'
+
+# What other modules are written against, to the letter.
+{
+  'simpkv::put' => 'Callable[String[1], NotUndef, Hash, Hash, 2, 4]',
+  'simpkv::get' => 'Callable[String[1], Hash, 1, 2]',
+  'simpkv::list' => 'Callable[String[1], Hash, 1, 2]',
+  'simpkv::exists' => 'Callable[String[1], Hash, 1, 2]',
+  'simpkv::delete' => 'Callable[String[1], Hash, 1, 2]',
+  'simpkv::deletetree' => 'Callable[String[1], Hash, 1, 2]'
+}.each do |name, signature|
+  RSpec.describe name, type: :puppet_function do
+    it "has the signature #{signature}" do
+      types = subject.func.class.dispatcher.dispatchers.map(&:type)
+      expect(types.map { |type| parameters(type) }).to eq([signature])
+    end
+
+    # Without what it returns, and whatever internal parameters there are.
+    def parameters(type)
+      Puppet::Pops::Types::PCallableType.new(type.param_types).to_s
+    end
+  end
+end
