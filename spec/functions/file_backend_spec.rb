@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+
+# What a site with files sees of them, and of what goes wrong with them, through the functions.
+RSpec.describe 'Keys in files' do
+  let(:backend) { { 'type' => 'file', 'id' => 'x', 'root_path' => root, 'lock_timeout_seconds' => 0.2 } }
+  let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } }) }
+  let(:scratch) { Dir.mktmpdir('simpkv-files') }
+  let(:root) { File.join(scratch, 'root') }
+
+  after do
+    world.close
+    FileUtils.remove_entry(scratch)
+  end
+
+  %w[put get list exists delete deletetree].each do |function|
+    define_method(function) { |*arguments| world.call("simpkv::#{function}", *arguments) }
+  end
+
+  def path(name)
+    File.join(root, name)
+  end
+
+  # The modes of all below the root, by name.
+  def modes
+    Dir.glob(path('**/*')).to_h do |file|
+      [file.delete_prefix("#{root}/"), format('%04o', File.stat(file).mode & 0o7777)]
+    end
+  end
+
+  def with_umask(mask)
+    before = File.umask(mask)
+    yield
+  ensure
+    File.umask(before)
+  end
+
+  # As another program would.
+  def with_lock(name)
+    File.open(path(name), 'r+') do |file|
+      file.flock(File::LOCK_EX)
+      yield
+    end
+  end
+
+  [0o000, 0o022, 0o077].each do |mask|
+    it "are files 0660 in folders 0770, one a key, where the contract says, under umask #{format('%03o', mask)}" do
+      with_umask(mask) do
+        put('app/key', 1)
+        put('global', 2, {}, { 'global' => true })
+      end
+      expect(modes).to eq('environments' => '0770', 'environments/production' => '0770',
+                          'environments/production/app' => '0770', 'environments/production/app/key' => '0660',
+                          'globals' => '0770', 'globals/global' => '0660')
+      expect(format('%04o', File.stat(root).mode & 0o7777)).to eq('0770')
+      expect(File.binread(path('environments/production/app/key'))).to eq('{"value":1,"metadata":{}}')
+    end
+  end
+
+  it 'are listed whatever their names are, also such as no put would take' do
+    put('odd/usual', 1)
+    ['UPPER', 'with space', 'Ωμέγα', '.hidden', "new\nline", 'a*b'].each do |name|
+      File.write(path("environments/production/odd/#{name}"), '{"value":"odd"}')
+    end
+    Dir.mkdir(path('environments/production/odd/Folder X'))
+    found = list('odd')
+    expect(found['keys'].keys).to match_array(['usual', 'UPPER', 'with space', 'Ωμέγα', '.hidden', "new\nline", 'a*b'])
+    expect(found['keys']['Ωμέγα']).to eq('value' => 'odd')
+    expect(found['folders']).to eq(['Folder X'])
+  end
+
+  describe 'that another program has locked' do
+    before do
+      put('l/free', 1)
+      put('l/locked', 2)
+    end
+
+    it 'are an error for get and put, which names the file, or a warning under softfail' do
+      file = path('environments/production/l/locked')
+      message = "simpkv file/x Error: Timed out waiting for lock of key file '#{file}'"
+      with_lock('environments/production/l/locked') do
+        expect { get('l/locked') }.to raise_error(RuntimeError, /\A.* with key='l.locked': #{message}\z/)
+        expect { put('l/locked', 3) }.to raise_error(RuntimeError, /\A.* with key='l.locked': #{message}\z/)
+        expect(get('l/locked', { 'softfail' => true })).to be_nil
+        expect(world.warnings).to match([/#{message}\z/])
+      end
+      expect(get('l/locked')).to eq('value' => 2)
+    end
+
+    # Departure 5.
+    it 'make list fail and name them (they were left out), or are left out with a warning when asked to be' do
+      with_lock('environments/production/l/locked') do
+        expect { list('l') }.to raise_error(RuntimeError, /with keydir='l': .*locked.*Timed out waiting for lock/)
+        expect(list('l', { 'skip_undecodable' => true }))
+          .to eq('keys' => { 'free' => { 'value' => 1 } }, 'folders' => [])
+        expect(world.warnings).to match([%r{l/locked.*Timed out}])
+      end
+    end
+  end
+
+  # Departure 8.
+  it 'are not followed out of the root, by no function' do
+    put('a', 1)
+    outside = File.join(scratch, 'outside')
+    FileUtils.mkdir_p(outside)
+    File.write(File.join(outside, 'k'), '{"value":"hush-hush"}')
+    File.symlink(outside, path('environments/production/out'))
+    File.symlink(File.join(outside, 'k'), path('environments/production/key'))
+    [-> { get('out/k') }, -> { get('key') }, -> { put('out/k', 1) }, -> { put('key', 1) }, -> { put('out/new', 1) },
+     -> { list('out') }, -> { exists('out/k') }, -> { delete('out/k') }, -> { deletetree('out/k') }].each do |call|
+      expect(&call).to raise_error(RuntimeError, /leads out of the root/) { |error|
+        expect(error.message).not_to include('hush')
+      }
+    end
+    expect(Dir.children(outside)).to eq(['k'])
+    expect(File.read(File.join(outside, 'k'))).to eq('{"value":"hush-hush"}')
+  end
+
+  it 'need no configuration at all' do
+    allow(Simpkv::Config).to receive(:default_root_path).with('auto_default').and_return(root)
+    world.hiera = nil
+    expect(put('a/b', 'v')).to be(true)
+    expect(File.binread(path('environments/production/a/b'))).to eq('{"value":"v","metadata":{}}')
+    expect(Simpkv::Config.default_backends).to eq('default' => { 'type' => 'file', 'id' => 'auto_default' })
+  end
+
+  it 'have names as long as a file system takes, and no longer' do
+    key = "#{'s' * 255}/#{'k' * 255}"
+    expect(put(key, 1)).to be(true)
+    expect(list('s' * 255)['keys'].keys).to eq(['k' * 255])
+    expect { put('k' * 256, 1) }.to raise_error(ArgumentError, /255/)
+  end
+
+  it 'below a misspelled option are stored all the same, with a warning of what was probably meant' do
+    options = { 'backends' => { 'default' => { 'lock_timeout_second' => 1 } } }
+    expect(put('a', 1, {}, options)).to be(true)
+    meant = defined?(DidYouMean::SpellChecker) ? ": did you mean 'lock_timeout_seconds'?" : ''
+    expect(world.warnings).to eq(["Unknown option 'lock_timeout_second' of simpkv backend 'default'#{meant}"])
+  end
+end
