@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require_relative 'conformance_helper'
+
+Conformance.describe 'Long names' do
+  # What a directory has room for, in bytes; elsewhere it is what a file system takes.
+  def room_for(kind)
+    return 255 unless trait?(:short_names)
+
+    trait?(:ignores_case) ? { key: 230, folder: 237 }[kind] : 114
+  end
+
+  # A name that is too long for all backends is a wrong key; one that is too long for this one, its failure.
+  def expect_refusal(name, room, &call)
+    error = name.length > 255 ? ArgumentError : RuntimeError
+    expect(&call).to raise_error(error) { |raised|
+      expect(raised.message).to include(name[0, 20], room.to_s)
+      expect(raised.message).not_to include('hush')
+    }
+  end
+
+  it 'are taken up to what there is room for, of keys and of folders' do
+    key = "#{'f' * room_for(:folder)}/#{'k' * room_for(:key)}"
+    expect(put(key, 'v')).to be(true)
+    expect([get(key), exists(key)]).to eq([{ 'value' => 'v' }, true])
+    expect(list('f' * room_for(:folder))['keys'].keys).to eq(['k' * room_for(:key)])
+    expect(delete(key)).to be(true)
+  end
+
+  it 'are refused beyond, by the name of the segment and with what there is room for, and nothing is written' do
+    long_key = 'k' * (room_for(:key) + 1)
+    long_folder = 'f' * (room_for(:folder) + 1)
+    put('there', 1)
+    expect_refusal(long_key, room_for(:key)) { put("a/#{long_key}", 'hush-hush') }
+    expect_refusal(long_folder, room_for(:folder)) { put("#{long_folder}/k", 'hush-hush') }
+    expect(list('/')).to eq('keys' => { 'there' => { 'value' => 1 } }, 'folders' => [])
+  end
+end

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+
+# What a third-party plugin is called with.
+RSpec.describe 'A plugin' do
+  let(:site) { { 'backends' => { 'default' => { 'type' => 'acme', 'id' => 'x', 'own' => [1] } } } }
+  let!(:world) { PuppetWorld.new(hiera: site) }
+  let(:log) { File.join(world.dir, 'calls') }
+
+  before do
+    world.add_plugin('zed', 'acme', <<-RUBY)
+      plugin_class = Class.new do
+        attr_reader :name
+        def initialize(name)
+          @name = name
+          note('new', [name])
+        end
+
+        def configure(options)
+          note('configure', [options])
+          { result: true, err_msg: nil }
+        end
+
+        def note(method, arguments)
+          File.open('#{log}', 'ab') { |file| file.puts(JSON.generate([method, *arguments])) }
+        end
+
+        answers = { 'get' => '{"value":"v"}', 'list' => { keys: { 'k' => '{"value":"v"}' }, folders: ['f'] } }
+        %w[delete deletetree exists get list put].each do |operation|
+          define_method(operation) do |*arguments|
+            note(operation, arguments)
+            { result: answers.fetch(operation, true), err_msg: nil }
+          end
+        end
+      end
+    RUBY
+  end
+
+  after { world.close }
+
+  def calls
+    File.readlines(log, encoding: 'UTF-8').map { |line| JSON.parse(line) }
+  end
+
+  it 'is made with <type>/<id>, configured with all merged options, and then asked by path' do
+    world.call('simpkv::put', 'a//b/', 'é', { 'm' => 1 }, { 'softfail' => true })
+    world.call('simpkv::get', '/a/b')
+    world.call('simpkv::list', 'a')
+    world.call('simpkv::exists', '/')
+    world.call('simpkv::delete', 'a/b', { 'global' => true })
+    world.call('simpkv::deletetree', '/', { 'global' => true })
+    expect(calls.first(2)).to match(
+      [%w[new acme/x],
+       ['configure', site.merge('backend' => 'default', 'environment' => 'production', 'global' => false,
+                                'softfail' => true)]]
+    )
+    expect(calls.drop(2)).to eq([
+                                  ['put', 'environments/production/a/b', '{"value":"é","metadata":{"m":1}}'], %w[get environments/production/a/b],
+                                  %w[list environments/production/a], %w[exists environments/production], %w[delete globals/a/b],
+                                  %w[deletetree globals]
+                                ])
+  end
+
+  it 'has its keys and folders in the list' do
+    expect(world.call('simpkv::list', 'a')).to eq('keys' => { 'k' => { 'value' => 'v' } }, 'folders' => ['f'])
+  end
+
+  it 'is made once for a catalog and each type and id, and anew for the next catalog' do
+    2.times { world.call('simpkv::get', 'a') }
+    world.call('simpkv::get', 'a', { 'backends' => { 'default' => { 'id' => 'y' } } })
+    expect(calls.select { |method,| method == 'new' }).to eq([%w[new acme/x], %w[new acme/y]])
+    world.fresh_catalog.call('simpkv::get', 'a')
+    expect(calls.count { |method,| method == 'new' }).to eq(3)
+  end
+
+  it 'is not made before it is needed, nor for a key that is refused' do
+    world.adapter
+    expect { world.call('simpkv::get', '..') }.to raise_error(ArgumentError)
+    expect { world.call('simpkv::get', 'a', { 'backend' => 'none' }) }.to raise_error(ArgumentError)
+    expect(File.exist?(log)).to be(false)
+  end
+
+  it 'is of another class in another environment, whose file may be another one' do
+    world.call('simpkv::get', 'a')
+    other = PuppetWorld.new(environment: 'dev', hiera: site)
+    source = File.read(File.join(PuppetWorld::PROJECT, 'lib', 'puppet_x', 'simpkv', 'plugin_template.rb'))
+    other.add_plugin('zed', 'acme', source)
+    expect { other.call('simpkv::get', 'a') }.to raise_error(RuntimeError, /Key not found/)
+    expect(world.call('simpkv::get', 'a')).to eq('value' => 'v')
+    expect(other.adapter.plugin_info['acme'][:class]).not_to equal(world.adapter.plugin_info['acme'][:class])
+  ensure
+    other&.close
+  end
+
+  it 'of which a later one of the same type is passed over, in the words that people look for' do
+    second = world.add_plugin('zulu', 'acme', 'raise "not reached"')
+    expect(world.adapter.backends).to include('acme')
+    expect(world.warnings).to match([/\ASkipping load of simpkv plugin from #{second}: \S/])
+  end
+end
