@@ -66,10 +66,11 @@ Conformance.describe 'A wrong configuration' do
     'two backends of one type and id that differ' =>
       [{ 'backends' => { 'x' => { 'type' => 't', 'id' => 'i' }, 'y' => { 'type' => 't', 'id' => 'i', 'o' => 2 } } },
        'contains different backend configs for type=t id=i'],
-    # DEFECTS 22: NoMethodError.
-    'an unselected backend that is undef' => [{ 'backends' => { 'x' => nil } }, "simpkv backend 'x' is not a Hash"],
+    # DEFECTS 22.
+    'an unselected backend that is undef (it was a NoMethodError)' =>
+      [{ 'backends' => { 'x' => nil } }, "simpkv backend 'x' is not a Hash"],
     'a backend that is a String' => [{ 'backends' => { 'x' => 'y' } }, "simpkv backend 'x' is not a Hash"],
-    'an app_id that is an Integer' => [{ 'app_id' => 5 }, "'app_id' in simpkv configuration"],
+    'an app_id that is an Integer (it was a NoMethodError)' => [{ 'app_id' => 5 }, "'app_id' in simpkv configuration"],
     'a backend name that is an Integer' => [{ 'backend' => 5 }, "'backend' in simpkv configuration"],
     'a type that is an Integer' =>
       [{ 'backend' => 'x', 'backends' => { 'x' => { 'type' => 5, 'id' => 'i' } } }, "'type' of simpkv backend 'x'"],

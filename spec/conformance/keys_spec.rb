@@ -185,8 +185,8 @@ Conformance.describe 'simpkv::delete' do
     2.times { expect(delete('d/one')).to be(true) }
   end
 
-  # DEFECTS 18: backends differed, silently.
-  it 'fails for a folder, which stays' do
+  # DEFECTS 18.
+  it 'fails for a folder, which stays (backends differed silently)' do
     put('d/sub/key', 1)
     expect { delete('d/sub') }.to raise_error(RuntimeError, %r{simpkv Error for simpkv::delete with key='d/sub'})
     expect(get('d/sub/key')['value']).to eq(1)
@@ -207,8 +207,8 @@ Conformance.describe 'simpkv::deletetree' do
     expect(deletetree('nowhere/at/all')).to be(true)
   end
 
-  # DEFECTS 18: backends differed, silently.
-  it 'fails for a key, which stays' do
+  # DEFECTS 18.
+  it 'fails for a key, which stays (backends differed silently)' do
     put('t/key', 1)
     expect do
       deletetree('t/key')
@@ -218,8 +218,8 @@ Conformance.describe 'simpkv::deletetree' do
 end
 
 Conformance.describe 'A key and a folder of one name' do
-  # DEFECTS 18: a file backend refused what LDAP took.
-  it 'exclude each other, but in a directory, where delete means the key and deletetree the folder' do
+  # DEFECTS 18.
+  it 'exclude each other, silently no more, but in a directory, where delete means the key, deletetree the folder' do
     trait?(:shares_names) ? share_a_name : exclude_each_other
   end
 

@@ -80,8 +80,8 @@ Conformance.describe 'Environments' do
     expect(get('secret')['value']).to eq('production')
   end
 
-  # DEFECTS 2: get('../production/secret') in dev read the other environment; deletetree('..') wiped them all.
-  it 'cannot be left by a key with dots' do
+  # DEFECTS 2.
+  it 'cannot be left by a key with dots (one read the other environment, deletetree of .. wiped all of them)' do
     put('secret', 'production')
     in_environment('dev') do |dev|
       ['../production/secret', 'a/../../production/secret', './../production/secret'].each do |key|

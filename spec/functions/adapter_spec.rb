@@ -117,8 +117,8 @@ RSpec.describe 'The adapter' do
       end
     end
 
-    # DEFECTS 8: the second call said "no implicit conversion of nil" instead of the reason.
-    it 'gives the reason why it cannot be configured each time, and tries again' do
+    # DEFECTS 8.
+    it 'gives the reason why it cannot be configured each time (then: no implicit conversion of nil), and retries' do
       world.add_plugin('zed', 'acme', <<-RUBY)
         #{base}
           def configure(options)
@@ -180,8 +180,8 @@ RSpec.describe 'The adapter' do
     end
   end
 
-  # DEFECTS 9: the first configuration was used, silently.
-  describe 'given another configuration for a type and id that are in use' do
+  # DEFECTS 9.
+  describe 'given another configuration for a type and id that are in use (the first was used silently)' do
     def moved(options)
       { 'backends' => { 'default' => file['backends']['default'].merge(options) } }
     end

@@ -55,11 +55,11 @@ RSpec.describe 'A plugin' do
        ['configure', site.merge('backend' => 'default', 'environment' => 'production', 'global' => false,
                                 'softfail' => true)]]
     )
-    expect(calls.drop(2)).to eq([
-                                  ['put', 'environments/production/a/b', '{"value":"é","metadata":{"m":1}}'], %w[get environments/production/a/b],
-                                  %w[list environments/production/a], %w[exists environments/production], %w[delete globals/a/b],
-                                  %w[deletetree globals]
-                                ])
+    expect(calls.drop(2)).to eq(
+      [['put', 'environments/production/a/b', '{"value":"é","metadata":{"m":1}}'],
+       %w[get environments/production/a/b], %w[list environments/production/a], %w[exists environments/production],
+       %w[delete globals/a/b], %w[deletetree globals]]
+    )
   end
 
   it 'has its keys and folders in the list' do

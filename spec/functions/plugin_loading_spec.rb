@@ -57,7 +57,7 @@ RSpec.describe 'Loading of plugins' do
     expect(world.warnings.size).to eq(2)
   end
 
-  # DEFECTS 21: every simpkv call failed.
+  # DEFECTS 21.
   {
     'requires a missing gem' => "require 'no_such_gem_anywhere'",
     'is no Ruby' => 'plugin_class = Class.new do',
@@ -67,7 +67,7 @@ RSpec.describe 'Loading of plugins' do
     'ends the process' => 'exit 1',
     'is not implemented' => 'raise NotImplementedError'
   }.each do |what, source|
-    it "survives, with a warning, a plugin that #{what}" do
+    it "survives, with a warning, a plugin that #{what} (every simpkv call failed)" do
       file = world.add_plugin('broken', 'acme', source)
       expect(world.adapter.backends).to eq(%w[file ldap memory])
       expect(world.warnings).to match([/\Asimpkv plugin from #{file} failed to load: ./])

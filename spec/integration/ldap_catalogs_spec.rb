@@ -63,8 +63,8 @@ RSpec.describe 'Catalogs whose keys are in a directory' do
     end
   end
 
-  # DEFECTS 9: the first configuration was used, silently.
-  it 'refuse another place for the same type and id, and warn of another timeout' do
+  # DEFECTS 9.
+  it 'refuse another place for one type and id (the first was used silently), and warn of another timeout' do
     world.call('simpkv::put', 'k', 1)
     [{ 'base_dn' => 'o=puppet,dc=simp' }, { 'ldap_uri' => slapd.tcp_uri }, { 'layout' => 'hex' }].each do |other|
       expect { world.call('simpkv::get', 'k', with(other)) }.to raise_error(
@@ -75,8 +75,8 @@ RSpec.describe 'Catalogs whose keys are in a directory' do
     expect(world.warnings).to match([/already with another 'retries'/])
   end
 
-  # DEFECTS 8: what came was "no implicit conversion of nil", not the reason.
-  it 'are configured anew, or told the reason again, after the server was away' do
+  # DEFECTS 8.
+  it 'are configured anew after the server was away, or told why not (it was: no implicit conversion of nil)' do
     slapd.stop_serving
     2.times do
       expect { world.call('simpkv::exists', 'k') }.to raise_error(RuntimeError, /Plugin could not access.*ldapsearch/)
