@@ -35,4 +35,17 @@ Conformance.describe 'Long names' do
     expect_refusal(long_folder, room_for(:folder)) { put("#{long_folder}/k", 'hush-hush') }
     expect(list('/')).to eq('keys' => { 'there' => { 'value' => 1 } }, 'folders' => [])
   end
+
+  it 'are refused by a directory when all of them together are more than it takes, which is said' do
+    key = "#{'a/' * 2000}k"
+    if trait?(:short_names)
+      expect { put(key, 'hush-hush') }.to raise_error(RuntimeError, /8192/) { |error|
+        expect(error.message).not_to include('hush')
+      }
+    else
+      expect(put(key, 'v')).to be(true)
+      expect([get(key), deletetree('a')]).to eq([{ 'value' => 'v' }, true])
+    end
+    expect(exists('a')).to be(false)
+  end
 end

@@ -47,6 +47,14 @@ Conformance.describe 'Global keys' do
     expect(exists('/', global)).to be(true)
   end
 
+  it 'have a root that stays, empty, when all of them are deleted' do
+    put('g/one', 'v', {}, global)
+    put('local', 'v')
+    expect(deletetree('/', global)).to be(true)
+    expect([exists('/', global), list('/', global)]).to eq([true, { 'keys' => {}, 'folders' => [] }])
+    expect(get('local')['value']).to eq('v')
+  end
+
   it 'are the same from every environment' do
     put('g/one', 'v', {}, global)
     in_environment('dev') { |dev| expect(dev.call('simpkv::get', 'g/one', global)['value']).to eq('v') }
