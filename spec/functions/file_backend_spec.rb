@@ -99,6 +99,17 @@ RSpec.describe 'Keys in files' do
     end
   end
 
+  # Departure 4.
+  it 'are not made below a key, which is said, nor in place of a folder' do
+    put('a/key', 1)
+    blocked = path('environments/production/a/key/b')
+    expect { put('a/key/b', 2) }.to raise_error(
+      RuntimeError, %r{ with key='a/key/b': simpkv file/x Error: Key write to '#{blocked}' failed: \S}
+    )
+    expect { put('a', 2) }.to raise_error(RuntimeError, /Key specifies a folder/)
+    expect(list('a')).to eq('keys' => { 'key' => { 'value' => 1 } }, 'folders' => [])
+  end
+
   # Departure 8.
   it 'are not followed out of the root, by no function' do
     put('a', 1)
