@@ -23,6 +23,7 @@ Conformance.describe 'Long names' do
     key = "#{'f' * room_for(:folder)}/#{'k' * room_for(:key)}"
     expect(put(key, 'v')).to be(true)
     expect([get(key), exists(key)]).to eq([{ 'value' => 'v' }, true])
+    expect(exists('f' * room_for(:folder))).to be(true)
     expect(list('f' * room_for(:folder))['keys'].keys).to eq(['k' * room_for(:key)])
     expect(delete(key)).to be(true)
   end

@@ -66,15 +66,20 @@ static bool is_root(const skv_key *key)
     return key->len && skv_ldap_is_structure(key) && !memchr(key->path, '/', key->len);
 }
 
+typedef struct exists_call {
+    skv_ldap_call call;
+    bool is_folder; /* that it can only be */
+} exists_call;
+
 static int attempt_exists(skv_ldap_call *call)
 {
+    const exists_call *exists = (exists_call *)call;
     bool twin = false;
     int kind;
 
     if (skv_ldap_kind_of(call, call->dn, &kind) != SKV_OK)
         return call->reply->status;
-    if (kind == SKV_KIND_NONE && !skv_ldap_is_structure(call->key) &&
-        skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
+    if (kind == SKV_KIND_NONE && !exists->is_folder && skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
         return call->reply->status;
     call->reply->number = twin || is_root(call->key) ? SKV_KIND_FOLDER : kind;
     return SKV_OK;
@@ -82,11 +87,18 @@ static int attempt_exists(skv_ldap_call *call)
 
 int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
 {
-    int kind = skv_ldap_is_structure(key) ? SKV_KIND_FOLDER : SKV_KIND_KEY;
-    skv_ldap_call call;
+    exists_call exists = {.is_folder = skv_ldap_is_structure(key)};
+    int status = exists.is_folder ? SKV_TOO_LARGE
+                                  : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, wait, reply);
 
-    if (skv_ldap_begin(&call, store, SKV_OP_EXISTS, key, kind, wait, reply) == SKV_OK)
-        skv_ldap_run(&call, attempt_exists);
-    skv_ldap_end(&call);
+    /* A folder's name has room for some bytes more than a key's. */
+    if (status == SKV_TOO_LARGE) {
+        exists.is_folder = true;
+        skv_reply_reset(reply);
+        status = skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_FOLDER, wait, reply);
+    }
+    if (status == SKV_OK)
+        skv_ldap_run(&exists.call, attempt_exists);
+    skv_ldap_end(&exists.call);
     return reply->status;
 }
