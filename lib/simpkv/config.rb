@@ -2,71 +2,17 @@
 
 require 'simpkv/coercion'
 require 'simpkv/errors'
+require 'simpkv/options'
+require 'simpkv/spelling'
 
 module Simpkv
-  # The options of simpkv: which there are, what they may be, and which backend a set of merged options chooses.
+  # What is made of options: which values they may have, and which backend a set of merged options chooses. options.rb
+  # says which options there are.
   #
   # Options are hashes with String names, as Hiera and manifests give them: some for the call (`softfail`), and
   # `backends`, which maps names to the options of one backend each. Nothing here changes its arguments. All that is
   # wrong raises {ConfigError}, which names the option and its backend, and never shows a value.
   module Config
-    # name:: as it is written in Hiera
-    # type:: one of the names in {Coercion}
-    # default:: what an absent option counts as
-    # text:: one line for people
-    Option = Struct.new(:name, :type, :default, :text)
-
-    # Options of a call, beside `backends`.
-    CALL = [
-      Option.new('backend', :string, nil, 'the name of the backend to use'),
-      Option.new('backends', :hash, nil, 'the backends, by name'),
-      Option.new('app_id', :string, 'default', 'chooses the backend when `backend` is not set'),
-      Option.new('environment', :string, nil, 'the environment that the key belongs to: always that of the compiler'),
-      Option.new('global', :boolean, false, 'whether the key belongs to all environments'),
-      Option.new('softfail', :boolean, false, 'whether a failing backend is a warning instead of an error'),
-      Option.new('skip_undecodable', :boolean, false, 'whether a list leaves out, with a warning, what cannot be read')
-    ].freeze
-
-    # Options of every backend.
-    BACKEND = [
-      Option.new('type', :string, nil, 'the type of the backend: the name of its plugin'),
-      Option.new('id', :id, nil, 'tells backends of one type apart'),
-      Option.new('case_sensitive', :boolean, false, 'whether keys may hold capital letters')
-    ].freeze
-
-    # Further options, by type. Third-party types are not here: nothing is known of their options. A backend may hold
-    # options of another type of ours: Hiera says ldap, a call overrides the type.
-    TYPES = {
-      'file' => [
-        Option.new('root_path', :path, nil, 'the folder that holds the keys; by default one named after the id'),
-        Option.new('lock_timeout_seconds', :seconds, 5, 'how long to wait for a key that another program has locked')
-      ].freeze,
-      'ldap' => [
-        Option.new('ldap_uri', :uris, nil, 'the servers, in the order in which they are tried'),
-        Option.new('write_uri', :uris, nil, 'the servers for writes; by default those of ldap_uri'),
-        Option.new('base_dn', :string, 'ou=simpkv,o=puppet,dc=simp', 'the entry that holds all keys; it must exist'),
-        Option.new('admin_dn', :string, 'cn=Directory_Manager', 'as whom to bind'),
-        Option.new('admin_pw_file', :path, nil, 'the file with the password; without, ldapi binds as the local user'),
-        Option.new('enable_tls', :boolean, nil, 'whether ldap:// must begin with StartTLS'),
-        Option.new('tls_cacert', :path, nil, "the file with the certificates that the server's must come from"),
-        Option.new('tls_cert', :path, nil, "the client's certificate, where the server asks for one"),
-        Option.new('tls_key', :path, nil, 'the key of tls_cert'),
-        Option.new('layout', :layout, 'plain', 'how names are written: plain, or hex, which keeps their case'),
-        Option.new('fold_case', :boolean, false, 'whether an environment or id may have capitals, which do not count'),
-        Option.new('strict_paths', :boolean, false, 'whether a key and a folder may not share a name'),
-        Option.new('retries', :retries, 1, 'how often to try again when a server is busy, unavailable or lost'),
-        Option.new('connect_timeout_seconds', :duration, 5, 'how long to wait for a connection to one server'),
-        Option.new('operation_timeout_seconds', :duration, 30, 'how long a call may take; of a list, each page'),
-        Option.new('pool_size', :pool_size, 8, 'how many connections there may be at once'),
-        Option.new('pool_timeout_seconds', :seconds, 5, 'how long to wait for one of them'),
-        Option.new('idle_timeout_seconds', :seconds, 60, 'how long a connection is kept unused'),
-        Option.new('page_size', :page_size, 500, 'how many entries a list asks for at a time')
-      ].freeze
-    }.freeze
-
-    # What says where a backend keeps its keys, and as whom: it may not change within a catalog.
-    LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout].freeze
-
     # @param value [Object] options, or a part of them
     # @return [Object] the same in hashes and arrays of its own, which the caller may change
     def self.copy(value)
@@ -138,7 +84,8 @@ module Simpkv
       type = coerce(:string, chosen['type'], "'type' of simpkv backend '#{name}'")
       raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
 
-      refuse_case(typed(chosen, name), options) if type == 'ldap'
+      settings = typed(chosen, name) if TYPES.key?(type)
+      refuse_case(settings, options) if type == 'ldap'
       refuse_clashes(backends)
     end
 
@@ -259,9 +206,7 @@ module Simpkv
       end
 
       def suggestion(name, names)
-        return '' unless defined?(DidYouMean::SpellChecker)
-
-        likely = DidYouMean::SpellChecker.new(dictionary: names).correct(name.to_s).first
+        likely = Spelling.nearest(name, names)
         likely ? ": did you mean '#{likely}'?" : ''
       end
 

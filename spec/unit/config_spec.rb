@@ -130,20 +130,38 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe '.validate, of either type' do
+    it 'refuses a value of the wrong type for each option of the chosen backend, and names the option' do
+      described_class::TYPES.each do |type, options|
+        (described_class::BACKEND.last(2) + options).each do |option|
+          backend = { 'type' => type, 'id' => 'x', option.name => { 'hush' => 'hush' } }
+          expect { described_class.validate(chosen(backend), [type]) }.to raise_error(
+            Simpkv::ConfigError,
+            "'#{option.name}' of simpkv backend 'b' must be #{Simpkv::Coercion.needed(option.type)}"
+          )
+        end
+      end
+    end
+  end
+
   describe '.doubts' do
-    it 'suggests the name that was probably meant, where Ruby has its spell checker' do
-      meant = ->(name) { defined?(DidYouMean::SpellChecker) ? ": did you mean '#{name}'?" : '' }
-      expect(described_class.doubts(chosen(file.merge('rot_path' => '/x')))).to eq(
-        ["Unknown option 'rot_path' of simpkv backend 'b'#{meant.call('root_path')}"]
-      )
-      expect(described_class.doubts(chosen(file).merge('sofftail' => true))).to eq(
-        ["Unknown option 'sofftail' in simpkv configuration#{meant.call('softfail')}"]
-      )
+    {
+      'rot_path' => 'root_path', 'rootpath' => 'root_path', 'Root-Path' => 'root_path', 'ldap_url' => 'ldap_uri',
+      'lock_timeout' => 'lock_timeout_seconds', 'timeout' => nil, 'tls_ca_cert' => 'tls_cacert',
+      'pagesize' => 'page_size', 'zzzzzz' => nil, '' => nil, 'é' => nil, 5 => nil, 'r' * 5000 => nil
+    }.each do |written, meant|
+      it "#{meant ? "suggests #{meant}" : 'suggests nothing'} for #{written.to_s[0, 30].inspect}" do
+        suggestion = ": did you mean '#{meant}'?" if meant
+        expect(described_class.doubts(chosen(file.merge(written => '/x')))).to eq(
+          ["Unknown option '#{written}' of simpkv backend 'b'#{suggestion}"]
+        )
+      end
     end
 
-    it 'suggests nothing for a name that is like no other' do
-      expect(described_class.doubts(chosen(file.merge('zzzzzz' => 1)))).to eq(
-        ["Unknown option 'zzzzzz' of simpkv backend 'b'"]
+    it 'suggests options of a call' do
+      expect(described_class.doubts(chosen(file).merge('sotffail' => true, 'evnironment' => 'x'))).to eq(
+        ["Unknown option 'sotffail' in simpkv configuration: did you mean 'softfail'?",
+         "Unknown option 'evnironment' in simpkv configuration: did you mean 'environment'?"]
       )
     end
 

@@ -1,0 +1,126 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # The definitions of the options. Validation, conversion, docs/configuration.md and the suggestion for a misspelling
+  # all come from here.
+  module Config
+    # name:: as it is written in Hiera
+    # type:: one of the names in {Coercion}
+    # default:: what an absent option counts as; nil where that depends or there is nothing
+    # text:: one line for people
+    # absent:: in words, what an absent option without default comes to
+    # errors:: what the messages say that it can cause, beside that its value is of the wrong type; `...` is any text
+    Option = Struct.new(:name, :type, :default, :text, :absent, :errors)
+
+    def self.option(name, type, default, text, absent: nil, errors: [])
+      Option.new(name, type, default, text, absent, errors.freeze).freeze
+    end
+    private_class_method :option
+
+    # Options of a call, beside `backends`.
+    CALL = [
+      option('backend', :string, nil, 'the name of the backend to use; wins over `app_id`, wherever it comes from',
+             absent: 'by `app_id`',
+             errors: ["No simpkv backend '...' with 'id' and 'type' attributes has been configured",
+                      "'backend' not specified in simpkv configuration"]),
+      option('backends', :hash, nil, 'the options of each backend, by its name',
+             absent: 'one of type `file` with the id `auto_default`',
+             errors: ["'backends' in simpkv configuration is not a Hash",
+                      "'backends' not specified in simpkv configuration", "simpkv backend '...' is not a Hash",
+                      'contains different backend configs for type=... id=...']),
+      option('app_id', :string, 'default',
+             'chooses the backend of that name, else the one with the longest name that it begins with, else ' \
+             '`default`; counts in the options of a call only'),
+      option('environment', :string, nil, 'the environment that the keys belong to; whatever is given is replaced',
+             absent: "the compiler's",
+             errors: ["environment '...' has capital letters, which do not count in a directory"]),
+      option('global', :boolean, false, 'whether the key belongs to all environments'),
+      option('softfail', :boolean, false,
+             'whether a failing backend is a warning, and the answer `undef` or `false`, instead of an error'),
+      option('skip_undecodable', :boolean, false,
+             'whether a list leaves out, with a warning, what cannot be read, instead of failing'),
+      option('rich_data', :boolean, false,
+             'whether a Timestamp, Regexp, SemVer and the like come back as they were, not as strings')
+    ].freeze
+
+    # Options of every backend.
+    BACKEND = [
+      option('type', :string, nil, 'the type of the backend: the name of its plugin',
+             absent: 'required',
+             errors: ["simpkv backend plugin '...' not available"]),
+      option('id', :id, nil, 'tells backends of one type apart, and where they keep their keys',
+             absent: 'required',
+             errors: ["'id' of simpkv backend '...' '...' has capital letters, which do not count in a directory"]),
+      option('case_sensitive', :boolean, false, 'whether keys may hold capital letters; over LDAP with `layout: hex`',
+             errors: ["'case_sensitive' of simpkv backend '...' needs 'layout' hex"])
+    ].freeze
+
+    FILE = [
+      option('root_path', :path, nil, 'the folder that holds the keys; may be a symbolic link',
+             absent: '`/var/simp/simpkv/file/<id>`, else `<vardir>/simp/simpkv/file/<id>`',
+             errors: ['Unable to create configured root path', 'Unable to create default root path',
+                      'Cannot access root path']),
+      option('lock_timeout_seconds', :seconds, 5, 'how long to wait for a key that another program has locked',
+             errors: ['Timed out waiting for lock of key file'])
+    ].freeze
+
+    LDAP = [
+      option('ldap_uri', :uris, nil,
+             'the servers, tried in order: `ldap://`, `ldaps://`, or `ldapi://` with `%2F` for each `/` of the ' \
+             "socket's path",
+             absent: 'required',
+             errors: ["Plugin missing 'ldap_uri' configuration", "Invalid 'ldap_uri' configuration",
+                      'Plugin could not access ...']),
+      option('write_uri', :uris, nil, "the servers for writes, and for a catalog's reads after its first write",
+             absent: 'as `ldap_uri`', errors: ["Invalid 'write_uri' configuration"]),
+      option('base_dn', :string, 'ou=simpkv,o=puppet,dc=simp', 'the entry that holds all keys; it must exist',
+             errors: ['Plugin could not access ...: there is no such entry at ...']),
+      option('admin_dn', :string, 'cn=Directory_Manager', 'as whom to bind', errors: ['Plugin could not access ...']),
+      option('admin_pw_file', :path, nil,
+             'the file with the password, of which one newline at its end is no part; without it, `ldapi://` binds ' \
+             'as the local user',
+             absent: 'required, but for `ldapi://`',
+             errors: ["Plugin missing 'admin_pw_file' configuration",
+                      "Configured 'admin_pw_file' ... does not exist"]),
+      option('enable_tls', :boolean, nil,
+             'whether `ldap://` must begin with StartTLS; does not count for `ldaps://` and `ldapi://`',
+             absent: 'true for `ldaps://`, else false',
+             errors: ["TLS configuration incomplete: 'tls_cacert' is missing"]),
+      option('tls_cacert', :path, nil, "the file with the authorities; the server's certificate must come from one",
+             absent: 'required with TLS',
+             errors: ["TLS configuration incomplete: 'tls_cacert' is missing",
+                      "Configured 'tls_cacert' ... does not exist"]),
+      option('tls_cert', :path, nil, "the client's certificate, where the server asks for one",
+             errors: ["TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
+                      "Configured 'tls_cert' ... does not exist"]),
+      option('tls_key', :path, nil, 'the key of `tls_cert`',
+             errors: ["TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
+                      "Configured 'tls_key' ... does not exist"]),
+      option('layout', :layout, 'plain', 'how names are written: `plain`, or `hex`, which keeps their case'),
+      option('fold_case', :boolean, false,
+             'whether an environment or id may have capital letters, though they do not count'),
+      option('strict_paths', :boolean, false, 'whether a key and a folder may not share a name',
+             errors: ["'strict_paths' is set"]),
+      option('retries', :retries, 1, 'how often to try again when a server is busy, unavailable or lost'),
+      option('connect_timeout_seconds', :duration, 5, 'how long to wait for a connection to one server',
+             errors: ['timed out while ...']),
+      option('operation_timeout_seconds', :duration, 30,
+             'how long a call may take; for `list` and `deletetree`, each round trip',
+             errors: ["no answer in time ('operation_timeout_seconds')"]),
+      option('pool_size', :pool_size, 8, 'how many connections a process has to one place at once'),
+      option('pool_timeout_seconds', :seconds, 5, 'how long to wait for one of them',
+             errors: ["connections were in use for the whole time of waiting: raise 'pool_size' or " \
+                      "'pool_timeout_seconds'"]),
+      option('idle_timeout_seconds', :seconds, 60, 'how long a connection is kept unused'),
+      option('page_size', :page_size, 500, 'how many entries a list asks for at a time')
+    ].freeze
+    private_constant :FILE, :LDAP
+
+    # Further options, by type. Third-party types are not here: nothing is known of their options. A backend may hold
+    # options of another type of ours: Hiera says ldap, a call overrides the type.
+    TYPES = { 'file' => FILE, 'ldap' => LDAP }.freeze
+
+    # What says where a backend keeps its keys, and as whom: it may not change within a catalog.
+    LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout].freeze
+  end
+end
