@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-# Deletes a key. The folder that it was in stays, even when it is empty now.
+# @summary Deletes a key
+#
+# The folder that it was in stays, even when it is empty now.
 Puppet::Functions.create_function(:'simpkv::delete', Puppet::Functions::InternalFunction) do
   # @param key
   #   The key, such as `app1/db/password`. One that is not there counts as deleted; a folder is a failure.
@@ -13,9 +15,9 @@ Puppet::Functions.create_function(:'simpkv::delete', Puppet::Functions::Internal
   # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @return [Boolean] `true`; with `softfail`, `false` when the backend failed
-  # @raise [ArgumentError] when the key or the configuration is wrong
-  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example Forget a password
   #   simpkv::delete('app1/db/password')
   dispatch :delete do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Deletes a folder with every key and folder below it.
+# @summary Deletes a folder with all that is below it
 Puppet::Functions.create_function(:'simpkv::deletetree', Puppet::Functions::InternalFunction) do
   # @param keydir
   #   The folder, such as `app1/db`; `/` is all keys of the environment, or all global keys. One that is not there
@@ -14,9 +14,9 @@ Puppet::Functions.create_function(:'simpkv::deletetree', Puppet::Functions::Inte
   # @option options [Boolean] 'global' Whether the folder is one of the global keys. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @return [Boolean] `true`; with `softfail`, `false` when the backend failed
-  # @raise [ArgumentError] when the folder or the configuration is wrong
-  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @raise ArgumentError when the folder or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example Forget all that an application stored
   #   simpkv::deletetree('app1')
   dispatch :deletetree do

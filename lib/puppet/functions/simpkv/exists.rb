@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Tells whether there is a key, or a folder, of that name.
+# @summary Tells whether there is a key or a folder of that name
 Puppet::Functions.create_function(:'simpkv::exists', Puppet::Functions::InternalFunction) do
   # @param key
   #   The key or folder, such as `app1/db/password` or `app1/db`.
@@ -13,9 +13,9 @@ Puppet::Functions.create_function(:'simpkv::exists', Puppet::Functions::Internal
   # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @return [Optional[Boolean]] whether it is there; with `softfail`, `undef` when the backend could not tell
-  # @raise [ArgumentError] when the key or the configuration is wrong
-  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example Store a first value
   #   unless simpkv::exists('app1/serial') { simpkv::put('app1/serial', 1) }
   dispatch :exists do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Reads the value and the metadata that are stored under a key.
+# @summary Reads the value and the metadata that are stored under a key
 Puppet::Functions.create_function(:'simpkv::get', Puppet::Functions::InternalFunction) do
   # @param key
   #   A path such as `app1/db/password`, as given to `simpkv::put`. A key that is not there is a failure.
@@ -15,9 +15,9 @@ Puppet::Functions.create_function(:'simpkv::get', Puppet::Functions::InternalFun
   # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] the value, and the metadata unless they are
   #   empty; what was stored as a Binary is a string of bytes, which `Binary.new($value, '%r')` takes; with `softfail`,
   #   `undef` when the backend failed
-  # @raise [ArgumentError] when the key or the configuration is wrong
-  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example Read a password
   #   $password = simpkv::get('app1/db/password')['value']
   # @example Do without when it cannot be read

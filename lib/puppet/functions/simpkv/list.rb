@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-# Lists the keys of a folder, with their values and metadata, and the names of its sub-folders.
+# @summary Lists the keys and folders of a folder, with the values and metadata of the keys
+#
+# What is in the folders below it is not listed.
 Puppet::Functions.create_function(:'simpkv::list', Puppet::Functions::InternalFunction) do
   # @param keydir
   #   The folder, such as `app1/db`; `/` is the one of all keys of the environment, or of the global keys. A folder
@@ -18,9 +20,9 @@ Puppet::Functions.create_function(:'simpkv::list', Puppet::Functions::InternalFu
   # @return [Optional[Struct[{keys => Hash, folders => Array[String]}]]] `keys` maps the name of each key, without the
   #   folder, to what `simpkv::get` returns for it; both are sorted by name; with `softfail`, `undef` when the backend
   #   failed
-  # @raise [ArgumentError] when the folder or the configuration is wrong
-  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @raise ArgumentError when the folder or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example Everything that the hosts have registered
   #   $addresses = simpkv::list('hosts')['keys'].map |$host, $entry| { $entry['value'] }
   dispatch :list do

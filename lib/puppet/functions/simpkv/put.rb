@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Stores a value, with metadata if there are any, under a key.
+# @summary Stores a value and its metadata under a key
 #
 # The key lives in the environment of the catalog, or among the keys of all environments with the option `global`.
 # A value that is stored already, with the same metadata, is not written again.
@@ -8,9 +8,11 @@ Puppet::Functions.create_function(:'simpkv::put', Puppet::Functions::InternalFun
   # @param key
   #   A path such as `app1/db/password`: segments of `a-z 0-9 . _ : -` separated by `/`, none of them `.` or `..`.
   # @param value
-  #   What to store: a string, number, boolean, a Binary, or arrays and hashes of strings, numbers, booleans and undef.
+  #   What to store: a string, number, boolean, Binary or Sensitive, or arrays and hashes of these and of undef. A
+  #   Sensitive comes back as one. A Timestamp, Regexp, SemVer or the like comes back as a string, unless `rich_data`
+  #   is set. What cannot be stored is refused, and the message names its place: `value['a'][3]`.
   # @param metadata
-  #   More about the value, for whoever reads it; any hash of plain data.
+  #   More about the value, for whoever reads it; any hash of such values.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
@@ -18,11 +20,13 @@ Puppet::Functions.create_function(:'simpkv::put', Puppet::Functions::InternalFun
   # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
+  # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
+  #   Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @return [Boolean] `true`; with `softfail`, `false` when the backend failed
-  # @raise [ArgumentError] when the key or the configuration is wrong
-  # @raise [LoadError] when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise [RuntimeError] when the backend fails, unless `softfail` is set
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example Keep a password with a note on where it came from
   #   simpkv::put('app1/db/password', $password, { 'made_by' => $facts['networking']['fqdn'] })
   dispatch :put do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the functions `simpkv::put` and so on have in common.
+# @summary What the functions of simpkv have in common
 # @api private
 Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::InternalFunction) do
   # @param operation Which function is called: its name without `simpkv::`.
@@ -8,6 +8,11 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
   # @param options The options of the call.
   # @param arguments What the adapter's method takes between key and options: value and metadata for `put`.
   # @return [Any] what the function returns
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @example What simpkv::get does
+  #   simpkv::support::call('get', 'app1/token', { 'softfail' => true })
   dispatch :perform do
     scope_param
     param 'Enum[delete, deletetree, exists, get, list, put]', :operation

@@ -1,10 +1,14 @@
 # frozen_string_literal: true
 
-# Loads the gem `simpkv`, or says how to install it. The one place that does.
+# @summary Loads the gem simpkv, or says how to install it
+#
+# The one place that does.
 # @api private
 Puppet::Functions.create_function(:'simpkv::support::native') do
   # @return [Undef]
-  # @raise [LoadError] when it cannot be loaded, or does not fit this module
+  # @raise LoadError when it cannot be loaded, or does not fit this module
+  # @example Before the first use of the library
+  #   simpkv::support::native()
   dispatch(:require_gem) { return_type 'Undef' }
 
   def require_gem

@@ -2,17 +2,19 @@
 
 require 'deep_merge/core'
 
-# Merges the options of a call over those of Hiera (`simpkv::options`), chooses the backend and checks the outcome.
+# @summary Merges the options of a call over Hiera's, and chooses the backend
 #
-# Hashes are merged, arrays united, `undef` overrides nothing; only the `ldap_uri` of a backend is replaced as a whole.
+# Hiera's are those of `simpkv::options`. Hashes are merged, arrays united, `undef` overrides nothing;
+# only the `ldap_uri` of a backend is replaced as a whole. The outcome is checked.
 Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Functions::InternalFunction) do
   # @param options
   #   The options of the call.
   # @param backends
   #   The types of backends for which there is a plugin.
   # @return [Hash] the merged options; `backend`, `backends`, `environment`, `global` and `softfail` are always there
-  # @raise [ArgumentError] when something is wrong with them
-  # @example
+  # @raise ArgumentError when something is wrong with them; the message names the option, not its value
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @example Which backend an application's keys go to
   #   simpkv::support::config::merge({ 'app_id' => 'app1' }, ['file'])
   dispatch :merge do
     scope_param

@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-# Checks merged options: that a backend is chosen, configured and available, and that no two backends clash.
+# @summary Checks that a backend is chosen, configured and available, and that no two backends clash
 Puppet::Functions.create_function(:'simpkv::support::config::validate', Puppet::Functions::InternalFunction) do
   # @param options
   #   Merged options, as `simpkv::support::config::merge` returns them.
   # @param backends
   #   The types of backends for which there is a plugin.
   # @return [Undef]
-  # @raise [ArgumentError] when something is wrong.
-  # @example
+  # @raise ArgumentError when something is wrong; the message names the option, not its value
+  # @raise LoadError when the gem `simpkv` cannot be loaded
+  # @example Check options of one's own
   #   simpkv::support::config::validate({
   #     'backend'  => 'default',
   #     'backends' => { 'default' => { 'type' => 'file', 'id' => 'default' } },

@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-# Checks a key, or the name of a folder.
+# @summary Checks a key, or the name of a folder
 Puppet::Functions.create_function(:'simpkv::support::key::validate', Puppet::Functions::InternalFunction) do
   # @param key
   #   It may hold `a-z 0-9 . _ : / -`, none of its segments may be `.` or `..`, nor longer than 255 bytes.
   # @param upper
   #   Whether it may hold `A-Z` too, as for a backend that is `case_sensitive`.
   # @return [Undef]
-  # @raise [ArgumentError] when it does not comply
-  # @example
+  # @raise ArgumentError when it does not comply
+  # @raise LoadError when the gem `simpkv` cannot be loaded
+  # @example Check a key before it is used
   #   simpkv::support::key::validate('app1/db/password')
   dispatch :validate do
     scope_param

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require_relative '../../rakelib/documentation'
+
+RSpec.describe 'The documentation' do
+  root = Documentation::ROOT
+  options = Simpkv::Config::CALL + Simpkv::Config::BACKEND + Simpkv::Config::TYPES.values.flatten
+  functions = Dir[File.join(root, 'lib/puppet/functions/**/*.rb')].sort
+
+  it 'of the options is made from their definitions: else run `rake docs`' do
+    expect(File.read(File.join(root, 'docs', 'configuration.md'), encoding: 'UTF-8'))
+      .to eq(Documentation.configuration)
+  end
+
+  it 'names every option in a table, with what it must be' do
+    page = Documentation.configuration
+    options.each { |option| expect(page).to include("| `#{option.name}` | #{Simpkv::Coercion.needed(option.type)} |") }
+  end
+
+  # Of what a message quotes, and of what is filled in, nothing can be found; of the words between, all.
+  it 'quotes errors that the code has' do
+    files = Dir[File.join(root, '{lib/simpkv,lib/puppet_x,ext/core/src}/**/*.{rb,c}')]
+    files.reject! { |file| file.end_with?('/options.rb') }
+    code = files.map { |file| File.read(file, encoding: 'UTF-8') }.join.gsub(/["'] \\?\n\s*["']/, '')
+    pieces = options.flat_map(&:errors).flat_map { |error| error.split(/\.\.\.:?|'\w*'|\w+=/) }
+    pieces = pieces.map(&:strip).grep(/\w \w/)
+    expect(pieces.size).to be > 30
+    expect(pieces.uniq.reject { |piece| code.include?(piece) }).to eq([])
+  end
+
+  functions.each do |file|
+    describe "of #{file[%r{simpkv/.*(?=\.rb)}].gsub('/', '::')}" do
+      let(:source) { File.read(file, encoding: 'UTF-8') }
+
+      it 'has a summary, a return value, errors, an example, and each parameter' do
+        expect(source).to match(/^# @summary \w/).and match(/^  # @return \[/).and match(/^  # @raise \w+Error \w/)
+          .and match(/^  # @example \w/)
+        expect(source.scan(/^  # @param (\w+)/)).to eq(source.scan(/^    (?:optional_|repeated_)?param '.*', :(\w+)/))
+      end
+
+      it 'names options that there are, with the types that they have' do
+        source.scan(/@option options \[(\w+)\] '(\w+)'/).each do |type, name|
+          option = Simpkv::Config::CALL.find { |known| known.name == name }
+          expect([name, option&.type.to_s.capitalize]).to eq([name, type])
+        end
+      end
+    end
+  end
+end
