@@ -4,7 +4,7 @@ require_relative '../puppet_helper'
 require_relative '../support/ds389'
 require_relative '../support/slapd'
 
-# What the conformance suite runs over. Another backend is another entry.
+# What the conformance suite runs over: our own backends, or those that were added by {backend}.
 module Conformance
   # name:: for the examples' descriptions
   # fresh:: answers the configuration of a new and empty backend
@@ -12,7 +12,8 @@ module Conformance
   # traits:: what CONTRACT.md lets this one do otherwise: :shares_names (a key and a folder may have one name),
   #          :short_names (a segment may be shorter than 255 bytes only), :ignores_case
   # tags:: of its examples
-  Backend = Struct.new(:name, :fresh, :cleanup, :traits, :tags)
+  # module_dir:: the folder of the module that has its plugin; nil for those that are always there
+  Backend = Struct.new(:name, :fresh, :cleanup, :traits, :tags, :module_dir)
 
   # One server of a kind for each layout, and in it a base entry for each backend.
   class Directory
@@ -57,9 +58,28 @@ module Conformance
     end
   ].freeze
 
+  @added = []
+
+  # Adds a third-party backend. The suite then runs over the added ones alone. See docs/plugin-development.md.
+  #
+  # @param type [String] the plugin is lib/puppet_x/simpkv/<type>_plugin.rb of the module
+  # @param module_dir [String] the folder of the module
+  # @param traits [Array<Symbol>] see {Backend}
+  # @param cleanup [#call] is given the backend's options after each example
+  # @yieldreturn [Hash] the options, besides `type` and `id`, of a new and empty backend: called for each example
+  def self.backend(type, module_dir:, traits: [], cleanup: ->(_entry) {}, &options)
+    fresh = -> { { 'type' => type, 'id' => 'conformance' }.merge(options ? options.call : {}) }
+    @added << Backend.new(type, fresh, cleanup, traits, {}, File.expand_path(module_dir))
+  end
+
+  # @return [Array<Backend>] those that the suite runs over
+  def self.backends
+    @added.empty? ? BACKENDS : @added
+  end
+
   # Describes the same for every backend.
   def self.describe(what, &block)
-    BACKENDS.each do |backend|
+    backends.each do |backend|
       RSpec.describe("#{what}, on backend #{backend.name}", **backend.tags) do
         include_context 'with a backend', backend
         class_exec(&block)
@@ -72,6 +92,8 @@ RSpec.shared_context 'with a backend' do |backend|
   let(:entry) { backend.fresh.call }
   let(:site) { { 'backends' => { 'default' => entry } } }
   let!(:world) { PuppetWorld.new(hiera: site) }
+
+  before { File.symlink(backend.module_dir, File.join(world.dir, 'modules', 'plugin')) if backend.module_dir }
 
   after do
     world.close

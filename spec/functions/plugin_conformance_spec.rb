@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require_relative 'functions_helper'
+require 'open3'
+
+# What docs/plugin-development.md promises, with the three lines that it shows.
+RSpec.describe 'The conformance suite, for the author of a plugin', :thorough do
+  project = PuppetWorld::PROJECT
+  guide = File.read(File.join(project, 'docs', 'plugin-development.md'), encoding: 'UTF-8')
+  lines = guide[/^```ruby\n(.*?)^```/m, 1]
+
+  around { |example| Dir.mktmpdir('acme') { |dir| (@module_dir = dir) && example.run } }
+
+  # Runs it over a plugin of type `acme`.
+  def run_over(source)
+    plugin = File.join(@module_dir, 'lib', 'puppet_x', 'simpkv', 'acme_plugin.rb')
+    FileUtils.mkdir_p(File.dirname(plugin))
+    File.write(plugin, source)
+    Open3.capture2e(RbConfig.ruby, Gem.bin_path('rspec-core', 'rspec'), '--format', 'documentation', '--require',
+                    File.join(@module_dir, 'conformance.rb'), 'spec/conformance/keys_spec.rb',
+                    chdir: PuppetWorld::PROJECT)
+  end
+
+  let(:template) { File.read(File.join(project, 'lib/puppet_x/simpkv/plugin_template.rb'), encoding: 'UTF-8') }
+
+  before { File.write(File.join(@module_dir, 'conformance.rb'), lines) }
+
+  it 'takes three lines to run over a copy of the template, and over no other backend' do
+    expect(lines.lines.size).to eq(3)
+    output, status = run_over(template)
+    expect(output).to match(/^\d\d+ examples, 0 failures/)
+    expect(status).to be_success
+    expect(output.scan(/, on backend (.*)/).flatten.uniq).to eq(['acme'])
+  end
+
+  it 'fails for a plugin that does not delete what it is told to' do
+    output, status = run_over(template.sub('@entries.delete(key)', ''))
+    expect(output).to match(/^rspec .* # simpkv::delete, on backend acme/)
+    expect(status).not_to be_success
+  end
+end
