@@ -109,28 +109,24 @@ RSpec.describe 'Interrupts of calls that wait for a directory server' do
     pid
   end
 
-  calls.each do |name, (stalled, call)|
-    it "end #{name}, by Ctrl-C" do
-      pid = stopped_before(stalled, call)
-      proxy.hold(stalled) do
-        Process.kill(:CONT, pid)
-        sleep 0.3
-        Process.kill(:INT, pid)
-        expect(seconds { expect_success_of(pid) }).to be < soon
-      end
-    end
-  end
-
-  # Ruby then leaves it to that thread to tell the main one, which it cannot.
-  it 'end a get, by Ctrl-C, beside a thread that reads (it took effect at the deadline)' do
-    stalled, call = calls.fetch('get')
-    pid = stopped_before(stalled, call, beside: -> { IO.pipe.first.read })
+  # Interrupts it in the midst of its call.
+  def expect_an_end_by_ctrl_c(stalled, call, **other)
+    pid = stopped_before(stalled, call, **other)
     proxy.hold(stalled) do
       Process.kill(:CONT, pid)
       sleep 0.3
       Process.kill(:INT, pid)
       expect(seconds { expect_success_of(pid) }).to be < soon
     end
+  end
+
+  calls.each do |name, (stalled, call)|
+    it("end #{name}, by Ctrl-C") { expect_an_end_by_ctrl_c(stalled, call) }
+  end
+
+  # Ruby then leaves it to that thread to tell the main one, which it cannot.
+  it 'end a get, by Ctrl-C, beside a thread that reads (it took effect at the deadline)' do
+    expect_an_end_by_ctrl_c(*calls.fetch('get'), beside: -> { IO.pipe.first.read })
   end
 end
 
