@@ -6,12 +6,15 @@ module Simpkv
   #     {"value":V,"metadata":{...}}
   #     {"value":"<base64>","encoding":"base64","original_encoding":"ASCII-8BIT","metadata":{...}}
   #
-  # The second is for a String that is binary (ASCII-8BIT) or has no UTF-8 form.
+  # The second is for a String that is binary (ASCII-8BIT) or has no UTF-8 form. A caller may have another encoding:
+  #
+  #     {"value":V,"encoding":"...","metadata":{...}}
   module Codec
     class << self
       # @param value [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data; a Symbol is stored as
       #   its name, and so is a Hash's key
       # @param metadata [Hash] plain data as well
+      # @param encoding [String, nil] how the caller has encoded both, to be read with `foreign`
       # @return [String] the document, in UTF-8
       # @raise [UnencodableError] something in it cannot be stored; the message names its place, such as
       #   `value['a'][3]`, and never what is there
@@ -19,28 +22,32 @@ module Simpkv
       #
       # @example
       #   Simpkv::Codec.encode('x', 'id' => 5) #=> '{"value":"x","metadata":{"id":5}}'
-      def encode(value, metadata = {})
+      def encode(value, metadata = {}, encoding = nil)
         raise UnencodableError, "cannot encode metadata: #{metadata.class} is not a Hash" unless metadata.is_a?(Hash)
+        return Native.generate('value' => value, 'encoding' => encoding, 'metadata' => metadata) if encoding
         return Native.generate(base64(value, metadata)) if value.is_a?(String) && !text?(value)
 
         Native.generate('value' => value, 'metadata' => metadata)
       end
 
       # @param bytes [String] a document
-      # @return [Hash{Symbol=>Object}] `{value:, metadata:}`; metadata is `{}` when the document has none
+      # @param foreign [String, nil] an encoding that the caller decodes
+      # @return [Hash{Symbol=>Object}] `{value:, metadata:}`; metadata is `{}` when the document has none. In the
+      #   foreign encoding both are as they are stored, and `encoding:` is there too.
       # @raise [MalformedError] it is not a document, or its value is encoded in an unknown way
-      def decode(bytes)
+      def decode(bytes, foreign: nil)
         document = read(bytes)
         malformed("'value' missing") unless document.is_a?(Hash) && document.key?('value')
         metadata = document['metadata']
         metadata = {} if metadata.nil?
         malformed("'metadata' is not a Hash") unless metadata.is_a?(Hash)
+        return { value: document['value'], metadata: metadata, encoding: foreign } if foreign?(document, foreign)
 
         { value: value_of(document), metadata: metadata }
       end
 
-      private
-
+      # @param string [String]
+      # @return [Boolean] whether it is stored as text, rather than in base64, as the whole value
       def text?(string)
         return false if string.encoding == Encoding::BINARY || !string.valid_encoding?
         return true if string.encoding == Encoding::UTF_8
@@ -49,6 +56,12 @@ module Simpkv
         true
       rescue EncodingError
         false
+      end
+
+      private
+
+      def foreign?(document, encoding)
+        !encoding.nil? && document['encoding'] == encoding
       end
 
       def base64(string, metadata)

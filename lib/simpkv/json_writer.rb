@@ -16,7 +16,7 @@ module Simpkv
     SPECIAL = /["\\\x00-\x1f]/.freeze
     private_constant :ESCAPES, :SPECIAL
 
-    # Why something cannot be written; on its way out it gathers where that is.
+    # Why something cannot be written; on its way out it gathers where that is. It does not leave {located}.
     class Refusal < StandardError
       # @return [Array<String, Integer>] the keys and indexes that lead there, from the outermost on
       attr_reader :path
@@ -26,7 +26,6 @@ module Simpkv
         @path = []
       end
     end
-    private_constant :Refusal
 
     class << self
       # @param object [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data, through and through;
@@ -37,12 +36,59 @@ module Simpkv
       # @raise [TooLargeError] the JSON is above {SIZE_MAX} bytes
       def generate(object)
         out = String.new(encoding: Encoding::UTF_8)
-        write(out, object, 0)
+        located { write(out, object, 0) }
         raise TooLargeError, "the document is above #{SIZE_MAX} bytes" if out.bytesize > SIZE_MAX
 
         out
+      end
+
+      # What follows is also for those who make plain data of other objects, and refuse some, before they are written.
+
+      # Runs a block that may refuse something.
+      #
+      # @raise [UnencodableError] instead of the {Refusal}; the message names the place
+      def located
+        yield
       rescue Refusal => e
         raise UnencodableError, "cannot encode #{place(e.path)}: #{e.message}", cause: nil
+      end
+
+      # Runs a block that is about what is at this key or index.
+      def within(step)
+        yield
+      rescue Refusal => e
+        e.path.unshift(step)
+        raise
+      end
+
+      # @param depth [Integer] that of an Array or Hash, the outermost counted
+      # @raise [Refusal] when it is too deep
+      def check_depth(depth)
+        raise Refusal, "nested deeper than #{DEPTH_MAX}" if depth > DEPTH_MAX
+      end
+
+      # @param object [Object] no Array or Hash
+      # @return [String, Integer, Float, true, false, nil] what it is read back as
+      # @raise [Refusal] it cannot be written
+      def scalar(object)
+        case object
+        when String, Symbol then utf8(object.to_s)
+        when Float then digits(object) && object
+        when Integer, true, false, nil then object
+        else refuse(object)
+        end
+      end
+
+      # @param key [Object] of a Hash
+      # @return [String] the name that is written for it
+      # @raise [Refusal] it cannot be written
+      def name_of(key)
+        case key
+        when String then utf8(key)
+        when Float then digits(key)
+        when Symbol, Integer, true, false, nil then utf8(key.to_s)
+        else raise Refusal, "a key is not plain data, but #{class_name(key)}"
+        end
       end
 
       private
@@ -55,8 +101,12 @@ module Simpkv
         when Integer, true, false then out << object.to_s
         when Float then out << digits(object)
         when nil then out << 'null'
-        else raise Refusal, "#{class_name(object)} is not plain data"
+        else refuse(object)
         end
+      end
+
+      def refuse(object)
+        raise Refusal, "#{class_name(object)} is not plain data"
       end
 
       def write_string(out, text)
@@ -92,33 +142,13 @@ module Simpkv
         out << '}'
       end
 
-      def within(step)
-        yield
-      rescue Refusal => e
-        e.path.unshift(step)
-        raise
-      end
-
-      def check_depth(depth)
-        raise Refusal, "nested deeper than #{DEPTH_MAX}" if depth > DEPTH_MAX
-      end
-
-      def name_of(key)
-        case key
-        when String then utf8(key)
-        when Float then digits(key)
-        when Symbol, Integer, true, false, nil then utf8(key.to_s)
-        else raise Refusal, "a key is not plain data, but #{class_name(key)}"
-        end
-      end
-
       # The shortest digits are the core's affair: JRuby's are others.
       def digits(float)
         Native.format_double(float) || raise(Refusal, 'NaN and the infinities have no JSON')
       end
 
       def utf8(text)
-        return text if text.ascii_only?
+        return text.encoding == Encoding::UTF_8 ? text : text.dup.force_encoding(Encoding::UTF_8) if text.ascii_only?
         raise Refusal, "text that is not valid #{text.encoding}" unless text.valid_encoding?
         return text if text.encoding == Encoding::UTF_8
         raise Refusal, 'binary data inside a value' if text.encoding == Encoding::BINARY
