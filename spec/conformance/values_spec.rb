@@ -90,27 +90,164 @@ Conformance.describe 'Binary values' do
     PUPPET
   end
 
-  it 'are refused inside another value, where they would come back as something else' do
-    binary = Puppet::Pops::Types::PBinaryType::Binary.new('bytes'.b)
-    expect { put('binary/four', { 'a' => [1, binary] }) }.to raise_error(RuntimeError, /value\['a'\]\[1\].*Binary/)
-    expect { put('binary/four', 1, { 'm' => binary }) }.to raise_error(RuntimeError, /metadata\['m'\].*Binary/)
-    expect(exists('binary/four')).to be(false)
+  # They were refused, and before that stored as text.
+  it 'come back as a Binary from inside another value, and from metadata' do
+    binary = Puppet::Pops::Types::PBinaryType::Binary.new(bytes)
+    put('binary/four', { 'a' => [1, binary] }, { 'm' => binary })
+    expect(get('binary/four')).to eq('value' => { 'a' => [1, binary] }, 'metadata' => { 'm' => binary })
+  end
+
+  it 'come back as a string of bytes beside metadata that need rich data' do
+    binary = Puppet::Pops::Types::PBinaryType::Binary.new(bytes)
+    [binary, bytes].each do |value|
+      put('binary/five', value, { 'm' => binary })
+      found = get('binary/five')
+      expect(found).to eq('value' => bytes, 'metadata' => { 'm' => binary })
+      expect(found['value'].encoding).to eq(Encoding::ASCII_8BIT)
+    end
+  end
+end
+
+Conformance.describe 'Sensitive values' do
+  def sensitive(value)
+    Puppet::Pops::Types::PSensitiveType::Sensitive.new(value)
+  end
+
+  def binary(bytes)
+    Puppet::Pops::Types::PBinaryType::Binary.new(bytes.b)
+  end
+
+  def document(key)
+    world.adapter.plugin_instance(merged).get("environments/production/#{key}")[:result]
+  end
+
+  # DEFECTS 5: the string "Sensitive [value redacted]" was stored.
+  it 'come back Sensitive, with what is in them' do
+    ['hush-hush', 1, nil, ['a', { 'b' => 1.5 }], { 'user' => 'x', 'password' => 'y' }].each do |content|
+      expect(put('sensitive/one', sensitive(content))).to be(true)
+      found = get('sensitive/one')['value']
+      expect(found).to be_a(Puppet::Pops::Types::PSensitiveType::Sensitive)
+      expect(found.unwrap).to eq(content)
+    end
+  end
+
+  it 'come back from inside arrays, hashes, metadata and one another, and from hash keys' do
+    secret = sensitive('hush-hush')
+    value = { 'list' => [1, secret], 'deep' => { 'er' => sensitive({ 'in' => [secret] }) }, secret => 1, 'z' => nil }
+    put('sensitive/two', value, { 'm' => [secret], 'n' => 1 })
+    found = get('sensitive/two')
+    expect(found).to eq('value' => value, 'metadata' => { 'm' => [secret], 'n' => 1 })
+    expect(found['value'].keys).to eq(['list', 'deep', secret, 'z'])
+    expect(found['value']['deep']['er'].unwrap['in'].first.unwrap).to eq('hush-hush')
+  end
+
+  it 'come back from a list' do
+    put('sensitive/three', sensitive('hush-hush'))
+    put('sensitive/plain', 1)
+    expect(list('sensitive')['keys'])
+      .to eq('plain' => { 'value' => 1 }, 'three' => { 'value' => sensitive('hush-hush') })
+  end
+
+  it 'can be unwrapped in a manifest' do
+    world.compile(<<-PUPPET)
+      simpkv::put('sensitive/four', Sensitive('hush-hush'), { 'key' => Sensitive(Binary('YQ==')) })
+      $found = simpkv::get('sensitive/four')
+      unless $found['value'] =~ Sensitive[String] and $found['value'].unwrap == 'hush-hush' { fail('value') }
+      unless $found['metadata']['key'].unwrap == Binary('YQ==') { fail('metadata') }
+    PUPPET
+  end
+
+  it "are stored in Puppet's own rich data" do
+    put('sensitive/bytes', { 'a' => sensitive('x'), '__ptype' => 'y' }, { 'b' => binary("\xff") })
+    expect(document('sensitive/bytes')).to eq(
+      '{"value":{"__ptype":"Hash","__pvalue":["a",{"__ptype":"Sensitive","__pvalue":"x"},"__ptype","y"]},' \
+      '"encoding":"pcore","metadata":{"b":{"__ptype":"Binary","__pvalue":"/w=="}}}'
+    )
+    expect(get('sensitive/bytes')['value']).to eq('a' => sensitive('x'), '__ptype' => 'y')
+  end
+
+  it 'make the same document each time, however the same objects are used in it' do
+    shared = sensitive(['x'])
+    put('sensitive/same', [shared, shared])
+    before = document('sensitive/same')
+    put('sensitive/same', [sensitive(['x']), sensitive(['x'])])
+    expect(document('sensitive/same')).to eq(before)
+    put('sensitive/same', get('sensitive/same')['value'])
+    expect(document('sensitive/same')).to eq(before)
+  end
+
+  # Puppet takes it for a Binary.
+  it 'may hold and be beside text that is tagged binary, and comes back as text' do
+    put('sensitive/tagged', { 'a'.b => sensitive('b'.b), binary('c') => 'd'.b })
+    expect(get('sensitive/tagged')['value']).to eq('a' => sensitive('b'), binary('c') => 'd')
+  end
+
+  it 'leave other types the strings that they are elsewhere, and hash keys as well' do
+    put('sensitive/others', [sensitive(/a/), { 1 => :default, SemanticPuppet::Version.parse('1.2.3') => binary('b') }])
+    expect(get('sensitive/others')['value'])
+      .to eq([sensitive('(?-mix:a)'), { '1' => 'default', '1.2.3' => binary('b') }])
+  end
+
+  it 'are refused for what cannot be stored, without a word of what is in them' do
+    deep = (1..99).reduce('hush') { |inner, _| { 'hush' => inner } }
+    {
+      [{ 'a' => [0, sensitive({ 'hush' => [Object.new] })] }, {}] => /value\['a'\]\[1\]: inside the Sensitive, Object/,
+      [1, { 'm' => sensitive(Float::NAN) }] => /metadata\['m'\]: inside the Sensitive, NaN/,
+      [sensitive("hush\xff"), {}] => /value: inside the Sensitive, text that is not valid UTF-8/,
+      [sensitive({ 1 => 'hush', '1' => 2 }), {}] => /value: inside the Sensitive, two keys/,
+      [{ sensitive('hush') => [Object.new] }, {}] => /value\['Sensitive'\]\[0\]: Object/,
+      [{ sensitive(['hush', Object.new]) => 1 }, {}] => /value: in a key, inside the Sensitive, Object/,
+      [[sensitive(deep)], {}] => /value\[0\]: inside the Sensitive, nested deeper than 100/
+    }.each do |stored, message|
+      expect { put('sensitive/refused', *stored) }.to raise_error(RuntimeError, message) { |error|
+        expect([error.message, error.backtrace, error.cause.inspect, world.messages].join).not_to include('hush')
+      }
+    end
+    expect(exists('sensitive/refused')).to be(false)
+  end
+
+  it 'may fail softly, without a word of what is in them' do
+    put('sensitive/softly', [sensitive(['hush', Object.new])], {}, { 'softfail' => true })
+    expect(world.warnings.last).to match(/value\[0\]: inside the Sensitive, Object/)
+    expect(world.messages.join).not_to include('hush')
+  end
+
+  it 'leave plain data beside them their plain documents' do
+    put('sensitive/plain', { '__ptype' => 'Sensitive', '__pvalue' => 'x' }, { 'm' => 1 })
+    expect(document('sensitive/plain'))
+      .to eq('{"value":{"__ptype":"Sensitive","__pvalue":"x"},"metadata":{"m":1}}')
+    expect(get('sensitive/plain')['value']).to eq('__ptype' => 'Sensitive', '__pvalue' => 'x')
+  end
+end
+
+Conformance.describe 'Rich data' do
+  it 'are read with references inside the document, which others may write' do
+    store_raw('rich/reference', '{"value":[{"__ptype":"Sensitive","__pvalue":{"a":1}},[2],{"__ptype":"LocalRef",' \
+                                '"__pvalue":"$[1]"}],"encoding":"pcore","metadata":null}')
+    value = get('rich/reference')['value']
+    expect([value[0].unwrap, value[1], value[2]]).to eq([{ 'a' => 1 }, [2], [2]])
+  end
+
+  {
+    'of a type that does something' => '{"value":{"__ptype":"Deferred","name":"hush","arguments":[]}',
+    'of a type inside another value' => '{"value":["hush",{"a":{"__ptype":"Hush"}}]',
+    'of a type that is none' => '{"value":{"__ptype":{"__ptype":"Hush"}}',
+    'that are no Binary' => '{"value":[{"__ptype":"Binary","__pvalue":"hush-"}]',
+    'that are no Timestamp' => '{"value":{"__ptype":"Timestamp","__pvalue":"hush"}',
+    'with metadata that are no hash' => '{"metadata":{"__ptype":"Sensitive","__pvalue":"hush"},"value":1'
+  }.each do |what, document|
+    it "are refused #{what}, without showing them" do
+      store_raw('rich/broken', "#{document},\"encoding\":\"pcore\"}")
+      expect { get('rich/broken') }.to raise_error(RuntimeError, /Failed to deserialize: not rich data/) { |error|
+        expect(error.message.downcase).not_to include('hush')
+        expect(error.cause).to be_nil
+      }
+      expect(list('rich', { 'skip_undecodable' => true })['keys']).to eq({})
+    end
   end
 end
 
 Conformance.describe "Values of Puppet's own types" do
-  # DEFECTS 5: the string "Sensitive [value redacted]" was stored.
-  it 'refuses a Sensitive, anywhere, without showing what is in it' do
-    sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive.new('hush-hush')
-    [[sensitive, {}], [{ 'a' => [sensitive] }, {}], [{ sensitive => 1 }, {}],
-     [1, { 'm' => sensitive }]].each do |stored|
-      expect { put('types/secret', *stored) }.to raise_error(RuntimeError, /Sensitive/) { |error|
-        expect(error.message).not_to include('hush-hush')
-      }
-    end
-    expect(exists('types/secret')).to be(false)
-  end
-
   it 'stores types that JSON has no word for as strings' do
     world.compile(<<-PUPPET)
       simpkv::put('types/all', {
@@ -135,8 +272,60 @@ Conformance.describe "Values of Puppet's own types" do
     expect(get('types/time')['value']).to start_with('2020-02-29T12:34:56.789')
   end
 
+  it 'returns them as they were with the option rich_data' do
+    world.compile(<<-PUPPET)
+      $all = {
+        'regexp'    => /ab+c/,
+        'version'   => SemVer('1.2.3-rc1'),
+        'range'     => SemVerRange('>=1.0.0 <2.0.0'),
+        'timestamp' => Timestamp('2020-02-29T12:34:56.789123456 UTC'),
+        'timespan'  => Timespan({ 'hours' => 1, 'milliseconds' => 500 }),
+        'uri'       => URI('https://example.com/a?b#c'),
+        'type'      => Struct[{ 'a' => Optional[Integer[1, 2]] }],
+        'reference' => File['/etc/passwd'],
+        'default'   => default,
+        'keys'      => { 1 => 'a', default => SemVer('2.0.0'), [1] => undef, Sensitive('s') => Sensitive(/x/) },
+      }
+      simpkv::put('types/rich', $all, { 'm' => SemVer('3.0.0') }, { 'rich_data' => true })
+      $found = simpkv::get('types/rich')
+      $all.each |$name, $value| {
+        unless $found['value'][$name] == $value { fail("${name} differs") }
+      }
+      unless $found['metadata'] == { 'm' => SemVer('3.0.0') } { fail('metadata differ') }
+    PUPPET
+  end
+
+  # Puppet gives such a Regexp other options.
+  it 'returns a Regexp beyond ASCII as one that matches the same with the option rich_data' do
+    put('types/regexp', [/é+/, /a.b/im], {}, { 'rich_data' => true })
+    expect(get('types/regexp')['value'].map(&:to_s)).to eq(['(?-mix:é+)', '(?mi-x:a.b)'])
+  end
+
+  it 'stores plain data in the same plain documents with the option rich_data' do
+    put('types/plain', { 'a' => [1, nil, '__ptype'], '__ptype' => 'x' }, { 'm' => true }, { 'rich_data' => true })
+    expect(world.adapter.plugin_instance(merged).get('environments/production/types/plain')[:result])
+      .to eq('{"value":{"a":[1,null,"__ptype"],"__ptype":"x"},"metadata":{"m":true}}')
+  end
+
+  it 'refuses with the option rich_data what Puppet would return changed' do
+    short = Puppet::Pops::Time::Timespan.new(5)
+    expect { put('types/changed', { 'a' => [short] }, {}, { 'rich_data' => true }) }
+      .to raise_error(RuntimeError, /value\['a'\]\[0\]: Timespan does not come back as it is/)
+    expect(exists('types/changed')).to be(false)
+  end
+
+  it 'refuses an option rich_data that is neither true nor false' do
+    expect { put('types/option', 1, {}, { 'rich_data' => 'perhaps' }) }
+      .to raise_error(ArgumentError, /simpkv Configuration Error.*'rich_data'/)
+  end
+
   it 'refuses what has no sensible string, such as a lambda, and names its place' do
-    expect { put('types/other', { 'a' => [Object.new] }) }.to raise_error(RuntimeError, /value\['a'\]\[0\]/)
+    [false, true].each do |rich|
+      expect { put('types/other', { 'a' => [0, 1, 2, Object.new] }, {}, { 'rich_data' => rich }) }
+        .to raise_error(RuntimeError, /value\['a'\]\[3\]: Object is not plain data/)
+      expect { put('types/other', 1, { 'x' => Time.at(0) }, { 'rich_data' => rich }) }
+        .to raise_error(RuntimeError, /metadata\['x'\]: Time is not plain data/)
+    end
   end
 end
 

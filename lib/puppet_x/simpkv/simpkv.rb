@@ -22,6 +22,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   attr_accessor :site_options
 
   def initialize
+    @rich_data_class = read_rich_data
     @plugin_info = read_plugins
     @plugin_instances = {}
     @configured = {}
@@ -69,22 +70,21 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     end
   end
 
-  # @param value [Object] plain data, or a Binary; Timestamp, Regexp, SemVer and the like, also inside, become strings
+  # @param value [Object] plain data, or a Binary; inside, and in metadata, there may be Sensitive and Binary
   # @param metadata [Hash]
+  # @param rich_data [Boolean] whether Timestamp, Regexp, SemVer and the like are kept; else they become strings
   # @return [String] the document, JSON
   # @raise [Simpkv::UnencodableError] for what a document cannot hold; names the place, not the value
-  def serialize(value, metadata)
-    Simpkv::Codec.encode(value, metadata)
-  rescue Simpkv::UnencodableError
-    value = value.is_a?(Puppet::Pops::Types::PBinaryType::Binary) ? value.binary_buffer : plain(value, 'value', 1)
-    Simpkv::Codec.encode(value, plain(metadata, 'metadata', 1))
+  def serialize(value, metadata, rich_data = false) # rubocop:disable Style/OptionalBooleanParameter -- positional, as the others
+    plain_document(value, metadata, rich_data) || @rich_data_class.new(rich_data).encode(value, metadata)
   end
 
   # @param json [String] a document
   # @return [Hash] `{ value:, metadata: }`
   # @raise [Simpkv::MalformedError] when it is none
   def deserialize(json)
-    Simpkv::Codec.decode(json)
+    found = Simpkv::Codec.decode(json, foreign: 'pcore')
+    found.key?(:encoding) ? @rich_data_class.new.decode(found) : found
   end
 
   # @param backtrace [Array<String>, nil]
@@ -125,7 +125,10 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   # @return [Hash] `result:` true
   def put(key, value, metadata, options)
-    reply(options, false) { |plugin| ask(plugin, :put, key_path(key, options), serialize(value, metadata)) && true }
+    reply(options, false) do |plugin|
+      document = serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
+      ask(plugin, :put, key_path(key, options), document) && true
+    end
   end
 
   # Warns, of each thing once.
@@ -138,6 +141,13 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   end
 
   private
+
+  # Most values are plain data. Of those that are not, a Symbol and some hash keys could be written as strings.
+  def plain_document(value, metadata, rich_data)
+    Simpkv::Codec.encode(value, metadata) unless rich_data
+  rescue Simpkv::UnencodableError
+    nil
+  end
 
   def reply(options, failed)
     plugin = plugin_instance(options)
@@ -296,39 +306,11 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     end)
   end
 
-  # Turns values of Puppet's own types, wherever they are, into what a document can hold. What it does not know, and
-  # what is nested too deeply, it leaves to the codec, which refuses it.
-  def plain(value, place, depth)
-    return value if depth > Simpkv::JsonWriter::DEPTH_MAX
-
-    case value
-    when Hash then plain_hash(value, place, depth + 1)
-    when Array then value.each_with_index.map { |member, index| plain(member, "#{place}[#{index}]", depth + 1) }
-    else plain_scalar(value, place)
-    end
-  end
-
-  def plain_hash(hash, place, depth)
-    hash.each_with_object({}) do |(name, member), result|
-      name = plain_scalar(name, "a key of #{place}")
-      raise Simpkv::UnencodableError, "#{place} has two members named '#{name}'" if result.key?(name)
-
-      result[name] = plain(member, "#{place}['#{name}']", depth)
-    end
-  end
-
-  def plain_scalar(value, place)
-    types = Puppet::Pops::Types
-    case value
-    when types::PSensitiveType::Sensitive
-      raise Simpkv::UnencodableError, "#{place} is a Sensitive, which cannot be stored: store its unwrapped value"
-    when types::PBinaryType::Binary
-      raise Simpkv::UnencodableError, "#{place} is a Binary, which can be stored as the whole value only"
-    when Puppet::Pops::Time::Timestamp, Puppet::Pops::Time::Timespan, SemanticPuppet::Version,
-         SemanticPuppet::VersionRange, Regexp, URI::Generic, types::PAnyType
-      value.to_s
-    else value
-    end
+  def read_rich_data
+    file = File.join(File.dirname(__FILE__), 'rich_data.rb')
+    rich_data_class = nil
+    Object.new.instance_eval(File.read(file), file)
+    rich_data_class
   end
 
   # Plugins of our own module's neighbours first, then those on the rest of the modulepath; the first of a type counts.
