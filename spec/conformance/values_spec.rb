@@ -67,6 +67,25 @@ Conformance.describe 'Values' do
   end
 end
 
+Conformance.describe 'Documents of the existing module' do
+  {
+    '{"value":"Sensitive [value redacted]","metadata":{}}' => 'Sensitive [value redacted]',
+    '{"value":{"z":1,"a":[null,true,1.0e-05,"é\\u0000"]},"metadata":{"m":{"n":2}}}' =>
+      { 'z' => 1, 'a' => [nil, true, 1.0e-05, "é\u0000"] },
+    '{"value":{"__ptype":"Timestamp","__pvalue":"x"},"metadata":{}}' => { '__ptype' => 'Timestamp', '__pvalue' => 'x' },
+    '{"value":"/w==","encoding":"base64","original_encoding":"ASCII-8BIT","metadata":{"m":1}}' => "\xff".b
+  }.each do |document, value|
+    it "are read as it reads them, and not changed by a put of the same: #{document}" do
+      store_raw('existing/one', document)
+      found = get('existing/one')
+      expect(found['value']).to eq(value)
+      put('existing/one', found['value'], found.fetch('metadata', {}))
+      expect(world.adapter.plugin_instance(merged).get('environments/production/existing/one')[:result].b)
+        .to eq(document.b)
+    end
+  end
+end
+
 Conformance.describe 'Binary values' do
   let(:bytes) { (0..255).to_a.pack('C*') }
 
