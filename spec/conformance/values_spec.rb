@@ -118,10 +118,10 @@ Conformance.describe 'Binary values' do
 
   it 'come back as a string of bytes beside metadata that need rich data' do
     binary = Puppet::Pops::Types::PBinaryType::Binary.new(bytes)
-    [binary, bytes].each do |value|
+    { binary => bytes, bytes => bytes, "caf\xE9" => "caf\xE9".b }.each do |value, stored|
       put('binary/five', value, { 'm' => binary })
       found = get('binary/five')
-      expect(found).to eq('value' => bytes, 'metadata' => { 'm' => binary })
+      expect(found).to eq('value' => stored, 'metadata' => { 'm' => binary })
       expect(found['value'].encoding).to eq(Encoding::ASCII_8BIT)
     end
   end
@@ -208,7 +208,7 @@ Conformance.describe 'Sensitive values' do
   end
 
   it 'are refused for what cannot be stored, without a word of what is in them' do
-    deep = (1..99).reduce('hush') { |inner, _| { 'hush' => inner } }
+    nested = ->(depth, innermost) { (1..depth).reduce(innermost) { |inner, _| { 'hush' => inner } } }
     {
       [{ 'a' => [0, sensitive({ 'hush' => [Object.new] })] }, {}] => /value\['a'\]\[1\]: inside the Sensitive, Object/,
       [1, { 'm' => sensitive(Float::NAN) }] => /metadata\['m'\]: inside the Sensitive, NaN/,
@@ -216,13 +216,21 @@ Conformance.describe 'Sensitive values' do
       [sensitive({ 1 => 'hush', '1' => 2 }), {}] => /value: inside the Sensitive, two keys/,
       [{ sensitive('hush') => [Object.new] }, {}] => /value\['Sensitive'\]\[0\]: Object/,
       [{ sensitive(['hush', Object.new]) => 1 }, {}] => /value: in a key, inside the Sensitive, Object/,
-      [[sensitive(deep)], {}] => /value\[0\]: inside the Sensitive, nested deeper than 100/
+      [[sensitive(nested.call(98, 1))], {}] => /value\[0\]: inside the Sensitive, nested deeper than 100/,
+      # Stored as a list, which is one level more.
+      [[sensitive(nested.call(96, { '__ptype' => 1 }))], {}] => /value\[0\]: inside the Sensitive, nested deeper/
     }.each do |stored, message|
       expect { put('sensitive/refused', *stored) }.to raise_error(RuntimeError, message) { |error|
         expect([error.message, error.backtrace, error.cause.inspect, world.messages].join).not_to include('hush')
       }
     end
     expect(exists('sensitive/refused')).to be(false)
+  end
+
+  it 'nest as deep as other values, as they are stored' do
+    deep = (1..97).reduce(1) { |inner, _| { 'a' => inner } }
+    put('sensitive/deep', [sensitive(deep)])
+    expect(get('sensitive/deep')['value'].first.unwrap).to eq(deep)
   end
 
   it 'may fail softly, without a word of what is in them' do
@@ -312,6 +320,14 @@ Conformance.describe "Values of Puppet's own types" do
       }
       unless $found['metadata'] == { 'm' => SemVer('3.0.0') } { fail('metadata differ') }
     PUPPET
+  end
+
+  it 'makes the same document of equal types with the option rich_data, one object or several' do
+    documents = [[Puppet::Pops::Types::PIntegerType.new(1, 2)] * 2,
+                 Array.new(2) { Puppet::Pops::Types::PIntegerType.new(1, 2) }].map do |types|
+      world.adapter.serialize(types, {}, true)
+    end
+    expect(documents.uniq.size).to eq(1)
   end
 
   # Puppet gives such a Regexp other options.

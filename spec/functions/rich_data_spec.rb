@@ -44,13 +44,16 @@ RSpec.describe 'Rich data, between the functions and the store' do
     expect(world.messages.join).not_to include('hush')
   end
 
-  # Puppet 7 warns and stores what to_s says, Puppet 8 fails; both quote.
-  it 'is refused without a warning where Puppet has no form for a part of a type' do
-    hush = Class.new { define_method(:to_s) { 'hush' } }.new
-    type = Puppet::Pops::Types::PInitType.new(Puppet::Pops::Types::PIntegerType::DEFAULT, [hush])
-    expect { put([type], {}, { 'rich_data' => true }) }
-      .to raise_error(RuntimeError, /value\[0\]: PInitType has no form as data/)
-    expect(world.messages.join).not_to include('hush')
+  # Puppet warns and stores what to_s says, or fails; it quotes either way.
+  %i[warning error].each do |strict|
+    it "is refused where Puppet has no form for a part of a type, without a word of it, when strict is #{strict}" do
+      Puppet[:strict] = strict
+      hush = Class.new { define_method(:to_s) { 'hush' } }.new
+      type = Puppet::Pops::Types::PInitType.new(Puppet::Pops::Types::PIntegerType::DEFAULT, [hush])
+      expect { put([type], {}, { 'rich_data' => true }) }
+        .to raise_error(RuntimeError, /value\[0\]: PInitType has no form as data/)
+      expect(world.messages.join).not_to include('hush')
+    end
   end
 
   it 'is made by the adapter, whose answers have no more members than those of plain data' do
