@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'functions_helper'
+require_relative '../puppet_helper'
 
 # What spec/conformance/values_spec.rb cannot see from outside of a backend.
 RSpec.describe 'Rich data, between the functions and the store' do
@@ -17,6 +17,10 @@ RSpec.describe 'Rich data, between the functions and the store' do
 
   def put(*arguments)
     world.call('simpkv::put', 'key', *arguments)
+  end
+
+  def outside(&block)
+    Puppet.override({ loaders: nil }, 'outside of any compiler', &block)
   end
 
   it 'is not written again when it is unchanged' do
@@ -61,6 +65,21 @@ RSpec.describe 'Rich data, between the functions and the store' do
     document = adapter.serialize(secret.new('x'), { 'm' => 1 })
     expect(document).to eq('{"value":{"__ptype":"Sensitive","__pvalue":"x"},"encoding":"pcore","metadata":{"m":1}}')
     expect(adapter.deserialize(document)).to eq(value: secret.new('x'), metadata: { 'm' => 1 })
+  end
+
+  # Puppet would restore next to nothing there, and give Integer[1, 2] another class from then on, in the whole process.
+  it 'is the same outside of a compiler' do
+    adapter = world.adapter
+    value = [secret.new('x'), Puppet::Pops::Types::PBinaryType::Binary.new('y'.b), :default, /z/, URI('http://a/b'),
+             SemanticPuppet::Version.parse('1.2.3'), SemanticPuppet::VersionRange.parse('>=1.0.0'),
+             Puppet::Pops::Time::Timestamp.new(1_500_000_000), Puppet::Pops::Time::Timespan.new(10**9),
+             Puppet::Pops::Types::PIntegerType.new(1, 2)]
+    document = outside { adapter.serialize(value, {}, true) }
+    outside { expect(adapter.deserialize(document)[:value]).to eq(value) }
+    world.inside do
+      expect(adapter.serialize(value, {}, true)).to eq(document)
+      expect(adapter.deserialize(document)[:value]).to eq(value)
+    end
   end
 
   it 'is made by a class without a name, one for each catalog' do

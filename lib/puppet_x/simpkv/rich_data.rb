@@ -207,14 +207,14 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Without references inside the document: they come from the identity of objects, so that an equal value would make
   # another document.
   define_method(:stored_form) do |value|
-    converter.convert(value, rich_data: true, local_reference: false)
+    with_loaders { converter.convert(value, rich_data: true, local_reference: false) }
   rescue StandardError
     refuse("#{short_class(value)} has no form as data")
   end
 
   def restored(data)
     check_types(data)
-    Puppet::Pops::Serialization::FromDataConverter.convert(data)
+    with_loaders { Puppet::Pops::Serialization::FromDataConverter.convert(data) }
   end
 
   def check_types(data)
@@ -230,5 +230,14 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Who can write to the store can make no other object with it: a Deferred, say, which an agent would call.
   define_method(:known?) do |name|
     name.nil? || names.include?(name) || name.match?(/\APcore::\w+\z/)
+  end
+
+  # Every compiler has loaders. Without them Puppet can restore next to nothing, and would bind the type of a data type
+  # to a class that it makes up, for the rest of the process.
+  def with_loaders(&block)
+    return yield if Puppet.lookup(:loaders) { nil }
+
+    loaders = Puppet::Pops::Loaders.new(Puppet.lookup(:current_environment))
+    Puppet.override({ loaders: loaders }, 'rich data of simpkv', &block)
   end
 end
