@@ -90,7 +90,7 @@ Conformance.describe 'simpkv::get' do
     store_raw('broken/text', 'hush-hush')
     store_raw('broken/array', '["hush-hush"]')
     store_raw('broken/other', '{"other":"hush-hush"}')
-    store_raw('broken/encoding', '{"value":"hush-hush","encoding":"pcore"}')
+    store_raw('broken/encoding', '{"value":"hush-hush","encoding":"gzip"}')
     {
       'json' => 'JSON parse error', 'text' => 'JSON parse error', 'array' => "'value' missing",
       'other' => "'value' missing", 'encoding' => 'Unsupported encoding'
