@@ -45,9 +45,12 @@ RSpec.describe 'Where there is no catalog' do
 
   def apply(manifest)
     puppet = 'require "puppet/util/command_line"; Puppet::Util::CommandLine.new("puppet", ARGV).execute'
+    # Else it makes some of its folders elsewhere on the machine.
+    folders = { modulepath: 'modules', confdir: 'conf', codedir: 'code', vardir: 'vardir', publicdir: 'public',
+                rundir: 'run', logdir: 'log' }
+    settings = folders.flat_map { |name, folder| ["--#{name}", File.join(world.dir, folder)] }
     command = [RbConfig.ruby, *$LOAD_PATH.map { |folder| "-I#{folder}" }, '-e', puppet, 'apply', '--color=false',
-               '--modulepath', File.join(world.dir, 'modules'), '--confdir', File.join(world.dir, 'conf'),
-               '--vardir', File.join(world.dir, 'vardir'), manifest]
+               *settings, manifest]
     output, = Open3.capture2e(*command)
     output
   end
