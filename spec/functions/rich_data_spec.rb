@@ -48,18 +48,6 @@ RSpec.describe 'Rich data, between the functions and the store' do
     expect(world.messages.join).not_to include('hush')
   end
 
-  # Puppet warns and stores what to_s says, or fails; it quotes either way.
-  %i[warning error].each do |strict|
-    it "is refused where Puppet has no form for a part of a type, without a word of it, when strict is #{strict}" do
-      Puppet[:strict] = strict
-      hush = Class.new { define_method(:to_s) { 'hush' } }.new
-      type = Puppet::Pops::Types::PInitType.new(Puppet::Pops::Types::PIntegerType::DEFAULT, [hush])
-      expect { put([type], {}, { 'rich_data' => true }) }
-        .to raise_error(RuntimeError, /value\[0\]: PInitType has no form as data/)
-      expect(world.messages.join).not_to include('hush')
-    end
-  end
-
   it 'is made by the adapter, whose answers have no more members than those of plain data' do
     adapter = world.adapter
     document = adapter.serialize(secret.new('x'), { 'm' => 1 })
@@ -72,8 +60,7 @@ RSpec.describe 'Rich data, between the functions and the store' do
     adapter = world.adapter
     value = [secret.new('x'), Puppet::Pops::Types::PBinaryType::Binary.new('y'.b), :default, /z/, URI('http://a/b'),
              SemanticPuppet::Version.parse('1.2.3'), SemanticPuppet::VersionRange.parse('>=1.0.0'),
-             Puppet::Pops::Time::Timestamp.new(1_500_000_000), Puppet::Pops::Time::Timespan.new(10**9),
-             Puppet::Pops::Types::PIntegerType.new(1, 2)]
+             Puppet::Pops::Time::Timestamp.new(1_500_000_000), Puppet::Pops::Time::Timespan.new(10**9)]
     document = outside { adapter.serialize(value, {}, true) }
     outside { expect(adapter.deserialize(document)[:value]).to eq(value) }
     world.inside do

@@ -15,8 +15,10 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # What becomes a string, unless all types are to be kept.
   others = [Symbol, Regexp, URI::Generic, SemanticPuppet::Version, SemanticPuppet::VersionRange,
             Puppet::Pops::Time::Timestamp, Puppet::Pops::Time::Timespan, types::PAnyType].freeze
-  # The names of all these types in a document, but for types that are values themselves: those begin with Pcore::.
-  names = %w[Sensitive Binary Symbol Default Regexp URI SemVer SemVerRange Timestamp Timespan Hash LocalRef].freeze
+  # The names in a document of all that may be kept. Types that are values themselves are not: Puppet generates classes
+  # of what a document says of a type, and follows references (LocalRef) by calling methods that the document names.
+  # Either runs the Ruby of who can write to the store.
+  names = %w[Sensitive Binary Symbol Default Regexp URI SemVer SemVerRange Timestamp Timespan Hash].freeze
   converter = Class.new(Puppet::Pops::Serialization::ToDataConverter) do
     private
 
@@ -117,6 +119,7 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     case value
     when sensitive_class then sensitive(value, depth + 1)
     when binary_class then kept(value, depth)
+    when types::PAnyType then Simpkv::JsonWriter.scalar(value.to_s)
     when *others then @all ? kept(value, depth) : Simpkv::JsonWriter.scalar(value.to_s)
     else Simpkv::JsonWriter.scalar(value)
     end
@@ -146,7 +149,7 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   define_method(:prepared_key) do |key, depth|
     rich = case key
-           when String then false
+           when String, types::PAnyType then false
            when sensitive_class, binary_class then true
            else @all
            end
@@ -229,7 +232,7 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # Who can write to the store can make no other object with it: a Deferred, say, which an agent would call.
   define_method(:known?) do |name|
-    name.nil? || names.include?(name) || name.match?(/\APcore::\w+\z/)
+    name.nil? || names.include?(name)
   end
 
   # Every compiler has loaders. Without them Puppet can restore next to nothing, and would bind the type of a data type
