@@ -96,22 +96,25 @@ static void each_call_ends_soon_when_the_server_is_silent(void)
     }
 }
 
+/* The same with a key of its own, when the answer to a request comes `ms` milliseconds late. */
+static void interrupted_late(const char *name, unsigned char request, int ms, int (*call)(void))
+{
+    key = name;
+    put_gives(key, D1, 1);
+    proxy_arm(&between, request, PROXY_HOLD_ANSWER, ms, 0, 1);
+    interrupted(call);
+}
+
 static void an_answer_that_comes_soon_is_not_given_up(void)
 {
-    key = "globals/soon";
-    put_gives(key, D1, 1);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, 100, 0, 1);
-    interrupted(put_now);
+    interrupted_late("globals/soon", PROXY_MODIFY, 100, put_now);
     CHECK_STATUS(reply, SKV_OK);
     CHECK(skv_reply_number(reply) == 1 && proxy_left(&between) == 0);
 }
 
 static void an_interrupted_call_starts_no_request_when_it_has_gone_on_for_long(void)
 {
-    key = "globals/read";
-    put_gives(key, D1, 1);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 600, 0, 1);
-    interrupted(put_now);
+    interrupted_late("globals/read", PROXY_SEARCH, 600, put_now);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
     CHECK(skv_reply_number(reply) == 0);
     get_gives(key, D1);
@@ -161,10 +164,7 @@ static int put_new(void)
 /* The write is done, but its answer comes too late. */
 static void a_conditional_write_that_may_be_done_is_in_doubt(void)
 {
-    key = "globals/doubt";
-    put_gives(key, D1, 1);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, 600, 0, 1);
-    interrupted(put_expecting);
+    interrupted_late("globals/doubt", PROXY_MODIFY, 600, put_expecting);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
     CHECK(skv_reply_number(reply) == 1);
     get_gives(key, D2);
@@ -218,10 +218,7 @@ static int delete_it(void)
 
 static void an_interrupted_deletion_says_what_it_may_have_deleted(void)
 {
-    key = "globals/gone";
-    put_gives(key, D1, 1);
-    proxy_arm(&between, PROXY_DELETE, PROXY_HOLD_ANSWER, 600, 0, 1);
-    interrupted(delete_it);
+    interrupted_late("globals/gone", PROXY_DELETE, 600, delete_it);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
     CHECK(skv_reply_number(reply) == 1);
     CHECK(del(key) == SKV_OK && skv_reply_number(reply) == 0);
