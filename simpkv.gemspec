@@ -16,7 +16,7 @@ Gem::Specification.new do |spec|
   spec.require_paths = ['lib']
   spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure}', 'ext/core/{include,src}/*.{c,h}',
-                   'README.md', 'CHANGELOG.md', 'LICENSE'].sort
+                   'schema/**/*.*', 'docs/*.md', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort
 
   if ENV['SIMPKV_GEM_PLATFORM'] == 'java'
     spec.platform = 'java'

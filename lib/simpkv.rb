@@ -33,6 +33,7 @@ module Simpkv
   require "simpkv/native/#{binding_wanted}"
   require 'simpkv/codec'
   require 'simpkv/config'
+  require 'simpkv/environment_code'
   require 'simpkv/ldap_access'
   require 'simpkv/plugin_operations'
   require 'simpkv/store'

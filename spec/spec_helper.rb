@@ -13,6 +13,15 @@ RSpec.configure do |config|
   config.fail_if_no_examples = true
   Kernel.srand config.seed
 
+  # What an example needs that not every Ruby has: elsewhere it does not exist. Where the other Ruby or binding has a
+  # behaviour of its own instead, that has an example, too.
+  has = { mri: RUBY_ENGINE == 'ruby', jruby: RUBY_ENGINE == 'jruby', fork: Process.respond_to?(:fork),
+          cext: Simpkv::Native.binding_name == 'cext', ffi: Simpkv::Native.binding_name == 'ffi' }
+  config.filter_run_excluding(needs: ->(needs) { !Array(needs).all? { |what| has.fetch(what) } })
+
+  # What takes long, and is the same on every Ruby.
+  config.filter_run_excluding(heavy: true) unless has.fetch(:cext)
+
   # A test that does not run is a failure: nothing may be missing.
   config.after(:suite) do
     pending = RSpec.world.all_examples.select { |example| example.execution_result.status == :pending }

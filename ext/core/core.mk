@@ -3,7 +3,7 @@
 #
 #   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
-#   make install            below DESTDIR and PREFIX
+#   make install            below DESTDIR and PREFIX (LIBDIR, INCLUDEDIR)
 #   make test               the C tests
 #   make asan tsan chaos    the same tests with AddressSanitizer and UBSan, with TSan, with each allocation failing in turn
 #   make valgrind analyze tidy format
@@ -54,11 +54,16 @@ $(tests): $(BUILD)/test_%: $(BUILD)/test_%.o $(harness) $(objects)
 
 # Written beside and renamed: a process that has the old library mapped keeps it whole.
 install: $(library)
-	mkdir -p $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR)
-	cp $(library) $(DESTDIR)$(LIBDIR)/libsimpkv.so.$(abi).new
+	printf 'Name: simpkv\nDescription: %s\nVersion: %s\nLibs: -L%s -lsimpkv\nCflags: -I%s\n' 'Key/value store for Puppet' \
+	  '$(VERSION)' '$(LIBDIR)' '$(INCLUDEDIR)' > $(BUILD)/simpkv.pc
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
+	install -m 755 $(library) $(DESTDIR)$(LIBDIR)/libsimpkv.so.$(abi).new
 	mv $(DESTDIR)$(LIBDIR)/libsimpkv.so.$(abi).new $(DESTDIR)$(LIBDIR)/libsimpkv.so.$(abi)
 	ln -sfn libsimpkv.so.$(abi) $(DESTDIR)$(LIBDIR)/libsimpkv.so
-	cp $(root)include/simpkv.h $(DESTDIR)$(INCLUDEDIR)/simpkv.h
+	install -m 644 $(BUILD)/simpkv.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(root)include/simpkv.h $(DESTDIR)$(INCLUDEDIR)
+	@echo 'Now run ldconfig, as root. Where the system does not look into $(LIBDIR), name the file for those who load it:'
+	@echo 'SIMPKV_LIBRARY=$(LIBDIR)/libsimpkv.so.$(abi)'
 
 run-tests: $(tests)
 	@set -e; for test in $(filter-out $(addprefix $(BUILD)/,$(WITHOUT)),$(tests)); do $(RUN) $$test; done
@@ -96,7 +101,7 @@ $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 
 # A child that was forked while another thread held memory has lost it, and nothing can be done about that.
 valgrind:
-	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g" WITHOUT=test_store_file_forks \
+	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" WITHOUT=test_store_file_forks \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 
@@ -114,7 +119,7 @@ format:
 	clang-format --dry-run --Werror include/*.h src/*.[ch] test/*.[ch] $(wildcard fuzz/*.c)
 
 clean:
-	rm -rf build/release build/test build/asan build/tsan build/chaos build/analyze build/fuzz
+	rm -rf build/release build/test build/valgrind build/asan build/tsan build/chaos build/analyze build/fuzz
 
 .PHONY: all install run-tests test asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
 

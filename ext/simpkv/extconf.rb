@@ -1,8 +1,12 @@
 # frozen_string_literal: true
 
 # Builds the MRI extension: the bindings of this folder and the core beside it, in one shared object.
-require 'mkmf'
 require_relative '../../lib/simpkv/version'
+
+if ARGV.include?('--use-system-library')
+  abort "simpkv: --use-system-library is for JRuby's gem alone: the extension for MRI holds the library and is " \
+        'always compiled. Install it without that option, where there is a compiler.'
+end
 
 # Stops with what to install.
 def missing(what)
@@ -13,6 +17,15 @@ def missing(what)
   MESSAGE
 end
 
+# mkmf stops by itself, with less to say, where it finds no ruby.h.
+begin
+  require 'mkmf'
+rescue LoadError, SystemExit
+  missing("Ruby's header ruby.h")
+end
+
+missing('make') unless find_executable($make.split.first)
+missing('a working C compiler') unless have_devel?
 missing('jansson (its header jansson.h)') unless have_header('jansson.h')
 missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'jansson.h')
 missing('libldap (its header ldap.h)') unless have_header('ldap.h')

@@ -33,11 +33,19 @@ typedef struct encoder {
 /* Bytes: enough for most documents, so that they need no second block. */
 #define FIRST_SIZE 500
 
-/* The members of one Hash. Its names cannot collide as long as they are all Strings, all Symbols or all Integers. */
+/* In a Hash of no more members it is cheaper to compare each String with those before it than to ask the Hash whether
+ * it compares by identity. */
+#define FEW 8
+
+/* The members of one Hash. Its names cannot collide as long as they are all Symbols, all Integers, or all Strings in a
+ * Hash that does not compare by identity. */
 typedef struct members {
     skv_json_writer *writer;
     int kind; /* of the keys so far: a T_ constant, 0 for none */
     bool declined;
+    bool unique; /* whether the Hash has been asked */
+    int count;
+    VALUE strings[FEW]; /* the keys so far, which the Hash keeps alive */
 } members;
 
 static bool write_value(skv_json_writer *writer, VALUE value);
@@ -45,9 +53,11 @@ static bool write_value(skv_json_writer *writer, VALUE value);
 /* Whether the bytes of the String are the UTF-8 that it stands for. */
 static bool is_plain_utf8(VALUE string)
 {
-    int range = rb_enc_str_coderange(string);
+    int range = ENC_CODERANGE(string);
 
-    return range == ENC_CODERANGE_7BIT || (range == ENC_CODERANGE_VALID && rb_enc_get_index(string) == utf8_index);
+    if (range == ENC_CODERANGE_UNKNOWN)
+        range = rb_enc_str_coderange(string);
+    return range == ENC_CODERANGE_7BIT || (range == ENC_CODERANGE_VALID && ENCODING_GET(string) == utf8_index);
 }
 
 static bool write_string(skv_json_writer *writer, VALUE string)
@@ -82,6 +92,18 @@ static bool write_name(skv_json_writer *writer, VALUE key, int kind)
     }
 }
 
+static bool is_repeated(members *all, VALUE string)
+{
+    if (all->count == FEW)
+        return true;
+    for (int i = 0; i < all->count; i++)
+        if (RSTRING_LEN(all->strings[i]) == RSTRING_LEN(string) &&
+            memcmp(RSTRING_PTR(all->strings[i]), RSTRING_PTR(string), (size_t)RSTRING_LEN(string)) == 0)
+            return true;
+    all->strings[all->count++] = string;
+    return false;
+}
+
 static int write_member(VALUE key, VALUE value, VALUE argument)
 {
     members *all = (members *)argument;
@@ -90,6 +112,8 @@ static int write_member(VALUE key, VALUE value, VALUE argument)
     if (all->kind && all->kind != kind)
         all->declined = true;
     all->kind = kind;
+    if (kind == T_STRING && !all->unique && is_repeated(all, key))
+        all->declined = true;
     if (all->declined || !write_name(all->writer, key, kind) || !write_value(all->writer, value)) {
         all->declined = true;
         return ST_STOP;
@@ -99,9 +123,9 @@ static int write_member(VALUE key, VALUE value, VALUE argument)
 
 static bool write_hash(skv_json_writer *writer, VALUE hash)
 {
-    members all = {.writer = writer};
+    members all = {.writer = writer, .unique = RHASH_SIZE(hash) > FEW};
 
-    if (RHASH_SIZE(hash) > 1 && RTEST(rb_funcallv(hash, id_compare_by_identity_p, 0, NULL)))
+    if (all.unique && RTEST(rb_funcallv(hash, id_compare_by_identity_p, 0, NULL)))
         return false;
     if (!skv_json_begin_object(writer))
         return false;

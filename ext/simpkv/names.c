@@ -28,7 +28,7 @@ static VALUE key_join(VALUE self, VALUE prefix, VALUE key)
 
 static int layout_of(VALUE layout)
 {
-    ID id = rb_sym2id(layout);
+    ID id = SYMBOL_P(layout) ? rb_sym2id(layout) : 0;
 
     if (id != id_plain && id != id_hex)
         rb_raise(rb_eArgError, "layout is :plain or :hex");
@@ -37,7 +37,7 @@ static int layout_of(VALUE layout)
 
 static int kind_of(VALUE kind)
 {
-    ID id = rb_sym2id(kind);
+    ID id = SYMBOL_P(kind) ? rb_sym2id(kind) : 0;
 
     if (id != id_key && id != id_folder)
         rb_raise(rb_eArgError, "kind is :key or :folder");

@@ -11,6 +11,7 @@ module Simpkv
                 'true or false'],
       id: [->(value) { id(value) },
            "a String without control characters, and with a name other than '.' and '..' between slashes"],
+      environment: [->(value) { environment(value) }, "the name of an environment, but not 'bolt_catalog'"],
       path: [->(value) { path(value) }, 'an absolute path'],
       seconds: [->(value) { seconds(value) }, 'a number of seconds, 0 or more'],
       duration: [->(value) { (found = seconds(value)) && found.positive? ? found : nil },
@@ -46,6 +47,11 @@ module Simpkv
         return unless text(value) && value.valid_encoding? && !value.match?(/[[:cntrl:]]/)
 
         value if (value.split('/', -1) & ['', '.', '..']).empty?
+      end
+
+      # As Puppet takes them.
+      def environment(value)
+        value if text(value) && value.match?(/\A\w+\z/) && value != 'bolt_catalog'
       end
 
       def path(value)

@@ -23,9 +23,15 @@ module Simpkv
       end
     end
 
+    # @param agent [Boolean] whether it is for an agent, which calls functions for Deferred alone, and does not have the
+    #   Hiera data that its catalog was made from
     # @return [Hash] the `backends` of a site that has configured none: a new hash
-    def self.default_backends
-      { 'default' => { 'type' => 'file', 'id' => 'auto_default' } }
+    # @raise [ConfigError] for an agent
+    def self.default_backends(agent: false)
+      return { 'default' => { 'type' => 'file', 'id' => 'auto_default' } } unless agent
+
+      raise ConfigError, "'backends' must be in the options of a Deferred call on an agent, which does not have the " \
+                         "server's Hiera data"
     end
 
     # @return [String] where a file backend without `root_path` keeps its keys, unless that is not possible
@@ -46,6 +52,23 @@ module Simpkv
       return coerce(:string, options['backend'], "'backend' in simpkv configuration") unless options['backend'].nil?
 
       longest_beginning(names, app_id) || 'default'
+    end
+
+    # The environment that keys belong to.
+    #
+    # @param options [Hash] merged options
+    # @param compiling [String] the environment that the catalog or plan is compiled in
+    # @param made_up [Boolean] whether Bolt made that up, so that keys do not belong there
+    # @return [String] its name
+    # @raise [ConfigError] when it is made up, and no option says where keys belong
+    def self.environment(options, compiling, made_up)
+      named = options['bolt_environment']
+      named = coerce(:environment, named, "'bolt_environment' in simpkv configuration") unless named.nil?
+      return compiling if !made_up || flag(options, 'global')
+      return named if named
+
+      raise ConfigError, "environment '#{compiling}' is made up by Bolt: set 'bolt_environment', in simpkv::options " \
+                         'or in the options of the call, to the environment that the keys belong to'
     end
 
     # @return [Boolean] an option of the call that is true or false

@@ -25,6 +25,12 @@ module Simpkv
         super
         @path = []
       end
+
+      # Raises it again, from where it has passed one more key or index.
+      def from(step)
+        @path.unshift(step)
+        raise self
+      end
     end
 
     class << self
@@ -57,8 +63,7 @@ module Simpkv
       def within(step)
         yield
       rescue Refusal => e
-        e.path.unshift(step)
-        raise
+        e.from(step)
       end
 
       # @param depth [Integer] that of an Array or Hash, the outermost counted
@@ -113,33 +118,46 @@ module Simpkv
         out << '"' << (text.match?(SPECIAL) ? text.gsub(SPECIAL, ESCAPES) : text) << '"'
       end
 
+      # Here and below without blocks, each of which is many frames on JRuby: with them, what was nested 100 deep needed
+      # the whole stack of a thread of the JVM.
       def write_array(out, array, depth)
         check_depth(depth)
         out << '['
-        array.each_with_index do |element, index|
+        index = 0
+        while index < array.length
           out << ',' unless index.zero?
-          within(index) { write(out, element, depth) }
+          write(out, array[index], depth)
+          index += 1
         end
         out << ']'
+      rescue Refusal => e
+        index ? e.from(index) : raise
       end
 
       def write_hash(out, hash, depth)
         check_depth(depth)
         names = {}
+        members = hash.to_a
         out << '{'
-        hash.each do |key, value|
+        while names.length < members.length
+          name = nil
+          key, value = members[names.length]
           out << ',' unless names.empty?
           name = name_of(key)
-          within(name) do
-            raise Refusal, 'two keys have this name' if names.key?(name)
-
-            names[name] = true
-            write_string(out, name)
-            out << ':'
-            write(out, value, depth)
-          end
+          write_name(out, name, names)
+          write(out, value, depth)
         end
         out << '}'
+      rescue Refusal => e
+        name ? e.from(name) : raise
+      end
+
+      def write_name(out, name, names)
+        raise Refusal, 'two keys have this name' if names.key?(name)
+
+        names[name] = true
+        write_string(out, name)
+        out << ':'
       end
 
       # The shortest digits are the core's affair: JRuby's are others.

@@ -142,7 +142,7 @@ RSpec.describe 'The adapter' do
     it 'says so when making or configuring it raises' do
       plugin("def configure(options)\n raise 'no luck'\n end")
       expect(failure).to end_with("simpkv Error: Unable to construct 'acme/x': no luck")
-      world.fresh_catalog
+      world.fresh_environment
       plugin("def initialize\n end")
       expect(failure).to match(%r{simpkv Error: Unable to construct 'acme/x': .*wrong number of arguments})
     end

@@ -1,6 +1,15 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+
+# rspec-puppet needs this method of Ruby 2.7; JRuby 9.3 is a Ruby 2.6.
+unless UnboundMethod.method_defined?(:bind_call)
+  UnboundMethod.class_eval do
+    def bind_call(object, *arguments, &block)
+      bind(object).call(*arguments, &block)
+    end
+  end
+end
 require 'rspec-puppet'
 
 # A modulepath for rspec-puppet: this module and the fixture modules.

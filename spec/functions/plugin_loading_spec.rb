@@ -1,8 +1,13 @@
 # frozen_string_literal: true
 
+require 'java' if RUBY_ENGINE == 'jruby'
+require 'weakref'
 require_relative '../puppet_helper'
+require_relative '../support/patience'
 
 RSpec.describe 'Loading of plugins' do
+  include Patience
+
   let!(:world) { PuppetWorld.new }
   let(:template) { File.read(File.join(PuppetWorld::PROJECT, 'lib', 'puppet_x', 'simpkv', 'plugin_template.rb')) }
 
@@ -85,17 +90,56 @@ RSpec.describe 'Loading of plugins' do
     expect(world.adapter.plugin_info['acme'][:source]).to eq(good)
   end
 
-  it 'makes the class once for an environment, and anew when the file has changed' do
-    file = world.add_plugin('zed', 'acme', template)
-    first = world.adapter.plugin_info['acme'][:class]
-    expect(world.fresh_catalog.adapter.plugin_info['acme'][:class]).to equal(first)
-    File.write(file, "#{template}\n")
-    expect(world.fresh_catalog.adapter.plugin_info['acme'][:class]).not_to equal(first)
+  def classes
+    adapter = world.adapter
+    [adapter.class, *adapter.plugin_info.values.map { |info| info[:class] }]
   end
 
-  it 'makes other classes in another environment' do
-    first = world.adapter.plugin_info['file'][:class]
-    expect(world.fresh_environment.adapter.plugin_info['file'][:class]).not_to equal(first)
+  it 'reads plugins and adapter once for an environment, and anew when Puppet reads the environment anew' do
+    file = world.add_plugin('zed', 'acme', template)
+    first = classes
+    File.write(file, "#{template}plugin_class = nil\n")
+    world.fresh_catalog
+    expect(classes).to eq(first)
+    world.fresh_environment
+    expect(classes & first).to eq([])
+    expect(world.adapter.backends).to eq(%w[file ldap memory])
+  end
+
+  # JRuby's GC.start does nothing.
+  def collect_garbage
+    RUBY_ENGINE == 'jruby' ? Java::JavaLang::System.gc : GC.start
+  end
+
+  # A collector that looks at the stack for what may be references keeps some.
+  def expect_most_gone(references)
+    eventually { collect_garbage || references.count(&:weakref_alive?) <= references.size / 4 }
+  end
+
+  it 'keeps no environment alive that Puppet has dropped' do
+    expect_most_gone(Array.new(20) do
+      world.fresh_environment.adapter
+      WeakRef.new(world.environment)
+    end)
+  end
+
+  it 'keeps no catalog alive in the environment that it was made in' do
+    expect_most_gone(Array.new(20) do
+      world.fresh_catalog.adapter
+      world.inside { |compiler| WeakRef.new(compiler.catalog) }
+    end)
+  end
+
+  it 'keeps the constants of a plugin to itself, and to this environment' do
+    limits = [1, 2].map do |limit|
+      world.add_plugin('zed', 'acme', "LIMIT = #{limit}\nclass Helper\nend\n" \
+                                      "#{template}plugin_class.define_method(:limit) { [LIMIT, Helper] }\n")
+      plugin = world.fresh_environment.adapter.plugin_info['acme'][:class].new('acme/x')
+      -> { plugin.limit }
+    end
+    expect(limits.map { |limit| limit.call.first }).to eq([1, 2])
+    expect(limits.map { |limit| limit.call.last }.uniq.size).to eq(2)
+    expect([Object.const_defined?(:LIMIT), Object.const_defined?(:Helper)]).to eq([false, false])
   end
 
   it 'works for an adapter that is made by hand, as other modules do in their tests' do

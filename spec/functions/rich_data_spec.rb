@@ -69,8 +69,8 @@ RSpec.describe 'Rich data, between the functions and the store' do
     end
   end
 
-  it 'is made by a class without a name, one for each catalog' do
-    classes = Array.new(2) { world.fresh_catalog.adapter.instance_variable_get(:@rich_data_class) }
+  it 'is made by a class without a name, one for each environment' do
+    classes = Array.new(2) { world.fresh_environment.adapter.instance_variable_get(:@rich_data_class) }
     expect(classes.map(&:name)).to eq([nil, nil])
     expect(classes.uniq.size).to eq(2)
   end

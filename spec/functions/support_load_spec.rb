@@ -73,7 +73,20 @@ RSpec.describe 'simpkv::support::native', type: :puppet_function do
   it 'says the same when the gem is too old for the module' do
     stub_const('Simpkv::API', 0)
     is_expected.to run.with_params.and_raise_error(
-      LoadError, /#{Regexp.escape(Simpkv::VERSION)} is too old.*puppetserver gem install simpkv/
+      LoadError, /#{Regexp.escape(Simpkv::VERSION)} is too old for this module: .*puppetserver gem install simpkv/
     )
+  end
+
+  it 'says to update the module, or to install an older gem, when the gem is too new for the module' do
+    stub_const('Simpkv::OLDEST_API', 2)
+    stub_const('Simpkv::API', 3)
+    is_expected.to run.with_params.and_raise_error(
+      LoadError, /too new for this module\. Update the module.*interfaces 2 to 3, the module needs 1\. .*gem install/
+    )
+  end
+
+  it 'is content with a newer gem that still supports the module' do
+    stub_const('Simpkv::API', 3)
+    is_expected.to run.with_params
   end
 end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
-require 'open3'
 require 'puppet_pal'
 
 RSpec.describe 'Where there is no catalog' do
@@ -24,34 +23,10 @@ RSpec.describe 'Where there is no catalog' do
     expect(File.file?(File.join(root, 'environments', 'scripts', 'a', 'b'))).to be(true)
   end
 
-  it 'works in a Deferred', :thorough do
-    FileUtils.mkdir_p(File.join(root, 'environments', 'production'))
-    File.write(File.join(root, 'environments', 'production', 'k'), '{"value":"from the store","metadata":{}}')
-    target = File.join(world.dir, 'target')
-    manifest = File.join(world.dir, 'deferred.pp')
-    File.write(manifest, <<-PUPPET)
-      file { '#{target}': content => Deferred('dig', [Deferred('simpkv::get', ['k', #{backends}]), 'value']) }
-    PUPPET
-    expect(apply(manifest)).to include('Applied catalog')
-    expect(File.read(target)).to eq('from the store')
-  end
-
   it 'says so, in one sentence, where there is no compiler either' do
     function = world.inside do |compiler|
       compiler.loaders.private_environment_loader.load(:function, 'simpkv::get')
     end
     expect { function.call({}, 'k') }.to raise_error(Puppet::Error, /can only be called where there is a compiler/)
-  end
-
-  def apply(manifest)
-    puppet = 'require "puppet/util/command_line"; Puppet::Util::CommandLine.new("puppet", ARGV).execute'
-    # Else it makes some of its folders elsewhere on the machine.
-    folders = { modulepath: 'modules', confdir: 'conf', codedir: 'code', vardir: 'vardir', publicdir: 'public',
-                rundir: 'run', logdir: 'log' }
-    settings = folders.flat_map { |name, folder| ["--#{name}", File.join(world.dir, folder)] }
-    command = [RbConfig.ruby, *$LOAD_PATH.map { |folder| "-I#{folder}" }, '-e', puppet, 'apply', '--color=false',
-               *settings, manifest]
-    output, = Open3.capture2e(*command)
-    output
   end
 end

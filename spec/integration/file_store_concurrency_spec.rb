@@ -4,7 +4,7 @@ require_relative '../support/file_store'
 require_relative '../support/processes'
 
 # Several processes on one root, and signals in the middle of calls.
-RSpec.describe Simpkv::Store, 'in files, used by several processes' do
+RSpec.describe Simpkv::Store, 'in files, used by several processes', needs: :fork do
   include FileStoreHelp
   include Processes
 

@@ -4,7 +4,7 @@ require 'digest'
 require_relative '../support/file_store'
 require_relative '../support/processes'
 
-RSpec.describe Simpkv::Store, 'in files, read by one process while another puts' do
+RSpec.describe Simpkv::Store, 'in files, read by one process while another puts', :heavy, needs: :fork do
   include FileStoreHelp
   include Processes
 

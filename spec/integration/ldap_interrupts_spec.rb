@@ -6,8 +6,43 @@ require_relative '../support/patience'
 require_relative '../support/processes'
 require_relative '../support/silent_proxy'
 
-# Of the extension for MRI: on FFI an interrupt waits for the end of the call.
-RSpec.describe 'Interrupts of calls that wait for a directory server' do
+# Calls that are made to wait, and interrupts of them.
+module StalledCalls
+  # What each call waits for in vain, and the call.
+  ALL = {
+    'a first call, which connects' => [:bind, ->(store) { store.get('globals/i/k') }],
+    'get' => [:search, ->(store) { store.get('globals/i/k') }],
+    'exists' => [:search, ->(store) { store.exist?('globals/i') }],
+    'list' => [:search, ->(store) { store.list('globals/i') }],
+    'put, while it reads' => [:search, ->(store) { store.put('globals/i/k', new) }],
+    'put, while it replaces' => [:modify, ->(store) { store.put('globals/i/k', new) }],
+    'put, while it adds' => [:add, ->(store) { store.put('globals/i/new', new) }],
+    'put, while it makes a folder' => [:add, ->(store) { store.put('globals/i/new/new', new) }],
+    'put on condition :absent' => [:add, ->(store) { store.put('globals/i/new', new, condition: :absent) }],
+    'put on condition :expect' => [:modify, lambda do |store|
+      store.put('globals/i/k', new, condition: :expect, expect: old)
+    end],
+    'delete' => [:delete, ->(store) { store.delete('globals/i/k') }],
+    'deletetree' => [:delete, ->(store) { store.deletetree('globals/i') }]
+  }.freeze
+
+  # So soon after its begin each interrupts a call.
+  INTERRUPTS = {
+    'Thread#raise' => lambda do |call|
+      target = Thread.current
+      thread = Thread.new do
+        sleep 0.2
+        target.raise(IOError, 'enough')
+      end
+      call.call
+    ensure
+      thread.join
+    end,
+    'Timeout' => ->(call) { Timeout.timeout(0.2, IOError) { call.call } }
+  }.freeze
+end
+
+RSpec.shared_context 'with stalled calls' do
   include Patience
   include Processes
 
@@ -26,35 +61,15 @@ RSpec.describe 'Interrupts of calls that wait for a directory server' do
   let(:old) { '{"value":"old"}' }
   let(:new) { '{"value":"new"}' }
 
-  # An operation's own time is 30 s.
-  let(:soon) { 1.5 }
-
-  # What each call waits for in vain, and the call.
-  calls = {
-    'a first call, which connects' => [:bind, ->(store) { store.get('globals/i/k') }],
-    'get' => [:search, ->(store) { store.get('globals/i/k') }],
-    'exists' => [:search, ->(store) { store.exist?('globals/i') }],
-    'list' => [:search, ->(store) { store.list('globals/i') }],
-    'put, while it reads' => [:search, ->(store) { store.put('globals/i/k', new) }],
-    'put, while it replaces' => [:modify, ->(store) { store.put('globals/i/k', new) }],
-    'put, while it adds' => [:add, ->(store) { store.put('globals/i/new', new) }],
-    'put, while it makes a folder' => [:add, ->(store) { store.put('globals/i/new/new', new) }],
-    'put on condition :absent' => [:add, ->(store) { store.put('globals/i/new', new, condition: :absent) }],
-    'put on condition :expect' => [:modify, lambda do |store|
-      store.put('globals/i/k', new, condition: :expect, expect: old)
-    end],
-    'delete' => [:delete, ->(store) { store.delete('globals/i/k') }],
-    'deletetree' => [:delete, ->(store) { store.deletetree('globals/i') }]
-  }
-
   # Lets the store have a connection, if the call is to start with one.
   def prepare(stalled)
     open_store.put('globals/i/k', old)
     store.kind('globals') unless stalled == :bind
   end
 
+  # Java has others that come and go.
   def descriptors
-    Dir.children('/proc/self/fd').length
+    RUBY_ENGINE == 'jruby' ? sockets.length : Dir.children('/proc/self/fd').length
   end
 
   # The server answers again, to a new connection; the one that was given up is closed: in this process, that are the
@@ -64,19 +79,16 @@ RSpec.describe 'Interrupts of calls that wait for a directory server' do
     expect(store.get('globals/after')).to eq(old)
     eventually(within: 5) { descriptors <= before + (stalled == :bind ? 3 : 0) }
   end
+end
 
-  {
-    'Thread#raise' => lambda do |call|
-      target = Thread.current
-      Thread.new do
-        sleep 0.2
-        target.raise(IOError, 'enough')
-      end
-      call.call
-    end,
-    'Timeout' => ->(call) { Timeout.timeout(0.2, IOError) { call.call } }
-  }.each do |how, interrupt|
-    calls.each do |name, (stalled, call)|
+RSpec.describe 'Interrupts of calls that wait for a directory server', needs: :cext do
+  include_context 'with stalled calls'
+
+  # An operation's own time is 30 s.
+  let(:soon) { 1.5 }
+
+  StalledCalls::INTERRUPTS.each do |how, interrupt|
+    StalledCalls::ALL.each do |name, (stalled, call)|
       it "end #{name}, by #{how}, and leave nothing behind" do
         prepare(stalled)
         before = descriptors
@@ -120,19 +132,76 @@ RSpec.describe 'Interrupts of calls that wait for a directory server' do
     end
   end
 
-  calls.each do |name, (stalled, call)|
+  StalledCalls::ALL.each do |name, (stalled, call)|
     it("end #{name}, by Ctrl-C") { expect_an_end_by_ctrl_c(stalled, call) }
   end
 
   # Ruby then leaves it to that thread to tell the main one, which it cannot.
   it 'end a get, by Ctrl-C, beside a thread that reads (it took effect at the deadline)' do
-    expect_an_end_by_ctrl_c(*calls.fetch('get'), beside: -> { IO.pipe.first.read })
+    expect_an_end_by_ctrl_c(*StalledCalls::ALL.fetch('get'), beside: -> { IO.pipe.first.read })
+  end
+end
+
+# Nobody reaches into a call there.
+RSpec.describe 'Interrupts of calls that wait for a directory server, over FFI', needs: :ffi do
+  include_context 'with stalled calls'
+
+  def interrupted(interrupt, call)
+    interrupt.call(-> { instance_exec(store, &call) })
+  end
+
+  StalledCalls::INTERRUPTS.to_a.product(StalledCalls::ALL.to_a).each do |(how, interrupt), (name, (stalled, call))|
+    it "take effect at the deadline of #{name}, by #{how}, and leave nothing behind" do
+      options.update('operation_timeout_seconds' => 1, 'retries' => 0)
+      prepare(stalled)
+      before = descriptors
+      took = seconds { proxy.hold(stalled) { expect { interrupted(interrupt, call) }.to raise_error(IOError) } }
+      expect(took).to be_between(0.9, 5)
+      expect_nothing_left(stalled, before)
+    end
+  end
+
+  # How many of the store's connections are not given back.
+  def in_use
+    pools = Simpkv.stats['pools'].select { |pool| pool['identity'] == options['admin_dn'] }
+    pools.sum { |pool| pool['in_use'] }
+  end
+
+  # A list used to keep its connection for good, for it was interrupted between its first answer and its end.
+  StalledCalls::INTERRUPTS.to_a.product(%w[get list]).each do |(how, interrupt), name|
+    it "take effect when the answer of #{name} comes, by #{how}, and its connection is given back" do
+      prepare(:search)
+      took = seconds do
+        proxy.hold(:search, seconds: 1) do
+          expect { interrupted(interrupt, StalledCalls::ALL.fetch(name).last) }.to raise_error(IOError)
+        end
+      end
+      expect(took).to be_between(0.9, 5)
+      expect(in_use).to eq(0)
+      expect(store.get('globals/i/k')).to eq(old)
+    end
+  end
+end
+
+RSpec.describe 'Calls that wait for a directory server' do
+  include_context 'with stalled calls'
+
+  StalledCalls::ALL.each do |name, (stalled, call)|
+    it "leave other threads, and their calls, alone: #{name}" do
+      prepare(stalled)
+      near = open_store
+      others = 0
+      proxy.hold(stalled, seconds: 0.5) do
+        waiting = Thread.new { instance_exec(store, &call) }
+        others += 1 while waiting.alive? && near.kind('globals')
+        waiting.value
+      end
+      expect(others).to be > 10
+    end
   end
 end
 
 RSpec.describe 'Signals that a handler takes' do
-  include Processes
-
   include_context 'with slapd', more: 'limits * size=unlimited'
 
   attr_reader :handled
@@ -150,8 +219,8 @@ RSpec.describe 'Signals that a handler takes' do
   end
 
   # Has a child send signals while the block runs.
-  def under_signals(every: 0.005)
-    pid = child { loop { sleep(every) && Process.kill(:USR1, Process.ppid) } }
+  def under_signals
+    pid = Process.spawn('sh', '-c', "while kill -USR1 #{Process.pid}; do sleep 0.005; done")
     yield
   ensure
     Process.kill(:KILL, pid)

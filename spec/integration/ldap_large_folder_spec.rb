@@ -2,10 +2,11 @@
 
 require 'json'
 require 'open3'
+require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
 
 [Slapd, Ds389].each do |server|
-  RSpec.describe "A folder of 100,000 keys, #{server}", :thorough do
+  RSpec.describe "A folder of 100,000 keys, #{server}", :heavy do
     count = 100_000
 
     define_method(:document) { |number| %({"value":"#{number} #{'x' * 200}","metadata":{}}) }
@@ -50,8 +51,8 @@ require_relative '../support/ldap_store'
     # Bytes that are listed in a process of its own, and those by which that grows.
     def memory(directory, binding_name, *drop)
       program = File.expand_path('../support/list_memory.rb', __dir__)
-      output, status = Open3.capture2({ 'SIMPKV_NATIVE' => binding_name }, RbConfig.ruby, '-I', 'lib', program,
-                                      JSON.generate(directory.options), 'globals/f', *drop)
+      command = AnotherRuby.command(program, JSON.generate(directory.options), 'globals/f', *drop)
+      output, status = Open3.capture2({ 'SIMPKV_NATIVE' => binding_name }, *command)
       expect(status).to be_success
       JSON.parse(output).values_at('listed', 'growth')
     end

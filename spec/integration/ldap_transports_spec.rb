@@ -12,8 +12,8 @@ require_relative '../support/ldap_store'
       'ldapi, as the local user (SASL EXTERNAL)' => -> { { 'admin_pw_file' => '' } },
       'ldapi, with a password' => -> { {} },
       'ldap' => -> { { 'ldap_uri' => directory.tcp_uri } },
-      'ldap with StartTLS' => -> { { 'ldap_uri' => directory.tcp_uri, 'enable_tls' => true, **tls } },
-      'ldaps' => -> { { 'ldap_uri' => directory.tls_uri, **tls } }
+      'ldap with StartTLS' => -> { tls.merge('ldap_uri' => directory.tcp_uri, 'enable_tls' => true) },
+      'ldaps' => -> { tls.merge('ldap_uri' => directory.tls_uri) }
     }.each do |transport, options|
       it "are reached over #{transport}" do
         store = open_store(instance_exec(&options))
@@ -30,7 +30,7 @@ require_relative '../support/ldap_store'
       before = directory.log.scan(start_tls).length
       open_store(options).kind('globals')
       expect(directory.log.scan(start_tls).length).to eq(before)
-      open_store(options.merge('enable_tls' => true, **tls)).kind('globals')
+      open_store(options.merge(tls).merge('enable_tls' => true)).kind('globals')
       expect(directory.log.scan(start_tls).length).to be > before
     end
   end

@@ -6,7 +6,7 @@ require_relative '../support/ldap_store'
 require_relative '../support/patience'
 require_relative '../support/processes'
 
-RSpec.describe 'Processes that write the same keys in a directory' do
+RSpec.describe 'Processes that write the same keys in a directory', needs: :fork do
   include Patience
   include Processes
 

@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require_relative '../support/ds389'
+require_relative '../support/patience'
 require_relative '../support/slapd'
 
 RSpec.describe 'The files in schema/' do
+  include Patience
+
   # What 389-DS makes of `SUP name`: it spells out what comes from there.
   inherited = 'EQUALITY caseIgnoreMatch SUBSTR caseIgnoreSubstringsMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 '
 
@@ -105,8 +108,15 @@ RSpec.describe 'The files in schema/' do
   def unindexed(server, attributes)
     attributes.select do |attribute|
       server.search(DirectoryServer::SUFFIX, "(#{attribute}=x)")
-      server.log.lines.grep(/ RESULT /).last.include?('Unindexed')
+      eventually { result_of(server, "(#{attribute}=x)") }.include?('Unindexed')
     end
+  end
+
+  # What the log says of the last search with that filter; it may say so after the answer, and in another order.
+  def result_of(server, filter)
+    lines = server.log.lines
+    search = lines.rindex { |line| line.include?(' SRCH ') && line.include?(%(filter="#{filter}")) }
+    search && lines.drop(search).grep(/#{lines[search][/ conn=\d+ op=\d+ /]}RESULT /).first
   end
 
   # How many folders there are, and how many the server shows of them when they are not asked for in pages. In pages

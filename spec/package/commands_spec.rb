@@ -3,6 +3,20 @@
 require 'fileutils'
 require 'open3'
 require 'tmpdir'
+require_relative '../support/packages'
+
+RSpec.describe 'bin/setup' do
+  it 'makes `bundle exec` find the gems that it installed, in a fresh clone (bin/ alone found them)' do
+    Dir.mktmpdir do |clone|
+      FileUtils.cp_r(%w[bin Gemfile].map { |name| File.join(Packages::ROOT, name) }, clone)
+      File.write(File.join(clone, 'Rakefile'), "require 'rake/extensiontask'\ntask(:compile) { puts 'built' }\n")
+      Packages.run('bin/setup', 'demo', folder: clone, environment: { 'SIMPKV_GEMS' => Bundler.settings[:path] })
+      without = { 'BUNDLE_WITHOUT' => 'test:lint', 'HOME' => clone }
+      said = Packages.run('bundle', 'exec', 'rake', 'compile', folder: clone, environment: without)
+      expect(said).to end_with("built\n")
+    end
+  end
+end
 
 RSpec.describe 'bin/test' do
   root = File.expand_path('../..', __dir__)

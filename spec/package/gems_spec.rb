@@ -1,39 +1,39 @@
 # frozen_string_literal: true
 
-require 'open3'
-require 'tmpdir'
+require 'fileutils'
+require_relative '../support/packages'
 
 # What users install: the packages, not the checkout.
 RSpec.describe 'The gems that rake package builds' do
-  root = File.expand_path('../..', __dir__)
-  packages = File.join(root, 'pkg')
-
-  # Without the bundle of the specs.
-  def run(*command, environment: {})
-    clean = ENV.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM', 'SIMPKV_') }.transform_values { nil }
-    output, status = Open3.capture2e(clean.merge(environment), *command, chdir: '/')
-    raise "#{command.first(4).join(' ')} ... failed:\n#{output}" unless status.success?
-
-    output
-  end
-
   # Stores a key with the gem that `activate` makes visible, and reads it back; prints which binding did.
-  def script(activate, folder)
+  def script(activate)
     <<~RUBY
       # encoding: UTF-8
       #{activate}
       require 'simpkv'
-      raise 'the checkout was loaded' if $LOADED_FEATURES.grep(%r{/simpkv\\.rb\\z}).none? { |f| f.start_with?('#{folder}') }
-      store = Simpkv::Store.open('file', 'root_path' => '#{folder}/kv')
+      raise 'the checkout was loaded' if $LOADED_FEATURES.grep(%r{/simpkv\\.rb\\z}).none? { |f| f.start_with?('#{@folder}') }
+      store = Simpkv::Store.open('file', 'root_path' => '#{@folder}/kv')
       store.put('globals/k', Simpkv::Codec.encode({ 'v' => [9.898, 'λ'] }, {}))
       raise 'another value' unless Simpkv::Codec.decode(store.get('globals/k'))[:value] == { 'v' => [9.898, 'λ'] }
       puts [Simpkv::VERSION, Simpkv::Native.binding_name, Simpkv::Native.version, RUBY_ENGINE].join(' ')
     RUBY
   end
 
-  before(:all) do
-    run('rake', '-f', File.join(root, 'Rakefile'), '-C', root, 'package',
-        environment: ENV.to_h.slice('BUNDLE_GEMFILE', 'BUNDLE_PATH', 'BUNDLE_WITHOUT', 'RUBYOPT', 'RUBYLIB'))
+  # A puppetserver's configuration whose gems are below the temporary folder, where those of puppetserver's users are in
+  # /var/lib/puppetserver.
+  def puppetserver_config
+    config = File.join(@folder, 'conf.d')
+    FileUtils.cp_r('/etc/puppet/puppetserver/conf.d', config)
+    file = File.join(config, 'puppetserver.conf')
+    File.write(file, File.read(file).sub(/^( *gem-home:).*/, "\\1 #{@folder}/jruby-gems"))
+    config
+  end
+
+  # What `puppetserver gem` and `puppetserver ruby` run, with another configuration than the machine's.
+  def puppetserver(command, *arguments, environment: {})
+    server = { 'INSTALL_DIR' => '/usr/share/puppetserver', 'CONFIG' => puppetserver_config,
+               'JAVA_ARGS_CLI' => '-XX:TieredStopAtLevel=1' }
+    Packages.run("/usr/share/puppetserver/cli/apps/#{command}", *arguments, environment: server.merge(environment))
   end
 
   around { |example| Dir.mktmpdir('simpkv-gems') { |folder| (@folder = folder) && example.run } }
@@ -43,21 +43,30 @@ RSpec.describe 'The gems that rake package builds' do
   let(:version) { Simpkv::VERSION }
 
   it 'install into MRI, with the extension' do
-    run('gem', 'install', '--local', '--no-document', '--install-dir', @folder,
-        File.join(packages, "simpkv-#{version}.gem"))
-    expect(run('ruby', '-e', script(activate, @folder))).to include("#{version} cext #{version} ruby")
+    @folder = Packages.installed_in_mri
+    expect(Packages.run('ruby', '-e', script(activate))).to include("#{version} cext #{version} ruby")
   end
 
-  it 'install into JRuby, with no Ruby but JRuby' do
-    run('jruby', '-S', 'gem', 'install', '--local', '--no-document', '--install-dir', @folder,
-        File.join(packages, "simpkv-#{version}-java.gem"))
-    expect(run('jruby', '-e', script(activate, @folder))).to include("#{version} ffi #{version} jruby")
+  it 'install into JRuby, and load after an upgrade of Java, when RubyGems looks into another folder' do
+    expect(Packages.install(%w[jruby -S gem], :java, @folder)).to match([/Successfully installed/, true])
+    before = Dir[File.join(@folder, 'extensions', 'universal-java-*')].fetch(0)
+    File.rename(before, before.sub(/\d+\z/, '8'))
+    expect(Packages.run('jruby', '-e', script(activate))).to include("#{version} ffi #{version} jruby")
   end
 
-  it 'install into puppetserver with `puppetserver gem install`, where its JRuby stores a key' do
-    run('puppetserver', 'gem', 'install', '--local', '--no-document', '--install-dir', @folder,
-        File.join(packages, "simpkv-#{version}-java.gem"))
-    expect(run('puppetserver', 'ruby', '-e', script(activate, @folder)))
-      .to include("#{version} ffi #{version} jruby")
+  it 'install into puppetserver with `puppetserver gem install` and no other Ruby, where its JRuby stores a key' do
+    Packages.without_commands(/ruby/) do |path|
+      puppetserver('gem', 'install', '--local', '--no-document', Packages.file(Packages::GEMS[:java]),
+                   environment: { 'PATH' => path })
+    end
+    expect(puppetserver('ruby', '-e', script(''))).to include("#{version} ffi #{version} jruby")
+  end
+
+  it 'hold what README.md leads their users to, and nothing of the module or the tests' do
+    holds = Packages::GEMS.values.map { |gem| Packages.run('gem', 'specification', Packages.file(gem), 'files').lines }
+    expect(holds.uniq.length).to eq(1)
+    files = holds.first.grep(/\A- /).map { |line| line.sub('- ', '').chomp }
+    expect(files).to include('README.md', 'docs/configuration.md', 'schema/openldap/simpkv.schema')
+    expect(files.grep(%r{\A(spec|bin|lib/puppet|ext/core/(test|fuzz|build))})).to be_empty
   end
 end

@@ -1,41 +1,44 @@
 # frozen_string_literal: true
 
-require 'fileutils'
-require 'open3'
-require 'tmpdir'
+require_relative '../support/packages'
 
 # EL 8 has two libldaps, and only the one called ldap_r may be used by several threads at once.
-RSpec.describe 'ext/core/configure, with a libldap' do
+RSpec.describe 'A build with a libldap' do
   # Libraries of that name that say of themselves whether they are thread-safe.
   def make_library(folder, name, safe)
     source = File.join(folder, "#{name}.c")
     File.write(source, "int ldap_get_option(void *ld, int option, void *out)\n" \
                        "{ (void)ld; (void)option; (void)out; return #{safe ? 0 : -1}; }\n")
-    system('cc', '-shared', '-fPIC', source, '-o', File.join(folder, "lib#{name}.so"), exception: true)
+    Packages.run('cc', '-shared', '-fPIC', source, '-o', File.join(folder, "lib#{name}.so"))
   end
 
+  # @param build [Array<String>] the command that writes a Makefile into the folder it is called in
   # @param libraries [Hash{String => Boolean}] which there are, and whether they are thread-safe
-  # @return [Array(String, Boolean)] what configure prints, and whether it is content
-  def configure(libraries)
+  # @return [String] what the command prints, and the Makefile, if there is one
+  def configure(build, libraries)
     Dir.mktmpdir('configure') do |folder|
       libraries.each { |name, safe| make_library(folder, name, safe) }
-      FileUtils.cp(File.expand_path('../../ext/core/configure', __dir__), folder)
-      output, status = Open3.capture2e({ 'LDFLAGS' => "-L#{folder}", 'LD_LIBRARY_PATH' => folder },
-                                       'sh', File.join(folder, 'configure'))
-      [output, status.success? && File.read(File.join(folder, 'Makefile')).include?('LDAP_LIBS')]
+      FileUtils.cp(File.join(Packages::ROOT, 'ext/core/configure'), folder)
+      paths = { 'LDFLAGS' => '-L.', 'LD_LIBRARY_PATH' => folder }
+      output, = Packages.try(*build, folder: folder, environment: paths)
+      output + Dir[File.join(folder, 'Makefile')].map { |file| File.read(file) }.join
     end
   end
 
-  it 'that is thread-safe, takes it' do
-    expect(configure('ldap' => true, 'ldap_r' => true)).to match([/^configure: libldap: -lldap -llber$/, true])
-  end
+  extconf = File.join(Packages::ROOT, 'ext/simpkv/extconf.rb')
+  { 'configure' => %w[sh configure], 'extconf.rb' => ['ruby', extconf, '--with-ldflags=-L.'] }.each do |name, build|
+    it "that is thread-safe takes it, by #{name}" do
+      expect(configure(build, 'ldap' => true, 'ldap_r' => true)).to match(/^(LDAP_LIBS :?|LIBS) *= .*-lldap /)
+    end
 
-  it 'that is not, takes ldap_r instead' do
-    expect(configure('ldap' => false, 'ldap_r' => true)).to match([/^configure: libldap: -lldap_r -llber$/, true])
-  end
+    it "that is not takes ldap_r instead, by #{name}" do
+      expect(configure(build, 'ldap' => false, 'ldap_r' => true)).to match(/^(LDAP_LIBS :?|LIBS) *= .*-lldap_r /)
+    end
 
-  it 'that is not, and no other, refuses' do
-    expect(configure('ldap' => false, 'ldap_r' => false))
-      .to match([/a libldap that several threads may use at once is missing/, false])
+    it "that is not, and no other, refuses, by #{name}" do
+      said = configure(build, 'ldap' => false, 'ldap_r' => false)
+      expect(said).to match(/a libldap that several threads may use at once is missing/)
+      expect(said).not_to include('LIBS')
+    end
   end
 end

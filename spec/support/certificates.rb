@@ -36,7 +36,7 @@ class Certificates
   end
 
   def make(subject, host, days: 1, authority: false) # rubocop:disable Metrics/AbcSize -- one field after another
-    key = OpenSSL::PKey::EC.generate('prime256v1')
+    key = OpenSSL::PKey::RSA.new(2048)
     certificate = OpenSSL::X509::Certificate.new
     certificate.version = 2
     certificate.serial = OpenSSL::BN.rand(64)
@@ -44,7 +44,7 @@ class Certificates
     certificate.issuer = authority ? certificate.subject : @authority.first.subject
     certificate.not_before = Time.now - (10 * DAY)
     certificate.not_after = Time.now + (days * DAY)
-    certificate.public_key = key
+    certificate.public_key = key.public_key
     extensions(host, authority).each { |extension| certificate.add_extension(extension) }
     certificate.sign(authority ? key : @authority.last, OpenSSL::Digest.new('SHA256'))
     [certificate, key]

@@ -17,21 +17,28 @@ RSpec.shared_context 'with a directory' do |server, **server_options|
   after(:context) { @directory&.stop }
 
   let(:id) { "i#{LdapIds.next}" }
-  let(:stores) { [] }
+  # Threads open stores, too.
+  let(:stores) { Queue.new }
   let(:store) { open_store }
 
-  after { stores.each(&:close) }
+  after { stores.pop.close until stores.empty? }
 
   # @param more [Hash{String => Object}] options that differ from those of the server
   # @return [Simpkv::Store]
   def open_store(more = {})
-    stores << Simpkv::Store.open('ldap', directory.options({ 'id' => id }.merge(more)))
-    stores.last
+    Simpkv::Store.open('ldap', directory.options({ 'id' => id }.merge(more))).tap { |store| stores << store }
   end
 
   # @return [String] the DN of a key, or of a folder
   def dn(path, kind = :key)
     Simpkv::Native.dn_from_path(directory.layout.to_sym, kind, DirectoryServer::BASE_DN, id, path)
+  end
+
+  # @return [Array<String>] those that this process has open
+  def sockets
+    Dir['/proc/self/fd/*'].map { |file| File.symlink?(file) && File.readlink(file) }.grep(/socket/)
+  rescue Errno::ENOENT # One was closed meanwhile.
+    retry
   end
 
   # @return [Float] how many seconds the block took

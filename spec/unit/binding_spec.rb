@@ -1,14 +1,13 @@
 # frozen_string_literal: true
 
 require 'open3'
-require 'rbconfig'
+require_relative '../support/another_ruby'
 require_relative '../support/header'
 
 RSpec.describe Simpkv::Native do
-  # Runs Ruby in a process of its own, with the library on its path.
+  # Runs a script in a process of its own.
   def ruby(script, environment = {})
-    lib = File.expand_path('../../lib', __dir__)
-    Open3.capture2e(environment, RbConfig.ruby, '-I', lib, '-e', script)
+    Open3.capture2e(environment, *AnotherRuby.command('-e', script))
   end
 
   it 'is the binding that was asked for' do
@@ -27,6 +26,36 @@ RSpec.describe Simpkv::Native do
     failures = Header.statuses.drop(2)
     expect(failures.map { |name| Simpkv::Error.for(name).status.to_s }).to eq(failures)
     expect(failures.map { |name| Simpkv::Error.for(name) }.uniq.length).to eq(failures.length)
+  end
+
+  native = Simpkv::Native
+  open_store = -> { native::Store.new('file', 'root_path' => Dir.pwd) }
+  no_string = 'no implicit conversion of %s into String'
+
+  # What every binding says, in the same words, of what makes no sense.
+  {
+    'nil for a key' => [-> { native.key_check(nil, false) }, TypeError, format(no_string, 'nil')],
+    'true for a key' => [-> { native.key_join('a', true) }, TypeError, format(no_string, 'true')],
+    'a number for text' => [-> { native.filter_escape(5) }, TypeError, format(no_string, 'Integer')],
+    'an object without methods' =>
+      [-> { native.document_same?(BasicObject.new, '1') }, TypeError, format(no_string, 'BasicObject')],
+    'another layout' =>
+      [-> { native.path_from_dn('plain', 'dc=x', 'i', 'x') }, ArgumentError, 'layout is :plain or :hex'],
+    'another kind' =>
+      [-> { native.dn_from_path(:hex, 5, 'dc=x', 'i', 'a') }, ArgumentError, 'kind is :key or :folder'],
+    'no options' => [-> { native::Store.new('file', nil) }, TypeError, 'wrong argument type nil (expected Hash)'],
+    'an option in UTF-16' => [-> { native::Store.new('file', 'root_path' => '/x'.encode('UTF-16LE')) },
+                              Simpkv::InvalidError, 'an option holds a NUL byte'],
+    'a copy of a store' =>
+      [-> { open_store.call.dup.get('globals/a', 1) }, Simpkv::InvalidError, 'the store is closed'],
+    'a store that was closed, though frozen' =>
+      [-> { open_store.call.freeze.tap(&:close).get('globals/a', 1) }, Simpkv::InvalidError, 'the store is closed'],
+    'to open a store twice' => [-> { open_store.call.__send__(:initialize, 'file', 'root_path' => Dir.pwd) },
+                                Simpkv::InvalidError, 'the store is open already']
+  }.each do |what, (call, error, message)|
+    it "refuses #{what}" do
+      expect(&call).to raise_error(error, message)
+    end
   end
 
   it 'refuses a name in SIMPKV_NATIVE that is no binding' do

@@ -63,12 +63,21 @@ RSpec.describe Simpkv::Codec do
     nested = ->(depth) { (1..depth).reduce(nil) { |inner, _| [inner] } }
     cyclic = []
     cyclic << cyclic
-    same_twice = {}.compare_by_identity
-    same_twice[String.new('a')] = 1
-    same_twice[String.new('a')] = 2
+    same_twice, many_and_twice = [[], [*'b'..'z']].map do |others|
+      [*others, 'a', 'a'].each_with_object({}.compare_by_identity) { |key, hash| hash[key.dup] = 1 }
+    end
 
     it 'nests up to a hundred, the envelope counted' do
       expect(described_class.encode(nested.call(99))).to eq("{\"value\":#{'[' * 99}null#{']' * 99},\"metadata\":{}}")
+    end
+
+    # A thread of puppetserver's has 1 MB, and what called this is on it, too.
+    it 'needs less than half of the stack of a Java thread for that (it needed all)', needs: :jruby do
+      found = nil
+      values = [nested.call(99), (1..99).reduce(nil) { |inner, _| { 'k' => inner } }]
+      run = -> { found = values.map { |value| described_class.encode(value) } }
+      java.lang.Thread.new(nil, run, 'small', 512 << 10).tap(&:start).join
+      expect(found.map { |document| described_class.decode(document)[:value] }).to eq(values)
     end
 
     {
@@ -91,6 +100,7 @@ RSpec.describe Simpkv::Codec do
       'nil and an empty key' => [{ nil => 1, '' => 2 }, "value['']: two keys have this name"],
       'the same key in two encodings' => [{ 'é' => 1, 'é'.encode('ISO-8859-1') => 2 }, "value['é']: two keys have"],
       'keys told apart by identity alone' => [same_twice, "value['a']: two keys have this name"],
+      'many keys of which two are' => [many_and_twice, "value['a']: two keys have this name"],
       'what nests too deeply' => [nested.call(100), 'nested deeper than 100'],
       'what contains itself' => [cyclic, 'nested deeper than 100'],
       'a difficult path' => [{ "it's" => { "a\nb" => Object.new } }, "value['it\\'s']['a?b']: Object is not"]

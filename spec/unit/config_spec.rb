@@ -2,6 +2,7 @@
 
 require 'English'
 require 'simpkv/config'
+require_relative '../support/another_ruby'
 
 RSpec.describe Simpkv::Config do
   let(:file) { { 'type' => 'file', 'id' => 'x' } }
@@ -233,9 +234,8 @@ RSpec.describe Simpkv::Config do
   end
 
   it 'needs no Puppet' do
-    lib = File.expand_path('../../lib', __dir__)
     script = 'require "simpkv/config"; print Simpkv::Config.default_backends.keys; exit(defined?(Puppet) ? 1 : 0)'
-    output = IO.popen([RbConfig.ruby, '-I', lib, '-e', script], &:read)
+    output = IO.popen(AnotherRuby.command('-e', script), &:read)
     expect([output, $CHILD_STATUS.success?]).to eq(['["default"]', true])
   end
 end

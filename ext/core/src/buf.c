@@ -81,7 +81,7 @@ static bool move_to(skv_buf *buf, size_t size)
     return true;
 }
 
-bool skv_buf_reserve(skv_buf *buf, size_t more)
+bool skv_buf_grow(skv_buf *buf, size_t more)
 {
     size_t needed, size;
 
@@ -97,6 +97,8 @@ bool skv_buf_reserve(skv_buf *buf, size_t more)
     size = buf->size ? buf->size * 2 : 64;
     while (size < needed)
         size *= 2;
+    if (size > buf->max)
+        size = buf->max + 1;
     buf->no_memory = !move_to(buf, size);
     return !buf->no_memory;
 }
@@ -113,11 +115,6 @@ void skv_buf_put(skv_buf *buf, const void *bytes, size_t len)
 void skv_buf_put_string(skv_buf *buf, const char *string)
 {
     skv_buf_put(buf, string, strlen(string));
-}
-
-void skv_buf_put_char(skv_buf *buf, char c)
-{
-    skv_buf_put(buf, &c, 1);
 }
 
 void skv_buf_truncate(skv_buf *buf, size_t len)

@@ -41,19 +41,31 @@ void skv_buf_free(skv_buf *buf);
 /* Empties the buffer, wiping what it held, and clears its failure, but keeps its block. */
 void skv_buf_clear(skv_buf *buf);
 
-/* Makes room for `more` bytes behind `len`; false when that fails. */
-bool skv_buf_reserve(skv_buf *buf, size_t more);
+/* Makes room for `more` bytes behind `len` and a NUL, in a larger block if need be; false when that fails. */
+bool skv_buf_grow(skv_buf *buf, size_t more);
 
 void skv_buf_put(skv_buf *buf, const void *bytes, size_t len);
 void skv_buf_put_string(skv_buf *buf, const char *string);
-void skv_buf_put_char(skv_buf *buf, char c);
-
 /* Shortens the buffer to `len` bytes, which it must have. */
 void skv_buf_truncate(skv_buf *buf, size_t len);
 
 static inline bool skv_buf_failed(const skv_buf *buf)
 {
     return buf->no_memory || buf->too_large;
+}
+
+/* The same as skv_buf_grow(). The block is never larger than `max` allows, so that what fits into it is allowed. */
+static inline bool skv_buf_reserve(skv_buf *buf, size_t more)
+{
+    return (more < buf->size - buf->len && !skv_buf_failed(buf)) || skv_buf_grow(buf, more);
+}
+
+static inline void skv_buf_put_char(skv_buf *buf, char c)
+{
+    if (!skv_buf_reserve(buf, 1))
+        return;
+    buf->bytes[buf->len++] = c;
+    buf->bytes[buf->len] = '\0';
 }
 
 #endif

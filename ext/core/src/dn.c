@@ -22,9 +22,11 @@ static const char hex_digits[] = "0123456789abcdef";
 
 static void put_hex(skv_buf *buf, const char *bytes, size_t len)
 {
+    if (!skv_buf_reserve(buf, 2 * len))
+        return;
     for (size_t i = 0; i < len; i++) {
-        skv_buf_put_char(buf, hex_digits[(unsigned char)bytes[i] >> 4]);
-        skv_buf_put_char(buf, hex_digits[bytes[i] & 15]);
+        char digits[] = {hex_digits[(unsigned char)bytes[i] >> 4], hex_digits[bytes[i] & 15]};
+        skv_buf_put(buf, digits, sizeof digits);
     }
 }
 
@@ -34,17 +36,43 @@ static void put_escaped(skv_buf *buf, char c)
     put_hex(buf, &c, 1);
 }
 
-/* RFC 4514: as \HH what would end or change the value, and control characters. */
+/* What would end or change a value, by RFC 4514, and control characters. */
+static bool is_special(const char *value, size_t len, size_t i)
+{
+    unsigned char c = (unsigned char)value[i];
+
+    switch (c) {
+    case '"':
+    case '+':
+    case ',':
+    case ';':
+    case '<':
+    case '>':
+    case '\\':
+    case 0x7F:
+        return true;
+    case ' ':
+        return i == 0 || i == len - 1;
+    case '#':
+        return i == 0;
+    default:
+        return c < 0x20;
+    }
+}
+
+/* As \HH what is special, and the rest, which is usually all, at once. */
 static void put_value(skv_buf *buf, const char *value, size_t len)
 {
+    size_t start = 0;
+
     for (size_t i = 0; i < len; i++) {
-        bool at_edge = i == 0 || i == len - 1;
-        unsigned char c = (unsigned char)value[i];
-        if (c < 0x20 || c == 0x7F || strchr("\"+,;<>\\", c) || (c == ' ' && at_edge) || (c == '#' && i == 0))
-            put_escaped(buf, value[i]);
-        else
-            skv_buf_put_char(buf, value[i]);
+        if (!is_special(value, len, i))
+            continue;
+        skv_buf_put(buf, value + start, i - start);
+        put_escaped(buf, value[i]);
+        start = i + 1;
     }
+    skv_buf_put(buf, value + start, len - start);
 }
 
 int skv_filter_escape(const char *value, size_t value_len, skv_reply *reply)

@@ -88,6 +88,8 @@ static void put_quoted(skv_buf *out, const char *bytes, size_t len)
 {
     uint64_t seen = 0;
 
+    /* Mostly there is nothing to escape, and then this is all the room that is needed. */
+    skv_buf_reserve(out, len + 2);
     skv_buf_put_char(out, '"');
     while (len) {
         size_t plain = skv_json_plain_span(bytes, len, &seen);

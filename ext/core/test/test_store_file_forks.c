@@ -107,7 +107,7 @@ static int read_key(void)
 
 static void many_readers_do_not_keep_a_writer_from_its_turn(void)
 {
-    double end = now() + 2;
+    double end;
     pid_t readers[READERS];
     int puts = 0;
 
@@ -116,6 +116,7 @@ static void many_readers_do_not_keep_a_writer_from_its_turn(void)
     CHECK(skv_put(store, "globals/k", 9, large[1], LARGE, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_OK);
     for (int i = 0; i < READERS; i++)
         readers[i] = run_for(2, read_key);
+    end = now() + 1;
     for (; now() < end; puts++) {
         skv_put(store, "globals/k", 9, large[puts % 2], LARGE, SKV_PUT_ANY, NULL, 0, 5000, NULL, reply);
         if (!CHECK_STATUS(reply, SKV_OK))

@@ -12,9 +12,9 @@ unless File.exist?(adapter_file)
 end
 
 begin
-  # The local variable that simpkv.rb assigns the anonymous class to.
-  simp_simpkv_adapter_class = nil
-  instance_eval(File.read(adapter_file), adapter_file)
+  simp_simpkv_adapter_class = Simpkv::EnvironmentCode.kept(:@simpkv_adapter_class) do
+    Simpkv::EnvironmentCode.evaluate(adapter_file, :simp_simpkv_adapter_class)
+  end
   adapter = simp_simpkv_adapter_class.new
 rescue SyntaxError, StandardError => e
   raise LoadError, "simpkv Internal Error: unable to load #{adapter_file}: #{e.message}"

@@ -125,21 +125,32 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
+  # Here and below without blocks, as JsonWriter does it, for the sake of JRuby's stack.
   def prepared_array(array, depth)
     Simpkv::JsonWriter.check_depth(depth)
-    array.each_with_index.map { |member, index| within(index) { prepared(member, depth) } }
+    result = []
+    result << prepared(array[result.length], depth) while result.length < array.length
+    result
+  rescue Simpkv::JsonWriter::Refusal => e
+    result ? e.from(result.length) : raise
   end
 
   def prepared_hash(hash, depth)
     keys = hash.keys.map { |key| prepared_key(key, depth + 2) }
     depth += stored_as_list?(keys) ? 2 : 1
     Simpkv::JsonWriter.check_depth(depth)
-    keys.zip(hash.values).each_with_object({}) do |(key, member), result|
-      within(step(key)) do
-        refuse('two keys have this name') if result.key?(key)
-        result[key] = prepared(member, depth)
-      end
+    prepared_members(keys, hash.values, depth)
+  end
+
+  def prepared_members(keys, members, depth)
+    result = {}
+    while (done = result.length) < keys.length
+      refuse('two keys have this name') if result.key?(keys[done])
+      result[keys[done]] = prepared(members[done], depth)
     end
+    result
+  rescue Simpkv::JsonWriter::Refusal => e
+    e.from(step(keys[done]))
   end
 
   # As Puppet does, which needs the one name for itself.

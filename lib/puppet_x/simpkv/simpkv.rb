@@ -22,8 +22,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   attr_accessor :site_options
 
   def initialize
-    @rich_data_class = read_rich_data
-    @plugin_info = read_plugins
+    @rich_data_class = Simpkv::EnvironmentCode.kept(:@simpkv_rich_data_class) { read_rich_data }
+    @plugin_info, warnings = Simpkv::EnvironmentCode.kept(:@simpkv_plugins) { read_plugins }
+    warnings.each { |warning| Puppet.warning(warning) }
     @plugin_instances = {}
     @configured = {}
     @merged_options = {}
@@ -307,64 +308,48 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   end
 
   def read_rich_data
-    file = File.join(File.dirname(__FILE__), 'rich_data.rb')
-    rich_data_class = nil
-    Object.new.instance_eval(File.read(file), file)
-    rich_data_class
+    Simpkv::EnvironmentCode.evaluate(File.join(File.dirname(__FILE__), 'rich_data.rb'), :rich_data_class)
   end
 
   # Plugins of our own module's neighbours first, then those on the rest of the modulepath; the first of a type counts.
+  #
+  # @return [Array(Hash, Array<String>)] what is in {#plugin_info}, and what each catalog is to be warned of
   def read_plugins
-    plugin_files.each_with_object({}) do |file, found|
+    found = {}
+    warnings = plugin_files.map do |file|
       type = File.basename(file, '_plugin.rb')
       if found.key?(type)
-        Puppet.warning("Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from " \
-                       "#{found[type][:source]}")
+        "Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from #{found[type][:source]}"
       else
-        plugin_class = plugin_class_from(file)
+        plugin_class, why = plugin_class_from(file)
         found[type] = { class: plugin_class, source: file } if plugin_class
+        why
       end
     end
+    [found.freeze, warnings.compact.freeze].freeze
   end
 
   def plugin_files
     # The path as it was given, links included: __dir__ would follow them, away from the modulepath.
     own = File.expand_path('../../../..', File.dirname(__FILE__))
-    environment = current_environment
+    environment = Puppet.lookup(:current_environment) { nil }
     folders = [own] + (environment ? environment.modulepath : [])
-    folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
+    found = folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
       Dir.glob('*/lib/puppet_x/simpkv/?*_plugin.rb', base: folder).map { |file| File.join(folder, file) }.sort
     end
+    # On an agent, this file is in no module.
+    found | Dir.glob(File.join(File.dirname(__FILE__), '?*_plugin.rb')).sort
   end
 
-  def current_environment
-    Puppet.lookup(:current_environment) { nil }
-  end
-
-  # The class that a plugin file makes. The environment object keeps it as long as the file stays the same, so that
-  # Puppet, which drops that object when an environment is to be read anew, drops it as well.
+  # @return [Array] the class; or nil, and why there is none
   def plugin_class_from(file)
-    source = File.read(file)
-    environment = current_environment
-    known = environment&.instance_variable_get(:@simpkv_plugin_classes) || {}
-    return known[file].last if known.key?(file) && known[file].first == source
-
-    plugin_class = evaluated(source, file)
+    plugin_class = Simpkv::EnvironmentCode.evaluate(file, :plugin_class)
     raise 'it does not assign a class to the variable plugin_class' unless plugin_class.is_a?(Class)
 
-    known = known.merge(file => [source, plugin_class]).freeze
-    environment&.instance_variable_set(:@simpkv_plugin_classes, known)
-    plugin_class
+    [plugin_class]
   rescue SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
-    Puppet.warning("simpkv plugin from #{file} failed to load: #{e.message}")
-    nil
-  end
-
-  def evaluated(source, file)
-    plugin_class = nil
-    Object.new.instance_eval(source, file)
-    plugin_class
+    [nil, "simpkv plugin from #{file} failed to load: #{e.message}"]
   end
 end

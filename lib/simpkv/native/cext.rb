@@ -5,6 +5,6 @@ raise LoadError, "this process uses simpkv's #{Simpkv::Native.binding_name} bind
 begin
   require 'simpkv/simpkv_ext'
 rescue LoadError => e
-  raise LoadError, "simpkv's extension for this Ruby is not built or does not load (in a checkout, run bin/setup): " \
-                   "#{e.message}"
+  raise LoadError, "simpkv's extension is not built for this Ruby or does not load (run `gem pristine simpkv`, in a " \
+                   "checkout bin/setup): #{e.message}"
 end

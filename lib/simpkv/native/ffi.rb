@@ -2,10 +2,27 @@
 
 raise LoadError, "this process uses simpkv's #{Simpkv::Native.binding_name} binding already" if defined?(Simpkv::Native)
 
-require 'ffi'
+begin
+  require 'ffi'
+rescue LoadError => e
+  hint = if RUBY_ENGINE == 'jruby'
+           "JRuby unpacks FFI's native part into a temporary folder, and cannot where that is mounted noexec: name " \
+             'another with -Djava.io.tmpdir=FOLDER among the arguments of Java'
+         else
+           'install the gem ffi, or unset SIMPKV_NATIVE'
+         end
+  raise LoadError, "#{e.message} (#{hint})"
+end
 require 'simpkv/json_reader'
 require 'simpkv/json_writer'
-require 'simpkv/native/library'
+begin
+  require 'simpkv/native/library'
+  require 'simpkv/native/calls'
+rescue LoadError
+  # For another attempt in this process.
+  Simpkv.__send__(:remove_const, :Native)
+  raise
+end
 
 module Simpkv
   # The binding over libsimpkv.so, for JRuby; the same methods as the extension for MRI.
@@ -16,7 +33,6 @@ module Simpkv
     CONDITIONS = { any: 0, absent: 1, expect: 2 }.freeze
     private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS
 
-    # Each method passes a String as a pointer and a length, in bytes.
     class << self
       def binding_name
         'ffi'
@@ -31,34 +47,35 @@ module Simpkv
       end
 
       def status_name(number)
-        Library.skv_status_name(number)
+        Library.skv_status_name(number)&.force_encoding(Encoding::US_ASCII)
       end
 
       def key_check(key, upper)
-        reply { |r| Library.skv_key_check(*bytes(key), upper ? 1 : 0, r) }
+        Calls.reply { |r| Library.skv_key_check(*Calls.bytes(key), upper ? 1 : 0, r) }
         nil
       end
 
       def key_join(prefix, key)
-        reply(:data) { |r| Library.skv_key_join(*bytes(prefix), *bytes(key), r) }
+        Calls.reply(:data) { |r| Library.skv_key_join(*Calls.bytes(prefix), *Calls.bytes(key), r) }
       end
 
       def dn_from_path(layout, kind, base_dn, id, path)
-        layout = choice(:layout, LAYOUTS, layout)
-        kind = choice(:kind, KINDS, kind)
-        reply(:data) { |r| Library.skv_dn_from_path(layout, kind, *bytes(base_dn), *bytes(id), *bytes(path), r) }
+        layout = Calls.choice(:layout, LAYOUTS, layout)
+        kind = Calls.choice(:kind, KINDS, kind)
+        arguments = [base_dn, id, path].flat_map { |text| Calls.bytes(text) }
+        Calls.reply(:data) { |r| Library.skv_dn_from_path(layout, kind, *arguments, r) }
       end
 
       def path_from_dn(layout, base_dn, id, dn)
-        layout = choice(:layout, LAYOUTS, layout)
-        number, path = reply(:number, :data) do |r|
-          Library.skv_path_from_dn(layout, *bytes(base_dn), *bytes(id), *bytes(dn), r)
+        layout = Calls.choice(:layout, LAYOUTS, layout)
+        number, path = Calls.reply(:number, :data) do |r|
+          Library.skv_path_from_dn(layout, *Calls.bytes(base_dn), *Calls.bytes(id), *Calls.bytes(dn), r)
         end
         [KIND_NAMES[number], path]
       end
 
       def filter_escape(value)
-        reply(:data) { |r| Library.skv_filter_escape(*bytes(value), r) }
+        Calls.reply(:data) { |r| Library.skv_filter_escape(*Calls.bytes(value), r) }
       end
 
       def format_double(number)
@@ -69,7 +86,7 @@ module Simpkv
       end
 
       def document_same?(first, second)
-        reply(:number) { |r| Library.skv_document_same(*bytes(first), *bytes(second), r) } == 1
+        Calls.reply(:number) { |r| Library.skv_document_same(*Calls.bytes(first), *Calls.bytes(second), r) } == 1
       end
 
       def generate(object)
@@ -81,50 +98,7 @@ module Simpkv
       end
 
       def stats
-        parse(reply(:data) { |r| Library.skv_stats(r) })
-      end
-
-      # Runs a call with a reply, and answers what it asks of it (:data, :number, or both as an Array).
-      # @api private
-      def reply(*wanted)
-        reply = Library.skv_reply_new
-        raise NoMemoryError, 'simpkv: out of memory' if reply.null?
-
-        begin
-          yield reply
-          failure(reply) if Library.skv_reply_status(reply) > Library::END_OF_LIST
-          found = wanted.map { |what| what == :data ? data(reply) : Library.skv_reply_number(reply) }
-          found.length > 1 ? found : found.first
-        ensure
-          Library.skv_reply_free(reply)
-        end
-      end
-
-      # The arguments that stand for a String: its bytes, which no other thread can change meanwhile, and their number.
-      # @api private
-      def bytes(string)
-        raise TypeError, "no implicit conversion of #{string.class} into String" unless string.respond_to?(:to_str)
-
-        string = string.to_str
-        string = string.dup.freeze unless string.frozen?
-        [string, string.bytesize]
-      end
-
-      # @api private
-      def choice(name, choices, wanted)
-        choices.fetch(wanted) { raise ArgumentError, "#{name} is #{choices.keys.map(&:inspect).join(' or ')}" }
-      end
-
-      private
-
-      def failure(reply)
-        name = Library.skv_status_name(Library.skv_reply_status(reply))
-        raise Error.for(name), Library.skv_reply_message(reply).force_encoding(Encoding::UTF_8)
-      end
-
-      def data(reply)
-        size = Library.skv_reply_size(reply)
-        Library.skv_reply_data(reply).read_string(size).force_encoding(Encoding::UTF_8)
+        parse(Calls.reply(:data) { |r| Library.skv_stats(r) })
       end
     end
 
@@ -136,10 +110,20 @@ module Simpkv
       private_constant :HEADER, :HEADER_SIZE
 
       def initialize(type, options)
-        packed = options.map { |name, value| "#{option(name)}\0#{option(value)}\0" }.join
-        handle = nil
-        Native.reply { |r| handle = Library.skv_open(*Native.bytes(type), *Native.bytes(packed), r) }
-        @store = FFI::AutoPointer.new(handle, Library.method(:skv_close))
+        raise InvalidError, 'the store is open already' if @store
+
+        Calls.check_hash(options)
+        packed = options.flat_map { |name, value| [option(name), option(value)] }.join
+        Calls.uninterrupted do
+          handle = nil
+          Calls.reply { |r| handle = Library.skv_open(*Calls.bytes(type), *Calls.bytes(packed), r) }
+          @store = [FFI::AutoPointer.new(handle, Library.method(:skv_close))]
+        end
+      end
+
+      # A copy is closed: it would share what the original closes.
+      def initialize_copy(_original)
+        @store = []
       end
 
       def get(key, timeout_ms)
@@ -151,10 +135,10 @@ module Simpkv
       end
 
       def put(key, document, condition, expect, timeout_ms)
-        condition = Native.choice(:condition, CONDITIONS, condition)
-        expected = expect ? Native.bytes(expect) : [nil, 0]
-        arguments = [*Native.bytes(key), *Native.bytes(document), condition, *expected]
-        open_store { |store| Native.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
+        condition = Calls.choice(:condition, CONDITIONS, condition)
+        expected = expect ? Calls.bytes(expect) : [nil, 0]
+        arguments = [*Calls.bytes(key), *Calls.bytes(document), condition, *expected]
+        open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
       end
 
       def delete(key, timeout_ms)
@@ -167,13 +151,16 @@ module Simpkv
 
       def list(folder, timeout_ms)
         found = { keys: {}, folders: [], errors: {} }
+        arguments = Calls.bytes(folder)
         open_store do |store|
-          list = nil
-          Native.reply { |r| list = Library.skv_list_open(store, *Native.bytes(folder), timeout_ms, nil, r) }
-          begin
-            nil while (page = next_page(list, timeout_ms)) && unpack(page, found)
-          ensure
-            Library.skv_list_close(list)
+          Calls.uninterrupted do
+            list = nil
+            Calls.reply { |r| list = Library.skv_list_open(store, *arguments, timeout_ms, nil, r) }
+            begin
+              read(list, timeout_ms, found)
+            ensure
+              Library.skv_list_close(list)
+            end
           end
         end
         found
@@ -181,19 +168,21 @@ module Simpkv
 
       # Later calls raise; those under way end as usual. Does no I/O.
       def close
-        @store = nil
+        @store&.clear
+        nil
       end
 
       private
 
       def option(text)
-        raise InvalidError, 'an option holds a NUL byte' if text.include?("\0")
+        bytes = Calls.bytes(text).first.b
+        raise InvalidError, 'an option holds a NUL byte' if bytes.include?("\0")
 
-        text
+        bytes << "\0"
       end
 
       def open_store
-        store = @store
+        store = @store&.first
         raise InvalidError, 'the store is closed' unless store
 
         begin
@@ -205,15 +194,24 @@ module Simpkv
       end
 
       def call(function, key, timeout_ms, wanted)
+        arguments = Calls.bytes(key)
         open_store do |store|
-          Native.reply(wanted) { |r| Library.public_send(function, store, *Native.bytes(key), timeout_ms, nil, r) }
+          Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, timeout_ms, nil, r) }
+        end
+      end
+
+      # Reads all pages.
+      def read(list, timeout_ms, found)
+        while (page = next_page(list, timeout_ms))
+          unpack(page, found)
+          Calls.interruptible
         end
       end
 
       # nil after the last page.
       def next_page(list, timeout_ms)
         over = false
-        page = Native.reply(:data) { |r| over = Library.skv_list_next(list, timeout_ms, nil, r) == Library::END_OF_LIST }
+        page = Calls.reply(:data) { |r| over = Library.skv_list_next(list, timeout_ms, nil, r) == Library::END_OF_LIST }
         page unless over
       end
 

@@ -26,19 +26,25 @@ module Simpkv
         files.select { |file| File.exist?(file) } << "libsimpkv.so.#{ABI}"
       end
 
+      # The other functions only after these have said that it is the right one: another may lack some.
       begin
         ffi_lib candidates
+        attach_function :skv_abi, [], :int
+        attach_function :skv_version, [], :string
       rescue LoadError => e
         raise LoadError, "simpkv's native library does not load (it comes with the gem, with `make install` in " \
                          'ext/core, or from the file that SIMPKV_LIBRARY names; in a checkout, run bin/setup): ' \
-                         "#{e.message}"
+                         "#{e.message.split("\n").join('; ')}"
+      end
+      unless skv_abi == ABI
+        raise LoadError, "simpkv #{VERSION} speaks interface #{ABI} of libsimpkv, but that of simpkv #{skv_version}, " \
+                         "interface #{skv_abi}, was loaded: #{ffi_libraries.first.name}. Install the same version of " \
+                         'both; SIMPKV_LIBRARY, if set, has to name that'
       end
 
       text = %i[buffer_in size_t].freeze # a String: its bytes and their number
       limits = %i[int64 pointer pointer].freeze # timeout_ms, cancel, reply
 
-      attach_function :skv_abi, [], :int
-      attach_function :skv_version, [], :string
       attach_function :skv_status_name, [:int], :string
       attach_function :skv_reply_new, [], :pointer
       attach_function :skv_reply_free, [:pointer], :void
@@ -65,11 +71,6 @@ module Simpkv
       attach_function :skv_list_open, [:pointer, *text, *limits], :pointer, blocking: true
       attach_function :skv_list_next, [:pointer, *limits], :int, blocking: true
       attach_function :skv_list_close, [:pointer], :void
-
-      unless skv_abi == ABI
-        raise LoadError, "simpkv #{VERSION} speaks interface #{ABI} of libsimpkv, but that of simpkv #{skv_version}, " \
-                         "interface #{skv_abi}, was loaded: install the same version of both, or unset SIMPKV_LIBRARY"
-      end
     end
   end
 end

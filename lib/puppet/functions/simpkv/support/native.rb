@@ -12,16 +12,20 @@ Puppet::Functions.create_function(:'simpkv::support::native') do
   dispatch(:require_gem) { return_type 'Undef' }
 
   def require_gem
+    load_gem
+    return if wanted.between?(Simpkv::OLDEST_API, Simpkv::API)
+
+    raise LoadError, "The gem 'simpkv' #{Simpkv::VERSION} is #{too_what}: it offers the interfaces " \
+                     "#{Simpkv::OLDEST_API} to #{Simpkv::API}, the module needs #{wanted}. #{remedy}"
+  end
+
+  def load_gem
     activate_gem unless defined?(Simpkv::Store)
-    # Also when another thread of this process is in the middle of it: then this waits for that.
-    require 'simpkv'
-    return if wanted <= Simpkv::API
-
-    raise LoadError, "The gem 'simpkv' #{Simpkv::VERSION} is too old for this module: it offers interface " \
-                     "#{Simpkv::API}, #{wanted} is needed. #{remedy}"
+    # Also when another thread of this process is in the middle of it: then this waits for that. If that thread fails,
+    # JRuby says here that all is well.
+    3.times { defined?(Simpkv::Store) || require('simpkv') }
+    raise LoadError, 'another thread tried, and failed' unless defined?(Simpkv::Store)
   rescue LoadError => e
-    raise if e.message.include?(remedy)
-
     raise LoadError, "The gem 'simpkv' cannot be loaded: #{e.message}. #{remedy}"
   end
 
@@ -38,10 +42,16 @@ Puppet::Functions.create_function(:'simpkv::support::native') do
     1
   end
 
+  def too_what
+    return 'too old for this module' if wanted > Simpkv::API
+
+    'too new for this module. Update the module, or install the gem of its version (--version)'
+  end
+
   def remedy
     gem = File.join(RbConfig::CONFIG['bindir'], 'gem')
     gem = 'gem' unless File.exist?(gem)
-    "For puppet apply and Bolt install it with '#{gem} install simpkv'; for puppetserver with " \
+    "For puppet apply, puppet agent and Bolt install it with '#{gem} install simpkv'; for puppetserver with " \
       "'puppetserver gem install simpkv', then restart puppetserver."
   end
 end

@@ -5,7 +5,8 @@ require 'deep_merge/core'
 # @summary Merges the options of a call over Hiera's, and chooses the backend
 #
 # Hiera's are those of `simpkv::options`. Hashes are merged, arrays united, `undef` overrides nothing;
-# only the `ldap_uri` of a backend is replaced as a whole. The outcome is checked.
+# only the `ldap_uri` of a backend is replaced as a whole. The environment is the compiler's, or where Bolt made that
+# up, `bolt_environment`. The outcome is checked.
 Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Functions::InternalFunction) do
   # @param options
   #   The options of the call.
@@ -27,13 +28,25 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     adapter = internal_call_function(scope, 'simpkv::support::load', [])
     adapter.site_options ||= internal_call_function(scope, 'lookup', ['simpkv::options', { 'default_value' => {} }])
     merged = deep_merge(adapter.site_options, options)
-    merged['backends'] = Simpkv::Config.default_backends unless merged.key?('backends')
-    merged['environment'] = scope.compiler.environment.name.to_s
+    merged['backends'] = Simpkv::Config.default_backends(agent: Puppet.run_mode.agent?) unless merged.key?('backends')
+    merged['environment'] = environment(scope, merged)
     merged['backend'] = Simpkv::Config.backend_for(merged, options['app_id'])
     %w[softfail global].each { |name| merged[name] = Simpkv::Config.flag(merged, name) }
     internal_call_function(scope, 'simpkv::support::config::validate', [merged, backends])
     adapter.warn_of(Simpkv::Config.doubts(merged))
     merged
+  end
+
+  def environment(scope, options)
+    compiling = scope.compiler.environment.name.to_s
+    Simpkv::Config.environment(options, compiling, made_up?(compiling))
+  end
+
+  # Whether Bolt made up the environment: `bolt_catalog` is that of its catalogs, `bolt` that of its plans. A folder of
+  # the latter name is somebody's own.
+  def made_up?(environment)
+    environment == 'bolt_catalog' ||
+      (environment == 'bolt' && Puppet.lookup(:environments) { nil }.instance_of?(Puppet::Environments::Static))
   end
 
   def deep_merge(site, call)

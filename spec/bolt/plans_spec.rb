@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+require 'fileutils'
+require 'json'
+require 'open3'
+require 'tmpdir'
+require 'yaml'
+
+# A project with two plans, for the Bolt that BOLT_HOME has as a gem, with Debian's Puppet.
+class BoltProject
+  MODULE = File.expand_path('../..', __dir__)
+
+  # Each part answers to one example. The errors of functions end a plan, and no `catch_errors` stops them.
+  PLANS = { 'keys' => <<-PUPPET, 'refused' => <<-PUPPET }.freeze
+    plan demo::keys(String $root) {
+      $staging = { 'bolt_environment' => 'staging' }
+      simpkv::put('from/plan', 'é', { 'n' => 1 }, $staging)
+      simpkv::put('from/plan', 'for all', {}, { 'global' => true })
+
+      apply('localhost') {
+        $production = { 'bolt_environment' => 'production' }
+        $site = lookup('simpkv::options')
+        simpkv::put('from/apply', Sensitive('hush'), {}, $production)
+        file { "${root}/compiled": content => simpkv::get('from/apply', $production)['value'] }
+        file { "${root}/deferred": content => Deferred('dig', [Deferred('simpkv::get', ['from/apply', $site]), 'value']) }
+      }
+      $refused = apply('localhost', _catch_errors => true) { simpkv::put('k', 1) }
+
+      return({ 'found' => simpkv::get('from/plan', $staging), 'refused' => $refused.first.error.message })
+    }
+  PUPPET
+    plan demo::refused(String $root) {
+      simpkv::put('k', 1)
+    }
+  PUPPET
+
+  attr_reader :root
+
+  def initialize
+    @root = Dir.mktmpdir('simpkv-bolt')
+    %w[modules plans].each { |folder| Dir.mkdir("#{root}/#{folder}") }
+    File.symlink(MODULE, "#{root}/modules/simpkv")
+    PLANS.each { |name, plan| File.write("#{root}/plans/#{name}.pp", plan) }
+    configuration.each { |name, content| File.write("#{root}/#{name}", content.to_yaml) }
+  end
+
+  # @return [Hash] what the plan answers, or the error that ended it
+  def run(plan)
+    output, log, = Open3.capture3(environment, "#{ENV.fetch('BOLT_HOME')}/bin/bolt", 'plan', 'run', "demo::#{plan}",
+                                  "root=#{root}", '--format', 'json', chdir: root)
+    JSON.parse(output)
+  rescue JSON::ParserError
+    raise "bolt failed:\n#{output}#{log}"
+  end
+
+  def close
+    FileUtils.remove_entry(root)
+  end
+
+  private
+
+  def configuration
+    backends = { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => "#{root}/store" } }
+    { 'bolt-project.yaml' => { 'name' => 'demo' },
+      'hiera.yaml' => { 'version' => 5, 'hierarchy' => [{ 'name' => 'all', 'path' => 'all.yaml' }],
+                        'defaults' => { 'datadir' => '.', 'data_hash' => 'yaml_data' } },
+      'all.yaml' => { 'simpkv::options' => { 'backends' => backends } } }
+  end
+
+  # Without the bundle of the specs, of which Bolt knows nothing.
+  def environment
+    clean = ENV.to_h.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM') }.transform_values { nil }
+    clean.merge('GEM_PATH' => [ENV.fetch('BOLT_HOME'), *Gem.default_path].join(':'), 'RUBYLIB' => "#{MODULE}/lib",
+                'HOME' => root, 'BOLT_GEM' => 'true', 'BOLT_DISABLE_ANALYTICS' => 'true')
+  end
+end
+
+RSpec.describe 'A Bolt plan' do
+  before(:all) do
+    @project = BoltProject.new
+    @answer = @project.run('keys')
+  end
+  after(:all) { @project.close }
+
+  let(:root) { @project.root }
+
+  def stored(environment)
+    Dir.glob('**/*', base: "#{root}/store/#{environment}").sort
+  end
+
+  it 'stores keys in the environment that an option names' do
+    expect(@answer['found']).to eq('value' => 'é', 'metadata' => { 'n' => 1 })
+    expect(stored('environments/staging')).to eq(%w[from from/plan])
+  end
+
+  it 'stores global keys without one' do
+    expect(File.read("#{root}/store/globals/from/plan")).to include('for all')
+  end
+
+  it 'stores keys of an apply block in the environment that an option names' do
+    expect(File.read("#{root}/compiled")).to eq('hush')
+    expect(stored('environments/production')).to eq(%w[from from/apply])
+  end
+
+  it 'applies Deferred calls, which belong to the environment production' do
+    expect(File.read("#{root}/deferred")).to eq('hush')
+  end
+
+  it 'is refused other keys, here and in an apply block, for they would land in an environment of its own making' do
+    expect(@project.run('refused')['msg']).to include("environment 'bolt' is made up by Bolt: set 'bolt_environment'")
+    expect(@answer['refused']).to include("environment 'bolt_catalog' is made up by Bolt: set 'bolt_environment'")
+    expect(Dir.children("#{root}/store/environments").sort).to eq(%w[production staging])
+  end
+end

@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+require_relative '../support/packages'
+
+# What is missing is named, and so are the packages that have it, whichever way the gem is built.
+RSpec.describe 'A gem that is installed where something is missing' do
+  around { |example| Dir.mktmpdir('simpkv-missing') { |folder| (@folder = folder) && example.run } }
+
+  # The sources of the core, of the gem for JRuby.
+  before(:all) do
+    @sources = Packages.unpack(@unpacked = Dir.mktmpdir('simpkv-unpacked'))
+  end
+  after(:all) { FileUtils.remove_entry(@unpacked) }
+
+  builds = {
+    'extconf.rb, run by RubyGems,' => lambda do |path|
+      Packages.install(['gem'], :ruby, @folder, environment: { 'PATH' => path })
+    end,
+    'configure' => lambda do |path|
+      Packages.try("#{@sources}/ext/core/configure", environment: { 'PATH' => path })
+    end
+  }
+  missing = {
+    /C compiler.* is missing/ => ->(&block) { Packages.without_compiler(&block) },
+    /make is missing/ => ->(&block) { Packages.without_commands(/\Amake\z/, &block) },
+    /jansson.h.* is missing/ => ->(&block) { Packages.without_header('jansson.h', &block) },
+    /ldap.h.* is missing/ => ->(&block) { Packages.without_header('ldap.h', &block) }
+  }
+  debian = /apt-get install gcc make (ruby-dev )?libjansson-dev libldap-dev/
+  el = /dnf install gcc make (ruby-devel )?jansson-devel openldap-devel/
+
+  builds.each do |name, build|
+    missing.each do |message, without|
+      it "#{name} says #{message.source} and which packages to install, on Debian and on EL" do
+        output, success = without.call { |path| instance_exec(path, &build) }
+        expect(output).to match(message).and match(debian).and match(el)
+        expect(success).to be(false)
+      end
+    end
+  end
+
+  it "says that Ruby's headers are missing, where mkmf would only name ruby.h" do
+    File.write(File.join(@folder, 'without.rb'), "require 'rbconfig'\nRbConfig::CONFIG['rubyhdrdir'] = '/none'\n")
+    output, success = Packages.install(['gem'], :ruby, @folder, environment: { 'RUBYOPT' => "-r#{@folder}/without" })
+    expect(output).to match(/ruby.h is missing/).and match(debian).and match(el)
+    expect(success).to be(false)
+  end
+
+  it 'says that only JRuby takes the library of the system, and stops (MRI built its own, without a word)' do
+    output, success = Packages.install(['gem'], :ruby, @folder, arguments: ['--use-system-library'])
+    expect(output).to match(/--use-system-library is for JRuby's gem alone/)
+    expect(success).to be(false)
+  end
+
+  it 'says what to run where there is no extension for this Ruby, as after an upgrade of Ruby' do
+    output, success = Packages.try('ruby', '-I', "#{@sources}/lib", '-e', 'require "simpkv"')
+    expect(output).to match(/extension is not built for this Ruby .*gem pristine simpkv.*simpkv_ext/)
+    expect(success).to be(false)
+  end
+
+  it 'says which option of Java helps where JRuby cannot load FFI, as where /tmp is mounted noexec' do
+    hide = %w[jffi.boot.library.path java.library.path].map { |option| "-J-D#{option}=/none" }
+    output, success = Packages.try('jruby', *hide, '-I', "#{@sources}/lib", '-e', 'require "simpkv"')
+    expect(output).to match(/Could not load FFI Provider.*noexec.*-Djava.io.tmpdir/m)
+    expect(success).to be(false)
+  end
+
+  it 'shows what configure says to those who run JRuby' do
+    output, success = Packages.without_compiler do |path|
+      Packages.install(%w[jruby -S gem], :java, @folder, environment: { 'PATH' => path })
+    end
+    expect(output).to match(/the C compiler 'cc' is missing/).and match(debian).and match(el)
+    expect(output).to include('--use-system-library')
+    expect(success).to be(false)
+  end
+end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require 'digest'
+require 'json'
+require_relative '../support/packages'
+
+RSpec.describe 'The module that rake package builds' do
+  metadata = JSON.parse(File.read(File.join(Packages::ROOT, 'metadata.json')))
+
+  # Each entry's mode, owner and name.
+  def entries
+    Packages.run('tar', '--list', '--verbose', '--numeric-owner', '--file', Packages.file(Packages::MODULE))
+            .lines.map { |line| line.split.values_at(0, 1, -1) }
+  end
+
+  it 'has the version of the gem' do
+    expect(metadata['version']).to eq(Simpkv::VERSION)
+  end
+
+  it "has what the Forge asks of metadata.json, in the Forge's spelling" do
+    expect(metadata).to include('name' => 'simp-simpkv', 'license' => 'Apache-2.0', 'dependencies' => Array)
+    expect(metadata.values_at('author', 'summary', 'source')).to all(be_a(String).and(match(/\S/)))
+    expect(metadata['summary'].length).to be <= 144
+  end
+
+  it 'is one folder of files that everybody may read, with no links, no specs and nothing of the gem' do
+    modes, owners, names = entries.transpose
+    expect(modes.uniq).to contain_exactly('drwxr-xr-x', '-rw-r--r--')
+    expect(owners.uniq).to eq(['0/0'])
+    top = names.map { |name| name.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/")[%r{\A[^/]*/?}] }.uniq
+    expect(top).to contain_exactly('', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'REFERENCE.md',
+                                   'bench/', 'docs/', 'examples/', 'lib/', 'metadata.json', 'schema/')
+    expect(names.grep(%r{/lib/[^/]+/\z}).map { |name| File.basename(name) }).to eq(%w[puppet puppet_x])
+  end
+
+  it 'has everything that README.md links to' do
+    names = entries.map { |entry| entry.last.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/").chomp('/') }
+    links = File.read(File.join(Packages::ROOT, 'README.md')).scan(/\]\(([^)#]+)/).flatten.grep_v(/:/)
+    expect(links).not_to be_empty
+    expect(links - names).to be_empty
+  end
+
+  it 'is the same, byte for byte, as are the gems, whenever they are built, and of a checkout made under umask 077' do
+    again = Packages.build_of_private_copy
+    [Packages::MODULE, *Packages::GEMS.values].each do |name|
+      expect(Digest::SHA256.file(File.join(again, name))).to eq(Digest::SHA256.file(Packages.file(name)))
+    end
+  end
+
+  it 'installs with `puppet module install`, and compiles catalogs with the gem that was installed' do
+    Dir.mktmpdir('simpkv-module') do |folder|
+      settings = ['--confdir', "#{folder}/conf", '--vardir', "#{folder}/var", '--color=false']
+      Packages.run('puppet', 'module', 'install', Packages.file(Packages::MODULE), '--ignore-dependencies',
+                   '--target-dir', "#{folder}/modules", *settings)
+      manifest = "simpkv::put('k', [9.898, 'λ'], {}, { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', " \
+                 "'root_path' => '#{folder}/kv' } } })"
+      Packages.run('puppet', 'apply', '--modulepath', "#{folder}/modules", *settings, '-e', manifest,
+                   environment: { 'GEM_HOME' => Packages.installed_in_mri })
+      expect(File.read("#{folder}/kv/environments/production/k")).to eq('{"value":[9.898,"λ"],"metadata":{}}')
+      expect(Dir.children("#{folder}/modules")).to eq(['simpkv'])
+    end
+  end
+end

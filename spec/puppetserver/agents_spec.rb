@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require_relative 'puppetserver_helper'
+
+RSpec.describe 'Agents of a puppetserver' do
+  include_context 'with puppetserver', max_active_instances: 4
+  include_context 'with slapd', tls: true
+
+  let(:ldaps) do
+    slapd.options('type' => 'ldap', 'id' => 'agents', 'ldap_uri' => slapd.tls_uri,
+                  'tls_cacert' => slapd.certificates.cacert)
+  end
+  let(:backends) { { 'backends' => { 'default' => ldaps, 'files' => files.dig('backends', 'default') } } }
+
+  # Uses all six functions on a backend, and notes what they answer.
+  let(:all_functions) { <<~MANIFEST }
+    ['default', 'files'].each |$backend| {
+      $options = { 'backend' => $backend }
+      $runs = simpkv::exists('app/runs', $options) ? {
+        true  => simpkv::get('app/runs', $options)['value'],
+        false => 0,
+      }
+      simpkv::put('app/runs', $runs + 1, {}, $options)
+      simpkv::put('app/value', { 'float' => 9.898, 'text' => 'λ', 'list' => [true, undef] }, { 'by' => $trusted['certname'] }, $options)
+      simpkv::put('app/binary', Binary('AAEC/w=='), {}, $options)
+      simpkv::put('app/gone', 1, {}, $options)
+      simpkv::put('old/deep/key', 1, {}, $options)
+      $deleted = [simpkv::delete('app/gone', $options), simpkv::deletetree('old', $options)]
+      notify { "${backend}: runs ${runs}, deleted ${deleted}, old ${simpkv::exists('old', $options)}": }
+      $list = simpkv::list('app', $options)
+      notify { "${backend}: folders ${list['folders']}, keys ${list['keys'].keys}, value ${list['keys']['value']}": }
+      notify { "${backend}: ${Binary(simpkv::get('app/binary', $options)['value'], '%r')}": }
+    }
+  MANIFEST
+
+  def notices(output)
+    output.lines(chomp: true).grep(/^Notice: (default|files): /) { |line| line.delete_prefix('Notice: ') }
+  end
+
+  # What a run is to note on each backend.
+  def expected(node, runs)
+    %w[default files].flat_map do |backend|
+      ["#{backend}: runs #{runs}, deleted [true, true], old false",
+       "#{backend}: folders [], keys [binary, runs, value], value " \
+       "{value => {float => 9.898, text => λ, list => [true, ]}, metadata => {by => #{node}}}",
+       "#{backend}: AAEC/w=="]
+    end
+  end
+
+  it 'get catalogs that use all six functions, over LDAPS and in files, also after the directory was restarted' do
+    environment('production', all_functions, options: backends)
+    expect(notices(puppetserver.agent('node1'))).to eq(expected('node1', 0))
+    expect(notices(puppetserver.agent('node1'))).to eq(expected('node1', 1))
+    slapd.restart
+    expect(notices(puppetserver.agent('node1'))).to eq(expected('node1', 2))
+  end
+
+  it 'are told what is wrong while the directory is down, and get catalogs again when it is back' do
+    environment('production', "notify { String(simpkv::exists('/')): }", options: backends)
+    expect(puppetserver.compile).to match([/true|false/])
+    slapd.stop_serving
+    expect do
+      puppetserver.compile
+    end.to raise_error(PuppetServer::Refused, /simpkv Error for simpkv::exists.*#{slapd.tls_uri}/)
+    slapd.launch
+    expect(eventually { compiled }).to match([/true|false/])
+  end
+
+  # The options of a deferred call are all that it knows.
+  let(:deferred) { <<~MANIFEST }
+    simpkv::put('token', 'from the server')
+    $options = { 'backends' => #{JSON.generate(backends['backends']).gsub('":', '" =>')} }
+    notify { 'deferred':
+      message => Deferred('dig', [Deferred('simpkv::get', ['token', $options]), 'value']),
+    }
+  MANIFEST
+
+  it 'call functions themselves where they are deferred, over the connection details in the options' do
+    environment('production', deferred, options: backends)
+    output = puppetserver.agent('node1', variables: { 'GEM_HOME' => Packages.installed_in_mri })
+    expect(output).to include("defined 'message' as 'from the server'")
+  end
+
+  it 'are told how to get the gem when they have none for a deferred call' do
+    environment('production', deferred, options: backends)
+    expect { puppetserver.agent('node1') }
+      .to raise_error(PuppetServer::Refused, /The gem 'simpkv' cannot be loaded.*gem install simpkv/)
+  end
+
+  # A server that has just failed rests for a moment.
+  def compiled
+    puppetserver.compile
+  rescue PuppetServer::Refused
+    nil
+  end
+end

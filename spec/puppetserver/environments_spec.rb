@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require_relative 'puppetserver_helper'
+
+RSpec.describe 'Environments of one puppetserver' do
+  include_context 'with puppetserver', max_active_instances: 4
+
+  let(:manifest) { "notify { simpkv::get('k')['value']: }" }
+
+  # Edits the module so that its function, its adapter and its plugin each say which version they are.
+  def edit(place, version)
+    { 'puppet/functions/simpkv/support/call.rb' => ['=> found[:value] }', "=> found[:value] + ' f%s' }"],
+      'puppet_x/simpkv/simpkv.rb' => ['def deserialize(json)', "\\0\n return { value: json + ' a%s', metadata: {} }"],
+      'puppet_x/simpkv/file_plugin.rb' => ['  private', "def get(key)\n{ result: 'p%s' }\nend\n\\0"] }
+      .each do |name, (text, other)|
+        file = File.join(place, 'lib', name)
+        File.write("#{file}.original", File.read(file)) unless File.exist?("#{file}.original")
+        original = File.read("#{file}.original")
+        raise "#{name} has no '#{text}'" unless original.include?(text)
+
+        File.write(file, original.sub(text) { format(other.sub('\\0', text), version) })
+      end
+  end
+
+  def all_of(version)
+    ["p#{version} a#{version} f#{version}"]
+  end
+
+  it 'each run their own version of the module, function, adapter and plugin, by turns' do
+    %w[older newer].each { |name| edit(environment(name, manifest, options: files, timeout: 'unlimited'), name) }
+    3.times do
+      expect(puppetserver.compile('older')).to eq(all_of('older'))
+      expect(puppetserver.compile('newer')).to eq(all_of('newer'))
+    end
+  end
+
+  it 'run an edited module from the next catalog on where environment_timeout is 0' do
+    place = environment('edited', manifest, options: files, timeout: '0')
+    %w[1 2 3].each do |version|
+      edit(place, version)
+      expect(puppetserver.compile('edited')).to eq(all_of(version))
+    end
+  end
+
+  let(:which_jruby) { "notify { inline_template('JRuby <%= Simpkv.object_id %>'): }" }
+
+  it 'run an edited module from when the environment is dropped on where environment_timeout is unlimited' do
+    place = environment('kept', "#{manifest}\n#{which_jruby}", options: files, timeout: 'unlimited')
+    edit(place, '1')
+    expect_everywhere('kept', all_of('1'))
+    edit(place, '2')
+    expect_everywhere('kept', all_of('1'))
+    puppetserver.drop_environments
+    expect_everywhere('kept', all_of('2'))
+  end
+
+  # Compiles catalogs at the same time, so that more JRubies than one have to.
+  def expect_everywhere(name, titles)
+    answers = Array.new(8) { Thread.new { puppetserver.compile(name) } }.map(&:value)
+    expect(answers.map { |found| found.reject { |title| title.start_with?('JRuby') } }.uniq).to eq([titles])
+    expect(answers.map { |found| found.grep(/^JRuby/) }.uniq.size).to be > 1
+  end
+
+  # Reads a key of the environment and a global one, and writes them.
+  def read_and_write(name)
+    <<~MANIFEST
+      $found = [{}, { 'global' => true }].map |$options| {
+        $old = simpkv::exists('k', $options) ? { true => simpkv::get('k', $options)['value'], false => 'nothing' }
+        simpkv::put('k', '#{name}', {}, $options)
+        $old
+      }
+      notify { "${found}": }
+    MANIFEST
+  end
+
+  it 'have keys of their own, and share the global ones' do
+    found = %w[red blue red].map do |name|
+      environment(name, read_and_write(name), options: files)
+      puppetserver.compile(name)
+    end
+    expect(found).to eq([['[nothing, nothing]'], ['[nothing, red]'], ['[red, blue]']])
+  end
+end

@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require_relative '../spec_helper'
+require_relative '../support/ldap_store'
+require_relative '../support/packages'
+require_relative '../support/patience'
+require_relative '../support/puppet_server'
+
+# One puppetserver for all specs: it takes its time to start. With other settings it is reloaded.
+module SharedPuppetServer
+  def self.with(settings)
+    if !@server
+      @server = PuppetServer.new(**settings)
+      @server.install_gem(Packages.file(Packages::GEMS[:java]))
+      @server.start
+    elsif settings != @settings
+      @server.reload(**settings)
+    end
+    @settings = settings
+    @server
+  end
+
+  def self.stop
+    @server&.stop
+    @server = nil
+  end
+
+  def self.tail
+    @server&.tail
+  end
+end
+
+RSpec.shared_context 'with puppetserver' do |**settings|
+  include Patience
+
+  attr_reader :puppetserver
+
+  before(:context) { @puppetserver = SharedPuppetServer.with(settings) }
+
+  # An environment with the module; see PuppetServer#environment.
+  # @return [String] the folder of the module
+  def environment(name, manifest, **more)
+    folder = puppetserver.environment(name, manifest, **more)
+    place = File.join(folder, 'modules', 'simpkv')
+    unless File.exist?(place)
+      FileUtils.mkdir_p(place)
+      Packages.run('tar', '-xf', Packages.file(Packages::MODULE), '-C', place, '--strip-components=1')
+    end
+    place
+  end
+
+  # Backends of these names, in files.
+  def files(name = 'default')
+    { 'backends' => { name => { 'type' => 'file', 'id' => 'files', 'root_path' => puppetserver.path('files') } } }
+  end
+end
+
+RSpec.configure do |config|
+  config.after(:suite) { SharedPuppetServer.stop }
+  config.after { |example| warn SharedPuppetServer.tail if example.exception }
+end

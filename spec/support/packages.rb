@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require 'fileutils'
+require 'open3'
+require 'rbconfig'
+require 'tmpdir'
+
+# What `rake package` builds, once for all examples, and a machine to install it on: without the bundle of the specs,
+# and without what an example wants to be missing.
+module Packages
+  ROOT = File.expand_path('../..', __dir__)
+  MODULE = "simp-simpkv-#{Simpkv::VERSION}.tar.gz"
+  GEMS = { ruby: "simpkv-#{Simpkv::VERSION}.gem", java: "simpkv-#{Simpkv::VERSION}-java.gem" }.freeze
+
+  # JRuby that starts fast, and a core that is compiled fast.
+  ENVIRONMENT = { 'PATH' => '/usr/bin:/usr/sbin', 'MAKEFLAGS' => '-j2', 'CFLAGS' => '-O0',
+                  'JRUBY_OPTS' => '--dev' }.freeze
+
+  # The names of compilers, as /usr/bin has them.
+  COMPILERS = /\A(.*-)?(cc|gcc|clang)(-[\d.]+)?\z/.freeze
+  private_constant :COMPILERS
+
+  # @return [String] the path of a package
+  def self.file(name)
+    @built ||= build
+    File.join(@built, name)
+  end
+
+  # Builds all packages. Specs that run at the same time build them as well, each for itself.
+  #
+  # @param checkout [String] the folder of the sources
+  # @return [String] the folder where they are, until the end of the specs
+  def self.build(checkout: ROOT)
+    folder = Dir.mktmpdir('simpkv-packages')
+    RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
+    bundle = ENV.to_h.slice('PATH', 'BUNDLE_GEMFILE', 'BUNDLE_PATH', 'BUNDLE_WITHOUT', 'RUBYOPT', 'RUBYLIB')
+    run('flock', File.join(checkout, 'Rakefile'), 'sh', '-c',
+        "rake -C #{checkout} package && cp #{checkout}/pkg/* #{folder}", environment: bundle)
+    folder
+  end
+
+  # Builds all packages of a copy of the checkout that its owner alone may read.
+  def self.build_of_private_copy
+    Dir.mktmpdir('simpkv-checkout') do |copy|
+      run('sh', '-c', "tar -c --exclude=build --exclude=pkg --exclude=spec --exclude='*.so' * | " \
+                      "(umask 077 && tar -x --no-same-permissions -C #{copy})", folder: ROOT)
+      build(checkout: copy)
+    end
+  end
+
+  # @return [String] what a command prints, which has to succeed
+  def self.run(*command, **options)
+    output, success = try(*command, **options)
+    raise "#{command.first(5).join(' ')} ... failed:\n#{output}" unless success
+
+    output
+  end
+
+  # @return [Array(String, Boolean)] what a command prints, and whether it succeeds
+  def self.try(*command, environment: {}, folder: '/')
+    clean = ENV.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM', 'SIMPKV_') }.transform_values { nil }
+    output, status = Open3.capture2e(clean.merge(ENVIRONMENT, environment), *command, chdir: folder)
+    [output, status.success?]
+  end
+
+  # @return [String] the folder into which `gem install` put the gem for MRI, once for all examples
+  def self.installed_in_mri
+    @installed_in_mri ||= Dir.mktmpdir('simpkv-mri').tap do |folder|
+      RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
+      output, success = install(['gem'], :ruby, folder)
+      raise output unless success
+    end
+  end
+
+  # Unpacks the gem for JRuby, which has the sources of the core.
+  # @return [String] where they are
+  def self.unpack(folder)
+    run('gem', 'unpack', file(GEMS[:java]), '--target', folder)
+    File.join(folder, GEMS[:java].delete_suffix('.gem'))
+  end
+
+  # Runs `gem install` of a built gem.
+  #
+  # @param gem [Array<String>] the command: `gem`, or `jruby -S gem`
+  # @param arguments [Array<String>] for its configure or extconf.rb
+  # @return [Array(String, Boolean)] as try() does
+  def self.install(gem, platform, folder, arguments: [], environment: {})
+    try(*gem, 'install', '--local', '--no-document', '--install-dir', folder, file(GEMS.fetch(platform)),
+        '--', *arguments, environment: environment)
+  end
+
+  # Yields a PATH with every command but those that match.
+  def self.without_commands(pattern)
+    Dir.mktmpdir('commands') do |folder|
+      Dir.children('/usr/bin').each do |name|
+        File.symlink("/usr/bin/#{name}", File.join(folder, name)) unless pattern.match?(name)
+      end
+      yield folder
+    end
+  end
+
+  def self.without_compiler(&block)
+    without_commands(COMPILERS, &block)
+  end
+
+  # Yields a PATH with compilers that find every header but that.
+  def self.without_header(header)
+    Dir.mktmpdir('headers') do |headers|
+      Dir.each_child('/usr/include') { |name| File.symlink("/usr/include/#{name}", File.join(headers, name)) }
+      File.unlink(File.join(headers, header))
+      without_compiler do |folder|
+        ['cc', RbConfig::CONFIG['CC']].each { |name| write_compiler(File.join(folder, name), headers) }
+        yield folder
+      end
+    end
+  end
+
+  def self.write_compiler(file, headers)
+    own, machine = `cc -print-file-name=include; cc -print-multiarch`.split
+    File.write(file, "#!/bin/sh\nexec /usr/bin/cc -nostdinc -isystem #{own} -isystem #{headers} " \
+                     "-isystem /usr/include/#{machine} \"$@\"\n")
+    File.chmod(0o755, file)
+  end
+  private_class_method :write_compiler
+end

@@ -1,0 +1,248 @@
+# frozen_string_literal: true
+
+require 'fileutils'
+require 'json'
+require 'net/http'
+require 'open3'
+require 'openssl'
+require 'socket'
+require 'tmpdir'
+
+# A puppetserver of one's own, in a temporary folder and on a free port of the loopback address, with the gem and the
+# module that `rake package` builds.
+#
+#   server = PuppetServer.new(max_active_instances: 4)
+#   server.start
+#   server.environment('production', 'notify { "hello": }')
+#   server.agent('node1')
+#   server.stop
+class PuppetServer
+  HOME = '/usr/share/puppetserver'
+  CONFIGURATION = '/etc/puppet/puppetserver'
+  VENDORED_GEMS = '/usr/lib/puppetserver/vendored-jruby-gems'
+
+  # The processes of the server and its agents are not in the bundle of the specs.
+  CLEAN = ENV.keys.grep(/\A(BUNDLE|GEM|RUBY)/).to_h { |name| [name, nil] }.freeze
+
+  # How a catalog that cannot be compiled says so.
+  class Refused < StandardError; end
+
+  # @return [String] the folder of everything
+  attr_reader :folder
+
+  # @param settings [Hash{Symbol => Object}] of the section jruby-puppet: :max_active_instances, :multithreaded
+  def initialize(**settings)
+    @folder = Dir.mktmpdir('puppetserver')
+    @port = TCPServer.open('127.0.0.1', 0) { |server| server.addr[1] }
+    @settings = settings
+    %w[conf.d conf code/environments gems run log].each { |name| FileUtils.mkdir_p(path(name)) }
+  end
+
+  # @return [String] a place in the folder
+  def path(*names)
+    File.join(@folder, *names)
+  end
+
+  # Installs a gem for the server's JRuby, as its operator would.
+  def install_gem(file)
+    execute('puppetserver', 'gem', 'install', '--local', '--no-document', '--install-dir', path('gems'), file)
+  end
+
+  def start
+    write_configuration
+    File.write(path('run', 'restart'), '0')
+    @pid = Process.spawn(CLEAN, *command, %i[out err] => path('log', 'output'), chdir: '/')
+    wait_for_starts(1)
+  end
+
+  # Reads the configuration anew, and makes new JRubies in the same process.
+  #
+  # @param settings [Hash{Symbol => Object}] as for {#initialize}
+  def reload(**settings)
+    @settings = settings
+    write_configuration
+    starts = Integer(File.read(path('run', 'restart')))
+    Process.kill(:HUP, @pid)
+    wait_for_starts(starts + 1)
+  end
+
+  def stop
+    if @pid
+      Process.kill(:KILL, @pid)
+      Process.wait(@pid)
+    end
+    FileUtils.rm_rf(@folder)
+  end
+
+  # Makes an environment, or changes it.
+  #
+  # @param name [String]
+  # @param manifest [String]
+  # @param options [Hash, nil] what Hiera says of `simpkv::options`
+  # @param timeout [String] its environment_timeout
+  # @return [String] its folder
+  def environment(name, manifest, options: nil, timeout: '0')
+    place = path('code', 'environments', name)
+    FileUtils.mkdir_p(File.join(place, 'manifests'))
+    File.write(File.join(place, 'manifests', 'site.pp'), manifest)
+    File.write(File.join(place, 'environment.conf'), "environment_timeout = #{timeout}\n")
+    hiera = { 'version' => 5, 'hierarchy' => [{ 'name' => 'all', 'path' => 'data.yaml', 'datadir' => '.' }] }
+    File.write(File.join(place, 'hiera.yaml'), JSON.generate(hiera))
+    File.write(File.join(place, 'data.yaml'), JSON.generate(options ? { 'simpkv::options' => options } : {}))
+    place
+  end
+
+  # Runs an agent that takes its catalog from here.
+  #
+  # @param node [String] its name; it has a folder of its own
+  # @param environment [String]
+  # @return [String] what it printed; it must succeed
+  def agent(node, environment: 'production', variables: {})
+    place = path('agents', node)
+    FileUtils.mkdir_p(place)
+    File.write(File.join(place, 'puppet.conf'), agent_configuration(node))
+    output, status = Open3.capture2e(
+      CLEAN.merge(variables), '/usr/bin/puppet', 'agent', '--onetime', '--no-daemonize', '--verbose',
+      '--detailed-exitcodes', '--no-usecacheonfailure', '--color=false', '--confdir', place,
+      '--environment', environment
+    )
+    return output if [0, 2].include?(status.exitstatus)
+
+    raise Refused, output.lines.grep_v(%r{Facter.*/proc/|^Notice: /File}).last(10).join
+  end
+
+  # Has a catalog compiled, and none applied.
+  #
+  # @param environment [String]
+  # @return [Array<String>] the titles of the catalog's notify resources
+  # @raise [Refused] it does not compile; says why
+  def compile(environment = 'production')
+    answer = connection.post("/puppet/v3/catalog/localhost?environment=#{environment}",
+                             "environment=#{environment}", 'Accept' => 'application/vnd.puppet.rich+json')
+    raise Refused, answer.body unless answer.is_a?(Net::HTTPOK)
+
+    JSON.parse(answer.body)['resources'].select { |each| each['type'] == 'Notify' }.map { |each| each['title'] }
+  end
+
+  # Has the server read its environments anew.
+  def drop_environments
+    answer = connection.delete('/puppet-admin-api/v1/environment-cache')
+    raise Refused, answer.body unless answer.is_a?(Net::HTTPNoContent)
+  end
+
+  # @return [Array<String>] the last lines of its log, without backtraces
+  def tail
+    %w[output puppetserver.log].flat_map do |name|
+      lines = File.exist?(path('log', name)) ? File.readlines(path('log', name)).grep(/^\d|rror/) : []
+      ["The end of puppetserver's #{name}:", *lines.last(12)]
+    end
+  end
+
+  private
+
+  def command
+    ['java', '-Xms512m', '-Xmx1g', '-Djruby.lib=/usr/share/jruby/lib',
+     '-Djruby.logger.class=com.puppetlabs.jruby_utils.jruby.Slf4jLogger', '-jar', "#{HOME}/puppetserver.jar",
+     '--config', path('conf.d'), '--bootstrap-config', "#{CONFIGURATION}/services.d",
+     '--restart-file', path('run', 'restart')]
+  end
+
+  def wait_for_starts(number)
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 240
+    until Integer(File.read(path('run', 'restart')), exception: false).to_i >= number
+      late = Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      raise ['puppetserver does not start:', *tail].join("\n") if late || Process.wait(@pid, Process::WNOHANG)
+
+      sleep 0.1
+    end
+  end
+
+  # Verified in both directions, as agents do.
+  def connection
+    http = Net::HTTP.new('localhost', @port)
+    http.use_ssl = true
+    http.read_timeout = 120
+    http.ca_file = path('ssl', 'certs', 'ca.pem')
+    http.cert = OpenSSL::X509::Certificate.new(File.read(path('ssl', 'certs', 'localhost.pem')))
+    http.key = OpenSSL::PKey.read(File.read(path('ssl', 'private_keys', 'localhost.pem')))
+    http
+  end
+
+  # @return [String] what it wrote; it must succeed
+  def execute(*command)
+    output, status = Open3.capture2e(CLEAN, *command)
+    raise "#{command.first(3).join(' ')}: #{output}" unless status.success?
+
+    output
+  end
+
+  def write_configuration
+    FileUtils.cp(Dir["#{CONFIGURATION}/conf.d/{ca,metrics,web-routes}.conf"], path('conf.d'))
+    File.write(path('conf.d', 'auth.conf'), authorization)
+    configure('global', global: { 'logging-config' => path('logback.xml') })
+    configure('webserver', webserver: { 'client-auth' => 'want', 'ssl-host' => '127.0.0.1', 'ssl-port' => @port })
+    configure('puppetserver', 'jruby-puppet' => jruby_puppet, 'http-client' => {}, 'profiler' => {})
+    File.write(path('logback.xml'), logging)
+    File.write(path('conf', 'puppet.conf'), server_configuration)
+  end
+
+  # As Debian has it; but environments may be dropped over HTTP.
+  def authorization
+    rule = { name: 'environments are dropped', 'sort-order': 1, allow: 'localhost',
+             'match-request': { path: '/puppet-admin-api', type: 'path' } }
+    File.read("#{CONFIGURATION}/conf.d/auth.conf").sub('rules: [') { |start| "#{start}\n#{JSON.generate(rule)}," }
+  end
+
+  # JSON is HOCON.
+  def configure(name, sections)
+    File.write(path('conf.d', "#{name}.conf"), JSON.generate(sections))
+  end
+
+  def jruby_puppet
+    folders = { 'conf' => 'conf', 'code' => 'code', 'var' => 'var', 'run' => 'run', 'log' => 'log' }
+    { 'ruby-load-path' => ['/usr/lib/puppetserver/ruby/vendor_ruby'], 'gem-home' => path('gems'),
+      'gem-path' => [path('gems'), VENDORED_GEMS] }
+      .merge(folders.to_h { |name, place| ["server-#{name}-dir", path(place)] })
+      .merge(@settings.transform_keys { |name| name.to_s.tr('_', '-') })
+  end
+
+  def logging
+    <<~XML
+      <configuration>
+        <appender name="file" class="ch.qos.logback.core.FileAppender">
+          <file>#{path('log', 'puppetserver.log')}</file>
+          <encoder><pattern>%d %-5p [%t] [%c{2}] %m%n</pattern></encoder>
+        </appender>
+        <root level="info"><appender-ref ref="file"/></root>
+      </configuration>
+    XML
+  end
+
+  def server_configuration
+    <<~INI
+      [main]
+      certname = localhost
+      ssldir = #{path('ssl')}
+      keylength = 2048
+      [server]
+      cadir = #{path('ca')}
+      autosign = true
+    INI
+  end
+
+  def agent_configuration(node)
+    place = path('agents', node)
+    <<~INI
+      [main]
+      server = localhost
+      serverport = #{@port}
+      certname = #{node}
+      keylength = 2048
+      vardir = #{place}/var
+      ssldir = #{place}/ssl
+      rundir = #{place}/run
+      publicdir = #{place}/public
+      http_keepalive_timeout = 0
+    INI
+  end
+end
