@@ -1,30 +1,41 @@
 # frozen_string_literal: true
 
 $LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
-require 'json'
 require 'simpkv'
-require_relative 'side_by_side'
+require_relative 'support/documents'
+require_relative 'support/other_process'
+require_relative 'support/report'
+require_relative 'support/versions'
 
-# The codec beside the json gem that Ruby bundles.
-documents = {
-  '40 B' => [{ 'password' => 'Xu8#kq!0' }, {}],
-  '1 KB' => [
-    { 'hosts' => Array.new(12) { |i| { 'name' => "node#{i}.example.com", 'address' => "10.0.0.#{i}", 'weight' => i } },
-      'ratio' => 9.898, 'enabled' => true, 'motto' => 'Καλημέρα κόσμε 😀' },
-    { 'owner' => 'ops', 'version' => 3 }
-  ]
-}
+# The codec beside the json gem, the one that Ruby bundles and the newest, and oj. The group `lint` of the bundle brings
+# the newest.
+CONTESTANTS = {
+  "json #{JSON::VERSION}, bundled" => ['json', {}],
+  'json, newest' => ['json', { 'BUNDLE_WITHOUT' => '' }],
+  'oj' => ['oj', {}],
+  'simpkv' => ['simpkv', {}]
+}.freeze
 
-rows = documents.flat_map do |size, (value, metadata)|
-  bytes = Simpkv::Codec.encode(value, metadata)
-  SideBySide.run("encode #{size}",
-                 { 'json' => -> { JSON.generate('value' => value, 'metadata' => metadata) },
-                   'simpkv' => -> { Simpkv::Codec.encode(value, metadata) } }) +
-    SideBySide.run("decode #{size}",
-                   { 'json' => -> { JSON.parse(bytes) }, 'simpkv' => -> { Simpkv::Codec.decode(bytes) } },
-                   equal: ->(answer) { answer[:value] || answer['value'] })
+PROGRAM = File.join(__dir__, 'support', 'codec_contestant.rb')
+
+def compare(direction, size)
+  contestants = CONTESTANTS.transform_values do |library, environment|
+    OtherProcess.new([RbConfig.ruby, PROGRAM, library, direction, size], environment)
+  end
+  SideBySide.run("#{direction} #{size}", contestants)
+ensure
+  contestants&.each_value(&:stop)
 end
 
-puts '# Codec', '', SideBySide.table(rows), ''
-puts SideBySide.circumstances('bin/bench codec', 'simpkv' => Simpkv::VERSION, 'binding' => Simpkv::Native.binding_name,
-                                                 RUBY_ENGINE => RUBY_ENGINE_VERSION, 'json' => JSON::VERSION)
+report = Report.new('Codec')
+DOCUMENTS.each_key do |size|
+  { 'encode' => 1.5, 'decode' => 1.0 }.each do |direction, bar|
+    rows = report.add(compare(direction, size))
+    next if size == '100 KB'
+
+    report.at_least("codec #{direction} of #{size} / bundled json", bar,
+                    Report.ratio(rows, 'simpkv', CONTESTANTS.keys.first))
+  end
+end
+newest = Open3.capture2({ 'BUNDLE_WITHOUT' => '' }, RbConfig.ruby, '-rjson', '-e', 'print JSON::VERSION').first
+report.print('codec', Versions.own.merge(Versions.of('oj')).merge('newest json' => newest))

@@ -1,0 +1,144 @@
+#include "contest.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define THREADS_MAX 64
+
+/* What one thread does in a turn. */
+typedef struct share {
+    const contest_case *contest;
+    void *own;
+    long first, count;
+} share;
+
+const char *contest_setting(const char *name)
+{
+    const char *value = getenv(name);
+
+    if (!value)
+        contest_fail(name, "is not set");
+    return value;
+}
+
+long contest_number(const char *name, long otherwise)
+{
+    const char *value = getenv(name);
+
+    return value ? strtol(value, NULL, 10) : otherwise;
+}
+
+char *contest_file(const char *name, size_t *len)
+{
+    const char *path = contest_setting(name);
+    FILE *file = fopen(path, "rb");
+    char *bytes = NULL;
+    size_t room = 0;
+
+    if (!file)
+        contest_fail(path, "cannot be opened");
+    for (*len = 0; !feof(file); *len += fread(bytes + *len, 1, room - *len - 1, file)) {
+        room = *len + 65536;
+        bytes = realloc(bytes, room);
+        if (!bytes || ferror(file))
+            contest_fail(path, "cannot be read");
+    }
+    bytes[*len] = '\0';
+    fclose(file);
+    return bytes;
+}
+
+void contest_fail(const char *where, const char *what)
+{
+    fprintf(stderr, "bench: %s: %s\n", where, what);
+    exit(1);
+}
+
+static void *work(void *argument)
+{
+    share *mine = argument;
+
+    mine->contest->work(mine->own, mine->first, mine->count);
+    return NULL;
+}
+
+static long long now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* How many nanoseconds the shares take at the same time. */
+static long long measure(share *shares, long threads)
+{
+    pthread_t ids[THREADS_MAX];
+    long long began = now_ns();
+
+    for (long i = 1; i < threads; i++) {
+        if (pthread_create(&ids[i], NULL, work, &shares[i]) != 0)
+            contest_fail("pthread_create", "failed");
+    }
+    work(&shares[0]);
+    for (long i = 1; i < threads; i++)
+        pthread_join(ids[i], NULL);
+    return now_ns() - began;
+}
+
+/* Does `count` operations on each thread, and tells the answer of the first one if it is asked for. */
+static long long turn(share *shares, long threads, long count, bool tell)
+{
+    const contest_case *contest = shares[0].contest;
+    long long took;
+
+    for (long i = 0; i < threads; i++) {
+        shares[i].count = count;
+        if (contest->before)
+            contest->before(shares[i].own, shares[i].first, count);
+    }
+    took = measure(shares, threads);
+    if (tell)
+        contest->answer(shares[0].own, shares[0].first);
+    for (long i = 0; i < threads; i++) {
+        if (contest->after)
+            contest->after(shares[i].own, shares[i].first, count);
+        shares[i].first += count;
+    }
+    return took;
+}
+
+static const contest_case *find(const contest_case *cases, const char *name)
+{
+    while (cases->name && strcmp(cases->name, name) != 0)
+        cases++;
+    if (!cases->name)
+        contest_fail(name, "there is no such case");
+    return cases;
+}
+
+int contest_run(int argc, char **argv, const contest_case *cases, void *(*open)(void))
+{
+    const contest_case *contest = find(cases, argc > 1 ? argv[1] : "");
+    long threads = contest_number("BENCH_THREADS", 1);
+    share shares[THREADS_MAX];
+    char line[32];
+
+    if (threads < 1 || threads > THREADS_MAX)
+        contest_fail("BENCH_THREADS", "is out of range");
+    /* Threads have their numbers far from one another. */
+    for (long i = 0; i < threads; i++)
+        shares[i] = (share){.contest = contest, .own = open(), .first = i * 1000000000L};
+    printf("ready\n");
+    turn(shares, threads, 1, true);
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin)) {
+        printf("%lld\n", turn(shares, threads, strtol(line, NULL, 10), false));
+        fflush(stdout);
+    }
+    return 0;
+}

@@ -1,0 +1,172 @@
+/*
+ * instructions.c - paths through the core that need no I/O, to be counted by valgrind: what a call of each costs does
+ * not change with what else the machine does.
+ *
+ *   instructions CASE TIMES     without a case, prints their names
+ */
+#include <json_read.h>
+#include <json_write.h>
+#include <simpkv.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BASE "ou=simpkv,o=puppet,dc=simp"
+#define FOLDER "environments/production/app1"
+#define SMALL "{\"value\":{\"password\":\"Xu8#kq!0\"},\"metadata\":{\"owner\":\"ops\"}}"
+#define SPACED "{ \"value\": {\"password\": \"Xu8#kq!0\"}, \"metadata\": {\"owner\": \"ops\"} }"
+#define HOST "{\"name\":\"node1.example.com\",\"address\":\"10.0.0.1\",\"weight\":17,\"ratio\":9.898}"
+#define LARGE                                                                                                          \
+    "{\"value\":[" HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST      \
+    "],\"metadata\":{}}"
+#define PLAIN_DN "simpkvKey=password,ou=app1,ou=production,ou=environments,ou=default,ou=instances," BASE
+
+static skv_reply *reply;
+
+static void must(int status)
+{
+    if (status != SKV_OK) {
+        fprintf(stderr, "instructions: %s\n", skv_reply_message(reply));
+        exit(1);
+    }
+}
+
+static void read_document(const char *document)
+{
+    skv_json_reader reader;
+    skv_json_token token = SKV_JSON_NULL;
+
+    skv_json_read_init(&reader, document, strlen(document));
+    while (token != SKV_JSON_END && token != SKV_JSON_REFUSED)
+        token = skv_json_read(&reader);
+    must(token == SKV_JSON_END ? SKV_OK : SKV_MALFORMED);
+}
+
+static void read_small(void)
+{
+    read_document(SMALL);
+}
+
+static void read_large(void)
+{
+    read_document(LARGE);
+}
+
+static void write_host(skv_json_writer *writer)
+{
+    skv_json_begin_object(writer);
+    skv_json_write_name(writer, "name", 4);
+    skv_json_write_string(writer, "node1.example.com", 17);
+    skv_json_write_name(writer, "address", 7);
+    skv_json_write_string(writer, "10.0.0.1", 8);
+    skv_json_write_name(writer, "weight", 6);
+    skv_json_write_int(writer, 17);
+    skv_json_write_name(writer, "ratio", 5);
+    skv_json_write_double(writer, 9.898);
+    skv_json_end_object(writer);
+}
+
+static void write_hosts(int count)
+{
+    skv_buf buf;
+    skv_json_writer writer;
+
+    skv_buf_init(&buf, 1 << 20);
+    skv_json_write_init(&writer, &buf);
+    skv_json_begin_array(&writer);
+    while (count-- > 0)
+        write_host(&writer);
+    skv_json_end_array(&writer);
+    skv_buf_free(&buf);
+}
+
+static void write_small(void)
+{
+    write_hosts(1);
+}
+
+static void write_large(void)
+{
+    write_hosts(11);
+}
+
+static void same_bytes(void)
+{
+    must(skv_document_same(SMALL, strlen(SMALL), SMALL, strlen(SMALL), reply));
+}
+
+static void same_meaning(void)
+{
+    must(skv_document_same(SMALL, strlen(SMALL), SPACED, strlen(SPACED), reply));
+}
+
+static void key_check(void)
+{
+    must(skv_key_check("app1/db/password", 16, 0, reply));
+}
+
+static void key_join(void)
+{
+    must(skv_key_join("environments/production", 23, "app1/db/password", 16, reply));
+}
+
+static void dn_from_path(int layout)
+{
+    must(skv_dn_from_path(layout, SKV_KIND_KEY, BASE, strlen(BASE), "default", 7, FOLDER "/password",
+                          strlen(FOLDER "/password"), reply));
+}
+
+static void dn_plain(void)
+{
+    dn_from_path(SKV_LAYOUT_PLAIN);
+}
+
+static void dn_hex(void)
+{
+    dn_from_path(SKV_LAYOUT_HEX);
+}
+
+static void path_from_dn(void)
+{
+    must(skv_path_from_dn(SKV_LAYOUT_PLAIN, BASE, strlen(BASE), "default", 7, PLAIN_DN, strlen(PLAIN_DN), reply));
+}
+
+static void format_double(void)
+{
+    char text[SKV_DOUBLE_MAX];
+
+    must(skv_format_double(9.898, text) == 5 ? SKV_OK : SKV_INVALID);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"read a small document", read_small},
+    {"read a document of 1 KB", read_large},
+    {"write a small document", write_small},
+    {"write a document of 1 KB", write_large},
+    {"compare documents, equal to the byte", same_bytes},
+    {"compare documents, spaced differently", same_meaning},
+    {"format a double", format_double},
+    {"check a key", key_check},
+    {"join prefix and key", key_join},
+    {"make a DN, plain", dn_plain},
+    {"make a DN, hex", dn_hex},
+    {"read a DN", path_from_dn},
+};
+
+int main(int argc, char **argv)
+{
+    reply = skv_reply_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (argc < 3)
+            puts(cases[i].name);
+        else if (strcmp(argv[1], cases[i].name) == 0)
+            for (long left = atol(argv[2]); left > 0; left--)
+                cases[i].run();
+    }
+    skv_reply_free(reply);
+    return 0;
+}

@@ -1,0 +1,171 @@
+# frozen_string_literal: true
+
+$LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
+require 'rspec/core' # the server's fixture has a hook for specs
+require 'simpkv'
+require_relative '../../spec/support/ds389'
+require_relative '../../spec/support/slapd'
+require_relative 'other_process'
+require_relative 'report'
+require_relative 'versions'
+
+# A contest at a directory server: folders of keys, and contestants of all kinds that work on them.
+#
+#   Contest.at(Contest::OpenLDAP) { |contest| contest.run('get', 'get', ['bare C loop', 'adapter'], contest.folder('small')) }
+class Contest
+  # Keys that are read; their first document, and another for writes; as path, and as files.
+  Folder = Struct.new(:path, :keys, :documents, :files, keyword_init: true)
+
+  ID = 'bench'
+  VENDORED = ['/usr/lib/ruby/vendor_ruby',
+              *Dir['/usr/lib/puppetserver/vendored-jruby-gems/gems/concurrent-ruby-*/lib']].freeze
+  JRUBY = ['jruby', *VENDORED.map { |folder| "-I#{folder}" }].freeze
+  MRI = [RbConfig.ruby].freeze
+  BY_RUBY = File.join(__dir__, 'ruby_contestant.rb')
+
+  # The contestants, by name: a command to which the operation is added.
+  COMMANDS = {
+    'bare C loop' => [File.join(__dir__, '..', 'c', 'build', 'floor')],
+    'bare C loop, 16 in flight' => [{ 'BENCH_WINDOW' => '16' }, File.join(__dir__, '..', 'c', 'build', 'floor')],
+    'C core' => [File.join(__dir__, '..', 'c', 'build', 'core')],
+    'store' => [*MRI, BY_RUBY, 'store'],
+    'store, FFI' => [{ 'SIMPKV_NATIVE' => 'ffi' }, *MRI, BY_RUBY, 'store'],
+    'adapter' => [*MRI, BY_RUBY, 'adapter'],
+    'adapter, FFI' => [{ 'SIMPKV_NATIVE' => 'ffi' }, *MRI, BY_RUBY, 'adapter'],
+    'function' => [*MRI, BY_RUBY, 'function'],
+    'store, JRuby' => [*JRUBY, BY_RUBY, 'store'],
+    'adapter, JRuby' => [*JRUBY, BY_RUBY, 'adapter'],
+    'function, JRuby' => [*JRUBY, BY_RUBY, 'function'],
+    'ruby-ldap' => [*MRI, BY_RUBY, 'ruby-ldap'],
+    'net-ldap' => [*MRI, BY_RUBY, 'net-ldap'],
+    'ldapsearch, a process a call' => [*MRI, BY_RUBY, 'ldapsearch']
+  }.freeze
+
+  # JRuby has gems of its own, and no memory of ours to look after.
+  OUTSIDE = ENV.keys.grep(/\A(BUNDLE|GEM|RUBY)/).to_h { |name| [name, nil] }.merge('JRUBY_OPTS' => '').freeze
+
+  BLOCK_SECONDS = 0.025 # long against waking up a server that had nothing to do
+  # Seconds: 389-DS and JRuby speed up after some of them under load.
+  WARM = { 'JRuby' => 20, '389-DS' => 8 }.freeze
+
+  SMALL = [{ 'password' => 'Xu8#kq!0' }, { 'password' => 'Xu8#kq!1' }].freeze
+
+  # OpenLDAP without the log that specs read.
+  class OpenLDAP < Slapd
+    private
+
+    def command
+      super.map { |word| word == 'stats' ? '0' : word }
+    end
+  end
+
+  # 389-DS with its log buffered, as it is unless somebody changes that.
+  class DS389 < Ds389
+    private
+
+    def settings
+      super.transform_values { |lines| lines - ['nsslapd-accesslog-logbuffering: off'] }
+    end
+  end
+
+  # Starts a server with the limits that simpkv ships, yields the contest, stops it.
+  def self.at(server_class)
+    server_class.run(tls: true, limits: true) { |server| yield new(server) }
+  end
+
+  # @return [DirectoryServer]
+  attr_reader :server
+
+  def initialize(server)
+    @server = server
+    @store = Simpkv::Store.open('ldap', server.options('id' => ID, 'operation_timeout_seconds' => 600))
+  end
+
+  # Fills a folder with keys k0, k1, ... that all have the same document.
+  #
+  # @param name [String]
+  # @param values [Array(Object, Object)] those of the document, and of another one for writes
+  # @param fill [Boolean] whether to fill it now
+  # @return [Folder]
+  def folder(name, keys: 100, values: SMALL, fill: true)
+    path = "environments/production/#{name}"
+    documents = values.map { |value| Simpkv::Codec.encode(value, 'owner' => 'ops') }
+    files = documents.each_with_index.map do |document, number|
+      File.join(server.folder, "#{name}-#{number}").tap { |file| File.binwrite(file, document) }
+    end
+    folder = Folder.new(path: path, keys: keys, documents: documents, files: files)
+    fill(folder) if fill
+    folder
+  end
+
+  # Makes the keys of a folder, of which there may be none yet.
+  def fill(folder)
+    @store.put("#{folder.path}/other", folder.documents.first)
+    @store.delete("#{folder.path}/other")
+    filler = contestant('bare C loop', 'fill', folder, {}, 'BENCH_NAME' => 'k', 'BENCH_WINDOW' => '32')
+    filler.time(folder.keys - 1)
+  ensure
+    filler&.stop
+  end
+
+  # @param operation [String] the case, as the contestants know it
+  # @param names [Array<String>] of {COMMANDS}; the first one is what the others are compared with
+  # @param settings [Hash] uri:, threads:, for the contestants; blocks:, seconds:, warm:, as in {SideBySide.run}
+  # @return [Array<SideBySide::Row>]
+  def run(title, operation, names, folder, settings = {})
+    timing = { seconds: BLOCK_SECONDS, warm: warm(names) }.merge(settings.slice(:blocks, :seconds, :warm))
+    contestants = names.to_h { |name| [name, contestant(name, operation, folder, settings)] }
+    SideBySide.run(title, contestants, **timing)
+  ensure
+    contestants&.each_value(&:stop)
+  end
+
+  # Starts a contestant.
+  # @return [OtherProcess]
+  #
+  # @param more [Hash{String => String}] what it is told beside
+  def contestant(name, operation, folder, settings = {}, more = {})
+    own = "own-#{name.gsub(/[^a-z]+/i, '-').downcase}"
+    @store.put("#{folder.path}/#{own}", folder.documents.first) if operation == 'put_changed'
+    environment, *command = environment_and_command(COMMANDS.fetch(name))
+    OtherProcess.new([*command, operation], environment(folder, own, settings).merge(environment, more))
+  end
+
+  # @return [Hash{String => String}] what a contestant is told
+  def environment(folder, own, settings = {})
+    uri = settings.fetch(:uri, server.uri)
+    { 'LDAPNOINIT' => '1', 'BENCH_URI' => uri, 'BENCH_BIND_DN' => DirectoryServer::USER_DN,
+      'BENCH_PASSWORD_FILE' => server.password_file, 'BENCH_BASE_DN' => DirectoryServer::BASE_DN, 'BENCH_ID' => ID,
+      'BENCH_CACERT' => (server.certificates.cacert if uri.start_with?('ldaps')),
+      'BENCH_FOLDER' => folder.path, 'BENCH_FOLDER_DN' => dn(folder.path),
+      'BENCH_KEYS' => settings.fetch(:keys, folder.keys).to_s,
+      'BENCH_DOCUMENT' => folder.files.first, 'BENCH_OTHER_DOCUMENT' => folder.files.last, 'BENCH_NAME' => own,
+      'BENCH_THREADS' => settings.fetch(:threads, 1).to_s }
+  end
+
+  # @return [Hash{String => String}]
+  def versions
+    Versions.own.merge(Versions.of('libldap-2.5-0', server.is_a?(Slapd) ? 'slapd' : '389-ds-base'))
+  end
+
+  # @return [String] as titles say it
+  def server_name
+    server.is_a?(Slapd) ? 'slapd' : '389-DS'
+  end
+
+  # @return [String] the DN of a folder
+  def dn(path)
+    Simpkv::Native.dn_from_path(:plain, :folder, DirectoryServer::BASE_DN, ID, path)
+  end
+
+  private
+
+  def environment_and_command(command)
+    command = [{}, *command] unless command.first.is_a?(Hash)
+    command[1] == 'jruby' ? [OUTSIDE.merge(command[0]), *command.drop(1)] : command
+  end
+
+  def warm(names)
+    [(WARM['JRuby'] if names.any? { |name| name.end_with?('JRuby') }), WARM[server_name], 0].compact.max
+  end
+end

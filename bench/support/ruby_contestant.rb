@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+# A contestant in Ruby, as a process; see other_process.rb. The arguments are the layer (bench/layers) and the case.
+#
+#   ruby ruby_contestant.rb adapter get
+#
+# It is told what to work on by the same variables as those in C; see contest.rb. Ruby 2.6: JRuby runs it, too.
+require_relative 'layers'
+
+# Does operations, numbered from 0 on, and measures them.
+class Turns
+  # By case: what is done before and after, which is not measured, and what is.
+  CASES = {
+    'get' => { work: :get, told: :kept }, 'exists' => { work: :exists, told: :found },
+    'put_unchanged' => { work: :put_unchanged, told: :kept }, 'put_changed' => { work: :put_changed, told: :changed },
+    'put_new' => { work: :put_new, after: :delete, told: :added },
+    'delete' => { before: :put_new, work: :delete, told: :deleted }, 'list' => { work: :list, told: :listed }
+  }.freeze
+
+  def initialize(layers, name)
+    @layers = layers
+    @case = CASES.fetch(name)
+    @done = 0
+    @keys = Integer(ENV.fetch('BENCH_KEYS'))
+    @own = ENV.fetch('BENCH_NAME')
+  end
+
+  def run(input, output)
+    output.puts('ready')
+    turn(1) { output.puts(send(@case[:told])) }
+    output.flush
+    while (line = input.gets)
+      output.puts(turn(Integer(line)))
+      output.flush
+    end
+  end
+
+  private
+
+  # @return [Integer] how many nanoseconds the operations took, on all threads at the same time
+  def turn(count)
+    each_layer(@case[:before], count) if @case[:before]
+    began = now
+    each_layer(@case[:work], count)
+    took = now - began
+    yield if block_given?
+    each_layer(@case[:after], count) if @case[:after]
+    @done += count
+    took
+  end
+
+  # Threads have their numbers far from one another.
+  def each_layer(work, count)
+    return repeat(work, @layers.first, @done, count) if @layers.length == 1
+
+    @layers.each_with_index.map do |layer, thread|
+      Thread.new { repeat(work, layer, @done + (thread * 1_000_000_000), count) }
+    end.each(&:join)
+  end
+
+  def repeat(work, layer, first, count)
+    count.times { |number| send(work, layer, first + number) }
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+  end
+
+  # ---- The work of each case ----
+
+  def get(layer, number)
+    @answer = layer.get("k#{number % @keys}")
+  end
+
+  def exists(layer, number)
+    @answer = layer.exists("k#{number % @keys}")
+  end
+
+  def put_unchanged(layer, number)
+    layer.put("k#{number % @keys}", 0)
+  end
+
+  def put_changed(layer, number)
+    layer.put(@own, number % 2)
+  end
+
+  def put_new(layer, number)
+    layer.put("#{@own}#{number}", 0)
+  end
+
+  def delete(layer, number)
+    layer.delete("#{@own}#{number}")
+  end
+
+  def list(layer, _number)
+    @answer = layer.list
+  end
+
+  # ---- What it came to ----
+
+  def kept
+    @layers.first.document('k0')
+  end
+
+  def changed
+    @layers.first.document(@own)
+  end
+
+  def added
+    @layers.first.document("#{@own}0")
+  end
+
+  def deleted
+    @layers.first.exists("#{@own}0") ? 'there' : 'gone'
+  end
+
+  def found
+    @answer
+  end
+
+  def listed
+    documents = @layers.first.documents(@answer)
+    "#{documents.length} keys, #{documents.map(&:bytesize).inject(:+)} bytes"
+  end
+end
+
+layer, name = ARGV
+Layers.open(layer, Integer(ENV.fetch('BENCH_THREADS'))) { |layers| Turns.new(layers, name).run($stdin, $stdout) }
