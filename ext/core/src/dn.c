@@ -379,26 +379,50 @@ static int put_names(skv_reply *reply, int layout, const place *where, const cha
     return reply->status;
 }
 
+/* Puts what of a DN stands for the path. */
+static int put_path(int layout, int kind, text path, skv_reply *reply)
+{
+    place where = {0};
+
+    if (locate(path, kind, reply, &where) != SKV_OK)
+        return reply->status;
+    return put_names(reply, layout, &where, kind == SKV_KIND_KEY ? "simpkvKey" : "ou");
+}
+
+/* Ends a DN with its last RDNs, which stand already as they are to. */
+static int put_end(text path, text end, skv_reply *reply)
+{
+    skv_buf_put(&reply->data, end.bytes, end.len);
+    if (reply->data.len > DN_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE,
+                        "'%s' is too long for a directory: its DN would have %zu bytes, %d are allowed",
+                        skv_quoted(path.bytes, path.len).text, reply->data.len, DN_MAX);
+    return skv_reply_done(reply);
+}
+
 int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len,
                      const char *path, size_t path_len, skv_reply *reply)
 {
-    const char *leaf = kind == SKV_KIND_KEY ? "simpkvKey" : "ou";
-    place instance = {0}, where = {0};
+    place instance = {0};
 
     if (check_common(layout, (text){base_dn, base_dn_len}, (text){id, id_len}, reply, &instance) != SKV_OK)
         return reply->status;
     if (!path || (kind != SKV_KIND_KEY && kind != SKV_KIND_FOLDER))
         return skv_fail(reply, SKV_INVALID, "the path is NULL, or kind %d is unknown", kind);
-    if (locate((text){path, path_len}, kind, reply, &where) != SKV_OK ||
-        put_names(reply, layout, &where, leaf) != SKV_OK || put_names(reply, layout, &instance, "ou") != SKV_OK)
+    if (put_path(layout, kind, (text){path, path_len}, reply) != SKV_OK ||
+        put_names(reply, layout, &instance, "ou") != SKV_OK)
         return reply->status;
     skv_buf_put_string(&reply->data, "ou=instances,");
-    skv_buf_put(&reply->data, base_dn, base_dn_len);
-    if (reply->data.len > DN_MAX)
-        return skv_fail(reply, SKV_TOO_LARGE,
-                        "'%s' is too long for a directory: its DN would have %zu bytes, %d are allowed",
-                        skv_quoted(path, path_len).text, reply->data.len, DN_MAX);
-    return skv_reply_done(reply);
+    return put_end((text){path, path_len}, (text){base_dn, base_dn_len}, reply);
+}
+
+int skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
+                 skv_reply *reply)
+{
+    skv_reply_reset(reply);
+    if (put_path(layout, kind, (text){path, path_len}, reply) != SKV_OK)
+        return reply->status;
+    return put_end((text){path, path_len}, (text){above, above_len}, reply);
 }
 
 /* ---- From DN to path ---- */

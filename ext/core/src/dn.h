@@ -2,8 +2,7 @@
 #ifndef SKV_DN_H
 #define SKV_DN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "reply.h"
 
 #define SKV_RDN_VALUE_MAX 1024
 
@@ -23,6 +22,10 @@ bool skv_rdn_is(const skv_rdn *rdn, const char *type);
 
 /* Replaces a simpkvHexId's digits by what they say; false if they are none, or it is another attribute. */
 bool skv_rdn_unhex(skv_rdn *rdn);
+
+/* As skv_dn_from_path(), for who has the DN above "globals" and "environments" already, and knows that it is one. */
+int skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
+                 skv_reply *reply);
 
 /* How many RDNs a DN has; 0 for the empty one. */
 int skv_dn_depth(const char *dn, size_t len);

@@ -11,7 +11,6 @@
 #define UNSENT_MAX 64
 
 const char *const skv_ldap_no_attributes[] = {LDAP_NO_ATTRS, NULL};
-const char *const skv_ldap_class_attribute[] = {"objectClass", NULL};
 
 /* How messages start and end around the key, by skv_op. */
 static const struct {

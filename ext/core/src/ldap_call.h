@@ -19,8 +19,11 @@ typedef struct skv_ldap_store {
     skv_pool_limits limits;
     int layout, retries, page_size;
     bool strict_paths, fold_case;
-    int base_depth;                /* RDNs of base_dn */
-    char *base_dn, *id, *identity; /* owned; the identity is for messages: a bind DN, or what stands for one */
+    int base_depth;    /* RDNs of base_dn */
+    char *base_dn;     /* owned, as those below */
+    char *instance_dn; /* the entry above "globals" and "environments" */
+    size_t instance_dn_len;
+    char *identity; /* for messages: a bind DN, or what stands for one */
 } skv_ldap_store;
 
 /* Lives on the stack of an operation, as the first member of what else that needs. */
@@ -71,9 +74,8 @@ typedef struct skv_ldap_answer {
 
 void skv_ldap_answer_free(skv_ldap_answer *answer);
 
-/* Attributes to ask for: none; and the object class. */
+/* Attributes to ask for: none. */
 extern const char *const skv_ldap_no_attributes[];
-extern const char *const skv_ldap_class_attribute[];
 
 /* Reads one entry. An entry that is there but may not be seen is LDAP_INSUFFICIENT_ACCESS. */
 int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer);

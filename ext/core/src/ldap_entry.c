@@ -14,8 +14,7 @@ char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_
 
     if (!len)
         dn = skv_copy_string(store->base_dn, strlen(store->base_dn));
-    else if (skv_dn_from_path(store->layout, kind, store->base_dn, strlen(store->base_dn), store->id, strlen(store->id),
-                              path, len, reply) == SKV_OK)
+    else if (skv_dn_below(store->layout, kind, store->instance_dn, store->instance_dn_len, path, len, reply) == SKV_OK)
         dn = skv_copy_string(skv_reply_data(reply), skv_reply_size(reply));
     else
         return NULL;
@@ -46,9 +45,33 @@ char *skv_ldap_twin(const char *dn)
 
 /* ---- Reading ---- */
 
+const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call)
+{
+    static const char *const hex[] = {"objectClass", NULL};
+
+    return call->store->layout == SKV_LAYOUT_HEX ? hex : skv_ldap_no_attributes;
+}
+
+const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool with_csn)
+{
+    static const char *const plain[] = {"simpkvJsonValue", NULL};
+    static const char *const plain_csn[] = {"simpkvJsonValue", "entryCSN", NULL};
+    static const char *const hex[] = {"objectClass", "simpkvJsonValue", NULL};
+    static const char *const hex_csn[] = {"objectClass", "simpkvJsonValue", "entryCSN", NULL};
+
+    if (call->store->layout == SKV_LAYOUT_HEX)
+        return with_csn ? hex_csn : hex;
+    return with_csn ? plain_csn : plain;
+}
+
 static bool is_text(const struct berval *value, const char *text)
 {
     return value->bv_len == strlen(text) && strncasecmp(value->bv_val, text, value->bv_len) == 0;
+}
+
+static bool starts_with(const struct berval *dn, const char *type)
+{
+    return dn->bv_len >= strlen(type) && strncasecmp(dn->bv_val, type, strlen(type)) == 0;
 }
 
 static void read_attribute(skv_ldap_entry *entry, const struct berval *type, const struct berval *values)
@@ -67,7 +90,7 @@ static void read_attribute(skv_ldap_entry *entry, const struct berval *type, con
     }
 }
 
-int skv_ldap_entry_read(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
+static int read_entry(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
 {
     BerElement *ber = NULL;
     int error;
@@ -90,10 +113,14 @@ int skv_ldap_entry_read(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entr
 int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
 {
     LDAP *handle = skv_conn_handle(call->conn);
-    int error = skv_ldap_entry_read(handle, ldap_first_entry(handle, answer->message), entry);
+    int error = read_entry(handle, ldap_first_entry(handle, answer->message), entry);
 
     if (error != LDAP_SUCCESS)
         answer->code = error;
+    if (call->store->layout == SKV_LAYOUT_PLAIN) {
+        entry->is_key = starts_with(&entry->dn, KEY_TYPE);
+        entry->is_folder = starts_with(&entry->dn, FOLDER_TYPE);
+    }
     return error;
 }
 

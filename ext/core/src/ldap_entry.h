@@ -13,17 +13,18 @@ char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_
  * frees it; NULL when out of memory. */
 char *skv_ldap_twin(const char *dn);
 
+/* Attributes to ask for, to know what an entry is; and for its document as well, `with_csn` also for its entryCSN. */
+const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call);
+const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool with_csn);
+
 /* What was read of an entry. All of it points into the message that it came in. */
 typedef struct skv_ldap_entry {
     struct berval dn;
-    bool is_key, is_folder;      /* by its object classes */
+    bool is_key, is_folder;      /* in the plain layout by its DN, in the hex layout by its object classes */
     struct berval document, csn; /* bv_val is NULL if the entry does not show any */
 } skv_ldap_entry;
 
-/* LDAP_SUCCESS, or libldap's error. `message` is an entry. */
-int skv_ldap_entry_read(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry);
-
-/* The same for the one entry of an answer. */
+/* Reads the one entry of an answer. LDAP_SUCCESS, or libldap's error. */
 int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry);
 
 /* Overwrites the document where it was received. */

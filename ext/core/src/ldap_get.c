@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static const char *const document_attributes[] = {"objectClass", "simpkvJsonValue", NULL};
-
 static int take_document(skv_ldap_call *call, skv_ldap_answer *answer)
 {
     skv_ldap_entry entry;
@@ -35,7 +33,7 @@ static int attempt_get(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
-    switch (skv_ldap_read(call, call->dn, document_attributes, &answer)) {
+    switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, false), &answer)) {
     case LDAP_SUCCESS:
         take_document(call, &answer);
         break;

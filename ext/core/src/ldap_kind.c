@@ -24,7 +24,7 @@ int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind)
     skv_ldap_answer answer;
 
     *kind = SKV_KIND_NONE;
-    switch (skv_ldap_read(call, dn, skv_ldap_class_attribute, &answer)) {
+    switch (skv_ldap_read(call, dn, skv_ldap_kind_attributes(call), &answer)) {
     case LDAP_SUCCESS:
         kind_of_entry(call, dn, &answer, kind);
         break;

@@ -323,14 +323,13 @@ static int put_absent(put_call *put, const skv_ldap_answer *answer)
 
 static int one_round(put_call *put)
 {
-    static const char *const plain[] = {"objectClass", "simpkvJsonValue", NULL};
-    static const char *const with_csn[] = {"objectClass", "simpkvJsonValue", "entryCSN", NULL};
     skv_ldap_call *call = &put->call;
     skv_ldap_entry entry = {0};
+    bool with_csn = put->args->condition == SKV_PUT_EXPECT;
     skv_ldap_answer answer;
     int status;
 
-    switch (skv_ldap_read(call, call->dn, put->args->condition == SKV_PUT_EXPECT ? with_csn : plain, &answer)) {
+    switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, with_csn), &answer)) {
     case LDAP_SUCCESS:
         status = skv_ldap_entry_of(call, &answer, &entry) == LDAP_SUCCESS ? put_present(put, &entry)
                                                                           : skv_ldap_fail(call, &answer);

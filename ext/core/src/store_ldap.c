@@ -10,7 +10,7 @@ static void store_close(skv_store *store)
     skv_ldap_store *ldap = (skv_ldap_store *)store;
 
     skv_free(ldap->base_dn);
-    skv_free(ldap->id);
+    skv_free(ldap->instance_dn);
     skv_free(ldap->identity);
     skv_free(ldap);
 }
@@ -150,18 +150,22 @@ static int read_options(settings *s, const char *options, size_t options_len, sk
 
 /* ---- What the options must be together ---- */
 
-static int check_id(const settings *s, skv_reply *reply)
+/* Takes the instance's DN from that of one of its roots, which shows whether base and id make one. */
+static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *reply)
 {
-    char *dn = NULL;
-    /* The DN of a root shows whether base and id make one. */
-    const skv_ldap_store probe = {
-        .layout = s->layout, .base_dn = (char *)(uintptr_t)s->base_dn, .id = (char *)(uintptr_t)s->id};
+    static const char root[] = "globals", root_rdn[] = "ou=globals,";
 
     if (!*s->id)
         return skv_fail(reply, SKV_INVALID, "a store of type 'ldap' needs an 'id'");
-    dn = skv_ldap_dn(&probe, SKV_KIND_FOLDER, "globals", strlen("globals"), reply);
-    skv_free(dn);
-    if (!dn || s->layout == SKV_LAYOUT_HEX || s->fold_case || !strpbrk(s->id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    if (skv_dn_from_path(s->layout, SKV_KIND_FOLDER, s->base_dn, strlen(s->base_dn), s->id, strlen(s->id), root,
+                         strlen(root), reply) != SKV_OK)
+        return reply->status;
+    store->instance_dn_len = skv_reply_size(reply) - strlen(root_rdn);
+    store->instance_dn = skv_copy_string(skv_reply_data(reply) + strlen(root_rdn), store->instance_dn_len);
+    skv_reply_reset(reply);
+    if (!store->instance_dn)
+        return skv_fail_memory(reply);
+    if (s->layout == SKV_LAYOUT_HEX || s->fold_case || !strpbrk(s->id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
         return reply->status;
     return skv_fail(reply, SKV_INVALID,
                     "id '%s' has capital letters, which do not count in a directory: set 'fold_case' if it is to share "
@@ -235,9 +239,8 @@ static int fill(skv_ldap_store *store, const settings *s, skv_reply *reply)
     store->fold_case = s->fold_case;
     store->base_depth = skv_dn_depth(s->base_dn, strlen(s->base_dn));
     store->base_dn = skv_copy_string(s->base_dn, strlen(s->base_dn));
-    store->id = skv_copy_string(s->id, strlen(s->id));
     store->identity = skv_copy_string(identity, strlen(identity));
-    if (!store->base_dn || !store->id || !store->identity)
+    if (!store->base_dn || !store->identity)
         return skv_fail_memory(reply);
     store->reads = pool_for(s, s->ldap_uri, reply);
     store->writes = store->reads && *s->write_uri ? pool_for(s, s->write_uri, reply) : store->reads;
@@ -255,14 +258,12 @@ skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *rep
         skv_fail(reply, SKV_INVALID, "Plugin missing 'ldap_uri' configuration");
         return NULL;
     }
-    if (check_id(&s, reply) != SKV_OK)
-        return NULL;
     store = skv_alloc_zeroed(1, sizeof *store);
     if (!store) {
         skv_fail_memory(reply);
         return NULL;
     }
-    if (fill(store, &s, reply) == SKV_OK)
+    if (locate_instance(store, &s, reply) == SKV_OK && fill(store, &s, reply) == SKV_OK)
         return &store->store;
     store_close(&store->store);
     return NULL;
