@@ -111,8 +111,9 @@ module Layers
     def initialize(adapter, _compiler, backend)
       super()
       @adapter = adapter
-      @options = { 'environment' => 'production', 'softfail' => false, 'backend' => 'default',
-                   'backends' => { 'default' => backend } }
+      # Frozen, as the functions give them.
+      @options = Simpkv::Config.frozen('environment' => 'production', 'softfail' => false, 'backend' => 'default',
+                                       'backends' => { 'default' => backend })
     end
 
     def get(name)

@@ -352,9 +352,11 @@ static int run_list_next(call *c)
     return skv_list_next(c->list, c->timeout_ms, c->cancel, c->reply);
 }
 
-/* Sorts the records of one page into the Hash and Arrays that a list answers. */
+/* Sorts the records of one page into the Hash and Arrays that a list answers. For a document, a block of the list's
+ * answers what is to stand there in its place. */
 static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE errors)
 {
+    const bool block = rb_block_given_p();
     const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
 
     while (p < end) {
@@ -366,7 +368,11 @@ static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE
         if (*p == 'f') {
             rb_ary_push(folders, name);
         } else {
+            /* Frozen, it is a Hash's key as it is. */
+            rb_str_freeze(name);
             body = skv_rb_utf8(p + RECORD_HEADER + lengths[0], lengths[1]);
+            if (block && *p == 'k')
+                body = rb_yield_values(2, name, body);
             rb_hash_aset(*p == 'k' ? keys : errors, name, body);
         }
         p += RECORD_HEADER + lengths[0] + lengths[1];

@@ -23,6 +23,16 @@ module Simpkv
       end
     end
 
+    # @param value [Object] options, or a part of them
+    # @return [Object] a {copy} whose hashes and arrays nobody can change
+    def self.frozen(value)
+      case value
+      when Hash then value.transform_values { |member| frozen(member) }.freeze
+      when Array then value.map { |member| frozen(member) }.freeze
+      else value
+      end
+    end
+
     # @param agent [Boolean] whether it is for an agent, which calls functions for Deferred alone, and does not have the
     #   Hiera data that its catalog was made from
     # @return [Hash] the `backends` of a site that has configured none: a new hash

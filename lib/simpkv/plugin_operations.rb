@@ -28,8 +28,8 @@ module Simpkv
     end
 
     # An entry that cannot be read makes the whole list fail.
-    def list(keydir)
-      found = list_partial(keydir)
+    def list(keydir, &block)
+      found = list_partial(keydir, &block)
       return found if found[:result].nil? || found[:result][:errors].empty?
 
       name, why = found[:result][:errors].min_by(&:first)
@@ -37,8 +37,8 @@ module Simpkv
     end
 
     # What `skip_undecodable` asks for: the entries that cannot be read are told apart, as `errors:`.
-    def list_partial(keydir)
-      attempt(:list, nil) { @store.list(keydir) }
+    def list_partial(keydir, &block)
+      attempt(:list, nil) { @store.list(keydir, &block) }
     end
 
     def put(key, document)

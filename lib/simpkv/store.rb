@@ -121,11 +121,15 @@ module Simpkv
     # What is in a folder, not in the folders below it.
     #
     # @param folder [String]
+    # @yield while the server looks for more, each document that was found
+    # @yieldparam name [String]
+    # @yieldparam document [String]
+    # @yieldreturn [Object] what is to stand in the document's place
     # @return [Hash] `{keys: {name => document}, folders: [name], errors: {name => why}}`, unsorted; `errors` are the
     #   keys that could not be read
     # @raise [NotFoundError] there is no such folder
-    def list(folder)
-      @native.list(folder, @timeout_ms)
+    def list(folder, &block)
+      @native.list(folder, @timeout_ms, &block)
     end
 
     # Releases the store; calls that are under way end as usual, later ones raise {InvalidError}.

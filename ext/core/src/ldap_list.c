@@ -4,12 +4,8 @@
 
 #include <string.h>
 
-/* A page ends when it has this much, or so many records. It need not be one of the server's: those are read entry by
- * entry. */
+/* A page ends with one of the server's, or when it has this much. */
 #define PAGE_BYTES ((size_t)256 << 10)
-#define PAGE_RECORDS 500
-
-static const char *const attributes[] = {"objectClass", "simpkvJsonValue", NULL};
 
 typedef struct ldap_list {
     skv_ldap_call call; /* its conn is borrowed from the first page to the last */
@@ -75,13 +71,26 @@ static int check_empty(ldap_list *list)
     return kind == SKV_KIND_KEY ? not_found(call) : no_folder(list);
 }
 
+/* An LDAP result; LDAP_SUCCESS without an entry if there is none on any page. */
+static int read_first(ldap_list *list)
+{
+    for (;;) {
+        int code = skv_ldap_search_next(&list->call, &list->search, &list->first);
+
+        if (code != LDAP_SUCCESS || list->first.message || list->search.over)
+            return code;
+        skv_ldap_answer_free(&list->first);
+    }
+}
+
 /* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
 static int attempt(skv_ldap_call *call)
 {
     ldap_list *list = (ldap_list *)call;
 
-    list->search = (skv_ldap_search_state){.dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = attributes};
-    switch (skv_ldap_search_next(call, &list->search, &list->first)) {
+    list->search = (skv_ldap_search_state){
+        .dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = skv_ldap_document_attributes(call, false)};
+    switch (read_first(list)) {
     case LDAP_SUCCESS:
         if (!list->first.message) {
             check_empty(list);
@@ -172,15 +181,16 @@ static int take_entry(ldap_list *list, skv_ldap_answer *answer, skv_reply *page)
     return skv_reply_done(page);
 }
 
-/* Whether more can be added to the page. */
+/* Adds the next entry. Whether there may be more on the page. */
 static bool next_entry(ldap_list *list, skv_reply *page)
 {
     skv_ldap_answer answer = list->first;
-    bool interrupted;
+    bool interrupted, at_end;
 
     list->first = (skv_ldap_answer){0};
     if (!answer.message)
         skv_ldap_search_next(&list->call, &list->search, &answer);
+    at_end = !answer.message && page->number;
     interrupted = answer.code == LDAP_USER_CANCELLED;
     /* What is on the page already is handed out first. */
     if (answer.code != LDAP_SUCCESS && !(interrupted && page->number))
@@ -190,7 +200,7 @@ static bool next_entry(ldap_list *list, skv_reply *page)
     skv_ldap_answer_free(&answer);
     if (list->search.over || (page->status != SKV_OK && !interrupted))
         let_go(list);
-    return list->call.conn && !interrupted && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS;
+    return list->call.conn && !interrupted && !at_end && page->data.len < PAGE_BYTES;
 }
 
 static void add_roots(ldap_list *list, skv_reply *page)

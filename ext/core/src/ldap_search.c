@@ -47,29 +47,36 @@ static int take_reference(skv_ldap_call *call, skv_ldap_answer *answer)
     return answer->code = error == LDAP_SUCCESS ? LDAP_REFERRAL : error;
 }
 
+/* Ends a page. The server makes the next while its reader is at work on this one. */
+static int end_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    if (skv_ldap_parse(call, answer) != LDAP_SUCCESS)
+        search->over = true;
+    else if (turn_page(call, search, answer) == LDAP_SUCCESS && !search->over)
+        answer->code = ask(call, search);
+    ldap_msgfree(answer->message);
+    answer->message = NULL;
+    return answer->code;
+}
+
 int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
-    for (*answer = (skv_ldap_answer){0}; !search->over; skv_ldap_answer_free(answer)) {
-        if (!search->started && (answer->code = ask(call, search)) != LDAP_SUCCESS)
-            return answer->code;
-        answer->code = skv_conn_result(call->conn, search->id, LDAP_MSG_ONE, &answer->message);
-        if (answer->code != LDAP_SUCCESS)
-            return answer->code;
-        switch (ldap_msgtype(answer->message)) {
-        case LDAP_RES_SEARCH_ENTRY:
-            return LDAP_SUCCESS;
-        case LDAP_RES_SEARCH_REFERENCE:
-            return take_reference(call, answer);
-        case LDAP_RES_SEARCH_RESULT:
-            if (skv_ldap_parse(call, answer) != LDAP_SUCCESS) {
-                search->over = true;
-                return answer->code;
-            }
-            if (turn_page(call, search, answer) != LDAP_SUCCESS)
-                return answer->code;
-        }
+    *answer = (skv_ldap_answer){0};
+    if (search->over)
+        return LDAP_SUCCESS;
+    if (!search->started && (answer->code = ask(call, search)) != LDAP_SUCCESS)
+        return answer->code;
+    answer->code = skv_conn_result(call->conn, search->id, LDAP_MSG_ONE, &answer->message);
+    if (answer->code != LDAP_SUCCESS)
+        return answer->code;
+    switch (ldap_msgtype(answer->message)) {
+    case LDAP_RES_SEARCH_ENTRY:
+        return LDAP_SUCCESS;
+    case LDAP_RES_SEARCH_REFERENCE:
+        return take_reference(call, answer);
+    default:
+        return end_page(call, search, answer);
     }
-    return LDAP_SUCCESS;
 }
 
 void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)

@@ -16,8 +16,9 @@ typedef struct skv_ldap_search_state {
 
 /*
  * Reads the next entry into answer->message, which the caller frees with skv_ldap_answer_free(): LDAP_SUCCESS with an
- * entry, or without at the end. Otherwise the answer says what is wrong; skv_ldap_search_failed() then fails the reply.
- * The limits of each round trip are the call's.
+ * entry, or without one at the end of a page; then the search is over, or the next page has been asked for. Otherwise
+ * the answer says what is wrong; skv_ldap_search_failed() then fails the reply. The limits of each round trip are the
+ * call's.
  */
 int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer);
 

@@ -51,15 +51,13 @@ static int enumerate(tree_call *tree)
     skv_ldap_call *call = &tree->call;
     skv_ldap_search_state search = {.dn = call->dn, .scope = LDAP_SCOPE_SUBTREE, .attributes = skv_ldap_no_attributes};
     skv_ldap_answer answer = {0};
-    bool more = true;
 
     skv_buf_clear(&tree->dns);
     tree->count = 0;
-    while (more && call->reply->status == SKV_OK) {
+    while (!search.over && call->reply->status == SKV_OK) {
         skv_conn_begin(call->conn, skv_ldap_round_trip(call));
         skv_ldap_search_next(call, &search, &answer);
-        more = answer.code == LDAP_SUCCESS && answer.message;
-        if (more)
+        if (answer.message && answer.code == LDAP_SUCCESS)
             add_name(tree, &answer);
         else if (answer.code != LDAP_SUCCESS && answer.code != LDAP_NO_SUCH_OBJECT)
             skv_ldap_search_failed(call, &answer);

@@ -15,7 +15,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @return [Hash{String => Object}] the configured plugins of this catalog, by `<type>/<id>`
   attr_reader :plugin_instances
 
-  # @return [Hash{Hash => Hash}] merged options, by the options of the call that they were made from
+  # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the call that they were made from
   attr_reader :merged_options
 
   # @return [Hash, nil] `simpkv::options` of Hiera, once it was looked up
@@ -27,6 +27,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     warnings.each { |warning| Puppet.warning(warning) }
     @plugin_instances = {}
     @configured = {}
+    @plugins_of = {}.compare_by_identity
     @merged_options = {}
     @warned = []
   end
@@ -44,15 +45,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @raise [RuntimeError] when it cannot be made or configured
   # @raise [Simpkv::ConfigError] when it is in use already with another location or identity
   def plugin_instance(options)
-    backend = chosen_backend(options)
-    name = "#{backend['type']}/#{backend['id']}"
-    if plugin_instances.key?(name)
-      check_unchanged(name, backend) unless @configured[name] == backend
-    else
-      plugin_instances[name] = configured_plugin(name, backend['type'], options)
-      @configured[name] = Simpkv::Config.copy(backend)
-    end
-    plugin_instances[name]
+    @plugins_of[options] || find_plugin(options)
   end
 
   # Puts a key below the folder of its environment, or of the global keys, or takes it out of there.
@@ -118,9 +111,16 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def list(keydir, options)
     reply(options, nil) do |plugin|
       skip = Simpkv::Config.flag(options, 'skip_undecodable')
-      found = listing(plugin, keydir, options, skip)
-      keys = found[:keys].sort_by(&:first).map { |name, json| [name, entry(keydir, name, json, skip)] }
-      { keys: keys.to_h.compact, folders: found[:folders].sort }
+      entries = {}
+      found = listing(plugin, keydir, options, skip) do |name, json|
+        entries[name] = entry(keydir, name, json, skip)
+        nil
+      end
+      keys = found[:keys].keys.sort.each_with_object({}) do |name, sorted|
+        decoded = entries.fetch(name) { entry(keydir, name, found[:keys][name], skip) }
+        sorted[name] = decoded if decoded
+      end
+      { keys: keys, folders: found[:folders].sort }
     end
   end
 
@@ -169,10 +169,10 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   #
   # @return [Object] the result
   # @raise [RuntimeError] when the plugin raises, says that it failed, or answers what is no answer
-  def ask(plugin, operation, *arguments)
+  def ask(plugin, operation, *arguments, &block)
     raise "the plugin has no method '#{operation}'" unless plugin.respond_to?(operation)
 
-    answer = contained { plugin.public_send(operation, *arguments) }
+    answer = contained { plugin.public_send(operation, *arguments, &block) }
     raise "#{operation} did not answer a Hash" unless answer.is_a?(Hash)
 
     why = answer[:err_msg].to_s
@@ -236,16 +236,18 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # A path where a key can be: not one that is the root of an environment or of the global keys.
   def key_path(key, options)
     path = normalize_key(key, options)
-    raise "Key specifies a folder: '#{key}'" if path.match?(%r{\A(globals|environments(/[^/]+)?)\z})
+    root = path.count('/') < 2 && path.match?(%r{\A(globals|environments(/[^/]+)?)\z})
+    raise "Key specifies a folder: '#{key}'" if root
 
     path
   end
 
-  def listing(plugin, keydir, options, skip)
+  # What a plugin finds in a folder. It may yield names and documents before that, while it waits for more.
+  def listing(plugin, keydir, options, skip, &block)
     path = normalize_key(keydir, options)
-    return ask(plugin, :list, path) unless skip && plugin.respond_to?(:list_partial)
+    return ask(plugin, :list, path, &block) unless skip && plugin.respond_to?(:list_partial)
 
-    found = ask(plugin, :list_partial, path)
+    found = ask(plugin, :list_partial, path, &block)
     (found[:errors] || {}).sort_by(&:first).each { |name, why| skipped(keydir, name, why) }
     found
   end
@@ -271,9 +273,23 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def chosen_backend(options)
     backends = options['backends']
     backend = backends[options['backend']] if backends.is_a?(Hash)
-    return backend if backend.is_a?(Hash) && %w[type id].all? { |name| backend[name].is_a?(String) }
+    return backend if backend.is_a?(Hash) && backend['type'].is_a?(String) && backend['id'].is_a?(String)
 
     raise "Malformed backend config: 'type' and 'id' of backend '#{options['backend']}' must be Strings"
+  end
+
+  # What {#plugin_instance} answers. For options that cannot change it need not be found again.
+  def find_plugin(options)
+    backend = chosen_backend(options)
+    name = "#{backend['type']}/#{backend['id']}"
+    if plugin_instances.key?(name)
+      check_unchanged(name, backend) unless @configured[name] == backend
+    else
+      plugin_instances[name] = configured_plugin(name, backend['type'], options)
+      @configured[name] = Simpkv::Config.copy(backend)
+    end
+    @plugins_of[options] = plugin_instances[name] if [options, options['backends'], backend].all?(&:frozen?)
+    plugin_instances[name]
   end
 
   def configured_plugin(name, type, options)

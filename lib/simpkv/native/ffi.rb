@@ -149,7 +149,7 @@ module Simpkv
         call(:skv_deletetree, folder, timeout_ms, :number) == 1
       end
 
-      def list(folder, timeout_ms)
+      def list(folder, timeout_ms, &block)
         found = { keys: {}, folders: [], errors: {} }
         arguments = Calls.bytes(folder)
         open_store do |store|
@@ -157,7 +157,7 @@ module Simpkv
             list = nil
             Calls.reply { |r| list = Library.skv_list_open(store, *arguments, timeout_ms, nil, r) }
             begin
-              read(list, timeout_ms, found)
+              read(list, timeout_ms, found, &block)
             ensure
               Library.skv_list_close(list)
             end
@@ -201,9 +201,9 @@ module Simpkv
       end
 
       # Reads all pages.
-      def read(list, timeout_ms, found)
+      def read(list, timeout_ms, found, &block)
         while (page = next_page(list, timeout_ms))
-          unpack(page, found)
+          unpack(page, found, &block)
           Calls.interruptible
         end
       end
@@ -219,12 +219,12 @@ module Simpkv
         offset = 0
         while offset < page.bytesize
           kind, name_size, body_size = page.byteslice(offset, HEADER_SIZE).unpack(HEADER)
-          name = page.byteslice(offset + HEADER_SIZE, name_size)
+          name = page.byteslice(offset + HEADER_SIZE, name_size).freeze
           body = page.byteslice(offset + HEADER_SIZE + name_size, body_size)
           offset += HEADER_SIZE + name_size + body_size
+          body = yield(name, body) if kind == 'k' && block_given?
           file(found, kind, name, body)
         end
-        found
       end
 
       def file(found, kind, name, body)

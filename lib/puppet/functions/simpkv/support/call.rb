@@ -72,7 +72,7 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
   # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own.
   def merge(scope, adapter, options)
     merged = internal_call_function(scope, 'simpkv::support::config::merge', [options, adapter.backends])
-    adapter.merged_options[Simpkv::Config.copy(options)] = merged
+    adapter.merged_options[Simpkv::Config.copy(options)] = Simpkv::Config.frozen(merged)
   end
 
   def present(operation, result)
