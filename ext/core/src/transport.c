@@ -1,5 +1,7 @@
 #include "transport.h"
 
+#include "awake.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,7 +17,8 @@ struct skv_transport {
     bool resumable;   /* an interrupt of a read is no failure */
     bool interrupted; /* by such a one */
     bool answer_due;  /* nothing was read since the last write: there is nothing to read before poll() says so */
-    size_t from, to;  /* what was read ahead and not handed out yet */
+    skv_awake awake;
+    size_t from, to; /* what was read ahead and not handed out yet */
     char ahead[READ_AHEAD];
 };
 
@@ -32,6 +35,7 @@ skv_transport *skv_transport_new(int fd)
     transport->wait = NULL;
     transport->has_sent = transport->resumable = transport->interrupted = transport->answer_due = false;
     transport->from = transport->to = 0;
+    skv_awake_init(&transport->awake);
     return transport;
 }
 
@@ -129,10 +133,13 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
 /* 0 when there is something to read. */
 static ber_slen_t wait_to_read(skv_transport *transport)
 {
-    int status = wait_for(transport, POLLIN);
+    int64_t began = skv_now_ns();
+    int status = skv_awake_wait(&transport->awake, transport->fd) ? SKV_OK : wait_for(transport, POLLIN);
 
-    if (status == SKV_OK)
+    if (status == SKV_OK) {
+        skv_awake_learn(&transport->awake, skv_now_ns() - began);
         return 0;
+    }
     if (status != SKV_INTERRUPTED || !transport->resumable)
         return fail(transport, status);
     transport->interrupted = true;
