@@ -10,7 +10,7 @@
 #include "json_write.h"
 #include "reply.h"
 
-static ID id_generate, id_parse, id_compare_by_identity_p;
+static ID id_generate, id_parse, id_compare_by_identity_p, id_value, id_metadata;
 static int utf8_index, usascii_index, binary_index;
 
 /* What the Ruby module of that file answers. */
@@ -400,8 +400,58 @@ static VALUE parse(VALUE self, VALUE string)
     return value;
 }
 
+static bool is_named(const skv_json_reader *reader, const char *name)
+{
+    return !reader->escaped && reader->len == strlen(name) && memcmp(reader->text, name, reader->len) == 0;
+}
+
+/* The members of a document that has a value, perhaps metadata, and nothing else; false if it is not such a one. */
+static bool read_members(skv_json_reader *reader, VALUE *value, VALUE *metadata)
+{
+    skv_json_token token;
+
+    if (skv_json_read(reader) != SKV_JSON_OBJECT)
+        return false;
+    while ((token = skv_json_read(reader)) == SKV_JSON_NAME) {
+        VALUE *member = is_named(reader, "value") ? value : is_named(reader, "metadata") ? metadata : NULL;
+
+        if (!member || (*member = read_value(reader, skv_json_read(reader))) == Qundef)
+            return false;
+    }
+    return token == SKV_JSON_OBJECT_END && skv_json_read(reader) == SKV_JSON_END && *value != Qundef;
+}
+
+/*
+ * call-seq: Simpkv::Native.plain_document(string) -> {value:, metadata:} or nil
+ *
+ * The short way to read what most documents are; nil for all others, and for what is none.
+ */
+static VALUE plain_document(VALUE self, VALUE string)
+{
+    VALUE value = Qundef, metadata = Qnil, document = Qnil;
+    skv_json_reader reader;
+
+    StringValue(string);
+    if (!holds_utf8(string))
+        return Qnil;
+    skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
+    if (read_members(&reader, &value, &metadata) && (NIL_P(metadata) || RB_TYPE_P(metadata, T_HASH))) {
+        const VALUE pairs[] = {ID2SYM(id_value), value, ID2SYM(id_metadata),
+                               NIL_P(metadata) ? rb_hash_new() : metadata};
+
+        document = rb_hash_new();
+        rb_hash_bulk_insert(4, pairs, document);
+    }
+    RB_GC_GUARD(value);
+    RB_GC_GUARD(metadata);
+    RB_GC_GUARD(string);
+    return document;
+}
+
 void skv_rb_init_json(VALUE native)
 {
+    id_value = rb_intern("value");
+    id_metadata = rb_intern("metadata");
     id_generate = rb_intern("generate");
     id_parse = rb_intern("parse");
     id_compare_by_identity_p = rb_intern("compare_by_identity?");
@@ -410,4 +460,5 @@ void skv_rb_init_json(VALUE native)
     binary_index = rb_ascii8bit_encindex();
     rb_define_singleton_method(native, "generate", generate, 1);
     rb_define_singleton_method(native, "parse", parse, 1);
+    rb_define_singleton_method(native, "plain_document", plain_document, 1);
 }

@@ -36,14 +36,7 @@ module Simpkv
       #   foreign encoding both are as they are stored, and `encoding:` is there too.
       # @raise [MalformedError] it is not a document, or its value is encoded in an unknown way
       def decode(bytes, foreign: nil)
-        document = read(bytes)
-        malformed("'value' missing") unless document.is_a?(Hash) && document.key?('value')
-        metadata = document['metadata']
-        metadata = {} if metadata.nil?
-        malformed("'metadata' is not a Hash") unless metadata.is_a?(Hash)
-        return { value: document['value'], metadata: metadata, encoding: foreign } if foreign?(document, foreign)
-
-        { value: value_of(document), metadata: metadata }
+        Native.plain_document(bytes) || decode_any(bytes, foreign)
       end
 
       # @param string [String]
@@ -60,8 +53,18 @@ module Simpkv
 
       private
 
-      def foreign?(document, encoding)
-        !encoding.nil? && document['encoding'] == encoding
+      def decode_any(bytes, foreign)
+        document = read(bytes)
+        malformed("'value' missing") unless document.is_a?(Hash) && document.key?('value')
+        metadata = document['metadata']
+        metadata = {} if metadata.nil?
+        malformed("'metadata' is not a Hash") unless metadata.is_a?(Hash)
+        value = document['value']
+        encoding = document['encoding']
+        return { value: value, metadata: metadata } if encoding.nil?
+        return { value: value, metadata: metadata, encoding: foreign } if encoding == foreign
+
+        { value: plain(value, encoding), metadata: metadata }
       end
 
       def base64(string, metadata)
@@ -75,16 +78,8 @@ module Simpkv
         malformed("JSON parse error: #{e.message}")
       end
 
-      def value_of(document)
-        value = document['value']
-        case document['encoding']
-        when nil then value
-        when 'base64' then unpack(value)
-        else malformed('Unsupported encoding')
-        end
-      end
-
-      def unpack(value)
+      def plain(value, encoding)
+        malformed('Unsupported encoding') unless encoding == 'base64'
         malformed("'value' is not base64") unless value.is_a?(String)
         value.unpack1('m0')
       rescue ArgumentError

@@ -97,6 +97,11 @@ module Simpkv
         JsonReader.parse(document)
       end
 
+      # Ruby has no short way.
+      def plain_document(_document)
+        nil
+      end
+
       def stats
         parse(Calls.reply(:data) { |r| Library.skv_stats(r) })
       end
