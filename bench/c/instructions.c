@@ -4,6 +4,7 @@
  *
  *   instructions CASE TIMES     without a case, prints their names
  */
+#include <dn.h>
 #include <json_read.h>
 #include <json_write.h>
 #include <simpkv.h>
@@ -20,7 +21,8 @@
 #define LARGE                                                                                                          \
     "{\"value\":[" HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST      \
     "],\"metadata\":{}}"
-#define PLAIN_DN "simpkvKey=password,ou=app1,ou=production,ou=environments,ou=default,ou=instances," BASE
+#define INSTANCE_DN "ou=default,ou=instances," BASE
+#define PLAIN_DN "simpkvKey=password,ou=app1,ou=production,ou=environments," INSTANCE_DN
 
 static skv_reply *reply;
 
@@ -127,6 +129,13 @@ static void dn_hex(void)
     dn_from_path(SKV_LAYOUT_HEX);
 }
 
+/* As an open store does. */
+static void dn_below(void)
+{
+    must(skv_dn_below(SKV_LAYOUT_PLAIN, SKV_KIND_KEY, INSTANCE_DN, strlen(INSTANCE_DN), FOLDER "/password",
+                      strlen(FOLDER "/password"), reply));
+}
+
 static void path_from_dn(void)
 {
     must(skv_path_from_dn(SKV_LAYOUT_PLAIN, BASE, strlen(BASE), "default", 7, PLAIN_DN, strlen(PLAIN_DN), reply));
@@ -154,6 +163,7 @@ static const struct {
     {"join prefix and key", key_join},
     {"make a DN, plain", dn_plain},
     {"make a DN, hex", dn_hex},
+    {"make a DN of an open store", dn_below},
     {"read a DN", path_from_dn},
 };
 
