@@ -28,7 +28,9 @@ def check(counts)
     puts format('%<name>-40s %<count>7d, committed %<before>7s',
                 name: name, count: count, before: committed.fetch(name, 'none'))
   end
-  worse = counts.select { |name, count| count > committed.fetch(name, 0) * MARGIN }
+  strange = counts.keys - committed.keys
+  abort "#{strange.join(', ')}: nothing was committed: bin/bench --save instructions" if strange.any?
+  worse = counts.select { |name, count| count > committed[name] * MARGIN }
   abort "more instructions than were committed: #{worse.keys.join(', ')}" if worse.any?
 end
 

@@ -16,8 +16,8 @@ typedef struct contest_case {
 
 /*
  * Takes turns: prints "ready", does one operation on each thread, and prints the answer of the first. Then reads lines
- * with a number N, does N operations on each thread (BENCH_THREADS) and prints how many nanoseconds that took. Ends
- * with its input. Answers the exit status of the program, whose argument is the case.
+ * with a number N, does N operations on each thread (BENCH_THREADS) and prints how many nanoseconds that took, and how
+ * many of processors. Ends with its input. Answers the exit status of the program, whose argument is the case.
  */
 int contest_run(int argc, char **argv, const contest_case *cases, void *(*open)(void));
 

@@ -26,6 +26,7 @@ class Contest
   # The contestants, by name: a command to which the operation is added.
   COMMANDS = {
     'bare C loop' => [File.join(__dir__, '..', 'c', 'build', 'floor')],
+    'bare C loop, awake' => [{ 'BENCH_AWAKE' => '1' }, File.join(__dir__, '..', 'c', 'build', 'floor')],
     'bare C loop, 16 in flight' => [{ 'BENCH_WINDOW' => '16' }, File.join(__dir__, '..', 'c', 'build', 'floor')],
     'C core' => [File.join(__dir__, '..', 'c', 'build', 'core')],
     'store' => [*MRI, BY_RUBY, 'store'],
@@ -126,7 +127,7 @@ class Contest
   # @param more [Hash{String => String}] what it is told beside
   def contestant(name, operation, folder, settings = {}, more = {})
     own = "own-#{name.gsub(/[^a-z]+/i, '-').downcase}"
-    @store.put("#{folder.path}/#{own}", folder.documents.first) if operation == 'put_changed'
+    @store.put("#{folder.path}/#{own}", folder.documents.last) if operation == 'put_changed'
     environment, *command = environment_and_command(COMMANDS.fetch(name))
     OtherProcess.new([*command, operation], environment(folder, own, settings).merge(environment, more))
   end

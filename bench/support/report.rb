@@ -66,12 +66,14 @@ class Report
   private
 
   def table
-    lines = ['| case | contestant | median | spread | ratio | operations |', '|---|---|---:|---:|---:|---:|']
-    @rows.each do |row|
-      lines << format('| %<title>s | %<name>s | %<median>.2f us | %<spread>.0f %% | %<ratio>.2f | %<operations>d |',
-                      row.to_h.merge(median: row.median * 1e6, spread: row.spread * 100))
+    lines = ['| case | contestant | median | spread | ratio | processor | operations |',
+             '|---|---|---:|---:|---:|---:|---:|']
+    lines + @rows.map do |row|
+      format('| %<title>s | %<name>s | %<median>.2f us | %<spread>.0f %% | %<ratio>.2f | ' \
+             '%<processor>s | %<operations>d |',
+             row.to_h.merge(median: row.median * 1e6, spread: row.spread * 100,
+                            processor: row.processor ? format('%.2f us', row.processor * 1e6) : ''))
     end
-    lines
   end
 
   def bars
@@ -89,6 +91,6 @@ class Report
     return lines if @rows.empty?
 
     [*lines, '- contestants take turns in blocks of at most 500 operations, 80 each unless operations take long;',
-     '  the median of the blocks, and as spread their middle half over it']
+     '  the median of the blocks, and as spread their middle half over it; processor: what the contestant itself took']
   end
 end

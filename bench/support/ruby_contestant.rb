@@ -30,19 +30,20 @@ class Turns
     turn(1) { output.puts(send(@case[:told])) }
     output.flush
     while (line = input.gets)
-      output.puts(turn(Integer(line)))
+      output.puts(turn(Integer(line)).join(' '))
       output.flush
     end
   end
 
   private
 
-  # @return [Integer] how many nanoseconds the operations took, on all threads at the same time
+  # @return [Array(Integer, Integer)] how many nanoseconds the operations took, on all threads at the same time, and of
+  #   processors
   def turn(count)
     each_layer(@case[:before], count) if @case[:before]
     began = now
     each_layer(@case[:work], count)
-    took = now - began
+    took = now.zip(began).map { |after, before| after - before }
     yield if block_given?
     each_layer(@case[:after], count) if @case[:after]
     @done += count
@@ -63,7 +64,7 @@ class Turns
   end
 
   def now
-    Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+    [Process::CLOCK_MONOTONIC, Process::CLOCK_PROCESS_CPUTIME_ID].map { |clock| Process.clock_gettime(clock, :nanosecond) }
   end
 
   # ---- The work of each case ----

@@ -13,10 +13,13 @@ class SideBySide
   BLOCK_SECONDS = 0.004        # how long a block should take: long against the clock, short against the machine's moods
   BLOCK_MAX = QUICK ? 10 : 500 # operations in a block
 
-  Row = Struct.new(:title, :name, :median, :spread, :ratio, :operations, keyword_init: true)
+  Row = Struct.new(:title, :name, :median, :spread, :ratio, :processor, :operations, keyword_init: true)
 
   # A contestant that is a Proc.
   InProcess = Struct.new(:operation) do
+    # @return [nil] it is not known
+    def processor; end
+
     # @return [Object] what the operation comes to
     def answer
       operation.call
@@ -37,15 +40,16 @@ class SideBySide
   # @param blocks [Integer] how many blocks each does
   # @param warm [Numeric] how many seconds they take turns before it counts, all together
   # @return [Array<Row>] median seconds of an operation, spread (the middle half of the blocks over the median), ratio
-  #   of the first one's median to this one's: above 1 is faster than the first
+  #   of the first one's median to this one's: above 1 is faster than the first; and median seconds of its process's
+  #   processor time, where that is known
   # @raise [RuntimeError] when the contestants answer differently
   def self.run(title, contestants, equal: ->(answer) { answer }, seconds: BLOCK_SECONDS, blocks: BLOCKS, warm: 0)
     contestants = contestants.transform_values { |each| each.is_a?(Proc) ? InProcess.new(each) : each }
     check_equal(title, contestants, equal)
     sizes = block_sizes(contestants, seconds, warm)
-    times = measure(contestants, sizes, blocks)
-    first = median(times.values.first)
-    times.map { |name, each| row(title, name, each, ratio: first / median(each), size: sizes[name]) }
+    costs = measure(contestants, sizes, blocks)
+    first = median(costs.values.first.map(&:first))
+    costs.map { |name, each| row(title, name, each, first: first, size: sizes[name]) }
   end
 
   def self.check_equal(title, contestants, equal)
@@ -74,24 +78,29 @@ class SideBySide
     size
   end
 
+  # @return [Hash{String => Array<Array(Float, Float)>}] time of each block, and of processors or nil
   def self.measure(contestants, sizes, blocks)
     GC.start
-    times = contestants.transform_values { [] }
+    costs = contestants.transform_values { [] }
     blocks.times do |turn|
-      contestants.to_a.rotate(turn).each { |name, contestant| times[name] << contestant.time(sizes[name]) }
+      # Each comes after each of the others.
+      contestants.to_a.shuffle(random: Random.new(turn)).each do |name, contestant|
+        costs[name] << [contestant.time(sizes[name]), contestant.processor]
+      end
     end
-    times
+    costs
   end
 
   def self.median(times)
     times.sort[times.length / 2]
   end
 
-  def self.row(title, name, times, ratio:, size:)
-    sorted = times.sort
-    middle_half = sorted[times.length * 3 / 4] - sorted[times.length / 4]
-    Row.new(title: title, name: name, median: median(times), spread: middle_half / median(times), ratio: ratio,
-            operations: size * times.length)
+  def self.row(title, name, costs, first:, size:)
+    sorted = costs.map(&:first).sort
+    middle_half = sorted[costs.length * 3 / 4] - sorted[costs.length / 4]
+    processor = median(costs.map(&:last)) if costs.all?(&:last)
+    Row.new(title: title, name: name, median: median(sorted), spread: middle_half / median(sorted),
+            ratio: first / median(sorted), processor: processor, operations: size * costs.length)
   end
   private_class_method :check_equal, :block_sizes, :block_size, :measure, :median, :row
 end

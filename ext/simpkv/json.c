@@ -405,6 +405,8 @@ static bool is_named(const skv_json_reader *reader, const char *name)
     return !reader->escaped && reader->len == strlen(name) && memcmp(reader->text, name, reader->len) == 0;
 }
 
+#define ENCODING "\"encoding\":"
+
 /* The members of a document that has a value, perhaps metadata, and nothing else; false if it is not such a one. */
 static bool read_members(skv_json_reader *reader, VALUE *value, VALUE *metadata)
 {
@@ -432,7 +434,8 @@ static VALUE plain_document(VALUE self, VALUE string)
     skv_json_reader reader;
 
     StringValue(string);
-    if (!holds_utf8(string))
+    /* What is encoded would be read in vain. */
+    if (!holds_utf8(string) || memmem(RSTRING_PTR(string), (size_t)RSTRING_LEN(string), ENCODING, strlen(ENCODING)))
         return Qnil;
     skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
     if (read_members(&reader, &value, &metadata) && (NIL_P(metadata) || RB_TYPE_P(metadata, T_HASH))) {

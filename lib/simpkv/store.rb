@@ -121,7 +121,8 @@ module Simpkv
     # What is in a folder, not in the folders below it.
     #
     # @param folder [String]
-    # @yield while the server looks for more, each document that was found
+    # @yield while the server looks for more, each document that was found. The list keeps its connection meanwhile: the
+    #   block should not call a store, nor wait
     # @yieldparam name [String]
     # @yieldparam document [String]
     # @yieldreturn [Object] what is to stand in the document's place

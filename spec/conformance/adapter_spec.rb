@@ -31,6 +31,16 @@ Conformance.describe "The adapter's public names" do
     expect(adapter.plugin_instances).to eq("#{entry['type']}/conformance" => plugin)
   end
 
+  it 'give the same plugin for options that cannot change, but not before it could be configured' do
+    frozen = Simpkv::Config.frozen(options)
+    plugin = adapter.plugin_instance(frozen)
+    2.times { expect(adapter.plugin_instance(frozen)).to equal(plugin) }
+    expect(adapter.plugin_instance(options)).to equal(plugin)
+    wrong = Simpkv::Config.frozen('backend' => 'b', 'backends' => { 'b' => { 'type' => 'file', 'id' => 'w',
+                                                                             'root_path' => '/dev/null' } })
+    2.times { expect { adapter.plugin_instance(wrong) }.to raise_error(RuntimeError, /Unable to construct/) }
+  end
+
   it 'store, read, list and delete' do
     expect(adapter.put('a/b', { 'x' => 'é' }, { 'm' => 1 }, options)).to eq(result: true, err_msg: nil)
     expect(adapter.get('a/b', options)).to eq(result: { value: { 'x' => 'é' }, metadata: { 'm' => 1 } }, err_msg: nil)

@@ -39,6 +39,29 @@ RSpec.describe 'A plugin' do
 
   after { world.close }
 
+  # Has the plugin list by the block instead.
+  def plugin_that_lists(code)
+    world.add_plugin('zed', 'lister', <<-RUBY)
+      plugin_class = Class.new do
+        attr_reader :name
+        def initialize(name)
+          @name = name
+        end
+
+        def configure(_options)
+          { result: true, err_msg: nil }
+        end
+
+        def list(_keydir)
+          found = { keys: {}, folders: [] }
+          #{code}
+          { result: found, err_msg: nil }
+        end
+      end
+    RUBY
+    { 'backends' => { 'default' => { 'type' => 'lister', 'id' => 'x' } } }
+  end
+
   def calls
     File.readlines(log, encoding: 'UTF-8').map { |line| JSON.parse(line) }
   end
@@ -97,5 +120,30 @@ RSpec.describe 'A plugin' do
     second = world.add_plugin('zulu', 'acme', 'raise "not reached"')
     expect(world.adapter.backends).to include('acme')
     expect(world.warnings).to match([/\ASkipping load of simpkv plugin from #{second}: \S/])
+  end
+
+  it 'may yield what it lists as it comes, all of it or some' do
+    options = plugin_that_lists(<<-RUBY)
+      found[:keys] = { 'b' => 'not looked at', 'a' => '{"value":1}', 'c' => nil }
+      yield 'c', '{"value":3}'
+      yield 'b', '{"value":2}'
+      yield 'b', '{"value":"the last counts"}'
+      yield 'gone', '{"value":4}'
+    RUBY
+    expect(world.call('simpkv::list', 'f', options)['keys'].to_a).to eq(
+      [['a', { 'value' => 1 }], ['b', { 'value' => 'the last counts' }], ['c', { 'value' => 3 }]]
+    )
+  end
+
+  it 'is told of what it yielded and cannot be decoded no more than of what it answers' do
+    options = plugin_that_lists(<<-RUBY)
+      found[:keys] = { 'b' => nil, 'a' => nil, 'good' => nil }
+      found[:keys].each_key { |name| yield name, name == 'good' ? '{"value":1}' : 'h4sh' }
+    RUBY
+    expect { world.call('simpkv::list', 'f', options) }
+      .to raise_error(RuntimeError, %r{simpkv lister/x Error: Key 'f/a': Failed to deserialize: JSON parse error})
+    options['skip_undecodable'] = true
+    expect(world.call('simpkv::list', 'f', options)['keys']).to eq('good' => { 'value' => 1 })
+    expect(world.warnings).to match([%r{leaves out key 'f/a'}, %r{leaves out key 'f/b'}])
   end
 end

@@ -34,6 +34,20 @@ RSpec.describe 'A store in a directory' do
       .to eq(%w[SRCH ADD])
   end
 
+  it 'has asked for the next page while a block is at work on one, and gives up a list that the block ends' do
+    7.times { |number| store.put("globals/f/k#{number}", "{\"value\":#{number}}") }
+    paged = open_alone('page_size' => 2, 'pool_size' => 1)
+    asked = []
+    log_of do
+      paged.list('globals/f') { asked << slapd.log.scan(/SRCH base="ou=f,.*scope=1/).length }
+    end
+    expect(asked.map { |count| count - asked.first }.uniq.length).to be > 2
+    expect(paged.list('globals/f') { |name, _| break name }).to start_with('k')
+    expect { paged.list('globals/f') { raise 'enough' } }.to raise_error(RuntimeError, 'enough')
+    expect(paged.list('globals/f')[:keys].length).to eq(7)
+    expect(paged.get('globals/f/k3')).to eq('{"value":3}')
+  end
+
   # 389-DS answers two at a time ten times slower than one after the other.
   it 'has one operation at a time on a connection' do
     proxy = SilentProxy.new(slapd)

@@ -5,6 +5,45 @@ require_relative '../support/file_store'
 RSpec.describe Simpkv::Store do
   include FileStoreHelp
 
+  describe '#list with a block' do
+    before { (1..600).each { |number| store.put("globals/f/k#{number}", "d#{number}") } }
+
+    it 'has what the block makes of each document in its place' do
+      found = store.list('globals/f') { |name, document| [name, document] }
+      expect(found[:keys].length).to eq(600)
+      expect(found[:keys].values).to match_array((1..600).map { |number| ["k#{number}", "d#{number}"] })
+      expect(found[:keys].keys).to all(be_frozen)
+    end
+
+    it 'gives the block no folders' do
+      store.put('globals/f/g/k', 'd')
+      names = []
+      expect(store.list('globals/f') { |name, _| names << name }[:folders]).to eq(['g'])
+      expect(names).not_to include('g')
+    end
+
+    it 'ends when the block does: by an exception, break or throw, and leaves nothing open' do
+      open_files = -> { Dir.children('/proc/self/fd').length }
+      store.list('globals/f')
+      before = open_files.call
+      20.times do
+        expect { store.list('globals/f') { raise 'enough' } }.to raise_error(RuntimeError, 'enough')
+        expect(store.list('globals/f') { |name, _| break name }).to start_with('k')
+        expect(catch(:found) { store.list('globals/f') { |name, _| throw :found, name } }).to start_with('k')
+      end
+      expect(open_files.call).to be <= before
+      expect(store.list('globals/f')[:keys].length).to eq(600)
+    end
+
+    it 'lets the block use the store, and close it' do
+      found = store.list('globals/f') { |name, _| store.get("globals/f/#{name}").to_sym }
+      expect(found[:keys]['k7']).to eq(:d7)
+      other = open_store(root)
+      expect(other.list('globals/f') { other.close }[:keys].length).to eq(600)
+      expect { other.list('globals/f') }.to raise_error(Simpkv::InvalidError, /closed/)
+    end
+  end
+
   describe '.open' do
     it 'makes the root and its two folders, 0770 whatever the umask' do
       before = File.umask(0o077)

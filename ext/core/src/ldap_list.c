@@ -156,14 +156,14 @@ static void add_record(const skv_ldap_entry *entry, const skv_rdn *rdn, skv_repl
 }
 
 /* Adds the record of an entry, unless it is something else's than simpkv's. */
-static void add_entry(const skv_ldap_entry *entry, skv_reply *page)
+static void add_entry(const skv_ldap_store *store, const skv_ldap_entry *entry, skv_reply *page)
 {
     bool hex;
     skv_rdn rdn;
 
     if (!skv_rdn_first(entry->dn.bv_val, entry->dn.bv_len, &rdn))
         return;
-    hex = skv_rdn_is(&rdn, "simpkvHexId");
+    hex = store->layout == SKV_LAYOUT_HEX && skv_rdn_is(&rdn, "simpkvHexId");
     if (hex && !skv_rdn_unhex(&rdn))
         add_problem(page, &rdn, "its simpkvHexId is not made of hex digits");
     else if (hex || skv_rdn_is(&rdn, "simpkvKey") || (skv_rdn_is(&rdn, "ou") && entry->is_folder))
@@ -176,7 +176,7 @@ static int take_entry(ldap_list *list, skv_ldap_answer *answer, skv_reply *page)
 
     if (skv_ldap_entry_of(&list->call, answer, &entry) != LDAP_SUCCESS)
         return skv_ldap_fail(&list->call, answer);
-    add_entry(&entry, page);
+    add_entry(list->call.store, &entry, page);
     skv_ldap_entry_wipe(&entry);
     return skv_reply_done(page);
 }

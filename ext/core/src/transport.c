@@ -35,7 +35,7 @@ skv_transport *skv_transport_new(int fd)
     transport->wait = NULL;
     transport->has_sent = transport->resumable = transport->interrupted = transport->answer_due = false;
     transport->from = transport->to = 0;
-    skv_awake_init(&transport->awake);
+    transport->awake = (skv_awake){0};
     return transport;
 }
 
@@ -133,13 +133,13 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
 /* 0 when there is something to read. */
 static ber_slen_t wait_to_read(skv_transport *transport)
 {
-    int64_t began = skv_now_ns();
-    int status = skv_awake_wait(&transport->awake, transport->fd) ? SKV_OK : wait_for(transport, POLLIN);
+    bool may_last = transport->wait && !skv_wait_is_over(transport->wait);
+    int status = SKV_OK;
 
-    if (status == SKV_OK) {
-        skv_awake_learn(&transport->awake, skv_now_ns() - began);
+    if (!may_last || !skv_awake_wait(&transport->awake, transport->fd))
+        status = wait_for(transport, POLLIN);
+    if (status == SKV_OK)
         return 0;
-    }
     if (status != SKV_INTERRUPTED || !transport->resumable)
         return fail(transport, status);
     transport->interrupted = true;

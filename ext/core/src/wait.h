@@ -42,6 +42,9 @@ int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_n
 int skv_wait_answer(skv_wait *wait, struct pollfd *fd);
 int skv_wait_request(skv_wait *wait);
 
+/* Whether the deadline has come or the cancel handle has fired. */
+bool skv_wait_is_over(const skv_wait *wait);
+
 /* SKV_INTERRUPTED if the cancel handle fired, else SKV_OK: for loops that do not wait. */
 int skv_wait_check(skv_wait *wait);
 

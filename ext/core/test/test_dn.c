@@ -1,6 +1,7 @@
 /* Distinguished names: from path to DN and back, in both layouts. */
 #include "chaos.h"
 #include "check.h"
+#include "dn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,19 @@ static int kind_named(const char *name)
     return strcmp(name, "key") == 0 ? SKV_KIND_KEY : strcmp(name, "folder") == 0 ? SKV_KIND_FOLDER : SKV_KIND_NONE;
 }
 
+/* The same DN comes of that of the instance; it is in the reply. */
+static void check_below(int layout, int kind, const test_case *c)
+{
+    char *dn = strdup(skv_reply_data(reply)), *above;
+
+    skv_dn_from_path(layout, SKV_KIND_FOLDER, c->field[2], c->len[2], c->field[3], c->len[3], "globals", 7, reply);
+    above = strdup(skv_reply_data(reply) + strlen("ou=globals,"));
+    skv_dn_below(layout, kind, above, strlen(above), c->field[4], c->len[4], reply);
+    CHECK_STR(skv_reply_data(reply), dn);
+    free(above);
+    free(dn);
+}
+
 static void check_dn(const test_case *c)
 {
     int layout = layout_named(c->field[0]), kind = kind_named(c->field[1]), wanted = status_named(c->field[5]);
@@ -31,6 +45,7 @@ static void check_dn(const test_case *c)
         return;
     }
     CHECK_STR(skv_reply_data(reply), c->field[6]);
+    check_below(layout, kind, c);
     dn = strdup(skv_reply_data(reply));
     skv_path_from_dn(layout, c->field[2], c->len[2], c->field[3], c->len[3], dn, strlen(dn), reply);
     CHECK_STATUS(reply, SKV_OK);

@@ -88,6 +88,8 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # Lists the keys and folders directly below a folder.
   #
+  # Where finding more takes time, yield each name and document as they come: simpkv decodes one meanwhile.
+  #
   # A plugin that can tell which of the entries it could not read may also have a method `list_partial(keydir)`, whose
   # result has `errors: { name => why }` beside them. simpkv calls it when the option `skip_undecodable` is set, while
   # `list` fails as a whole.

@@ -111,14 +111,14 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def list(keydir, options)
     reply(options, nil) do |plugin|
       skip = Simpkv::Config.flag(options, 'skip_undecodable')
-      entries = {}
+      decoded = {}
       found = listing(plugin, keydir, options, skip) do |name, json|
-        entries[name] = entry(keydir, name, json, skip)
+        decoded[name] = entry(json)
         nil
       end
       keys = found[:keys].keys.sort.each_with_object({}) do |name, sorted|
-        decoded = entries.fetch(name) { entry(keydir, name, found[:keys][name], skip) }
-        sorted[name] = decoded if decoded
+        entry = decoded.fetch(name) { entry(found[:keys][name]) }
+        entry.is_a?(Hash) ? sorted[name] = entry : refuse(keydir, name, entry.message, skip)
       end
       { keys: keys, folders: found[:folders].sort }
     end
@@ -252,18 +252,21 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     found
   end
 
-  # The decoded entry; nil for one that is skipped.
-  def entry(keydir, name, json, skip)
+  # The decoded entry, or what keeps it from that.
+  def entry(json)
     deserialize(json)
   rescue Simpkv::MalformedError => e
-    raise "Key '#{below(keydir, name)}': #{e.message}" unless skip
+    e
+  end
 
-    skipped(keydir, name, e.message)
+  def refuse(keydir, name, why, skip)
+    raise "Key '#{below(keydir, name)}': #{why}" unless skip
+
+    skipped(keydir, name, why)
   end
 
   def skipped(keydir, name, why)
     Puppet.warning("simpkv::list leaves out key '#{below(keydir, name)}': #{why}")
-    nil
   end
 
   def below(keydir, name)

@@ -28,9 +28,9 @@ module Simpkv
           Thread.handle_interrupt(Object => :never, &block)
         end
 
-        # Lets those exceptions in that wait.
-        def interruptible
-          Thread.handle_interrupt(Object => :immediate) { Thread.pass }
+        # Lets them in.
+        def interruptible(&block)
+          Thread.handle_interrupt(Object => :immediate, &block)
         end
 
         # The arguments that stand for a String: its bytes, which no other thread can change meanwhile, and how many.

@@ -208,8 +208,7 @@ module Simpkv
       # Reads all pages.
       def read(list, timeout_ms, found, &block)
         while (page = next_page(list, timeout_ms))
-          unpack(page, found, &block)
-          Calls.interruptible
+          Calls.interruptible { unpack(page, found, &block) }
         end
       end
 
