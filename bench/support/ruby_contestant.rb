@@ -75,8 +75,9 @@ class Turns
     # JRuby's own clocks of that kind tick a hundred times a second.
     require 'ffi'
     extend FFI::Library
+
     ffi_lib FFI::Library::LIBC
-    attach_function :clock_gettime, [:int, :pointer], :int
+    attach_function :clock_gettime, %i[int pointer], :int
     PROCESS_CLOCK = 2 # Linux
     private_constant :PROCESS_CLOCK
 
