@@ -42,7 +42,8 @@ RSpec.describe 'Environments of one puppetserver' do
     end
   end
 
-  let(:which_jruby) { "notify { inline_template('JRuby <%= Simpkv.object_id %>'): }" }
+  # Takes its time, in which another JRuby has to compile what comes next.
+  let(:which_jruby) { "notify { inline_template('<% sleep 0.5 %>JRuby <%= Simpkv.object_id %>'): }" }
 
   it 'run an edited module from when the environment is dropped on where environment_timeout is unlimited' do
     place = environment('kept', "#{manifest}\n#{which_jruby}", options: files, timeout: 'unlimited')
