@@ -8,7 +8,7 @@ report = Report.new('Threads')
 versions = [Contest::OpenLDAP, Contest::DS389].map do |server|
   Contest.at(server) do |contest|
     folder = contest.folder('small')
-    [1, 2, 4, 8].each do |threads|
+    (SideBySide::QUICK ? [8] : [1, 2, 4, 8]).each do |threads|
       title = "get on #{threads} threads, #{contest.server_name}"
       rows = report.add(contest.run(title, 'get', ['bare C loop', 'C core', 'store', 'adapter'], folder,
                                     threads: threads))

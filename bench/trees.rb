@@ -19,6 +19,9 @@ class Tree
     @contest.server.search(DirectoryServer::BASE_DN, '(objectClass=simpkvEntry)')
   end
 
+  # @return [nil] a part of it is another process
+  def processor; end
+
   def time(_count)
     @contest.fill(@folder)
     SideBySide::InProcess.new(@delete).time(1)

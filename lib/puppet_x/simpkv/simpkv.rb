@@ -288,8 +288,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     if plugin_instances.key?(name)
       check_unchanged(name, backend) unless @configured[name] == backend
     else
-      plugin_instances[name] = configured_plugin(name, backend['type'], options)
+      plugin = configured_plugin(name, backend['type'], options)
       @configured[name] = Simpkv::Config.copy(backend)
+      plugin_instances[name] = plugin
     end
     @plugins_of[options] = plugin_instances[name] if [options, options['backends'], backend].all?(&:frozen?)
     plugin_instances[name]
