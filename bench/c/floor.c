@@ -341,6 +341,14 @@ static void print_found(void *own, long first)
 }
 
 /* What is there after a write. */
+/* The document that is stored there. */
+static void print_stored(client *c, const char *dn)
+{
+    search(c, dn, "simpkvJsonValue");
+    check("answer", receive(c));
+    print_value(c, 0);
+}
+
 static void print_changed(void *own, long first)
 {
     client *c = own;
@@ -348,9 +356,7 @@ static void print_changed(void *own, long first)
 
     (void)first;
     snprintf(dn, sizeof dn, "simpkvKey=%s,%s", c->name, c->folder);
-    search(c, dn, "simpkvJsonValue");
-    check("answer", receive(c));
-    print_value(c, 0);
+    print_stored(c, dn);
 }
 
 static void print_added(void *own, long first)
@@ -359,9 +365,7 @@ static void print_added(void *own, long first)
     char dn[DN_MAX];
 
     key_dn(dn, c, c->name, first);
-    search(c, dn, "simpkvJsonValue");
-    check("answer", receive(c));
-    print_value(c, 0);
+    print_stored(c, dn);
 }
 
 static void print_deleted(void *own, long first)

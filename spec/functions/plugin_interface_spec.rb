@@ -39,7 +39,7 @@ RSpec.describe 'A plugin' do
 
   after { world.close }
 
-  # Has the plugin list by the block instead.
+  # Another plugin, whose list does this. @return [Hash] options with it as backend
   def plugin_that_lists(code)
     world.add_plugin('zed', 'lister', <<-RUBY)
       plugin_class = Class.new do
