@@ -65,8 +65,10 @@ install: $(library)
 	@echo 'Now run ldconfig, as root. Where the system does not look into $(LIBDIR), name the file for those who load it:'
 	@echo 'SIMPKV_LIBRARY=$(LIBDIR)/libsimpkv.so.$(abi)'
 
-run-tests: $(tests)
-	@set -e; for test in $(filter-out $(addprefix $(BUILD)/,$(WITHOUT)),$(tests)); do $(RUN) $$test; done
+run-tests: $(patsubst %,%.run,$(filter-out $(addprefix $(BUILD)/,$(WITHOUT)),$(tests)))
+
+$(tests:%=%.run): %.run: %
+	@$(RUN) $<
 
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
@@ -81,8 +83,8 @@ tsan:
 chaos:
 	$(MAKE) run-chaos BUILD=build/chaos CPPFLAGS=-DSKV_CHAOS CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
-run-chaos: $(tests)
-	@set -e; for test in $(tests); do SKV_CHAOS=1 $$test; done
+run-chaos: export SKV_CHAOS := 1
+run-chaos: run-tests
 
 fuzz:
 	$(MAKE) run-fuzz BUILD=build/fuzz CC="$(FUZZ_CC)" \

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
-require_relative '../support/ds389'
-require_relative '../support/slapd'
+require_relative '../support/ldap_store'
 
 # What the conformance suite runs over: our own backends, or those that were added by {backend}.
 module Conformance
@@ -51,11 +50,10 @@ module Conformance
     Backend.new('memory, a third-party plugin made from the template',
                 -> { { 'type' => 'memory', 'id' => 'conformance' } },
                 ->(_entry) { MemoryStore.clear }, [], {}),
-    *[Slapd, Ds389].product([['plain', %i[shares_names short_names ignores_case]], ['hex', %i[short_names]]])
-                   .map do |kind, (layout, traits)|
-      # With each server in one layout, the other bindings have met each server and each layout.
+    *Directories::ALL.map do |kind, layout, tags|
+      traits = layout == 'plain' ? %i[shares_names short_names ignores_case] : %i[short_names]
       Backend.new("#{kind} #{layout}", Directory.new(kind, layout).method(:fresh), ->(_entry) {}, traits,
-                  { thorough: true, heavy: (kind == Slapd) == (layout == 'hex') })
+                  { thorough: true }.merge(tags))
     end
   ].freeze
 

@@ -3,7 +3,7 @@
 require_relative '../support/paths'
 require_relative '../support/slapd'
 
-RSpec.describe 'Distinguished names in a real slapd' do
+RSpec.describe 'Distinguished names in a real slapd', :heavy do
   native = Simpkv::Native
   base = Slapd::BASE_DN
 

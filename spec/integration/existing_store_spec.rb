@@ -182,8 +182,8 @@ RSpec.describe 'A store that the existing module left in files' do
   include_examples 'a store of the existing module'
 end
 
-[Slapd, Ds389].product(%w[plain hex]) do |server, layout|
-  RSpec.describe "A store that the existing module left in a directory, #{server} #{layout}" do
+Directories::ALL.each do |server, layout, tags|
+  RSpec.describe "A store that the existing module left in a directory, #{server} #{layout}", **tags do
     include_context 'with a directory', server, layout: layout
 
     let(:backend) { directory.options('type' => 'ldap', 'id' => 'site') }

@@ -22,7 +22,7 @@ RSpec.describe 'Connections that are idle' do
         { 'ldap_uri' => slapd.tcp_uri, 'enable_tls' => true, 'tls_cacert' => slapd.certificates.cacert }
       end
     }.each do |transport, server|
-      it "are replaced at the next call, which needs no retry for it, over #{transport}" do
+      it "are replaced at the next call, which needs no retry for it, over #{transport}", heavy: transport != 'ldaps' do
         other = open_store(options.merge('retries' => 0).merge(server.call(slapd)))
         %i[put get].each do |call|
           before = slapd.log.length

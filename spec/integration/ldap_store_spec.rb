@@ -2,8 +2,8 @@
 
 require_relative '../support/ldap_store'
 
-[Slapd, Ds389].product(%w[plain hex]) do |server, layout|
-  RSpec.describe "Keys in a directory, #{server} #{layout}" do
+Directories::ALL.each do |server, layout, tags|
+  RSpec.describe "Keys in a directory, #{server} #{layout}", **tags do
     include_context 'with a directory', server, layout: layout, limits: true
 
     def document(value)

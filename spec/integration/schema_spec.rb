@@ -4,7 +4,7 @@ require_relative '../support/ds389'
 require_relative '../support/patience'
 require_relative '../support/slapd'
 
-RSpec.describe 'The files in schema/' do
+RSpec.describe 'The files in schema/', :heavy do
   include Patience
 
   # What 389-DS makes of `SUP name`: it spells out what comes from there.

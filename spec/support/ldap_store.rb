@@ -3,6 +3,15 @@
 require_relative 'ds389'
 require_relative 'slapd'
 
+# What has examples for each server in each layout runs them all over the extension only. The other bindings meet each
+# server and each layout once.
+module Directories
+  # Each as [server, layout, tags].
+  ALL = [Slapd, Ds389].product(%w[plain hex]).map do |server, layout|
+    [server, layout, { heavy: (server == Slapd) == (layout == 'hex') }]
+  end
+end
+
 # For specs of the store in LDAP: one server for the group, and stores on it, each with an id of its own.
 #
 #   include_context 'with a directory', Ds389, layout: 'hex'
