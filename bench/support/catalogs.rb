@@ -23,7 +23,7 @@ class Catalogs
     @server = PuppetServer.new(max_active_instances: 1)
   end
 
-  # @param name [String] of the environment; it must be production where there are gets
+  # @param name [String] of the environment, which has that folder of keys where there are gets
   # @param gets [Integer] how many
   # @return [String] the folder of the environment
   def environment(name, gets)

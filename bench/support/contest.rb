@@ -85,11 +85,12 @@ class Contest
   # Fills a folder with keys k0, k1, ... that all have the same document.
   #
   # @param name [String]
+  # @param environment [String] the Puppet environment it belongs to
   # @param values [Array(Object, Object)] those of the document, and of another one for writes
   # @param fill [Boolean] whether to fill it now
   # @return [Folder]
-  def folder(name, keys: 100, values: SMALL, fill: true)
-    path = "environments/production/#{name}"
+  def folder(name, environment: 'production', keys: 100, values: SMALL, fill: true)
+    path = "environments/#{environment}/#{name}"
     documents = values.map { |value| Simpkv::Codec.encode(value, 'owner' => 'ops') }
     files = documents.each_with_index.map do |document, number|
       File.join(server.folder, "#{name}-#{number}").tap { |file| File.binwrite(file, document) }
