@@ -110,8 +110,8 @@ class Ds389 < DirectoryServer
       'cn=config' =>
         ['nsslapd-accesslog-logbuffering: off', 'nsslapd-listenhost: 127.0.0.1', 'nsslapd-securelistenhost: 127.0.0.1',
          *(["nsslapd-securePort: #{@tls_port}", 'nsslapd-security: on'] if @tls)],
-      "cn=config,#{database}" => ['nsslapd-cache-autosize: 0', "nsslapd-dbcachesize: #{CACHE}"],
-      "cn=#{BACKEND},#{database}" => ["nsslapd-cachememsize: #{CACHE}", "nsslapd-dncachememsize: #{CACHE}"]
+      "cn=config,#{database}" => ['nsslapd-cache-autosize: 0', "nsslapd-dbcachesize: #{self.class::CACHE}"],
+      "cn=#{BACKEND},#{database}" => ["nsslapd-cachememsize: #{self.class::CACHE}", "nsslapd-dncachememsize: #{self.class::CACHE}"]
     }
   end
 
