@@ -221,7 +221,7 @@ static int start(skv_ldap_call *call)
 }
 
 int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,
-                    int *id)
+                    int limit, int *id)
 {
     LDAPControl *controls[] = {control, NULL};
     int error = start(call);
@@ -230,7 +230,7 @@ int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *
         return error;
     /* libldap does not change what it is given. */
     error = ldap_search_ext(skv_conn_handle(call->conn), dn, scope, "(objectClass=*)", (char **)(uintptr_t)attributes,
-                            0, controls, NULL, NULL, LDAP_NO_LIMIT, id);
+                            0, controls, NULL, NULL, limit, id);
     return error == LDAP_SUCCESS ? error : skv_conn_send_error(call->conn, error);
 }
 
@@ -239,7 +239,7 @@ int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attrib
     int id, error;
 
     *answer = (skv_ldap_answer){0};
-    error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, &id);
+    error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, &id);
     if (error != LDAP_SUCCESS)
         return answer->code = error;
     finish(call, LDAP_SUCCESS, id, answer);

@@ -80,9 +80,10 @@ extern const char *const skv_ldap_no_attributes[];
 /* Reads one entry. An entry that is there but may not be seen is LDAP_INSUFFICIENT_ACCESS. */
 int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer);
 
-/* Starts a search, without waiting: LDAP_SUCCESS with *id set, or why not. */
+/* Starts a search for no more than `limit` entries (LDAP_NO_LIMIT), without waiting: LDAP_SUCCESS with *id set, or why
+ * not. */
 int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,
-                    int *id);
+                    int limit, int *id);
 
 int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer);
 int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer);

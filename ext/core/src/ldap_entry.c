@@ -90,7 +90,7 @@ static void read_attribute(skv_ldap_entry *entry, const struct berval *type, con
     }
 }
 
-static int read_entry(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
+static int read_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
 {
     BerElement *ber = NULL;
     int error;
@@ -110,17 +110,23 @@ static int read_entry(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
     return error;
 }
 
-int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
+int skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry)
 {
-    LDAP *handle = skv_conn_handle(call->conn);
-    int error = read_entry(handle, ldap_first_entry(handle, answer->message), entry);
+    int error = read_attributes(skv_conn_handle(call->conn), message, entry);
 
-    if (error != LDAP_SUCCESS)
-        answer->code = error;
     if (call->store->layout == SKV_LAYOUT_PLAIN) {
         entry->is_key = starts_with(&entry->dn, KEY_TYPE);
         entry->is_folder = starts_with(&entry->dn, FOLDER_TYPE);
     }
+    return error;
+}
+
+int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
+{
+    int error = skv_ldap_entry_read(call, ldap_first_entry(skv_conn_handle(call->conn), answer->message), entry);
+
+    if (error != LDAP_SUCCESS)
+        answer->code = error;
     return error;
 }
 

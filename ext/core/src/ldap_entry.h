@@ -24,7 +24,10 @@ typedef struct skv_ldap_entry {
     struct berval document, csn; /* bv_val is NULL if the entry does not show any */
 } skv_ldap_entry;
 
-/* Reads the one entry of an answer. LDAP_SUCCESS, or libldap's error. */
+/* Reads an entry. LDAP_SUCCESS, or libldap's error. */
+int skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry);
+
+/* The same for the one entry of an answer, whose code is the result. */
 int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry);
 
 /* Overwrites the document where it was received. */

@@ -12,7 +12,7 @@ typedef struct ldap_list {
     skv_list list;
     skv_key folder;
     skv_ldap_search_state search;
-    skv_ldap_answer first; /* the entry that was read when the list was opened */
+    LDAPMessage *first; /* the entry that was read when the list was opened; the search's */
     skv_conn *kept;
     int64_t spent_ns; /* on it so far, but for what happens between pages */
     int64_t since_ns; /* since when it is worked on; 0: it is not */
@@ -72,27 +72,27 @@ static int check_empty(ldap_list *list)
 }
 
 /* An LDAP result; LDAP_SUCCESS without an entry if there is none on any page. */
-static int read_first(ldap_list *list)
+static int read_first(ldap_list *list, skv_ldap_answer *answer)
 {
-    for (;;) {
-        int code = skv_ldap_search_next(&list->call, &list->search, &list->first);
+    int code;
 
-        if (code != LDAP_SUCCESS || list->first.message || list->search.over)
-            return code;
-        skv_ldap_answer_free(&list->first);
-    }
+    do
+        code = skv_ldap_search_next(&list->call, &list->search, answer, &list->first);
+    while (code == LDAP_SUCCESS && !list->first && !list->search.over);
+    return code;
 }
 
 /* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
 static int attempt(skv_ldap_call *call)
 {
     ldap_list *list = (ldap_list *)call;
+    skv_ldap_answer answer;
 
     list->search = (skv_ldap_search_state){
         .dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = skv_ldap_document_attributes(call, false)};
-    switch (read_first(list)) {
+    switch (read_first(list, &answer)) {
     case LDAP_SUCCESS:
-        if (!list->first.message) {
+        if (!list->first) {
             check_empty(list);
             break;
         }
@@ -100,13 +100,13 @@ static int attempt(skv_ldap_call *call)
         call->conn = NULL;
         return SKV_OK;
     case LDAP_NO_SUCH_OBJECT:
-        if (skv_ldap_check_base(call, &list->first) == SKV_OK)
+        if (skv_ldap_check_base(call, &answer) == SKV_OK)
             no_folder(list);
         break;
     default:
-        skv_ldap_search_failed(call, &list->first);
+        skv_ldap_search_failed(call, &answer);
     }
-    skv_ldap_answer_free(&list->first);
+    skv_ldap_answer_free(&answer);
     skv_ldap_search_end(call, &list->search);
     return call->reply->status;
 }
@@ -170,12 +170,13 @@ static void add_entry(const skv_ldap_store *store, const skv_ldap_entry *entry, 
         add_record(entry, &rdn, page);
 }
 
-static int take_entry(ldap_list *list, skv_ldap_answer *answer, skv_reply *page)
+static int take_entry(ldap_list *list, LDAPMessage *message, skv_reply *page)
 {
     skv_ldap_entry entry;
+    int error = skv_ldap_entry_read(&list->call, message, &entry);
 
-    if (skv_ldap_entry_of(&list->call, answer, &entry) != LDAP_SUCCESS)
-        return skv_ldap_fail(&list->call, answer);
+    if (error != LDAP_SUCCESS)
+        return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
     add_entry(list->call.store, &entry, page);
     skv_ldap_entry_wipe(&entry);
     return skv_reply_done(page);
@@ -184,19 +185,20 @@ static int take_entry(ldap_list *list, skv_ldap_answer *answer, skv_reply *page)
 /* Adds the next entry. Whether there may be more on the page. */
 static bool next_entry(ldap_list *list, skv_reply *page)
 {
-    skv_ldap_answer answer = list->first;
+    skv_ldap_answer answer = {0};
+    LDAPMessage *entry = list->first;
     bool interrupted, at_end;
 
-    list->first = (skv_ldap_answer){0};
-    if (!answer.message)
-        skv_ldap_search_next(&list->call, &list->search, &answer);
-    at_end = !answer.message && page->number;
+    list->first = NULL;
+    if (!entry)
+        skv_ldap_search_next(&list->call, &list->search, &answer, &entry);
+    at_end = !entry && page->number;
     interrupted = answer.code == LDAP_USER_CANCELLED;
     /* What is on the page already is handed out first. */
     if (answer.code != LDAP_SUCCESS && !(interrupted && page->number))
         skv_ldap_search_failed(&list->call, &answer);
-    else if (answer.message)
-        take_entry(list, &answer, page);
+    else if (entry)
+        take_entry(list, entry, page);
     skv_ldap_answer_free(&answer);
     if (list->search.over || (page->status != SKV_OK && !interrupted))
         let_go(list);
@@ -235,7 +237,6 @@ void skv_ldap_list_close(skv_list *handle)
 {
     ldap_list *list = list_of(handle);
 
-    skv_ldap_answer_free(&list->first);
     let_go(list);
     skv_ldap_end(&list->call);
     skv_free(list);

@@ -1,90 +1,137 @@
 #include "ldap_search.h"
 
+#include "ldap_entry.h"
+
 #include <string.h>
 
-/* Asks for a page. */
+/* Asks for a page. slapd looks at all that it has to find the entries of a page, and knows those of a folder: it is
+ * first asked for the whole, should that be no more than a page. */
 static int ask(skv_ldap_call *call, skv_ldap_search_state *search)
 {
-    LDAP *handle = skv_conn_handle(call->conn);
+    const skv_features *features = skv_conn_features(call->conn);
+    int page_size = call->store->page_size, limit = LDAP_NO_LIMIT, error;
     LDAPControl *control = NULL;
-    int error;
 
-    if (skv_conn_features(call->conn)->paging) {
-        error = ldap_create_page_control(handle, call->store->page_size, &search->cookie, 1, &control);
+    search->in_pages |= features->is_389ds;
+    if (features->paging && search->in_pages) {
+        error = ldap_create_page_control(skv_conn_handle(call->conn), page_size, &search->cookie, 1, &control);
         if (error != LDAP_SUCCESS)
             return error;
+    } else if (features->paging) {
+        limit = page_size;
     }
-    error = skv_ldap_search(call, search->dn, search->scope, search->attributes, control, &search->id);
+    error = skv_ldap_search(call, search->dn, search->scope, search->attributes, control, limit, &search->id);
     ldap_control_free(control);
-    search->started = error == LDAP_SUCCESS;
+    search->asked = error == LDAP_SUCCESS;
     return error;
 }
 
 /* Takes the cookie out of a page's result. An empty one, or none, means that it was the last. */
-static int turn_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static void turn_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, answer->controls, NULL);
     ber_int_t estimate;
-    int error;
+    int error = LDAP_SUCCESS;
 
     ldap_memfree(search->cookie.bv_val);
     search->cookie = (struct berval){0};
-    if (control) {
+    if (control)
         error = ldap_parse_pageresponse_control(skv_conn_handle(call->conn), control, &estimate, &search->cookie);
-        if (error != LDAP_SUCCESS)
-            return answer->code = error;
+    if (error != LDAP_SUCCESS)
+        answer->code = error;
+    search->last = search->cookie.bv_len == 0;
+}
+
+/* What was not read of it is wiped. */
+static void drop_page(skv_ldap_call *call, skv_ldap_search_state *search)
+{
+    skv_ldap_entry entry;
+
+    for (; search->next; search->next = ldap_next_message(skv_conn_handle(call->conn), search->next))
+        if (ldap_msgtype(search->next) == LDAP_RES_SEARCH_ENTRY &&
+            skv_ldap_entry_read(call, search->next, &entry) == LDAP_SUCCESS)
+            skv_ldap_entry_wipe(&entry);
+    ldap_msgfree(search->page);
+    search->page = NULL;
+}
+
+/* Whether there is more than a page of it, or more than the server tells at once. */
+static bool is_too_much(const skv_ldap_call *call, const skv_ldap_search_state *search, int code)
+{
+    return (code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && !search->in_pages &&
+           skv_conn_features(call->conn)->paging;
+}
+
+/* Waits for what was asked for, an LDAP result, and asks for more: the server makes that while this is read. */
+static int receive(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    *answer = (skv_ldap_answer){0};
+    if (!search->asked && (answer->code = ask(call, search)) != LDAP_SUCCESS)
+        return answer->code;
+    answer->code = skv_conn_result(call->conn, search->id, LDAP_MSG_ALL, &search->page);
+    if (answer->code != LDAP_SUCCESS)
+        return answer->code;
+    search->asked = false;
+    search->next = answer->message = search->page;
+    skv_ldap_parse(call, answer);
+    answer->message = NULL;
+    turn_page(call, search, answer);
+    if (answer->code != LDAP_SUCCESS)
+        drop_page(call, search);
+    else if (!search->last)
+        (void)ask(call, search); /* What is wrong shows when it is waited for. */
+    return answer->code;
+}
+
+static int receive_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    if (is_too_much(call, search, receive(call, search, answer))) {
+        skv_ldap_answer_free(answer);
+        search->in_pages = true;
+        receive(call, search, answer);
     }
-    search->started = false;
-    search->over = search->cookie.bv_len == 0;
-    return LDAP_SUCCESS;
+    return answer->code;
 }
 
 /* Part of the folder is elsewhere. */
-static int take_reference(skv_ldap_call *call, skv_ldap_answer *answer)
+static int take_reference(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
-    int error = ldap_parse_reference(skv_conn_handle(call->conn), answer->message, &answer->referrals, NULL, 0);
+    int error = ldap_parse_reference(skv_conn_handle(call->conn), search->next, &answer->referrals, NULL, 0);
 
     return answer->code = error == LDAP_SUCCESS ? LDAP_REFERRAL : error;
 }
 
-/* Ends a page. The server makes the next while its reader is at work on this one. */
-static int end_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
-{
-    if (skv_ldap_parse(call, answer) != LDAP_SUCCESS)
-        search->over = true;
-    else if (turn_page(call, search, answer) == LDAP_SUCCESS && !search->over)
-        answer->code = ask(call, search);
-    ldap_msgfree(answer->message);
-    answer->message = NULL;
-    return answer->code;
-}
-
-int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
+                         LDAPMessage **entry)
 {
     *answer = (skv_ldap_answer){0};
-    if (search->over)
-        return LDAP_SUCCESS;
-    if (!search->started && (answer->code = ask(call, search)) != LDAP_SUCCESS)
+    *entry = NULL;
+    if (search->over || (!search->page && receive_page(call, search, answer) != LDAP_SUCCESS))
         return answer->code;
-    answer->code = skv_conn_result(call->conn, search->id, LDAP_MSG_ONE, &answer->message);
-    if (answer->code != LDAP_SUCCESS)
-        return answer->code;
-    switch (ldap_msgtype(answer->message)) {
+    switch (ldap_msgtype(search->next)) {
     case LDAP_RES_SEARCH_ENTRY:
+        *entry = search->next;
+        search->next = ldap_next_message(skv_conn_handle(call->conn), search->next);
         return LDAP_SUCCESS;
     case LDAP_RES_SEARCH_REFERENCE:
-        return take_reference(call, answer);
+        return take_reference(call, search, answer);
     default:
-        return end_page(call, search, answer);
+        drop_page(call, search);
+        search->over = search->last;
+        return LDAP_SUCCESS;
     }
 }
 
 void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)
 {
-    if (call->conn && !search->over && (search->started || search->cookie.bv_len))
-        skv_conn_spoil(call->conn);
+    if (call->conn) {
+        drop_page(call, search);
+        if (search->asked || search->cookie.bv_len)
+            skv_conn_spoil(call->conn);
+    }
     ldap_memfree(search->cookie.bv_val);
     search->cookie = (struct berval){0};
+    search->asked = false;
     search->over = true;
 }
 

@@ -30,12 +30,13 @@ typedef struct tree_call {
     bool found;              /* the folder was there */
 } tree_call;
 
-static int add_name(tree_call *tree, skv_ldap_answer *answer)
+static int add_name(tree_call *tree, LDAPMessage *message)
 {
     skv_ldap_entry entry;
+    int error = skv_ldap_entry_read(&tree->call, message, &entry);
 
-    if (skv_ldap_entry_of(&tree->call, answer, &entry) != LDAP_SUCCESS)
-        return skv_ldap_fail(&tree->call, answer);
+    if (error != LDAP_SUCCESS)
+        return skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = error});
     skv_buf_put(&tree->dns, entry.dn.bv_val, entry.dn.bv_len);
     skv_buf_put_char(&tree->dns, '\0');
     tree->count++;
@@ -51,15 +52,18 @@ static int enumerate(tree_call *tree)
     skv_ldap_call *call = &tree->call;
     skv_ldap_search_state search = {.dn = call->dn, .scope = LDAP_SCOPE_SUBTREE, .attributes = skv_ldap_no_attributes};
     skv_ldap_answer answer = {0};
+    LDAPMessage *entry;
 
     skv_buf_clear(&tree->dns);
     tree->count = 0;
     while (!search.over && call->reply->status == SKV_OK) {
         skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-        skv_ldap_search_next(call, &search, &answer);
-        if (answer.message && answer.code == LDAP_SUCCESS)
-            add_name(tree, &answer);
-        else if (answer.code != LDAP_SUCCESS && answer.code != LDAP_NO_SUCH_OBJECT)
+        skv_ldap_search_next(call, &search, &answer, &entry);
+        if (entry)
+            add_name(tree, entry);
+        else if (answer.code == LDAP_NO_SUCH_OBJECT)
+            search.over = true;
+        else if (answer.code != LDAP_SUCCESS)
             skv_ldap_search_failed(call, &answer);
         skv_ldap_answer_free(&answer);
     }
