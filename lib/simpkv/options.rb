@@ -118,7 +118,8 @@ module Simpkv
              errors: ["connections were in use for the whole time of waiting: raise 'pool_size' or " \
                       "'pool_timeout_seconds'"]),
       option('idle_timeout_seconds', :seconds, 60, 'how long a connection is kept unused'),
-      option('page_size', :page_size, 500, 'how many entries a list asks for at a time')
+      option('page_size', :page_size, 500,
+             'how many entries a list asks for at a time: a larger folder takes several requests')
     ].freeze
     private_constant :FILE, :LDAP
 

@@ -34,6 +34,16 @@ RSpec.describe 'A store in a directory' do
       .to eq(%w[SRCH ADD])
   end
 
+  # In pages, slapd looks at all entries that it has, those of other folders as well.
+  it 'asks for all of a folder at first, and in pages only where it is larger than one' do
+    paged = open_alone('page_size' => 3)
+    [1, 1, 1, 3, 3, 3, 4].each.with_index(1) do |searches, keys|
+      store.put("globals/f/k#{keys}", '{"value":1}')
+      log = log_of { expect(paged.list('globals/f')[:keys].length).to eq(keys) }
+      expect(log.scan(/SRCH base="ou=f,.*scope=1/).length).to eq(searches), "#{keys} keys"
+    end
+  end
+
   it 'has asked for the next page while a block is at work on one, and gives up a list that the block ends' do
     7.times { |number| store.put("globals/f/k#{number}", "{\"value\":#{number}}") }
     paged = open_alone('page_size' => 2, 'pool_size' => 1)

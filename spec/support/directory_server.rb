@@ -47,6 +47,9 @@ class DirectoryServer
   # @return [String, nil] that of the schema
   attr_reader :layout
 
+  # @return [Integer, nil] the process; nil while it is down
+  attr_reader :pid
+
   # @return [Certificates] what the server's certificate comes from
   attr_reader :certificates
 

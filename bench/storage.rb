@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require_relative 'support/contest'
+
+# How much room keys take in a directory server: on its disk, and resident.
+VALUES = { '40 B' => 'a' * 40, '1 KB' => 'a' * 1024 }.freeze
+KEYS = SideBySide::QUICK ? 1000 : 100_000
+DATA = { 'slapd' => 'data', '389-DS' => 'db' }.freeze
+
+# @return [Array(Integer, Integer)] bytes on disk and bytes resident
+def room(contest)
+  folder = File.join(contest.server.folder, DATA.fetch(contest.server_name))
+  disk = Dir.glob("#{folder}/**/*").select { |file| File.file?(file) }.sum { |file| File.stat(file).blocks * 512 }
+  [disk, File.read("/proc/#{contest.server.pid}/status")[/VmRSS:\s*(\d+)/, 1].to_i * 1024]
+end
+
+report = Report.new('Storage')
+report.note('| server | value | keys | bytes a key on disk | bytes a key resident |', '|---|---|---:|---:|---:|')
+versions = [Contest::OpenLDAP, Contest::DS389].map do |server|
+  VALUES.map do |size, value|
+    Contest.at(server) do |contest|
+      before = room(contest)
+      contest.folder('room', keys: KEYS, values: [value, value])
+      disk, resident = room(contest).zip(before).map { |after, empty| (after - empty) / KEYS }
+      report.note("| #{contest.server_name} | #{size} | #{KEYS} | #{disk} | #{resident} |")
+      contest.versions
+    end
+  end
+end
+report.print('storage', versions.flatten.inject(:merge))
