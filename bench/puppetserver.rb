@@ -16,7 +16,8 @@ end
 def measure(contest, folder, server)
   floor = contest.contestant('bare C loop', 'get', folder)
   catalogs = CATALOGS.transform_values { |gets| -> { compile(server, gets) } }
-  SideBySide.run('puppetserver', { 'bare C loop' => floor, **catalogs }, equal: ->(_answer) {}, seconds: Contest::BLOCK_SECONDS, warm: WARM)
+  SideBySide.run('puppetserver', { 'bare C loop' => floor, **catalogs },
+                 equal: ->(_answer) {}, seconds: Contest::BLOCK_SECONDS, warm: WARM)
 ensure
   floor&.stop
 end
@@ -30,7 +31,8 @@ Contest.at(Contest::OpenLDAP) do |contest|
     catalogs.server.start
     rows = report.add(measure(contest, folder, catalogs.server))
     floor, none, _, thousand = rows.map(&:median)
-    report.at_most('puppetserver: 1,000 gets in a catalog / 1,000 bare C gets', 4.0, (thousand - none) / (1000 * floor))
+    report.at_most('puppetserver: 1,000 gets in a catalog / 1,000 bare C gets', 4.0,
+                   (thousand - none) / (1000 * floor))
   end
   report.print('puppetserver', contest.versions.merge(Versions.of('JRuby', 'puppetserver')))
 end

@@ -16,6 +16,15 @@ module Simpkv
       uri_problem(settings) || password_problem(settings) || tls_problem(settings)
     end
 
+    # What works, and should not be left so.
+    #
+    # @param settings [Hash{String => Object}]
+    # @return [Array<String>] files with secrets that every local user can read or change, and what to do
+    def self.warnings(settings)
+      %w[admin_pw_file tls_key].map { |name| [name, settings[name]] }.select { |_, file| file && File.exist?(file) }
+                               .map { |name, file| open_to_others(name, file, File.stat(file).mode) }.compact
+    end
+
     # The shell command that reads the base entry. The password stays in its file.
     #
     # @param settings [Hash{String => Object}] those of which {problem} answers nil
@@ -67,6 +76,13 @@ module Simpkv
 
       def missing_file(settings, name)
         "Configured '#{name}' #{settings[name]} does not exist" unless File.exist?(settings[name])
+      end
+
+      def open_to_others(name, file, mode)
+        return if mode.nobits?(0o007)
+
+        format("'%<name>s' %<file>s is open to every local user (mode %<mode>04o): chmod o= %<file>s",
+               name: name, file: file, mode: mode & 0o7777)
       end
 
       def tls?(settings)

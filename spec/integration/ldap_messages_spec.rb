@@ -42,6 +42,15 @@ require_relative '../support/ldap_store'
       expect(plugin.put('globals/k', '{"value":1}')).to eq(result: true, err_msg: nil)
     end
 
+    it 'warns of files with secrets that every local user can read, and uses them' do
+      open = File.join(directory.folder, 'open-password').tap { |file| File.write(file, DirectoryServer::PASSWORD) }
+      [0o600, 0o660, 0o640].each { |mode| File.chmod(mode, open) && configure('admin_pw_file' => open) }
+      expect(world.warnings).to eq([])
+      File.chmod(0o604, open)
+      expect(configure('admin_pw_file' => open)).to eq(result: true, err_msg: nil)
+      expect(world.warnings).to match([/'admin_pw_file' #{open} is open to every local user \(mode 0604\): chmod o= /])
+    end
+
     it 'names a server that refuses connections: a wrong port' do
       message = fails({ 'ldap_uri' => 'ldap://127.0.0.1:1' }, %r{ldap://127\.0\.0\.1:1\b}, /refused/i,
                       /ldapsearch .*-H ldap:/, /-y #{directory.password_file} /)

@@ -111,7 +111,9 @@ class Ds389 < DirectoryServer
         ['nsslapd-accesslog-logbuffering: off', 'nsslapd-listenhost: 127.0.0.1', 'nsslapd-securelistenhost: 127.0.0.1',
          *(["nsslapd-securePort: #{@tls_port}", 'nsslapd-security: on'] if @tls)],
       "cn=config,#{database}" => ['nsslapd-cache-autosize: 0', "nsslapd-dbcachesize: #{self.class::CACHE}"],
-      "cn=#{BACKEND},#{database}" => ["nsslapd-cachememsize: #{self.class::CACHE}", "nsslapd-dncachememsize: #{self.class::CACHE}"]
+      "cn=#{BACKEND},#{database}" => %w[nsslapd-cachememsize nsslapd-dncachememsize].map do |name|
+        "#{name}: #{self.class::CACHE}"
+      end
     }
   end
 

@@ -42,25 +42,28 @@ bool skv_ldap_is_structure(const skv_key *key)
            (environment && !strchr(environment, '/'));
 }
 
-static bool has_capitals(const char *text, size_t len)
+const char *skv_ldap_shared(const char *name, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if (text[i] >= 'A' && text[i] <= 'Z')
-            return true;
-    return false;
+    for (size_t i = 0; i < len; i++) {
+        if (name[i] >= 'A' && name[i] <= 'Z')
+            return "has capital letters, which do not count in a directory: set 'fold_case' if it is to share its keys "
+                   "with its namesake in small letters";
+        if (name[i] < ' ' || name[i] > '~' || (name[i] == ' ' && (i == 0 || i == len - 1 || name[i + 1] == ' ')))
+            return "has characters that a directory ignores or takes for others (spaces at an end or in a row, or other "
+                   "than ASCII): set 'fold_case' if it is to share its keys with its namesakes";
+    }
+    return NULL;
 }
 
-static int check_case(const skv_ldap_call *call)
+static int check_environment(const skv_ldap_call *call)
 {
     const char *environment = below(call->key, "environments/");
     size_t len = environment ? strcspn(environment, "/") : 0;
+    const char *shared = call->store->fold_case ? NULL : skv_ldap_shared(environment, len);
 
-    if (call->store->fold_case || !has_capitals(environment, len))
+    if (!shared)
         return SKV_OK;
-    return skv_fail(call->reply, SKV_INVALID,
-                    "environment '%.*s' has capital letters, which do not count in a directory: set 'fold_case' if it "
-                    "is to share its keys with its namesake in small letters",
-                    (int)len, environment);
+    return skv_fail(call->reply, SKV_INVALID, "environment '%.*s' %s", (int)len, environment, shared);
 }
 
 /* ---- Calls ---- */
@@ -80,7 +83,7 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
                             .wait = wait,
                             .reply = reply,
                             .retries = ldap->retries};
-    if (check_case(call) != SKV_OK)
+    if (check_environment(call) != SKV_OK)
         return reply->status;
     if (kind == SKV_KIND_KEY && skv_ldap_is_structure(key))
         return skv_fail(reply, SKV_IS_FOLDER, "Key specifies a folder: '%s'", call->name);

@@ -58,6 +58,10 @@ void skv_ldap_end(skv_ldap_call *call);
  * status. An attempt that keeps the connection (call->conn is NULL then) counts the operation and returns it, later. */
 int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *));
 
+/* Why a directory takes other names for this one, of an environment or an instance; NULL if it takes none: the matching
+ * of names ignores case, maps what Unicode calls compatible, and drops what cannot be seen. */
+const char *skv_ldap_shared(const char *name, size_t len);
+
 /* Whether the path is a folder of the structure, at which no key can be: "", "globals", "environments", or an
  * environment's. */
 bool skv_ldap_is_structure(const skv_key *key);

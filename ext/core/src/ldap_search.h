@@ -17,9 +17,9 @@ typedef struct skv_ldap_search_state {
 
 /*
  * Reads the next entry: LDAP_SUCCESS with *entry set, which is good until the next call; or to NULL at the end of a
- * page: is the search over then? When the first entry of a page is read, the next page has been asked for. Otherwise the
- * answer, which the caller frees, says what is wrong, and skv_ldap_search_failed() fails the reply. The limits of each
- * round trip are the call's.
+ * page: is the search over then? When the first entry of a page is read, the next page has been asked for. Otherwise
+ * the answer, which the caller frees, says what is wrong, and skv_ldap_search_failed() fails the reply. The limits of
+ * each round trip are the call's.
  */
 int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
                          LDAPMessage **entry);

@@ -154,6 +154,7 @@ static int read_options(settings *s, const char *options, size_t options_len, sk
 static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *reply)
 {
     static const char root[] = "globals", root_rdn[] = "ou=globals,";
+    const char *shared;
 
     if (!*s->id)
         return skv_fail(reply, SKV_INVALID, "a store of type 'ldap' needs an 'id'");
@@ -165,12 +166,10 @@ static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *
     skv_reply_reset(reply);
     if (!store->instance_dn)
         return skv_fail_memory(reply);
-    if (s->layout == SKV_LAYOUT_HEX || s->fold_case || !strpbrk(s->id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    shared = s->layout == SKV_LAYOUT_HEX || s->fold_case ? NULL : skv_ldap_shared(s->id, strlen(s->id));
+    if (!shared)
         return reply->status;
-    return skv_fail(reply, SKV_INVALID,
-                    "id '%s' has capital letters, which do not count in a directory: set 'fold_case' if it is to share "
-                    "its keys with its namesake in small letters, or use the layout 'hex'",
-                    s->id);
+    return skv_fail(reply, SKV_INVALID, "id '%s' %s, or use the layout 'hex'", s->id, shared);
 }
 
 static bool any(const skv_uris *uris, skv_scheme scheme)

@@ -13,6 +13,7 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
       problem = Simpkv::LdapAccess.problem(@settings)
       raise Simpkv::InvalidError, problem if problem
 
+      Simpkv::LdapAccess.warnings(@settings).each { |warning| Puppet.warning("simpkv #{name}: #{warning}") }
       store = Simpkv::Store.open('ldap', @settings.reject { |name, _| %w[type case_sensitive].include?(name) })
       check_access(store)
       store

@@ -1,0 +1,202 @@
+/* The store in files on a disk that is full, broken or read-only: of the system calls that make and change files, the
+ * first fails, then the second, and so on. */
+#include "check.h"
+#include "file_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* The disk fails at so many calls from now, once or from then on. */
+static struct {
+    long countdown; /* 0: it works */
+    int error;
+    bool lasting, came;
+} disk;
+
+static bool fails(void)
+{
+    if (disk.countdown == 0 || --disk.countdown > 0)
+        return false;
+    disk.came = true;
+    disk.countdown = disk.lasting;
+    errno = disk.error;
+    return true;
+}
+
+/* ---- The calls themselves, in place of the C library's ---- */
+
+int openat(int folder, const char *name, int flags, ...)
+{
+    va_list rest;
+    int mode;
+
+    va_start(rest, flags);
+    mode = flags & O_CREAT ? va_arg(rest, int) : 0;
+    va_end(rest);
+    return fails() ? -1 : (int)syscall(SYS_openat, folder, name, flags, mode);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
+{
+    return fails() ? -1 : syscall(SYS_pwrite64, fd, bytes, count, at);
+}
+
+int fsync(int fd)
+{
+    return fails() ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int ftruncate(int fd, off_t length)
+{
+    return fails() ? -1 : (int)syscall(SYS_ftruncate, fd, length);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    return fails() ? -1 : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    return fails() ? -1 : (int)syscall(SYS_renameat, from_folder, from, to_folder, to);
+}
+
+int unlinkat(int folder, const char *name, int flags)
+{
+    return fails() ? -1 : (int)syscall(SYS_unlinkat, folder, name, flags);
+}
+
+int mkdirat(int folder, const char *name, mode_t mode)
+{
+    return fails() ? -1 : (int)syscall(SYS_mkdirat, folder, name, mode);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+    return fails() ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int fchown(int fd, uid_t owner, gid_t group)
+{
+    return fails() ? -1 : (int)syscall(SYS_fchown, fd, owner, group);
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
+{
+    return fails() ? -1 : (int)syscall(SYS_fsetxattr, fd, name, value, size, flags);
+}
+
+/* ---- What is done ---- */
+
+static int put_new(void)
+{
+    return put("globals/n/e/k", "new");
+}
+
+static int put_absent(void)
+{
+    return put_if("globals/n/e/k", "new", SKV_PUT_ABSENT, NULL);
+}
+
+static int put_other(void)
+{
+    return put("globals/f/k", "new");
+}
+
+static int put_expecting(void)
+{
+    return put_if("globals/f/k", "new", SKV_PUT_EXPECT, "old");
+}
+
+static int delete_key(void)
+{
+    return del("globals/f/k");
+}
+
+static int delete_tree(void)
+{
+    return deletetree("globals/f");
+}
+
+/* Each with its key, and what is stored there before and after: NULL for nothing. */
+static const struct deed {
+    const char *name;
+    int (*run)(void);
+    const char *key, *before, *after;
+} deeds[] = {
+    {"put of a new key", put_new, "globals/n/e/k", NULL, "new"},
+    {"put :absent", put_absent, "globals/n/e/k", NULL, "new"},
+    {"put of another", put_other, "globals/f/k", "old", "new"},
+    {"put :expect", put_expecting, "globals/f/k", "old", "new"},
+    {"delete", delete_key, "globals/f/k", "old", NULL},
+    {"deletetree", delete_tree, "globals/f", "old", NULL},
+};
+
+static long faults, anomalies;
+
+static void check_that(bool held, const struct deed *d, const char *what)
+{
+    anomalies += !held;
+    if (!CHECK(held))
+        printf("%s, call %ld fails%s with %s: %s\n", d->name, faults, disk.lasting ? " and all after it" : "",
+               strerror(disk.error), what);
+}
+
+static bool is_stored(const char *key, const char *document)
+{
+    int status = get(key);
+
+    if (!document)
+        return status == SKV_NOT_FOUND;
+    return status == SKV_OK && strcmp(skv_reply_data(reply), document) == 0;
+}
+
+/* Whether the disk came to fail. */
+static bool fail_once(const struct deed *d, long at)
+{
+    const char *key = d->run == delete_tree ? "globals/f/k" : d->key;
+    int status;
+
+    CHECK(deletetree("globals/n") == SKV_OK && put("globals/f/k", "old") == SKV_OK);
+    disk.came = false;
+    disk.countdown = at;
+    status = d->run();
+    disk.countdown = 0;
+    check_that(is_stored(key, d->after) || (status != SKV_OK && is_stored(key, d->before)), d,
+               "what is stored is torn");
+    check_that(put(key, "next") == SKV_OK && is_stored(key, "next"), d, "the next put fails");
+    check_that(names_in("globals/f") <= 1, d, "something is left behind");
+    check_that(!is_there("globals/n/e") || (names_in("globals/n") == 1 && names_in("globals/n/e") == 1), d,
+               "something is left behind");
+    faults += disk.came;
+    return disk.came;
+}
+
+static void a_disk_that_fails_loses_and_tears_nothing(void)
+{
+    static const int errors[] = {ENOSPC, EIO, EROFS, EDQUOT};
+
+    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
+        for (size_t j = 0; j < 2 * sizeof errors / sizeof *errors; j++) {
+            disk.error = errors[j / 2];
+            disk.lasting = j % 2;
+            for (long at = 1; fail_once(&deeds[i], at); at++)
+                ;
+        }
+    }
+    CHECK(faults > 100);
+    printf("disk that fails: %ld faults, %ld anomalies\n", faults, anomalies);
+}
+
+int main(void)
+{
+    static void (*const tests[])(void) = {a_disk_that_fails_loses_and_tears_nothing};
+
+    return run_file_tests("store_file_failing", tests, sizeof tests / sizeof *tests);
+}

@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+require_relative 'conformance_helper'
+
+# Names that might come to mean another one on the way: dots, escapes of paths, of DNs and of filters, letters that
+# Unicode or a directory takes for others, and what cannot be seen.
+module Tricks
+  KEYS = [
+    '../production/secret', './../production/secret', 'a/../../production/secret', '..//production/secret',
+    '/../production/secret', '../../environments/production/secret', '%2e%2e/production/secret',
+    '..%2fproduction%2fsecret', '..\\production\\secret', "\uFF0E\uFF0E/production/secret",
+    "..\u2215production\u2215secret", "\u2025/production/secret", "..\u0000/production/secret",
+    "..\u200B/production/secret",
+    'secret,ou=production', 'secret,ou=production,ou=environments', 'secret\\2cou=production', 'secret"',
+    'secret+ou=production', '<secret>', '#736563726574', '*', 's*', ')(simpkvKey=*', 'secret)(objectClass=*',
+    '(|(simpkvKey=*))', "secret\ndn: x", "secret\r", "\u0000", '~', '~root/secret', '$(id)', '`id`', '-', '--'
+  ].freeze
+
+  ENVIRONMENTS = [
+    '..', '.', '../production', 'dev/../production', './production', 'production/', '/production', 'production/.',
+    'production ', ' production', "production\u0000", "production\u0000x", "production\u200B", "\uFEFFproduction",
+    'PRODUCTION', 'Production', "\uFF50\uFF52\uFF4F\uFF44\uFF55\uFF43\uFF54\uFF49\uFF4F\uFF4E", "producti\u00BAn",
+    "pro\u00ADduction", 'production,ou=environments', 'dev,ou=production', 'dev\\2cou=production', 'production\\20',
+    '#70726f64756374696f6e', 'production+ou=x', '*', 'prod*', ')(ou=*', '%70roduction', "production\n", "\tproduction"
+  ].freeze
+end
+
+Conformance.describe 'The keys of an environment, for somebody in another one' do
+  planted = 'planted-in-production'
+
+  before do
+    put('secret', planted)
+    put('folder/secret', planted)
+  end
+
+  # Whoever asks by the adapter can name any key and any environment. What it answers, as text.
+  def ask(adapter, key, options)
+    answers = [adapter.get(key, options), adapter.list(key, options), adapter.exists(key, options)]
+    answers.push(adapter.put(key, 'taken', {}, options), adapter.delete(key, options),
+                 adapter.deletetree(key, options))
+    answers.map(&:inspect).join
+  end
+
+  def expect_them_untouched(planted)
+    expect([get('secret')['value'], get('folder/secret')['value']]).to eq([planted, planted])
+    expect(list('/')).to match('keys' => { 'secret' => anything }, 'folders' => ['folder'])
+    expect(list('folder')['keys'].keys).to eq(['secret'])
+  end
+
+  it 'cannot be read, changed or deleted by any key' do
+    in_environment('dev') do |dev|
+      options = merged.merge('environment' => 'dev')
+      Tricks::KEYS.each { |key| expect(ask(dev.adapter, key, options)).not_to include(planted), key.inspect }
+    end
+    expect_them_untouched(planted)
+  end
+
+  it 'cannot be read, changed or deleted by any name of an environment' do
+    in_environment('dev') do |dev|
+      Tricks::ENVIRONMENTS.each do |name|
+        %w[secret folder/secret folder].each do |key|
+          answers = ask(dev.adapter, key, merged.merge('environment' => name))
+          expect(answers).not_to include(planted), name.inspect
+        end
+      end
+    end
+    expect_them_untouched(planted)
+  end
+
+  it 'cannot be asked for in a manifest by any such key' do
+    in_environment('dev') do |dev|
+      Tricks::KEYS.grep_v(/\A[-a-z]+\z/).each do |key|
+        %w[get exists list delete deletetree].each do |function|
+          expect { dev.call("simpkv::#{function}", key) }.to raise_error(ArgumentError), "#{function} #{key.inspect}"
+        end
+      end
+    end
+    expect_them_untouched(planted)
+  end
+end
+
+Conformance.describe 'The keys of a backend, for another one with a similar id' do
+  it 'are out of reach' do
+    put('secret', 'planted')
+    ['conformance ', 'CONFORMANCE', "conformance\u200B", "\uFF43onformance", 'conformance,ou=x', '../conformance', '*']
+      .each do |id|
+      other = { 'backends' => { 'default' => entry.merge('id' => id) } }
+      answer = begin
+        world.fresh_catalog.call('simpkv::get', 'secret', other)
+      rescue StandardError
+        nil
+      end
+      # What has its own place keeps all ids there.
+      expect(answer.inspect).not_to include('planted'), id.inspect unless entry.key?('root_path')
+    end
+  end
+end

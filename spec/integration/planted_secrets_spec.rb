@@ -1,0 +1,147 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+require_relative '../support/ldap_store'
+
+# Everything that can be read somewhere while all goes well, and while all goes wrong.
+RSpec.describe 'Values, metadata and passwords' do
+  include_context 'with slapd', tls: true
+
+  let(:root) { Dir.mktmpdir('simpkv-spec') }
+  let!(:world) { PuppetWorld.new(hiera: site) }
+  let(:site) { { 'backends' => { 'default' => ldap, 'file' => file } } }
+  let(:ldap) { slapd.options('type' => 'ldap', 'id' => id) }
+  let(:file) { { 'type' => 'file', 'id' => id, 'root_path' => File.join(root, 'root') } }
+  let(:said) { [] }
+
+  secrets = { value: 'pl4nted-v4lue', metadata: 'pl4nted-m3ta', sensitive: 'pl4nted-s3nsitive',
+              option: 'pl4nted-0ption', password: DirectoryServer::PASSWORD }
+
+  around do |example|
+    level = Puppet::Util::Log.level
+    Puppet::Util::Log.level = :debug
+    example.run
+  ensure
+    Puppet::Util::Log.level = level
+  end
+
+  after do
+    world.close
+    FileUtils.remove_entry(root)
+  end
+
+  # @return [Exception, nil] what the block raised, all of which is kept
+  def attempt
+    yield
+    nil
+  rescue StandardError, SystemStackError => e
+    chain = [e]
+    chain << chain.last.cause while chain.last.cause
+    said.concat(chain.flat_map { |each| [each.message, each.inspect, *each.backtrace] })
+    said << e.full_message(highlight: false)
+    e
+  end
+
+  # As it is, and as encodings, dumps and escapes would show it.
+  def spellings(secret)
+    [secret, [secret].pack('m0').delete('='), secret.unpack1('H*'), secret.reverse, CGI.escape(secret)].uniq
+  end
+
+  def expect_no_leak(secrets)
+    all = [*said, *world.messages].join("\n").b
+    expect(all.length).to be > 1000
+    found = secrets.select { |_, secret| spellings(secret).any? { |spelling| all.include?(spelling) } }
+    expect(found.keys).to eq([])
+  end
+
+  def call(function, *arguments)
+    attempt { world.call("simpkv::#{function}", *arguments) }
+  end
+
+  let(:sensitive) { Puppet::Pops::Types::PSensitiveType::Sensitive }
+
+  # All of the functions, on one backend.
+  def use(options, secrets)
+    meta = { 'of' => secrets[:metadata] }
+    [secrets[:value], secrets[:value].upcase, "#{secrets[:value]}\xFF"].each do |value|
+      call('put', 'd/k', value, meta, options)
+    end
+    call('put', 'd', secrets[:value], meta, options)
+    call('put', 'd/s', sensitive.new(secrets[:sensitive]), meta, options.merge('rich_data' => true))
+    %w[get exists delete].product(%w[d/k d/s]).each { |function, key| call(function, key, options) }
+    %w[list deletetree].each { |function| call(function, 'd', options) }
+  end
+
+  # Values and metadata that cannot be stored. Messages say where in them the trouble is, by the names of members.
+  def use_wrong(options, secrets)
+    nested = (1..200).inject(secrets[:value]) { |value, _| [value] }
+    [nested, [secrets[:value], Object.new], { 'a' => { 'b' => secrets[:value], 'c' => Object.new } }].each do |value|
+      expect(call('put', 'd/k', value, {}, options)).not_to be_nil
+      expect(call('put', 'd/k', 1, { 'of' => [secrets[:metadata], value] }, options)).not_to be_nil
+    end
+  end
+
+  # Documents that are none, which hold secrets all the same.
+  def malformed(secrets)
+    value, metadata = secrets.values_at(:value, :metadata).map { |secret| %("#{secret}") }
+    [%({"value":#{value.chop}), "#{value}}", %({"value":1,"metadata":#{metadata}}),
+     %({"value":#{value},"encoding":#{value}})]
+  end
+
+  def plugin_of(options)
+    world.adapter.plugin_instance(world.call('simpkv::support::config::merge', options, world.adapter.backends))
+  end
+
+  def use_malformed(options, secrets)
+    plugin = plugin_of(options)
+    malformed(secrets).each_with_index do |document, number|
+      plugin.put("environments/production/m/k#{number}", document)
+      expect(call('get', "m/k#{number}", options)).not_to be_nil
+    end
+    expect(call('list', 'm', options)).not_to be_nil
+    call('list', 'm', options.merge('skip_undecodable' => true))
+    call('deletetree', 'm', options)
+    said << plugin.inspect << world.adapter.inspect
+  end
+
+  def with(more)
+    { 'backends' => { 'default' => ldap.merge(more) } }
+  end
+
+  it 'are in no message, log line, backtrace or inspect, whatever is done' do
+    [{}, { 'backend' => 'file' }].each do |options|
+      %i[use use_wrong use_malformed].each { |part| send(part, options, secrets) }
+    end
+    said << Simpkv.stats.inspect
+    expect_no_leak(secrets)
+  end
+
+  it 'are in none when the configuration is wrong, or the server is' do
+    wrong = File.join(root, 'wrong').tap { |name| File.write(name, secrets[:password].reverse) }
+    call('put', 'k', secrets[:value], {}, with('admin_pw' => secrets[:option]))
+    [{ 'admin_pw_file' => wrong }, { 'admin_pw_file' => secrets[:option] },
+     { 'retries' => secrets[:option] }, { 'layout' => secrets[:option] }, { 'pool_size' => [secrets[:option]] },
+     { 'ldap_uri' => 'ldap://127.0.0.1:1', 'retries' => 0 }, { 'base_dn' => 'ou=none,dc=simp' },
+     { 'ldap_uri' => slapd.tls_uri, 'tls_cacert' => slapd.password_file }].each do |more|
+      world.fresh_catalog
+      expect(call('put', 'k', secrets[:value], { 'of' => secrets[:metadata] }, with(more))).not_to(be_nil, more.inspect)
+    end
+    expect_no_leak(secrets.reject { |name, _| name == :option }.merge(reversed: secrets[:password].reverse))
+  end
+
+  it 'are in none when a condition does not hold, and when the server dies' do
+    store.put('globals/k', "{\"value\":\"#{secrets[:value]}\"}")
+    other = "{\"value\":\"#{secrets[:metadata]}\"}"
+    expect(attempt { store.put('globals/k', other, condition: :absent) }).to be_a(Simpkv::ExistsError)
+    expect(attempt { store.put('globals/k', other, condition: :expect, expect: other) }).to be_a(Simpkv::ConflictError)
+    said << store.inspect << store.instance_variables.inspect
+    dying = open_store('retries' => 0)
+    dying.kind('globals')
+    slapd.stop_serving
+    expect(attempt { dying.put('globals/k', other) }).to be_a(Simpkv::UnavailableError)
+    said.concat(Array.new(20, dying.inspect))
+    expect_no_leak(secrets)
+  ensure
+    slapd.launch
+  end
+end
