@@ -49,7 +49,8 @@ const char *skv_ldap_shared(const char *name, size_t len)
             return "has capital letters, which do not count in a directory: set 'fold_case' if it is to share its keys "
                    "with its namesake in small letters";
         if (name[i] < ' ' || name[i] > '~' || (name[i] == ' ' && (i == 0 || i == len - 1 || name[i + 1] == ' ')))
-            return "has characters that a directory ignores or takes for others (spaces at an end or in a row, or other "
+            return "has characters that a directory ignores or takes for others (spaces at an end or in a row, or "
+                   "other "
                    "than ASCII): set 'fold_case' if it is to share its keys with its namesakes";
     }
     return NULL;
