@@ -76,11 +76,14 @@ static int receive(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_
     skv_ldap_parse(call, answer);
     answer->message = NULL;
     turn_page(call, search, answer);
-    if (answer->code != LDAP_SUCCESS)
+    if (answer->code != LDAP_SUCCESS) {
         drop_page(call, search);
-    else if (!search->last)
+        return answer->code;
+    }
+    skv_ldap_answer_free(answer);
+    if (!search->last)
         (void)ask(call, search); /* What is wrong shows when it is waited for. */
-    return answer->code;
+    return LDAP_SUCCESS;
 }
 
 static int receive_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
