@@ -67,6 +67,10 @@ Conformance.describe 'The keys of an environment, for somebody in another one' d
     expect_them_untouched(planted)
   end
 
+  it 'are there for who belongs to it' do
+    expect(ask(world.adapter, 'secret', merged.merge('environment' => 'production'))).to include(planted)
+  end
+
   it 'cannot be asked for in a manifest by any such key' do
     in_environment('dev') do |dev|
       Tricks::KEYS.grep_v(/\A[-a-z]+\z/).each do |key|
@@ -85,13 +89,16 @@ Conformance.describe 'The keys of a backend, for another one with a similar id' 
     ['conformance ', 'CONFORMANCE', "conformance\u200B", "\uFF43onformance", 'conformance,ou=x', '../conformance', '*']
       .each do |id|
       other = { 'backends' => { 'default' => entry.merge('id' => id) } }
-      answer = begin
-        world.fresh_catalog.call('simpkv::get', 'secret', other)
-      rescue StandardError
-        nil
-      end
       # What has its own place keeps all ids there.
-      expect(answer.inspect).not_to include('planted'), id.inspect unless entry.key?('root_path')
+      expect(found(other).to_s).not_to include('planted'), id.inspect unless entry.key?('root_path')
     end
+    expect(found('backends' => { 'default' => entry })['value']).to eq('planted')
+  end
+
+  # What a catalog finds with such options, or why it does not.
+  def found(options)
+    world.fresh_catalog.call('simpkv::get', 'secret', options)
+  rescue StandardError => e
+    e.message
   end
 end

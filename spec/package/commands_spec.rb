@@ -39,7 +39,7 @@ RSpec.describe 'bin/test' do
     expect(status).to be_success
   end
 
-  ['rubocop', 'make -C ext/core', 'shellcheck'].each do |command|
+  ['rubocop', '-C ext/core', 'shellcheck'].each do |command|
     it "fails a stage in which #{command} fails, first or last (it used to heed the last only)" do
       output, status = run_style(root, command)
       expect(output).to match(/^  style +FAILED /)

@@ -35,44 +35,45 @@ static void turn_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ld
 
     ldap_memfree(search->cookie.bv_val);
     search->cookie = (struct berval){0};
-    if (control)
+    /* libldap would abort the process. */
+    if (control && !control->ldctl_value.bv_val)
+        error = LDAP_DECODING_ERROR;
+    else if (control)
         error = ldap_parse_pageresponse_control(skv_conn_handle(call->conn), control, &estimate, &search->cookie);
     if (error != LDAP_SUCCESS)
         answer->code = error;
     search->last = search->cookie.bv_len == 0;
 }
 
-/* What was not read of it is wiped. */
+static void free_page(skv_ldap_search_state *search)
+{
+    ldap_msgfree(search->page);
+    search->page = search->next = NULL;
+}
+
+/* Wipes it, for there is something in it that nobody has read. */
 static void drop_page(skv_ldap_call *call, skv_ldap_search_state *search)
 {
+    LDAP *handle = skv_conn_handle(call->conn);
     skv_ldap_entry entry;
 
-    for (; search->next; search->next = ldap_next_message(skv_conn_handle(call->conn), search->next))
-        if (ldap_msgtype(search->next) == LDAP_RES_SEARCH_ENTRY &&
-            skv_ldap_entry_read(call, search->next, &entry) == LDAP_SUCCESS)
+    for (LDAPMessage *each = search->page; each; each = ldap_next_message(handle, each))
+        if (ldap_msgtype(each) == LDAP_RES_SEARCH_ENTRY && skv_ldap_entry_read(call, each, &entry) == LDAP_SUCCESS)
             skv_ldap_entry_wipe(&entry);
-    ldap_msgfree(search->page);
-    search->page = NULL;
+    free_page(search);
 }
 
-/* Whether there is more than a page of it, or more than the server tells at once. */
-static bool is_too_much(const skv_ldap_call *call, const skv_ldap_search_state *search, int code)
+/* Whether the whole was asked for, which is read when all of it is there: it may be too much. */
+static bool is_whole(const skv_ldap_call *call, const skv_ldap_search_state *search)
 {
-    return (code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && !search->in_pages &&
-           skv_conn_features(call->conn)->paging;
+    return skv_conn_features(call->conn)->paging && !search->in_pages;
 }
 
-/* Waits for what was asked for, an LDAP result, and asks for more: the server makes that while this is read. */
-static int receive(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+/* Ends a page, and asks for the next: the server makes that while the reader is at work on this one. */
+static int end_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
-    *answer = (skv_ldap_answer){0};
-    if (!search->asked && (answer->code = ask(call, search)) != LDAP_SUCCESS)
-        return answer->code;
-    answer->code = skv_conn_result(call->conn, search->id, LDAP_MSG_ALL, &search->page);
-    if (answer->code != LDAP_SUCCESS)
-        return answer->code;
     search->asked = false;
-    search->next = answer->message = search->page;
+    answer->message = search->page;
     skv_ldap_parse(call, answer);
     answer->message = NULL;
     turn_page(call, search, answer);
@@ -86,20 +87,39 @@ static int receive(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_
     return LDAP_SUCCESS;
 }
 
-static int receive_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+/* Waits for the next message, or all of them. An LDAP result. */
+static int receive(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
-    if (is_too_much(call, search, receive(call, search, answer))) {
+    bool whole;
+
+    if (!search->asked && (answer->code = ask(call, search)) != LDAP_SUCCESS)
+        return answer->code;
+    whole = is_whole(call, search);
+    answer->code = skv_conn_result(call->conn, search->id, whole ? LDAP_MSG_ALL : LDAP_MSG_ONE, &search->page);
+    if (answer->code != LDAP_SUCCESS)
+        return answer->code;
+    search->next = search->page;
+    return whole || ldap_msgtype(search->page) == LDAP_RES_SEARCH_RESULT ? end_page(call, search, answer)
+                                                                         : LDAP_SUCCESS;
+}
+
+/* There is more than a page, or more than the server tells at once: then in pages. */
+static int receive_some(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    int code = receive(call, search, answer);
+
+    if ((code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && is_whole(call, search)) {
         skv_ldap_answer_free(answer);
         search->in_pages = true;
-        receive(call, search, answer);
+        code = receive(call, search, answer);
     }
-    return answer->code;
+    return code;
 }
 
 /* Part of the folder is elsewhere. */
-static int take_reference(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static int take_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
 {
-    int error = ldap_parse_reference(skv_conn_handle(call->conn), search->next, &answer->referrals, NULL, 0);
+    int error = ldap_parse_reference(skv_conn_handle(call->conn), message, &answer->referrals, NULL, 0);
 
     return answer->code = error == LDAP_SUCCESS ? LDAP_REFERRAL : error;
 }
@@ -109,20 +129,31 @@ int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv
 {
     *answer = (skv_ldap_answer){0};
     *entry = NULL;
-    if (search->over || (!search->page && receive_page(call, search, answer) != LDAP_SUCCESS))
-        return answer->code;
-    switch (ldap_msgtype(search->next)) {
-    case LDAP_RES_SEARCH_ENTRY:
-        *entry = search->next;
-        search->next = ldap_next_message(skv_conn_handle(call->conn), search->next);
-        return LDAP_SUCCESS;
-    case LDAP_RES_SEARCH_REFERENCE:
-        return take_reference(call, search, answer);
-    default:
-        drop_page(call, search);
-        search->over = search->last;
-        return LDAP_SUCCESS;
+    while (!search->over) {
+        LDAPMessage *message;
+
+        if (!search->next) {
+            free_page(search);
+            if (receive_some(call, search, answer) != LDAP_SUCCESS)
+                return answer->code;
+        }
+        message = search->next;
+        search->next = ldap_next_message(skv_conn_handle(call->conn), message);
+        switch (ldap_msgtype(message)) {
+        case LDAP_RES_SEARCH_ENTRY:
+            *entry = message;
+            return LDAP_SUCCESS;
+        case LDAP_RES_SEARCH_REFERENCE:
+            return take_reference(call, message, answer);
+        case LDAP_RES_SEARCH_RESULT:
+            free_page(search);
+            search->over = search->last;
+            return LDAP_SUCCESS;
+        default: /* Something that nobody has asked for. */
+            break;
+        }
     }
+    return LDAP_SUCCESS;
 }
 
 void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)

@@ -9,7 +9,7 @@ typedef struct skv_ldap_search_state {
     const char *dn; /* borrowed */
     int scope;
     const char *const *attributes;
-    LDAPMessage *page, *next; /* what has come, owned; and what of it is to be read next */
+    LDAPMessage *page, *next; /* what has come, owned: all of a page or one message; and what is to be read next */
     struct berval cookie;     /* owned: where the server goes on */
     bool in_pages, asked, last, over;
     int id; /* of what was asked for */

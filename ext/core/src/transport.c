@@ -241,6 +241,9 @@ int skv_transport_attach(skv_transport *transport, Sockbuf *sockbuf)
         .sbi_write = sb_write,
         .sbi_close = sb_close,
     };
+    ber_len_t largest = SKV_INCOMING_MAX;
 
+    /* liblber allocates what a message says that it is long, before any of it has come. */
+    ber_sockbuf_ctrl(sockbuf, LBER_SB_OPT_SET_MAX_INCOMING, &largest);
     return ber_sockbuf_add_io(sockbuf, &provider, LBER_SBIOD_LEVEL_PROVIDER, transport);
 }

@@ -12,6 +12,10 @@
 
 typedef struct skv_transport skv_transport;
 
+/* Bytes of one message, that is of one entry: a server that sends a larger one is hung up on. Servers take documents of
+ * some megabytes at the most. */
+#define SKV_INCOMING_MAX ((ber_len_t)64 << 20)
+
 /* Takes over a connected, non-blocking socket. NULL when out of memory: the socket is closed then, too. */
 skv_transport *skv_transport_new(int fd);
 

@@ -156,6 +156,18 @@ static void large_answers_come_whole(void)
     free(bytes);
 }
 
+static void an_answer_that_says_it_is_huge_takes_no_memory(void)
+{
+    static const char header[] = "\x04\x84\x7f\xff\xff\xff more";
+    skv_wait wait = within(30000, NULL);
+
+    begin();
+    skv_transport_limit(transport, &wait);
+    CHECK(write(peer, header, sizeof header) == sizeof header);
+    CHECK(receive_string() == -1 && errno == ERANGE);
+    end();
+}
+
 /* EAGAIN and EINTR would make libldap go on for ever. */
 static void check_failed(int status, int error_number)
 {
@@ -278,6 +290,7 @@ int main(void)
     reply = skv_reply_new();
     a_slow_peer_gets_and_gives_all();
     large_answers_come_whole();
+    an_answer_that_says_it_is_huge_takes_no_memory();
     a_silent_peer_ends_a_read_at_the_deadline();
     a_peer_that_reads_nothing_ends_a_write_at_the_deadline();
     a_peer_that_is_gone_is_found_out();

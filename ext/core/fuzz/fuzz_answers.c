@@ -1,0 +1,162 @@
+/* Whatever a directory server answers, a call ends, and reads and writes only where it may. The first byte chooses the
+ * call, what follows is all that the server says on each connection, before it hangs up. */
+#include "dial.h"
+#include "pool.h"
+#include "simpkv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CALL_MS 5000
+#define SAID_MAX 100000 /* what a socket takes at once */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static const uint8_t *said;
+static size_t said_len;
+
+static const skv_identity nobody = {.bind_dn = "", .password_file = "", .cacert = "", .cert = "", .key = ""};
+static skv_uris uris;
+static skv_store *store;
+
+/* ---- In place of the core's own (ld --wrap): no connection outlives its call, and each is to ourselves ---- */
+
+int __wrap_skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
+skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply);
+void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn);
+void __wrap_skv_pool_blame(skv_pool *pool, const skv_conn *conn);
+void __wrap_skv_pool_suspect(skv_pool *pool, const skv_conn *conn);
+void __wrap_skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
+void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);
+
+static int server = -1;
+
+int __wrap_skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+{
+    int fds[2];
+
+    (void)uri, (void)wait, (void)reply;
+    if (server >= 0)
+        close(server);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0)
+        abort();
+    server = fds[1];
+    if (write(server, said, said_len) != (ssize_t)said_len || shutdown(server, SHUT_WR) != 0)
+        abort();
+    return fds[0];
+}
+
+skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply)
+{
+    skv_conn_failure failure;
+
+    (void)pool, (void)limits;
+    return skv_conn_open(&uris.uri[0], &nobody, wait, reply, &failure);
+}
+
+void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn)
+{
+    (void)pool;
+    if (skv_conn_is_usable(conn))
+        skv_conn_close(conn);
+    else
+        skv_conn_discard(conn, false);
+}
+
+void __wrap_skv_pool_blame(skv_pool *pool, const skv_conn *conn)
+{
+    (void)pool, (void)conn;
+}
+
+void __wrap_skv_pool_suspect(skv_pool *pool, const skv_conn *conn)
+{
+    (void)pool, (void)conn;
+}
+
+void __wrap_skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds)
+{
+    (void)pool, (void)conn, (void)op, (void)nanoseconds;
+}
+
+void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why)
+{
+    (void)pool, (void)conn, (void)why;
+}
+
+/* ---- Calls ---- */
+
+#define KEY "globals/f/k", 11
+#define FOLDER "globals/f", 9
+#define OLD "{\"value\":1}", 11
+#define NEW "{\"value\":2}", 11
+
+static void list(skv_reply *reply)
+{
+    skv_list *open = skv_list_open(store, FOLDER, CALL_MS, NULL, reply);
+
+    while (open && skv_list_next(open, CALL_MS, NULL, reply) == SKV_OK)
+        ;
+    skv_list_close(open);
+}
+
+static void call(uint8_t which, skv_reply *reply)
+{
+    switch (which % 8) {
+    case 0:
+        skv_get(store, KEY, CALL_MS, NULL, reply);
+        break;
+    case 1:
+        skv_exists(store, KEY, CALL_MS, NULL, reply);
+        break;
+    case 2:
+        list(reply);
+        break;
+    case 3:
+        skv_put(store, KEY, NEW, SKV_PUT_ANY, NULL, 0, CALL_MS, NULL, reply);
+        break;
+    case 4:
+        skv_put(store, KEY, NEW, SKV_PUT_ABSENT, NULL, 0, CALL_MS, NULL, reply);
+        break;
+    case 5:
+        skv_put(store, KEY, NEW, SKV_PUT_EXPECT, OLD, CALL_MS, NULL, reply);
+        break;
+    case 6:
+        skv_delete(store, KEY, CALL_MS, NULL, reply);
+        break;
+    default:
+        skv_deletetree(store, FOLDER, CALL_MS, NULL, reply);
+    }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    static const char options[] =
+        "ldap_uri\0ldapi://%2Fnowhere\0base_dn\0ou=simpkv,o=puppet,dc=simp\0id\0default\0retries\0000";
+    skv_reply *reply = skv_reply_new();
+
+    (void)argc, (void)argv;
+    store = skv_open("ldap", 4, options, sizeof options, reply);
+    if (!store || skv_uris_parse("ldapi://%2Fnowhere", 18, &uris, reply) != SKV_OK)
+        abort();
+    skv_reply_free(reply);
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    skv_reply *reply;
+
+    if (size == 0 || size > SAID_MAX)
+        return -1;
+    said = data + 1;
+    said_len = size - 1;
+    reply = skv_reply_new();
+    call(data[0], reply);
+    assert(skv_reply_status(reply) != SKV_TIMEOUT);
+    skv_reply_free(reply);
+    return 0;
+}

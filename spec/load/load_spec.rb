@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+require_relative '../support/ldap_store'
+require_relative '../support/load'
+require_relative '../support/processes'
+require_relative '../support/tally'
+
+# Mixed operations for LOAD_SECONDS, 20 unless told.
+[Slapd, Ds389].each do |server|
+  RSpec.describe "Many at once, on #{server}" do
+    include Processes
+
+    include_context 'with a directory', server
+
+    duration = Float(ENV.fetch('LOAD_SECONDS', '20'))
+    pool_size = 8
+
+    # Before there are children, so that all have the same.
+    before do
+      id
+      Load.prepare(store)
+      store.close
+    end
+
+    def resident
+      GC.start
+      File.read('/proc/self/status')[/VmRSS:\s*(\d+)/, 1].to_i / 1024
+    end
+
+    def descriptors
+      Dir.children('/proc/self/fd').length
+    end
+
+    # @return [Array<Load::Result>] of threads that share one store
+    def by_threads(shared, numbers, seconds)
+      numbers.map { |number| Thread.new { Load.new(shared, number).run(seconds) } }.map(&:value)
+    end
+
+    # @return [Array<Load::Result>] of processes, each with a store of its own
+    def by_processes(numbers, seconds)
+      children = numbers.map do |number|
+        reading, writing = IO.pipe
+        pid = child { writing.write(Marshal.dump(Load.new(open_store('pool_size' => 1), number).run(seconds))) }
+        writing.close
+        [pid, reading]
+      end
+      results = children.map { |_, reading| Marshal.load(reading.read) } # rubocop:disable Security/MarshalLoad
+      expect_success_of(*children.map(&:first))
+      results
+    end
+
+    def expect_nothing_lost(tally, results)
+      tally.add(operations: results.sum(&:operations), anomalies: results.flat_map(&:anomalies))
+      tally.add(anomalies: Load.lost(open_store, results))
+      expect(tally.anomalies).to eq([])
+    end
+
+    it '64 threads lose no update and leak nothing, over no more connections than pool_size' do
+      accepted = directory.accepted
+      shared = open_store('pool_size' => pool_size)
+      results = by_threads(shared, 0...64, duration / 4)
+      before = [resident, descriptors]
+      results += by_threads(shared, 64...128, duration * 3 / 4)
+      expect(resident).to be < before.first + 20
+      expect(descriptors).to eq(before.last)
+      expect(directory.accepted - accepted).to be_between(1, pool_size)
+      expect_nothing_lost(Tally.new("load on #{server}: 64 threads, #{RUBY_ENGINE}"), results)
+    end
+
+    it '16 processes lose no update, over one connection each', needs: :fork do
+      accepted = directory.accepted
+      results = by_processes(0...16, duration)
+      expect(directory.accepted - accepted).to eq(16)
+      expect_nothing_lost(Tally.new("load on #{server}: 16 processes"), results)
+    end
+  end
+end

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+# Each operation of a store, on a few keys, for those who break something while it runs: what it answers, and what is
+# stored then. Where it fails, each key must be as it was before or as it was to be.
+module Deeds
+  PLACE = 'environments/faults'
+
+  def self.document(number)
+    %({"value":"#{'x' * (number * 40)}#{number}","metadata":{}})
+  end
+
+  # What is stored before each, by path below PLACE.
+  BEFORE = { 'a' => document(1), 'tree/x' => document(2), 'tree/y' => document(3), 'tree/deep/z' => document(4) }.freeze
+
+  # What may become of a store that cannot be reached.
+  # An answer in which bytes are missing can be taken for a refusal.
+  ERRORS = [Simpkv::UnavailableError, Simpkv::TimeoutError, Simpkv::DeniedError].freeze
+
+  # call:: is given a store
+  # answer:: of the store
+  # changes:: what is stored then, by path; nil where it is deleted
+  Deed = Struct.new(:name, :answer, :changes, :call) do
+    # @return [Hash] what is stored when it is done
+    def after
+      BEFORE.merge(changes).compact
+    end
+  end
+
+  other = document(5)
+  a = "#{PLACE}/a"
+  ALL = [
+    Deed.new('get', BEFORE['a'], {}, ->(store) { store.get(a) }),
+    Deed.new('exist?', true, {}, ->(store) { store.exist?("#{PLACE}/tree") }),
+    Deed.new('list', { keys: { 'x' => BEFORE['tree/x'], 'y' => BEFORE['tree/y'] }, folders: ['deep'], errors: {} }, {},
+             ->(store) { store.list("#{PLACE}/tree") }),
+    Deed.new('put of the same', false, {}, ->(store) { store.put(a, BEFORE['a']) }),
+    Deed.new('put of another', true, { 'a' => other }, ->(store) { store.put(a, other) }),
+    Deed.new('put of a new key', true, { 'new' => other }, ->(store) { store.put("#{PLACE}/new", other) }),
+    Deed.new('put in new folders', true, { 'n/e/w' => other }, ->(store) { store.put("#{PLACE}/n/e/w", other) }),
+    Deed.new('put :absent', true, { 'new' => other },
+             ->(store) { store.put("#{PLACE}/new", other, condition: :absent) }),
+    Deed.new('put :expect', true, { 'a' => other },
+             ->(store) { store.put(a, other, condition: :expect, expect: BEFORE['a']) }),
+    Deed.new('delete', true, { 'a' => nil }, ->(store) { store.delete(a) }),
+    Deed.new('deletetree', true, { 'tree/x' => nil, 'tree/y' => nil, 'tree/deep/z' => nil },
+             ->(store) { store.deletetree("#{PLACE}/tree") })
+  ].freeze
+
+  # @param store [Simpkv::Store]
+  # @return [Hash{String => String}] all that is stored, by path below PLACE
+  def self.contents(store, folder = PLACE)
+    list = store.list(folder)
+    raise "#{list[:errors].keys.join(', ')} cannot be read" if list[:errors].any?
+
+    list[:folders].inject(list[:keys].transform_keys { |name| below(folder, name) }) do |found, name|
+      found.merge(contents(store, "#{folder}/#{name}"))
+    end
+  rescue Simpkv::NotFoundError
+    {}
+  end
+
+  def self.below(folder, name)
+    "#{folder}/#{name}".delete_prefix("#{PLACE}/")
+  end
+  private_class_method :below
+
+  # Has BEFORE stored, and nothing else, no folder either.
+  #
+  # @param found [Hash] what is stored now
+  def self.restore(store, found = contents(store))
+    (found.keys - BEFORE.keys).each { |path| store.delete("#{PLACE}/#{path}") }
+    store.deletetree("#{PLACE}/n")
+    BEFORE.each { |path, document| store.put("#{PLACE}/#{path}", document) unless found[path] == document }
+  end
+
+  # Does one of them, while something breaks.
+  #
+  # @param store [Simpkv::Store] what it is done to
+  # @param soon [Numeric] seconds until it must have ended
+  # @return [Array(Boolean, Array<String>)] whether it was acknowledged, and what is odd about that
+  def self.run(deed, store, soon)
+    began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    acknowledged, odd = attempt(deed, store)
+    took = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
+    [acknowledged, took > soon ? [*odd, "it took #{took.round(2)} s"] : odd]
+  end
+
+  def self.attempt(deed, store)
+    [true, deed.call.call(store) == deed.answer ? [] : ['it answered something else']]
+  rescue *ERRORS
+    [false, []]
+  rescue StandardError => e
+    [false, ["it raised #{e.class}: #{e.message}"]]
+  end
+  private_class_method :attempt
+
+  # @param found [Hash] what is stored when one of them was done or failed
+  # @return [Array<String>] what is odd about it
+  def self.odd_contents(deed, found, acknowledged)
+    after = deed.after
+    (BEFORE.keys | after.keys | found.keys).map do |path|
+      next if found[path] == after[path] || (!acknowledged && found[path] == BEFORE[path])
+
+      "#{path} is #{acknowledged ? 'not' : 'neither as it was nor'} as it was to be"
+    end.compact
+  end
+end

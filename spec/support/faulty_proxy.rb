@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+require 'socket'
+
+# A network that fails: stands between a client and a directory server, and does something to the bytes that one says to
+# the other, from a chosen one on. Lives in threads of this process.
+#
+#   proxy.arm(:reset, :down, 17) # 17 bytes of answers arrive, then the connection is reset
+class FaultyProxy
+  # What it can do, each once:
+  # delay::    what comes then is {DELAY} late
+  # stall::    nothing passes any more, and nobody hangs up, until {#heal}
+  # cut::      both sides are told that the other one has hung up
+  # reset::    both sides are told that the connection is broken
+  # truncate:: what was to be passed on then is lost, what comes later is not
+  FAULTS = %i[delay stall cut reset truncate].freeze
+  DELAY = 0.1 # seconds
+
+  # A connection: the two sockets.
+  Link = Struct.new(:client, :server) do
+    def close
+      [client, server].each(&:close)
+    end
+  end
+  private_constant :Link
+
+  # @param port [Integer] of the server on loopback
+  def initialize(port)
+    @port = port
+    @listener = TCPServer.new('127.0.0.1', 0)
+    @lock = Mutex.new
+    @passed = { up: 0, down: 0 }
+    @stalled = []
+    Thread.new { accept }
+  end
+
+  # @return [Integer]
+  def port
+    @listener.addr[1]
+  end
+
+  # @param direction [:up, :down] what the client says, or what the server does
+  # @param byte [Integer] after so many more
+  def arm(fault, direction, byte)
+    @lock.synchronize { @armed = [fault, direction, @passed[direction] + byte] }
+  end
+
+  # @return [Boolean] whether it has not come to that yet
+  def armed?
+    @lock.synchronize { !@armed.nil? }
+  end
+
+  # Lets all pass again, and breaks the connections that stall.
+  #
+  # @return [Boolean] whether it had come to what it was armed for
+  def heal
+    @lock.synchronize do
+      came = @armed.nil?
+      @armed = nil
+      @stalled.shift.close until @stalled.empty?
+      came
+    end
+  end
+
+  # @return [Hash{Symbol => Integer}] how many bytes passed while the block ran, by direction
+  def traffic
+    before = @lock.synchronize { @passed.dup }
+    yield
+    @lock.synchronize { @passed.to_h { |direction, count| [direction, count - before[direction]] } }
+  end
+
+  def stop
+    @listener.close
+    heal
+  end
+
+  private
+
+  def accept
+    loop do
+      client = @listener.accept
+      Thread.new { serve(client) }
+    end
+  rescue IOError
+    # It was stopped.
+  end
+
+  # Until one of both hangs up; a server that is down does so at once.
+  def serve(client)
+    link = Link.new(client, TCPSocket.new('127.0.0.1', @port))
+    link.each { |socket| socket.setsockopt(:TCP, :NODELAY, 1) }
+    loop do
+      ready, = IO.select(link.to_a)
+      ready.each { |from| from == link.client ? pass(link, :up) : pass(link, :down) }
+    end
+  rescue IOError, SystemCallError
+    link ? link.close : client.close
+  end
+
+  def pass(link, direction)
+    from, to = direction == :up ? [link.client, link.server] : [link.server, link.client]
+    bytes = from.readpartial(65_536)
+    fault, before = due(direction, bytes.bytesize)
+    to.write(fault ? bytes.byteslice(0, before) : bytes)
+    send(fault, link, to, bytes.byteslice(before..)) if fault
+  end
+
+  # Whether what it is armed for happens to these bytes, and how many of them pass before.
+  def due(direction, length)
+    @lock.synchronize do
+      passed = @passed[direction]
+      @passed[direction] += length
+      fault, where, byte = @armed
+      next unless where == direction && byte < passed + length
+
+      @armed = nil
+      [fault, byte - passed]
+    end
+  end
+
+  def delay(_link, receiver, rest)
+    sleep(DELAY)
+    receiver.write(rest)
+  end
+
+  def stall(link, _receiver, _rest)
+    @lock.synchronize { @stalled << link }
+    sleep(0.01) until link.client.closed?
+    raise IOError, 'it was healed'
+  end
+
+  def cut(_link, _receiver, _rest)
+    raise IOError, 'it is cut'
+  end
+
+  def reset(link, _receiver, _rest)
+    link.each { |socket| socket.setsockopt(Socket::Option.linger(true, 0)) }
+    raise IOError, 'it is reset'
+  end
+
+  def truncate(_link, _receiver, _rest); end
+end
