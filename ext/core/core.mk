@@ -96,7 +96,7 @@ fuzz:
 	  CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
 
 # What a run finds new stays in the build folder; the corpus in fuzz/ is kept small, by hand.
-run-fuzz: $(fuzzers:%=%.run)
+run-fuzz: $(patsubst %,%.run,$(if $(ONLY),$(addprefix $(BUILD)/,$(ONLY)),$(fuzzers)))
 
 $(fuzzers:%=%.run): $(BUILD)/fuzz_%.run: $(BUILD)/fuzz_%
 	@mkdir -p $(BUILD)/corpus/$*
