@@ -16,12 +16,17 @@ Gem::Specification.new do |spec|
   spec.require_paths = ['lib']
   spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure}', 'ext/core/{include,src}/*.{c,h}',
-                   'schema/**/*.*', 'docs/*.md', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort
+                   'schema/**/*.*', 'docs/*.{md,1}', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort
 
   if ENV['SIMPKV_GEM_PLATFORM'] == 'java'
     spec.platform = 'java'
     spec.extensions = ['ext/core/configure']
   else
     spec.extensions = ['ext/simpkv/extconf.rb']
+    # The command is for operators: puppetserver, for which the other gem is, has no use for it.
+    spec.files += ['exe/simpkv']
+    spec.bindir = 'exe'
+    spec.executables = ['simpkv']
+    spec.add_dependency 'ruby-progressbar', '~> 1.11'
   end
 end

@@ -24,13 +24,16 @@ module Simpkv
   # What this process's connections to directory servers do. They are shared by all stores, environments and catalogs.
   #
   # @return [Hash] `{'pools' => [{'identity' => ..., 'servers' => [{'uri' => ..., 'open' => 1, 'idle' => 1, ...}]}]}`:
-  #   numbers of connections, waits, failures, retries and operations, by server; times in microseconds. Never a value,
-  #   never a password
+  #   numbers of connections, waits, failures, retries and operations, by server; times in microseconds. Of each server
+  #   also `'vendor'`, what it says that it is, and `'tls'` of the newest connection: `{'protocol' => 'TLS1.3',
+  #   'cipher' => 'AES-256-GCM', 'certificate_ends' => 1790000000}`, in seconds since 1970; nil for what is not known,
+  #   and without TLS. Never a value, never a password
   def self.stats
     Native.stats
   end
 
   require "simpkv/native/#{binding_wanted}"
+  require 'simpkv/batch'
   require 'simpkv/codec'
   require 'simpkv/config'
   require 'simpkv/environment_code'

@@ -3,8 +3,8 @@
 require 'erb'
 require 'simpkv/config'
 
-# The pages that are made, not written: docs/configuration.md from the definitions of the options, REFERENCE.md from the
-# docstrings of the functions.
+# The pages that are made, not written: docs/configuration.md from the definitions of the options, docs/simpkv.1 from
+# the commands, REFERENCE.md from the docstrings of the functions.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
@@ -34,6 +34,13 @@ module Documentation
   # @return [String] docs/configuration.md
   def self.configuration
     ERB.new(File.read(File.join(ROOT, 'docs', 'configuration.md.erb'), encoding: 'UTF-8')).result(binding)
+  end
+
+  # @return [String] docs/simpkv.1
+  def self.manual
+    require 'simpkv/cli'
+    require 'simpkv/cli/manual'
+    Simpkv::Cli::Manual.roff
   end
 
   # Writes REFERENCE.md. Puppet Strings is a gem of the group lint.

@@ -60,6 +60,15 @@ class Contest
     end
   end
 
+  # OpenLDAP that syncs each write to the disk, as it does unless somebody changes that.
+  class SyncedOpenLDAP < OpenLDAP
+    private
+
+    def database_section
+      super.sub(/^dbnosync$/, '')
+    end
+  end
+
   # 389-DS with its log buffered and caches that hold all keys, as it is unless somebody changes that: it takes a share
   # of the machine's memory.
   class DS389 < Ds389
@@ -74,7 +83,7 @@ class Contest
 
   # Starts a server with the limits that simpkv ships, yields the contest, stops it.
   def self.at(server_class)
-    server_class.run(tls: true, limits: true) { |server| yield new(server) }
+    server_class.run(tls: true, limits: true, durable: true) { |server| yield new(server) }
   end
 
   # @return [DirectoryServer]

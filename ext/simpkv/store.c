@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#define NUL_IN_OPTION "an option holds a NUL byte"
+#define NUL_IN_ATTRIBUTE "an attribute holds a NUL byte"
 #define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
 
 static ID id_any, id_absent, id_expect, id_key, id_folder, id_keys, id_folders, id_errors;
@@ -100,12 +102,15 @@ typedef struct call {
     VALUE (*convert)(struct call *);
     VALUE key, document, expect; /* frozen Strings */
     int condition;
+    int refusal; /* a status that is an answer, too */
     int64_t timeout_ms;
     skv_cancel *cancel;
     skv_reply *reply;
     skv_list *list;
     VALUE thread;
     bool per_round_trip; /* what timeout_ms is for */
+    bool in_rounds;      /* what an interrupt leaves is the caller's to ask for again */
+    bool again;          /* the call repeats one that was interrupted */
     bool was_there;      /* what an interrupted deletion may have deleted */
     bool entered;        /* counted in native->users */
     bool ran;
@@ -151,25 +156,30 @@ static void without_gvl(call *c)
     int64_t timeout_ms = c->timeout_ms, end = now_ms();
 
     end = timeout_ms > INT64_MAX - end ? INT64_MAX : end + timeout_ms;
-    skv_cancel_reset(c->cancel);
+    if (!c->again)
+        skv_cancel_reset(c->cancel);
     for (;;) {
         c->ran = false;
         rb_nogvl(run_without_gvl, c, call_unblock, c->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
         if (c->ran && skv_reply_status(c->reply) != SKV_INTERRUPTED)
             break;
         rb_thread_check_ints();
+        if (c->ran && c->in_rounds)
+            break;
         if (timeout_ms > 0 && !c->per_round_trip)
             c->timeout_ms = end > now_ms() ? end - now_ms() : 0;
     }
     c->timeout_ms = timeout_ms;
 }
 
-/* Raises if the call failed. */
+/* Raises if the call failed, but for one that says what came of each of many all the same. */
 static void check(call *c)
 {
     skv_reply *reply = c->reply;
 
-    if (skv_reply_status(reply) == SKV_OK)
+    if (skv_reply_status(reply) == SKV_OK || skv_reply_status(reply) == c->refusal)
+        return;
+    if (c->in_rounds && skv_reply_size(reply) > 0)
         return;
     c->reply = NULL;
     skv_rb_raise(reply);
@@ -341,6 +351,60 @@ static VALUE store_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
     return perform(self, &c);
 }
 
+static int run_put_many(call *c)
+{
+    return skv_put_many(c->native->store, BYTES(c->document), c->condition, c->timeout_ms, c->cancel, c->reply);
+}
+
+static int run_get_many(call *c)
+{
+    return skv_get_many(c->native->store, BYTES(c->document), c->timeout_ms, c->cancel, c->reply);
+}
+
+/* Gives what came of a round to the block, which answers the next one, [records, in_doubt], or nil. */
+static VALUE to_rounds(call *c)
+{
+    for (;;) {
+        VALUE next = rb_yield(skv_rb_utf8(skv_reply_data(c->reply), skv_reply_size(c->reply)));
+
+        if (NIL_P(next))
+            return Qnil;
+        Check_Type(next, T_ARRAY);
+        c->document = skv_rb_bytes(rb_ary_entry(next, 0));
+        c->condition &= ~SKV_PUT_IN_DOUBT;
+        if (RTEST(rb_ary_entry(next, 1)))
+            c->condition |= SKV_PUT_IN_DOUBT;
+        c->again = skv_reply_status(c->reply) == SKV_INTERRUPTED;
+        without_gvl(c);
+        check(c);
+    }
+}
+
+static VALUE store_put_many(VALUE self, VALUE records, VALUE condition, VALUE timeout_ms)
+{
+    call c = {.run = run_put_many,
+              .convert = to_rounds,
+              .document = skv_rb_bytes(records),
+              .condition = condition_of(condition),
+              .timeout_ms = NUM2LL(timeout_ms),
+              .per_round_trip = true,
+              .in_rounds = true};
+
+    return perform(self, &c);
+}
+
+static VALUE store_get_many(VALUE self, VALUE keys, VALUE timeout_ms)
+{
+    call c = {.run = run_get_many,
+              .convert = to_rounds,
+              .document = skv_rb_bytes(keys),
+              .timeout_ms = NUM2LL(timeout_ms),
+              .per_round_trip = true,
+              .in_rounds = true};
+
+    return perform(self, &c);
+}
+
 static int run_list_open(call *c)
 {
     c->list = skv_list_open(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
@@ -417,11 +481,12 @@ static VALUE store_close(VALUE self)
     return Qnil;
 }
 
-static void append_option(VALUE packed, VALUE text)
+/* Appends a text and the NUL that ends it. */
+static void append(VALUE packed, VALUE text, const char *message)
 {
     StringValue(text);
     if (memchr(RSTRING_PTR(text), '\0', (size_t)RSTRING_LEN(text)))
-        skv_rb_raise_status("invalid", rb_str_new_cstr("an option holds a NUL byte"));
+        skv_rb_raise_status("invalid", rb_str_new_cstr(message));
     rb_str_cat(packed, RSTRING_PTR(text), RSTRING_LEN(text));
     rb_str_cat(packed, "", 1);
     RB_GC_GUARD(text);
@@ -429,8 +494,8 @@ static void append_option(VALUE packed, VALUE text)
 
 static int pack_option(VALUE name, VALUE value, VALUE packed)
 {
-    append_option(packed, name);
-    append_option(packed, value);
+    append(packed, name, NUL_IN_OPTION);
+    append(packed, value, NUL_IN_OPTION);
     return ST_CONTINUE;
 }
 
@@ -463,6 +528,81 @@ static VALUE store_initialize(VALUE self, VALUE type, VALUE options)
     return self;
 }
 
+/* ---- Entries: the DN is the key, what the core calls a list the document ---- */
+
+static int run_read_entry(call *c)
+{
+    return skv_entry_read(c->native->store, BYTES(c->key), BYTES(c->document), c->timeout_ms, c->cancel, c->reply);
+}
+
+static int run_add_entry(call *c)
+{
+    return skv_entry_add(c->native->store, BYTES(c->key), BYTES(c->document), c->timeout_ms, c->cancel, c->reply);
+}
+
+static int run_extend_entry(call *c)
+{
+    return skv_entry_extend(c->native->store, BYTES(c->key), BYTES(c->document), c->timeout_ms, c->cancel, c->reply);
+}
+
+/* Parsed by Native.parse, as any document. */
+static VALUE to_parsed(call *c)
+{
+    return rb_funcall(skv_rb_native, rb_intern("parse"), 1, to_data(c));
+}
+
+static VALUE to_done(call *c)
+{
+    return skv_reply_status(c->reply) == SKV_OK ? Qtrue : Qfalse;
+}
+
+static VALUE store_read_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+{
+    VALUE packed = rb_str_buf_new(256);
+    call c = {.run = run_read_entry, .convert = to_parsed, .key = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
+
+    Check_Type(attributes, T_ARRAY);
+    for (long i = 0; i < RARRAY_LEN(attributes); i++)
+        append(packed, rb_ary_entry(attributes, i), NUL_IN_ATTRIBUTE);
+    c.document = skv_rb_bytes(packed);
+    return perform(self, &c);
+}
+
+static int pack_attribute(VALUE name, VALUE values, VALUE packed)
+{
+    Check_Type(values, T_ARRAY);
+    for (long i = 0; i < RARRAY_LEN(values); i++) {
+        append(packed, name, NUL_IN_ATTRIBUTE);
+        append(packed, rb_ary_entry(values, i), NUL_IN_ATTRIBUTE);
+    }
+    return ST_CONTINUE;
+}
+
+static VALUE change_entry(VALUE self, int (*run)(call *), VALUE dn, VALUE attributes, VALUE timeout_ms)
+{
+    VALUE packed = rb_str_buf_new(256);
+    call c = {.run = run,
+              .convert = to_done,
+              .key = skv_rb_bytes(dn),
+              .refusal = SKV_EXISTS,
+              .timeout_ms = NUM2LL(timeout_ms)};
+
+    Check_Type(attributes, T_HASH);
+    rb_hash_foreach(attributes, pack_attribute, packed);
+    c.document = skv_rb_bytes(packed);
+    return perform(self, &c);
+}
+
+static VALUE store_add_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+{
+    return change_entry(self, run_add_entry, dn, attributes, timeout_ms);
+}
+
+static VALUE store_extend_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+{
+    return change_entry(self, run_extend_entry, dn, attributes, timeout_ms);
+}
+
 void skv_rb_init_store(VALUE native)
 {
     VALUE class = rb_define_class_under(native, "Store", rb_cObject);
@@ -481,8 +621,13 @@ void skv_rb_init_store(VALUE native)
     rb_define_method(class, "get", store_get, 2);
     rb_define_method(class, "kind", store_kind, 2);
     rb_define_method(class, "put", store_put, 5);
+    rb_define_method(class, "put_many", store_put_many, 3);
+    rb_define_method(class, "get_many", store_get_many, 2);
     rb_define_method(class, "delete", store_delete, 2);
     rb_define_method(class, "deletetree", store_deletetree, 2);
     rb_define_method(class, "list", store_list, 2);
+    rb_define_method(class, "read_entry", store_read_entry, 3);
+    rb_define_method(class, "add_entry", store_add_entry, 3);
+    rb_define_method(class, "extend_entry", store_extend_entry, 3);
     rb_define_method(class, "close", store_close, 0);
 }

@@ -18,6 +18,10 @@ module Simpkv
                  'a number of seconds, more than 0'],
       uris: [->(value) { uris(value) }, 'a URI, or a list of them'],
       layout: [->(value) { value if %w[plain hex].include?(value) }, 'a String, plain or hex'],
+      noop_writes: [->(value) { value if %w[write skip].include?(value) }, 'a String, write or skip'],
+      folder: [->(value) { value if value.is_a?(String) && !value.include?("\0") }, 'the name of a folder'],
+      dots: [->(value) { value if %w[keep folders].include?(value) }, 'a String, keep or folders'],
+      patterns: [->(value) { patterns(value) }, 'a list of regular expressions'],
       retries: [->(value) { whole(value, 0..100) }, 'a whole number from 0 to 100'],
       pool_size: [->(value) { whole(value, 1..1000) }, 'a whole number from 1 to 1000'],
       page_size: [->(value) { whole(value, 1..100_000) }, 'a whole number from 1 to 100000']
@@ -70,6 +74,15 @@ module Simpkv
       def whole(value, range)
         value = value.to_i if value.is_a?(String) && value.match?(/\A\d{1,9}\z/)
         value if value.is_a?(Integer) && range.cover?(value)
+      end
+
+      # One for all of them. That it matches anywhere in a text is what Hiera's other backends do.
+      def patterns(value)
+        return unless value.is_a?(Array) && value.all?(String)
+
+        Regexp.union(value.map { |pattern| Regexp.new(pattern) })
+      rescue RegexpError, ArgumentError
+        nil
       end
 
       # One String, the URIs separated by single spaces: a list of them is the same as that.

@@ -81,13 +81,30 @@ module Simpkv
                          'or in the options of the call, to the environment that the keys belong to'
     end
 
-    # @return [Boolean] an option of the call that is true or false
-    # @raise [ConfigError] when it is something else
-    def self.flag(options, name)
-      value = options[name]
-      return CALL.find { |option| option.name == name }.default if value.nil?
+    # The folder that keys are in.
+    #
+    # @param options [Hash] merged options, of which `global` and `environment` count
+    # @return [String] `globals`, `environments/<environment>`, or for the environment `''` `environments`
+    # @raise [ArgumentError] for what is no environment's name
+    def self.prefix(options)
+      return 'globals' if options['global']
 
-      coerce(:boolean, value, "'#{name}' in simpkv configuration")
+      environment = options['environment'].to_s
+      if environment.include?('/') || ['.', '..'].include?(environment)
+        raise ArgumentError, "'#{environment}' is not the name of an environment"
+      end
+
+      environment.empty? ? 'environments' : "environments/#{environment}"
+    end
+
+    # @return [Boolean, String] an option of the call, converted, or its default
+    # @raise [ConfigError] when it is of the wrong type
+    def self.flag(options, name)
+      option = CALL.find { |candidate| candidate.name == name }
+      value = options[name]
+      return option.default if value.nil?
+
+      coerce(option.type, value, "'#{name}' in simpkv configuration")
     end
 
     # @return [Boolean] whether the chosen backend takes keys with capital letters
@@ -144,6 +161,23 @@ module Simpkv
       names = (BACKEND + TYPES.values.flatten).map(&:name)
       unknown(options, CALL.map(&:name), 'in simpkv configuration') +
         unknown(backend, names, "of simpkv backend '#{options['backend']}'")
+    end
+
+    # The options of a level of hiera.yaml, converted, with the defaults of those that are absent.
+    #
+    # @param options [Hash{String => Object}] as `simpkv::lookup_key` is given them
+    # @return [Hash{String => Object}] all of {LEVEL}; without default and value, nil. `confine_to_keys` is one Regexp
+    # @raise [ConfigError] for one that there is not, that is of the wrong type, or that another excludes
+    def self.level(options)
+      refuse_locations(options)
+      options = { 'folder' => options['uri'] }.merge(options) if options['uri']
+      doubt = unknown(options, LEVEL.map(&:name) + ['uri'], 'in hiera.yaml').first
+      raise ConfigError, doubt if doubt
+
+      found = LEVEL.to_h { |option| [option.name, level_option(option, options[option.name])] }
+      return found unless found['global'] && found['environment']
+
+      raise ConfigError, "'global' and 'environment' in hiera.yaml exclude each other"
     end
 
     # Compares two configurations of one type and id, defaults filled in.
@@ -230,6 +264,20 @@ module Simpkv
         return option.default if value.nil?
 
         coerce(option.type, value, "'#{option.name}' of simpkv backend '#{name}'")
+      end
+
+      def level_option(option, value)
+        value.nil? ? option.default : coerce(option.type, value, "'#{option.name}' in hiera.yaml")
+      end
+
+      # What Hiera makes of `paths` and `uris`, of which it knows what they mean.
+      def refuse_locations(options)
+        if options.key?('path')
+          raise ConfigError, "'path' in hiera.yaml is for files: use 'folder', or 'uris' for several folders"
+        end
+        return unless options.key?('uri') && options.key?('folder')
+
+        raise ConfigError, "'folder' and 'uri' in hiera.yaml say the same: leave one of them out"
       end
 
       def unknown(options, names, where)

@@ -44,8 +44,34 @@ module Simpkv
              'whether a failing backend is a warning, and the answer `undef` or `false`, instead of an error'),
       option('skip_undecodable', :boolean, false,
              'whether a list leaves out, with a warning, what cannot be read, instead of failing'),
+      option('sensitive', :boolean, false,
+             'whether what is read comes as Sensitive: the values, not the metadata'),
+      option('values', :boolean, true, 'for `tree`: whether values and metadata are wanted, or names only'),
+      option('noop_writes', :noop_writes, 'write',
+             'what writes come to in the catalog of a node that runs in noop (the fact `clientnoop`): `write`, or ' \
+             '`skip`, a notice and no write'),
       option('rich_data', :boolean, false,
              'whether a Timestamp, Regexp, SemVer and the like come back as they were, not as strings')
+    ].freeze
+
+    # Options of a level of hiera.yaml that has `lookup_key: simpkv::lookup_key`.
+    LEVEL = [
+      option('backend', :string, nil, 'the name of the backend to use', absent: '`default`'),
+      option('backends', :hash, nil, 'the options of each backend, by its name, as in `simpkv::options`',
+             absent: 'one of type `file` with the id `auto_default`'),
+      option('folder', :folder, 'hiera', 'the folder that the keys are in; with `uris`, each of them is one',
+             errors: ["'folder' and 'uri' in hiera.yaml say the same", "'path' in hiera.yaml is for files"]),
+      option('global', :boolean, false, 'whether the folder belongs to all environments',
+             errors: ["'global' and 'environment' in hiera.yaml exclude each other"]),
+      option('environment', :environment, nil, 'the environment that the folder belongs to',
+             absent: "the compiler's; required in Bolt, unless `global`",
+             errors: ["environment '...' is made up by Bolt: set 'environment' or 'global' in hiera.yaml"]),
+      option('dots', :dots, 'keep',
+             "whether the key `'app.db'` is stored as that, or, with `folders`, as the key `db` of the folder `app`"),
+      option('confine_to_keys', :patterns, nil, 'only keys that match one of them are looked up', absent: 'all keys'),
+      option('sensitive', :boolean, false, 'whether values come as Sensitive'),
+      option('softfail', :boolean, false,
+             'whether a failing backend is a warning, and nothing found, instead of an error')
     ].freeze
 
     # Options of every backend.

@@ -45,7 +45,54 @@ module Simpkv
       attempt(:put, false) { @store.put(key, document) || true }
     end
 
+    # The document, or false when there is no such key.
+    def fetch(key)
+      attempt(:fetch, nil) do
+        @store.get(key)
+      rescue NotFoundError
+        false
+      end
+    end
+
+    # Stores a document if there is none; whether it did.
+    def put_new(key, document)
+      attempt(:put_new, nil) do
+        @store.put(key, document, condition: :absent)
+        true
+      rescue ExistsError
+        false
+      end
+    end
+
+    # Replaces a document if it is still that one; whether it did.
+    def exchange(key, old, document)
+      attempt(:exchange, nil) do
+        @store.put(key, document, condition: :expect, expect: old)
+        true
+      rescue ConflictError
+        false
+      end
+    end
+
+    # By key, the document, false when there is no such key, or why it cannot be read.
+    def get_many(keys)
+      attempt(:get_many, nil) { @store.get_many(keys).transform_values { |outcome| told(outcome) } }
+    end
+
+    # By key, true, or why it was not stored.
+    def put_many(documents)
+      attempt(:put_many, nil) { @store.put_many(documents).transform_values { |outcome| told(outcome) || true } }
+    end
+
     private
+
+    def told(outcome)
+      case outcome
+      when NotFoundError then false
+      when Error then { err_msg: explain(outcome) }
+      else outcome
+      end
+    end
 
     # What `configure` answers: the block opens the store, and answers it.
     def open_store

@@ -82,7 +82,8 @@ module Simpkv
     #
     # With a condition, let the documents of different writers differ, by the writer's name for instance: when a
     # connection to a directory is lost, or a call is interrupted, before the answer came, the stored document tells
-    # whose write it was.
+    # whose write it was. On 389-DS, `:expect` is not exact where many replace one document at the same moment: now and
+    # then two of them are told that they did (docs/adr/0013). `:absent` is exact everywhere.
     #
     # @param key [String]
     # @param document [String]
@@ -96,6 +97,36 @@ module Simpkv
     # @raise [UnavailableError] the storage cannot be used; or, with a condition, nobody can tell whether it was written
     def put(key, document, condition: :any, expect: nil)
       @native.put(key, document, condition, expect, @timeout_ms)
+    end
+
+    # Stores many documents, each as {#put} would, in a directory at a fraction of the time: on one connection, without
+    # waiting for the answer to one before the next is sent. They are not one transaction: what came of each is told.
+    # `operation_timeout_seconds` is how long the server may take to answer the next of them. What an exception of
+    # another thread interrupts may have been stored in part.
+    #
+    # @param documents [Hash{String => String}] by key
+    # @param condition [:any, :absent] `:absent` stores only new keys
+    # @return [Hash{String => Boolean, Error}] by key, in the same order: whether it was written; or what {#put} would
+    #   have raised, not raised. When the server cannot be reached any more, or does not answer, that is so for each key
+    #   that it concerns: {UnavailableError}, {TimeoutError}
+    # @raise [TypeError] a key or a document is no String; nothing is stored
+    # @example
+    #   store.put_many({ 'globals/a' => '{"value":1}', 'globals/b' => '{"value":2}' }, condition: :absent)
+    #   # => { 'globals/a' => true, 'globals/b' => #<Simpkv::ExistsError: ...> }
+    def put_many(documents, condition: :any)
+      raise ArgumentError, 'condition is :any or :absent' unless %i[any absent].include?(condition)
+
+      Batch.new(documents.to_a).put(@native, condition, @timeout_ms)
+    end
+
+    # Reads many keys, each as {#get} would, as {#put_many} stores them.
+    #
+    # @param keys [Array<String>]
+    # @return [Hash{String => String, Error}] by key, in the same order: its document, tagged UTF-8; or what {#get}
+    #   would have raised, not raised
+    # @raise [TypeError] a key is no String
+    def get_many(keys)
+      Batch.new(keys.uniq.map { |key| [key] }).get(@native, @timeout_ms)
     end
 
     # Deletes a key. Its folder stays, even when it is left empty.
@@ -131,6 +162,52 @@ module Simpkv
     # @raise [NotFoundError] there is no such folder
     def list(folder, &block)
       @native.list(folder, @timeout_ms, &block)
+    end
+
+    # Reads an entry of the directory, whatever it is; for a store of type 'ldap'.
+    #
+    # @param dn [String] '' for the root DSE, what the server says of itself
+    # @param attributes [Array<String>] which to read: `*` for those that users set, as is an empty list, `+` for those
+    #   that the server keeps
+    # @return [Hash{String => Array<String>}] the values of each attribute that there is, without those that are not
+    #   UTF-8. Names are spelled as the server does; 389-DS repeats the spelling of `attributes`
+    # @raise [NotFoundError] there is no such entry
+    # @raise [DeniedError] the identity may not see it
+    # @raise [InvalidError] the store is another one, or this is no DN
+    # @example
+    #   store.read_entry('', %w[namingContexts])  #=> {'namingContexts' => ['dc=simp']}
+    def read_entry(dn, attributes)
+      @native.read_entry(dn, attributes, @timeout_ms)
+    end
+
+    # Adds an entry to the directory; for a store of type 'ldap'.
+    #
+    # @param dn [String]
+    # @param attributes [Hash{String => Array<String>}]
+    # @return [Boolean] whether it was added; false if it was there, whatever it holds. Where the connection was lost
+    #   or the call interrupted before the answer came, false may mean that this very call has added it
+    # @raise [NotFoundError] there is no entry above it
+    # @raise [DeniedError] the identity may not
+    # @raise [UnavailableError] the server refuses the entry, and says why
+    # @raise [InvalidError] the store is another one, or this is no DN
+    # @example
+    #   store.add_entry('ou=simpkv,dc=simp', 'objectClass' => %w[top organizationalUnit], 'ou' => ['simpkv'])
+    def add_entry(dn, attributes)
+      @native.add_entry(dn, attributes, @timeout_ms)
+    end
+
+    # Adds values to attributes of an entry of the directory; for a store of type 'ldap'.
+    #
+    # @param dn [String]
+    # @param attributes [Hash{String => Array<String>}]
+    # @return [Boolean] whether they were added; false if one of them was there, and then none was. As with
+    #   {#add_entry}, it may be this very call that has added it
+    # @raise [NotFoundError] there is no such entry
+    # @raise [DeniedError] the identity may not
+    # @raise [UnavailableError] the server refuses the values, and says why
+    # @raise [InvalidError] the store is another one, or this is no DN
+    def extend_entry(dn, attributes)
+      @native.extend_entry(dn, attributes, @timeout_ms)
     end
 
     # Releases the store; calls that are under way end as usual, later ones raise {InvalidError}.

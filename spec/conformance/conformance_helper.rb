@@ -99,8 +99,8 @@ RSpec.shared_context 'with a backend' do |backend|
     backend.cleanup.call(entry)
   end
 
-  %w[put get list exists delete deletetree].each do |function|
-    define_method(function) { |*arguments| world.call("simpkv::#{function}", *arguments) }
+  %w[put get list exists delete deletetree get_or_create compare_and_put get_many put_many tree].each do |function|
+    define_method(function) { |*arguments, &block| world.call("simpkv::#{function}", *arguments, &block) }
   end
 
   # Whether the backend differs from the others in that, as CONTRACT.md allows.

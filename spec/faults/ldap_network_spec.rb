@@ -8,77 +8,77 @@ require_relative '../support/tally'
 [Slapd, Ds389].each do |server|
   RSpec.describe "A network that fails in the midst of a call, before #{server}" do
     include_context 'with a directory', server, tls: true
+    include_context 'with proxies'
 
     # How many places in what each side says are broken so, in each call: those that cost no waiting are many.
-    places = { reset: 10, cut: 10, delay: 1, stall: 1, truncate: 1 }
-    places.transform_values! { |count| (count / 4.0).ceil } if server == Ds389
+    places = { reset: 10, cut: 10, delay: 2, stall: 1, truncate: 1 }
+    deadline = 3
 
-    before(:context) do
-      @proxies = %i[tcp_uri tls_uri].to_h { |uri| [uri, FaultyProxy.new(Integer(directory.public_send(uri)[/\d+\z/]))] }
-      @random = Random.new(RSpec.configuration.seed)
-    end
-
-    after(:context) { @proxies&.each_value(&:stop) }
-
-    # Past the proxies.
-    let(:direct) { open_store }
-
-    # Behind one, in a pool of its own, so that it has no connection yet.
-    def open_far(proxy, options = {})
-      uri = "#{proxy == @proxies[:tls_uri] ? 'ldaps' : 'ldap'}://127.0.0.1:#{proxy.port}"
-      open_store({ 'ldap_uri' => uri, 'admin_dn' => Slapd::USER_DN.sub(',', ",#{' ' * LdapIds.next}"),
-                   'operation_timeout_seconds' => 1 }.merge(options))
-    end
+    # An answer in which bytes are missing can be taken for any other, such as a refusal.
+    errors = Hash.new(Deeds::ERRORS).merge(truncate: [Simpkv::Error])
 
     # @return [Array<Array(Symbol, Integer)>] where to break what the block does, by chance: directions, and after how
     #   many bytes
-    def sample(proxy, count, &block)
+    def sample(proxy, count, random, &block)
       proxy.traffic(&block).flat_map do |direction, length|
-        (0...length).to_a.sample(count, random: @random).map { |byte| [direction, byte] }
+        (0...length).to_a.sample(count, random: random).map { |byte| [direction, byte] }
       end
     end
 
-    # Does a deed with a fault in it, and looks what came of it.
+    # @return [Random] the same for the same seed, whichever thread asks first
+    def random_for(deed, fault)
+      Random.new(RSpec.configuration.seed + "#{deed.name} #{fault}".sum)
+    end
+
+    # Breaks something while the block does a deed, looks what came of it, and puts in order again what is stored.
     #
-    # @param where [Array(Symbol, Integer)] direction and byte
-    def break_one(tally, deed, store, proxy, fault, where)
+    # @yieldreturn [Array(Deeds::Outcome, Simpkv::Store)] and where the next call goes
+    def break_one(tally, fault, where, proxy, direct)
       proxy.arm(fault, *where)
-      acknowledged, odd = Deeds.run(deed, store, 1.5)
+      outcome, store = yield
       came = proxy.heal
-      odd << 'the next call answers something else' unless store.exist?(Deeds::PLACE)
+      outcome.odd << 'the next call fails' unless Deeds.served?(store)
       found = Deeds.contents(direct)
-      odd.concat(Deeds.odd_contents(deed, found, acknowledged))
       Deeds.restore(direct, found)
-      tally.add(faults: came ? 1 : 0, operations: 2,
-                anomalies: odd.map { |each| "#{deed.name}, #{fault} at #{where.join(' ')}: #{each}" })
+      tally.add_outcome(outcome.judge(found), "#{fault} at #{where.join(' ')}", faults: came ? 1 : 0)
     end
 
     places.each do |fault, count|
       it "loses and tears nothing, holds nobody up, and lets the next call work: #{fault}" do
         tally = Tally.new("network before #{server}, in a call: #{fault}")
-        proxy = @proxies[:tcp_uri]
-        far = open_far(proxy)
-        Deeds::ALL.each do |deed|
-          [far, direct].each { |store| Deeds.restore(store) }
-          broken = sample(proxy, count) { deed.call.call(far) }
+        Deeds.at_once do |deed|
+          random = random_for(deed, fault)
+          here = { 'id' => "f#{LdapIds.next}", 'operation_timeout_seconds' => deadline }
+          direct = open_store(here)
+          far = open_behind(proxy = new_proxy, here)
+          Deeds.restore(far)
+          broken = sample(proxy, count, random) { deed.call.call(far) }
           Deeds.restore(direct)
-          broken.each { |where| break_one(tally, deed, far, proxy, fault, where) }
+          broken.each do |where|
+            break_one(tally, fault, where, proxy, direct) { [Deeds.run(deed, far, deadline, errors[fault]), far] }
+          end
         end
         expect(tally.anomalies).to eq([])
       end
     end
 
     # Connecting, handshakes, the bind, what the server can do.
-    { 'ldap' => [:tcp_uri, {}], 'StartTLS' => [:tcp_uri, { 'enable_tls' => true }], 'ldaps' => [:tls_uri, {}] }
-      .each do |transport, (uri, options)|
+    { 'ldap' => {}, 'StartTLS' => { 'enable_tls' => true }, 'ldaps' => {} }.each do |transport, options|
       it "does no more harm to the first call of a connection, over #{transport}" do
         tally = Tally.new("network before #{server}, first call over #{transport}")
-        proxy = @proxies[uri]
-        more = transport == 'ldap' ? options : options.merge('tls_cacert' => directory.certificates.cacert)
-        Deeds.restore(direct)
-        Deeds::ALL.values_at(0, 4).product(places.to_a).each do |deed, (fault, count)|
-          sample(proxy, count) { open_far(proxy, more).get("#{Deeds::PLACE}/a") }.each do |where|
-            break_one(tally, deed, open_far(proxy, more), proxy, fault, where)
+        tls = transport == 'ldap' ? {} : { 'tls_cacert' => directory.certificates.cacert }
+        Deeds.at_once(Deeds::ALL.values_at(0, 4).product(places.to_a)) do |deed, (fault, count)|
+          here = { 'id' => "f#{LdapIds.next}", 'operation_timeout_seconds' => deadline, **options, **tls }
+          direct = open_store('id' => here['id'])
+          Deeds.restore(direct)
+          proxy = new_proxy(transport == 'ldaps' ? directory.tls_uri : directory.tcp_uri)
+          random = random_for(deed, fault)
+          broken = sample(proxy, count, random) { open_behind(proxy, here).get("#{Deeds::PLACE}/a") }
+          broken.each do |where|
+            break_one(tally, fault, where, proxy, direct) do
+              far = open_behind(proxy, here)
+              [Deeds.run(deed, far, deadline, errors[fault]), far]
+            end
           end
         end
         expect(tally.anomalies).to eq([])

@@ -262,6 +262,7 @@ RSpec.describe 'A store in a directory' do
     expect(here).to include('connects' => 1, 'binds' => 1, 'failures' => 0, 'resting' => false,
                             'operations' => include('put' => 1, 'get' => 2), 'retries' => include('lost' => 0))
     expect(here['latency_log2_us'].sum).to eq(3)
+    expect([gone, here].map { |server| server.values_at('vendor', 'tls') }).to eq([[nil, nil], ['OpenLDAP', nil]])
     expect(Simpkv.stats.to_s).not_to include(Slapd::PASSWORD)
   end
 end

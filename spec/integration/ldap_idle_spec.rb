@@ -11,7 +11,7 @@ RSpec.describe 'Connections that are idle' do
   let(:document) { '{"value":1}' }
 
   describe 'for longer than the server allows' do
-    include_context 'with slapd', tls: true, more: 'idletimeout 1'
+    include_context 'with slapd', tls: true, idle: 1
 
     # Over TLS, what is there to be read on an idle connection may be other than a farewell.
     {

@@ -24,6 +24,16 @@ require_relative '../support/ldap_store'
       end
     end
 
+    it 'leave a word on the TLS of the newest connection, and on the server, in the statistics' do
+      options = { 'ldap_uri' => directory.tls_uri, 'admin_dn' => Slapd::USER_DN.sub(',', ',   ') }
+      open_store(tls.merge(options)).kind('globals')
+      found = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.find { |each| each['uri'] == directory.tls_uri }
+      expect(found['vendor']).to match(server == Slapd ? /\AOpenLDAP\z/ : %r{\A389-Directory/\d})
+      certificate = OpenSSL::X509::Certificate.new(File.read(directory.certificate))
+      expect(found['tls']).to match('protocol' => /\ATLSv?1\.[23]\z/, 'cipher' => /AES|CHACHA/,
+                                    'certificate_ends' => certificate.not_after.to_i)
+    end
+
     it 'are reached over TLS where StartTLS is asked for, and only there' do
       start_tls = '1.3.6.1.4.1.1466.20037'
       options = { 'ldap_uri' => directory.tcp_uri, 'admin_dn' => Slapd::USER_DN.sub(',', ', ') }

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require 'open3'
+require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
 
 # Everything that can be read somewhere while all goes well, and while all goes wrong.
@@ -17,13 +19,8 @@ RSpec.describe 'Values, metadata and passwords' do
   secrets = { value: 'pl4nted-v4lue', metadata: 'pl4nted-m3ta', sensitive: 'pl4nted-s3nsitive',
               option: 'pl4nted-0ption', password: DirectoryServer::PASSWORD }
 
-  around do |example|
-    level = Puppet::Util::Log.level
-    Puppet::Util::Log.level = :debug
-    example.run
-  ensure
-    Puppet::Util::Log.level = level
-  end
+  # After Puppet's own preparation of each example, which sets it back.
+  before { Puppet::Util::Log.level = :debug }
 
   after do
     world.close
@@ -50,6 +47,7 @@ RSpec.describe 'Values, metadata and passwords' do
   def expect_no_leak(secrets)
     all = [*said, *world.messages].join("\n").b
     expect(all.length).to be > 1000
+    expect(Puppet::Util::Log.level).to eq(:debug)
     found = secrets.select { |_, secret| spellings(secret).any? { |spelling| all.include?(spelling) } }
     expect(found.keys).to eq([])
   end
@@ -127,6 +125,36 @@ RSpec.describe 'Values, metadata and passwords' do
       expect(call('put', 'k', secrets[:value], { 'of' => secrets[:metadata] }, with(more))).not_to(be_nil, more.inspect)
     end
     expect_no_leak(secrets.reject { |name, _| name == :option }.merge(reversed: secrets[:password].reverse))
+  end
+
+  # Stores, reads, and fails for a value that is nested too deep.
+  def manifest(secrets)
+    <<~PUPPET
+      $options = #{site.to_json.gsub(/":(?=["{])/, '" => ')}
+      $metadata = { 'of' => '#{secrets[:metadata]}' }
+      simpkv::put('d/k', '#{secrets[:value]}', $metadata, $options)
+      notify { "it is there: ${simpkv::get('d/k', $options)['value'].length}": }
+      simpkv::list('d', $options)
+      simpkv::put('d/k', #{'[' * 150}'#{secrets[:value]}'#{']' * 150}, $metadata, $options)
+    PUPPET
+  end
+
+  # @return [Array<String>] what a process of its own prints that says all it can, and the files that it leaves in
+  #   Puppet's folders
+  def apply(manifest)
+    File.write(file = File.join(root, 'site.pp'), manifest)
+    folders = %w[confdir codedir vardir publicdir rundir logdir].map { |name| "--#{name}=#{root}/puppet/#{name}" }
+    script = 'require "puppet/util/command_line"; Puppet::Util::CommandLine.new("puppet", ARGV).execute'
+    output, = Open3.capture2e(*AnotherRuby.command('-e', script, 'apply', '--debug', '--trace', '--profile', *folders,
+                                                   '--modulepath', File.join(world.dir, 'modules'), file))
+    left = Dir[File.join(root, 'puppet', '**', '*')].select { |name| File.file?(name) }
+    [output, *left.map { |name| File.read(name) }]
+  end
+
+  it 'are in nothing that puppet apply prints or leaves behind, with --debug, --trace and --profile', needs: :mri do
+    said.concat(apply(manifest(secrets)))
+    expect(said.first).to include('Debug: ', 'Error: ', 'in `put')
+    expect_no_leak(secrets)
   end
 
   it 'are in none when a condition does not hold, and when the server dies' do

@@ -47,6 +47,24 @@ RSpec.describe 'The gems that rake package builds' do
     expect(Packages.run('ruby', '-e', script(activate))).to include("#{version} cext #{version} ruby")
   end
 
+  it 'install into MRI with the command simpkv, its manual and the schemas' do
+    @folder = Packages.installed_in_mri
+    expect(simpkv('--version')).to eq("simpkv #{version}\n")
+    expect(simpkv('put', 'app1/greeting', 'λ')).to eq('')
+    expect(simpkv('get', 'app1/greeting')).to eq('λ')
+    expect(simpkv('man')).to include('SIMPKV(1)', 'put [options] KEY [VALUE]')
+    expect(simpkv('schema', '--layout', 'hex')).to start_with('# The hex layout')
+    expect(simpkv('completion', 'bash')).to include('complete -F _simpkv simpkv')
+  end
+
+  # What the installed command prints, which keeps its keys in the temporary folder.
+  def simpkv(*arguments)
+    config = File.join(@folder, 'simpkv.yaml')
+    File.write(config, "backends: {default: {type: file, id: x, root_path: #{@folder}/kv}}\n")
+    Packages.run(File.join(@folder, 'bin', 'simpkv'), *arguments,
+                 environment: { 'GEM_HOME' => @folder, 'SIMPKV_CONFIG' => config })
+  end
+
   it 'install into JRuby, and load after an upgrade of Java, when RubyGems looks into another folder' do
     expect(Packages.install(%w[jruby -S gem], :java, @folder)).to match([/Successfully installed/, true])
     before = Dir[File.join(@folder, 'extensions', 'universal-java-*')].fetch(0)
@@ -63,10 +81,12 @@ RSpec.describe 'The gems that rake package builds' do
   end
 
   it 'hold what README.md leads their users to, and nothing of the module or the tests' do
-    holds = Packages::GEMS.values.map { |gem| Packages.run('gem', 'specification', Packages.file(gem), 'files').lines }
-    expect(holds.uniq.length).to eq(1)
-    files = holds.first.grep(/\A- /).map { |line| line.sub('- ', '').chomp }
-    expect(files).to include('README.md', 'docs/configuration.md', 'schema/openldap/simpkv.schema')
+    ruby, java = Packages::GEMS.values_at(:ruby, :java).map do |gem|
+      Packages.run('gem', 'specification', Packages.file(gem), 'files').scan(/^- (.+)$/).flatten
+    end
+    expect(ruby - java).to eq(['exe/simpkv'])
+    files = ruby | java
+    expect(files).to include('README.md', 'docs/configuration.md', 'docs/simpkv.1', 'schema/openldap/simpkv.schema')
     expect(files.grep(%r{\A(spec|bin|lib/puppet|ext/core/(test|fuzz|build))})).to be_empty
   end
 end

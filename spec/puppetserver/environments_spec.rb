@@ -9,7 +9,7 @@ RSpec.describe 'Environments of one puppetserver' do
 
   # Edits the module so that its function, its adapter and its plugin each say which version they are.
   def edit(place, version)
-    { 'puppet/functions/simpkv/support/call.rb' => ['=> found[:value] }', "=> found[:value] + ' f%s' }"],
+    { 'puppet/functions/simpkv/support/call.rb' => ['value = found[:value]', "\\0 + ' f%s'"],
       'puppet_x/simpkv/simpkv.rb' => ['def deserialize(json)', "\\0\n return { value: json + ' a%s', metadata: {} }"],
       'puppet_x/simpkv/file_plugin.rb' => ['  private', "def get(key)\n{ result: 'p%s' }\nend\n\\0"] }
       .each do |name, (text, other)|
@@ -85,5 +85,19 @@ RSpec.describe 'Environments of one puppetserver' do
       puppetserver.compile(name)
     end
     expect(found).to eq([['[nothing, nothing]'], ['[nothing, red]'], ['[red, blue]']])
+  end
+
+  # Hiera's caches, and those of simpkv, may live no longer than a catalog does.
+  it 'look up what is stored by now as data of Hiera, where environment_timeout is unlimited, too' do
+    environment('lookups', <<~MANIFEST, options: files, timeout: 'unlimited')
+      $count = lookup('app::count', { 'default_value' => 0 })
+      simpkv::put('hiera/app::count', $count + 1)
+      notify { "count ${count}": }
+    MANIFEST
+    level = { 'name' => 'stored', 'lookup_key' => 'simpkv::lookup_key', 'options' => files }
+    file = puppetserver.path('code', 'environments', 'lookups', 'hiera.yaml')
+    configuration = JSON.parse(File.read(file))
+    File.write(file, JSON.generate(configuration.merge('hierarchy' => [level, *configuration['hierarchy']])))
+    expect((0..5).flat_map { puppetserver.compile('lookups') }).to eq((0..5).map { |n| "count #{n}" })
   end
 end

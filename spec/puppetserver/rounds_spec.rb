@@ -38,7 +38,7 @@ RSpec.describe 'Ten thousand rounds on JRuby, each with an adapter and plugins o
   end
 
   it 'leave no native memory behind' do
-    expect(growth('resident')).to be < 5_000_000
+    expect(growth('native')).to be < 2_000_000
   end
 
   it 'leave no connections and no descriptors behind' do

@@ -7,6 +7,7 @@ require 'java'
 require 'json'
 require 'rspec/core'
 require_relative '../puppet_helper'
+require_relative 'native_memory'
 
 rounds = Integer(ARGV[0])
 options = { 'environment' => 'production', 'softfail' => false, 'backends' => JSON.parse(ARGV[1]) }
@@ -16,7 +17,7 @@ sample = lambda do |round|
   memory = Java::JavaLang::Runtime.getRuntime
   servers = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }
   { 'round' => round, 'heap' => memory.totalMemory - memory.freeMemory,
-    'resident' => File.read('/proc/self/status')[/^VmRSS:\s+(\d+) kB/, 1].to_i * 1024,
+    'native' => NativeMemory.taken,
     'connections' => servers.sum { |server| server['open'] }, 'files' => Dir.children('/proc/self/fd').size }
 end
 

@@ -13,8 +13,7 @@ module Deeds
   BEFORE = { 'a' => document(1), 'tree/x' => document(2), 'tree/y' => document(3), 'tree/deep/z' => document(4) }.freeze
 
   # What may become of a store that cannot be reached.
-  # An answer in which bytes are missing can be taken for a refusal.
-  ERRORS = [Simpkv::UnavailableError, Simpkv::TimeoutError, Simpkv::DeniedError].freeze
+  ERRORS = [Simpkv::UnavailableError, Simpkv::TimeoutError].freeze
 
   # call:: is given a store
   # answer:: of the store
@@ -46,6 +45,12 @@ module Deeds
              ->(store) { store.deletetree("#{PLACE}/tree") })
   ].freeze
 
+  # @param items [Array]
+  # @return [Array] what the block makes of each, all at once: most of the time is spent waiting
+  def self.at_once(items = ALL, &block)
+    items.map { |item| Thread.new(item, &block) }.map(&:value)
+  end
+
   # @param store [Simpkv::Store]
   # @return [Hash{String => String}] all that is stored, by path below PLACE
   def self.contents(store, folder = PLACE)
@@ -73,35 +78,53 @@ module Deeds
     BEFORE.each { |path, document| store.put("#{PLACE}/#{path}", document) unless found[path] == document }
   end
 
+  # @return [Boolean] whether the store serves, as it should when nothing is broken any more
+  def self.served?(store)
+    store.exist?(PLACE)
+  rescue Simpkv::Error
+    false
+  end
+
+  # What came of one of them.
+  #
+  # acknowledged:: whether it was
+  # late:: seconds from its deadline to its end
+  # odd:: [Array<String>] what should not be so
+  Outcome = Struct.new(:deed, :acknowledged, :late, :odd) do
+    # Adds what is odd about what is stored then.
+    #
+    # @param found [Hash] that
+    # @return [Outcome] itself
+    def judge(found)
+      after = deed.after
+      (BEFORE.keys | after.keys | found.keys).each do |path|
+        next if found[path] == after[path] || (!acknowledged && found[path] == BEFORE[path])
+
+        odd << "#{path} is #{acknowledged ? 'not' : 'neither as it was nor'} as it was to be"
+      end
+      self
+    end
+  end
+
   # Does one of them, while something breaks.
   #
   # @param store [Simpkv::Store] what it is done to
-  # @param soon [Numeric] seconds until it must have ended
-  # @return [Array(Boolean, Array<String>)] whether it was acknowledged, and what is odd about that
-  def self.run(deed, store, soon)
+  # @param deadline [Numeric] seconds that it has
+  # @param errors [Array<Class>] what it may raise
+  # @return [Outcome]
+  def self.run(deed, store, deadline, errors = ERRORS)
     began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    acknowledged, odd = attempt(deed, store)
-    took = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
-    [acknowledged, took > soon ? [*odd, "it took #{took.round(2)} s"] : odd]
+    acknowledged, odd = attempt(deed, store, errors)
+    late = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began - deadline
+    Outcome.new(deed, acknowledged, late, odd)
   end
 
-  def self.attempt(deed, store)
+  def self.attempt(deed, store, errors)
     [true, deed.call.call(store) == deed.answer ? [] : ['it answered something else']]
-  rescue *ERRORS
+  rescue *errors
     [false, []]
   rescue StandardError => e
     [false, ["it raised #{e.class}: #{e.message}"]]
   end
   private_class_method :attempt
-
-  # @param found [Hash] what is stored when one of them was done or failed
-  # @return [Array<String>] what is odd about it
-  def self.odd_contents(deed, found, acknowledged)
-    after = deed.after
-    (BEFORE.keys | after.keys | found.keys).map do |path|
-      next if found[path] == after[path] || (!acknowledged && found[path] == BEFORE[path])
-
-      "#{path} is #{acknowledged ? 'not' : 'neither as it was nor'} as it was to be"
-    end.compact
-  end
 end

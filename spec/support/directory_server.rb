@@ -12,7 +12,7 @@ require_relative 'certificates'
 #   Slapd.run(layout: 'hex') { |server| Simpkv::Store.open('ldap', server.options('id' => 'x')) }
 #
 # What differs between the servers is in the subclasses: ROOT_DN, SUBSCHEMA (where the schema is published), `accepted`,
-# `lift_limits`, and the methods at the end.
+# `idled`, `lift_limits`, and the methods at the end.
 class DirectoryServer
   SUFFIX = 'dc=simp'
   BASE_DN = 'ou=simpkv,o=puppet,dc=simp'
@@ -59,12 +59,17 @@ class DirectoryServer
   # @param access [String] what the ordinary identity may do below the base DN: read or write
   # @param reader [String, nil] another identity, which may read there
   # @param limits [Boolean] whether the limits and indexes that simpkv ships are applied
-  def initialize(layout: 'plain', tls: false, authority: nil, access: 'write', reader: nil, limits: false)
+  # @param durable [Boolean] whether what it writes reaches the disk, as far as its settings say; slow
+  # @param idle [Integer, nil] seconds after which it closes a connection that is not used
+  def initialize(layout: 'plain', tls: false, authority: nil, access: 'write', reader: nil, limits: false,
+                 durable: false, idle: nil)
     @folder = Dir.mktmpdir(self.class.name.downcase)
     @layout = layout
     @access = access
     @reader = reader
     @limits = limits
+    @durable = durable
+    @idle = idle
     @certificates = authority || (Certificates.new(@folder) if tls)
     @tls = tls == true ? @certificates.issue : tls
     @port, @tls_port = free_ports
@@ -86,6 +91,11 @@ class DirectoryServer
   # @return [String] ldaps://127.0.0.1:PORT
   def tls_uri
     "ldaps://127.0.0.1:#{@tls_port}"
+  end
+
+  # @return [String] the file with the server's certificate
+  def certificate
+    @tls.first
   end
 
   # @return [String] the file with the password of all identities
@@ -111,6 +121,11 @@ class DirectoryServer
     File.exist?(log_file) ? File.read(log_file) : ''
   end
 
+  # @return [Integer] how many lines of that have the text, however large it is
+  def count_in_log(text)
+    File.foreach(log_file).count { |line| line.include?(text) }
+  end
+
   # @return [Array<String>] its last lines
   def tail
     ["The end of the log of #{self.class.name}:", *log.lines.last(40)]
@@ -124,7 +139,7 @@ class DirectoryServer
 
   # Begins again after {#stop_serving} or {#kill}, with the same data.
   def launch
-    @pid = Process.spawn(*command, %i[out err] => [output_file, 'a'])
+    @pid = Process.spawn(*('eatmydata' unless @durable), *command, %i[out err] => [output_file, 'a'])
     RUNNING << self
     wait_until_it_answers
   end
@@ -134,7 +149,7 @@ class DirectoryServer
     launch
   end
 
-  # Ends the server as if the machine had lost power.
+  # Ends the server without warning.
   def kill
     finish('KILL')
   end
@@ -227,7 +242,8 @@ class DirectoryServer
     return unless @pid
 
     Process.kill(signal, @pid)
-    Process.wait(@pid)
+    # Ruby 3.1 now and then misses the end of a child for which it waits while it has other threads.
+    sleep 0.002 until Process.wait(@pid, Process::WNOHANG)
     @pid = nil
     RUNNING.delete(self)
   end

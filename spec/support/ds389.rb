@@ -36,7 +36,36 @@ class Ds389 < DirectoryServer
 
   # @return [Integer] how many connections were made so far, by anybody
   def accepted
-    log.scan(' connection from ').length
+    count_in_log(' connection from ')
+  end
+
+  # Has it keep what it changes, with all values.
+  def audit
+    modify("dn: cn=config\nchangetype: modify\nreplace: nsslapd-auditlog\nnsslapd-auditlog: #{audit_file}\n-\n" \
+           "replace: nsslapd-auditlog-maxlogsperdir\nnsslapd-auditlog-maxlogsperdir: 1\n-\n" \
+           "replace: nsslapd-auditlog-logging-enabled\nnsslapd-auditlog-logging-enabled: on\n")
+  end
+
+  # What it has done that cannot be: "delete this value, add that one" succeeded for two clients with the same value to
+  # be deleted (docs/adr/0013).
+  #
+  # @return [Hash{String => Integer}] since {#audit}, by the entry's DN, how many more changes there were than values
+  #   that these replaced
+  def replaced_twice
+    replaced = Hash.new { |all, dn| all[dn] = [] }
+    conditional = /^dn: (.*?)$.*^delete: simpkvJsonValue\nsimpkvJsonValue: (.*?)$/m
+    File.foreach(audit_file, '') do |change|
+      dn, old = change.gsub("\n ", '').match(conditional)&.captures
+      replaced[dn] << old if old
+    end
+    replaced.transform_values { |values| values.length - values.uniq.length }
+  end
+
+  # @return [Integer] how many connections it has closed so far for being idle, which it does when somebody else talks
+  #   to it
+  def idled
+    entry('cn=config', '1.1')
+    count_in_log(' Idle Timeout ')
   end
 
   # @return [Array<String>] as for any server, and what it complained of
@@ -85,6 +114,10 @@ class Ds389 < DirectoryServer
     File.join(@folder, 'log', 'access')
   end
 
+  def audit_file
+    File.join(@folder, 'log', 'audit')
+  end
+
   # What it leaves in /dev/shm when it is killed.
   def finish(signal)
     super
@@ -108,7 +141,9 @@ class Ds389 < DirectoryServer
     database = 'cn=ldbm database,cn=plugins,cn=config'
     {
       'cn=config' =>
-        ['nsslapd-accesslog-logbuffering: off', 'nsslapd-listenhost: 127.0.0.1', 'nsslapd-securelistenhost: 127.0.0.1',
+        ['nsslapd-accesslog-logbuffering: off', 'nsslapd-accesslog-maxlogsperdir: 1',
+         'nsslapd-listenhost: 127.0.0.1', 'nsslapd-securelistenhost: 127.0.0.1',
+         *("nsslapd-idletimeout: #{@idle}" if @idle),
          *(["nsslapd-securePort: #{@tls_port}", 'nsslapd-security: on'] if @tls)],
       "cn=config,#{database}" => ['nsslapd-cache-autosize: 0', "nsslapd-dbcachesize: #{self.class::CACHE}"],
       "cn=#{BACKEND},#{database}" => %w[nsslapd-cachememsize nsslapd-dncachememsize].map do |name|

@@ -24,9 +24,9 @@ class FaultyProxy
   end
   private_constant :Link
 
-  # @param port [Integer] of the server on loopback
-  def initialize(port)
-    @port = port
+  # @param uri [String] of the server, ldap or ldaps, on loopback
+  def initialize(uri)
+    @scheme, @port = uri.match(%r{\A(ldaps?)://127\.0\.0\.1:(\d+)\z}).captures
     @listener = TCPServer.new('127.0.0.1', 0)
     @lock = Mutex.new
     @passed = { up: 0, down: 0 }
@@ -34,9 +34,9 @@ class FaultyProxy
     Thread.new { accept }
   end
 
-  # @return [Integer]
-  def port
-    @listener.addr[1]
+  # @return [String] as that of the server
+  def uri
+    "#{@scheme}://127.0.0.1:#{@listener.addr[1]}"
   end
 
   # @param direction [:up, :down] what the client says, or what the server does
@@ -100,13 +100,13 @@ class FaultyProxy
   def pass(link, direction)
     from, to = direction == :up ? [link.client, link.server] : [link.server, link.client]
     bytes = from.readpartial(65_536)
-    fault, before = due(direction, bytes.bytesize)
+    fault, before = due(link, direction, bytes.bytesize)
     to.write(fault ? bytes.byteslice(0, before) : bytes)
     send(fault, link, to, bytes.byteslice(before..)) if fault
   end
 
   # Whether what it is armed for happens to these bytes, and how many of them pass before.
-  def due(direction, length)
+  def due(link, direction, length)
     @lock.synchronize do
       passed = @passed[direction]
       @passed[direction] += length
@@ -114,6 +114,7 @@ class FaultyProxy
       next unless where == direction && byte < passed + length
 
       @armed = nil
+      @stalled << link if fault == :stall
       [fault, byte - passed]
     end
   end
@@ -124,7 +125,6 @@ class FaultyProxy
   end
 
   def stall(link, _receiver, _rest)
-    @lock.synchronize { @stalled << link }
     sleep(0.01) until link.client.closed?
     raise IOError, 'it was healed'
   end
@@ -139,4 +139,23 @@ class FaultyProxy
   end
 
   def truncate(_link, _receiver, _rest); end
+end
+
+# For specs with a directory: stores behind proxies.
+RSpec.shared_context 'with proxies' do
+  # Threads make them, too.
+  let(:proxies) { Queue.new }
+
+  after { proxies.pop.stop until proxies.empty? }
+
+  # @param uri [String] of the server
+  # @return [FaultyProxy]
+  def new_proxy(uri = directory.tcp_uri)
+    FaultyProxy.new(uri).tap { |proxy| proxies << proxy }
+  end
+
+  # @return [Simpkv::Store] with connections of its own, through the proxy
+  def open_behind(proxy, options = {})
+    open_apart({ 'ldap_uri' => proxy.uri }.merge(options))
+  end
 end

@@ -38,6 +38,11 @@ RSpec.shared_context 'with a directory' do |server, **server_options|
     Simpkv::Store.open('ldap', directory.options({ 'id' => id }.merge(more))).tap { |store| stores << store }
   end
 
+  # @return [Simpkv::Store] with connections of its own
+  def open_apart(more = {})
+    open_store({ 'admin_dn' => DirectoryServer::USER_DN.sub(',', ",#{' ' * LdapIds.next}") }.merge(more))
+  end
+
   # @return [String] the DN of a key, or of a folder
   def dn(path, kind = :key)
     Simpkv::Native.dn_from_path(directory.layout.to_sym, kind, DirectoryServer::BASE_DN, id, path)
@@ -67,11 +72,12 @@ RSpec.shared_context 'with slapd' do |**server_options|
   end
 end
 
-# Each example has an instance of its own.
+# Each example has an instance of its own, or one for each of its threads.
 module LdapIds
   @last = 0
+  @lock = Mutex.new
 
   def self.next
-    @last += 1
+    @lock.synchronize { @last += 1 }
   end
 end

@@ -30,14 +30,22 @@ class Load
   end
 
   # @param results [Array<Result>] of all
-  # @return [Array<String>] which updates were lost
-  def self.lost(store, results)
-    counts = COUNTERS.reject { |key| number(store.get(key)) == results.sum { |result| result.counted[key] } }
-    won = results.flat_map(&:won)
-    stored = store.list(RACES)[:keys].keys.map { |name| "#{RACES}/#{name}" }
-    ["won by several or by none: #{(won - won.uniq) | (won - stored) | (stored - won)}"].grep_v(/\[\]/) +
-      counts.map { |key| "#{key} has another number than was counted" }
+  # @param twice [Hash{String => Integer}] by key, how often the server replaced a document twice that is there once
+  # @return [Array<String>] which updates were lost otherwise
+  def self.lost(store, results, twice)
+    counts = COUNTERS.reject do |key|
+      number(store.get(key)) == results.sum { |result| result.counted[key] } - twice.fetch(key, 0)
+    end
+    counts.map { |key| "#{key} has another number than was counted" } + misjudged(store, results.flat_map(&:won))
   end
+
+  # @param won [Array<String>] keys that were to be made once, as often as somebody was told that he had
+  def self.misjudged(store, won)
+    stored = store.list(RACES)[:keys].keys.map { |name| "#{RACES}/#{name}" }
+    wrong = won.tally.select { |_, times| times > 1 }.keys | (won - stored) | (stored - won)
+    wrong.map { |key| "#{key} was won by several or by none" }
+  end
+  private_class_method :misjudged
 
   # @param store [Simpkv::Store]
   # @param number [Integer] its own

@@ -86,8 +86,14 @@ module Packages
   # @return [Array(String, Boolean)] as try() does
   def self.install(gem, platform, folder, arguments: [], environment: {})
     try(*gem, 'install', '--local', '--no-document', '--install-dir', folder, file(GEMS.fetch(platform)),
-        '--', *arguments, environment: environment)
+        '--', *arguments, environment: environment, folder: dependencies)
   end
+
+  # Where RubyGems finds those of the gem for MRI without a network: it looks into its working directory, too.
+  def self.dependencies
+    File.dirname(Gem::Specification.find_by_name('ruby-progressbar').cache_file)
+  end
+  private_class_method :dependencies
 
   # Yields a PATH with every command but those that match.
   def self.without_commands(pattern)

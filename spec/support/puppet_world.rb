@@ -35,9 +35,10 @@ class PuppetWorld
   end
 
   # @return [Object] what the function returns
-  def call(function, *arguments)
+  def call(function, *arguments, &block)
     inside do |compiler|
-      compiler.loaders.private_environment_loader.load(:function, function).call(compiler.topscope, *arguments)
+      loaded = compiler.loaders.private_environment_loader.load(:function, function)
+      loaded.call(compiler.topscope, *arguments, &block)
     end
   end
 
@@ -68,11 +69,12 @@ class PuppetWorld
   end
 
   # @param manifest [String]
+  # @param facts [Hash] further ones of the node
   # @return [Puppet::Resource::Catalog] what a new compiler makes of it
-  def compile(manifest)
+  def compile(manifest, facts: {})
     Puppet.override(environment_context, 'PuppetWorld') do
       Puppet[:code] = manifest
-      Puppet::Parser::Compiler.compile(new_node(fresh_copy_of_environment))
+      Puppet::Parser::Compiler.compile(new_node(fresh_copy_of_environment, facts))
     end
   ensure
     Puppet[:code] = ''
@@ -108,6 +110,11 @@ class PuppetWorld
     @messages.select { |message| message.level == :warning }.map(&:message)
   end
 
+  # @return [Array<String>] the notices logged so far
+  def notices
+    @messages.select { |message| message.level == :notice }.map(&:message)
+  end
+
   # @return [Array<String>] all that was logged so far, debug messages included where they are turned on
   def messages
     @messages.map(&:message)
@@ -138,8 +145,8 @@ class PuppetWorld
     { environments: Puppet::Environments::Static.new(environment), current_environment: environment }
   end
 
-  def new_node(in_environment)
-    facts = Puppet::Node::Facts.new('world.example.com', 'os' => { 'family' => 'Debian' })
+  def new_node(in_environment, more = {})
+    facts = Puppet::Node::Facts.new('world.example.com', { 'os' => { 'family' => 'Debian' } }.merge(more))
     Puppet::Node.new(facts.name, environment: in_environment, facts: facts, parameters: {})
   end
 

@@ -26,7 +26,12 @@ class Slapd < DirectoryServer
 
   # @return [Integer] how many connections were made so far, by anybody
   def accepted
-    log.scan(' ACCEPT ').length
+    count_in_log(' ACCEPT ')
+  end
+
+  # @return [Integer] how many connections it has closed so far for being idle
+  def idled
+    count_in_log('closed (idletimeout)')
   end
 
   # Applies the limits and indexes that simpkv ships.
@@ -102,6 +107,7 @@ class Slapd < DirectoryServer
       directory #{File.join(@folder, 'data')}
       maxsize 1073741824
       dbnosync
+      #{"idletimeout #{@idle}" if @idle}
       access to dn.subtree="#{BASE_DN}" by dn.exact="#{USER_DN}" #{@access}#{reader} by * none
       access to attrs=userPassword by anonymous auth by * none
       access to * by * none

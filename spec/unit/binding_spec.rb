@@ -46,6 +46,19 @@ RSpec.describe Simpkv::Native do
     'no options' => [-> { native::Store.new('file', nil) }, TypeError, 'wrong argument type nil (expected Hash)'],
     'an option in UTF-16' => [-> { native::Store.new('file', 'root_path' => '/x'.encode('UTF-16LE')) },
                               Simpkv::InvalidError, 'an option holds a NUL byte'],
+    'attributes that are no list' =>
+      [-> { open_store.call.read_entry('', 'cn', 1) }, TypeError, 'wrong argument type String (expected Array)'],
+    'attributes without values' =>
+      [-> { open_store.call.add_entry('', ['cn'], 1) }, TypeError, 'wrong argument type Array (expected Hash)'],
+    'a value that is no list' =>
+      [-> { open_store.call.extend_entry('', { 'cn' => 'a' }, 1) }, TypeError,
+       'wrong argument type String (expected Array)'],
+    'a value that is no text' =>
+      [-> { open_store.call.add_entry('', { 'cn' => [5] }, 1) }, TypeError, format(no_string, 'Integer')],
+    'a value with a NUL byte' => [-> { open_store.call.add_entry('', { 'cn' => ["a\0b"] }, 1) }, Simpkv::InvalidError,
+                                  'an attribute holds a NUL byte'],
+    'entries of files' => [-> { open_store.call.read_entry('', [], 1) }, Simpkv::InvalidError,
+                           "only a store of type 'ldap' has entries"],
     'a copy of a store' =>
       [-> { open_store.call.dup.get('globals/a', 1) }, Simpkv::InvalidError, 'the store is closed'],
     'a store that was closed, though frozen' =>

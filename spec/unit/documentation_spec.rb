@@ -4,7 +4,8 @@ require_relative '../../rakelib/documentation'
 
 RSpec.describe 'The documentation' do
   root = Documentation::ROOT
-  options = Simpkv::Config::CALL + Simpkv::Config::BACKEND + Simpkv::Config::TYPES.values.flatten
+  options = Simpkv::Config::CALL + Simpkv::Config::LEVEL + Simpkv::Config::BACKEND +
+            Simpkv::Config::TYPES.values.flatten
   functions = Dir[File.join(root, 'lib/puppet/functions/**/*.rb')].sort
 
   it 'of the options is made from their definitions: else run `rake docs`' do
@@ -35,7 +36,8 @@ RSpec.describe 'The documentation' do
       it 'has a summary, a return value, errors, an example, and each parameter' do
         expect(source).to match(/^# @summary \w/).and match(/^  # @return \[/).and match(/^  # @raise \w+Error \w/)
           .and match(/^  # @example \w/)
-        expect(source.scan(/^  # @param (\w+)/)).to eq(source.scan(/^    (?:optional_|repeated_)?param '.*', :(\w+)/))
+        parameters = source.scan(/^    (?:optional_|repeated_|required_block_)?param '.*', :(\w+)/)
+        expect(source.scan(/^  # @param (\w+)/)).to eq(parameters)
       end
 
       it 'names options that there are, with the types that they have' do

@@ -115,6 +115,62 @@ RSpec.describe Simpkv::Store, 'in files' do
     expect(File.exist?('/etc/passwd')).to be(true)
   end
 
+  # It is the core that resolves, whatever Ruby runs it.
+  describe 'with a folder that becomes a link out of the root, and a folder again, while it is used', needs: :mri do
+    let(:outside) { File.join(scratch, 'outside') }
+    let(:folder) { path('globals/d') }
+
+    before do
+      Dir.mkdir(outside)
+      File.write(File.join(outside, 'k'), 'not ours')
+      store.put('globals/d/k', 'ours')
+    end
+
+    # Where a put has made the folder anew, that one goes.
+    def instead
+      yield
+    rescue SystemCallError
+      FileUtils.rm_rf(folder)
+      retry
+    end
+
+    def swap
+      File.rename(folder, path('globals/aside'))
+      instead { File.symlink(outside, folder) }
+      File.unlink(folder)
+      instead { File.rename(path('globals/aside'), folder) }
+    end
+
+    # @return [Array] what the block answers while that goes on, nil where it fails
+    def while_swapped
+      swapper = Thread.new { loop { swap } }
+      Array.new(2000) do |number|
+        yield number
+      rescue Simpkv::Error, SystemCallError
+        nil
+      end
+    ensure
+      swapper.kill.join
+    end
+
+    it 'is not led there, as Ruby would be' do
+      naive = while_swapped do
+        Thread.pass
+        File.read(File.join(folder, 'k'))
+      end
+      expect(naive).to include('not ours')
+    end
+
+    it 'neither reads nor writes there' do
+      found = while_swapped do |number|
+        store.put('globals/d/new', number.to_s) if (number % 4).zero?
+        store.get('globals/d/k')
+      end
+      expect(found.uniq - [nil, 'ours']).to eq([])
+      expect(Dir.children(outside)).to eq(['k'])
+    end
+  end
+
   it 'does not hang on a FIFO' do
     store.put('globals/k', 'd')
     raise 'mkfifo failed' unless system('mkfifo', path('globals/fifo'))

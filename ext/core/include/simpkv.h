@@ -36,7 +36,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses a difference. */
-#define SKV_ABI 1
+#define SKV_ABI 2
 
 /*
  * Statuses. The name in the middle is what skv_status_name() answers and what a binding derives its exception from.
@@ -44,7 +44,7 @@ extern "C" {
 #define SKV_STATUS_MAP(X)                                                                                              \
     X(0, OK, "ok")                    /* done */                                                                       \
     X(1, END, "end")                  /* a list has no further page */                                                 \
-    X(2, NOT_FOUND, "not_found")      /* no such key, or no such folder */                                             \
+    X(2, NOT_FOUND, "not_found")      /* no such key, folder or entry */                                               \
     X(3, EXISTS, "exists")            /* SKV_PUT_ABSENT: the key is there already */                                   \
     X(4, CONFLICT, "conflict")        /* SKV_PUT_EXPECT: the stored document is another one */                         \
     X(5, IS_FOLDER, "is_folder")      /* a key was asked for, and the name is a folder's */                            \
@@ -267,6 +267,33 @@ SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const cha
                     int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
                     skv_reply *reply);
 
+/*
+ * Many at once, which in a directory go over one connection without waiting for one another's answers. `timeout_ms` is
+ * for one round trip; in files, for one key. Records, and what came of each of them as the data, in the same order, are
+ * packed, with numbers in the machine's byte order, unaligned:
+ *
+ *     uint32_t key_len, document_len    skv_get_many(): key_len only
+ *     key_len bytes, document_len bytes
+ *
+ *     char     number      skv_put()'s for that record: of SKV_OK and SKV_INTERRUPTED; skv_get_many(): 0
+ *     int32_t  status
+ *     uint32_t text_len
+ *     text_len bytes       the message, "" for SKV_OK; skv_get_many(): the document, if the status is SKV_OK
+ *
+ * SKV_OK when all have been dealt with, whatever came of each: what skv_put(), or skv_get(), would have answered to it
+ * after those before it. When there was no use in going on, that status (SKV_UNAVAILABLE, SKV_TIMEOUT, SKV_DENIED: of
+ * the server, not of one record; SKV_INTERRUPTED, SKV_NOMEM); it is then also that of each record which was not
+ * reached. The data are there all the same, unless the arguments are malformed (SKV_INVALID) or there is no memory to
+ * begin with.
+ *
+ * skv_put_many(): `condition` is SKV_PUT_ANY or SKV_PUT_ABSENT. After SKV_INTERRUPTED, what is left is the records of
+ * that status: those with the number 1 to be put with SKV_PUT_IN_DOUBT, the others without.
+ */
+SKV_API int skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
+                         skv_cancel *cancel, skv_reply *reply);
+SKV_API int skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
+                         skv_reply *reply);
+
 /* Deletes a key; the folder that it may leave empty stays. The number is 1 if it was there, else 0; after
  * SKV_INTERRUPTED, 1 if it was and may be gone now. SKV_OK, SKV_IS_FOLDER. */
 SKV_API int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
@@ -278,9 +305,45 @@ SKV_API int skv_delete(skv_store *store, const char *key, size_t key_len, int64_
 SKV_API int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                            skv_cancel *cancel, skv_reply *reply);
 
-/* What the process's connections to directories do, as JSON: the data, {"pools":[...]}. Never a password, never a
- * value. SKV_OK. Thread-safe. */
+/*
+ * What the process's connections to directories do, as JSON: the data, {"pools":[...]}. Never a password, never a
+ * value. Of each server, beside its counters: "vendor", what its root DSE says that it is, and "tls" of the newest
+ * connection, {"protocol":"TLS1.3","cipher":"AES-256-GCM","certificate_ends":1790000000}, as the TLS library spells
+ * these, the end of the server's certificate in seconds since 1970; null for what is not known, and without TLS.
+ * SKV_OK. Thread-safe.
+ */
 SKV_API int skv_stats(skv_reply *reply);
+
+/* ---- Entries ----------------------------------------------------------------------------------------------------
+ *
+ * What else is in the directory of a store of type "ldap", for who sets it up or looks for what is wrong: `dn` is any
+ * entry's. Reading asks the servers of ldap_uri, the others those of write_uri. Lists are texts, each followed by a
+ * NUL. All can return, beside what is listed: SKV_INVALID (another type of store; a DN or a list that is none),
+ * SKV_TOO_LARGE (the limits below), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_DENIED, SKV_UNAVAILABLE (also: the server refuses
+ * the entry; the message says why in its words). Thread-safe.
+ */
+
+#define SKV_ENTRY_DN_MAX 4096     /* bytes in a DN */
+#define SKV_ENTRY_LIST_MAX 131072 /* bytes in a list */
+#define SKV_ENTRY_TEXTS_MAX 2048  /* texts in it */
+
+/* Reads an entry: the data are a JSON object, {"<attribute as the server spells it>":["<value>",...],...}, without
+ * values that are not UTF-8. `dn` "" is the root DSE. `attributes` names what to read ("*": what users may set, "+":
+ * what the server keeps), which 389-DS spells as it is spelled here; an empty list is as good as "*". SKV_OK,
+ * SKV_NOT_FOUND. */
+SKV_API int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
+                           size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+
+/*
+ * Add an entry; add values to an entry's attributes. `values` are attributes and values by turns,
+ * "objectClass\0top\0objectClass\0organization\0o\0x\0". SKV_OK, SKV_EXISTS (the entry is there, or one of the values,
+ * and nothing was changed; or this very call did it, and was interrupted or lost its connection before the answer
+ * came), SKV_NOT_FOUND (there is no entry above it; no such entry).
+ */
+SKV_API int skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+                          int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API int skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+                             int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 #include "certificate.h"
 
 #include <string.h>
+#include <time.h>
 
 /* UTCTime has two digits for the year: RFC 5280 puts them between 1950 and 2049. */
 static bool read_time(BerElement *ber, char out[15])
@@ -38,4 +39,25 @@ bool skv_validity_read(const struct berval *certificate, skv_validity *out)
            read_time(ber, out->to);
     ber_free(ber, 1);
     return read;
+}
+
+static int number(const char *digits, int count)
+{
+    int value = 0;
+
+    for (int i = 0; i < count; i++)
+        value = value * 10 + (digits[i] - '0');
+    return value;
+}
+
+int64_t skv_validity_seconds(const char time[15])
+{
+    struct tm tm = {.tm_year = number(time, 4) - 1900,
+                    .tm_mon = number(time + 4, 2) - 1,
+                    .tm_mday = number(time + 6, 2),
+                    .tm_hour = number(time + 8, 2),
+                    .tm_min = number(time + 10, 2),
+                    .tm_sec = number(time + 12, 2)};
+
+    return (int64_t)timegm(&tm);
 }

@@ -4,6 +4,7 @@
 
 #include <lber.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Reads the validity of a certificate in DER, as "YYYYMMDDHHMMSS" in UTC. False if it is none. */
 typedef struct skv_validity {
@@ -11,5 +12,8 @@ typedef struct skv_validity {
 } skv_validity;
 
 bool skv_validity_read(const struct berval *certificate, skv_validity *out);
+
+/* One of these two times in seconds since 1970. */
+int64_t skv_validity_seconds(const char time[15]);
 
 #endif

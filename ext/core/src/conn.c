@@ -17,6 +17,7 @@
 struct skv_conn {
     skv_uri uri;
     skv_features features;
+    skv_tls_facts tls_facts;
     skv_message_limit message_limit;
     skv_transport *transport;
     LDAP *ld;
@@ -35,6 +36,30 @@ static bool is_value(const struct berval *value, const char *text)
     return value->bv_len == strlen(text) && memcmp(value->bv_val, text, value->bv_len) == 0;
 }
 
+/* Whatever a server says, it is harmless where it is shown. */
+static void note_vendor(skv_features *features, int rank, const char *text, size_t len)
+{
+    if (rank <= features->vendor_rank || !len)
+        return;
+    if (len >= sizeof features->vendor)
+        len = sizeof features->vendor - 1;
+    features->vendor_rank = rank;
+    for (size_t i = 0; i < len; i++)
+        features->vendor[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    features->vendor[len] = '\0';
+}
+
+/* slapd says no more of itself than the object class of its root DSE. */
+static void note_name(skv_features *features, const char *attribute, const struct berval *value)
+{
+    if (strcasecmp(attribute, "vendorVersion") == 0)
+        note_vendor(features, 3, value->bv_val, value->bv_len);
+    else if (strcasecmp(attribute, "vendorName") == 0)
+        note_vendor(features, 2, value->bv_val, value->bv_len);
+    else if (strcasecmp(attribute, "objectClass") == 0 && is_value(value, "OpenLDAProotDSE"))
+        note_vendor(features, 1, "OpenLDAP", strlen("OpenLDAP"));
+}
+
 static void note_attribute(skv_features *features, const char *name, struct berval **values)
 {
     bool control = strcasecmp(name, "supportedControl") == 0,
@@ -48,6 +73,7 @@ static void note_attribute(skv_features *features, const char *name, struct berv
         features->paging = features->paging || (control && is_value(value, OID_PAGING));
         features->is_389ds =
             features->is_389ds || (vendor && (starts_with(value, "389 ") || starts_with(value, "389-Directory/")));
+        note_name(features, name, value);
     }
 }
 
@@ -70,7 +96,7 @@ static void note_entry(skv_conn *conn, LDAPMessage *entry)
  */
 static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *failure)
 {
-    static char *attributes[] = {"supportedControl", "vendorName", "vendorVersion", NULL};
+    static char *attributes[] = {"supportedControl", "vendorName", "vendorVersion", "objectClass", NULL};
     LDAPMessage *messages, *entry;
     int id = 0, status;
     int rc = ldap_search_ext(conn->ld, "", LDAP_SCOPE_BASE, "(objectClass=*)", attributes, 0, NULL, NULL, NULL, 0, &id);
@@ -123,6 +149,8 @@ skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_wa
         (!conn->tls || skv_tls_start(conn->ld, conn->transport, uri, identity, wait, reply, failure)) &&
         skv_bind(conn->ld, conn->transport, uri, identity, reply, failure) && read_root_dse(conn, reply, failure)) {
         skv_transport_limit(conn->transport, NULL);
+        if (conn->tls)
+            skv_tls_tell(conn->ld, &conn->tls_facts);
         conn->usable = true;
         *failure = SKV_CONN_OK;
         return conn;
@@ -174,6 +202,11 @@ const skv_uri *skv_conn_uri(const skv_conn *conn)
 const skv_features *skv_conn_features(const skv_conn *conn)
 {
     return &conn->features;
+}
+
+const skv_tls_facts *skv_conn_tls(const skv_conn *conn)
+{
+    return &conn->tls_facts;
 }
 
 skv_message_limit *skv_conn_message_limit(skv_conn *conn)

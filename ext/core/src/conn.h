@@ -22,13 +22,26 @@ typedef struct skv_identity {
     skv_tls_context *tls; /* what its connections share; the pool's affair: NULL for others */
 } skv_identity;
 
+#define SKV_VENDOR_MAX 128
+
 /* What the root DSE says. Read once for a connection. */
 typedef struct skv_features {
     bool assertion; /* control 1.3.6.1.1.12 */
     bool pre_read;  /* control 1.3.6.1.1.13.1 */
     bool paging;    /* control 1.2.840.113556.1.4.319 */
     bool is_389ds;  /* by vendorName/vendorVersion or its own attributes */
+    /* vendorVersion, else vendorName, else what its object class says: in ASCII, cut; "" for nothing. The rank is which
+     * of these. */
+    int vendor_rank;
+    char vendor[SKV_VENDOR_MAX];
 } skv_features;
+
+/* What the TLS of a connection came to, for people. */
+typedef struct skv_tls_facts {
+    bool is_on, is_dated;
+    char protocol[32], cipher[64]; /* as the TLS library spells them; "" for unknown */
+    int64_t certificate_ends;      /* the server's, in seconds since 1970; if is_dated */
+} skv_tls_facts;
 
 /* How many bytes the server takes in one message: what else is not found out when a connection is made. */
 typedef struct skv_message_limit {
@@ -71,6 +84,7 @@ bool skv_conn_is_usable(const skv_conn *conn);
 
 const skv_uri *skv_conn_uri(const skv_conn *conn);
 const skv_features *skv_conn_features(const skv_conn *conn);
+const skv_tls_facts *skv_conn_tls(const skv_conn *conn);
 skv_message_limit *skv_conn_message_limit(skv_conn *conn);
 
 /* Whatever the pool keeps with a connection. */

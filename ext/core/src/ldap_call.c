@@ -22,6 +22,9 @@ static const struct {
     [SKV_OP_DELETE] = {"Delete of", " failed"},
     [SKV_OP_DELETETREE] = {"Folder delete of", " failed"},
     [SKV_OP_LIST] = {"Cannot read", ""},
+    [SKV_OP_ENTRY_READ] = {"Cannot read", ""},
+    [SKV_OP_ENTRY_ADD] = {"Adding", " failed"},
+    [SKV_OP_ENTRY_EXTEND] = {"Adding values to", " failed"},
 };
 
 /* ---- Names ---- */
@@ -69,28 +72,49 @@ static int check_environment(const skv_ldap_call *call)
 
 /* ---- Calls ---- */
 
+static bool is_write(skv_op op)
+{
+    return op == SKV_OP_PUT || op == SKV_OP_DELETE || op == SKV_OP_DELETETREE || op == SKV_OP_ENTRY_ADD ||
+           op == SKV_OP_ENTRY_EXTEND;
+}
+
+/* All of a call but what it is on. */
+static void prepare(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv_wait *wait, skv_reply *reply)
+{
+    *call = (skv_ldap_call){.store = store,
+                            .what = words[op].what,
+                            .failed = words[op].failed,
+                            .op = op,
+                            .writes = is_write(op),
+                            .wait = wait,
+                            .reply = reply,
+                            .retries = store->retries};
+    call->pool = call->writes || atomic_load(&store->wrote) ? store->writes : store->reads;
+}
+
 int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind, skv_wait *wait,
                    skv_reply *reply)
 {
     skv_ldap_store *ldap = (skv_ldap_store *)store;
 
-    *call = (skv_ldap_call){.store = ldap,
-                            .key = key,
-                            .name = key->len ? key->path : "/",
-                            .what = words[op].what,
-                            .failed = words[op].failed,
-                            .op = op,
-                            .writes = op == SKV_OP_PUT || op == SKV_OP_DELETE || op == SKV_OP_DELETETREE,
-                            .wait = wait,
-                            .reply = reply,
-                            .retries = ldap->retries};
+    prepare(call, ldap, op, wait, reply);
+    call->key = key;
+    call->name = key->len ? key->path : "/";
     if (check_environment(call) != SKV_OK)
         return reply->status;
     if (kind == SKV_KIND_KEY && skv_ldap_is_structure(key))
         return skv_fail(reply, SKV_IS_FOLDER, "Key specifies a folder: '%s'", call->name);
     call->dn = skv_ldap_dn(ldap, kind, key->path, key->len, reply);
-    call->pool = call->writes || atomic_load(&ldap->wrote) ? ldap->writes : ldap->reads;
     return reply->status;
+}
+
+int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_wait *wait,
+                         skv_reply *reply)
+{
+    prepare(call, (skv_ldap_store *)store, op, wait, reply);
+    call->name = dn[0] ? dn : "root DSE";
+    call->dn = skv_copy_string(dn, strlen(dn));
+    return call->dn ? SKV_OK : skv_fail_memory(reply);
 }
 
 void skv_ldap_end(skv_ldap_call *call)
@@ -137,6 +161,7 @@ static void try_once(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
     skv_conn *conn;
 
     call->again = call->unsent = false;
+    call->gone = true;
     conn = call->conn = skv_pool_borrow(call->pool, &call->store->limits, skv_ldap_round_trip(call), call->reply);
     if (!conn) {
         call->again = call->reply->status == SKV_UNAVAILABLE;
@@ -146,6 +171,7 @@ static void try_once(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
         atomic_store(&call->store->wrote, true);
     started = skv_now_ns();
     attempt(call);
+    call->gone = call->again || call->reply->status == SKV_TIMEOUT;
     if (call->conn)
         skv_pool_count(call->pool, conn, call->op, skv_now_ns() - started);
     if (call->again && !call->unsent && call->retries > 0)
@@ -193,6 +219,11 @@ void skv_ldap_answer_free(skv_ldap_answer *answer)
     *answer = (skv_ldap_answer){0};
 }
 
+bool skv_ldap_has_value(const LDAPControl *control)
+{
+    return control->ldctl_value.bv_val && control->ldctl_value.bv_len > 0;
+}
+
 int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
 {
     int error = ldap_parse_result(skv_conn_handle(call->conn), answer->message, &answer->code, &answer->matched,
@@ -215,8 +246,7 @@ static int finish(skv_ldap_call *call, int error, int id, skv_ldap_answer *answe
     return answer->code = error;
 }
 
-/* What each request starts with: its limits, unless the call has been interrupted by then. */
-static int start(skv_ldap_call *call)
+int skv_ldap_start(skv_ldap_call *call)
 {
     skv_wait *wait = skv_ldap_round_trip(call);
 
@@ -228,7 +258,7 @@ int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *
                     int limit, int *id)
 {
     LDAPControl *controls[] = {control, NULL};
-    int error = start(call);
+    int error = skv_ldap_start(call);
 
     if (error != LDAP_SUCCESS)
         return error;
@@ -262,7 +292,7 @@ static int changed(skv_ldap_call *call, const skv_ldap_answer *answer)
 
 int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer)
 {
-    int id = 0, error = start(call);
+    int id = 0, error = skv_ldap_start(call);
 
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
@@ -274,7 +304,7 @@ int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_a
 int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer)
 {
     LDAPControl *controls[] = {control, NULL};
-    int id = 0, error = start(call);
+    int id = 0, error = skv_ldap_start(call);
 
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
@@ -285,7 +315,7 @@ int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPCon
 
 int skv_ldap_delete(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer)
 {
-    int id = 0, error = start(call);
+    int id = 0, error = skv_ldap_start(call);
 
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)

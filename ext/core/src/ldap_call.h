@@ -29,8 +29,8 @@ typedef struct skv_ldap_store {
 /* Lives on the stack of an operation, as the first member of what else that needs. */
 typedef struct skv_ldap_call {
     skv_ldap_store *store;
-    const skv_key *key;
-    const char *name;          /* the key in messages */
+    const skv_key *key;        /* NULL for an entry that is none's */
+    const char *name;          /* the key in messages, or the entry */
     const char *what, *failed; /* how messages start and end around the key: "Delete of", " failed" */
     skv_op op;
     bool writes;
@@ -46,12 +46,18 @@ typedef struct skv_ldap_call {
     skv_retry reason;
     bool unsent;   /* and the server has not got any of it */
     bool doubtful; /* the answer to a change was lost: it may have been made */
+    bool gone;     /* when it has failed: so would others, for the server cannot be asked, or is busy for long */
 } skv_ldap_call;
 
 /* Prepares a call on a key or a folder (SKV_KIND_*), and refuses names that the store does not take. Always followed by
  * skv_ldap_end(). */
 int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind, skv_wait *wait,
                    skv_reply *reply);
+
+/* The same on any entry: there is no key, then. */
+int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_wait *wait,
+                         skv_reply *reply);
+
 void skv_ldap_end(skv_ldap_call *call);
 
 /* Runs attempts, each with a borrowed connection and an empty reply, until one succeeds or fails for good. Answers the
@@ -78,8 +84,15 @@ typedef struct skv_ldap_answer {
 
 void skv_ldap_answer_free(skv_ldap_answer *answer);
 
+/* Whether there is something to read in a control: liblber follows NULL in one that is empty. */
+bool skv_ldap_has_value(const LDAPControl *control);
+
 /* Attributes to ask for: none. */
 extern const char *const skv_ldap_no_attributes[];
+
+/* What each request starts with: its limits. LDAP_SUCCESS, or LDAP_USER_CANCELLED if the call has been interrupted by
+ * then, and has gone on for long enough. */
+int skv_ldap_start(skv_ldap_call *call);
 
 /* Reads one entry. An entry that is there but may not be seen is LDAP_INSUFFICIENT_ACCESS. */
 int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer);

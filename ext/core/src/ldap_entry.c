@@ -166,31 +166,67 @@ static struct berval text_value(const char *text)
     return (struct berval){strlen(text), (char *)(uintptr_t)text};
 }
 
+/* A new entry, described: what the attributes point to is in it. */
+typedef struct new_entry {
+    attributes attributes;
+    struct berval top, class, name, raw, content;
+    skv_rdn rdn, plain;
+} new_entry;
+
+/* False if that is no DN of ours. */
+static bool describe(new_entry *new, const char *dn, int kind, const struct berval *document)
+{
+    attributes *a = &new->attributes;
+    bool hex;
+
+    *a = (attributes){0};
+    if (!skv_rdn_first(dn, strlen(dn), &new->rdn))
+        return false;
+    hex = skv_rdn_is(&new->rdn, "simpkvHexId");
+    new->top = text_value("top");
+    new->class = text_value(kind == SKV_KIND_KEY ? "simpkvEntry" : hex ? "simpkvFolder" : "organizationalUnit");
+    new->name = (struct berval){new->rdn.len, new->rdn.value};
+    put(a, "objectClass", &new->top, &new->class);
+    put(a, hex ? "simpkvHexId" : kind == SKV_KIND_KEY ? "simpkvKey" : "ou", &new->name, NULL);
+    if (hex) {
+        new->plain = new->rdn;
+        skv_rdn_unhex(&new->plain);
+        new->raw = (struct berval){new->plain.len, new->plain.value};
+        put(a, "simpkvId", &new->raw, NULL);
+    }
+    if (kind == SKV_KIND_KEY) {
+        new->content = *document;
+        put(a, "simpkvJsonValue", &new->content, NULL);
+    }
+    return true;
+}
+
 int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                        skv_ldap_answer *answer)
 {
-    struct berval top = text_value("top"), class, name, raw, content;
-    attributes a = {0};
-    skv_rdn rdn, plain;
-    bool hex;
+    new_entry new;
 
     *answer = (skv_ldap_answer){0};
-    if (!skv_rdn_first(dn, strlen(dn), &rdn))
+    if (!describe(&new, dn, kind, document))
         return answer->code = LDAP_INVALID_DN_SYNTAX;
-    hex = skv_rdn_is(&rdn, "simpkvHexId");
-    class = text_value(kind == SKV_KIND_KEY ? "simpkvEntry" : hex ? "simpkvFolder" : "organizationalUnit");
-    name = (struct berval){rdn.len, rdn.value};
-    put(&a, "objectClass", &top, &class);
-    put(&a, hex ? "simpkvHexId" : kind == SKV_KIND_KEY ? "simpkvKey" : "ou", &name, NULL);
-    if (hex) {
-        plain = rdn;
-        skv_rdn_unhex(&plain);
-        raw = (struct berval){plain.len, plain.value};
-        put(&a, "simpkvId", &raw, NULL);
-    }
-    if (kind == SKV_KIND_KEY) {
-        content = *document;
-        put(&a, "simpkvJsonValue", &content, NULL);
-    }
-    return skv_ldap_add(call, dn, a.list, answer);
+    return skv_ldap_add(call, dn, new.attributes.list, answer);
+}
+
+int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, const struct berval *document, int *id)
+{
+    new_entry new;
+
+    if (!describe(&new, dn, SKV_KIND_KEY, document))
+        return LDAP_INVALID_DN_SYNTAX;
+    return ldap_add_ext(skv_conn_handle(call->conn), dn, new.attributes.list, NULL, NULL, id);
+}
+
+int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document, int *id)
+{
+    struct berval content = *document;
+    attributes a = {0};
+
+    put(&a, "simpkvJsonValue", &content, NULL);
+    a.mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
+    return ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, NULL, NULL, id);
 }

@@ -37,4 +37,9 @@ void skv_ldap_entry_wipe(skv_ldap_entry *entry);
 int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                        skv_ldap_answer *answer);
 
+/* Start to add a key's entry, and to replace its document, without waiting: LDAP_SUCCESS with *id set, or libldap's
+ * error. */
+int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, const struct berval *document, int *id);
+int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document, int *id);
+
 #endif

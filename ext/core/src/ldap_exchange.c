@@ -29,8 +29,7 @@ static int ask_to_show(LDAPControl **control)
 static struct berval **shown(const skv_ldap_answer *answer)
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PRE_READ, answer->controls, NULL);
-    bool told = control && control->ldctl_value.bv_val; /* liblber aborts the process for none */
-    BerElement *ber = told ? ber_init(&control->ldctl_value) : NULL;
+    BerElement *ber = control && skv_ldap_has_value(control) ? ber_init(&control->ldctl_value) : NULL;
     struct berval dn, type, **values = NULL;
 
     /* An entry: its DN, and a sequence of attributes, each with its type and a set of values. */

@@ -116,8 +116,9 @@ static int fail_hidden(skv_ldap_call *call)
     return skv_fail(
         call->reply, SKV_DENIED,
         "%s '%s'%s: %s shows no such entry to '%s': it is not there, or no access to it: give that identity "
-        "rights, or correct 'base_dn'",
-        call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity);
+        "rights%s",
+        call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
+        call->key ? ", or correct 'base_dn'" : "");
 }
 
 /* What a server wrote, without the newline that 389-DS puts at the end. */
@@ -169,6 +170,9 @@ int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
             advice = kinds[i].advice;
         }
     }
+    /* An entry that is no key's has a schema that is none of ours. */
+    if (!call->key && strcmp(advice, ADVICE_SCHEMA) == 0)
+        advice = "";
     note_retry(call, answer->code);
     return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s", call->what, call->name,
                     call->failed, skv_ldap_server(call), answer->code, call->store->identity,

@@ -26,7 +26,7 @@ static int no_key(skv_ldap_call *call, const skv_ldap_answer *answer)
         return call->reply->status;
     if (folder)
         return skv_ldap_refuse_folder(call);
-    return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s' (%s)", call->key->path, skv_ldap_server(call));
+    return skv_ldap_refuse_missing(call);
 }
 
 static int attempt_get(skv_ldap_call *call)
@@ -47,13 +47,19 @@ static int attempt_get(skv_ldap_call *call)
     return call->reply->status;
 }
 
-int skv_ldap_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+bool skv_ldap_get_one(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
 {
     skv_ldap_call call;
 
     if (skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, wait, reply) == SKV_OK)
         skv_ldap_run(&call, attempt_get);
     skv_ldap_end(&call);
+    return reply->status == SKV_OK || !call.gone;
+}
+
+int skv_ldap_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    skv_ldap_get_one(store, key, wait, reply);
     return reply->status;
 }
 

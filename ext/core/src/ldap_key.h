@@ -1,5 +1,5 @@
-/* ldap_key.h - single keys in the directory: what the operations of the LDAP store are made of. The functions are
- * skv_store_ops'. */
+/* ldap_key.h - what the operations of the LDAP store are made of: single keys in the directory, and entries. The
+ * functions are skv_store_ops'. */
 #ifndef SKV_LDAP_KEY_H
 #define SKV_LDAP_KEY_H
 
@@ -7,10 +7,18 @@
 
 /* ldap_get.c */
 int skv_ldap_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+/* The same for one of many: false if it failed in a way in which all others would. */
+bool skv_ldap_get_one(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+
 int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
 
 /* ldap_put.c */
 int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
+bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
+
+/* ldap_put_many.c, ldap_get_many.c */
+void skv_ldap_put_many(skv_store *store, skv_batch *batch);
+void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 
 /* ldap_delete.c */
 int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
@@ -23,6 +31,11 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *
 int skv_ldap_list_next(skv_list *list, skv_wait *wait, skv_reply *reply);
 void skv_ldap_list_close(skv_list *list);
 
+/* ldap_admin.c */
+int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+
 /*
  * ldap_kind.c. What an entry is, SKV_KIND_*, into *kind: KEY or FOLDER, or NONE if there is no such entry. In the plain
  * layout the DN tells, so that `dn` is there or not. SKV_OK, or the reply's failure.
@@ -33,7 +46,9 @@ int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind);
  * *there: never in the hex layout. SKV_OK, or the reply's failure. */
 int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *there);
 
-/* Fails the reply with IS_FOLDER. */
+/* Fail the reply: IS_FOLDER, NOT_FOUND, EXISTS. */
 int skv_ldap_refuse_folder(skv_ldap_call *call);
+int skv_ldap_refuse_missing(skv_ldap_call *call);
+int skv_ldap_refuse_present(skv_ldap_call *call);
 
 #endif

@@ -60,3 +60,13 @@ int skv_ldap_refuse_folder(skv_ldap_call *call)
     return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s' (%s)", call->key->path,
                     skv_ldap_server(call));
 }
+
+int skv_ldap_refuse_missing(skv_ldap_call *call)
+{
+    return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s' (%s)", call->key->path, skv_ldap_server(call));
+}
+
+int skv_ldap_refuse_present(skv_ldap_call *call)
+{
+    return skv_ldap_refuse(call, SKV_EXISTS, "the key is there already");
+}

@@ -159,7 +159,7 @@ static int condition_failed(put_call *put, const struct berval *stored)
             call, SKV_UNAVAILABLE,
             "the outcome is unknown: the connection was lost, and since then another one has written");
     if (args->condition == SKV_PUT_ABSENT)
-        return skv_ldap_refuse(call, SKV_EXISTS, "the key is there already");
+        return skv_ldap_refuse_present(call);
     return skv_ldap_refuse(call, SKV_CONFLICT,
                            stored ? "the stored document is not the expected one" : "there is no such key");
 }
@@ -366,7 +366,7 @@ static int check_document(put_call *put)
     return SKV_OK;
 }
 
-int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
+bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
 {
     put_call put = {.args = args};
 
@@ -379,5 +379,11 @@ int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args,
     if (reply->status == SKV_INTERRUPTED)
         reply->number = put.call.doubtful;
     skv_ldap_end(&put.call);
+    return reply->status == SKV_OK || !put.call.gone;
+}
+
+int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
+{
+    skv_ldap_put_one(store, key, args, wait, reply);
     return reply->status;
 }

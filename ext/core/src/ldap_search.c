@@ -35,8 +35,7 @@ static void turn_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ld
 
     ldap_memfree(search->cookie.bv_val);
     search->cookie = (struct berval){0};
-    /* libldap would abort the process. */
-    if (control && !control->ldctl_value.bv_val)
+    if (control && !skv_ldap_has_value(control))
         error = LDAP_DECODING_ERROR;
     else if (control)
         error = ldap_parse_pageresponse_control(skv_conn_handle(call->conn), control, &estimate, &search->cookie);

@@ -5,6 +5,7 @@
  */
 #include "ldap_entry.h"
 #include "ldap_key.h"
+#include "ldap_pipeline.h"
 #include "ldap_search.h"
 
 #include <stdio.h>
@@ -25,7 +26,8 @@ typedef struct tree_call {
     bool keep;    /* the folder itself stays */
     skv_buf dns;  /* each followed by a NUL */
     size_t count; /* of them */
-    size_t deleted, in_flight;
+    size_t deleted;
+    skv_ldap_pipeline pipeline;
     bool busy, others_added; /* in this round */
     bool found;              /* the folder was there */
 } tree_call;
@@ -97,8 +99,11 @@ static name *sorted(const tree_call *tree)
 /* ---- Deleting --------------------------------------------------------------------------------------------------- */
 
 /* What the server answered, to nothing in particular: who is left is found by enumerating again. */
-static void take_answer(tree_call *tree, const skv_ldap_answer *answer)
+static void take_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
 {
+    tree_call *tree = (tree_call *)pipeline->call;
+
+    (void)slot;
     switch (answer->code) {
     case LDAP_SUCCESS:
         tree->deleted++;
@@ -116,55 +121,34 @@ static void take_answer(tree_call *tree, const skv_ldap_answer *answer)
     }
 }
 
-static void receive_one(tree_call *tree)
-{
-    skv_ldap_call *call = &tree->call;
-    skv_ldap_answer answer = {0};
-
-    skv_ldap_round_trip(call);
-    answer.code = skv_conn_result(call->conn, LDAP_RES_ANY, LDAP_MSG_ALL, &answer.message);
-    if (answer.code == LDAP_SUCCESS) {
-        tree->in_flight--;
-        skv_ldap_parse(call, &answer);
-    } else {
-        skv_conn_spoil(call->conn);
-    }
-    /* A server's farewell answers nothing. */
-    if (answer.message && ldap_msgid(answer.message) == 0) {
-        skv_conn_spoil(call->conn);
-        answer.code = LDAP_SERVER_DOWN;
-    }
-    take_answer(tree, &answer);
-    skv_ldap_answer_free(&answer);
-}
-
-static void send_one(tree_call *tree, const char *dn)
+static int send_one(tree_call *tree, const char *dn)
 {
     skv_ldap_call *call = &tree->call;
     skv_ldap_answer answer = {.code = LDAP_USER_CANCELLED};
-    int id;
+    int id = 0;
 
+    if (!skv_ldap_pipeline_room(&tree->pipeline, 0))
+        return skv_ldap_fail(call, &(skv_ldap_answer){.code = tree->pipeline.error});
+    if (call->reply->status != SKV_OK)
+        return call->reply->status;
     if (skv_wait_request(skv_ldap_round_trip(call)) == SKV_OK)
         answer.code = ldap_delete_ext(skv_conn_handle(call->conn), dn, NULL, NULL, &id);
     if (answer.code == LDAP_SUCCESS) {
-        tree->in_flight++;
-        return;
+        skv_ldap_pipeline_sent(&tree->pipeline, id, 0, 0);
+        return SKV_OK;
     }
     answer.code = skv_conn_send_error(call->conn, answer.code);
-    skv_ldap_fail(call, &answer);
+    return skv_ldap_fail(call, &answer);
 }
 
 /* Takes what is still to come; or gives the connection up, when that may be long. A connection that owes an answer
  * would give it to the next who asks. */
 static void drain(tree_call *tree)
 {
-    skv_ldap_call *call = &tree->call;
-
-    while (tree->in_flight > 0 && skv_conn_is_usable(call->conn) && call->reply->status != SKV_INTERRUPTED)
-        receive_one(tree);
-    if (tree->in_flight > 0)
-        skv_conn_spoil(call->conn);
-    tree->in_flight = 0;
+    if (tree->call.reply->status == SKV_INTERRUPTED || !skv_conn_is_usable(tree->call.conn))
+        skv_ldap_pipeline_give_up(&tree->pipeline);
+    else if (!skv_ldap_pipeline_drain(&tree->pipeline))
+        skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = tree->pipeline.error});
 }
 
 /* Deletes what was enumerated, a level of depth after the other. */
@@ -177,13 +161,12 @@ static int delete_all(tree_call *tree)
     if (!names)
         return skv_fail_memory(call->reply);
     skv_conn_begin(call->conn, skv_ldap_round_trip(call));
+    skv_ldap_pipeline_begin(&tree->pipeline, call, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_answer);
     for (size_t i = 0; i < tree->count && call->reply->status == SKV_OK; i++) {
         if (tree->keep && names[i].depth == outermost)
             break;
         if (i > 0 && names[i].depth != names[i - 1].depth)
             drain(tree);
-        while (tree->in_flight >= IN_FLIGHT_MAX && call->reply->status == SKV_OK)
-            receive_one(tree);
         if (call->reply->status == SKV_OK)
             send_one(tree, names[i].dn);
     }

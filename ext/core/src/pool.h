@@ -43,6 +43,9 @@ typedef enum skv_op {
     SKV_OP_DELETE,
     SKV_OP_DELETETREE,
     SKV_OP_LIST,
+    SKV_OP_ENTRY_READ,
+    SKV_OP_ENTRY_ADD,
+    SKV_OP_ENTRY_EXTEND,
     SKV_OP_COUNT
 } skv_op;
 

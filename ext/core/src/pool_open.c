@@ -126,6 +126,8 @@ static void note(skv_borrow *borrow, int index, skv_slot *slot, skv_conn_failure
     server->connects++;
     if (slot->conn) {
         server->binds++;
+        server->tls = *skv_conn_tls(slot->conn);
+        memcpy(server->vendor, skv_conn_features(slot->conn)->vendor, sizeof server->vendor);
         server->rest_until = server->rest_ns = 0;
         server->probing = false;
         pool->proven = true;

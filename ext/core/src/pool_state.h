@@ -19,6 +19,9 @@ typedef struct skv_server {
     bool probing;    /* one borrower tries it, resting though it is */
     int why_status;  /* of that failure */
     char why[512];
+    /* What the newest connection has learnt of it. */
+    skv_tls_facts tls;
+    char vendor[SKV_VENDOR_MAX];
     /* Statistics. */
     int open, idle;
     int64_t connects, binds, failures, blames, timeouts;

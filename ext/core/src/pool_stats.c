@@ -5,8 +5,15 @@
 #include <string.h>
 
 static const char *const op_names[SKV_OP_COUNT] = {
-    [SKV_OP_GET] = "get",       [SKV_OP_EXISTS] = "exists",         [SKV_OP_PUT] = "put",
-    [SKV_OP_DELETE] = "delete", [SKV_OP_DELETETREE] = "deletetree", [SKV_OP_LIST] = "list",
+    [SKV_OP_GET] = "get",
+    [SKV_OP_EXISTS] = "exists",
+    [SKV_OP_PUT] = "put",
+    [SKV_OP_DELETE] = "delete",
+    [SKV_OP_DELETETREE] = "deletetree",
+    [SKV_OP_LIST] = "list",
+    [SKV_OP_ENTRY_READ] = "entry_read",
+    [SKV_OP_ENTRY_ADD] = "entry_add",
+    [SKV_OP_ENTRY_EXTEND] = "entry_extend",
 };
 
 static const char *const retry_names[SKV_RETRY_COUNT] = {
@@ -86,12 +93,44 @@ static void write_counts(skv_json_writer *w, const char *name, const char *const
     skv_json_end_object(w);
 }
 
+/* What is not known is null. */
+static void write_known(skv_json_writer *w, const char *name, const char *text)
+{
+    if (text[0]) {
+        write_text(w, name, text);
+        return;
+    }
+    write_name(w, name);
+    skv_json_write_null(w);
+}
+
+static void write_tls(skv_json_writer *w, const skv_tls_facts *tls)
+{
+    write_name(w, "tls");
+    if (!tls->is_on) {
+        skv_json_write_null(w);
+        return;
+    }
+    skv_json_begin_object(w);
+    write_known(w, "protocol", tls->protocol);
+    write_known(w, "cipher", tls->cipher);
+    if (tls->is_dated) {
+        write_int(w, "certificate_ends", tls->certificate_ends);
+    } else {
+        write_name(w, "certificate_ends");
+        skv_json_write_null(w);
+    }
+    skv_json_end_object(w);
+}
+
 static void write_server(skv_json_writer *w, const skv_server *server)
 {
     int64_t rest = server->rest_until - skv_now_ns();
 
     skv_json_begin_object(w);
     write_text(w, "uri", server->uri.text);
+    write_known(w, "vendor", server->vendor);
+    write_tls(w, &server->tls);
     write_int(w, "open", server->open);
     write_int(w, "idle", server->idle);
     write_int(w, "in_use", server->open - server->idle);

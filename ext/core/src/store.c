@@ -95,8 +95,7 @@ static int begin(key_call *call, const skv_store *store, const char *key, size_t
     return skv_wait_init(&call->wait, timeout_ms, cancel, reply);
 }
 
-/* The root and its two folders are there by construction: a key cannot have their names. */
-static int refuse_structure(const skv_key *key, skv_reply *reply)
+int skv_refuse_structure(const skv_key *key, skv_reply *reply)
 {
     if (key->len && strcmp(key->path, "globals") != 0 && strcmp(key->path, "environments") != 0)
         return SKV_OK;
@@ -108,7 +107,7 @@ int skv_get(skv_store *store, const char *key, size_t key_len, int64_t timeout_m
     key_call call;
     int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
-    if (status != SKV_OK || (status = refuse_structure(&call.key, reply)) != SKV_OK)
+    if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
     return store->ops->get(store, &call.key, &call.wait, reply);
 }
@@ -124,7 +123,7 @@ int skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeou
     return store->ops->exists(store, &call.key, &call.wait, reply);
 }
 
-static int check_put(const skv_put_args *args, skv_reply *reply)
+int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply)
 {
     if (!args->document)
         return skv_fail(reply, SKV_INVALID, "the document is NULL");
@@ -136,7 +135,7 @@ static int check_put(const skv_put_args *args, skv_reply *reply)
     if (args->document_len > DOCUMENT_MAX)
         return skv_fail(reply, SKV_TOO_LARGE, "the document has %zu bytes: %zu are allowed", args->document_len,
                         DOCUMENT_MAX);
-    return SKV_OK;
+    return skv_refuse_structure(key, reply);
 }
 
 int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len, int condition,
@@ -147,8 +146,7 @@ int skv_put(skv_store *store, const char *key, size_t key_len, const char *docum
     key_call call;
     int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
-    if (status != SKV_OK || (status = check_put(&args, reply)) != SKV_OK ||
-        (status = refuse_structure(&call.key, reply)) != SKV_OK)
+    if (status != SKV_OK || (status = skv_check_put(&call.key, &args, reply)) != SKV_OK)
         return status;
     return store->ops->put(store, &call.key, &args, &call.wait, reply);
 }
@@ -159,7 +157,7 @@ int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeou
     key_call call;
     int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
-    if (status != SKV_OK || (status = refuse_structure(&call.key, reply)) != SKV_OK)
+    if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
     return store->ops->del(store, &call.key, &call.wait, reply);
 }
@@ -221,4 +219,109 @@ void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len
     skv_buf_put(&reply->data, name, name_len);
     skv_buf_put(&reply->data, body, body_len);
     reply->number++;
+}
+
+/* ---- Entries ---- */
+
+typedef struct entry_call {
+    skv_entry_args args;
+    skv_wait wait;
+    char dn[SKV_ENTRY_DN_MAX + 1];
+} entry_call;
+
+static int check_dn(const char *dn, size_t dn_len, skv_reply *reply)
+{
+    if (!dn)
+        return skv_fail(reply, SKV_INVALID, "the DN is NULL");
+    if (dn_len > SKV_ENTRY_DN_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the DN has %zu bytes: %d are allowed", dn_len, SKV_ENTRY_DN_MAX);
+    if (memchr(dn, '\0', dn_len) || !skv_is_utf8(dn, dn_len))
+        return skv_fail(reply, SKV_INVALID, "the DN holds a NUL byte, or is not UTF-8");
+    return SKV_OK;
+}
+
+/* Counts the texts of a list. By turns with values, or not, attributes must have a name. */
+static int check_texts(const char *texts, size_t len, bool with_values, size_t *count, skv_reply *reply)
+{
+    size_t index = 0;
+
+    if (len && (!texts || texts[len - 1] != '\0'))
+        return skv_fail(reply, SKV_INVALID, "the list of attributes does not end in NUL");
+    if (len > SKV_ENTRY_LIST_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the list of attributes has %zu bytes: %d are allowed", len,
+                        SKV_ENTRY_LIST_MAX);
+    for (size_t at = 0; at < len; at += strlen(texts + at) + 1, index++)
+        if (!texts[at] && !(with_values && index % 2))
+            return skv_fail(reply, SKV_INVALID, "an attribute has no name");
+    if (with_values && (!index || index % 2))
+        return skv_fail(reply, SKV_INVALID, "the list of attributes and values is empty, or ends in an attribute");
+    if (index > SKV_ENTRY_TEXTS_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the list of attributes has %zu texts: %d are allowed", index,
+                        SKV_ENTRY_TEXTS_MAX);
+    *count = index;
+    return SKV_OK;
+}
+
+static int take_entry(entry_call *call, const char *dn, size_t dn_len, const char *texts, size_t len, bool with_values,
+                      skv_reply *reply)
+{
+    if (check_dn(dn, dn_len, reply) != SKV_OK ||
+        check_texts(texts, len, with_values, &call->args.count, reply) != SKV_OK)
+        return reply->status;
+    memcpy(call->dn, dn, dn_len);
+    call->dn[dn_len] = '\0';
+    call->args.dn = call->dn;
+    call->args.texts = texts;
+    return SKV_OK;
+}
+
+static int begin_entry(entry_call *call, const skv_store *store, int64_t timeout_ms, skv_cancel *cancel,
+                       skv_reply *reply)
+{
+    if (!reply)
+        return SKV_INVALID;
+    skv_reply_reset(reply);
+    if (!store)
+        return skv_fail(reply, SKV_INVALID, "the store is NULL");
+    if (!store->ops->entry_read)
+        return skv_fail(reply, SKV_INVALID, "only a store of type 'ldap' has entries");
+    return skv_wait_init(&call->wait, timeout_ms, cancel, reply);
+}
+
+int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes, size_t attributes_len,
+                   int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    entry_call call;
+    int status = begin_entry(&call, store, timeout_ms, cancel, reply);
+
+    if (status != SKV_OK ||
+        (status = take_entry(&call, dn, dn_len, attributes, attributes_len, false, reply)) != SKV_OK)
+        return status;
+    return store->ops->entry_read(store, &call.args, &call.wait, reply);
+}
+
+static int change_entry(entry_call *call, skv_store *store, const char *dn, size_t dn_len, const char *values,
+                        size_t values_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    int status = begin_entry(call, store, timeout_ms, cancel, reply);
+
+    return status == SKV_OK ? take_entry(call, dn, dn_len, values, values_len, true, reply) : status;
+}
+
+int skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+                  int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    entry_call call;
+    int status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+
+    return status == SKV_OK ? store->ops->entry_add(store, &call.args, &call.wait, reply) : status;
+}
+
+int skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+                     int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    entry_call call;
+    int status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+
+    return status == SKV_OK ? store->ops->entry_extend(store, &call.args, &call.wait, reply) : status;
 }

@@ -1,5 +1,6 @@
 /* The store in files: one file a key. Each operation opens the root anew, so that a store holds no descriptor between
  * calls, and closing it does no I/O. */
+#include "batch.h"
 #include "file_key.h"
 #include "file_list.h"
 #include "file_path.h"
@@ -67,6 +68,8 @@ static const skv_store_ops ops = {
     .get = store_get,
     .exists = store_exists,
     .put = store_put,
+    .put_many = skv_batch_put_each,
+    .get_many = skv_batch_get_each,
     .del = store_delete,
     .deletetree = store_deletetree,
     .list_open = skv_file_list_open,

@@ -20,11 +20,16 @@ static const skv_store_ops ops = {
     .get = skv_ldap_get,
     .exists = skv_ldap_exists,
     .put = skv_ldap_put,
+    .put_many = skv_ldap_put_many,
+    .get_many = skv_ldap_get_many,
     .del = skv_ldap_delete_key,
     .deletetree = skv_ldap_deletetree,
     .list_open = skv_ldap_list_open,
     .list_next = skv_ldap_list_next,
     .list_close = skv_ldap_list_close,
+    .entry_read = skv_ldap_admin_read,
+    .entry_add = skv_ldap_admin_add,
+    .entry_extend = skv_ldap_admin_extend,
 };
 
 /* ---- Options ---- */

@@ -178,3 +178,37 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
     }
     return done;
 }
+
+/* ---- What it came to -------------------------------------------------------------------------------------------- */
+
+#ifdef LDAP_OPT_X_TLS_PEERCERT
+static void tell_text(LDAP *ld, int option, char *out, size_t size)
+{
+    char *text = NULL;
+
+    if (ldap_get_option(ld, option, &text) == LDAP_OPT_SUCCESS && text)
+        snprintf(out, size, "%s", text);
+    ldap_memfree(text);
+}
+#endif
+
+void skv_tls_tell(LDAP *ld, skv_tls_facts *facts)
+{
+    *facts = (skv_tls_facts){.is_on = true};
+    /* libldap 2.4 has none of these. */
+#ifdef LDAP_OPT_X_TLS_PEERCERT
+    struct berval certificate = {0, NULL};
+    skv_validity validity = {"", ""};
+
+    tell_text(ld, LDAP_OPT_X_TLS_VERSION, facts->protocol, sizeof facts->protocol);
+    tell_text(ld, LDAP_OPT_X_TLS_CIPHER, facts->cipher, sizeof facts->cipher);
+    if (ldap_get_option(ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == LDAP_OPT_SUCCESS && certificate.bv_val &&
+        skv_validity_read(&certificate, &validity)) {
+        facts->certificate_ends = skv_validity_seconds(validity.to);
+        facts->is_dated = true;
+    }
+    ber_memfree(certificate.bv_val);
+#else
+    (void)ld;
+#endif
+}

@@ -16,4 +16,7 @@ bool skv_tls_is_wanted(const skv_uri *uri, const skv_identity *identity);
 bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity, skv_wait *wait,
                    skv_reply *reply, skv_conn_failure *failure);
 
+/* What that came to, as far as libldap tells. */
+void skv_tls_tell(LDAP *ld, skv_tls_facts *facts);
+
 #endif

@@ -227,6 +227,11 @@ int skv_wait_request(skv_wait *wait)
     return longer_next_time(wait, skv_wait_check(wait));
 }
 
+bool skv_wait_has_fired(skv_wait *wait)
+{
+    return has_fired(wait, grace(wait));
+}
+
 int skv_wait_pause(skv_wait *wait, int64_t ns)
 {
     int64_t now = skv_now_ns();

@@ -42,6 +42,10 @@ int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_n
 int skv_wait_answer(skv_wait *wait, struct pollfd *fd);
 int skv_wait_request(skv_wait *wait);
 
+/* For who has many requests to send: whether the handle has fired. It is better then to send no more of them, and to
+ * wait for the answers to those that are under way. */
+bool skv_wait_has_fired(skv_wait *wait);
+
 /* Whether the deadline has come or the cancel handle has fired. */
 bool skv_wait_is_over(const skv_wait *wait);
 

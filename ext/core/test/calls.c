@@ -2,14 +2,23 @@
 
 #include "check.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 skv_store *store;
 skv_reply *reply;
 
+static atomic_long made;
+
+long calls_made(void)
+{
+    return made;
+}
+
 int put_if(const char *key, const char *document, int condition, const char *expect)
 {
+    made++;
     return skv_put(store, key, strlen(key), document, strlen(document), condition, expect, expect ? strlen(expect) : 0,
                    LONG_MS, NULL, reply);
 }
@@ -21,6 +30,7 @@ int put(const char *key, const char *document)
 
 int get_within(const char *key, int64_t timeout_ms)
 {
+    made++;
     return skv_get(store, key, strlen(key), timeout_ms, NULL, reply);
 }
 
@@ -31,16 +41,19 @@ int get(const char *key)
 
 int del(const char *key)
 {
+    made++;
     return skv_delete(store, key, strlen(key), LONG_MS, NULL, reply);
 }
 
 int deletetree(const char *folder)
 {
+    made++;
     return skv_deletetree(store, folder, strlen(folder), LONG_MS, NULL, reply);
 }
 
 int64_t kind(const char *key)
 {
+    made++;
     return skv_exists(store, key, strlen(key), LONG_MS, NULL, reply) == SKV_OK ? skv_reply_number(reply) : -1;
 }
 
@@ -86,6 +99,7 @@ const char *listed_within(const char *folder, int64_t timeout_ms)
     size_t count = 0;
     skv_list *list = skv_list_open(store, folder, strlen(folder), timeout_ms, NULL, reply);
 
+    made++;
     text[0] = '\0';
     while (list && skv_list_next(list, timeout_ms, NULL, reply) == SKV_OK)
         count = add_records(records, count);

@@ -20,6 +20,9 @@ int deletetree(const char *folder);
 /* -1 for a failure. */
 int64_t kind(const char *key);
 
+/* How many calls these made so far. */
+long calls_made(void);
+
 /* Checks what a call gives: the document; whether it wrote. */
 void get_gives(const char *key, const char *document);
 void put_gives(const char *key, const char *document, int64_t number);

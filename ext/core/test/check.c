@@ -50,6 +50,11 @@ bool check_status_(const skv_reply *reply, int expected, const char *file, int l
     return held;
 }
 
+void check_tally(const char *what, long faults, long operations)
+{
+    printf("%s: %ld faults, %ld operations, %d anomalies\n", what, faults, operations, failed);
+}
+
 int check_summary(const char *name)
 {
     printf("%s: %d passed, %d failed\n", name, passed, failed);

@@ -20,6 +20,9 @@ bool check_string_(const char *actual, const char *expected, const char *file, i
 bool check_has_(const char *actual, const char *part, const char *file, int line);
 bool check_status_(const skv_reply *reply, int expected, const char *file, int line);
 
+/* Prints "<what>: N faults, N operations, N anomalies" for bin/test's table; anomalies are the checks that failed. */
+void check_tally(const char *what, long faults, long operations);
+
 /* Prints "<name>: N passed, N failed"; answers main's exit status. */
 int check_summary(const char *name);
 

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,6 +38,13 @@ static bool send_all(int fd, const void *bytes, size_t len)
     return send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
+static atomic_long faults;
+
+long proxy_faults(void)
+{
+    return faults;
+}
+
 /* Whether the fault is this request's. */
 static bool is_armed(proxy *p, unsigned char tag, proxy_fault *fault, int *code)
 {
@@ -45,6 +53,7 @@ static bool is_armed(proxy *p, unsigned char tag, proxy_fault *fault, int *code)
     pthread_mutex_lock(&p->lock);
     if (tag == p->tag && p->times > 0 && p->skip-- <= 0) {
         p->times--;
+        faults++;
         *fault = p->fault;
         *code = p->code;
         armed = true;
@@ -68,6 +77,16 @@ static bool answer(const proxy_link *l, const request *r, int code)
     return send_all(l->client, bytes, 4u + r->id_len + sizeof result);
 }
 
+static bool say_something(const proxy_link *l, const request *r)
+{
+    unsigned char bytes[32] = {0x30, (unsigned char)(2 + r->id_len + 2), 0x02, r->id_len};
+    static const unsigned char nothing[] = {0x79, 0};
+
+    memcpy(bytes + 4, r->id, r->id_len);
+    memcpy(bytes + 4 + r->id_len, nothing, sizeof nothing);
+    return send_all(l->client, bytes, 4u + r->id_len + sizeof nothing);
+}
+
 /* What the fault makes of a request; false to break the connection. */
 static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, size_t len, proxy_fault fault, int code)
 {
@@ -76,6 +95,8 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     switch (fault) {
     case PROXY_ANSWER:
         return answer(l, r, code);
+    case PROXY_INTERMEDIATE:
+        return say_something(l, r) && send_all(l->server, bytes, len);
     case PROXY_HOLD_REQUEST:
         return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);
     case PROXY_HOLD_ANSWER:
@@ -128,6 +149,38 @@ static void hide(unsigned char *bytes, size_t len, const char *oid)
         found[strlen(oid) - 1] = '9';
 }
 
+static void turn(proxy_link *l, bool from_server)
+{
+    proxy *p = l->proxy;
+    int gather_ms;
+
+    pthread_mutex_lock(&p->lock);
+    p->turns += l->from_server != from_server;
+    l->from_server = from_server;
+    gather_ms = p->gather_ms;
+    pthread_mutex_unlock(&p->lock);
+    if (gather_ms > 0)
+        poll(NULL, 0, gather_ms);
+}
+
+void proxy_gather(proxy *p, int ms)
+{
+    pthread_mutex_lock(&p->lock);
+    p->gather_ms = ms;
+    p->turns = 0;
+    pthread_mutex_unlock(&p->lock);
+}
+
+long proxy_turns(proxy *p)
+{
+    long turns;
+
+    pthread_mutex_lock(&p->lock);
+    turns = p->turns;
+    pthread_mutex_unlock(&p->lock);
+    return turns;
+}
+
 static bool pump(proxy_link *l)
 {
     static _Thread_local unsigned char bytes[65536];
@@ -136,6 +189,7 @@ static bool pump(proxy_link *l)
 
     if (poll(fds, 2, -1) < 0)
         return false;
+    turn(l, fds[1].revents != 0);
     if (fds[1].revents) {
         len = recv(l->server, bytes, sizeof bytes, 0);
         if (len > 0 && l->proxy->hide_assertion)

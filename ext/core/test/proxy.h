@@ -18,7 +18,8 @@ typedef enum proxy_fault {
     PROXY_LOSE_ANSWER,  /* after it was carried out */
     PROXY_HOLD_REQUEST, /* the server gets it `code` milliseconds late */
     PROXY_HOLD_ANSWER,  /* the answer comes `code` milliseconds late */
-    PROXY_ANSWER        /* the proxy answers it, with `code` */
+    PROXY_ANSWER,       /* the proxy answers it, with `code` */
+    PROXY_INTERMEDIATE  /* before its answer comes an intermediate response (RFC 4511, 4.13), which means nothing */
 } proxy_fault;
 
 #define PROXY_CONNECTIONS 64
@@ -27,7 +28,8 @@ typedef struct proxy_link {
     struct proxy *proxy;
     pthread_t thread;
     int client, server;
-    size_t left; /* bytes of the request that is passing */
+    size_t left;      /* bytes of the request that is passing */
+    bool from_server; /* who spoke last */
 } proxy_link;
 
 typedef struct proxy {
@@ -41,6 +43,8 @@ typedef struct proxy {
     proxy_fault fault;
     int code, skip, times;
     bool hide_assertion; /* from the root DSE; set before the first connection */
+    int gather_ms;       /* as if that far away: waits for all that is said in that time before it passes it on */
+    long turns;          /* how often the server had its say after the client, or the other way round */
 } proxy;
 
 /* Listens on a free port of loopback. */
@@ -51,6 +55,13 @@ void proxy_end(proxy *p);
 
 /* Does that to `times` requests with the tag, after letting `skip` of them pass. */
 void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times);
+
+/* Keeps what it passes on for so long, and counts the turns from now on. */
+void proxy_gather(proxy *p, int ms);
+long proxy_turns(proxy *p);
+
+/* How many requests proxies have done something to. */
+long proxy_faults(void);
 
 /* How many of the requests that it was armed for have not come. */
 int proxy_left(proxy *p);

@@ -107,7 +107,7 @@ static void waiting_ends_at_the_deadline(void)
     skv_reply *reply = skv_reply_new();
     skv_wait wait;
 
-    CHECK(skv_wait_init(&wait, 20, NULL, reply) == SKV_OK);
+    CHECK(skv_wait_init(&wait, 200, NULL, reply) == SKV_OK);
     CHECK(skv_wait_pause(&wait, 1000000) == SKV_OK);
     CHECK(skv_wait_pause(&wait, 3600000000000) == SKV_OK);
     CHECK(skv_wait_pause(&wait, 1) == SKV_TIMEOUT);

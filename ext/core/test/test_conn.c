@@ -306,6 +306,8 @@ static void the_validity_of_a_certificate_is_read(void)
     if (CHECK(skv_validity_read(&certificate, &validity))) {
         CHECK_STR(validity.from, "20491231235959");
         CHECK_STR(validity.to, "20500101000000");
+        CHECK(skv_validity_seconds(validity.from) == 2524607999);
+        CHECK(skv_validity_seconds("19691231235959") == -1);
     }
     for (size_t len = 0; len < sizeof minimal; len++) {
         certificate = (struct berval){len, (char *)minimal};

@@ -53,7 +53,8 @@ static void an_unavailable_server_leaves_the_work_to_the_next_one(void)
 {
     proxy_arm(&busy, PROXY_SEARCH, PROXY_ANSWER, 52, 0, 100);
     get_gives("globals/b", D2);
-    CHECK(proxy_left(&busy) == 99);
+    /* Its rest may be over before a machine that is busy has gone on. */
+    CHECK(proxy_left(&busy) >= 97 && proxy_left(&busy) < 100);
     CHECK(server_stat(0, "open") == 0);
     CHECK(server_stat(1, "connects") == 1);
     proxy_arm(&busy, PROXY_SEARCH, PROXY_ANSWER, 52, 0, 0);
@@ -98,5 +99,6 @@ int main(void)
     reply = skv_reply_new();
     run_ldap_tests(DIRECTORY_PLAIN, "", false, options, tests);
     skv_reply_free(reply);
+    check_tally("busy and unavailable, before slapd", proxy_faults(), calls_made());
     return check_summary("store_ldap_busy");
 }

@@ -23,6 +23,19 @@ static void a_read_whose_answer_is_lost_is_repeated(void)
     CHECK(proxy_left(&between) == 0);
 }
 
+static void what_nobody_asked_for_is_passed_over(void)
+{
+    put_gives("globals/m", D1, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_INTERMEDIATE, 0, 0, 3);
+    get_gives("globals/m", D1);
+    CHECK_HAS(listed("globals"), "km=" D1);
+    CHECK(kind("globals/m") == SKV_KIND_KEY);
+    CHECK(proxy_left(&between) == 0);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_INTERMEDIATE, 0, 0, 1);
+    put_gives("globals/m", D2, 1);
+    CHECK(proxy_left(&between) == 0);
+}
+
 static void a_write_whose_answer_is_lost_counts_as_done_if_it_was(void)
 {
     proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
@@ -270,6 +283,7 @@ static void what_networks_do_is_dealt_with(void)
         return;
     store = open_through(&between, "2");
     a_read_whose_answer_is_lost_is_repeated();
+    what_nobody_asked_for_is_passed_over();
     a_write_whose_answer_is_lost_counts_as_done_if_it_was();
     an_outcome_that_nobody_knows_is_called_so();
     a_busy_server_is_asked_again();
@@ -369,5 +383,6 @@ int main(void)
     run_ldap_tests(DIRECTORY_PLAIN, "sockbuf_max_incoming_auth 1000000", false, options,
                    what_the_server_says_that_it_takes);
     skv_reply_free(reply);
+    check_tally("answers lost and refusals, before slapd", proxy_faults(), calls_made());
     return check_summary("store_ldap_faults");
 }

@@ -22,13 +22,14 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   attr_accessor :site_options
 
   def initialize
-    @rich_data_class = Simpkv::EnvironmentCode.kept(:@simpkv_rich_data_class) { read_rich_data }
+    @rich_data_class = Simpkv::EnvironmentCode.kept(:@simpkv_rich_data_class) { read_beside('rich_data') }
     @plugin_info, warnings = Simpkv::EnvironmentCode.kept(:@simpkv_plugins) { read_plugins }
     warnings.each { |warning| Puppet.warning(warning) }
     @plugin_instances = {}
     @configured = {}
     @plugins_of = {}.compare_by_identity
     @merged_options = {}
+    @hiera_levels = {}
     @warned = []
   end
 
@@ -56,7 +57,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @return [String] the key, without superfluous slashes
   # @raise [ArgumentError, Simpkv::Error] for a name that could lead elsewhere, or is too long
   def normalize_key(key, options, operation = :add_prefix)
-    prefix = prefix_for(options)
+    prefix = Simpkv::Config.prefix(options)
     case operation
     when :add_prefix then Simpkv::Native.key_join(prefix, key)
     when :remove_prefix then key.delete_prefix("#{prefix}/")
@@ -109,19 +110,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   # @return [Hash] `result:` `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
   def list(keydir, options)
-    reply(options, nil) do |plugin|
-      skip = Simpkv::Config.flag(options, 'skip_undecodable')
-      decoded = {}
-      found = listing(plugin, keydir, options, skip) do |name, json|
-        decoded[name] = entry(json)
-        nil
-      end
-      keys = found[:keys].keys.sort.each_with_object({}) do |name, sorted|
-        entry = decoded.fetch(name) { entry(found[:keys][name]) }
-        entry.is_a?(Hash) ? sorted[name] = entry : refuse(keydir, name, entry.message, skip)
-      end
-      { keys: keys, folders: found[:folders].sort }
-    end
+    reply(options, nil) { |plugin| listed(plugin, keydir, options) }
   end
 
   # @return [Hash] `result:` true
@@ -130,6 +119,114 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
       document = serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
       ask(plugin, :put, key_path(key, options), document) && true
     end
+  end
+
+  # @return [Hash] `result:` `{ value:, metadata: }`, false when there is no such key
+  def find(key, options)
+    reply(options, nil) do |plugin|
+      document = fetch(plugin, key_path(key, options))
+      document && deserialize(document)
+    end
+  end
+
+  # Stores a key unless it is there. The first of several writers at the same moment wins, and all learn what it stored.
+  #
+  # @return [Hash] `result:` `{ value:, metadata: }`, what is stored then
+  def create(key, value, metadata, options)
+    reply(options, nil) do |plugin|
+      path = key_path(key, options)
+      document = serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
+      deserialize(put_new?(plugin, path, document) ? document : ask(plugin, :get, path))
+    end
+  end
+
+  # Stores a key if its value is the expected one; nil for none.
+  #
+  # @return [Hash] `result:` whether it did
+  def compare_and_put(key, expected, value, metadata, options)
+    reply(options, nil) do |plugin|
+      path = key_path(key, options)
+      document = serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
+      stored = fetch(plugin, path)
+      next expected.nil? && put_new?(plugin, path, document) unless stored
+
+      !expected.nil? && holds?(stored, expected, options) && exchange?(plugin, path, stored, document)
+    end
+  end
+
+  # @return [Hash] `result:` `{ keys: { key => { value:, metadata: } }, absent: [key], errors: { key => why } }`
+  def get_many(keys, options)
+    reply(options, nil) do |plugin|
+      found = documents(plugin, keys.to_h { |key| [key, key_path(key, options)] })
+      absent, present = found.partition { |_, outcome| outcome == false }
+      decoded = present.to_h { |key, outcome| [key, decoded(outcome)] }
+      errors, entries = decoded.partition { |_, entry| entry.is_a?(String) }
+      { keys: entries.to_h, absent: absent.map(&:first), errors: errors.to_h }
+    end
+  end
+
+  # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
+  # @return [Hash] `result:` `{ stored: [key], errors: { key => why } }`
+  def put_many(entries, options)
+    reply(options, nil) do |plugin|
+      rich_data = Simpkv::Config.flag(options, 'rich_data')
+      documents = entries.to_h do |key, entry|
+        [key, [key_path(key, options), serialize(entry['value'], entry['metadata'] || {}, rich_data)]]
+      end
+      outcomes = put_documents(plugin, documents)
+      stored, failed = outcomes.partition { |_, outcome| outcome == true }
+      { stored: stored.map(&:first), errors: failed.to_h }
+    end
+  end
+
+  # @return [Hash] `result:` as that of {#list}, of the folder and all that are below it: names are paths in it. Where
+  #   only names are wanted, each key has `{}`
+  def tree(keydir, options)
+    reply(options, nil) do |plugin|
+      found = { keys: {}, folders: [] }
+      collect(plugin, keydir, '', options, found)
+      { keys: found[:keys].sort.to_h, folders: found[:folders].sort }
+    end
+  end
+
+  # What is in a folder, undecoded, for who may need little of it. A folder that is not there is empty.
+  #
+  # @param room [Integer] how many bytes of documents to keep: those for which there is no room are nil, and can be had
+  #   of {#find}
+  # @return [Hash] `result:` `{ documents: { name => String, nil }, errors: { name => why }, folders: [name] }`
+  def snapshot(keydir, options, room)
+    reply(options, nil) do |plugin|
+      documents = {}
+      keep = lambda do |name, document|
+        documents[name] = (document if (room -= document.bytesize) >= 0)
+        nil
+      end
+      found = present_in(plugin, normalize_key(keydir, options), &keep)
+      found[:keys].each { |name, document| keep.call(name, document) unless documents.key?(name) }
+      { documents: documents, errors: found[:errors] || {}, folders: found[:folders] }
+    end
+  end
+
+  # @param options [Hash] those of a level of hiera.yaml
+  # @param compiling [String] the environment that the catalog is compiled in
+  # @return [Object] the level, see hiera_level.rb: one for the same options, so that what it has found stays when Hiera
+  #   forgets its own, which it does whenever a variable in hiera.yaml has changed
+  # @raise [Simpkv::ConfigError] when something is wrong with the options
+  def hiera_level(options, compiling)
+    @hiera_levels.fetch(options) do
+      level_class = Simpkv::EnvironmentCode.kept(:@simpkv_hiera_level_class) { read_beside('hiera_level') }
+      @hiera_levels[Simpkv::Config.copy(options)] = level_class.new(self, options, compiling)
+    end
+  end
+
+  # Whether Bolt made up the environment: `bolt_catalog` is that of its catalogs, `bolt` that of its plans. A folder of
+  # the latter name is somebody's own.
+  #
+  # @param environment [String]
+  # @return [Boolean]
+  def made_up?(environment)
+    environment == 'bolt_catalog' ||
+      (environment == 'bolt' && Puppet.lookup(:environments) { nil }.instance_of?(Puppet::Environments::Static))
   end
 
   # Warns, of each thing once.
@@ -165,6 +262,86 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     why.start_with?(prefix) ? why : "#{prefix} #{why}"
   end
 
+  # The document of a key; false when there is none.
+  def fetch(plugin, path)
+    return ask(plugin, :fetch, path) if plugin.respond_to?(:fetch)
+
+    ask(plugin, :exists, path) && ask(plugin, :get, path)
+  end
+
+  # Whether a document was stored where there was none. A plugin that cannot tell is asked first: what another process
+  # stores in between is lost.
+  def put_new?(plugin, path, document)
+    return ask(plugin, :put_new, path, document) if plugin.respond_to?(:put_new)
+    return false if ask(plugin, :exists, path)
+
+    ask(plugin, :put, path, document) && true
+  end
+
+  def exchange?(plugin, path, old, document)
+    return ask(plugin, :exchange, path, old, document) if plugin.respond_to?(:exchange)
+    return false unless fetch(plugin, path) == old
+
+    ask(plugin, :put, path, document) && true
+  end
+
+  # Whether a document has that value, whatever its metadata.
+  def holds?(document, value, options)
+    rich_data = Simpkv::Config.flag(options, 'rich_data')
+    stored = serialize(deserialize(document)[:value], {}, rich_data)
+    Simpkv::Native.document_same?(stored, serialize(value, {}, rich_data))
+  end
+
+  # @param paths [Hash{String => String}] by key
+  # @return [Hash{String => String, false, Hash}] by key, the document, false, or `{ err_msg: }`
+  def documents(plugin, paths)
+    found = ask(plugin, :get_many, paths.values.uniq) if plugin.respond_to?(:get_many)
+    paths.transform_values { |path| found ? found.fetch(path) : outcome { fetch(plugin, path) } }
+  end
+
+  # @param documents [Hash{String => Array(String, String)}] by key, path and document
+  # @return [Hash{String => true, String}] by key, true or why not
+  def put_documents(plugin, documents)
+    outcomes = ask(plugin, :put_many, documents.values.to_h) if plugin.respond_to?(:put_many)
+    documents.transform_values do |path, document|
+      outcome = outcomes ? outcomes.fetch(path) : outcome { ask(plugin, :put, path, document) && true }
+      next true if outcome == true
+
+      attributed(plugin, outcome.is_a?(Hash) ? outcome[:err_msg].to_s : 'put_many answered neither true nor why not')
+    end
+  end
+
+  def outcome
+    yield
+  rescue RuntimeError => e
+    { err_msg: e.message }
+  end
+
+  # What a plugin lists; nothing where there is no such folder.
+  def present_in(plugin, path, &block)
+    ask(plugin, plugin.respond_to?(:list_partial) ? :list_partial : :list, path, &block)
+  rescue RuntimeError => e
+    raise e unless missing?(plugin, path, e.message)
+
+    { keys: {}, folders: [] }
+  end
+
+  # Whether a list failed because there is no such folder, which not every plugin says in these words.
+  def missing?(plugin, path, why)
+    why.match?(/Key folder '.*' not found/) || !ask(plugin, :exists, path)
+  rescue RuntimeError
+    false
+  end
+
+  # The entry, or what keeps it from being one.
+  def decoded(outcome)
+    return outcome[:err_msg].to_s if outcome.is_a?(Hash)
+    return 'get_many answered neither a document nor why not' unless outcome.is_a?(String)
+
+    found = entry(outcome)
+    found.is_a?(Hash) ? found : found.message
+  end
+
   # Calls a plugin.
   #
   # @return [Object] the result
@@ -194,8 +371,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def answered?(operation, answer)
     result = answer[:result]
     case operation
-    when :exists then [true, false].include?(result)
+    when :exists, :put_new, :exchange then [true, false].include?(result)
     when :get then result.is_a?(String)
+    when :fetch then !result.nil?
     when :list, :list_partial then listing?(result)
     else result
     end
@@ -222,17 +400,6 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
       exception.class.name.to_s.start_with?('NoMatchingPattern')
   end
 
-  def prefix_for(options)
-    return 'globals' if options['global']
-
-    environment = options['environment'].to_s
-    if environment.include?('/') || ['.', '..'].include?(environment)
-      raise ArgumentError, "'#{environment}' is not the name of an environment"
-    end
-
-    environment.empty? ? 'environments' : "environments/#{environment}"
-  end
-
   # A path where a key can be: not one that is the root of an environment or of the global keys.
   def key_path(key, options)
     path = normalize_key(key, options)
@@ -240,6 +407,37 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     raise "Key specifies a folder: '#{key}'" if root
 
     path
+  end
+
+  # @return [Hash] `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
+  def listed(plugin, keydir, options)
+    skip = Simpkv::Config.flag(options, 'skip_undecodable')
+    decoded = {}
+    found = listing(plugin, keydir, options, skip) do |name, json|
+      decoded[name] = entry(json)
+      nil
+    end
+    keys = found[:keys].keys.sort.each_with_object({}) do |name, sorted|
+      entry = decoded.fetch(name) { entry(found[:keys][name]) }
+      entry.is_a?(Hash) ? sorted[name] = entry : refuse(keydir, name, entry.message, skip)
+    end
+    { keys: keys, folders: found[:folders].sort }
+  end
+
+  # The names in a folder; no document is decoded.
+  def named(plugin, keydir, options)
+    found = listing(plugin, keydir, options, false) { nil }
+    { keys: found[:keys].transform_values { {} }, folders: found[:folders] }
+  end
+
+  # Adds what is in a folder and below it, by paths that begin with `place`.
+  def collect(plugin, keydir, place, options, found)
+    here = Simpkv::Config.flag(options, 'values') ? listed(plugin, keydir, options) : named(plugin, keydir, options)
+    here[:keys].each { |name, entry| found[:keys]["#{place}#{name}"] = entry }
+    here[:folders].each do |name|
+      found[:folders] << "#{place}#{name}"
+      collect(plugin, below(keydir, name), "#{place}#{name}/", options, found)
+    end
   end
 
   # What a plugin finds in a folder. It may yield names and documents before that, while it waits for more.
@@ -327,8 +525,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     end)
   end
 
-  def read_rich_data
-    Simpkv::EnvironmentCode.evaluate(File.join(File.dirname(__FILE__), 'rich_data.rb'), :rich_data_class)
+  # The class in a file of this folder.
+  def read_beside(name)
+    Simpkv::EnvironmentCode.evaluate(File.join(File.dirname(__FILE__), "#{name}.rb"), :"#{name}_class")
   end
 
   # Plugins of our own module's neighbours first, then those on the rest of the modulepath; the first of a type counts.

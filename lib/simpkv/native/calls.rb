@@ -5,15 +5,16 @@ module Simpkv
     # How the FFI binding calls the core: arguments, replies, exceptions as the extension has them.
     module Calls
       class << self
-        # Runs a call with a reply, and answers what it asks of it (:data, :number, or both as an Array).
-        def reply(*wanted)
+        # Runs a call with a reply, and answers what it asks of it (:data, :number, or both as an Array). A call on many
+        # records has data even if it failed.
+        def reply(*wanted, many: false)
           uninterrupted do
             reply = Library.skv_reply_new
             raise NoMemoryError, 'simpkv: out of memory' if reply.null?
 
             begin
               yield reply
-              failure(reply) if Library.skv_reply_status(reply) > Library::END_OF_LIST
+              failure(reply) if failed?(reply, many)
               found = wanted.map { |what| what == :data ? data(reply) : Library.skv_reply_number(reply) }
               found.length > 1 ? found : found.first
             ensure
@@ -42,10 +43,20 @@ module Simpkv
           [string, string.bytesize]
         end
 
-        def check_hash(object)
+        # Texts in a row, each followed by a NUL, which none may hold.
+        def packed(texts, what)
+          texts.map do |text|
+            bytes = bytes(text).first.b
+            raise InvalidError, "#{what} holds a NUL byte" if bytes.include?("\0")
+
+            bytes << "\0"
+          end.join
+        end
+
+        def check(type, object)
           case object
-          when Hash then nil
-          else raise TypeError, "wrong argument type #{name_of(object)} (expected Hash)"
+          when type then nil
+          else raise TypeError, "wrong argument type #{name_of(object)} (expected #{type})"
           end
         end
 
@@ -58,6 +69,10 @@ module Simpkv
         end
 
         private
+
+        def failed?(reply, many)
+          Library.skv_reply_status(reply) > Library::END_OF_LIST && !(many && Library.skv_reply_size(reply).positive?)
+        end
 
         def failure(reply)
           name = Library.skv_status_name(Library.skv_reply_status(reply))

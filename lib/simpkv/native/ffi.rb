@@ -31,7 +31,8 @@ module Simpkv
     KINDS = { key: 1, folder: 2 }.freeze
     KIND_NAMES = KINDS.invert.freeze
     CONDITIONS = { any: 0, absent: 1, expect: 2 }.freeze
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS
+    IN_DOUBT = 4
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT
 
     class << self
       def binding_name
@@ -117,8 +118,8 @@ module Simpkv
       def initialize(type, options)
         raise InvalidError, 'the store is open already' if @store
 
-        Calls.check_hash(options)
-        packed = options.flat_map { |name, value| [option(name), option(value)] }.join
+        Calls.check(Hash, options)
+        packed = Calls.packed(options.flat_map { |name, value| [name, value] }, 'an option')
         Calls.uninterrupted do
           handle = nil
           Calls.reply { |r| handle = Library.skv_open(*Calls.bytes(type), *Calls.bytes(packed), r) }
@@ -146,6 +147,19 @@ module Simpkv
         open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
       end
 
+      def put_many(records, condition, timeout_ms, &block)
+        condition = Calls.choice(:condition, CONDITIONS, condition)
+        rounds(records, block) do |store, bytes, in_doubt, reply|
+          Library.skv_put_many(store, *bytes, condition | (in_doubt ? IN_DOUBT : 0), timeout_ms, nil, reply)
+        end
+      end
+
+      def get_many(keys, timeout_ms, &block)
+        rounds(keys, block) do |store, bytes, _in_doubt, reply|
+          Library.skv_get_many(store, *bytes, timeout_ms, nil, reply)
+        end
+      end
+
       def delete(key, timeout_ms)
         call(:skv_delete, key, timeout_ms, :number) == 1
       end
@@ -171,6 +185,19 @@ module Simpkv
         found
       end
 
+      def read_entry(dn, attributes, timeout_ms)
+        Calls.check(Array, attributes)
+        Native.parse(entry(:skv_entry_read, dn, Calls.packed(attributes, 'an attribute'), timeout_ms))
+      end
+
+      def add_entry(dn, attributes, timeout_ms)
+        change_entry(:skv_entry_add, dn, attributes, timeout_ms)
+      end
+
+      def extend_entry(dn, attributes, timeout_ms)
+        change_entry(:skv_entry_extend, dn, attributes, timeout_ms)
+      end
+
       # Later calls raise; those under way end as usual. Does no I/O.
       def close
         @store&.clear
@@ -178,13 +205,6 @@ module Simpkv
       end
 
       private
-
-      def option(text)
-        bytes = Calls.bytes(text).first.b
-        raise InvalidError, 'an option holds a NUL byte' if bytes.include?("\0")
-
-        bytes << "\0"
-      end
 
       def open_store
         store = @store&.first
@@ -203,6 +223,38 @@ module Simpkv
         open_store do |store|
           Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, timeout_ms, nil, r) }
         end
+      end
+
+      # Gives what came of a round to the block, which answers the next one, [records, in_doubt], or nil.
+      def rounds(records, block)
+        in_doubt = false
+        open_store do |store|
+          while records
+            bytes = Calls.bytes(records)
+            answer = Calls.reply(:data, many: true) { |r| yield store, bytes, in_doubt, r }
+            records, in_doubt = block.call(answer)
+          end
+        end
+        nil
+      end
+
+      def entry(function, dn, packed, timeout_ms)
+        arguments = [*Calls.bytes(dn), *Calls.bytes(packed)]
+        open_store do |store|
+          Calls.reply(:data) { |r| Library.public_send(function, store, *arguments, timeout_ms, nil, r) }
+        end
+      end
+
+      def change_entry(function, dn, attributes, timeout_ms)
+        Calls.check(Hash, attributes)
+        pairs = attributes.flat_map do |name, values|
+          Calls.check(Array, values)
+          values.flat_map { |value| [name, value] }
+        end
+        entry(function, dn, Calls.packed(pairs, 'an attribute'), timeout_ms)
+        true
+      rescue ExistsError
+        false
       end
 
       # Reads all pages.

@@ -7,7 +7,7 @@ module Simpkv
       extend FFI::Library
 
       # The SKV_ABI that the prototypes below were written for.
-      ABI = 1
+      ABI = 2
 
       # SKV_DOUBLE_MAX and SKV_END of simpkv.h.
       DOUBLE_MAX = 32
@@ -65,9 +65,14 @@ module Simpkv
       attach_function :skv_get, [:pointer, *text, *limits], :int, blocking: true
       attach_function :skv_exists, [:pointer, *text, *limits], :int, blocking: true
       attach_function :skv_put, [:pointer, *text, *text, :int, *text, *limits], :int, blocking: true
+      attach_function :skv_put_many, [:pointer, *text, :int, *limits], :int, blocking: true
+      attach_function :skv_get_many, [:pointer, *text, *limits], :int, blocking: true
       attach_function :skv_delete, [:pointer, *text, *limits], :int, blocking: true
       attach_function :skv_deletetree, [:pointer, *text, *limits], :int, blocking: true
       attach_function :skv_stats, [:pointer], :int
+      attach_function :skv_entry_read, [:pointer, *text, *text, *limits], :int, blocking: true
+      attach_function :skv_entry_add, [:pointer, *text, *text, *limits], :int, blocking: true
+      attach_function :skv_entry_extend, [:pointer, *text, *text, *limits], :int, blocking: true
       attach_function :skv_list_open, [:pointer, *text, *limits], :pointer, blocking: true
       attach_function :skv_list_next, [:pointer, *limits], :int, blocking: true
       attach_function :skv_list_close, [:pointer], :void

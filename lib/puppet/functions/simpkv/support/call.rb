@@ -3,8 +3,9 @@
 # @summary What the functions of simpkv have in common
 # @api private
 Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::InternalFunction) do
-  # @param operation Which function is called: its name without `simpkv::`.
-  # @param key The key or folder.
+  # @param operation Which function is called: its name without `simpkv::`. `find` and `create` are the steps of
+  #   `get_or_create`.
+  # @param key The key or folder, or what has the keys for many.
   # @param options The options of the call.
   # @param arguments What the adapter's method takes between key and options: value and metadata for `put`.
   # @return [Any] what the function returns
@@ -15,33 +16,71 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
   #   simpkv::support::call('get', 'app1/token', { 'softfail' => true })
   dispatch :perform do
     scope_param
-    param 'Enum[delete, deletetree, exists, get, list, put]', :operation
-    param 'String[1]', :key
+    param 'Pattern[/\A(find|create|compare_and_put|exists|list|tree|(get|put)(_many)?|delete(tree)?)\z/]', :operation
+    param 'Variant[String[1], Array[String[1]], Hash[String[1], Hash]]', :key
     param 'Hash', :options
     repeated_param 'Any', :arguments
   end
 
   def perform(scope, operation, key, options, *arguments)
-    adapter = adapter_for(scope, key)
-    where = "simpkv::#{operation} with #{operation =~ /list|tree/ ? 'keydir' : 'key'}='#{key}'"
+    keys = keys_of(key)
+    adapter = adapter_for(scope, keys)
+    where = description(operation, keys)
     begin
       merged = adapter.merged_options[options] || merge(scope, adapter, options)
-      check_merged(scope, adapter, key, merged)
-      reply = adapter.public_send(operation, key, *arguments, merged)
+      keys.each { |each| check_merged(scope, adapter, each, merged) }
+      reply = asked(scope, adapter, operation, key, arguments, merged, where)
     rescue Simpkv::ConfigError => e
       raise ArgumentError, "simpkv Configuration Error for #{where}: #{e.message}"
     end
-    return present(operation, reply[:result]) if reply[:err_msg].nil?
+    return present(operation, reply[:result], merged) if reply[:err_msg].nil?
 
     fail_softly(merged, "simpkv Error for #{where}: #{reply[:err_msg]}", operation)
   end
 
-  # Checks the key, and loads the adapter for the first call of a catalog. Capital letters pass until it is known which
-  # backend the key is for.
-  def adapter_for(scope, key)
+  # What the adapter says; or for a write that is to be skipped, what it would have come to.
+  def asked(scope, adapter, operation, key, arguments, merged, where) # rubocop:disable Metrics/ParameterLists -- once
+    return adapter.public_send(operation, key, *arguments, merged) unless skipped?(scope, operation, merged)
+
+    Puppet.notice("#{where} is not done: this node runs in noop, and 'noop_writes' is skip")
+    result = case operation
+             when 'create' then { value: arguments[0], metadata: arguments[1] }
+             when 'put_many' then { stored: [], errors: {} }
+             else operation != 'compare_and_put'
+             end
+    { result: result }
+  end
+
+  # Whether it is a write that is not to be done.
+  def skipped?(scope, operation, merged)
+    return false unless operation =~ /put|delete|create/
+    return false if merged['noop_writes'].nil? || Simpkv::Config.flag(merged, 'noop_writes') == 'write'
+
+    facts = scope['facts'] if scope.is_a?(Puppet::Parser::Scope) && scope.include?('facts')
+    facts.is_a?(Hash) && facts['clientnoop'].to_s == 'true'
+  end
+
+  def keys_of(key)
+    key.is_a?(String) ? [key] : key.to_a.map { |each, _| each }
+  end
+
+  # What is done, and with which keys: of many, a few are named.
+  def description(operation, keys)
+    function = %w[find create].include?(operation) ? 'get_or_create' : operation
+    unless function.end_with?('_many')
+      return "simpkv::#{function} with #{operation =~ /list|tree/ ? 'keydir' : 'key'}='#{keys.first}'"
+    end
+
+    more = " and #{keys.length - 3} more" if keys.length > 3
+    "simpkv::#{function} with keys='#{keys.first(3).join("', '")}'#{more}"
+  end
+
+  # Checks the keys, and loads the adapter for the first call of a catalog. Capital letters pass until it is known which
+  # backend the keys are for.
+  def adapter_for(scope, keys)
     adapter = loaded_adapter(scope)
     internal_call_function(scope, 'simpkv::support::native', []) unless adapter
-    check_key(scope, key, true)
+    keys.each { |key| check_key(scope, key, true) }
     adapter || internal_call_function(scope, 'simpkv::support::load', [])
   end
 
@@ -75,27 +114,40 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
     adapter.merged_options[Simpkv::Config.copy(options)] = Simpkv::Config.frozen(merged)
   end
 
-  def present(operation, result)
+  def present(operation, result, merged)
     case operation
-    when 'get'
-      entry(result)
-    when 'list'
-      { 'keys' => result[:keys].transform_values { |found| entry(found) }, 'folders' => result[:folders] }
-    else
-      result
+    when 'get', 'create' then entry(result, merged)
+    when 'find' then result && entry(result, merged)
+    when 'list', 'tree' then { 'keys' => entries(result[:keys], merged), 'folders' => result[:folders] }
+    when 'get_many'
+      { 'keys' => entries(result[:keys], merged), 'absent' => result[:absent], 'errors' => result[:errors] }
+    when 'put_many' then { 'stored' => result[:stored], 'errors' => result[:errors] }
+    else result
     end
   end
 
-  def entry(found)
-    return { 'value' => found[:value] } if found[:metadata].empty?
+  def entries(found, merged)
+    found.transform_values { |each| entry(each, merged) }
+  end
 
-    { 'value' => found[:value], 'metadata' => found[:metadata] }
+  # A name without its value stays that.
+  def entry(found, merged)
+    return found if found.empty?
+
+    value = found[:value]
+    value = sensitive(value) if merged['sensitive'] && Simpkv::Config.flag(merged, 'sensitive')
+    found[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => found[:metadata] }
+  end
+
+  def sensitive(value)
+    type = Puppet::Pops::Types::PSensitiveType::Sensitive
+    value.is_a?(type) ? value : type.new(value)
   end
 
   def fail_softly(merged, message, operation)
     raise message unless merged['softfail']
 
     Puppet.warning(message)
-    operation =~ /put|delete/ ? false : nil
+    %w[compare_and_put delete deletetree put].include?(operation) ? false : nil
   end
 end

@@ -29,24 +29,23 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     adapter.site_options ||= internal_call_function(scope, 'lookup', ['simpkv::options', { 'default_value' => {} }])
     merged = deep_merge(adapter.site_options, options)
     merged['backends'] = Simpkv::Config.default_backends(agent: Puppet.run_mode.agent?) unless merged.key?('backends')
-    merged['environment'] = environment(scope, merged)
+    merged['environment'] = environment(scope, adapter, merged)
     merged['backend'] = Simpkv::Config.backend_for(merged, options['app_id'])
-    %w[softfail global].each { |name| merged[name] = Simpkv::Config.flag(merged, name) }
+    convert_flags(merged)
     internal_call_function(scope, 'simpkv::support::config::validate', [merged, backends])
     adapter.warn_of(Simpkv::Config.doubts(merged))
     merged
   end
 
-  def environment(scope, options)
+  def environment(scope, adapter, options)
     compiling = scope.compiler.environment.name.to_s
-    Simpkv::Config.environment(options, compiling, made_up?(compiling))
+    Simpkv::Config.environment(options, compiling, adapter.made_up?(compiling))
   end
 
-  # Whether Bolt made up the environment: `bolt_catalog` is that of its catalogs, `bolt` that of its plans. A folder of
-  # the latter name is somebody's own.
-  def made_up?(environment)
-    environment == 'bolt_catalog' ||
-      (environment == 'bolt' && Puppet.lookup(:environments) { nil }.instance_of?(Puppet::Environments::Static))
+  # Those that every call looks at are converted; the others must be right before anything is done.
+  def convert_flags(options)
+    %w[softfail global].each { |name| options[name] = Simpkv::Config.flag(options, name) }
+    %w[sensitive values noop_writes].each { |name| Simpkv::Config.flag(options, name) }
   end
 
   def deep_merge(site, call)

@@ -1,0 +1,164 @@
+#include "batches.h"
+
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+test_record batch[BATCH_MAX];
+test_outcome outcomes[BATCH_MAX];
+size_t batch_count;
+
+void batch_clear(void)
+{
+    for (size_t i = 0; i < BATCH_MAX; i++) {
+        free(outcomes[i].text);
+        outcomes[i] = (test_outcome){0};
+    }
+    batch_count = 0;
+}
+
+void batch_add_bytes(const char *key, const char *document, size_t len)
+{
+    test_record *record = &batch[batch_count++];
+
+    snprintf(record->key, sizeof record->key, "%s", key);
+    record->document = document;
+    record->document_len = len;
+}
+
+void batch_add(const char *key, const char *document)
+{
+    batch_add_bytes(key, document, strlen(document));
+}
+
+/* To be freed. */
+static char *pack(bool documents, size_t *len)
+{
+    char *packed, *p;
+
+    *len = 0;
+    for (size_t i = 0; i < batch_count; i++)
+        *len += 8 + strlen(batch[i].key) + batch[i].document_len;
+    p = packed = malloc(*len + 1);
+    for (size_t i = 0; i < batch_count; i++) {
+        const uint32_t lengths[] = {(uint32_t)strlen(batch[i].key), (uint32_t)batch[i].document_len};
+
+        memcpy(p, lengths, documents ? 8 : 4);
+        p += documents ? 8 : 4;
+        memcpy(p, batch[i].key, lengths[0]);
+        p += lengths[0];
+        if (documents && lengths[1]) {
+            memcpy(p, batch[i].document, lengths[1]);
+            p += lengths[1];
+        }
+    }
+    *len = (size_t)(p - packed);
+    return packed;
+}
+
+static void unpack(void)
+{
+    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+    size_t count = 0;
+
+    for (; p < end && count < BATCH_MAX; count++) {
+        test_outcome *outcome = &outcomes[count];
+        int32_t status;
+        uint32_t len;
+
+        memcpy(&status, p + 1, 4);
+        memcpy(&len, p + 5, 4);
+        free(outcome->text);
+        *outcome = (test_outcome){status, *p, len, malloc(len + 1)};
+        memcpy(outcome->text, p + 9, len);
+        outcome->text[len] = '\0';
+        p += 9 + len;
+    }
+    CHECK(p == end);
+    CHECK(count == batch_count);
+}
+
+int batch_put(skv_store *to, int condition, int64_t timeout_ms, skv_cancel *cancel)
+{
+    size_t len;
+    char *packed = pack(true, &len);
+    int status = skv_put_many(to, packed, len, condition, timeout_ms, cancel, reply);
+
+    free(packed);
+    unpack();
+    return status;
+}
+
+int batch_get(skv_store *from, int64_t timeout_ms, skv_cancel *cancel)
+{
+    size_t len;
+    char *packed = pack(false, &len);
+    int status = skv_get_many(from, packed, len, timeout_ms, cancel, reply);
+
+    free(packed);
+    unpack();
+    return status;
+}
+
+size_t batch_tally(int status, int number)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch_count; i++)
+        count += outcomes[i].status == status && outcomes[i].number == number;
+    return count;
+}
+
+/* Without what tells the roots of two stores in files apart: they end in 0 and 1. */
+static const char *masked(const char *text, char *copy, size_t size)
+{
+    static const char root[] = "/tmp/simpkv-many-XXXXXX/";
+    char *found = copy;
+
+    snprintf(copy, size, "%s", text);
+    while ((found = strstr(found, "/tmp/simpkv-many-")) && strlen(found) > strlen(root)) {
+        found += strlen(root);
+        *found = '*';
+    }
+    return copy;
+}
+
+static void compare_outcome(size_t i, const char *text)
+{
+    static char mine[1 << 20], theirs[1 << 20];
+    const test_outcome *outcome = &outcomes[i];
+
+    if (CHECK(outcome->status == skv_reply_status(reply)) &
+        CHECK_STR(masked(outcome->text, mine, sizeof mine), masked(text, theirs, sizeof theirs)))
+        return;
+    printf("  record %zu of %zu: '%s' with %zu bytes came to %d, '%s', one by one to %d\n", i, batch_count,
+           batch[i].key, batch[i].document_len, outcome->status, outcome->text, skv_reply_status(reply));
+}
+
+/* What is read at once is what is read one by one, from both stores. */
+static void compare_contents(skv_store *one, skv_store *many)
+{
+    skv_store *const stores[] = {one, many};
+
+    CHECK(batch_get(many, LONG_MS, NULL) == SKV_OK);
+    for (size_t i = 0; i < batch_count; i++)
+        for (size_t j = 0; j < 2; j++) {
+            int status = skv_get(stores[j], batch[i].key, strlen(batch[i].key), LONG_MS, NULL, reply);
+
+            compare_outcome(i, status == SKV_OK ? skv_reply_data(reply) : skv_reply_message(reply));
+        }
+}
+
+void batch_compare(skv_store *one, skv_store *many, int condition)
+{
+    CHECK(batch_put(many, condition, LONG_MS, NULL) == SKV_OK);
+    CHECK_STATUS(reply, SKV_OK);
+    for (size_t i = 0; i < batch_count; i++) {
+        skv_put(one, batch[i].key, strlen(batch[i].key), batch[i].document, batch[i].document_len, condition, NULL, 0,
+                LONG_MS, NULL, reply);
+        compare_outcome(i, skv_reply_message(reply));
+        CHECK(outcomes[i].number == skv_reply_number(reply));
+    }
+    compare_contents(one, many);
+}

@@ -1,0 +1,42 @@
+/* batches.h - many records in one call, for tests: packed, and what came of them. */
+#ifndef SKV_TEST_BATCHES_H
+#define SKV_TEST_BATCHES_H
+
+#include "calls.h"
+
+#define BATCH_MAX 1500
+
+typedef struct test_record {
+    char key[512];
+    const char *document;
+    size_t document_len;
+} test_record;
+
+/* What came of one. The text is NUL-terminated. */
+typedef struct test_outcome {
+    int status, number;
+    size_t len;
+    char *text;
+} test_outcome;
+
+extern test_record batch[BATCH_MAX];
+extern test_outcome outcomes[BATCH_MAX];
+extern size_t batch_count;
+
+/* Starts a batch, and adds to it. */
+void batch_clear(void);
+void batch_add(const char *key, const char *document);
+void batch_add_bytes(const char *key, const char *document, size_t len);
+
+/* Put it into a store, and read its keys; the outcomes are filled, and checked to be as many. Answer the status. */
+int batch_put(skv_store *to, int condition, int64_t timeout_ms, skv_cancel *cancel);
+int batch_get(skv_store *from, int64_t timeout_ms, skv_cancel *cancel);
+
+/* How many came to that. */
+size_t batch_tally(int status, int number);
+
+/* Puts the batch into one store one by one, and into another at once; what comes of it, and what is there then, is the
+ * same. */
+void batch_compare(skv_store *one, skv_store *many, int condition);
+
+#endif

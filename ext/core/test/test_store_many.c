@@ -1,0 +1,284 @@
+/* Many records in one call: what comes of each is what would have come of it alone, in every kind of store. */
+#include "batches.h"
+#include "chaos.h"
+#include "check.h"
+#include "directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The stores that are compared: one by one into this one, at once into that one. */
+static skv_store *one, *many;
+
+/* The same document as D1, spelled otherwise. */
+#define D1_SPELLED "{ \"metadata\": {}, \"value\": 1 }"
+
+static void all_outcomes_are_those_of_single_puts(void)
+{
+    static char large[200000];
+
+    memset(large, 'x', sizeof large);
+    for (int round = 0; round < 4; round++) {
+        batch_clear();
+        batch_add("globals/o/a", round < 2 ? D1 : D2);
+        batch_add("globals/o/b", round < 1 ? D1 : D1_SPELLED);
+        batch_add("globals/o/c/d/e/f/g", D1);
+        batch_add("globals/o/c/d/e/f/h", D2);
+        batch_add("globals/o/c", D1);
+        batch_add("globals/o/a/below", D1);
+        batch_add("//globals///o/slashes/", D1);
+        batch_add("globals/o/../x", D1);
+        batch_add("globals", D1);
+        batch_add("", D1);
+        batch_add("environments/e", D1);
+        batch_add("environments/e/k", D1);
+        batch_add("environments/E/k", D1);
+        batch_add("elsewhere/k", D1);
+        batch_add("globals/o/empty", "");
+        batch_add("globals/o/bytes", "\xff\xfe");
+        batch_add("globals/o/twice", D1);
+        batch_add("globals/o/twice", D2);
+        batch_add("globals/o/Twice", D1);
+        batch_add_bytes("globals/o/large", large, sizeof large - (size_t)round % 2);
+        batch_compare(one, many, round == 3 ? SKV_PUT_ABSENT : SKV_PUT_ANY);
+    }
+}
+
+static void names_that_are_one_to_a_directory_keep_their_order(void)
+{
+    for (int condition = SKV_PUT_ANY; condition <= SKV_PUT_ABSENT; condition++) {
+        batch_clear();
+        batch_add("globals/n/two  words", D1);
+        batch_add("globals/n/two words", D2);
+        batch_add("globals/n/\xc3\x84", D1);
+        batch_add("globals/n/\xc3\xa4", D2);
+        batch_compare(one, many, condition);
+    }
+}
+
+static uint64_t seed = 42;
+
+static unsigned at_random(unsigned below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(seed >> 33) % below;
+}
+
+static void add_at_random(void)
+{
+    static const char *const documents[] = {D1, D2, D1_SPELLED, "no JSON", ""};
+    static const char *const names[] = {"a", "b", "c", "B", "d.e", "f"};
+    char key[512] = "";
+    unsigned depth = 1 + at_random(4);
+
+    strcpy(key, at_random(3) ? "globals" : at_random(2) ? "environments/p" : "environments/q");
+    for (unsigned i = 0; i < depth; i++) {
+        strcat(key, "/");
+        strcat(key, names[at_random(sizeof names / sizeof *names)]);
+    }
+    batch_add(key, documents[at_random(20) ? at_random(4) : 4]);
+}
+
+static void delete_at_random(void)
+{
+    const char *key = batch[at_random((unsigned)batch_count)].key;
+
+    for (int i = 0; i < 2; i++) {
+        skv_store *from = i ? many : one;
+
+        skv_delete(from, key, strlen(key), LONG_MS, NULL, reply);
+    }
+}
+
+static void random_batches_come_to_the_same(void)
+{
+    for (int round = 0; round < 60; round++) {
+        batch_clear();
+        for (unsigned left = 1 + at_random(40); left > 0; left--)
+            add_at_random();
+        batch_compare(one, many, at_random(2) ? SKV_PUT_ANY : SKV_PUT_ABSENT);
+        for (unsigned left = at_random(20); left > 0; left--)
+            delete_at_random();
+        for (int i = 0; i < 2 && round % 7 == 6; i++)
+            skv_deletetree(i ? many : one, "globals/a", 9, LONG_MS, NULL, reply);
+    }
+}
+
+static void add_many(const char *folder, int count)
+{
+    char key[64];
+
+    batch_clear();
+    for (int i = 0; i < count; i++) {
+        snprintf(key, sizeof key, "%s/k%d", folder, i);
+        batch_add(key, D1);
+    }
+}
+
+static void a_large_batch_is_written_once(void)
+{
+    add_many("globals/large/of/them", 1200);
+    CHECK(batch_put(many, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == 1200);
+    CHECK(batch_put(many, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_EXISTS, 0) == 1200);
+    CHECK(batch_put(many, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 0) == 1200);
+    CHECK(batch_get(many, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 0) == 1200);
+    CHECK_STR(outcomes[1199].text, D1);
+}
+
+/* In files, nothing ever is. */
+static void what_is_in_doubt_was_written_if_it_is_there(void)
+{
+    add_many("globals/large/of/them", 300);
+    CHECK(batch_put(many, SKV_PUT_ANY | SKV_PUT_IN_DOUBT, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == 300);
+    batch[7].document = D2;
+    CHECK(batch_put(many, SKV_PUT_ABSENT | SKV_PUT_IN_DOUBT, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == 299);
+    CHECK(outcomes[7].status == SKV_UNAVAILABLE);
+    CHECK_HAS(outcomes[7].text, "the outcome is unknown");
+}
+
+static void large_documents_go_along(void)
+{
+    static char document[1200000];
+
+    memset(document, 'y', sizeof document);
+    batch_clear();
+    for (int i = 0; i < 40; i++) {
+        char key[32];
+
+        snprintf(key, sizeof key, "globals/sizes/k%d", i);
+        batch_add_bytes(key, document, (size_t)1 << (i % 21));
+    }
+    batch_compare(one, many, SKV_PUT_ANY);
+}
+
+static void an_empty_batch_is_nothing(void)
+{
+    batch_clear();
+    CHECK(batch_put(many, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK && skv_reply_size(reply) == 0);
+    CHECK(batch_get(many, LONG_MS, NULL) == SKV_OK && skv_reply_size(reply) == 0);
+    CHECK(skv_put_many(many, NULL, 0, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_OK);
+}
+
+static void what_is_no_batch_is_refused(void)
+{
+    static const char records[] = "\1\0\0\0\1\0\0\0kd\1\0\0";
+
+    CHECK(skv_put_many(many, records, 13, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK_HAS(skv_reply_message(reply), "record 1 ends before its end");
+    CHECK(skv_reply_size(reply) == 0);
+    CHECK(skv_put_many(many, "\xff\xff\xff\xff\xff\xff\xff\xffk", 9, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_get_many(many, "\1\0\0", 3, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, records, 10, SKV_PUT_EXPECT, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, records, 10, 8, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, records, 10, SKV_PUT_ANY, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, NULL, 10, SKV_PUT_ANY, 1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(NULL, records, 10, SKV_PUT_ANY, 1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, records, 10, SKV_PUT_ANY, 1, NULL, NULL) == SKV_INVALID);
+}
+
+static void an_interrupt_before_the_first_reaches_none(void)
+{
+    skv_cancel *cancel = skv_cancel_new();
+
+    add_many("globals/interrupted", 5);
+    skv_cancel_fire(cancel);
+    CHECK(batch_put(many, SKV_PUT_ABSENT, LONG_MS, cancel) == SKV_INTERRUPTED);
+    CHECK(batch_tally(SKV_INTERRUPTED, 0) == 5);
+    CHECK_HAS(outcomes[4].text, "'globals/interrupted/k4' was not reached: ");
+    CHECK(batch_put(many, SKV_PUT_ABSENT, LONG_MS, cancel) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == 5);
+    skv_cancel_free(cancel);
+}
+
+static void memory_scenario(void)
+{
+    int status;
+
+    status = skv_put_many(many, "\x9\0\0\0\1\0\0\0globals/md\x9\0\0\0\1\0\0\0globals/nd", 36, SKV_PUT_ANY, LONG_MS,
+                          NULL, reply);
+    CHECK(status == SKV_OK || status == SKV_NOMEM);
+    status = skv_get_many(many, "\x9\0\0\0globals/m\x9\0\0\0globals/o", 26, LONG_MS, NULL, reply);
+    CHECK(status == SKV_OK || status == SKV_NOMEM);
+}
+
+static void all_tests(void)
+{
+    an_empty_batch_is_nothing();
+    what_is_no_batch_is_refused();
+    all_outcomes_are_those_of_single_puts();
+    names_that_are_one_to_a_directory_keep_their_order();
+    random_batches_come_to_the_same();
+    a_large_batch_is_written_once();
+    large_documents_go_along();
+    an_interrupt_before_the_first_reaches_none();
+    chaos(memory_scenario);
+    batch_clear();
+}
+
+static void directory_tests_with(const char *layout, const char *more)
+{
+    one = open_with(false, (const char *[]){"id=one", layout, more, NULL});
+    CHECK_STATUS(reply, SKV_OK);
+    many = open_with(false, (const char *[]){"id=many", layout, more, NULL});
+    CHECK_STATUS(reply, SKV_OK);
+    all_tests();
+    what_is_in_doubt_was_written_if_it_is_there();
+    CHECK(skv_deletetree(one, "globals", 7, LONG_MS, NULL, reply) == SKV_OK);
+    CHECK(skv_deletetree(many, "globals", 7, LONG_MS, NULL, reply) == SKV_OK);
+    CHECK(skv_deletetree(one, "environments", 12, LONG_MS, NULL, reply) == SKV_OK);
+    CHECK(skv_deletetree(many, "environments", 12, LONG_MS, NULL, reply) == SKV_OK);
+    skv_close(one);
+    skv_close(many);
+}
+
+static void plain_tests(void)
+{
+    directory_tests_with("layout=plain", NULL);
+    directory_tests_with("layout=plain", "strict_paths=true");
+    directory_tests_with("layout=plain", "fold_case=true");
+}
+
+static void hex_tests(void)
+{
+    directory_tests_with("layout=hex", NULL);
+    directory_tests_with("layout=hex", "fold_case=true");
+}
+
+static void file_tests(void)
+{
+    char root[32] = "/tmp/simpkv-many-XXXXXX", options[64], command[64];
+
+    if (!CHECK(mkdtemp(root)))
+        return;
+    for (int i = 0; i < 2; i++) {
+        size_t len = (size_t)snprintf(options, sizeof options, "root_path%c%s/%d", '\0', root, i) + 1;
+        skv_store *opened = skv_open("file", 4, options, len, reply);
+
+        CHECK_STATUS(reply, SKV_OK);
+        *(i ? &many : &one) = opened;
+    }
+    all_tests();
+    skv_close(one);
+    skv_close(many);
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    CHECK(system(command) == 0);
+}
+
+int main(void)
+{
+    static const char unlimited[] = "limits dn.exact=\"" DIRECTORY_USER_DN "\" size=unlimited size.prtotal=unlimited";
+    static const char *const plain[] = {"id=x", NULL}, *const hex[] = {"id=x", "layout=hex", NULL};
+
+    reply = skv_reply_new();
+    file_tests();
+    run_ldap_tests(DIRECTORY_PLAIN, unlimited, false, plain, plain_tests);
+    run_ldap_tests(DIRECTORY_HEX, unlimited, false, hex, hex_tests);
+    skv_reply_free(reply);
+    return check_summary("store_many");
+}

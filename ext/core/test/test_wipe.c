@@ -1,0 +1,137 @@
+/* Values that are read, and the password of the bind, do not stay in the memory that is given up: here free() is looked
+ * over. What libldap keeps of requests is out of the core's reach, so values are written before. */
+#include "check.h"
+#include "directory.h"
+
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECRET "pl4nted-in-memory"
+#define DOCUMENT "{\"value\":\"" SECRET "\",\"metadata\":{}}"
+#define KEYS 20
+
+void __libc_free(void *block);
+
+static atomic_bool watching;
+static atomic_int looked, spilled;
+
+/* In place of the C library's, for libldap as well. */
+__attribute__((visibility("default"))) void free(void *block)
+{
+    if (watching && block) {
+        looked++;
+        if (memmem(block, malloc_usable_size(block), SECRET, strlen(SECRET)))
+            spilled++;
+    }
+    __libc_free(block);
+}
+
+static void fill(void)
+{
+    char key[32];
+
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof key, "globals/w/k%d", i);
+        put_gives(key, DOCUMENT, 1);
+    }
+}
+
+static void a_block_with_a_secret_is_seen(void)
+{
+    char *block = strdup(DOCUMENT);
+
+    watching = true;
+    free(block);
+    watching = false;
+    CHECK(spilled == 1);
+    spilled = 0;
+}
+
+/* What a caller gets is wiped when the next call fills the reply. */
+static void what_is_read_is_wiped(void)
+{
+    fill();
+    skv_close(store);
+    store = open_with(false, (const char *[]){"id=plain", "page_size=7", NULL});
+    looked = 0;
+    watching = true;
+    get_gives("globals/w/k1", DOCUMENT);
+    CHECK(put("globals/w/k1", DOCUMENT) == SKV_OK);
+    skv_reply_free(reply);
+    reply = skv_reply_new();
+    {
+        skv_list *list = skv_list_open(store, "globals/w", 9, LONG_MS, NULL, reply);
+        int pages = 0;
+
+        while (list && skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK)
+            pages++;
+        CHECK(pages >= 3);
+        skv_list_close(list);
+    }
+    skv_reply_free(reply);
+    watching = false;
+    reply = skv_reply_new();
+    CHECK(looked > 100);
+    CHECK(spilled == 0);
+}
+
+static void what_is_read_at_once_is_wiped(void)
+{
+    char packed[KEYS * 20];
+    size_t len = 0;
+
+    for (int i = 0; i < KEYS; i++) {
+        char key[32];
+        uint32_t key_len = (uint32_t)snprintf(key, sizeof key, "globals/w/k%d", i);
+
+        memcpy(packed + len, &key_len, sizeof key_len);
+        memcpy(packed + len + sizeof key_len, key, key_len);
+        len += sizeof key_len + key_len;
+    }
+    looked = 0;
+    watching = true;
+    CHECK(skv_get_many(store, packed, len, LONG_MS, NULL, reply) == SKV_OK);
+    CHECK(skv_reply_size(reply) > KEYS * strlen(DOCUMENT));
+    skv_reply_free(reply);
+    watching = false;
+    reply = skv_reply_new();
+    CHECK(looked > 100);
+    CHECK(spilled == 0);
+}
+
+static void what_is_compared_at_once_is_wiped(void)
+{
+    static const char key[] = "globals/w/k1";
+    const uint32_t lengths[] = {(uint32_t)strlen(key), (uint32_t)strlen(DOCUMENT)};
+    char record[sizeof lengths + sizeof key + sizeof DOCUMENT];
+
+    memcpy(record, lengths, sizeof lengths);
+    memcpy(record + sizeof lengths, key, lengths[0]);
+    memcpy(record + sizeof lengths + lengths[0], DOCUMENT, lengths[1]);
+    watching = true;
+    CHECK(skv_put_many(store, record, sizeof lengths + lengths[0] + lengths[1], SKV_PUT_ANY, LONG_MS, NULL, reply) ==
+          SKV_OK);
+    watching = false;
+    CHECK(skv_reply_size(reply) == 9 && skv_reply_data(reply)[0] == 0);
+    CHECK(spilled == 0);
+}
+
+static void tests(void)
+{
+    a_block_with_a_secret_is_seen();
+    what_is_read_is_wiped();
+    what_is_read_at_once_is_wiped();
+    what_is_compared_at_once_is_wiped();
+}
+
+int main(void)
+{
+    static const char *const options[] = {"id=plain", NULL};
+
+    reply = skv_reply_new();
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, tests);
+    skv_reply_free(reply);
+    return check_summary("wipe");
+}

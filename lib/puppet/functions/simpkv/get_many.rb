@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+# @summary Reads many keys at once
+#
+# Over a network this takes a few round trips, not one for each key.
+Puppet::Functions.create_function(:'simpkv::get_many', Puppet::Functions::InternalFunction) do
+  # @param keys
+  #   Paths such as `app1/db/password`. Each must be one that could be stored.
+  # @param options
+  #   Merged over `simpkv::options` of Hiera.
+  # @option options [String] 'backend' The name of the entry of `backends` to use.
+  # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
+  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
+  #   whose name is the longest beginning of it, else `default`.
+  # @option options [Boolean] 'global' Whether the keys belong to all environments. Default: false.
+  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
+  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
+  # @return [Optional[Struct[{keys => Hash, absent => Array[String], errors => Hash[String, String]}]]] in `keys`, by
+  #   key, what `simpkv::get` answers for each; in `absent` the keys that there are not; in `errors`, by key, why one
+  #   cannot be read. With `softfail`, `undef` when the backend failed
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @example The addresses of some hosts
+  #   $found = simpkv::get_many($hosts.map |$host| { "hosts/${host}" })
+  #   $addresses = $found['keys'].map |$key, $entry| { $entry['value'] }
+  dispatch :get_many do
+    scope_param
+    param 'Array[String[1]]', :keys
+    optional_param 'Hash', :options
+    return_type 'Optional[Hash]'
+  end
+
+  def get_many(scope, keys, options = {})
+    internal_call_function(scope, 'simpkv::support::call', ['get_many', keys, options])
+  end
+end

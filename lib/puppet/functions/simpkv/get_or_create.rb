@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+# @summary Reads a key, and makes it first when it is not there
+#
+# However many catalogs are compiled at the same moment, on however many compilers, the first one's value is stored and
+# all of them return it. Where a directory is replicated, that is so for compilers that write to the same server: name
+# one in `write_uri`. A backend of a third-party type whose plugin has no `put_new` is asked whether the key is there
+# before it is stored; of two that do so at the same moment, the last one's value stays.
+Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::InternalFunction) do
+  # Makes the value only where it is needed.
+  #
+  # @param key
+  #   A path such as `app1/db/password`, as for `simpkv::put`.
+  # @param metadata
+  #   What to store with the value.
+  # @param options
+  #   Merged over `simpkv::options` of Hiera.
+  # @option options [String] 'backend' The name of the entry of `backends` to use.
+  # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
+  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
+  #   whose name is the longest beginning of it, else `default`.
+  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
+  #   notice and no write. Default: write.
+  # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
+  #   Default: false.
+  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
+  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
+  # @param block
+  #   Is given the key and answers the value, as `simpkv::put` takes it. It runs only when the key is not there; what it
+  #   answers is dropped when another catalog was faster.
+  # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] what is stored under the key, as of
+  #   `simpkv::get`; with `softfail`, `undef` when the backend failed
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @example A password that is made once
+  #   $password = simpkv::get_or_create('app1/db/password') |$key| { fqdn_rand_string(32) }['value']
+  dispatch :with_block do
+    scope_param
+    param 'String[1]', :key
+    optional_param 'Hash', :metadata
+    optional_param 'Hash', :options
+    required_block_param 'Callable[1, 1]', :block
+    return_type 'Optional[Hash]'
+  end
+
+  # Takes a value that is there already.
+  #
+  # @param key
+  #   A path such as `app1/db/password`, as for `simpkv::put`.
+  # @param value
+  #   What to store, as for `simpkv::put`.
+  # @param metadata
+  #   What to store with the value.
+  # @param options
+  #   Merged over `simpkv::options` of Hiera; as above.
+  # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] what is stored under the key
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @example The first node to come is the leader
+  #   $leader = simpkv::get_or_create('cluster1/leader', $facts['networking']['fqdn'])['value']
+  dispatch :with_value do
+    scope_param
+    param 'String[1]', :key
+    param 'NotUndef', :value
+    optional_param 'Hash', :metadata
+    optional_param 'Hash', :options
+    return_type 'Optional[Hash]'
+  end
+
+  def with_block(scope, key, metadata = {}, options = {})
+    found = ask(scope, 'find', key, options)
+    return found unless found == false
+
+    value = yield(key)
+    if value.nil?
+      raise ArgumentError, "simpkv::get_or_create with key='#{key}': the block answers undef, which is no value"
+    end
+
+    ask(scope, 'create', key, options, value, metadata)
+  end
+
+  def with_value(scope, key, value, metadata = {}, options = {})
+    with_block(scope, key, metadata, options) { value }
+  end
+
+  def ask(scope, *arguments)
+    internal_call_function(scope, 'simpkv::support::call', arguments)
+  end
+end

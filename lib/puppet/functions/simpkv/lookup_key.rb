@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+# @summary Answers lookups of Hiera from what is stored
+#
+# A backend of Hiera 5, for hiera.yaml: `lookup_key: simpkv::lookup_key`. Manifests do not call it.
+#
+# It does not look at `simpkv::options`, which may come from the same hierarchy, and answers no key of `simpkv::`. Each
+# catalog asks for a folder once, however many keys are looked up in it.
+Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::InternalFunction) do
+  # @param key
+  #   What is looked up, such as `profile::db::password`.
+  # @param options
+  #   Those of the level of hiera.yaml: docs/configuration.md has a table of them.
+  # @param context
+  #   Hiera's.
+  # @return [Any] the value that is stored
+  # @raise ArgumentError when the options are wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise LookupError when the backend fails, unless `softfail` is set, or when what is stored cannot be read
+  # @example In hiera.yaml
+  #   hierarchy:
+  #     - name: stored
+  #       lookup_key: simpkv::lookup_key
+  #       options:
+  #         folder: hiera/common
+  #         confine_to_keys: ['^profile::']
+  dispatch :lookup_key do
+    scope_param
+    param 'String[1]', :key
+    param 'Hash[String[1], Any]', :options
+    param 'Puppet::LookupContext', :context
+  end
+
+  def lookup_key(scope, key, options, context)
+    absent(context, "not asked for '#{key}': simpkv answers no keys of its own") if key.match?(/\A(::)?simpkv(::|\z)/)
+    adapter = internal_call_function(scope, 'simpkv::support::load', [])
+    begin
+      level = context.cached_value(nil) || context.cache(nil, adapter.hiera_level(options, compiling(scope)))
+      found, value, said = level.find(key)
+    rescue Simpkv::ConfigError => e
+      raise ArgumentError, "simpkv Configuration Error for simpkv::lookup_key with key='#{key}': #{e.message}"
+    rescue RuntimeError => e
+      failed(adapter, level, key, e.message, context)
+    end
+    absent(context, said) unless found
+    context.explain { said }
+    value
+  end
+
+  def compiling(scope)
+    scope.compiler.environment.name.to_s
+  end
+
+  # Goes back to Hiera.
+  def absent(context, said)
+    context.explain { said }
+    context.not_found
+  end
+
+  def failed(adapter, level, key, why, context)
+    what = 'simpkv Error for simpkv::lookup_key'
+    where = "in folder '#{level.folder}'"
+    raise Puppet::DataBinding::LookupError, "#{what} with key='#{key}' #{where}: #{why}" unless level.softfail?
+
+    adapter.warn_of(["#{what} #{where}: #{why}"])
+    absent(context, "asked simpkv backend #{level.backend} #{where}, which failed: #{why}")
+  end
+end

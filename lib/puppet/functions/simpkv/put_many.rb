@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+# @summary Stores many keys at once
+#
+# Over a network this takes a few round trips, not some for each key. Each key is stored or not by itself: there is no
+# taking back of the others.
+Puppet::Functions.create_function(:'simpkv::put_many', Puppet::Functions::InternalFunction) do
+  # @param entries
+  #   By key, a hash with `value` and perhaps `metadata`, as `simpkv::get_many` answers them in `keys`. When a value
+  #   cannot be stored by its kind, nothing is.
+  # @param options
+  #   Merged over `simpkv::options` of Hiera.
+  # @option options [String] 'backend' The name of the entry of `backends` to use.
+  # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
+  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
+  #   whose name is the longest beginning of it, else `default`.
+  # @option options [Boolean] 'global' Whether the keys belong to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
+  #   notice and no write. Default: write.
+  # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
+  #   Default: false.
+  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
+  # @return [Optional[Struct[{stored => Array[String], errors => Hash[String, String]}]]] the keys that have their
+  #   values now, and by key why one was not stored. With `softfail`, `undef` when the backend failed
+  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @example Two keys
+  #   simpkv::put_many({ 'hosts/db1' => { 'value' => '10.0.0.1' }, 'hosts/db2' => { 'value' => '10.0.0.2' } })
+  dispatch :put_many do
+    scope_param
+    param 'Hash[String[1], Struct[{value => NotUndef, Optional[metadata] => Hash}]]', :entries
+    optional_param 'Hash', :options
+    return_type 'Optional[Hash]'
+  end
+
+  def put_many(scope, entries, options = {})
+    internal_call_function(scope, 'simpkv::support::call', ['put_many', entries, options])
+  end
+end

@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Cli
+    # One backend of the configuration: what it is, where it keeps keys, and its store.
+    class Backend
+      # Where Puppet keeps its data, for root and for others, when nobody says. The first that is there counts.
+      VARDIRS = ['/opt/puppetlabs/puppet/cache', '/opt/puppetlabs/server/data/puppetserver',
+                 '/var/cache/puppet'].freeze
+      private_constant :VARDIRS
+
+      # @return [String] the name in the configuration
+      attr_reader :name
+
+      # @return [Hash{String => Object}] its options, converted, with their defaults
+      attr_reader :settings
+
+      # @return [String] why it is this one
+      attr_reader :reason
+
+      # @param options [Hash] merged ones, validated
+      # @param reason [String]
+      # @param vardir [String, nil] Puppet's; nil for the usual one
+      def initialize(options, reason, vardir = nil)
+        @options = options
+        @name = options['backend']
+        @settings = Config.typed(options['backends'][@name], @name)
+        @reason = reason
+        @vardir = vardir
+      end
+
+      # @param overriding [Hash{String => Object}] options of the backend; nil for none
+      # @return [Backend] the same with these
+      def with(overriding)
+        options = Config.copy(@options)
+        options['backends'][name] = options['backends'][name].merge(overriding).compact
+        Backend.new(options, reason, @vardir)
+      end
+
+      def type
+        settings['type']
+      end
+
+      def id
+        settings['id']
+      end
+
+      # @return [String] what the functions' errors call it
+      def title
+        "#{type}/#{id}"
+      end
+
+      def ldap?
+        type == 'ldap'
+      end
+
+      # @return [Boolean] whether its keys may have capital letters
+      def case_sensitive?
+        Config.case_sensitive?(@options)
+      end
+
+      # @return [String] the folder of the chosen environment, or of the global keys
+      def prefix
+        Config.prefix(@options)
+      rescue ArgumentError => e
+        raise Failure.new(e.message, Failure::USAGE)
+      end
+
+      # @param key [String] as manifests write it
+      # @return [String] as the store knows it
+      # @raise [Simpkv::Error] when it could lead elsewhere
+      def path(key)
+        Native.key_join(prefix, key)
+      end
+
+      # @return [String] where it is: the folder, or servers and base DN
+      def location
+        ldap? ? "#{settings['base_dn']} at #{settings['ldap_uri']}" : root_path
+      end
+
+      # @return [String] as whom a directory is asked
+      def identity
+        settings['admin_pw_file'] ? settings['admin_dn'] : 'the local user'
+      end
+
+      # @return [String] the folder of a file backend, which need not be there yet
+      def root_path
+        settings['root_path'] || default_root
+      end
+
+      # @return [String] Puppet's, where it is, or else where it would be
+      def vardir
+        vardirs.find { |folder| File.directory?(folder) } || vardirs.first
+      end
+
+      # @param jobs [Integer, nil] how many threads will use it at once
+      # @param create [Boolean] whether a missing folder is made, as writing does
+      # @return [Store]
+      # @raise [Failure, Simpkv::Error]
+      def store(jobs: nil, create: false)
+        GC.enable # exe/simpkv
+        @store ||= ldap? ? ldap_store(jobs) : file_store(create)
+      end
+
+      # @return [Hash] what tells this place from others
+      def place
+        where = ldap? ? settings.slice('base_dn', 'ldap_uri', 'layout') : { 'root_path' => root_path }
+        { 'type' => type, 'id' => id, **where }
+      end
+
+      # @return [Hash] what a store in a directory takes of the options
+      def store_options
+        settings.reject { |name, _| %w[type case_sensitive].include?(name) }
+      end
+
+      # @return [Boolean] whether there is a folder to read; of a directory that cannot be told
+      def there?
+        ldap? || File.directory?(root_path)
+      end
+
+      # @param error [Simpkv::Error] of the store
+      # @return [String] what it says, and what to do about it where that is known
+      def explained(error)
+        return error.message.to_s unless ldap? && [DeniedError, UnavailableError].any? { |type| error.is_a?(type) }
+
+        "#{error.message.chomp('.')} ('simpkv doctor' looks into it)"
+      end
+
+      private
+
+      def default_root
+        preferred = Config.default_root_path(id)
+        candidates = [preferred, *vardirs.map { |folder| File.join(folder, 'simp/simpkv/file', id) }]
+        candidates.find { |folder| File.exist?(folder) } || preferred
+      end
+
+      def vardirs
+        return [@vardir] if @vardir
+
+        [*VARDIRS, File.join(Dir.home, '.puppetlabs/opt/puppet/cache')]
+      rescue ArgumentError
+        VARDIRS # A user without a home.
+      end
+
+      def file_store(create)
+        unless create || there?
+          raise Failure.new("#{title}: there is no folder '#{root_path}' to read keys from: is this the right " \
+                            "backend? Storing a key makes it, and so does 'simpkv init'", Failure::NO_INPUT)
+        end
+        Store.open('file', { 'root_path' => root_path }.merge(settings.slice('lock_timeout_seconds')))
+      end
+
+      def ldap_store(jobs)
+        problem = LdapAccess.problem(settings)
+        raise Failure.new("#{title}: #{problem}", Failure::CONFIG) if problem
+
+        options = store_options
+        options['pool_size'] = [jobs, options['pool_size']].max if jobs
+        Store.open('ldap', options)
+      end
+    end
+  end
+end

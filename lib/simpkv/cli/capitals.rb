@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Cli
+    # What becomes of names with capital letters in a backend that does not take them.
+    class Capitals
+      POLICIES = %w[refuse skip lower].freeze
+
+      # @return [Array<String>] paths with such names, sorted
+      attr_reader :found
+
+      # @param backend [Backend] the target
+      # @param policy [String] one of {POLICIES}
+      def initialize(backend, policy)
+        @keys_too = !backend.case_sensitive?
+        @environments_too = backend.ldap? && !backend.settings['fold_case']
+        @policy = policy
+        @found = []
+      end
+
+      # @param paths [Array<String>]
+      # @return [Hash{String => String}] by the path in the target, the path in the source
+      # @raise [Failure] they are refused, or two become one
+      def targets(paths)
+        @found, plain = paths.partition { |path| capital?(path) }
+        @found.sort!
+        chosen = plain.to_h { |path| [path, path] }
+        return chosen if @found.empty?
+        raise Failure.new(refusal, Failure::DATA) if @policy == 'refuse'
+
+        lower(chosen) if @policy == 'lower'
+        chosen
+      end
+
+      private
+
+      # Lower-cases what does not count in the target, the environment or the rest.
+      def lowered(path)
+        root, environment, *rest = path.split('/')
+        return [root, *lower_keys([environment, *rest])].join('/') if root == 'globals'
+
+        environment = environment.downcase if @environments_too
+        [root, environment, *lower_keys(rest)].join('/')
+      end
+
+      def lower_keys(names)
+        @keys_too ? names.map(&:downcase) : names
+      end
+
+      def capital?(path)
+        path.match?(/[[:upper:]]/) && lowered(path) != path
+      end
+
+      def lower(chosen)
+        collisions = []
+        @found.group_by { |path| lowered(path) }.each do |target, paths|
+          paths += [target] if chosen.key?(target)
+          paths.length > 1 ? collisions << paths : chosen[target] = paths.first
+        end
+        return if collisions.empty?
+
+        lines = collisions.map { |paths| "  #{paths.join(', ')}" }
+        raise Failure.new("lower-cased, these would be one key:\n#{lines.join("\n")}\nNothing was stored. Rename " \
+                          'them first', Failure::DATA)
+      end
+
+      def refusal
+        shown = @found.first(20).map { |path| "  #{path}" }
+        shown << "  and #{@found.length - 20} more" if @found.length > 20
+        "the target takes no capital letters in names, and these have some:\n#{shown.join("\n")}\n" \
+          'Nothing was stored. --capitals skip leaves them out, --capitals lower lower-cases them'
+      end
+    end
+  end
+end

@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require 'optparse'
+require 'simpkv/cli/configuration'
+require 'simpkv/cli/output'
+
+module Simpkv
+  module Cli
+    # The commands, a class each.
+    module Commands; end
+
+    # What all commands have in common. A command has the constants ARGUMENTS (as they are written after its name),
+    # DESCRIPTION (what --help and the man page say) and EXAMPLES ({command line => what it does}), takes options of its
+    # own in `define`, and does its work in `run`.
+    class Command
+      # Those of all commands that take a value: they may stand before the command.
+      TAKING_VALUE = %w[-c --config -b --backend -e --environment -o --output --node --vardir].freeze
+
+      # @return [String] as it is called: `passgen import`
+      def self.title
+        name.split('::').last.gsub(/(?<!\A)([A-Z])/, ' \1').downcase
+      end
+
+      def initialize
+        @flags = { output: 'table' }
+      end
+
+      # @param arguments [Array<String>] what follows the command
+      # @return [Integer, nil] the exit code; nil for 0
+      # @raise [Failure, Simpkv::Error, Simpkv::ConfigError]
+      def perform(arguments)
+        operands = parser.parse(arguments)
+        return puts(help) if @flags[:help]
+
+        check_number(operands)
+        run(*operands)
+      rescue OptionParser::ParseError => e
+        # Not the whole of it, which may hold a value, or be one.
+        raise Failure.new("#{e.reason}: #{e.args.first[/\A(--[a-z-]*|-.)/]} (simpkv #{self.class.title} --help)",
+                          Failure::USAGE)
+      end
+
+      # @return [OptionParser] of this command
+      def parser
+        usage = "Usage: simpkv #{self.class.title} [options] #{self.class::ARGUMENTS}"
+        @parser ||= OptionParser.new(usage.rstrip) do |parser|
+          parser.separator("\n#{self.class::DESCRIPTION}\nOptions:")
+          define(parser)
+          parser.separator('')
+          common(parser)
+        end
+      end
+
+      # @return [String] what --help says
+      def help
+        examples = self.class::EXAMPLES.map { |line, what| "  # #{what}\n  #{line}\n" }
+        "#{parser.help}\nExamples:\n#{examples.join("\n")}"
+      end
+
+      private
+
+      # For options of one command.
+      def define(_parser); end
+
+      def common(parser)
+        parser.on('-c', '--config FILE', 'options in YAML, as in simpkv::options') { |file| @flags[:config] = file }
+        parser.on('--from-puppet', "options as Hiera has them, by 'puppet lookup'") { @flags[:from_puppet] = true }
+        parser.on('--node NAME', 'with --from-puppet: for which node') { |name| @flags[:node] = name }
+        parser.on('-b', '--backend NAME', 'which of the backends') { |name| @flags[:backend] = name }
+        parser.on('-e', '--environment NAME', "where keys belong (production; '' is above all of them)") do |name|
+          @flags[:environment] = name
+        end
+        parser.on('-g', '--global', 'keys that belong to all environments') { @flags[:global] = true }
+        parser.on('--vardir DIR', "Puppet's vardir, where it is not the usual one") { |dir| @flags[:vardir] = dir }
+        parser.on('-o', '--output FORMAT', %w[table json yaml], 'table, json or yaml') { |to| @flags[:output] = to }
+        parser.on('-h', '--help', 'print this') { @flags[:help] = true }
+      end
+
+      def check_number(operands)
+        kinds = method(:run).parameters.map(&:first)
+        return if operands.length >= kinds.count(:req) && (operands.length <= kinds.length || kinds.include?(:rest))
+
+        wanted = self.class::ARGUMENTS.empty? ? 'no arguments' : self.class::ARGUMENTS
+        raise Failure.new("simpkv #{self.class.title} takes #{wanted}, not #{operands.length} of them " \
+                          "(simpkv #{self.class.title} --help)", Failure::USAGE)
+      end
+
+      # @return [Configuration]
+      def configuration
+        @configuration ||= Configuration.new(@flags)
+      end
+
+      # @return [Backend] the chosen one
+      def backend
+        @backend ||= configuration.backend(@flags[:backend])
+      end
+
+      # @return [Output]
+      def output
+        @output ||= Output.new(@flags[:output])
+      end
+
+      # What the command line chooses of all that a backend has: everything, an environment, or the global keys.
+      #
+      # @return [Array<String>] the paths of folders
+      def roots
+        return Walk::ROOTS unless @flags.key?(:environment) || @flags[:global]
+
+        [Config.prefix('environment' => @flags[:environment], 'global' => @flags[:global])]
+      end
+
+      # @return [String] the path of a key or folder that is there
+      # @raise [Failure] it could be another one than is written
+      def existing(name)
+        path = backend.path(name)
+        return path unless backend.ldap? && backend.settings['layout'] == 'plain' && path.match?(/[[:upper:]]/)
+
+        raise Failure.new("'#{name}' has capital letters, which do not count in this directory: write it as it is " \
+                          'listed', Failure::USAGE)
+      end
+
+      # Names what could not be read.
+      #
+      # @return [Integer, nil] the exit code
+      def report(errors)
+        errors.sort.each { |name, why| warn "simpkv: '#{Output.name(name)}': #{why}" }
+        Failure::DATA if errors.any?
+      end
+
+      # Runs a call of the store; what goes wrong says which backend and which name it was.
+      def about(name)
+        yield
+      rescue Simpkv::Error => e
+        raise Failure.new("#{backend.title}: '#{name}': #{backend.explained(e)}", Failure.code_for(e))
+      end
+    end
+  end
+end

@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/transferring'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Stores the keys of one backend in another.
+      class Copy < Transferring
+        ARGUMENTS = 'FROM TO'
+        DESCRIPTION = <<~TEXT
+          Stores the keys of one backend of the configuration in another: all of them, or with -e or -g those of an
+          environment, or the global ones. Nothing is deleted.
+
+          #{MANNER}
+        TEXT
+        EXAMPLES = {
+          'simpkv copy default directory --dry-run' => 'What would happen',
+          'simpkv copy default directory' => 'From files into a directory',
+          'simpkv copy default directory --resume' => 'After a kill',
+          'simpkv copy default directory --rollback simpkv-copy-20261122T060000Z.journal' => 'Back'
+        }.freeze
+
+        def run(from, to)
+          source = configuration.backend(from)
+          target = configuration.backend(to)
+          raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if same?(source, target)
+          return roll_back(target) if @rollback
+
+          transfer(Stored.new(source, @jobs, :source), target)
+        end
+
+        private
+
+        def same?(source, target)
+          source.place == target.place
+        end
+      end
+    end
+  end
+end

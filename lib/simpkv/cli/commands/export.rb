@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/export_file'
+require 'simpkv/cli/command'
+require 'simpkv/cli/progress'
+require 'simpkv/cli/walk'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Writes keys into a file, or to standard output.
+      class Export < Command
+        ARGUMENTS = '[FILE]'
+        DESCRIPTION = <<~TEXT
+          Writes keys and their documents, a line of JSON each, and at the end a line with a checksum: all keys of the
+          backend, or with -e or -g those of an environment, or the global ones. The file is readable by nobody else, and
+          appears when it is whole. Values stand in it in the clear. Without FILE, standard output.
+        TEXT
+        EXAMPLES = {
+          'simpkv export site.jsonl' => 'Everything',
+          'simpkv export -e dev | gpg -e -r ops > dev.gpg' => 'An environment, encrypted'
+        }.freeze
+
+        def run(file = nil)
+          errors = {}
+          keys = file ? into(file, errors) : write($stdout, errors)
+          warn "simpkv: #{keys} keys exported"
+          output.print('file' => file, 'keys' => keys) { [] } if file
+          report(errors)
+        end
+
+        private
+
+        def define(parser)
+          parser.on('--force', 'replace FILE') { @force = true }
+        end
+
+        def write(stream, errors)
+          ExportFile.write(stream, backend.title) do |add|
+            Progress.of('exporting') do |progress|
+              Walk.new(backend.store).each(roots, errors) do |path, document|
+                add.call(path, document)
+                progress.advance
+              end
+            end
+          end
+        end
+
+        # A device or a pipe takes it as it comes.
+        def into(file, errors)
+          there = File.exist?(file)
+          return File.open(file, File::WRONLY) { |stream| write(stream, errors) } if there && !File.file?(file)
+          raise Failure.new("#{file}: it is there already (--force)", Failure::CANNOT_CREATE) if there && !@force
+
+          into_file(file, "#{file}.#{Process.pid}.part", errors)
+        rescue SystemCallError => e
+          raise Failure.new("the export cannot be written: #{e.message}", Failure::CANNOT_CREATE)
+        end
+
+        def into_file(file, part, errors)
+          made = false
+          keys = File.open(part, File::WRONLY | File::CREAT | File::EXCL, 0o600) do |stream|
+            made = true
+            write(stream, errors).tap { stream.fsync }
+          end
+          File.rename(part, file)
+          made = false
+          keys
+        ensure
+          File.unlink(part) if made
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/value'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Prints the value of a key.
+      class Get < Command
+        ARGUMENTS = 'KEY'
+        DESCRIPTION = <<~TEXT
+          Prints the value of a key: text and bytes as they are, all else as JSON. A newline follows on a terminal, and
+          nothing where the output goes into a file or a pipe. A Sensitive is printed in the clear. With -o json or yaml,
+          value and metadata; bytes are then in base64. 66 when there is no such key.
+        TEXT
+        EXAMPLES = {
+          'simpkv get app1/db_password' => 'A value',
+          'simpkv get -g host1/keytab > krb5.keytab' => 'Bytes, into a file',
+          'simpkv get app1/db_password -o json' => 'With its metadata'
+        }.freeze
+
+        def run(key)
+          document = about(key) { backend.store.get(existing(key)) }
+          found = about(key) { Value.read(document) }
+          return output.print(Value.presentable(found)) if output.data?
+
+          write(found[:value])
+        end
+
+        private
+
+        def write(value)
+          text = value.is_a?(String) ? value : Native.generate(value)
+          $stdout.binmode
+          $stdout.write(text)
+          $stdout.puts if $stdout.tty?
+        end
+      end
+    end
+  end
+end

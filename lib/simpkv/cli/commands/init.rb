@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/directory_schema'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Prepares a place to store keys.
+      class Init < Command
+        ARGUMENTS = ''
+        DESCRIPTION = <<~TEXT
+          Makes what a backend needs before its first key: of files, the folder; in a directory, the schema and the base
+          entry with those above it, as far as they are missing. The identity of keys seldom may do that: --as,
+          --password-file and --uri say who does. On OpenLDAP the schema goes into cn=config, which often only root may
+          change, over ldapi:///: say --uri ldapi:/// --local. What may not be done is said, with what to do by hand.
+        TEXT
+        EXAMPLES = {
+          'simpkv init' => 'Files',
+          "simpkv init --as 'cn=Directory Manager' --password-file dm.txt" => 'All of it, on 389-DS',
+          'simpkv init --uri ldapi:/// --local --only schema' => 'The schema, on OpenLDAP',
+          'simpkv init --as cn=admin,dc=simp --password-file admin.txt --only base' => 'The base entry'
+        }.freeze
+
+        # The object class of an entry that has such a name.
+        CLASSES = { 'ou' => 'organizationalUnit', 'o' => 'organization', 'dc' => 'domain' }.freeze
+        private_constant :CLASSES
+
+        def run
+          steps = backend.ldap? ? prepare_directory : prepare_folder
+          output.print(steps) { Output.table(steps.map { |what, outcome| ["#{what}:", outcome] }) }
+        end
+
+        private
+
+        def define(parser)
+          @overriding = {}
+          parser.on('--as DN', 'who does it') { |dn| @overriding['admin_dn'] = dn }
+          parser.on('--password-file FILE', 'with the password of --as') do |file|
+            @overriding['admin_pw_file'] = File.expand_path(file)
+          end
+          parser.on('--local', 'as the local user, over ldapi://') { @overriding['admin_pw_file'] = nil }
+          parser.on('--uri URI', 'the server where it is done') do |uri|
+            @overriding.merge!('ldap_uri' => uri, 'write_uri' => nil)
+          end
+          parser.on('--only PART', %w[schema base], 'schema, or base') { |part| @only = part }
+        end
+
+        def prepare_folder
+          there = backend.there?
+          backend.store(create: true)
+          { 'folder' => "#{backend.root_path} #{there ? 'was there already' : 'was made'}" }
+        end
+
+        def prepare_directory
+          @backend = backend.with(@overriding)
+          steps = {}
+          steps['schema'] = about('the schema') { load_schema } unless @only == 'base'
+          steps['base entry'] = about(base_dn) { make_base } unless @only == 'schema'
+          steps
+        end
+
+        def load_schema
+          schema = DirectorySchema.new(backend.store, backend.settings['layout'])
+          return 'was there already' if schema.missing.empty?
+
+          schema.load
+          "was loaded: #{backend.settings['layout']}"
+        rescue DeniedError, NotFoundError => e
+          raise e.class, "#{e.message}. By hand: #{by_hand(schema)}"
+        end
+
+        def by_hand(schema)
+          file = DirectorySchema.file(schema.server, backend.settings['layout'])
+          return "ldapmodify -x -ZZ -H ldap://HOST -D 'cn=Directory Manager' -W -f #{file}" if schema.server == '389ds'
+
+          "ldapadd -Q -Y EXTERNAL -H ldapi:/// -f #{file}; with slapd.conf, include #{file.sub('.ldif', '.schema')}"
+        end
+
+        def base_dn
+          backend.settings['base_dn']
+        end
+
+        def make_base
+          made = make(base_dn)
+          made.empty? ? 'was there already' : "was made: #{made.join('; ')}"
+        end
+
+        # @return [Array<String>] the entries that were made, the outermost first
+        def make(dn)
+          add(dn) ? [dn] : []
+        rescue NotFoundError
+          above = dn.split(/(?<!\\),\s*/, 2)[1]
+          raise unless above
+
+          make(above) + (add(dn) ? [dn] : [])
+        end
+
+        def add(dn)
+          attribute, value = dn[/\A(\\.|[^,\\])*/].split('=', 2).map(&:strip)
+          object_class = CLASSES[attribute.downcase]
+          unless object_class
+            raise InvalidError, "an entry that is named by '#{attribute}' has to be made by hand: only ou, o and dc " \
+                                'are known'
+          end
+
+          backend.store.add_entry(dn, 'objectClass' => ['top', object_class], attribute => [value.gsub(/\\(.)/, '\1')])
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Shows the manual.
+      class Man < Command
+        ARGUMENTS = ''
+        DESCRIPTION = <<~TEXT
+          Shows the manual: all commands and options, exit codes, files, and a configuration to begin with. Where there
+          is no program man, it is printed as it is written, in roff.
+        TEXT
+        EXAMPLES = {
+          'simpkv man' => 'To read',
+          'simpkv man > simpkv.txt' => 'Without a pager'
+        }.freeze
+
+        # @return [String] where the manual is
+        FILE = File.expand_path('../../../../docs/simpkv.1', __dir__)
+
+        def run
+          exec('man', '-l', FILE)
+        rescue Errno::ENOENT
+          $stdout.print(File.read(FILE, encoding: 'UTF-8'))
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Connects, and tells how that goes and how long it takes.
+      class Ping < Command
+        ARGUMENTS = ''
+        DESCRIPTION = <<~TEXT
+          Connects to the backend's server and binds, asks whether the base entry is there, again and again, and says how
+          long that takes, which server it is, and how the connection is encrypted. Of files, how long it takes to look
+          for a key.
+        TEXT
+        EXAMPLES = {
+          'simpkv ping' => 'The backend that functions use',
+          'simpkv ping -b directory --count 1000' => 'A better look at how long it takes'
+        }.freeze
+
+        def run
+          first, *others = about('') { measured }
+          facts = { 'backend' => backend.title, 'location' => backend.location,
+                    'first call' => "#{first} ms", 'median' => "#{median(others)} ms", 'slowest' => "#{others.max} ms" }
+          present(facts, backend.ldap? ? servers : [])
+        end
+
+        private
+
+        def define(parser)
+          @count = 20
+          parser.on('--count N', Integer, 'how many times to ask (20)') { |number| @count = number.clamp(1, 1_000_000) }
+        end
+
+        # The first call connects and binds.
+        def measured
+          store = backend.store
+          Array.new(@count + 1) do
+            before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+            there = store.exist?(backend.ldap? ? '' : 'globals/ping')
+            raise NotFoundError, "there is no entry #{backend.location}" if backend.ldap? && !there
+
+            ((Process.clock_gettime(Process::CLOCK_MONOTONIC) - before) * 1000).round(3)
+          end
+        end
+
+        def median(times)
+          times.sort[times.length / 2]
+        end
+
+        def servers
+          Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.select { |server| server['connects'].positive? }
+        end
+
+        def present(facts, servers)
+          output.print(facts.merge('servers' => servers.map { |server| server_facts(server) })) do
+            rows = facts.merge(*servers.map { |server| server_facts(server) })
+            Output.table(rows.map { |name, fact| ["#{name}:", fact] })
+          end
+        end
+
+        def server_facts(server)
+          tls = server['tls']
+          ends = tls && tls['certificate_ends']
+          { 'server' => server['uri'], 'product' => server['vendor'],
+            'encryption' => tls ? "#{tls['protocol']}, #{tls['cipher']}" : 'none',
+            'certificate ends' => ends && Time.at(ends).utc.strftime('%F') }.compact
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/walk'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Draws a folder and all that is below it.
+      class Tree < Command
+        ARGUMENTS = '[FOLDER]'
+        DESCRIPTION = <<~TEXT
+          Draws the folders and keys below a folder. Values are not printed.
+        TEXT
+        EXAMPLES = {
+          'simpkv tree' => 'All of the environment production',
+          'simpkv tree --all' => 'All that the backend has'
+        }.freeze
+
+        def run(folder = '')
+          root = @all ? '' : backend.path(folder)
+          about(folder) { backend.store.list(root) { nil } } unless @all || root == backend.prefix
+          names = about(folder) { Walk.new(backend.store).names(@all ? Walk::ROOTS : [root]) }
+          output.print('keys' => names[:keys], 'folders' => names[:folders]) do
+            ["#{root}/", *drawn(children(names), root)]
+          end
+          report(names[:errors])
+        end
+
+        private
+
+        def define(parser)
+          parser.on('-a', '--all', 'all environments and the global keys') { @all = true }
+        end
+
+        # @return [Hash{String => Array}] by folder, the names in it as they are drawn, and the paths of folders
+        def children(names)
+          folders = names[:folders] | (@all ? Walk::ROOTS : [])
+          lines = folders.map { |path| [path, "#{File.basename(path)}/", path] } +
+                  names[:keys].map { |path| [path, File.basename(path), nil] }
+          lines.sort_by(&:first).group_by { |path, _, _| path.include?('/') ? File.dirname(path) : '' }
+        end
+
+        def drawn(children, folder, margin = '')
+          lines = children.fetch(folder, [])
+          lines.each_with_index.flat_map do |(_, text, below), index|
+            last = index == lines.length - 1
+            line = "#{margin}#{last ? '└── ' : '├── '}#{text}"
+            [line, *(drawn(children, below, "#{margin}#{last ? '    ' : '│   '}") if below)]
+          end
+        end
+      end
+    end
+  end
+end

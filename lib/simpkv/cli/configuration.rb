@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/backend'
+
+module Simpkv
+  module Cli
+    # The options that a command works with: those of a file, of Puppet's Hiera, or none, with what the command line
+    # says over them.
+    class Configuration
+      # Read when nothing else is said.
+      FILE = '/etc/simpkv/simpkv.yaml'
+
+      # @param flags [Hash{Symbol => Object}] what the command line says: config, from_puppet, node, environment,
+      #   global, vardir
+      def initialize(flags)
+        @flags = flags
+      end
+
+      # @return [String] where the options come from, in words
+      attr_reader :source
+
+      # @param name [String, nil] the backend's; nil for the one that functions would use
+      # @return [Backend]
+      # @raise [ConfigError]
+      def backend(name = nil)
+        merged = options
+        merged['backend'] = name if name
+        why = reason(merged, name)
+        merged['backend'] = Config.backend_for(merged, nil)
+        merged['global'] = Config.flag(merged, 'global')
+        # The others count for functions only: keys may well be moved between two places of one id.
+        merged['backends'] = merged['backends'].slice(merged['backend'])
+        Config.validate(merged, Config::TYPES.keys)
+        Config.doubts(merged).each { |doubt| warn "simpkv: #{doubt}" }
+        Backend.new(merged, why, @flags[:vardir])
+      end
+
+      # @return [String, nil] why functions would refuse these options
+      def refusal
+        merged = options
+        merged['backend'] ||= Config.backend_for(merged, nil)
+        Config.validate(merged, Config::TYPES.keys)
+        nil
+      rescue ConfigError => e
+        e.message
+      end
+
+      # @return [Array<String>] the names of all backends
+      def backend_names
+        backends = options['backends']
+        backends.is_a?(Hash) ? backends.keys : []
+      end
+
+      # @return [Hash] those of the site, with what the command line says over them
+      # @raise [ConfigError, Failure]
+      def options
+        merged = Config.copy(site)
+        merged['backends'] = Config.default_backends unless merged.key?('backends')
+        merged['environment'] = @flags.fetch(:environment, 'production')
+        merged['global'] = @flags[:global] if @flags.key?(:global)
+        # A site whose keys are global by default still has others.
+        merged['global'] = false if @flags.key?(:environment) && !@flags[:global]
+        merged
+      end
+
+      private
+
+      def reason(merged, name)
+        return 'by --backend' if name
+        return "by 'backend' in #{source}" if merged['backend']
+
+        source ? "by default, from #{source}" : 'by default: there is no configuration'
+      end
+
+      def site
+        @site ||= read
+      end
+
+      def read
+        return from_puppet if @flags[:from_puppet]
+
+        file = @flags[:config] || ENV['SIMPKV_CONFIG'] || (FILE if File.exist?(FILE))
+        file ? from_file(file) : {}
+      end
+
+      # Hiera's own files do, too.
+      def from_file(file)
+        require 'yaml'
+        @source = file
+        data = YAML.safe_load(File.read(file), aliases: true)
+        data = data['simpkv::options'] if data.is_a?(Hash) && data.key?('simpkv::options')
+        return data if data.is_a?(Hash)
+
+        raise Failure.new("#{file}: expected the options of simpkv, a Hash", Failure::CONFIG)
+      rescue Errno::ENOENT
+        raise Failure.new("#{file}: there is no such file", Failure::NO_INPUT)
+      rescue Psych::Exception => e
+        # Without what the parser quotes.
+        where = " in line #{e.line}" if e.respond_to?(:line)
+        raise Failure.new("#{file}: not YAML that can be read: #{e.class}#{where}", Failure::CONFIG), cause: nil
+      end
+
+      def from_puppet
+        require 'json'
+        require 'open3'
+        @source = 'Hiera'
+        out, why, status = Open3.capture3(*lookup)
+        raise Failure.new("puppet lookup failed: #{why.lines.last.to_s.strip}", Failure::CONFIG) unless status.success?
+
+        found = JSON.parse(out)
+        # The default is text: Hiera has nothing.
+        found = {} if found == '{}'
+        return found if found.is_a?(Hash)
+
+        raise Failure.new("'simpkv::options' in Hiera is not a Hash", Failure::CONFIG)
+      rescue JSON::ParserError
+        raise Failure.new('puppet lookup did not answer JSON', Failure::CONFIG), cause: nil
+      rescue Errno::ENOENT
+        raise Failure.new('there is no puppet: put it on the PATH, or use --config', Failure::CONFIG)
+      end
+
+      def lookup
+        [puppet, 'lookup', 'simpkv::options', '--default', '{}', '--render-as', 'json',
+         '--color', 'false', '--environment', @flags.fetch(:environment, 'production'), *(if @flags[:node]
+                                                                                            ['--node', @flags[:node]]
+                                                                                          end)]
+      end
+
+      # As it is called, or where its packages put it.
+      def puppet
+        packaged = '/opt/puppetlabs/bin/puppet'
+        folders = ENV.fetch('PATH', '').split(File::PATH_SEPARATOR)
+        found = folders.any? { |folder| File.executable?(File.join(folder, 'puppet')) }
+        found || !File.executable?(packaged) ? 'puppet' : packaged
+      end
+    end
+  end
+end

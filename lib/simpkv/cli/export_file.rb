@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+require 'digest/sha2'
+require 'simpkv/cli/lines'
+
+module Simpkv
+  module Cli
+    # Keys and documents in a file, a line each:
+    #
+    #     {"simpkv":"export","version":1,"from":"ldap/site","created":"2026-11-22T06:00:00Z"}
+    #     {"path":"environments/production/app1/token","document":"{\"value\":...}"}
+    #     {"keys":1,"sha256":"<that of all bytes above>"}
+    #
+    # The order is any; `document64` stands for a document that is not UTF-8. As a source of a transfer it is read from
+    # begin to end first, so that nothing is stored of what is damaged.
+    class ExportFile
+      # Bytes. No store takes a document that needs more.
+      LINE_MAX = 1 << 29
+      private_constant :LINE_MAX
+
+      # Writes one.
+      #
+      # @param stream [IO]
+      # @yieldparam add [Proc] to be called with each path and document
+      # @return [Integer] the number of keys
+      def self.write(stream, from)
+        digest = Digest::SHA256.new
+        keys = 0
+        put = lambda do |members|
+          line = Lines.line(members)
+          digest << line
+          stream.write(line)
+        end
+        put.call('simpkv' => 'export', 'version' => 1, 'from' => from, 'created' => Time.now.utc.strftime('%FT%TZ'))
+        yield(lambda do |path, document|
+          put.call('path' => path, **Lines.member('document', document))
+          keys += 1
+        end)
+        stream.write(Lines.line('keys' => keys, 'sha256' => digest.hexdigest))
+        keys
+      end
+
+      # @return [String]
+      attr_reader :title
+
+      # @param stream [File] that can be read anywhere
+      # @param title [String] its name
+      def initialize(stream, title)
+        @io = stream.binmode
+        @title = title
+      end
+
+      # @param roots [Array<String>] only what is below these
+      # @yieldparam path [String]
+      # @yieldparam document [String]
+      # @return [void]
+      # @raise [Failure] it is damaged, or no export
+      def each(roots, _errors)
+        prefixes = roots.map { |root| "#{root}/" }
+        @places = {}
+        digest = Digest::SHA256.new
+        @io.rewind
+        ended = false
+        each_line do |line, number, offset|
+          damaged(number, 'there is more behind the last line') if ended
+          ended = take(line, number, offset, digest) do |path, document|
+            yield path, document if path.start_with?(*prefixes)
+          end
+          digest << line
+        end
+        damaged(nil, 'the last line, with the checksum, is missing') unless ended
+      end
+
+      # Thread-safe.
+      #
+      # @return [String] the document of a path that {each} has yielded
+      def read(path)
+        offset, size = @places.fetch(path)
+        Lines.document(Lines.parse(@io.pread(size, offset).force_encoding(Encoding::UTF_8)), 'document')
+      end
+
+      # Thread-safe.
+      #
+      # @param paths [Array<String>] of those that {each} has yielded
+      # @return [Hash{String => String}] their documents
+      def read_many(paths)
+        paths.to_h { |path| [path, read(path)] }
+      end
+
+      private
+
+      def each_line
+        offset = 0
+        @io.each_line("\n", LINE_MAX).with_index(1) do |line, number|
+          damaged(number, 'it is too long') if line.bytesize == LINE_MAX && !line.end_with?("\n")
+          yield line, number, offset
+          offset += line.bytesize
+        end
+      end
+
+      # @return [Boolean] whether it is the last line
+      def take(line, number, offset, digest)
+        members = parsed(line, number)
+        return begun(members) if number == 1
+        return checked(members, number, digest) if members.key?('sha256')
+
+        path = Lines.path(members)
+        damaged(number, "'#{path}' is there a second time") if @places.key?(path)
+        @places[path] = [offset, line.bytesize]
+        yield path, Lines.document(members, 'document') || raise(MalformedError, "'document' is missing")
+        false
+      rescue MalformedError => e
+        damaged(number, e.message)
+      end
+
+      # Ruby's own messages would quote it.
+      def parsed(line, number)
+        Lines.parse(line.dup.force_encoding(Encoding::UTF_8))
+      rescue MalformedError
+        damaged(number, 'it is not a JSON object')
+      end
+
+      def begun(members)
+        return false if members['simpkv'] == 'export' && members['version'] == 1
+
+        damaged(1, 'this is no export of simpkv, or of a version that this one does not know')
+      end
+
+      def checked(members, number, digest)
+        return true if members['sha256'] == digest.hexdigest && members['keys'] == @places.length
+
+        damaged(number, 'the checksum is that of another content: it was changed or cut')
+      end
+
+      def damaged(number, why)
+        raise Failure.new("#{title}#{", line #{number}" if number}: #{why}. Nothing was stored", Failure::DATA),
+              cause: nil
+      end
+    end
+  end
+end

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Cli
+    # What ends a command, with a message for its user. The codes are those of sysexits.h.
+    class Failure < StandardError
+      NO = 1
+      USAGE = 64
+      DATA = 65
+      NO_INPUT = 66
+      UNAVAILABLE = 69
+      SOFTWARE = 70
+      CANNOT_CREATE = 73
+      IO = 74
+      TEMPORARY = 75
+      NO_PERMISSION = 77
+      CONFIG = 78
+
+      # What each of them says, for the manual.
+      MEANINGS = {
+        0 => 'It is done.',
+        NO => 'exists: there is nothing of that name.',
+        USAGE => 'The command line is wrong.',
+        DATA => 'What was given, or what is stored, is wrong.',
+        NO_INPUT => 'There is no such key, folder or file.',
+        UNAVAILABLE => 'The storage cannot be used now, as when a server is down.',
+        SOFTWARE => 'Something that should not happen.',
+        CANNOT_CREATE => 'An output file cannot be made.',
+        IO => 'A file cannot be read or written.',
+        TEMPORARY => 'There was no answer in time, or another one wrote meanwhile: try again.',
+        NO_PERMISSION => 'No permission, or a wrong password.',
+        CONFIG => 'The configuration is wrong.'
+      }.freeze
+
+      BY_ERROR = {
+        NotFoundError => NO_INPUT, IsFolderError => NO_INPUT, IsKeyError => NO_INPUT, ExistsError => DATA,
+        ConflictError => TEMPORARY, InvalidError => DATA, TimeoutError => TEMPORARY, InterruptedError => TEMPORARY,
+        DeniedError => NO_PERMISSION, UnavailableError => UNAVAILABLE, TooLargeError => DATA, MalformedError => DATA,
+        UnencodableError => DATA, ConfigError => CONFIG
+      }.freeze
+      private_constant :BY_ERROR
+
+      # @return [Integer] how the process is to end
+      attr_reader :code
+
+      def initialize(message, code = DATA)
+        super(message)
+        @code = code
+      end
+
+      # @param error [Exception] of the library
+      # @return [Integer] the code that stands for it
+      def self.code_for(error)
+        BY_ERROR.find { |type, _| error.is_a?(type) }&.last || SOFTWARE
+      end
+    end
+  end
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Cli
+    # Prints what a command found: for people as a table, for programs as JSON or YAML.
+    class Output
+      # @param format [String] table, json or yaml
+      def initialize(format)
+        @format = format
+      end
+
+      # @return [Boolean] whether a program reads it
+      def data?
+        @format != 'table'
+      end
+
+      # @param data [Object] Hashes, Arrays, Strings, numbers, true, false and nil
+      # @yieldreturn [Array<String>] the lines that people read instead
+      # @return [void]
+      def print(data)
+        case @format
+        when 'json' then puts(json(data))
+        when 'yaml' then puts(yaml(data))
+        else puts(yield)
+        end
+      end
+
+      # @param name [String] of a key or folder, whatever a file may be called
+      # @return [String] the same in UTF-8, without what a terminal would obey
+      def self.name(name)
+        name.dup.force_encoding(Encoding::UTF_8).scrub { |bytes| bytes.unpack('C*').map { |byte| format('\\x%02X', byte) }.join }
+            .gsub(/[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }
+      end
+
+      # @param rows [Array<Array>] of the same length
+      # @return [Array<String>] lines, the columns aligned
+      def self.table(rows)
+        widths = rows.transpose.map { |column| column.map { |cell| cell.to_s.length }.max }
+        rows.map { |row| row.zip(widths).map { |cell, width| cell.to_s.ljust(width) }.join('  ').rstrip }
+      end
+
+      private
+
+      def puts(lines)
+        $stdout.puts(lines)
+      end
+
+      def json(data)
+        require 'json'
+        JSON.pretty_generate(data)
+      end
+
+      def yaml(data)
+        require 'yaml'
+        data.to_yaml
+      end
+    end
+  end
+end

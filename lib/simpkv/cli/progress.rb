@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Cli
+    # Shows how far a long work is, on standard error: a bar with rate and time left on a terminal, now and then a line
+    # elsewhere. Threads may share one.
+    class Progress
+      # Seconds between two lines.
+      EVERY = 5
+      FORMAT = '%%t |%%B| %%c of %%u, %d/s, %%e'
+      private_constant :EVERY, :FORMAT
+
+      # Shows the progress of the block's work.
+      #
+      # @param title [String] what is done, such as `storing`
+      # @param total [Integer, nil] how many keys there are, where that is known
+      # @yieldparam [Progress]
+      # @return what the block answers
+      def self.of(title, total = nil)
+        progress = new(title, total)
+        yield(progress).tap { progress.finish }
+      rescue Exception # rubocop:disable Lint/RescueException -- it goes on
+        progress&.stop
+        raise
+      end
+
+      def initialize(title, total, stream = $stderr)
+        @title = title
+        @total = total
+        @stream = stream
+        @lock = Mutex.new
+        @done = 0
+        @began = @said = now
+        @bar = bar if stream.tty?
+      end
+
+      # @param number [Integer] of keys that are done
+      # @return [void]
+      def advance(number = 1)
+        @lock.synchronize do
+          @done += number
+          # A bar redrawn for each key would take longer than the key.
+          next if now - @said < (@bar ? 0.1 : EVERY)
+
+          @said = now
+          @bar ? draw : @stream.puts(line)
+        end
+      end
+
+      # @return [void]
+      def finish
+        return @stream.puts(line) unless @bar
+
+        draw
+        @bar.total ||= @done
+        @bar.finish unless @bar.finished?
+      end
+
+      # Leaves what is drawn as it is.
+      #
+      # @return [void]
+      def stop
+        @bar&.stop
+      end
+
+      private
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      def bar
+        require 'ruby-progressbar'
+        ProgressBar.create(title: @title, total: @total, output: @stream, format: format(FORMAT, 0),
+                           unknown_progress_animation_steps: ['   '], throttle_rate: 0.1)
+      rescue LoadError
+        nil # In a checkout: lines will do.
+      end
+
+      def draw
+        @bar.total = @done if @total && @done > @total
+        # The library's own rate is by whole seconds.
+        @bar.format = format(FORMAT, rate)
+        @bar.progress = @done
+      end
+
+      def seconds_left
+        ((@total - @done) * (now - @began) / @done).ceil
+      end
+
+      # Keys a second.
+      def rate
+        (@done / [now - @began, 0.001].max).round
+      end
+
+      def line
+        left = ", #{seconds_left} s left" if @total && @done.between?(1, @total - 1)
+        "#{@title}: #{@done}#{" of #{@total}" if @total} keys, #{rate}/s#{left}"
+      end
+    end
+  end
+end

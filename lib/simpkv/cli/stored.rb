@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/walk'
+
+module Simpkv
+  module Cli
+    # The keys of a backend, as one end of a transfer.
+    class Stored
+      # @return [Backend]
+      attr_reader :backend
+
+      # @param backend [Backend]
+      # @param jobs [Integer] how many threads use it at once
+      # @param as [Symbol] `:source`, which must be there; `:target`, which is made; or `:either`, which may be missing
+      def initialize(backend, jobs, as)
+        @backend = backend
+        @store = backend.store(jobs: jobs, create: as == :target) unless as == :either && !backend.there?
+        @jobs = jobs
+        @lock = Mutex.new
+      end
+
+      def title
+        backend.title
+      end
+
+      # @param roots [Array<String>] only what is below these
+      # @param errors [Hash{String => String}] filled with the keys that cannot be read
+      # @yieldparam path [String]
+      # @yieldparam document [String]
+      # @return [void]
+      def each(roots, errors, &block)
+        Walk.new(@store, jobs: [@jobs, 8].min).each(roots, errors, &block) if @store
+      end
+
+      # Thread-safe, as all that follow.
+      #
+      # @return [String, nil] a document; nil when there is no such key
+      def read(path)
+        @store.get(path)
+      rescue NotFoundError
+        nil
+      end
+
+      # @param paths [Array<String>]
+      # @return [Hash{String => String, Simpkv::Error, nil}] their documents; nil for a key that there is not
+      def read_many(paths)
+        @store.get_many(paths).transform_values { |found| found.is_a?(NotFoundError) ? nil : found }
+      end
+
+      # @param documents [Hash{String => String}] of keys that must not be there
+      # @return [Hash{String => Simpkv::Error, nil}] nil for a key that has its document
+      def add_many(documents)
+        outcomes = in_turn { @store.put_many(documents, condition: :absent) }
+        outcomes.to_h do |path, outcome|
+          same = outcome.is_a?(ExistsError) && Native.document_same?(read(path).to_s, documents[path])
+          [path, outcome.is_a?(Simpkv::Error) && !same ? outcome : nil]
+        end
+      end
+
+      # @param old [String, nil] the document that must be there; nil: none
+      # @return [void]
+      # @raise [Simpkv::Error] another one is there, or it cannot be stored
+      def write(path, document, old)
+        @store.put(path, document, condition: old ? :expect : :absent, expect: old)
+      rescue ExistsError
+        raise unless Native.document_same?(read(path).to_s, document)
+      end
+
+      # @return [void]
+      def delete(path)
+        @store.delete(path)
+      end
+
+      private
+
+      # As many threads store at once as are best for the server, while others read.
+      def in_turn
+        turn = turns.pop
+        yield
+      ensure
+        turns << turn if turn
+      end
+
+      def turns
+        @lock.synchronize do
+          @turns ||= Queue.new.tap { |queue| writers.times { |turn| queue << turn } }
+        end
+      end
+
+      # slapd takes batches fastest one by one, 389-DS several at once: docs/adr/0015.
+      def writers
+        return @jobs unless backend.ldap?
+
+        @store.read_entry('', ['vendorName']).empty? ? 1 : 4
+      end
+    end
+  end
+end

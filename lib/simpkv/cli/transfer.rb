@@ -1,0 +1,247 @@
+# frozen_string_literal: true
+
+require 'digest/sha2'
+require 'simpkv/cli/capitals'
+require 'simpkv/cli/journal'
+require 'simpkv/cli/progress'
+
+module Simpkv
+  module Cli
+    # Stores the keys of one end in another: looks at both, writes into a journal what is about to change, changes it in
+    # many threads, and then reads both ends again. Only digests are held in memory.
+    #
+    # A source has `title`, `each(roots, errors)`, `read(path)` and `read_many(paths)`; the target is a {Stored}.
+    class Transfer
+      # What is to be done: `targets` has the source's path by the target's; of its keys `same` are in the target
+      # already, `missing` are not, `differing` are other documents there, and so are `kept`, which are left alone.
+      # `alike` are those of `same` that say the same in other bytes. `unread` are the source's keys that cannot be
+      # read, and why.
+      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :alike, :unread)
+
+      # How many keys are written into the journal at a time.
+      BATCH = 256
+      # And about how many bytes of documents.
+      BATCH_BYTES = 4 << 20
+      private_constant :BATCH, :BATCH_BYTES
+
+      # @return [Hash{String => String}] by path, why a key was not stored
+      attr_reader :failures
+
+      # @return [Integer] how many keys were stored
+      attr_reader :stored
+
+      # @param roots [Array<String>] paths of folders: only what is below these
+      # @param capitals [Capitals]
+      # @param jobs [Integer] how many threads
+      def initialize(source, target, roots, capitals, jobs)
+        @source = source
+        @target = target
+        @roots = roots
+        @capitals = capitals
+        @jobs = jobs
+        @failures = {}
+        @stored = 0
+        @usual_size = 0
+        @lock = Mutex.new
+      end
+
+      # Looks at both ends.
+      #
+      # @param keep [Boolean] whether other documents of the target are left alone
+      # @return [Plan]
+      # @raise [Failure, Simpkv::Error]
+      def plan(keep: false)
+        unread = {}
+        digests = digests(@source, 'reading the source', @roots, unread)
+        targets = @capitals.targets(digests.keys)
+        @digests = targets.transform_values { |path| digests.fetch(path) }
+        sorted_out(targets, digests(@target, 'reading the target', @roots), keep, unread)
+      end
+
+      # Stores what is missing, and what differs.
+      #
+      # @param plan [Plan]
+      # @param journal [Journal]
+      # @return [void]
+      # @raise [Simpkv::Error] the target cannot be used any more; what has been stored stays
+      def write(plan, journal)
+        paths = plan.missing + plan.differing
+        replaced = plan.differing.to_h { |path| [path, true] }
+        Progress.of('storing', paths.length) do |progress|
+          share(paths) do |batch|
+            changes = prepared(batch, plan.targets, replaced)
+            journal.record(changes.keys)
+            store(changes)
+            progress.advance(batch.length)
+          end
+        end
+      end
+
+      # Takes back what a journal says: stores the documents that were there, deletes the keys that were not.
+      #
+      # @param changes [Hash{String => Array<Journal::Change>}] by path, what was to happen to it, the oldest first
+      # @return [void]
+      def take_back(changes)
+        Progress.of('taking back', changes.length) do |progress|
+          share(changes.to_a) do |batch|
+            batch.each do |path, those|
+              attempt(path) { undo(path, those) }
+              progress.advance
+            end
+          end
+        end
+      end
+
+      # Reads both ends again.
+      #
+      # @param plan [Plan]
+      # @return [Hash{String => String}] by path, what is not as it should be
+      def verify(plan)
+        expected = @digests.reject { |path, _| @failures.key?(path) }
+        changed_sources(expected, plan).merge(wrong_targets(expected, plan))
+      end
+
+      private
+
+      def sorted_out(targets, there, keep, unread)
+        same, others = targets.keys.partition { |path| there[path] == @digests[path] }
+        differing, missing = others.partition { |path| there.key?(path) }
+        alike, differing = differing.partition { |path| alike?(path, targets) }
+        kept = keep ? differing.each { |path| @digests.delete(path) } : []
+        Plan.new(targets, same + alike, missing, differing - kept, kept, alike, unread)
+      end
+
+      def changed_sources(expected, plan)
+        here = digests(@source, 'verifying the source', @roots)
+        changed = expected.reject { |path, digest| here[plan.targets[path]] == digest }
+        changed.transform_values { 'the source has changed meanwhile' }
+      end
+
+      def wrong_targets(expected, plan)
+        there = digests(@target, 'verifying the target', @roots)
+        alike = plan.alike.to_h { |path| [path, true] }
+        wrong = expected.reject { |path, digest| there[path] == digest || (alike[path] && alike?(path, plan.targets)) }
+        wrong.to_h { |path, _| [path, there.key?(path) ? 'the target has another document' : 'the target lacks it'] }
+      end
+
+      # @return [Hash{String => String}] the SHA-256 of each document, by path
+      def digests(place, title, roots, errors = {})
+        found = {}
+        bytes = 0
+        Progress.of(title) do |progress|
+          place.each(roots, errors) do |path, document|
+            found[path] = Digest::SHA256.digest(document)
+            bytes += document.bytesize
+            progress.advance
+          end
+        end
+        @usual_size = bytes / [found.length, 1].max if place.equal?(@source)
+        found
+      end
+
+      # Whether the documents say the same, in other bytes.
+      def alike?(path, targets)
+        Native.document_same?(@source.read(targets[path]).to_s, @target.read(path).to_s)
+      end
+
+      # Has threads work on batches of something. What one raises ends them all, after their batches.
+      def share(things, &block)
+        batches = Queue.new
+        most = (BATCH_BYTES / [@usual_size, 1].max).clamp(1, BATCH)
+        things.each_slice((things.length / (@jobs * 4)).clamp(1, most)) { |batch| batches << batch }
+        batches.close
+        threads = Array.new(@jobs) { Thread.new { work(batches, &block) } }
+        threads.each(&:value)
+      ensure
+        batches&.clear
+        threads&.each { |thread| thread.join rescue nil } # rubocop:disable Style/RescueModifier -- it is raised above
+      end
+
+      def work(batches)
+        Thread.current.report_on_exception = false
+        while (batch = batches.pop)
+          yield batch
+        end
+      rescue StandardError
+        batches.clear
+        raise
+      end
+
+      # @return [Hash{Journal::Change => String}] what is to happen to keys, and their documents; without those of which
+      #   that cannot be told
+      def prepared(paths, targets, replaced)
+        sources = @source.read_many(paths.map { |path| targets[path] })
+        documents = known('source', paths.to_h { |path| [path, sources[targets[path]]] })
+        olds = known('target', @target.read_many(paths.select { |path| replaced[path] }))
+        documents.select! { |path, _| olds.key?(path) || !replaced[path] }
+        documents.to_h do |path, document|
+          [Journal::Change.new(path, olds[path], Digest::SHA256.hexdigest(document)), document]
+        end
+      end
+
+      # @param found [Hash{String => String, Simpkv::Error, nil}] what reading came to, by path
+      # @return [Hash{String => String}] those that are there
+      def known(place, found)
+        found.each do |path, outcome|
+          fail_key(path, "it has gone from the #{place} meanwhile") if outcome.nil?
+          attempt(path) { raise outcome } if outcome.is_a?(Simpkv::Error)
+        end
+        found.select { |_, outcome| outcome.is_a?(String) }
+      end
+
+      def store(changes)
+        added, replaced = changes.partition { |change, _| change.old.nil? }
+        outcomes = @target.add_many(added.to_h { |change, document| [change.path, document] })
+        @lock.synchronize { @stored += outcomes.count { |_, outcome| outcome.nil? } }
+        outcomes.each { |path, error| attempt(path) { raise error } if error }
+        replaced.each { |change, document| attempt(change.path) { replace(change, document) } }
+      end
+
+      def replace(change, document)
+        @target.write(change.path, document, change.old)
+        count
+      end
+
+      def undo(path, changes)
+        now = @target.read(path)
+        old = before(changes, now)
+        return if old == now
+        return @target.delete(path).tap { count } if old.nil?
+
+        @target.write(path, old, now)
+        count
+      end
+
+      # What was there before the changes that were made; what is there now, if none was. A change that never came to be
+      # stands in the journal, too.
+      #
+      # @raise [ConflictError] what is there now is neither what a change has stored, nor what the last one has found
+      def before(changes, now)
+        old = changes.reverse.inject(now) do |document, change|
+          document && Digest::SHA256.hexdigest(document) == change.digest ? change.old : document
+        end
+        return old unless old == now && now != changes.last.old
+
+        raise ConflictError, 'another one has changed it since'
+      end
+
+      def count
+        @lock.synchronize { @stored += 1 }
+      end
+
+      # What concerns one key is noted; what concerns the whole store is raised.
+      def attempt(path)
+        yield
+      rescue UnavailableError, TimeoutError, InterruptedError
+        raise
+      rescue Simpkv::Error => e
+        fail_key(path, e.message)
+      end
+
+      def fail_key(path, why)
+        @lock.synchronize { @failures[path] = why }
+        nil
+      end
+    end
+  end
+end

@@ -1,0 +1,151 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/stored'
+require 'simpkv/cli/transfer'
+
+module Simpkv
+  module Cli
+    # What import, copy and passgen import have in common: options, journal, report. A command says where keys come
+    # from, and where they go.
+    class Transferring < Command
+      EXISTING = %w[refuse keep replace].freeze
+
+      # How all of them go about it; for DESCRIPTION.
+      MANNER = <<~TEXT
+        Looks at both ends first. Where a key of the target has another document, nothing is stored, unless --existing
+        says keep or replace. What is about to change is written into a journal, readable by nobody else, which holds the
+        documents that are replaced; at the end both ends are read again and compared, byte for byte. After a kill,
+        --resume goes on where it was. --rollback JOURNAL takes everything back that has not been changed since, but
+        folders, which stay. Keys with capital letters, where the target does not take them, are listed, and refused
+        unless --capitals says skip or lower. Empty folders are not stored.
+      TEXT
+
+      def initialize
+        super
+        @existing = 'refuse'
+        @capitals = 'refuse'
+        @jobs = 4
+      end
+
+      private
+
+      def define(parser)
+        parser.on('-n', '--dry-run', 'say what would happen, and store nothing') { @dry = true }
+        parser.on('--existing HOW', EXISTING, 'refuse, keep or replace what the target has') { |how| @existing = how }
+        parser.on('--capitals HOW', Capitals::POLICIES, 'refuse, skip or lower names with capitals') do |how|
+          @capitals = how
+        end
+        parser.on('--resume', 'go on after a kill') { @resume = true }
+        parser.on('--journal FILE', 'where to write the journal (in the working directory)') { |file| @journal = file }
+        parser.on('--rollback JOURNAL', 'take back what the journal says') { |file| @rollback = file }
+        parser.on('--jobs N', Integer, 'how many batches of keys at a time (4)') do |number|
+          @jobs = number.clamp(1, 256)
+        end
+      end
+
+      # @param source [Stored, ExportFile, LegacyPasswords]
+      # @param target [Backend]
+      # @return [Integer, nil] the exit code
+      def transfer(source, target)
+        began = now
+        capitals = Capitals.new(target, @capitals)
+        to = Stored.new(target, @jobs, @dry ? :either : :target)
+        work = Transfer.new(source, to, roots, capitals, @jobs)
+        plan = work.plan(keep: @existing == 'keep')
+        say_what_is_odd(plan, capitals)
+        refuse_differing(plan, target)
+        facts = planned(plan, capitals)
+        return present(facts) if @dry
+
+        file = carried_out(work, plan, 'target' => target.place, 'source' => source.title)
+        wrong = work.verify(plan)
+        wrong = plan.unread.merge(work.failures, wrong)
+        present(facts.merge(outcome(work, wrong, file, began)))
+        report(wrong)
+      end
+
+      # @return [String, nil] the journal
+      def carried_out(work, plan, header)
+        return if plan.missing.empty? && plan.differing.empty?
+
+        journal = open_journal(header)
+        whole = false
+        work.write(plan, journal)
+        whole = true
+        journal.file
+      rescue Simpkv::Error, SystemCallError, SignalException
+        back = ", --rollback #{journal.file} takes them back" if journal
+        warn "\nsimpkv: #{work.stored} keys were stored; the same command with --resume goes on#{back}"
+        raise
+      ensure
+        journal&.close(whole)
+      end
+
+      def open_journal(header)
+        name = "simpkv-#{self.class.title.tr(' ', '-')}"
+        usual = "#{name}-#{Time.now.utc.strftime('%Y%m%dT%H%M%S.%LZ')}.journal"
+        return Journal.create(@journal || usual, header) unless @resume
+
+        file = @journal || Journal.unfinished("#{name}-*.journal", header)
+        return Journal.resume(file, header) if file
+
+        # It may have been killed before there was one.
+        warn 'simpkv: there is no journal here of such a transfer that has not ended: this one begins its own'
+        Journal.create(usual, header)
+      end
+
+      # Takes back what a journal says.
+      #
+      # @param target [Backend] where it was stored
+      def roll_back(target)
+        changes = Hash.new { |all, path| all[path] = [] }
+        header = Journal.read(@rollback) { |change| changes[change.path] << change }
+        Journal.check(@rollback, header, 'target' => target.place)
+        return present('would take back' => changes.length) if @dry
+
+        work = Transfer.new(nil, Stored.new(target, @jobs, :source), [], nil, @jobs)
+        work.take_back(changes)
+        present('taken back' => work.stored, 'left' => work.failures.length)
+        report(work.failures)
+      end
+
+      def say_what_is_odd(plan, capitals)
+        targets = plan.targets.invert
+        capitals.found.each do |path|
+          becomes = targets[path]
+          warn "simpkv: '#{path}' has capital letters: #{becomes ? "it becomes '#{becomes}'" : 'it is left out'}"
+        end
+      end
+
+      def refuse_differing(plan, target)
+        return if plan.differing.empty? || @existing != 'refuse'
+
+        shown = plan.differing.sort.first(20).map { |path| "  #{path}" }
+        shown << "  and #{plan.differing.length - 20} more" if plan.differing.length > 20
+        raise Failure.new("#{target.title} has other documents for these keys:\n#{shown.join("\n")}\nNothing was " \
+                          'stored. --existing keep leaves them, --existing replace replaces them', Failure::DATA)
+      end
+
+      def planned(plan, capitals)
+        { 'keys' => plan.targets.length, 'there already' => plan.same.length, 'to store' => plan.missing.length,
+          'to replace' => plan.differing.length, 'kept' => plan.kept.length,
+          'left out for capitals' => capitals.found.length - (capitals.found & plan.targets.values).length,
+          'cannot be read' => plan.unread.length }
+      end
+
+      def outcome(work, wrong, file, began)
+        { 'stored' => work.stored, 'failed' => work.failures.length, 'verified' => wrong.empty?,
+          'seconds' => (now - began).round(2), 'journal' => file }
+      end
+
+      def present(facts)
+        output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

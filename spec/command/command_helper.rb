@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require 'pty'
+require_relative '../support/command'
+require_relative '../support/ldap_store'
+
+# What is stored where the command looks, with its bytes; the examples in examples/ use it in every kind of store:
+#
+#   plant('environments/production/a', document)
+RSpec.shared_context 'with keys in files' do
+  include_context 'with the command'
+
+  let(:root) { File.join(folder, 'keys') }
+  let(:store) { Simpkv::Store.open('file', 'root_path' => root.tap { |path| FileUtils.mkdir_p(path) }) }
+
+  after { store.close }
+
+  # @return [Boolean] whether there is what `explain` names
+  def kept?(facts)
+    File.file?(facts.fetch('file'))
+  end
+end
+
+RSpec.shared_context 'with keys in a directory' do |server, layout|
+  include_context 'with the command'
+  include_context 'with a directory', server, layout: layout
+
+  let(:backends) { { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
+
+  def kept?(facts)
+    !directory.search(facts.fetch('dn'), '(objectClass=*)').empty?
+  end
+end
+
+# Runs the command on a terminal of its own.
+module OnTerminal
+  # @param answers [Array<String>] what is typed
+  # @return [Array(String, Integer)] all that the terminal shows, and the exit code
+  def on_terminal(*arguments, answers: [])
+    environment = { 'SIMPKV_CONFIG' => config }
+    PTY.spawn(environment, RbConfig.ruby, Command::EXECUTABLE, *arguments, chdir: folder) do |output, input, pid|
+      answers.each { |answer| input.puts(answer) }
+      shown = +''
+      begin
+        loop { shown << output.readpartial(4096) }
+      rescue Errno::EIO, EOFError # The end, on Linux.
+        nil
+      end
+      return [shown.force_encoding(Encoding::UTF_8), Process.wait2(pid).last.exitstatus]
+    end
+  end
+end
+
+RSpec.configure do |config|
+  config.include(OnTerminal)
+  config.define_derived_metadata(file_path: %r{/spec/command/}) { |metadata| metadata[:needs] ||= :cext }
+end

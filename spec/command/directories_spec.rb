@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require_relative '../support/command'
+require_relative '../support/ds389'
+require_relative '../support/slapd'
+
+# The commands that move keys and look after directories, at real servers.
+RSpec.describe 'the command, at directories' do
+  include_context 'with the command'
+
+  # One server of each kind and layout, for all examples.
+  servers = [[Slapd, 'plain'], [Slapd, 'hex'], [Ds389, 'plain'], [Ds389, 'hex']]
+
+  before(:context) do
+    @servers = servers.to_h do |type, layout|
+      server = type.new(layout: layout, limits: true)
+      server.start
+      ["#{type.name.downcase}-#{layout}", server]
+    end
+  end
+
+  after(:context) { @servers&.each_value(&:stop) }
+
+  let(:backends) do
+    files = %w[default back].to_h do |name|
+      [name, { 'type' => 'file', 'id' => name, 'root_path' => File.join(folder, name) }]
+    end
+    files.merge(@servers.transform_values do |server|
+      { 'type' => 'ldap' }.merge(server.options('id' => "on-#{server.object_id}"))
+    end)
+  end
+
+  def put(*arguments, **more)
+    simpkv!('put', *arguments, **more)
+  end
+
+  it 'moves a site from files through all of them and back, byte for byte' do
+    20.times { |number| put("app#{number % 3}/deep/key#{number}", "value #{number} Ω", '-m', '{"a": [1, null]}') }
+    put('-g', 'keytab', '--binary', '-', input: (0..255).to_a.pack('C*'))
+    put('-e', 'dev', 'text', '-', input: "lines\nand  two spaces \n")
+    path = ['default', *@servers.keys, 'back']
+    path.each_cons(2) do |from, to|
+      expect(JSON.parse(simpkv!('copy', from, to, '-o',
+                                'json'))).to include('keys' => 22, 'stored' => 22, 'verified' => true)
+    end
+    difference = Open3.capture2('diff', '-r', File.join(folder, 'default'), File.join(folder, 'back')).first
+    expect(difference).to eq('')
+  end
+
+  servers.each do |type, layout|
+    name = "#{type.name.downcase}-#{layout}"
+
+    describe name do
+      it 'replaces what differs, and takes it back' do
+        put('-b', name, '-e', 'undo', 'changed', 'theirs')
+        put('-e', 'undo', 'changed', 'ours')
+        put('-e', 'undo', 'added', 'ours')
+        expect(simpkv('copy', '-e', 'undo', 'default', name).code).to eq(65)
+        simpkv!('copy', '-e', 'undo', 'default', name, '--existing', 'replace')
+        expect(simpkv!('-b', name, '-e', 'undo', 'get', 'changed')).to eq('ours')
+        simpkv!('copy', 'default', name, '--rollback', Dir[File.join(folder, '*.journal')].first)
+        expect(simpkv!('-b', name, '-e', 'undo', 'get', 'changed')).to eq('theirs')
+        expect(simpkv('-b', name, '-e', 'undo', 'exists', 'added').code).to eq(1)
+      end
+
+      it 'is not taken for another key by its capital letters' do
+        put('-b', name, '-e', 'caps', 'd1/k1', 'x')
+        %w[get exists rm].each do |command|
+          expect(simpkv('-b', name, '-e', 'caps', command, 'D1/K1').code).not_to eq(0)
+        end
+        expect(simpkv!('-b', name, '-e', 'caps', 'get', 'd1/k1')).to eq('x')
+      end
+
+      it 'is told from others by ping' do
+        facts = JSON.parse(simpkv!('-b', name, 'ping', '-o', 'json'))
+        expect(facts['servers'].first['product']).to start_with(type == Ds389 ? '389-Directory/2' : 'OpenLDAP')
+      end
+
+      it 'counts in stats what it asked' do
+        operations = JSON.parse(simpkv!('-b', name, 'stats', '--count', '7', '-o', 'json'))
+                         .dig('pools', 0, 'servers', 0, 'operations')
+        expect(operations).to include('exists' => 8)
+      end
+
+      it 'is well, as doctor says' do
+        outcome = simpkv('-b', name, 'doctor')
+        expect(outcome).to have_attributes(code: 0, err: '')
+        size = type == Ds389 ? 5001 : 501
+        expect(outcome.out).to match(/^ok +rights: .*\n^ok +limits: a folder of #{size} keys is listed$/)
+      end
+
+      it 'keeps nothing of what doctor stored' do
+        simpkv!('-b', name, 'doctor', '--list-size', '10')
+        expect(simpkv!('-b', name, '-g', 'ls')).not_to include('doctor')
+      end
+    end
+  end
+end

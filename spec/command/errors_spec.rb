@@ -1,0 +1,199 @@
+# frozen_string_literal: true
+
+require_relative 'command_helper'
+require_relative '../support/patience'
+require 'socket'
+
+# What goes wrong is said in a line on standard error, and by the exit code.
+RSpec.describe 'simpkv' do
+  include_context 'with the command'
+
+  # @return [Array(Integer, String)] the code, and the line; nothing is on standard output
+  def failure(*arguments, **more)
+    outcome = simpkv(*arguments, **more)
+    expect(outcome.out).to eq('')
+    expect(outcome.err.lines.length).to eq(1), outcome.err
+    [outcome.code, outcome.err.force_encoding('UTF-8')]
+  end
+
+  def write(name, text)
+    File.join(folder, name).tap { |file| File.write(file, text) }
+  end
+
+  describe 'with a wrong command line ends with 64, and' do
+    it 'suggests a command' do
+      expect(failure('gett', 'a')).to match([64, /there is no such command 'gett': did you mean 'get'\?/])
+      expect(failure('frobnicate')).to match([64, /there is no such command 'frobnicate' \(simpkv --help/])
+    end
+
+    it 'names the option' do
+      expect(failure('get', '--bogus', 'a')).to match([64, /invalid option: --bogus \(simpkv get --help\)/])
+      expect(failure('get', 'a', '-o', 'xml')).to match([64, /invalid argument: -o/])
+      expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
+      expect(failure('-g')).to match([64, /no command after -g/])
+    end
+
+    it 'says how many arguments it takes' do
+      expect(failure('get')).to match([64, /simpkv get takes KEY, not 0 of them/])
+      expect(failure('get', 'a', 'b')).to match([64, /simpkv get takes KEY, not 2 of them/])
+      expect(failure('rm')).to match([64, /which keys\?/])
+      expect(failure('put', 'a')).to match([64, /VALUE or --file/])
+      expect(failure('put', 'a', 'x', '--file', 'y')).to match([64, /VALUE or --file/])
+    end
+
+    it 'refuses what is no environment' do
+      expect(failure('explain', 'a', '-e', '../x')).to match([64, %r{'\.\./x' is not the name of an environment}])
+    end
+  end
+
+  describe 'with a wrong configuration' do
+    it 'says which file is not there' do
+      expect(failure('ls', '-c', 'nothing.yaml')).to eq([66, "simpkv: nothing.yaml: there is no such file\n"])
+      expect(failure('ls', environment: { 'SIMPKV_CONFIG' => '/nothing' })).to match([66, %r{/nothing: there is no}])
+    end
+
+    { 'a bracket is left open' => "a: [pl4nted-value\n", 'a brace is' => 'pl4nted-value: - b: {',
+      'an object is asked for' => "--- !ruby/object:Object\npl4nted: 1\n",
+      'a tab indents' => "\tpl4nted" }.each do |what, text|
+      it "says where #{what}, and shows nothing of it" do
+        code, line = failure('ls', '--config', write('wrong.yaml', text))
+        expect([code, line]).to match([78, /wrong\.yaml: not YAML that can be read/])
+        expect(line).not_to include('pl4nted')
+      end
+    end
+
+    it 'says when it is no Hash' do
+      ['pl4nted', '[pl4nted]', '', 'simpkv::options: pl4nted'].each do |text|
+        expect(failure('ls', '--config', write('wrong.yaml', text)))
+          .to match([78, %r{\Asimpkv: /.*/wrong\.yaml: expected the options of simpkv, a Hash$}])
+      end
+    end
+
+    it 'names a backend that is not there' do
+      expect(failure('ls', '-b', 'secrets')).to match([78, /'secrets'/])
+    end
+
+    it 'names what an option must be, and suggests one that was misspelt' do
+      text = "backends: {default: {type: file, id: x, root_path: #{folder}/keys, lock_timeout_seconds: pl4nted}}"
+      code, line = failure('ls', '-c', write('wrong.yaml', text))
+      expect([code, line]).to match([78, /'lock_timeout_seconds' of simpkv backend 'default' must be/])
+      expect(line).not_to include('pl4nted')
+      outcome = simpkv('put', 'a', 'x', '-c',
+                       write('wrong.yaml', text.sub('lock_timeout_seconds: pl4nted', 'root_pat: x')))
+      expect([outcome.code, outcome.err]).to match([0, /did you mean 'root_path'\?/])
+    end
+
+    it 'says when the folder of the keys is not there: a wrong one would look empty' do
+      expect(failure('ls')).to match([66, %r{there is no folder '/.*/keys' to read keys from}])
+    end
+  end
+
+  describe 'with a directory' do
+    include_context 'with a directory', Slapd, layout: 'plain'
+
+    let(:options) { directory.options('type' => 'ldap', 'id' => id) }
+    let(:backends) { { 'default' => options } }
+
+    it 'ends with 77 when the password is wrong, which it does not show' do
+      options['admin_pw_file'] = directory.wrong_password_file
+      code, line = failure('get', 'a')
+      expect([code, line]).to match([77, /simpkv doctor/])
+      expect(line).not_to include(File.read(directory.wrong_password_file))
+    end
+
+    it 'ends with 69 when nobody listens' do
+      port = TCPServer.open('127.0.0.1', 0) { |server| server.addr[1] }
+      options['ldap_uri'] = "ldap://127.0.0.1:#{port}"
+      expect(failure('get', 'a')).to match([69, %r{^simpkv: ldap/#{id}: 'a': .*127\.0\.0\.1:#{port}.*simpkv doctor}])
+    end
+
+    it 'ends with 78 when the password has no file' do
+      options['admin_pw_file'] = '/nothing'
+      expect(failure('get', 'a')).to match([78, %r{'admin_pw_file' /nothing does not exist}])
+    end
+
+    it 'ends by the signal at Ctrl-C, at once, where a server does not answer' do
+      TCPServer.open('127.0.0.1', 0) do |server|
+        options['ldap_uri'] = "ldap://127.0.0.1:#{server.addr[1]}"
+        before = nil
+        outcome = simpkv('get', 'a') do |pid|
+          server.accept
+          sleep 0.2
+          before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          Process.kill('INT', pid)
+        end
+        expect(outcome.to_a).to eq(['', '', -2])
+        expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - before).to be < 2
+      end
+    end
+
+    it 'is not changed by what lies in the working directory, or by the environment' do
+      File.write(File.join(folder, 'ldaprc'), <<~LDAPRC)
+        URI ldap://127.0.0.1:1
+        BASE dc=wrong
+        SIZELIMIT 1
+        TIMELIMIT 1
+        DEREF always
+        TLS_REQCERT never
+        SASL_MECH GSSAPI
+      LDAPRC
+      %w[json yaml optparse simpkv].each { |name| write("#{name}.rb", "puts 'hijacked'\nexit 3\n") }
+      hostile = { 'LDAPCONF' => File.join(folder, 'ldaprc'), 'LDAPRC' => 'ldaprc', 'LDAPSIZELIMIT' => '1',
+                  'LDAPURI' => 'ldap://127.0.0.1:1' }
+      %w[a b c].each { |key| simpkv!('put', key, 'x', environment: hostile) }
+      expect(simpkv!('ls', environment: hostile)).to eq("a\nb\nc\n")
+    end
+  end
+
+  # @return [Array(String, String)] what comes out of a shell's command line, and what is complained of
+  def shell(line)
+    out, err, = Open3.capture3({ 'SIMPKV_CONFIG' => config }, 'bash', '-c',
+                               line.gsub('simpkv', "#{RbConfig.ruby} #{Command::EXECUTABLE}"), chdir: folder)
+    [out, err]
+  end
+
+  it 'is quiet, and ends by the signal, when nobody reads what it prints' do
+    300.times { |number| simpkv_file("folder/key-#{number}-#{'x' * 200}") }
+    expect(shell('simpkv ls folder | exec true; echo ${PIPESTATUS[0]}')).to eq(["141\n", ''])
+    expect(shell('simpkv ls folder | head -0')).to eq(['', ''])
+  end
+
+  # As if it had been stored.
+  def simpkv_file(key)
+    file = File.join(folder, 'keys/environments/production', key)
+    FileUtils.mkdir_p(File.dirname(file))
+    File.write(file, '{"value":1}')
+  end
+
+  it 'prints a newline behind a value on a terminal alone' do
+    simpkv!('put', 'a', 'x')
+    expect(on_terminal('get', 'a')).to eq(["x\r\n", 0])
+    expect(simpkv!('get', 'a')).to eq('x')
+  end
+
+  it 'keeps text that the locale has not' do
+    posix = { 'LC_ALL' => 'C', 'LANG' => 'C' }
+    simpkv!('put', 'a', 'λ', '--metadata', '{"é": 1}', environment: posix)
+    expect(simpkv!('get', 'a', environment: posix).force_encoding('UTF-8')).to eq('λ')
+    expect(JSON.parse(simpkv!('get', 'a', '-o', 'json', environment: posix)))
+      .to eq('value' => 'λ', 'metadata' => { 'é' => 1 })
+    expect(YAML.safe_load(simpkv!('get', 'a', '-o', 'yaml', environment: posix))['value']).to eq('λ')
+    expect(simpkv!('tree', environment: posix)).to end_with("└── a\n".b)
+  end
+
+  it 'starts fast enough for scripts' do
+    simpkv!('put', 'a', 'x')
+    times = Array.new(3) do
+      before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      simpkv!('get', 'a')
+      Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
+    end
+    expect(times.min).to be < 2
+  end
+
+  it 'takes options before the command, too' do
+    simpkv!('-e', 'dev', '-o', 'json', 'put', 'a', 'x')
+    expect(simpkv!('--environment', 'dev', 'get', 'a')).to eq('x')
+    expect(simpkv!('--environment=dev', 'get', 'a')).to eq('x')
+  end
+end

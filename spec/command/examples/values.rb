@@ -1,0 +1,137 @@
+# frozen_string_literal: true
+
+require 'json'
+
+# What is put is what comes back, to the byte, whichever way it was given.
+RSpec.shared_examples 'put and get' do
+  texts = {
+    'text' => 'correct horse', 'text with a newline' => "two\nlines\n", 'nothing' => '', 'Greek and emoji' => 'λόγος 🦊',
+    'what looks like JSON' => '{"value": 1}', 'quotes and backslashes' => %q(a'b"c\\n$(x)), 'a number' => '042',
+    'more than 64 KiB' => 'ελ ' * 25_000
+  }
+  bytes = { 'all bytes' => (0..255).map(&:chr).join.b, 'U+0000' => "a\0b" }
+
+  texts.each do |name, text|
+    it "keep #{name}, from an argument, standard input, or a file" do
+      File.binwrite(File.join(folder, 'value'), text)
+      ways = { ['--', text] => '', ['-'] => text, %w[--file value] => '', %w[--file -] => text }
+      found = ways.map.with_index do |(arguments, input), index|
+        simpkv!('put', "a/#{index}", *arguments, input: input)
+        simpkv!('get', "a/#{index}")
+      end
+      expect(found.uniq).to eq([text.b])
+    end
+  end
+
+  bytes.each do |name, data|
+    it "keep #{name} with --binary, from standard input and from a file" do
+      File.binwrite(File.join(folder, 'value'), data)
+      simpkv!('put', 'in', '--binary', '-', input: data)
+      simpkv!('put', 'file', '--binary', '-f', 'value')
+      expect([simpkv!('get', 'in'), simpkv!('get', 'file')]).to all(eq(data.b))
+      expect(JSON.parse(simpkv!('get', 'in', '-o', 'json')))
+        .to eq('value' => [data].pack('m0'), 'encoding' => 'base64', 'metadata' => {})
+    end
+  end
+
+  it 'keep U+0000 in text' do
+    simpkv!('put', 'a', '-', input: "a\0b")
+    expect(simpkv!('get', 'a')).to eq("a\0b")
+    expect(JSON.parse(simpkv!('get', 'a', '-o', 'json'))['value']).to eq("a\0b")
+  end
+
+  it 'refuse bytes that are no text, as an argument, or without --binary' do
+    outcomes = [simpkv('put', '--binary', 'a', "pl4nted\xff"), simpkv('put', 'a', '-', input: "pl4nted\xff")]
+    expect(outcomes.map(&:code)).to eq([64, 65])
+    expect(outcomes.map(&:err)).to match([/not UTF-8 .*--file/, /not UTF-8 .*--binary/])
+  end
+
+  it 'end with 66 for a file that is not there' do
+    outcome = simpkv('put', 'a', '--file', 'nothing')
+    expect([outcome.code, outcome.err]).to eq([66, "simpkv: there is no file 'nothing'\n"])
+  end
+
+  ['[1, {"a": [null, true, "λ"]}, []]', '{}', '-0.5', '1e100', '12345678901234567890123', 'null',
+   '"text"'].each do |json|
+    it "keep the JSON #{json}" do
+      simpkv!('put', '--json', 'a', '--', json)
+      expect(JSON.parse(simpkv!('get', 'a', '-o', 'json'))['value']).to eq(JSON.parse(json))
+      shown = simpkv!('get', 'a').force_encoding('UTF-8')
+      expect(json == '"text"' ? shown : JSON.parse(shown)).to eq(JSON.parse(json))
+    end
+  end
+
+  it 'keep metadata, which -o json and -o yaml show; the next put replaces them' do
+    simpkv!('put', 'a', 'x', '--metadata', '{"owner": "dba", "n": [1]}')
+    expect(JSON.parse(simpkv!('get', 'a', '-o', 'json')))
+      .to eq('value' => 'x', 'metadata' => { 'owner' => 'dba', 'n' => [1] })
+    simpkv!('put', 'a', 'x', '-m', '{}')
+    expect(YAML.safe_load(simpkv!('get', 'a', '--output=yaml'))).to eq('value' => 'x', 'metadata' => {})
+  end
+
+  it 'say when nothing had to be written' do
+    expect(simpkv!('put', 'a', 'x')).to eq('')
+    expect(simpkv!('put', 'a', 'x')).to eq("'a' was so already\n")
+    expect(JSON.parse(simpkv!('put', 'a', 'y', '-o', 'json'))).to eq('key' => 'a', 'written' => true)
+  end
+
+  it 'keep keys of environments and those of all of them apart' do
+    simpkv!('put', 'a', 'production')
+    simpkv!('put', '-e', 'dev', 'a', 'dev')
+    simpkv!('-g', 'put', 'a', 'global')
+    expect([simpkv!('get', 'a'), simpkv!('get', 'a', '--environment', 'dev'), simpkv!('get', '--global', 'a')])
+      .to eq(%w[production dev global])
+    expect(simpkv!('get', '-e', '', 'dev/a')).to eq('dev')
+  end
+
+  it 'show what Puppet stored as Sensitive or Binary' do
+    sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'hush' }
+    binary = { '__ptype' => 'Binary', '__pvalue' => ["\x00\xff".b].pack('m0') }
+    plant('s', Simpkv::Codec.encode(sensitive, { 'by' => sensitive }, 'pcore'))
+    plant('b', Simpkv::Codec.encode({ '__ptype' => 'Sensitive', '__pvalue' => binary }, {}, 'pcore'))
+    plant('h', Simpkv::Codec.encode({ 'a' => [sensitive, binary] }, {}, 'pcore'))
+    expect(simpkv!('get', 's')).to eq('hush')
+    expect(JSON.parse(simpkv!('get', 's', '-o', 'json'))).to eq('value' => 'hush', 'metadata' => { 'by' => 'hush' })
+    expect(simpkv!('get', 'b')).to eq("\x00\xff".b)
+    expect(JSON.parse(simpkv!('get', 'h'))).to eq('a' => ['hush', 'AP8='])
+  end
+
+  ['../x', 'a/../b', 'a b', 'Capital', 'é', './a'].each do |key|
+    it "refuse the key '#{key}', which the message names, and not the value" do
+      outcome = simpkv('put', key, 'pl4nted-value')
+      expect(outcome.code).to eq(64)
+      expect(outcome.err.force_encoding('UTF-8')).to include(key).and(satisfy { |text| !text.include?('pl4nted') })
+      expect(simpkv('tree', '--all', '-o', 'json').out).not_to include('"environments/production/')
+    end
+  end
+
+  ['', '/'].each do |key|
+    it "refuse '#{key}', which is no key" do
+      expect(simpkv('put', key, 'x').code).to eq(64)
+    end
+  end
+
+  it 'end with 66 where there is no such key, and where it is a folder' do
+    simpkv!('put', 'a/b', 'x')
+    outcomes = [simpkv('get', 'b'), simpkv('get', 'a')]
+    expect(outcomes.map(&:code)).to eq([66, 66])
+    expect(outcomes.map(&:out)).to eq(['', ''])
+    expect(outcomes.map(&:err)).to match([/'b'/, /'a'/])
+  end
+
+  { 'cut off' => '{"value":"pl4nted-value","metadata":{"a":"pl4nted-meta', 'no Hash' => '["pl4nted-value"]',
+    'without a value' => '{"v":"pl4nted-value"}',
+    'of another encoding' => '{"value":"pl4nted-value","encoding":"rot13"}',
+    'not base64' => '{"value":"pl4nted*value","encoding":"base64"}' }.each do |what, document|
+    it "end with 65 for a document that is #{what}, of which nothing is shown" do
+      plant('broken', document)
+      outcomes = [simpkv('get', 'broken'), simpkv('get', 'broken', '-o', 'json')]
+      expect(outcomes.map(&:code)).to eq([65, 65])
+      expect(outcomes.map { |outcome| outcome.out + outcome.err }).to all(match(/'broken'/).and(not_show_secrets))
+    end
+  end
+end
+
+RSpec::Matchers.define(:not_show_secrets) do
+  match { |text| !text.to_s.b.include?('pl4nted') }
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require_relative '../support/command'
+require_relative '../support/ds389'
+require_relative '../support/slapd'
+
+# From nothing to the first key.
+RSpec.describe 'simpkv init' do
+  include_context 'with the command'
+
+  it 'makes the folder of a file backend' do
+    expect(simpkv!('init')).to match(/keys was made$/)
+    expect(File.stat(File.join(folder, 'keys')).mode & 0o007).to eq(0)
+    expect(simpkv!('init')).to match(/keys was there already$/)
+  end
+
+  %w[plain hex].each do |layout|
+    it "loads the #{layout} schema and makes the base entry on 389-DS" do
+      Ds389.run(layout: nil) do |server|
+        backends['default'] = { 'type' => 'ldap' }.merge(server.options('layout' => layout))
+        made = JSON.parse(simpkv!('init', '--as', Ds389::ROOT_DN, '--password-file', server.password_file, '-o',
+                                  'json'))
+        expect(made['schema']).to eq("was loaded: #{layout}")
+        simpkv!('put', 'app1/key', 'value')
+        expect(simpkv!('get', 'app1/key')).to eq('value')
+        again = simpkv!('init', '--as', Ds389::ROOT_DN, '--password-file', server.password_file)
+        expect(again.scan('was there already').length).to eq(2)
+      end
+    end
+
+    it "loads the #{layout} schema on OpenLDAP, as who may change cn=config" do
+      config_database = <<~CONFIGURATION
+        database config
+        rootdn "cn=config"
+        rootpw "#{DirectoryServer::PASSWORD}"
+      CONFIGURATION
+      Slapd.run(layout: nil, more: config_database) do |server|
+        backends['default'] = { 'type' => 'ldap' }.merge(server.options('layout' => layout))
+        simpkv!('init', '--only', 'schema', '--as', 'cn=config', '--password-file', server.password_file)
+        simpkv!('put', 'app1/key', 'value')
+        expect(simpkv!('get', 'app1/key')).to eq('value')
+      end
+    end
+  end
+
+  it 'says what to do by hand where it may not load the schema' do
+    Slapd.run(layout: nil) do |server|
+      backends['default'] = { 'type' => 'ldap' }.merge(server.options('layout' => 'plain'))
+      expect(simpkv('init', '--only', 'schema'))
+        .to have_attributes(code: 77,
+                            err: %r{By hand: ldapadd -Q -Y EXTERNAL -H ldapi:/// -f /.*/schema/openldap/simpkv.ldif})
+    end
+  end
+
+  [[Slapd, { tls: true }], [Ds389, { tls: true }]].each do |type, options|
+    it "makes the base entry with those above it, on #{type.name}" do
+      type.run(**options) do |server|
+        base = 'ou=keys,ou=more,o=site,dc=simp'
+        backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => base))
+        as_root = ['--as', type::ROOT_DN, '--password-file', server.password_file]
+        made = JSON.parse(simpkv!('init', *as_root, '-o', 'json'))
+        expect(made).to eq('schema' => 'was there already',
+                           'base entry' => "was made: o=site,dc=simp; ou=more,o=site,dc=simp; #{base}")
+        expect(simpkv!('init', *as_root).scan('was there already').length).to eq(2)
+      end
+    end
+
+    it "says who may not, on #{type.name}" do
+      type.run(**options) do |server|
+        backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => 'ou=keys,dc=simp'))
+        outcome = simpkv('init', '--only', 'base')
+        expect(outcome).to have_attributes(code: 77, err: /ou=keys,dc=simp.*access/i)
+        expect(outcome.err).not_to include(DirectoryServer::PASSWORD)
+      end
+    end
+  end
+
+  it 'refuses to make an entry of a kind that it does not know' do
+    Slapd.run do |server|
+      backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => 'uid=keys,dc=simp'))
+      expect(simpkv('init', '--only', 'base')).to have_attributes(code: 65, err: /'uid' has to be made by hand/)
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require_relative 'command_helper'
+
+# The options come from Hiera, by the real `puppet lookup`, which this shows a configuration of our own.
+RSpec.describe 'simpkv --from-puppet' do
+  include_context 'with the command'
+
+  let(:path) { "#{File.join(folder, 'bin')}:#{ENV.fetch('PATH')}" }
+
+  before do
+    code = File.join(folder, 'code/environments')
+    %w[production dev].each { |name| FileUtils.mkdir_p(File.join(code, name, 'data')) }
+    hierarchy = [{ 'name' => 'all', 'path' => 'all.yaml' }]
+    File.write(File.join(code, 'production/hiera.yaml'), { 'version' => 5, 'hierarchy' => hierarchy }.to_yaml)
+    FileUtils.cp(File.join(code, 'production/hiera.yaml'), File.join(code, 'dev'))
+    hiera('production', 'hiera')
+    hiera('dev', 'dev')
+    FileUtils.mkdir_p(File.join(folder, 'bin'))
+    write_puppet
+  end
+
+  # Hiera data whose backend keeps its keys in a folder of that name.
+  def hiera(environment, name)
+    backend = { 'type' => 'file', 'id' => name, 'root_path' => File.join(folder, name) }
+    data = { 'simpkv::options' => { 'backends' => { 'default' => backend } } }
+    File.write(File.join(folder, 'code/environments', environment, 'data/all.yaml'), data.to_yaml)
+  end
+
+  # The command of that name on the PATH: the one that the specs have.
+  def write_puppet
+    File.write(File.join(folder, 'bin/puppet'), <<~SHELL)
+      #!/bin/sh
+      echo "$@" > #{folder}/asked
+      command=$1
+      shift
+      RUBYOPT='#{ENV.fetch('RUBYOPT', '')}' exec #{RbConfig.ruby} #{Gem.bin_path('openvox', 'puppet')} "$command" --confdir #{folder}/conf \\
+        --vardir #{folder}/var --codedir #{folder}/code --facts #{folder}/facts.yaml "$@"
+    SHELL
+    File.write(File.join(folder, 'facts.yaml'), "kernel: Linux\n")
+    File.chmod(0o755, File.join(folder, 'bin/puppet'))
+  end
+
+  # Without Bundler, which would put another puppet first.
+  def from_puppet(*arguments)
+    simpkv('--from-puppet', *arguments, environment: { 'PATH' => path, 'RUBYOPT' => nil })
+  end
+
+  it 'stores where manifests do' do
+    expect(from_puppet('put', 'a', 'x').to_a).to eq(['', '', 0])
+    expect(File.read(File.join(folder, 'hiera/environments/production/a'))).to include('"x"')
+    expect(from_puppet('explain', 'a').out).to match(/^chosen: +by default, from Hiera$/)
+  end
+
+  it 'asks for the data of the environment, and of the node' do
+    facts = JSON.parse(from_puppet('explain', 'a', '-e', 'dev', '--node', 'db1.example.com', '-o', 'json').out)
+    expect(facts).to include('id' => 'dev')
+    expect(File.read(File.join(folder, 'asked'))).to include('--environment dev --node db1.example.com')
+  end
+
+  it 'has the options of who has none where Hiera has none (they were of the wrong type)' do
+    File.write(File.join(folder, 'code/environments/production/data/all.yaml'), "{}\n")
+    expect(JSON.parse(from_puppet('explain', 'a', '-o', 'json').out)).to include('id' => 'auto_default')
+  end
+
+  it 'says in a line why Hiera cannot be asked' do
+    File.write(File.join(folder, 'code/environments/production/data/all.yaml'), "simpkv::options: pl4nted-value\n")
+    outcome = from_puppet('ls')
+    expect([outcome.code, outcome.err]).to eq([78, "simpkv: 'simpkv::options' in Hiera is not a Hash\n"])
+    File.write(File.join(folder, 'code/environments/production/hiera.yaml'), "version: 5\nhierarchy: pl4nted\n")
+    outcome = from_puppet('ls')
+    expect([outcome.code, outcome.err]).to match([78, /\Asimpkv: puppet lookup failed: Error: .*\n\z/])
+  end
+
+  it 'says that there is no puppet' do
+    without = { 'PATH' => File.join(folder, 'nothing'), 'RUBYOPT' => nil }
+    outcome = simpkv('--from-puppet', 'ls', environment: without)
+    expect([outcome.code, outcome.err]).to match([78, /there is no puppet: put it on the PATH, or use --config/])
+  end
+end

@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require_relative 'command_helper'
+Dir[File.join(__dir__, 'examples', '*.rb')].sort.each { |file| require file }
+
+RSpec.describe 'simpkv, on keys' do
+  # Stores a document as it is.
+  def plant(key, document = Simpkv::Codec.encode('x'), environment: 'production')
+    store.put("environments/#{environment}/#{key}", document)
+  end
+
+  commands = ['put and get', 'ls, tree, exists, find and explain', 'rm', 'what shows no values']
+
+  describe 'in files:' do
+    include_context 'with keys in files'
+    commands.each { |name| describe(name) { include_examples name } }
+  end
+
+  # Each server and each layout once.
+  Directories::ALL.reject { |_, _, tags| tags[:heavy] }.each do |server, layout,|
+    describe "in #{server.name}, #{layout}:" do
+      include_context 'with keys in a directory', server, layout
+      commands.each { |name| describe(name) { include_examples name } }
+    end
+  end
+end

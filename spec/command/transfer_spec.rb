@@ -1,0 +1,449 @@
+# frozen_string_literal: true
+
+require 'digest'
+require 'fileutils'
+require 'pty'
+require_relative '../support/command'
+require_relative '../support/ds389'
+require_relative '../support/slapd'
+
+# Moving keys with `simpkv export`, `import` and `copy`.
+RSpec.describe 'moving keys' do
+  include_context 'with the command'
+
+  let(:backends) do
+    %w[default other third].to_h do |name|
+      [name, { 'type' => 'file', 'id' => name, 'root_path' => File.join(folder, name) }]
+    end
+  end
+
+  # What a backend holds, to the byte.
+  def everything(name)
+    found = {}
+    backend = backends.fetch(name)
+    options = backend.reject { |option, _| %w[type case_sensitive].include?(option) }
+    options.delete('id') if backend['type'] == 'file'
+    store = Simpkv::Store.open(backend['type'], options)
+    walk(store, 'globals', found)
+    walk(store, 'environments', found)
+    found
+  ensure
+    store&.close
+  end
+
+  def walk(store, path, found)
+    listed = store.list(path)
+    listed[:keys].each { |name, document| found["#{path}/#{name}"] = document }
+    listed[:folders].each { |name| walk(store, "#{path}/#{name}", found) }
+  rescue Simpkv::NotFoundError
+    nil
+  end
+
+  # Fills a file backend by hand, so that documents are what they are.
+  def fill(name, documents)
+    documents.each do |path, document|
+      file = File.join(folder, name, path)
+      FileUtils.mkdir_p(File.dirname(file))
+      File.binwrite(file, document)
+    end
+  end
+
+  def document(value, metadata = {})
+    Simpkv::Codec.encode(value, metadata)
+  end
+
+  let(:site) do
+    { 'globals/token' => document('Ωmega 🔑', 'n' => 1),
+      'globals/host1/keytab' => document((0..255).to_a.pack('C*')),
+      'environments/production/app1/password' => document(%(it has "quotes", and a newline\n)),
+      'environments/production/app1/deep/er/key' => document([1, { 'a' => nil }]),
+      'environments/production/spaced' => '{ "value" : 1.50 , "metadata" : {} }',
+      'environments/dev/app1/password' => document('x' * 100_000) }
+  end
+
+  before { fill('default', site) }
+
+  def journal
+    Dir[File.join(folder, '*.journal')].max
+  end
+
+  describe 'simpkv copy' do
+    it 'stores what there is, to the byte, and says so' do
+      report = JSON.parse(simpkv!('copy', 'default', 'other', '-o', 'json'))
+      expect(report).to include('keys' => 6, 'stored' => 6, 'failed' => 0, 'verified' => true)
+      expect(everything('other')).to eq(site)
+    end
+
+    it 'stores nothing that is there' do
+      simpkv!('copy', 'default', 'other')
+      before = Dir[File.join(folder, 'other/**/*')].to_h { |file| [file, File.stat(file).mtime] }
+      expect(JSON.parse(simpkv!('copy', 'default', 'other', '-o',
+                                'json'))).to include('there already' => 6, 'stored' => 0)
+      expect(Dir[File.join(folder, 'other/**/*')].to_h { |file| [file, File.stat(file).mtime] }).to eq(before)
+    end
+
+    it 'stores nothing with --dry-run, and makes nothing' do
+      expect(JSON.parse(simpkv!('copy', 'default', 'other', '-n', '-o', 'json'))).to include('to store' => 6)
+      expect(Dir.children(folder)).to contain_exactly('default', 'simpkv.yaml')
+    end
+
+    it 'copies one environment, or the global keys' do
+      simpkv!('copy', '-e', 'dev', 'default', 'other')
+      simpkv!('copy', '-g', 'default', 'third')
+      expect(everything('other').keys).to eq(['environments/dev/app1/password'])
+      expect(everything('third').keys).to contain_exactly('globals/token', 'globals/host1/keytab')
+    end
+
+    it 'takes what says the same in other bytes for the same' do
+      fill('other', 'environments/production/spaced' => '{"value":1.5,"metadata":{}}')
+      expect(JSON.parse(simpkv!('copy', 'default', 'other', '-o',
+                                'json'))).to include('stored' => 5, 'verified' => true)
+      expect(everything('other')).to include('environments/production/spaced' => '{"value":1.5,"metadata":{}}')
+    end
+
+    it 'refuses one place for both' do
+      expect(simpkv('copy', 'default', 'default')).to have_attributes(code: 64, err: /one place/)
+    end
+
+    it 'copies between two places of one id, which functions refuse' do
+      backends['other']['id'] = 'default'
+      simpkv!('copy', 'default', 'other')
+      expect(everything('other')).to eq(site)
+    end
+
+    it 'names the backend that there is not' do
+      expect(simpkv('copy', 'default', 'nowhere')).to have_attributes(code: 78, err: /'nowhere'/)
+    end
+
+    context 'where the target has other documents' do
+      before { fill('other', 'globals/token' => document('pl4nted-theirs')) }
+
+      it 'stores nothing, and names them' do
+        outcome = simpkv('copy', 'default', 'other')
+        expect(outcome).to have_attributes(code: 65, err: %r{globals/token})
+        expect(outcome.err).not_to include('pl4nted-')
+        expect(everything('other').length).to eq(1)
+      end
+
+      it 'leaves them with --existing keep' do
+        expect(JSON.parse(simpkv!('copy', 'default', 'other', '--existing', 'keep', '-o', 'json')))
+          .to include('kept' => 1, 'stored' => 5, 'verified' => true)
+        expect(everything('other')).to eq(site.merge('globals/token' => document('pl4nted-theirs')))
+      end
+
+      it 'replaces them with --existing replace, and --rollback brings them back' do
+        simpkv!('copy', 'default', 'other', '--existing', 'replace')
+        expect(everything('other')).to eq(site)
+        expect(JSON.parse(simpkv!('copy', 'default', 'other', '--rollback', journal, '-o', 'json')))
+          .to eq('taken back' => 6, 'left' => 0)
+        expect(everything('other')).to eq('globals/token' => document('pl4nted-theirs'))
+      end
+
+      it 'leaves on --rollback what was changed since' do
+        simpkv!('copy', 'default', 'other', '--existing', 'replace')
+        fill('other', 'globals/token' => document('later'))
+        expect(simpkv('copy', 'default', 'other', '--rollback', journal))
+          .to have_attributes(code: 65, err: %r{globals/token.*changed it since})
+        expect(everything('other')).to eq('globals/token' => document('later'))
+      end
+
+      it 'refuses to roll back another place' do
+        simpkv!('copy', 'default', 'other', '--existing', 'replace')
+        expect(simpkv('copy', 'default', 'third', '--rollback',
+                      journal)).to have_attributes(code: 64, err: /another target/)
+      end
+
+      it 'keeps the journal to its owner' do
+        simpkv!('copy', 'default', 'other', '--existing', 'replace')
+        expect(File.stat(journal).mode & 0o777).to eq(0o600)
+      end
+    end
+
+    context 'with names that have capital letters' do
+      let(:site) do
+        { 'globals/Token' => document(1), 'globals/plain' => document(2),
+          'environments/production/App1/Key' => document(3) }
+      end
+
+      it 'names them, and stores nothing' do
+        expect(simpkv('copy', 'default', 'other'))
+          .to have_attributes(code: 65, err: %r{environments/production/App1/Key\n  globals/Token\nNothing was stored})
+        expect(everything('other')).to be_empty
+      end
+
+      it 'leaves them out with --capitals skip' do
+        expect(simpkv('copy', 'default', 'other', '--capitals', 'skip'))
+          .to have_attributes(code: 0, err: %r{'globals/Token' has capital letters: it is left out})
+        expect(everything('other')).to eq('globals/plain' => document(2))
+      end
+
+      it 'lower-cases them with --capitals lower' do
+        expect(simpkv('copy', 'default', 'other', '--capitals', 'lower').err)
+          .to include("'globals/Token' has capital letters: it becomes 'globals/token'")
+        expect(everything('other')).to eq('globals/token' => document(1), 'globals/plain' => document(2),
+                                          'environments/production/app1/key' => document(3))
+      end
+
+      it 'refuses to make one key of two' do
+        fill('default', 'globals/token' => document(4))
+        expect(simpkv('copy', 'default', 'other', '--capitals', 'lower'))
+          .to have_attributes(code: 65, err: %r{globals/Token, globals/token\nNothing was stored})
+        expect(everything('other')).to be_empty
+      end
+
+      it 'takes them where the target does' do
+        backends['other']['case_sensitive'] = true
+        simpkv!('copy', 'default', 'other')
+        expect(everything('other')).to eq(site)
+      end
+    end
+
+    it 'goes on after a kill, and then takes all of it back' do
+      fill('default', (1..3000).to_h { |number| ["globals/many/k#{number}", document(number)] })
+      2.times do |round|
+        arguments = ['copy', 'default', 'other', '--jobs', '1', *('--resume' if round.positive?)]
+        outcome = simpkv(*arguments) do |pid|
+          count = (round + 1) * 500
+          sleep 0.002 until Dir.glob(File.join(folder, 'other/globals/many/*')).length > count
+          Process.kill('KILL', pid)
+        end
+        expect(outcome.code).to eq(-9)
+      end
+      report = JSON.parse(simpkv!('copy', 'default', 'other', '--resume', '-o', 'json'))
+      expect(report).to include('keys' => 3006, 'verified' => true)
+      expect(everything('other')).to eq(everything('default'))
+
+      expect(Dir[File.join(folder, '*.journal')].length).to eq(1)
+      simpkv!('copy', 'default', 'other', '--rollback', journal)
+      expect(everything('other')).to be_empty
+    end
+
+    it 'says how to go on when it is interrupted' do
+      fill('default', (1..3000).to_h { |number| ["globals/many/k#{number}", document(number)] })
+      outcome = simpkv('copy', 'default', 'other', '--jobs', '1') do |pid|
+        sleep 0.002 until Dir.glob(File.join(folder, 'other/globals/many/*')).length > 300
+        Process.kill('INT', pid)
+      end
+      expect(outcome).to have_attributes(code: -2, err: /keys were stored; the same command with --resume goes on/)
+    end
+
+    it 'begins a journal with --resume where there is none: it may have been killed before' do
+      expect(simpkv('copy', 'default', 'other', '--resume')).to have_attributes(code: 0, err: /begins its own/)
+      expect(everything('other')).to eq(site)
+      expect(simpkv('copy', 'default', 'other', '--resume').code).to eq(0)
+    end
+
+    it 'says that it is not verified when a key could not be stored' do
+      fill('other', 'globals/host1' => document('a key, where a folder is needed'))
+      expect(JSON.parse(simpkv('copy', 'default', 'other', '-o',
+                               'json').out)).to include('failed' => 1, 'verified' => false)
+    end
+
+    describe 'with a journal' do
+      def lines
+        File.readlines(journal)
+      end
+
+      def write_journal(*changes)
+        FileUtils.mkdir_p(File.join(folder, 'other'))
+        header = { 'simpkv' => 'journal', 'version' => 1, 'source' => 'file/default',
+                   'target' => { 'type' => 'file', 'id' => 'other', 'root_path' => File.join(folder, 'other') } }
+        file = File.join(folder, 'simpkv-copy-9.journal')
+        File.write(file, [header, *changes].map { |line| "#{JSON.generate(line)}\n" }.join, perm: 0o600)
+        file
+      end
+
+      def change(path, old, new)
+        { 'path' => path, 'old' => old, 'new' => Digest::SHA256.hexdigest(new) }
+      end
+
+      it 'takes back to what another one had stored between a kill and the resumption' do
+        fill('other', 'globals/a' => 'ours')
+        write_journal(change('globals/a', nil, 'ours'), change('globals/a', 'theirs', 'ours'))
+        simpkv!('copy', 'default', 'other', '--rollback', journal)
+        expect(everything('other')).to eq('globals/a' => 'theirs')
+      end
+
+      it 'takes back all that it did in two runs' do
+        fill('other', 'globals/a' => 'ours', 'globals/b' => 'second')
+        write_journal(change('globals/a', nil, 'ours'), change('globals/a', nil, 'ours'),
+                      change('globals/b', 'old', 'first'), change('globals/b', 'first', 'second'))
+        simpkv!('copy', 'default', 'other', '--rollback', journal)
+        expect(everything('other')).to eq('globals/b' => 'old')
+      end
+
+      it 'leaves alone what was never done, and what somebody has deleted since' do
+        fill('other', 'globals/a' => 'old')
+        write_journal(change('globals/a', 'old', 'ours'), change('globals/b', 'old', 'ours'),
+                      change('globals/c', nil, 'ours'))
+        expect(simpkv('copy', 'default', 'other', '--rollback', journal))
+          .to have_attributes(code: 65, out: /^taken back: +0$/,
+                              err: %r{'globals/b': another one has changed it since\n\z})
+        expect(everything('other')).to eq('globals/a' => 'old')
+      end
+
+      it 'neither reads nor cuts one that another process is writing' do
+        write_journal(change('globals/a', nil, 'ours'))
+        File.write(journal, '{"path":', mode: 'a')
+        before = File.read(journal)
+        File.open(journal) do |stream|
+          stream.flock(File::LOCK_EX)
+          expect(simpkv('copy', 'default', 'other', '--resume', '--journal', journal))
+            .to have_attributes(code: 75, err: /another process is writing it/)
+          expect(simpkv('copy', 'default', 'other', '--rollback', journal)).to have_attributes(code: 75)
+        end
+        expect(File.read(journal)).to eq(before)
+      end
+
+      it 'goes on with one whose last line was cut' do
+        write_journal(change('globals/token', nil, site['globals/token']))
+        File.write(journal, '{"path":"globals/x', mode: 'a')
+        simpkv!('copy', 'default', 'other', '--resume')
+        expect(lines.map { |line| JSON.parse(line) }.last).to include('ended')
+      end
+
+      it 'refuses one that others can change, or a link, or a pipe' do
+        file = write_journal(change('globals/a', nil, 'ours'))
+        File.chmod(0o622, file)
+        expect(simpkv('copy', 'default', 'other', '--rollback',
+                      file)).to have_attributes(code: 77, err: /nobody else can change/)
+        File.chmod(0o600, file)
+        File.symlink(file, "#{folder}/link")
+        expect(simpkv('copy', 'default', 'other', '--rollback', 'link').code).to eq(66)
+        File.mkfifo("#{folder}/simpkv-copy-8.journal")
+        expect(simpkv('copy', 'default', 'other', '--rollback', 'simpkv-copy-8.journal').code).to eq(77)
+      end
+
+      it 'refuses one with a path that is not that of a key' do
+        ['notaroot', 'globals/../x', 'environments/x', 5].each do |path|
+          write_journal(change(path, 'x', 'y'))
+          expect(simpkv('copy', 'default', 'other', '--rollback', journal)).to have_attributes(code: 65, err: /damaged/)
+        end
+      end
+    end
+
+    it 'names files that no key can be called, and copies the others' do
+      fill('default', "globals/lat\xE9".b => document(1), "globals/esc\e[31m" => document(2))
+      outcome = simpkv('copy', 'default', 'other')
+      expect(outcome).to have_attributes(code: 65,
+                                         err: %r{'globals/esc\\x1B\[31m': no key.*'globals/lat\\xE9': no key}m)
+      expect(everything('other')).to eq(site)
+    end
+
+    it 'names the keys that could not be stored, and stores the others' do
+      fill('other', 'globals/host1' => document('a key, where a folder is needed'))
+      expect(simpkv('copy', 'default', 'other')).to have_attributes(code: 65, err: %r{'globals/host1/keytab': })
+      expect(everything('other').length).to eq(6)
+    end
+
+    it 'shows a bar with rate and time left on a terminal' do
+      config
+      PTY.spawn({ 'SIMPKV_CONFIG' => config }, RbConfig.ruby, Command::EXECUTABLE, 'copy', 'default', 'other',
+                chdir: folder) do |reader, _, pid|
+        shown = +''
+        begin
+          loop { shown << reader.readpartial(4096) }
+        rescue EOFError, Errno::EIO
+          Process.wait(pid)
+        end
+        expect(shown).to match(%r{storing \|=+\| 6 of 6, +\d+/s, Time: })
+      end
+    end
+
+    it 'writes plain lines elsewhere' do
+      expect(simpkv('copy', 'default', 'other').err).to match(%r{^storing: 6 of 6 keys, \d+/s$})
+    end
+  end
+
+  describe 'simpkv export and import' do
+    it 'bring everything back, to the byte' do
+      simpkv!('export', 'site.jsonl')
+      simpkv!('-b', 'other', 'import', 'site.jsonl')
+      expect(everything('other')).to eq(site)
+    end
+
+    it 'work through a pipe' do
+      exported = simpkv!('export')
+      expect(simpkv('-b', 'other', 'import', input: exported).code).to eq(0)
+      expect(everything('other')).to eq(site)
+    end
+
+    it 'keep documents that are not UTF-8' do
+      fill('default', 'globals/odd' => "\xFF\x00odd".b)
+      simpkv!('-b', 'other', 'import', input: simpkv!('export'))
+      expect(everything('other')['globals/odd'].b).to eq("\xFF\x00odd".b)
+    end
+
+    it 'fail when what they print does not get out' do
+      expect(Command.run(['export'], '', { 'SIMPKV_CONFIG' => config }, folder, out: '/dev/full'))
+        .to have_attributes(code: 74, err: /No space left/)
+    end
+
+    it 'write into a pipe and read from one' do
+      File.mkfifo(File.join(folder, 'pipe'))
+      reader = Thread.new { File.read(File.join(folder, 'pipe')) }
+      simpkv!('export', 'pipe', '--force')
+      exported = reader.value
+      expect(File.ftype(File.join(folder, 'pipe'))).to eq('fifo')
+      writer = Thread.new { File.write(File.join(folder, 'pipe'), exported) }
+      simpkv!('-b', 'other', 'import', 'pipe')
+      writer.join
+      expect(everything('other')).to eq(site)
+    end
+
+    it 'write a file that nobody else can read, and no part of one' do
+      simpkv!('export', 'site.jsonl')
+      expect(File.stat(File.join(folder, 'site.jsonl')).mode & 0o777).to eq(0o600)
+      expect(simpkv('export', 'site.jsonl')).to have_attributes(code: 73, err: /there already/)
+      simpkv!('export', '-e', 'dev', '--force', 'site.jsonl')
+      expect(File.foreach(File.join(folder, 'site.jsonl')).count).to eq(3)
+    end
+
+    it 'have a format that other programs can read' do
+      lines = simpkv!('export').lines
+      first, *keys, last = lines.map { |line| JSON.parse(line) }
+      expect(first).to include('simpkv' => 'export', 'version' => 1, 'from' => 'file/default')
+      expect(keys.to_h { |key| key.values_at('path', 'document') }).to eq(site)
+      expect(last).to eq('keys' => 6, 'sha256' => Digest::SHA256.hexdigest(lines[0..-2].join))
+    end
+
+    it 'import one environment out of all' do
+      simpkv!('-b', 'other', '-e', 'dev', 'import', input: simpkv!('export'))
+      expect(everything('other').keys).to eq(['environments/dev/app1/password'])
+    end
+
+    describe 'of a damaged export' do
+      let(:exported) { simpkv!('export') }
+
+      {
+        'cut between lines' => ->(text) { text.lines[0..-2].join },
+        'cut in a line' => ->(text) { text[0..-40] },
+        'with a line too few' => ->(text) { text.lines.tap { |lines| lines.delete_at(2) }.join },
+        'with another document' => ->(text) { text.sub('quotes', 'pl4nted') },
+        'with more behind its end' => ->(text) { "#{text}{}\n" },
+        'with a key twice' => ->(text) { text.lines.insert(2, text.lines[1]).join },
+        'with a path that leads elsewhere' => ->(text) { text.sub('globals/token', 'globals/../x') },
+        'with a path that is no key' => ->(text) { text.sub('globals/token', 'environments/production') },
+        'with a path outside' => ->(text) { text.sub('globals/token', 'elsewhere/token') },
+        'without a document' => ->(text) { text.sub('"document":', '"other":') },
+        'that is something else' => ->(_) { "a: b\n" },
+        'that is empty' => ->(_) { '' }
+      }.each do |what, damage|
+        it "store nothing: #{what}" do
+          outcome = simpkv('-b', 'other', 'import', input: damage.call(exported))
+          expect(outcome).to have_attributes(code: 65, err: /standard input.*Nothing was stored/)
+          expect(outcome.err).not_to include('pl4nted')
+          expect(everything('other')).to be_empty
+        end
+      end
+    end
+
+    it 'take an import back' do
+      simpkv!('export', 'site.jsonl')
+      fill('other', 'globals/token' => document('theirs'))
+      simpkv!('-b', 'other', 'import', 'site.jsonl', '--existing', 'replace')
+      simpkv!('-b', 'other', 'import', '--rollback', journal)
+      expect(everything('other')).to eq('globals/token' => document('theirs'))
+    end
+  end
+end

@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+require_relative 'conformance_helper'
+
+Conformance.describe 'Creating and replacing on condition' do
+  describe 'get_or_create' do
+    it 'makes a key that is not there, and answers it' do
+      expect(get_or_create('made/one', { 'by' => 'me' }) { |key| "for #{key}" })
+        .to eq('value' => 'for made/one', 'metadata' => { 'by' => 'me' })
+      expect(get('made/one')).to eq('value' => 'for made/one', 'metadata' => { 'by' => 'me' })
+    end
+
+    it 'answers a key that is there, and does not run the block' do
+      put('made/two', 'first', { 'm' => 1 })
+      ran = false
+      expect(get_or_create('made/two', { 'm' => 2 }) do |_|
+        ran = true
+      end).to eq('value' => 'first', 'metadata' => { 'm' => 1 })
+      expect(ran).to be(false)
+    end
+
+    it 'takes a value instead of a block' do
+      expect(get_or_create('made/three', 'mine')).to eq('value' => 'mine')
+      expect(get_or_create('made/three', 'yours', { 'm' => 1 })).to eq('value' => 'mine')
+    end
+
+    it 'answers what another one has stored while the block ran' do
+      found = get_or_create('made/four') do |_|
+        put('made/four', 'theirs')
+        'mine'
+      end
+      expect(found).to eq('value' => 'theirs')
+      expect(get('made/four')).to eq('value' => 'theirs')
+    end
+
+    it 'answers false and other values as they are' do
+      [false, 0, '', [], {}, 1.5].each_with_index do |value, index|
+        expect(get_or_create("made/odd#{index}") { |_| value }).to eq('value' => value)
+        expect(get_or_create("made/odd#{index}") { |_| 'another' }).to eq('value' => value)
+      end
+    end
+
+    it 'keeps a Sensitive as one' do
+      secret = Puppet::Pops::Types::PSensitiveType::Sensitive.new('s')
+      expect(get_or_create('made/secret') { |_| secret }['value'].unwrap).to eq('s')
+      expect(get_or_create('made/secret') { |_| 'x' }['value'].unwrap).to eq('s')
+    end
+
+    it 'stores nothing when the block fails, and lets its error through' do
+      expect { get_or_create('made/none') { |_| raise ArgumentError, 'of the block' } }.to raise_error('of the block')
+      expect(exists('made/none')).to be(false)
+    end
+
+    it 'refuses a block that answers undef' do
+      expect do
+        get_or_create('made/none') do |_|
+          nil
+        end
+      end.to raise_error(ArgumentError, %r{key='made/none': the block answers})
+    end
+
+    it 'refuses what is a folder' do
+      put('made/folder/x', 1)
+      next if trait?(:shares_names)
+
+      expect do
+        get_or_create('made/folder') do |_|
+          1
+        end
+      end.to raise_error(RuntimeError, %r{get_or_create with key='made/folder'})
+    end
+  end
+
+  describe 'compare_and_put' do
+    it 'stores a new key where none is expected' do
+      expect(compare_and_put('cas/new', nil, 1)).to be(true)
+      expect(compare_and_put('cas/new', nil, 2)).to be(false)
+      expect(get('cas/new')).to eq('value' => 1)
+    end
+
+    it 'replaces the expected value, whatever its metadata' do
+      put('cas/old', { 'b' => [1, nil], 'a' => 2.5 }, { 'm' => 1 })
+      expect(compare_and_put('cas/old', { 'b' => [1, nil], 'a' => 2.5 }, 'new', { 'm' => 2 })).to be(true)
+      expect(get('cas/old')).to eq('value' => 'new', 'metadata' => { 'm' => 2 })
+    end
+
+    it 'leaves another value' do
+      put('cas/other', 'a  b')
+      expect(compare_and_put('cas/other', 'a b', 'c')).to be(false)
+      expect(get('cas/other')).to eq('value' => 'a  b')
+    end
+
+    it 'tells 1 from 1.0 and from "1"' do
+      put('cas/one', 1)
+      expect(compare_and_put('cas/one', 1.0, 2)).to be(false)
+      expect(compare_and_put('cas/one', '1', 2)).to be(false)
+      expect(compare_and_put('cas/one', 1, 2)).to be(true)
+    end
+
+    it 'leaves a key whose value is undef where none is expected' do
+      store_raw('cas/null', '{"value":null,"metadata":{}}')
+      expect(compare_and_put('cas/null', nil, 1)).to be(false)
+    end
+
+    it 'stores nothing where a value is expected and there is none' do
+      expect(compare_and_put('cas/none', 'x', 'y')).to be(false)
+      expect(exists('cas/none')).to be(false)
+    end
+
+    it 'says that it stored what is stored already' do
+      put('cas/same', 'x')
+      expect(compare_and_put('cas/same', 'x', 'x')).to be(true)
+    end
+
+    it 'compares a Sensitive with a Sensitive' do
+      sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive
+      put('cas/secret', sensitive.new('a'))
+      expect(compare_and_put('cas/secret', 'a', 'b')).to be(false)
+      expect(compare_and_put('cas/secret', sensitive.new('a'), sensitive.new('b'))).to be(true)
+      expect(get('cas/secret')['value'].unwrap).to eq('b')
+    end
+  end
+end

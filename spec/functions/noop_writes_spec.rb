@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+
+# What the functions that write do for a node that runs in noop.
+RSpec.describe "The option 'noop_writes'" do
+  let(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'noop' } } }) }
+  let(:stored) { MemoryStore.entries('memory/noop') }
+
+  before { world.call('simpkv::put', 'a/there', 'old', { 'm' => 1 }) }
+
+  after do
+    world.close
+    MemoryStore.clear
+  end
+
+  def keys
+    stored.compact.transform_values { |document| JSON.parse(document)['value'] }
+  end
+
+  # Compiles a manifest for a node.
+  def compile(manifest, noop: true)
+    world.compile(manifest, facts: { 'clientnoop' => noop })
+  end
+
+  skipping = "{ 'noop_writes' => 'skip' }"
+
+  {
+    "simpkv::put('a/new', 1, {}, #{skipping})" => "put with key='a/new'",
+    "simpkv::delete('a/there', #{skipping})" => "delete with key='a/there'",
+    "simpkv::deletetree('a', #{skipping})" => "deletetree with keydir='a'",
+    "simpkv::put_many({ 'a/new' => { 'value' => 1 } }, #{skipping})" => "put_many with keys='a/new'",
+    "simpkv::compare_and_put('a/there', 'old', 'new', {}, #{skipping})" => "compare_and_put with key='a/there'",
+    "simpkv::get_or_create('a/new', {}, #{skipping}) |$key| { 'made' }" => "get_or_create with key='a/new'"
+  }.each do |call, what|
+    it "skips #{what[/\w+/]}, with a notice" do
+      compile(call)
+      expect(keys).to eq('environments/production/a/there' => 'old')
+      expect(world.notices).to include("simpkv::#{what} is not done: this node runs in noop, and 'noop_writes' is skip")
+    end
+  end
+
+  it 'is write, unless set' do
+    compile("simpkv::put('a/new', 1)")
+    expect(keys).to include('environments/production/a/new' => 1)
+  end
+
+  it 'does not count for a node that does not run in noop' do
+    compile("simpkv::put('a/new', 1, {}, #{skipping})", noop: false)
+    expect(keys).to include('environments/production/a/new' => 1)
+  end
+
+  it 'has get_or_create answer the value that it would have stored, or what is there' do
+    compile(<<~PUPPET)
+      notice(simpkv::get_or_create('a/new', { 'm' => 2 }, #{skipping}) |$key| { "for ${key}" })
+      notice(simpkv::get_or_create('a/there', {}, #{skipping}) |$key| { 'not run' })
+    PUPPET
+    expect(world.notices).to include('{value => for a/new, metadata => {m => 2}}',
+                                     '{value => old, metadata => {m => 1}}')
+  end
+
+  it 'has compare_and_put answer false, and put_many nothing stored' do
+    compile(<<~PUPPET)
+      notice(simpkv::compare_and_put('a/there', 'old', 'new', {}, #{skipping}))
+      notice(simpkv::put_many({ 'a/new' => { 'value' => 1 } }, #{skipping}))
+    PUPPET
+    expect(world.notices).to include('false', '{stored => [], errors => {}}')
+  end
+
+  it 'reads as usual' do
+    compile("notice(simpkv::get('a/there', #{skipping})['value'])")
+    expect(world.notices).to include('old')
+  end
+
+  it 'refuses another word' do
+    expect { compile("simpkv::put('a', 1, {}, { 'noop_writes' => 'maybe' })") }
+      .to raise_error(Puppet::Error, /'noop_writes' in simpkv configuration must be a String, write or skip/)
+  end
+end

@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+require_relative '../support/ldap_store'
+
+Directories::ALL.each do |server, layout, tags|
+  RSpec.describe "Many keys in a directory at once, #{server} #{layout}", **tags do
+    include_context 'with a directory', server, layout: layout, limits: true
+
+    let(:documents) { (1..1100).to_h { |n| ["environments/production/hosts/h#{n}", document(n)] } }
+
+    def document(value)
+      Simpkv::Codec.encode(value)
+    end
+
+    # What a call answers, or raises.
+    def outcome
+      yield
+    rescue Simpkv::Error => e
+      e
+    end
+
+    def listed(folder)
+      store.list(folder)[:keys].transform_keys { |name| "#{folder}/#{name}" }
+    end
+
+    it 'are written, left as they are, changed, and read' do
+      expect(store.put_many(documents, condition: :absent)).to eq(documents.transform_values { true })
+      expect(listed('environments/production/hosts')).to eq(documents)
+      expect(store.put_many(documents)).to eq(documents.transform_values { false })
+      changed = documents.transform_values.with_index { |old, n| n % 3 == 1 ? document("now #{n}") : old }
+      expect(store.put_many(changed)).to eq(documents.to_h { |key, old| [key, changed[key] != old] })
+      expect(listed('environments/production/hosts')).to eq(changed)
+      found = store.get_many(changed.keys)
+      expect(found).to eq(changed)
+      expect(found.keys).to eq(changed.keys)
+      expect(found.values.map(&:encoding).uniq).to eq([Encoding::UTF_8])
+    end
+
+    it 'come to what each would alone, with the same words' do
+      store.put_many({ 'globals/a' => document(1), 'globals/f/k' => document(1) })
+      batch = {
+        'globals/a' => document(2), 'globals/f' => document(1), 'globals/new/deep/down/k' => document(1),
+        'globals' => '1', 'globals/empty' => '', 'globals/bytes' => "\xff", 'globals/../x' => '1',
+        'globals/large' => 'x' * 20_000_000, "globals/#{'n' * 300}" => '1',
+        'globals/greek/κλειδί' => document('é'), 'globals/last' => document(1)
+      }
+      others = open_store('id' => id.tr('i', 'j'))
+      others.put_many({ 'globals/a' => document(1), 'globals/f/k' => document(1) })
+      found = store.put_many(batch, condition: :absent)
+      alone = batch.to_h { |key, value| [key, outcome { others.put(key, value, condition: :absent) }] }
+      expect(found.transform_values { |came| [came.class, came.to_s] })
+        .to eq(alone.transform_values { |came| [came.class, came.to_s] })
+      expect(found.values.grep(Simpkv::Error).map(&:status).uniq)
+        .to include(:exists, :invalid, :too_large, :is_folder)
+      expect(store.get_many(batch.keys).transform_values(&:to_s))
+        .to eq(batch.keys.to_h { |key| [key, outcome { others.get(key) }.to_s] })
+    end
+
+    it 'are counted as so many operations' do
+      apart = open_apart
+      operations = lambda do
+        Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.sum do |counted|
+          counted['operations'].values_at('get', 'put').sum
+        end
+      end
+      before = operations.call
+      apart.put_many(documents.first(50).to_h, condition: :absent)
+      apart.get_many(documents.keys.first(40))
+      expect(operations.call - before).to be_between(90, 91)
+    end
+
+    it 'are written by several at once, each once' do
+      written = Array.new(4) { open_store }.map do |one|
+        Thread.new { one.put_many(documents, condition: :absent) }
+      end.map(&:value)
+      expect(written.flat_map(&:values).grep_v(Simpkv::ExistsError)).to eq([true] * documents.length)
+      expect(listed('environments/production/hosts')).to eq(documents)
+    end
+  end
+end
+
+RSpec.describe 'Many keys in a directory that is not there' do
+  include_context 'with slapd'
+
+  it 'are an error each' do
+    store = open_store('ldap_uri' => 'ldap://127.0.0.1:1', 'retries' => 0)
+    found = store.put_many({ 'globals/a' => '1', 'globals/b' => '2' })
+    expect(found.values).to all(be_a(Simpkv::UnavailableError))
+    expect(found['globals/b'].message).to include("'globals/b' was not reached", 'ldap://127.0.0.1:1')
+    expect(store.get_many(%w[globals/a globals/b]).values).to all(be_a(Simpkv::UnavailableError))
+  end
+
+  it 'are late, each of them, when the server is silent' do
+    apart = open_apart('operation_timeout_seconds' => 0.5)
+    apart.put('globals/a', '1')
+    found = nil
+    directory.freeze_process { found = apart.put_many((1..300).to_h { |n| ["globals/k#{n}", '1'] }) }
+    expect(found.values).to all(be_a(Simpkv::TimeoutError))
+  end
+
+  context 'when a thread is interrupted', needs: :cext do
+    it 'leaves it at what was written' do
+      apart = open_apart
+      apart.put('globals/a', '1')
+      thread = Thread.new { apart.put_many((1..300).to_h { |n| ["globals/i#{n}", '1'] }, condition: :absent) }
+      thread.report_on_exception = false
+      directory.freeze_process do
+        sleep 0.2
+        thread.raise(IOError, 'enough')
+        expect { thread.value }.to raise_error(IOError, 'enough')
+      end
+      expect(apart.put_many({ 'globals/after' => '1' })).to eq('globals/after' => true)
+    end
+
+    it 'does not mind a harmless one: each is written, and said to be' do
+      apart = open_apart
+      apart.put('globals/a', '1')
+      batch = (1..3000).to_h { |n| ["globals/s#{n}", %({"value":#{n}})] }
+      count = 0
+      previous = trap(:USR1) { count += 1 }
+      sender = Process.spawn('sh', '-c', 'while kill -USR1 "$0" 2> /dev/null; do sleep 0.002; done', Process.pid.to_s)
+      sleep 0.01 until count.positive?
+      frozen = Thread.new { 3.times { sleep(0.05) || directory.freeze_process { sleep 0.4 } } }
+      expect(apart.put_many(batch, condition: :absent)).to eq(batch.transform_values { true })
+      frozen.join
+      expect(apart.get_many(batch.keys)).to eq(batch)
+      expect(count).to be > 20
+    ensure
+      Process.kill(:KILL, sender)
+      Process.wait(sender)
+      trap(:USR1, previous)
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+require_relative '../support/ldap_store'
+
+[Slapd, Ds389].each do |server|
+  RSpec.describe "Entries of a directory that are no keys, #{server}" do
+    include_context 'with a directory', server
+
+    let(:base) { "ou=#{id},#{DirectoryServer::BASE_DN}" }
+    let(:unit) { { 'objectClass' => %w[top organizationalUnit], 'ou' => [id] } }
+
+    it 'are read, all of an entry or some of it, as the server spells it' do
+      # 389-DS repeats the spelling of who asks.
+      name = server == Slapd ? 'namingContexts' : 'NAMINGCONTEXTS'
+      expect(store.read_entry('', %w[NAMINGCONTEXTS])).to eq(name => [DirectoryServer::SUFFIX])
+      expect(store.read_entry(DirectoryServer::BASE_DN, %w[ou description])).to eq('ou' => ['simpkv'])
+      all = store.read_entry(DirectoryServer::BASE_DN, [])
+      expect(all['objectClass']).to include('organizationalUnit')
+      expect(all.values.flatten.map(&:encoding).uniq).to eq([Encoding::UTF_8])
+      expect(store.read_entry(DirectoryServer::BASE_DN, %w[+]).keys).to include('modifyTimestamp')
+      expect(store.read_entry(DirectoryServer::BASE_DN, %w[1.1])).to eq({})
+    end
+
+    it 'are added once, and below others' do
+      expect(store.add_entry(base, unit)).to be(true)
+      expect(store.add_entry(base, unit)).to be(false)
+      expect(store.read_entry(base, %w[ou objectClass])).to eq(unit)
+      expect(directory.entry(base, 'ou')).to eq('dn' => [base], 'ou' => [id])
+      expect { store.add_entry("ou=a,ou=b,#{base}", unit) }
+        .to raise_error(Simpkv::NotFoundError, /Adding 'ou=a,ou=b,.*' failed: there is no entry above it/)
+    end
+
+    it 'take further values, all of them or none' do
+      store.add_entry(base, unit)
+      expect(store.extend_entry(base, 'description' => %w[one äöü], 'l' => ['here'])).to be(true)
+      expect(store.extend_entry(base, 'description' => %w[three one])).to be(false)
+      found = store.read_entry(base, %w[description l])
+      expect(found.transform_values(&:sort)).to eq('description' => %w[one äöü], 'l' => ['here'])
+    end
+
+    it 'may be missing' do
+      missing = "ou=none,#{base}"
+      expect { store.read_entry(missing, []) }
+        .to raise_error(Simpkv::NotFoundError, /Cannot read '#{missing}': there is no such entry \(ldapi:/)
+      expect { store.extend_entry(missing, 'l' => ['x']) }.to raise_error(Simpkv::NotFoundError, /no such entry/)
+    end
+
+    it 'are refused with the words of the server, and without values' do
+      { { 'objectClass' => ['top'], 'ou' => [id], 'colour' => ['hush'] } => /colour|not allowed/,
+        unit.merge('preferredDeliveryMethod' => ['hush hush']) => /syntax/i,
+        unit.merge('objectClass' => %w[top hushed]) => /object ?class/i }.each do |attributes, words|
+        expect { store.add_entry(base, attributes) }.to raise_error(Simpkv::UnavailableError) { |error|
+          expect(error.message).to match(/Adding '#{base}' failed: .* answered \d+ to '/).and match(words)
+          expect(error.message).not_to include('hush hush')
+        }
+      end
+      expect { store.read_entry(base, []) }.to raise_error(Simpkv::NotFoundError)
+    end
+
+    it 'are denied to who has no rights' do
+      stranger = open_store('admin_dn' => DirectoryServer::STRANGER_DN)
+      expect { stranger.read_entry(DirectoryServer::BASE_DN, []) }.to raise_error(Simpkv::Error, /BASE|simpkv/)
+      expect { stranger.add_entry(base, unit) }.to raise_error(Simpkv::Error)
+      expect { store.extend_entry(DirectoryServer::SUFFIX, 'l' => ['x']) }.to raise_error(Simpkv::Error)
+    end
+
+    it 'have DNs' do
+      expect { store.read_entry('no DN', []) }.to raise_error(Simpkv::InvalidError, /'no DN'/)
+      expect { store.add_entry('no DN', unit) }.to raise_error(Simpkv::InvalidError, /'no DN'/)
+      expect { store.add_entry(base, {}) }.to raise_error(Simpkv::InvalidError)
+    end
+
+    it 'are set up by who has the rights to' do
+      root = open_store('admin_dn' => server::ROOT_DN)
+      dn = "ou=#{id},#{DirectoryServer::SUFFIX}"
+      expect(root.add_entry(dn, unit)).to be(true)
+      expect(root.extend_entry(dn, 'l' => ['here'])).to be(true)
+      expect(root.read_entry(dn, %w[l])).to eq('l' => ['here'])
+    end
+  end
+end

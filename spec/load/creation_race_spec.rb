@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+require_relative '../support/directory_server'
+require_relative '../support/ds389'
+require_relative '../support/slapd'
+
+# Many catalogs that make the same keys at the same moment, as compilers do that are given a run each.
+RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
+  processes = 16
+  keys = 1000
+
+  # Runs a block in each process, all from the same moment on.
+  #
+  # @yieldparam world [PuppetWorld] each with a catalog of its own
+  # @return [Array<Object>] what the blocks answer, as JSON has it
+  def at_once(count, site, environments: ['production'])
+    gate, opener = IO.pipe
+    children = Array.new(count) do |number|
+      world = -> { PuppetWorld.new(environment: environments[number % environments.length], hiera: site) }
+      begun(gate, opener, world) { |made| yield(made, number) }
+    end
+    sleep 1
+    [gate, opener].each(&:close)
+    outcomes = children.map { |_, reader| JSON.parse(reader.read) }
+    outcomes.map { |outcome| outcome.fetch('answers') { raise outcome['failed'] } }
+  ensure
+    children.map(&:first).each { |pid| Process.wait(pid) }
+  end
+
+  # @return [Array(Integer, IO)] a process, and where it writes what the block comes to
+  def begun(gate, opener, world, &block)
+    reader, writer = IO.pipe
+    pid = fork do
+      opener.close
+      answer(writer, gate, world, &block)
+    end
+    writer.close
+    [pid, reader]
+  end
+
+  # In a process of its own, which must not go on with the parent's examples.
+  def answer(writer, gate, world)
+    made = world.call
+    made.adapter
+    gate.read
+    writer.write(JSON.generate('answers' => yield(made)))
+  rescue Exception => e # rubocop:disable Lint/RescueException -- the parent raises it
+    writer.write(JSON.generate('failed' => "#{e.class}: #{e.message}"))
+  ensure
+    writer.close
+    exit!(0)
+  end
+
+  # What a block answers for each key, which every process has in an order of its own.
+  def in_disorder(count, number)
+    answers = (1..count).to_a.shuffle(random: Random.new(number)).map { |key| [key, yield(key)] }
+    answers.sort_by(&:first).map(&:last)
+  end
+
+  backends = {
+    'files' => lambda { |&block|
+      Dir.mktmpdir do |dir|
+        block.call('type' => 'file', 'id' => 'race', 'root_path' => "#{dir}/k")
+      end
+    },
+    'OpenLDAP' => lambda { |&block|
+      Slapd.run(limits: true) do |server|
+        block.call(server.options('type' => 'ldap', 'id' => 'race'))
+      end
+    },
+    '389-DS' => lambda { |&block|
+      Ds389.run(limits: true) do |server|
+        block.call(server.options('type' => 'ldap', 'id' => 'race'))
+      end
+    }
+  }
+
+  backends.each do |name, with|
+    context "with #{name}" do
+      it 'that get or create the same keys all get one value of each, the stored one' do
+        with.call do |backend|
+          site = { 'backends' => { 'default' => backend } }
+          answers = at_once(processes, site) do |world, number|
+            in_disorder(keys, number) do |key|
+              world.call('simpkv::get_or_create', "race/k#{key}") { |_| "of process #{number}" }['value']
+            end
+          end
+          one_for_all = answers.transpose.map(&:uniq)
+          expect(one_for_all.map(&:length).uniq).to eq([1])
+          world = PuppetWorld.new(hiera: site)
+          stored = world.call('simpkv::list', 'race')['keys']
+          expect((1..keys).map { |key| stored["k#{key}"]['value'] }).to eq(one_for_all.flatten)
+          # That they did meet: no single one made all.
+          expect(one_for_all.flatten.uniq.length).to be > 1
+          world.close
+        end
+      end
+
+      it 'that compile the example of the README, in two environments, have one password' do
+        example = File.read(File.join(PuppetWorld::PROJECT,
+                                      'README.md'))[/^\$password = simpkv::get_or_create.*?^}.*?$/m]
+        with.call do |backend|
+          passwords = at_once(processes, { 'backends' => { 'default' => backend } },
+                              environments: %w[production dev]) do |world, _|
+            world.compile("#{example}\nnotice($password.unwrap)")
+            world.notices.grep(/\A\h{48}\z/)
+          end
+          expect(passwords.flatten.length).to eq(processes)
+          expect(passwords.flatten.uniq.length).to eq(1)
+        end
+      end
+
+      it 'that compare and put the same new keys store each once' do
+        with.call do |backend|
+          site = { 'backends' => { 'default' => backend } }
+          answers = at_once(processes, site) do |world, number|
+            in_disorder(keys, number) { |key| world.call('simpkv::compare_and_put', "race/k#{key}", nil, number) }
+          end
+          expect(answers.transpose.map { |each| each.count(true) }.uniq).to eq([1])
+        end
+      end
+
+      # On 389-DS the server itself replaces a value twice now and then: docs/adr/0013.
+      next if name == '389-DS'
+
+      it 'that count one key up lose no count' do
+        with.call do |backend|
+          site = { 'backends' => { 'default' => backend } }
+          world = PuppetWorld.new(hiera: site)
+          world.call('simpkv::put', 'race/count', 0)
+          counted = at_once(processes, site) do |each, _|
+            (1..100).count do
+              last = each.call('simpkv::get', 'race/count')['value']
+              each.call('simpkv::compare_and_put', 'race/count', last, last + 1)
+            end
+          end
+          expect(world.call('simpkv::get', 'race/count')['value']).to eq(counted.sum)
+          world.close
+        end
+      end
+    end
+  end
+end
