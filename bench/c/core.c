@@ -91,7 +91,7 @@ static size_t key_of(char *key, const client *c, const char *name, long number)
 static void get_key(client *c, const char *key, size_t len)
 {
     skv_cancel_reset(c->cancel);
-    check(c, "get", skv_get(c->store, key, len, TIMEOUT_MS, c->cancel, c->reply));
+    check(c, "get", skv_get(c->store, key, len, SKV_GET_ANY, TIMEOUT_MS, c->cancel, c->reply));
 }
 
 static void put_key(client *c, const char *key, size_t len, long which)

@@ -102,6 +102,7 @@ typedef struct call {
     VALUE (*convert)(struct call *);
     VALUE key, document, expect; /* frozen Strings */
     int condition;
+    int flags;   /* SKV_GET_* */
     int refusal; /* a status that is an answer, too */
     int64_t timeout_ms;
     skv_cancel *cancel;
@@ -255,7 +256,7 @@ static VALUE to_kind(call *c)
 
 static int run_get(call *c)
 {
-    return skv_get(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply);
+    return skv_get(c->native->store, BYTES(c->key), c->flags, c->timeout_ms, c->cancel, c->reply);
 }
 
 static int run_kind(call *c)
@@ -293,9 +294,13 @@ static int run_deletetree(call *c)
     return note_deletion(c, skv_deletetree(c->native->store, BYTES(c->key), c->timeout_ms, c->cancel, c->reply));
 }
 
-static VALUE store_get(VALUE self, VALUE key, VALUE timeout_ms)
+static VALUE store_get(VALUE self, VALUE key, VALUE latest, VALUE timeout_ms)
 {
-    call c = {.run = run_get, .convert = to_data, .key = skv_rb_bytes(key), .timeout_ms = NUM2LL(timeout_ms)};
+    call c = {.run = run_get,
+              .convert = to_data,
+              .key = skv_rb_bytes(key),
+              .flags = RTEST(latest) ? SKV_GET_LATEST : SKV_GET_ANY,
+              .timeout_ms = NUM2LL(timeout_ms)};
 
     return perform(self, &c);
 }
@@ -618,7 +623,7 @@ void skv_rb_init_store(VALUE native)
     id_errors = rb_intern("errors");
     rb_define_alloc_func(class, store_alloc);
     rb_define_method(class, "initialize", store_initialize, 2);
-    rb_define_method(class, "get", store_get, 2);
+    rb_define_method(class, "get", store_get, 3);
     rb_define_method(class, "kind", store_kind, 2);
     rb_define_method(class, "put", store_put, 5);
     rb_define_method(class, "put_many", store_put_many, 3);

@@ -53,11 +53,13 @@ module Simpkv
     # Reads a key.
     #
     # @param key [String]
+    # @param latest [Boolean] whether to ask the server that is written to, this time, where `write_uri` is another than
+    #   `ldap_uri`: for who decides on a write by what is stored
     # @return [String] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
     # @raise [TimeoutError] another process kept the key locked, or the server did not answer in time: as for all calls
-    def get(key)
-      @native.get(key, @timeout_ms)
+    def get(key, latest: false)
+      @native.get(key, latest, @timeout_ms)
     end
 
     # Whether there is a key or a folder of that name.

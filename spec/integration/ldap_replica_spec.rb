@@ -140,6 +140,15 @@ RSpec.describe 'A store on replicas' do
       expect(store.list('globals')).to eq(keys: {}, folders: ['a'], errors: {})
     end
 
+    it 'reads what its supplier has when asked for the latest, and goes on to read what the replica has' do
+      outdated('globals/a/k', document(1), document(2))
+      late = open_on(lagging.uri)
+      expect([late.get('globals/a/k', latest: true), late.get('globals/a/k')]).to eq([document(2), document(1)])
+      writer.put('globals/new', document(3))
+      expect(late.get('globals/new', latest: true)).to eq(document(3))
+      expect { late.get('globals/new') }.to raise_error(Simpkv::NotFoundError)
+    end
+
     it 'reads, once it has written, what it wrote' do
       outdated('globals/a/k', document(1), document(2))
       late = open_on(lagging.uri)

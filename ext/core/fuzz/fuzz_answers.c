@@ -108,7 +108,7 @@ static void call(uint8_t which, skv_reply *reply)
 {
     switch (which % 9) {
     case 0:
-        skv_get(store, KEY, CALL_MS, NULL, reply);
+        skv_get(store, KEY, SKV_GET_ANY, CALL_MS, NULL, reply);
         break;
     case 1:
         skv_exists(store, KEY, CALL_MS, NULL, reply);

@@ -78,11 +78,11 @@ static void list(void)
 static void use(const char *key, size_t key_len, const char *contents, size_t size)
 {
     list();
-    if (skv_get(store, key, key_len, CALL_MS, NULL, reply) != SKV_OK)
+    if (skv_get(store, key, key_len, SKV_GET_ANY, CALL_MS, NULL, reply) != SKV_OK)
         return;
     assert(skv_reply_size(reply) == size && memcmp(skv_reply_data(reply), contents, size) == 0);
     assert(skv_put(store, key, key_len, NEW, SKV_PUT_EXPECT, contents, size, CALL_MS, NULL, reply) == SKV_OK);
-    assert(skv_get(store, key, key_len, CALL_MS, NULL, reply) == SKV_OK);
+    assert(skv_get(store, key, key_len, SKV_GET_ANY, CALL_MS, NULL, reply) == SKV_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -238,9 +238,13 @@ SKV_API void skv_close(skv_store *store);
  * SKV_UNAVAILABLE. Thread-safe, all of them.
  */
 
+/* Which server skv_get() asks, of a store that reads and writes at different ones. */
+#define SKV_GET_ANY 0    /* one of ldap_uri, which may lag behind; of write_uri once the store has written */
+#define SKV_GET_LATEST 1 /* one of write_uri, this time: for who decides on a write by what is stored */
+
 /* Reads a key: the data are its document. SKV_OK, SKV_NOT_FOUND, SKV_IS_FOLDER. */
-SKV_API int skv_get(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
-                    skv_reply *reply);
+SKV_API int skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
+                    skv_cancel *cancel, skv_reply *reply);
 
 /* Whether there is a key or a folder of that name: the number is a SKV_KIND_*. SKV_OK. What cannot be determined is an
  * error, not SKV_KIND_NONE. */

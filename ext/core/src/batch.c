@@ -265,7 +265,7 @@ static void each(skv_store *store, skv_batch *batch, bool puts)
             status = skv_fail(batch->each, SKV_INTERRUPTED, "interrupted");
         else
             status = puts ? store->ops->put(store, &record->key, &args, &wait, batch->each)
-                          : store->ops->get(store, &record->key, &wait, batch->each);
+                          : store->ops->get(store, &record->key, SKV_GET_ANY, &wait, batch->each);
         skv_batch_decide(batch, record);
         if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
             skv_batch_stop(batch);

@@ -47,19 +47,22 @@ static int attempt_get(skv_ldap_call *call)
     return call->reply->status;
 }
 
-bool skv_ldap_get_one(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
 {
     skv_ldap_call call;
+    int status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, wait, reply);
 
-    if (skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, wait, reply) == SKV_OK)
+    if (flags & SKV_GET_LATEST)
+        call.pool = call.store->writes;
+    if (status == SKV_OK)
         skv_ldap_run(&call, attempt_get);
     skv_ldap_end(&call);
     return reply->status == SKV_OK || !call.gone;
 }
 
-int skv_ldap_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
 {
-    skv_ldap_get_one(store, key, wait, reply);
+    skv_ldap_get_one(store, key, flags, wait, reply);
     return reply->status;
 }
 

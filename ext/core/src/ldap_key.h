@@ -6,9 +6,9 @@
 #include "ldap_call.h"
 
 /* ldap_get.c */
-int skv_ldap_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
 /* The same for one of many: false if it failed in a way in which all others would. */
-bool skv_ldap_get_one(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
 
 int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
 

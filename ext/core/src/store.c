@@ -102,14 +102,17 @@ int skv_refuse_structure(const skv_key *key, skv_reply *reply)
     return skv_fail(reply, SKV_IS_FOLDER, "Key specifies a folder: '%s'", key->len ? key->path : "/");
 }
 
-int skv_get(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+int skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms, skv_cancel *cancel,
+            skv_reply *reply)
 {
     key_call call;
     int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
-    return store->ops->get(store, &call.key, &call.wait, reply);
+    if (flags & ~SKV_GET_LATEST)
+        return skv_fail(reply, SKV_INVALID, "unknown flags %d", flags);
+    return store->ops->get(store, &call.key, flags, &call.wait, reply);
 }
 
 int skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,

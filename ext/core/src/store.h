@@ -34,7 +34,7 @@ typedef struct skv_batch skv_batch;
  * several threads at once. */
 typedef struct skv_store_ops {
     void (*close)(skv_store *store);
-    int (*get)(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+    int (*get)(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
     int (*exists)(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
     int (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
     /* Decide each record of a batch, or stop it: batch.h. */

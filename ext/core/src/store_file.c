@@ -13,10 +13,11 @@ static void store_close(skv_store *store)
     skv_free(store);
 }
 
-static int store_get(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+static int store_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
 {
     skv_file_call call;
 
+    (void)flags;
     if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
         skv_key_read(&call);
     skv_file_end(&call);

@@ -144,7 +144,7 @@ static void compare_contents(skv_store *one, skv_store *many)
     CHECK(batch_get(many, LONG_MS, NULL) == SKV_OK);
     for (size_t i = 0; i < batch_count; i++)
         for (size_t j = 0; j < 2; j++) {
-            int status = skv_get(stores[j], batch[i].key, strlen(batch[i].key), LONG_MS, NULL, reply);
+            int status = skv_get(stores[j], batch[i].key, strlen(batch[i].key), SKV_GET_ANY, LONG_MS, NULL, reply);
 
             compare_outcome(i, status == SKV_OK ? skv_reply_data(reply) : skv_reply_message(reply));
         }

@@ -31,7 +31,7 @@ int put(const char *key, const char *document)
 int get_within(const char *key, int64_t timeout_ms)
 {
     made++;
-    return skv_get(store, key, strlen(key), timeout_ms, NULL, reply);
+    return skv_get(store, key, strlen(key), SKV_GET_ANY, timeout_ms, NULL, reply);
 }
 
 int get(const char *key)

@@ -55,9 +55,9 @@ static void options_are_found_by_name(void)
 
 static void calls_without_a_reply_a_store_or_a_key_are_refused(void)
 {
-    CHECK(skv_get(store, "a", 1, 0, NULL, NULL) == SKV_INVALID);
-    CHECK(skv_get(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
-    CHECK(skv_get(store, NULL, 0, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_get(store, "a", 1, SKV_GET_ANY, 0, NULL, NULL) == SKV_INVALID);
+    CHECK(skv_get(NULL, "a", 1, SKV_GET_ANY, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_get(store, NULL, 0, SKV_GET_ANY, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_exists(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_put(NULL, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_delete(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
@@ -71,7 +71,10 @@ static void calls_without_a_reply_a_store_or_a_key_are_refused(void)
 
 static void a_negative_timeout_is_refused_by_every_call(void)
 {
-    CHECK(skv_get(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_get(store, "a", 1, SKV_GET_ANY, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_get(store, "a", 1, SKV_GET_LATEST, 0, NULL, reply) == SKV_NOT_FOUND);
+    CHECK(skv_get(store, "a", 1, 2, 0, NULL, reply) == SKV_INVALID);
+    CHECK_STR(skv_reply_message(reply), "unknown flags 2");
     CHECK(skv_exists(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_put(store, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_delete(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
@@ -94,7 +97,7 @@ static void keys_that_could_leave_their_folder_are_refused(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        skv_get(store, cases[i].key, cases[i].len, 0, NULL, reply);
+        skv_get(store, cases[i].key, cases[i].len, SKV_GET_ANY, 0, NULL, reply);
         CHECK_STATUS(reply, cases[i].status);
     }
 }
@@ -104,12 +107,12 @@ static void names_and_keys_have_a_longest_length(void)
     char key[SKV_KEY_MAX + 2];
 
     memset(key, 'a', sizeof key);
-    CHECK(skv_get(store, key, 255, 0, NULL, reply) == SKV_NOT_FOUND);
-    CHECK(skv_get(store, key, 256, 0, NULL, reply) == SKV_TOO_LARGE);
+    CHECK(skv_get(store, key, 255, SKV_GET_ANY, 0, NULL, reply) == SKV_NOT_FOUND);
+    CHECK(skv_get(store, key, 256, SKV_GET_ANY, 0, NULL, reply) == SKV_TOO_LARGE);
     for (size_t i = 0; i < sizeof key; i += 8)
         key[i] = '/';
-    CHECK(skv_get(store, key, SKV_KEY_MAX + 1, 0, NULL, reply) == SKV_NOT_FOUND);
-    CHECK(skv_get(store, key + 1, SKV_KEY_MAX + 1, 0, NULL, reply) == SKV_TOO_LARGE);
+    CHECK(skv_get(store, key, SKV_KEY_MAX + 1, SKV_GET_ANY, 0, NULL, reply) == SKV_NOT_FOUND);
+    CHECK(skv_get(store, key + 1, SKV_KEY_MAX + 1, SKV_GET_ANY, 0, NULL, reply) == SKV_TOO_LARGE);
 }
 
 static void the_folders_of_the_structure_are_no_keys(void)
@@ -119,7 +122,7 @@ static void the_folders_of_the_structure_are_no_keys(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t len = strlen(names[i]);
 
-        CHECK(skv_get(store, names[i], len, 0, NULL, reply) == SKV_IS_FOLDER);
+        CHECK(skv_get(store, names[i], len, SKV_GET_ANY, 0, NULL, reply) == SKV_IS_FOLDER);
         CHECK(skv_put(store, names[i], len, "d", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_IS_FOLDER);
         CHECK(skv_delete(store, names[i], len, 0, NULL, reply) == SKV_IS_FOLDER);
         CHECK(skv_exists(store, names[i], len, 0, NULL, reply) == SKV_OK);

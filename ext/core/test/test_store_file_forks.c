@@ -57,7 +57,7 @@ static void *write_and_read_large(void *data)
     (void)data;
     for (int i = 0; i < CHILDREN; i++) {
         failures += skv_put(store, "globals/k", 9, large[i % 2], LARGE, SKV_PUT_ANY, NULL, 0, 1000, NULL, mine) != 0;
-        failures += skv_get(store, "globals/k", 9, 1000, NULL, mine) != SKV_OK;
+        failures += skv_get(store, "globals/k", 9, SKV_GET_ANY, 1000, NULL, mine) != SKV_OK;
         if (i % 8 == 0)
             failures += skv_delete(store, "globals/k", 9, 1000, NULL, mine) != SKV_OK;
         if (failures)
@@ -102,7 +102,7 @@ static void a_child_that_is_forked_during_a_call_does_not_keep_its_lock(void)
 
 static int read_key(void)
 {
-    return skv_get(store, "globals/k", 9, 5000, NULL, reply) != SKV_OK;
+    return skv_get(store, "globals/k", 9, SKV_GET_ANY, 5000, NULL, reply) != SKV_OK;
 }
 
 static void many_readers_do_not_keep_a_writer_from_its_turn(void)
@@ -151,7 +151,7 @@ static int read_torn(void)
 {
     const char *data;
 
-    if (skv_get(store, "globals/k", 9, 5000, NULL, reply) != SKV_OK)
+    if (skv_get(store, "globals/k", 9, SKV_GET_ANY, 5000, NULL, reply) != SKV_OK)
         return 1;
     data = skv_reply_data(reply);
     return data[0] != data[WHOLE - 1];

@@ -215,7 +215,7 @@ static void *write_and_read(void *data)
         memset(document, 'a' + (int)(size_t)data, sizeof document);
         failures += skv_put(store, "globals/t/k", 11, document, (size_t)(100 + i), SKV_PUT_ANY, NULL, 0, LONG_MS, NULL,
                             mine) != SKV_OK;
-        failures += skv_get(store, "globals/t/k", 11, LONG_MS, NULL, mine) != SKV_OK;
+        failures += skv_get(store, "globals/t/k", 11, SKV_GET_ANY, LONG_MS, NULL, mine) != SKV_OK;
         for (size_t j = 1; j < skv_reply_size(mine); j++)
             failures += skv_reply_data(mine)[j] != skv_reply_data(mine)[0];
     }
@@ -245,7 +245,7 @@ static void *count_up(void *data)
 
     (void)data;
     for (int done = 0; done < ROUNDS / 2;) {
-        failures += skv_get(store, "globals/n", 9, LONG_MS, NULL, mine) != SKV_OK;
+        failures += skv_get(store, "globals/n", 9, SKV_GET_ANY, LONG_MS, NULL, mine) != SKV_OK;
         snprintf(old, sizeof old, "%s", skv_reply_data(mine));
         snprintf(new, sizeof new, "%d", atoi(old) + 1);
         done += skv_put(store, "globals/n", 9, new, strlen(new), SKV_PUT_EXPECT, old, strlen(old), LONG_MS, NULL,

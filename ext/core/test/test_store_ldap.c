@@ -58,7 +58,7 @@ static void opening_asks_no_server(void)
     skv_store *elsewhere = skv_open("ldap", 4, options, sizeof options - 1, reply);
 
     CHECK_STATUS(reply, SKV_OK);
-    CHECK(skv_get(elsewhere, "globals/a", 9, LONG_MS, NULL, reply) == SKV_UNAVAILABLE);
+    CHECK(skv_get(elsewhere, "globals/a", 9, SKV_GET_ANY, LONG_MS, NULL, reply) == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "ldapi://%2Fnowhere");
     skv_close(elsewhere);
 }
@@ -436,6 +436,23 @@ static void an_ordinary_user_meets_the_servers_limit(void)
     CHECK(deletetree("globals/limited") == SKV_TOO_LARGE);
 }
 
+/* With the replica down, whoever answers is the other one. */
+static void the_latest_is_read_where_it_is_written_to_that_once(void)
+{
+    char option[256];
+    skv_store *mine = store;
+
+    put_gives("globals/late", D1, 1);
+    snprintf(option, sizeof option, "write_uri=%s", server.ldapi);
+    store = open_at_uri("ldap://127.0.0.1:1", false, (const char *[]){"id=plain", "retries=0", option, NULL});
+    CHECK(skv_get(store, "globals/late", 12, SKV_GET_LATEST, LONG_MS, NULL, reply) == SKV_OK);
+    CHECK_STR(skv_reply_data(reply), D1);
+    CHECK(get("globals/late") == SKV_UNAVAILABLE);
+    skv_close(store);
+    store = mine;
+    CHECK(del("globals/late") == SKV_OK);
+}
+
 static void a_server_that_restarts_is_found_again(void)
 {
     put_gives("globals/r", D1, 1);
@@ -460,7 +477,7 @@ static void *count_up(void *unused)
         char old[64], new[64];
         int number;
 
-        CHECK(skv_get(store, "globals/n", 9, LONG_MS, NULL, mine) == SKV_OK);
+        CHECK(skv_get(store, "globals/n", 9, SKV_GET_ANY, LONG_MS, NULL, mine) == SKV_OK);
         snprintf(old, sizeof old, "%s", skv_reply_data(mine));
         if (sscanf(old, "{\"value\":%d}", &number) != 1)
             break;
@@ -591,6 +608,7 @@ static void plain_tests(void)
     strict_paths_refuses_to_share_a_name();
     fold_case_shares_an_environment();
     list_takes_no_value_for_an_entry_and_no_stranger_for_a_key();
+    the_latest_is_read_where_it_is_written_to_that_once();
     a_server_that_restarts_is_found_again();
     no_conditional_write_is_lost();
     writers_and_deleters_do_not_disturb_each_other();

@@ -30,7 +30,7 @@ static void *fire(void *unused)
 
 static int get_now(void)
 {
-    return skv_get(store, key, strlen(key), LONG_MS, cancel, reply);
+    return skv_get(store, key, strlen(key), SKV_GET_ANY, LONG_MS, cancel, reply);
 }
 
 static int exists_now(void)

@@ -32,7 +32,8 @@ module Simpkv
     KIND_NAMES = KINDS.invert.freeze
     CONDITIONS = { any: 0, absent: 1, expect: 2 }.freeze
     IN_DOUBT = 4
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT
+    LATEST = 1
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :LATEST
 
     class << self
       def binding_name
@@ -132,12 +133,12 @@ module Simpkv
         @store = []
       end
 
-      def get(key, timeout_ms)
-        call(:skv_get, key, timeout_ms, :data)
+      def get(key, latest, timeout_ms)
+        call(:skv_get, key, latest ? LATEST : 0, timeout_ms, wanted: :data)
       end
 
       def kind(key, timeout_ms)
-        KIND_NAMES[call(:skv_exists, key, timeout_ms, :number)]
+        KIND_NAMES[call(:skv_exists, key, timeout_ms, wanted: :number)]
       end
 
       def put(key, document, condition, expect, timeout_ms)
@@ -161,11 +162,11 @@ module Simpkv
       end
 
       def delete(key, timeout_ms)
-        call(:skv_delete, key, timeout_ms, :number) == 1
+        call(:skv_delete, key, timeout_ms, wanted: :number) == 1
       end
 
       def deletetree(folder, timeout_ms)
-        call(:skv_deletetree, folder, timeout_ms, :number) == 1
+        call(:skv_deletetree, folder, timeout_ms, wanted: :number) == 1
       end
 
       def list(folder, timeout_ms, &block)
@@ -218,11 +219,9 @@ module Simpkv
         end
       end
 
-      def call(function, key, timeout_ms, wanted)
-        arguments = Calls.bytes(key)
-        open_store do |store|
-          Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, timeout_ms, nil, r) }
-        end
+      def call(function, key, *more, wanted:)
+        arguments = [*Calls.bytes(key), *more]
+        open_store { |store| Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, nil, r) } }
       end
 
       # Gives what came of a round to the block, which answers the next one, [records, in_doubt], or nil.

@@ -62,7 +62,7 @@ module Simpkv
       attach_function :skv_document_same, [*text, *text, :pointer], :int
       attach_function :skv_open, [*text, *text, :pointer], :pointer, blocking: true
       attach_function :skv_close, [:pointer], :void
-      attach_function :skv_get, [:pointer, *text, *limits], :int, blocking: true
+      attach_function :skv_get, [:pointer, *text, :int, *limits], :int, blocking: true
       attach_function :skv_exists, [:pointer, *text, *limits], :int, blocking: true
       attach_function :skv_put, [:pointer, *text, *text, :int, *text, *limits], :int, blocking: true
       attach_function :skv_put_many, [:pointer, *text, :int, *limits], :int, blocking: true
