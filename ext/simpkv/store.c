@@ -102,7 +102,7 @@ typedef struct call {
     VALUE (*convert)(struct call *);
     VALUE key, document, expect; /* frozen Strings */
     int condition;
-    int flags;   /* SKV_GET_* */
+    int flags;   /* SKV_GET_*, SKV_TREE_* */
     int refusal; /* a status that is an answer, too */
     int64_t timeout_ms;
     skv_cancel *cancel;
@@ -416,6 +416,12 @@ static int run_list_open(call *c)
     return skv_reply_status(c->reply);
 }
 
+static int run_tree_open(call *c)
+{
+    c->list = skv_tree_open(c->native->store, BYTES(c->key), c->flags, c->timeout_ms, c->cancel, c->reply);
+    return skv_reply_status(c->reply);
+}
+
 static int run_list_next(call *c)
 {
     return skv_list_next(c->list, c->timeout_ms, c->cancel, c->reply);
@@ -471,6 +477,18 @@ static VALUE store_list(VALUE self, VALUE folder, VALUE timeout_ms)
     call c = {.run = run_list_open,
               .convert = to_list,
               .key = skv_rb_bytes(folder),
+              .timeout_ms = NUM2LL(timeout_ms),
+              .per_round_trip = true};
+
+    return perform(self, &c);
+}
+
+static VALUE store_tree(VALUE self, VALUE folder, VALUE values, VALUE timeout_ms)
+{
+    call c = {.run = run_tree_open,
+              .convert = to_list,
+              .key = skv_rb_bytes(folder),
+              .flags = RTEST(values) ? 0 : SKV_TREE_NAMES,
               .timeout_ms = NUM2LL(timeout_ms),
               .per_round_trip = true};
 
@@ -631,6 +649,7 @@ void skv_rb_init_store(VALUE native)
     rb_define_method(class, "delete", store_delete, 2);
     rb_define_method(class, "deletetree", store_deletetree, 2);
     rb_define_method(class, "list", store_list, 2);
+    rb_define_method(class, "tree", store_tree, 3);
     rb_define_method(class, "read_entry", store_read_entry, 3);
     rb_define_method(class, "add_entry", store_add_entry, 3);
     rb_define_method(class, "extend_entry", store_extend_entry, 3);

@@ -41,6 +41,12 @@ module Simpkv
       attempt(:list, nil) { @store.list(keydir, &block) }
     end
 
+    # What is in a folder and in all folders below it, told as {#list_partial} tells it, with paths from the folder on.
+    # Without `values`, documents are ''.
+    def tree(keydir, values = true, &block) # rubocop:disable Style/OptionalBooleanParameter -- as plugins take theirs
+      attempt(:tree, nil) { @store.tree(keydir, values: values, &block) }
+    end
+
     def put(key, document)
       attempt(:put, false) { @store.put(key, document) || true }
     end

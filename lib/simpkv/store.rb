@@ -166,6 +166,20 @@ module Simpkv
       @native.list(folder, @timeout_ms, &block)
     end
 
+    # What is in a folder and in all folders below it. Of a directory, it is asked for at once.
+    #
+    # @param folder [String]
+    # @param values [Boolean] whether documents are wanted: else they are not read, and there is '' for each
+    # @yield as {#list} does, each document with its path; not without `values`
+    # @return [Hash] as that of {#list}, with paths from the folder on: `{keys: {path => document}, folders: [path],
+    #   errors: {path => why}}`
+    # @raise [NotFoundError] there is no such folder
+    # @example
+    #   store.tree('globals')  #=> {keys: {'app1/password' => '{"value":...}'}, folders: ['app1'], errors: {}}
+    def tree(folder, values: true, &block)
+      @native.tree(folder, values, @timeout_ms, &(block if values))
+    end
+
     # Reads an entry of the directory, whatever it is; for a store of type 'ldap'.
     #
     # @param dn [String] '' for the root DSE, what the server says of itself

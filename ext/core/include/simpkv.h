@@ -369,6 +369,16 @@ typedef struct skv_list skv_list;
 
 SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
+
+/*
+ * The same for all that is below a folder, also in the folders below it: names are paths relative to it ("a/b/c"). That
+ * of a folder may come after what is in it. In a directory it is one search. In files, a folder that is a symbolic link
+ * is not looked into, and 'e' is also a folder that cannot be read.
+ */
+#define SKV_TREE_NAMES 1 /* a flag: documents are neither read nor sent, and the body of 'k' is empty */
+
+SKV_API skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
+                                skv_cancel *cancel, skv_reply *reply);
 SKV_API int skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 SKV_API void skv_list_close(skv_list *list);
 

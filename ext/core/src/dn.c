@@ -219,7 +219,7 @@ bool skv_rdn_is(const rdn *r, const char *type)
     return same_text(r->type, r->type_len, type, strlen(type));
 }
 
-static bool is_ou(const rdn *r, const char *name)
+bool skv_rdn_is_ou(const rdn *r, const char *name)
 {
     return skv_rdn_is(r, "ou") && same_text(r->value, r->len, name, strlen(name));
 }
@@ -235,12 +235,16 @@ bool skv_rdn_unhex(skv_rdn *r)
     return true;
 }
 
-bool skv_rdn_first(const char *dn, size_t len, skv_rdn *out)
+bool skv_rdn_next(const char **rest, const char *end, skv_rdn *out)
 {
-    const char *rest = dn;
     text source;
 
-    return next_rdn(&rest, dn + len, &source) && parse(source, out);
+    return next_rdn(rest, end, &source) && parse(source, out);
+}
+
+bool skv_rdn_first(const char *dn, size_t len, skv_rdn *out)
+{
+    return skv_rdn_next(&dn, dn + len, out);
 }
 
 int skv_dn_depth(const char *dn, size_t len)
@@ -252,6 +256,16 @@ int skv_dn_depth(const char *dn, size_t len)
     while (len && next_rdn(&rest, dn + len, &source))
         depth++;
     return depth;
+}
+
+const char *skv_dn_above(const char *dn, size_t len, int rdns)
+{
+    const char *rest = dn;
+    text source;
+
+    while (rdns-- > 0 && next_rdn(&rest, dn + len, &source))
+        ;
+    return rest;
 }
 
 /* ---- What both directions are given ---- */
@@ -465,7 +479,7 @@ static bool take_instance(walk *w, int layout, const place *id)
     const char *rest = id->path.bytes, *end = id->path.bytes + id->path.len;
     text wanted;
 
-    if (!take(w) || !is_ou(&w->current, "instances"))
+    if (!take(w) || !skv_rdn_is_ou(&w->current, "instances"))
         return false;
     while (skv_key_next(&rest, end, &wanted.bytes, &wanted.len)) {
         if (!take(w))
@@ -496,7 +510,7 @@ static bool put_name(walk *w, bool hex, bool fixed, skv_reply *reply)
             return false;
         reply->number = SKV_KIND_KEY;
     }
-    if (r->len == 0 || memchr(r->value, '/', r->len) || skv_key_check_segment(r->value, r->len, reply) != SKV_OK)
+    if (!skv_key_is_segment(r->value, r->len))
         return false;
     skv_buf_put_char(&reply->data, '/');
     skv_buf_put(&reply->data, r->value, r->len);
@@ -509,8 +523,8 @@ static bool take_path(walk *w, int layout, skv_reply *reply)
 
     if (!take(w))
         return false;
-    environments = is_ou(&w->current, "environments");
-    if (!environments && !is_ou(&w->current, "globals"))
+    environments = skv_rdn_is_ou(&w->current, "environments");
+    if (!environments && !skv_rdn_is_ou(&w->current, "globals"))
         return false;
     skv_buf_put_string(&reply->data, environments ? "environments" : "globals");
     reply->number = SKV_KIND_FOLDER;

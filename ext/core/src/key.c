@@ -52,6 +52,12 @@ int skv_key_check_segment(const char *segment, size_t len, skv_reply *reply)
     return check_length(segment, len, reply);
 }
 
+bool skv_key_is_segment(const char *name, size_t len)
+{
+    return len > 0 && len <= SKV_KEY_SEGMENT_MAX && !is_dots(name, len) && !memchr(name, '\0', len) &&
+           !memchr(name, '/', len);
+}
+
 int skv_key_normalise(const char *prefix, size_t prefix_len, const char *key, size_t key_len, char *out,
                       size_t *out_len, skv_reply *reply)
 {

@@ -18,6 +18,9 @@ bool skv_key_next(const char **rest, const char *end, const char **segment, size
 /* Fails unless the segment may be one: not "." or "..", no NUL, at most SKV_KEY_SEGMENT_MAX bytes. */
 int skv_key_check_segment(const char *segment, size_t len, skv_reply *reply);
 
+/* Whether a name can be a segment. */
+bool skv_key_is_segment(const char *name, size_t len);
+
 /* What a message quotes of a name: its start, without NUL. */
 #define SKV_QUOTE_MAX 512
 typedef struct skv_quote {

@@ -27,7 +27,7 @@ int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_wait *wait, sk
 int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
 
 /* ldap_list.c */
-skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
+skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply);
 int skv_ldap_list_next(skv_list *list, skv_wait *wait, skv_reply *reply);
 void skv_ldap_list_close(skv_list *list);
 

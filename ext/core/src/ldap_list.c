@@ -1,3 +1,4 @@
+#include "ldap_below.h"
 #include "ldap_entry.h"
 #include "ldap_key.h"
 #include "ldap_search.h"
@@ -11,12 +12,15 @@ typedef struct ldap_list {
     skv_ldap_call call; /* its conn is borrowed from the first page to the last */
     skv_list list;
     skv_key folder;
+    const char *dn; /* of the search */
+    bool tree, names_only;
+    skv_ldap_below below; /* of a tree */
     skv_ldap_search_state search;
     LDAPMessage *first; /* the entry that was read when the list was opened; the search's */
     skv_conn *kept;
     int64_t spent_ns; /* on it so far, but for what happens between pages */
     int64_t since_ns; /* since when it is worked on; 0: it is not */
-    bool roots;       /* the list is that of the two roots */
+    bool roots;       /* the two roots are on it, and have not been handed out */
     char path[SKV_KEY_MAX + 1];
 } ldap_list;
 
@@ -66,7 +70,7 @@ static int check_empty(ldap_list *list)
     skv_ldap_call *call = &list->call;
     int kind;
 
-    if (skv_ldap_kind_of(call, call->dn, &kind) != SKV_OK || kind == SKV_KIND_FOLDER)
+    if (skv_ldap_kind_of(call, list->dn, &kind) != SKV_OK || kind == SKV_KIND_FOLDER)
         return call->reply->status;
     return kind == SKV_KIND_KEY ? not_found(call) : no_folder(list);
 }
@@ -82,20 +86,40 @@ static int read_first(ldap_list *list, skv_ldap_answer *answer)
     return code;
 }
 
+/* The search of a tree answers the folder itself, too: in the hex layout it may be a key. */
+static int check_first(ldap_list *list)
+{
+    skv_ldap_entry entry;
+    int error = skv_ldap_entry_read(&list->call, list->first, &entry);
+
+    if (error != LDAP_SUCCESS)
+        return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
+    if (list->tree && entry.is_key && !entry.is_folder && skv_ldap_below_is_top(&list->below, &entry.dn))
+        not_found(&list->call);
+    return list->call.reply->status;
+}
+
+static skv_ldap_search_state search_of(const ldap_list *list)
+{
+    const skv_ldap_call *call = &list->call;
+
+    return (skv_ldap_search_state){.dn = list->dn,
+                                   .scope = list->tree ? LDAP_SCOPE_SUBTREE : LDAP_SCOPE_ONELEVEL,
+                                   .attributes = list->names_only ? skv_ldap_kind_attributes(call)
+                                                                  : skv_ldap_document_attributes(call, false)};
+}
+
 /* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
 static int attempt(skv_ldap_call *call)
 {
     ldap_list *list = (ldap_list *)call;
     skv_ldap_answer answer;
 
-    list->search = (skv_ldap_search_state){
-        .dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = skv_ldap_document_attributes(call, false)};
+    list->search = search_of(list);
     switch (read_first(list, &answer)) {
     case LDAP_SUCCESS:
-        if (!list->first) {
-            check_empty(list);
+        if ((list->first ? check_first(list) : check_empty(list)) != SKV_OK || !list->first)
             break;
-        }
         list->kept = call->conn;
         call->conn = NULL;
         return SKV_OK;
@@ -111,7 +135,21 @@ static int attempt(skv_ldap_call *call)
     return call->reply->status;
 }
 
-skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
+/* Finds out what to search, and does; there is nothing to ask of the two roots alone. */
+static void start(ldap_list *list, skv_wait *wait, skv_reply *reply)
+{
+    skv_ldap_call *call = &list->call;
+
+    if (skv_ldap_begin(call, list->list.store, SKV_OP_LIST, &list->folder, SKV_KIND_FOLDER, wait, reply) != SKV_OK)
+        return;
+    list->dn = list->roots ? call->store->instance_dn : call->dn;
+    if (list->tree && skv_ldap_below_begin(&list->below, call->store, &list->folder, list->dn, reply) != SKV_OK)
+        return;
+    if (list->tree || !list->roots)
+        skv_ldap_run(call, attempt);
+}
+
+skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply)
 {
     ldap_list *list = skv_alloc_zeroed(1, sizeof *list);
 
@@ -121,12 +159,12 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *
     }
     list->list.store = store;
     list->since_ns = skv_now_ns();
-    list->roots = folder->len == 0;
-    memcpy(list->path, folder->path, folder->len + 1);
-    list->folder = (skv_key){list->path, folder->len};
-    if (skv_ldap_begin(&list->call, store, SKV_OP_LIST, &list->folder, SKV_KIND_FOLDER, wait, reply) == SKV_OK &&
-        !list->roots)
-        skv_ldap_run(&list->call, attempt);
+    list->tree = args->tree;
+    list->names_only = args->names_only;
+    list->roots = args->folder.len == 0;
+    memcpy(list->path, args->folder.path, args->folder.len + 1);
+    list->folder = (skv_key){list->path, args->folder.len};
+    start(list, wait, reply);
     list->call.conn = list->kept;
     stop_clock(list);
     if (reply->status == SKV_OK)
@@ -137,37 +175,45 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_key *folder, skv_wait *
 
 /* ---- Pages ---- */
 
-static void add_problem(skv_reply *page, const skv_rdn *rdn, const char *why)
+static skv_ldap_record problem(const char *why)
 {
-    skv_list_add(page, 'e', rdn->value, rdn->len, why, strlen(why));
+    return (skv_ldap_record){'e', why, strlen(why)};
 }
 
-/* Adds the record of a key or folder by its object class. */
-static void add_record(const skv_ldap_entry *entry, const skv_rdn *rdn, skv_reply *page)
+/* The record of a key or folder by its object class. */
+static skv_ldap_record describe(const ldap_list *list, const skv_ldap_entry *entry)
 {
     if (!entry->is_key && !entry->is_folder)
-        add_problem(page, rdn, "its objectClass may not be read, or is none of simpkv's");
-    else if (!entry->is_key)
-        skv_list_add(page, 'f', rdn->value, rdn->len, "", 0);
-    else if (!entry->document.bv_val)
-        add_problem(page, rdn, "its simpkvJsonValue may not be read");
-    else
-        skv_list_add(page, 'k', rdn->value, rdn->len, entry->document.bv_val, entry->document.bv_len);
+        return problem("its objectClass may not be read, or is none of simpkv's");
+    if (!entry->is_key)
+        return (skv_ldap_record){'f', "", 0};
+    if (list->names_only)
+        return (skv_ldap_record){'k', "", 0};
+    if (!entry->document.bv_val)
+        return problem("its simpkvJsonValue may not be read");
+    return (skv_ldap_record){'k', entry->document.bv_val, entry->document.bv_len};
 }
 
 /* Adds the record of an entry, unless it is something else's than simpkv's. */
-static void add_entry(const skv_ldap_store *store, const skv_ldap_entry *entry, skv_reply *page)
+static void add_entry(ldap_list *list, const skv_ldap_entry *entry, skv_reply *page)
 {
-    bool hex;
+    skv_ldap_record record;
     skv_rdn rdn;
+    bool hex;
 
     if (!skv_rdn_first(entry->dn.bv_val, entry->dn.bv_len, &rdn))
         return;
-    hex = store->layout == SKV_LAYOUT_HEX && skv_rdn_is(&rdn, "simpkvHexId");
+    hex = list->call.store->layout == SKV_LAYOUT_HEX && skv_rdn_is(&rdn, "simpkvHexId");
     if (hex && !skv_rdn_unhex(&rdn))
-        add_problem(page, &rdn, "its simpkvHexId is not made of hex digits");
+        record = problem("its simpkvHexId is not made of hex digits");
     else if (hex || skv_rdn_is(&rdn, "simpkvKey") || (skv_rdn_is(&rdn, "ou") && entry->is_folder))
-        add_record(entry, &rdn, page);
+        record = describe(list, entry);
+    else
+        return;
+    if (list->tree)
+        skv_ldap_below_add(&list->below, &entry->dn, &rdn, &record, page);
+    else
+        skv_list_add(page, record.kind, rdn.value, rdn.len, record.body, record.len);
 }
 
 static int take_entry(ldap_list *list, LDAPMessage *message, skv_reply *page)
@@ -177,7 +223,7 @@ static int take_entry(ldap_list *list, LDAPMessage *message, skv_reply *page)
 
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
-    add_entry(list->call.store, &entry, page);
+    add_entry(list, &entry, page);
     skv_ldap_entry_wipe(&entry);
     return skv_reply_done(page);
 }
@@ -228,6 +274,10 @@ int skv_ldap_list_next(skv_list *handle, skv_wait *wait, skv_reply *reply)
             ;
         stop_clock(list);
     }
+    if (!list->call.conn && reply->status == SKV_OK)
+        skv_ldap_below_add_rest(&list->below, PAGE_BYTES, reply);
+    if (!list->call.conn && reply->status != SKV_OK)
+        skv_ldap_below_end(&list->below);
     if (reply->status == SKV_OK && reply->number == 0)
         reply->status = SKV_END;
     return reply->status;
@@ -238,6 +288,7 @@ void skv_ldap_list_close(skv_list *handle)
     ldap_list *list = list_of(handle);
 
     let_go(list);
+    skv_ldap_below_end(&list->below);
     skv_ldap_end(&list->call);
     skv_free(list);
 }

@@ -186,7 +186,24 @@ skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len,
     if (begin(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
         return NULL;
     /* cppcheck-suppress returnDanglingLifetime ; the list copies what it needs of the key */
-    return store->ops->list_open(store, &call.key, &call.wait, reply);
+    return store->ops->list_open(store, &(skv_list_args){.folder = call.key}, &call.wait, reply);
+}
+
+skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
+                        skv_cancel *cancel, skv_reply *reply)
+{
+    skv_list_args args = {.tree = true, .names_only = flags & SKV_TREE_NAMES};
+    key_call call;
+
+    if (begin(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
+        return NULL;
+    if (flags & ~SKV_TREE_NAMES) {
+        skv_fail(reply, SKV_INVALID, "unknown flags %d", flags);
+        return NULL;
+    }
+    args.folder = call.key;
+    /* cppcheck-suppress returnDanglingLifetime ; as above */
+    return store->ops->list_open(store, &args, &call.wait, reply);
 }
 
 int skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)

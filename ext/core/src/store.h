@@ -28,6 +28,13 @@ typedef struct skv_entry_args {
     size_t count;      /* of the texts */
 } skv_entry_args;
 
+/* What skv_list_open() or skv_tree_open() was given. */
+typedef struct skv_list_args {
+    skv_key folder;
+    bool tree;       /* also what is in the folders below it */
+    bool names_only; /* SKV_TREE_NAMES */
+} skv_list_args;
+
 typedef struct skv_batch skv_batch;
 
 /* Each operation answers the status that it leaves in the reply, which is empty when it starts. All are called from
@@ -42,7 +49,7 @@ typedef struct skv_store_ops {
     void (*get_many)(skv_store *store, skv_batch *batch);
     int (*del)(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
     int (*deletetree)(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
-    skv_list *(*list_open)(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
+    skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply);
     int (*list_next)(skv_list *list, skv_wait *wait, skv_reply *reply);
     void (*list_close)(skv_list *list);
     /* NULL, all three, for a store that has no entries. */

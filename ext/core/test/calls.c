@@ -92,12 +92,12 @@ const char *listed(const char *folder)
     return listed_within(folder, LONG_MS);
 }
 
-const char *listed_within(const char *folder, int64_t timeout_ms)
+/* Closes the list. */
+static const char *records_of(skv_list *list, int64_t timeout_ms)
 {
     static char text[RECORDS * sizeof(record)];
     static record records[RECORDS];
     size_t count = 0;
-    skv_list *list = skv_list_open(store, folder, strlen(folder), timeout_ms, NULL, reply);
 
     made++;
     text[0] = '\0';
@@ -110,4 +110,35 @@ const char *listed_within(const char *folder, int64_t timeout_ms)
     for (size_t i = 0; i < count; i++)
         strcat(text, records[i]);
     return text;
+}
+
+const char *listed_within(const char *folder, int64_t timeout_ms)
+{
+    return records_of(skv_list_open(store, folder, strlen(folder), timeout_ms, NULL, reply), timeout_ms);
+}
+
+static const char *tree_with(const char *folder, int flags)
+{
+    return records_of(skv_tree_open(store, folder, strlen(folder), flags, LONG_MS, NULL, reply), LONG_MS);
+}
+
+const char *tree_of(const char *folder)
+{
+    return tree_with(folder, 0);
+}
+
+const char *names_below(const char *folder)
+{
+    return tree_with(folder, SKV_TREE_NAMES);
+}
+
+int count_of(skv_list *list)
+{
+    int count = 0;
+
+    made++;
+    while (list && skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK)
+        count += (int)skv_reply_number(reply);
+    skv_list_close(list);
+    return skv_reply_status(reply) == SKV_END ? count : -skv_reply_status(reply);
 }

@@ -32,4 +32,11 @@ void put_gives(const char *key, const char *document, int64_t number);
 const char *listed(const char *folder);
 const char *listed_within(const char *folder, int64_t timeout_ms);
 
+/* The same of all that is below the folder; and without documents. */
+const char *tree_of(const char *folder);
+const char *names_below(const char *folder);
+
+/* How many records an open list has, which is closed; for a failure, its status with a minus. */
+int count_of(skv_list *list);
+
 #endif

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "file_fixture.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -318,6 +319,80 @@ static void what_vanishes_while_it_is_listed_is_left_out(void)
     skv_list_close(list);
 }
 
+static void a_tree_has_all_that_is_below(void)
+{
+    put("globals/t/k", "d");
+    put("globals/t/a/b/c/k", "e");
+    put("globals/t/a/k", "f");
+    put("globals/t/z/k", "g");
+    CHECK(mkdir(path("globals/t/none"), 0770) == 0);
+    write_file("globals/t/a/.skv~0123456789abcdef", "half");
+    CHECK_STR(tree_of("globals/t"), "fa fa/b fa/b/c fnone fz ka/b/c/k=e ka/k=f kk=d kz/k=g ");
+    CHECK_STR(names_below("globals/t"), "fa fa/b fa/b/c fnone fz ka/b/c/k= ka/k= kk= kz/k= ");
+    CHECK_STR(tree_of("globals/t/a/b"), "fc kc/k=e ");
+    CHECK_STR(tree_of("globals/t/none"), "");
+    CHECK_STR(names_below(""), "fenvironments fglobals fglobals/t fglobals/t/a fglobals/t/a/b fglobals/t/a/b/c "
+                               "fglobals/t/none fglobals/t/z kglobals/t/a/b/c/k= kglobals/t/a/k= kglobals/t/k= "
+                               "kglobals/t/z/k= ");
+    CHECK_STR(tree_of("globals/t/k"), "not_found");
+    CHECK_STR(tree_of("globals/none"), "not_found");
+    CHECK_STR(tree_of("globals/.skv~x"), "invalid");
+}
+
+static void a_tree_ends_at_links_and_what_is_no_file(void)
+{
+    put("globals/t/f/k", "d");
+    CHECK(symlink("..", path("globals/t/f/up")) == 0 && symlink("f/k", path("globals/t/key")) == 0);
+    CHECK(symlink("/etc", path("globals/t/out")) == 0 && symlink("t", path("globals/in")) == 0);
+    CHECK(mkfifo(path("globals/t/f/fifo"), 0660) == 0);
+    CHECK_STR(tree_of("globals/t"), "ef/fifo= eout= ff ff/up kf/k=d kkey=d ");
+    CHECK_STR(names_below("globals/t"), "ef/fifo= eout= ff ff/up kf/k= kkey= ");
+    CHECK_STR(tree_of("globals/in/f"), "efifo= fup kk=d ");
+}
+
+/* Somebody else can make a folder whose path is longer than a key's. */
+static void a_tree_ends_where_no_key_can_be(void)
+{
+    size_t deepest = by_walking ? SKV_KEY_MAX / 8 : SKV_KEY_MAX, levels = 0;
+    char key[SKV_KEY_MAX + 1] = "globals/t";
+    int folder, next;
+
+    for (; strlen(key) + 2 < deepest; levels++)
+        strcat(key, "/d");
+    put_gives(key, "d", 1);
+    folder = open(path("globals/t"), O_PATH | O_DIRECTORY);
+    for (size_t i = 1; i < levels; i++, folder = next) {
+        next = openat(folder, "d", O_PATH | O_DIRECTORY);
+        close(folder);
+    }
+    CHECK(mkdirat(folder, "name", 0770) == 0 && mkdirat(folder, "name/below", 0770) == 0);
+    close(folder);
+    CHECK(count_of(skv_tree_open(store, "globals/t", 9, 0, 0, NULL, reply)) == (int)levels + 1 + by_walking);
+}
+
+static void what_vanishes_on_the_way_is_left_out_of_a_tree(void)
+{
+    skv_list *list;
+    char key[64];
+
+    put("globals/t/f/g/k", "d");
+    list = skv_tree_open(store, "globals/t", 9, 0, 0, NULL, reply);
+    deletetree("globals/t/f");
+    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_END);
+    skv_list_close(list);
+    for (int i = 0; i < 600; i++) {
+        snprintf(key, sizeof key, "globals/t/f%d/k", i);
+        put(key, "d");
+    }
+    list = skv_tree_open(store, "globals/t", 9, 0, 0, NULL, reply);
+    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) == 500);
+    deletetree("globals/t");
+    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) == 100);
+    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_END);
+    skv_list_close(list);
+}
+
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Whatever allocation fails, the old document or the new one is there, whole. */
@@ -365,6 +440,13 @@ static void no_memory_ends_a_list(void)
     skv_list_close(list);
 }
 
+static void no_memory_ends_a_tree(void)
+{
+    const char *found = tree_of("globals/l");
+
+    CHECK(skv_reply_status(reply) == SKV_NOMEM || strcmp(found, "fb ka=d kb/k=d ") == 0);
+}
+
 static void prepare_list(void)
 {
     put("globals/l/a", "d");
@@ -376,6 +458,7 @@ static void no_allocation_that_fails_does_harm(void)
     chaos(no_memory_loses_nothing);
     prepare_list();
     chaos(no_memory_ends_a_list);
+    chaos(no_memory_ends_a_tree);
 }
 
 int main(void)
@@ -398,6 +481,10 @@ int main(void)
         a_tree_is_deleted_however_deep_and_wide,
         pages_end_and_give_each_name_once,
         what_vanishes_while_it_is_listed_is_left_out,
+        a_tree_has_all_that_is_below,
+        a_tree_ends_at_links_and_what_is_no_file,
+        a_tree_ends_where_no_key_can_be,
+        what_vanishes_on_the_way_is_left_out_of_a_tree,
         no_allocation_that_fails_does_harm,
     };
 

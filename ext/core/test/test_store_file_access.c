@@ -56,6 +56,9 @@ static void meet_closed_doors(void)
     CHECK_HAS(skv_reply_message(reply), "Folder delete of '");
     CHECK_STR(listed("globals/f"), "denied");
     CHECK_STR(listed("globals"), "ek= ff ");
+    CHECK_STR(tree_of("globals"), "ef= ek= ff ");
+    CHECK_STR(names_below("globals"), "ef= ff kk= ");
+    CHECK_STR(tree_of("globals/f"), "denied");
     CHECK(get("globals/k") == SKV_DENIED);
     CHECK(kind("globals/k") == SKV_KIND_KEY);
 }

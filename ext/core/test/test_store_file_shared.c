@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -154,6 +155,51 @@ static void a_list_that_is_cancelled_goes_on_where_it_was(void)
         CHECK(seen[i] == 1);
     skv_list_close(list);
     skv_cancel_free(cancel);
+}
+
+typedef struct nuisance {
+    pthread_t thread;
+    skv_cancel *cancel;
+    atomic_bool over;
+} nuisance;
+
+static void *fire_on(void *data)
+{
+    nuisance *n = data;
+
+    while (!atomic_load(&n->over)) {
+        skv_cancel_fire(n->cancel);
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    return NULL;
+}
+
+#define TREE_FOLDERS 200
+
+/* Wherever it is interrupted, between two folders or within one, it goes on there. */
+static void a_tree_that_is_cancelled_all_the_time_is_complete(void)
+{
+    nuisance n = {.cancel = skv_cancel_new()};
+    int interrupts = 0, records = 0;
+    char key[32];
+    skv_list *list;
+
+    for (int i = 0; i < TREE_FOLDERS; i++) {
+        snprintf(key, sizeof key, "globals/f%d/k", i);
+        put(key, "d");
+    }
+    list = skv_tree_open(store, "globals", 7, 0, LONG_MS, NULL, reply);
+    CHECK(pthread_create(&n.thread, NULL, fire_on, &n) == 0);
+    while (skv_list_next(list, LONG_MS, n.cancel, reply) != SKV_END && interrupts < 100000) {
+        interrupts += skv_reply_status(reply) == SKV_INTERRUPTED;
+        records += (int)skv_reply_number(reply);
+    }
+    atomic_store(&n.over, true);
+    pthread_join(n.thread, NULL);
+    CHECK_STATUS(reply, SKV_END);
+    CHECK(records == 2 * TREE_FOLDERS && interrupts > 0);
+    skv_list_close(list);
+    skv_cancel_free(n.cancel);
 }
 
 static void the_temporary_file_of_a_dead_writer_is_swept_away(void)
@@ -341,6 +387,7 @@ int main(void)
         after_a_wait_the_present_document_counts,
         a_cancelled_call_ends_and_has_changed_nothing,
         a_list_that_is_cancelled_goes_on_where_it_was,
+        a_tree_that_is_cancelled_all_the_time_is_complete,
         the_temporary_file_of_a_dead_writer_is_swept_away,
         the_second_name_of_a_key_whose_writer_died_is_swept_away,
         the_temporary_file_of_a_living_writer_is_waited_for,

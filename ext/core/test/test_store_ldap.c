@@ -9,13 +9,7 @@
 
 static int count_listed(const char *folder)
 {
-    skv_list *list = skv_list_open(store, folder, strlen(folder), LONG_MS, NULL, reply);
-    int count = 0;
-
-    while (list && skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK)
-        count += (int)skv_reply_number(reply);
-    skv_list_close(list);
-    return skv_reply_status(reply) == SKV_END ? count : -skv_reply_status(reply);
+    return count_of(skv_list_open(store, folder, strlen(folder), LONG_MS, NULL, reply));
 }
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------- */

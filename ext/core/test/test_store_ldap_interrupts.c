@@ -269,9 +269,8 @@ static void fill(void)
 }
 
 /* Answers how often the list was interrupted: not where the next page had come before the server was stopped. */
-static int64_t interrupts_of_a_list(void)
+static int64_t interrupts_of(skv_list *list)
 {
-    skv_list *list = skv_list_open(store, "globals/long", 12, LONG_MS, NULL, reply);
     int64_t count = 0, interrupts = 0;
 
     CHECK_STATUS(reply, SKV_OK);
@@ -299,7 +298,16 @@ static void a_list_goes_on_where_it_was(void)
     int64_t interrupts = 0;
 
     for (int i = 0; i < 50 && !interrupts; i++)
-        interrupts = interrupts_of_a_list();
+        interrupts = interrupts_of(skv_list_open(store, "globals/long", 12, LONG_MS, NULL, reply));
+    CHECK(interrupts > 0);
+}
+
+static void a_tree_goes_on_where_it_was(void)
+{
+    int64_t interrupts = 0;
+
+    for (int i = 0; i < 50 && !interrupts; i++)
+        interrupts = interrupts_of(skv_tree_open(store, "globals/long", 12, 0, LONG_MS, NULL, reply));
     CHECK(interrupts > 0);
 }
 
@@ -313,6 +321,7 @@ static void tests(void)
     a_watched_call_ends_without_anybodys_word();
     fill();
     a_list_goes_on_where_it_was();
+    a_tree_goes_on_where_it_was();
     snprintf(tls, sizeof tls, "tls_cacert=%s", server.cacert);
     store = open_at_uri(server.ldaps, false, (const char *[]){"id=plain", "page_size=100", tls, NULL});
     CHECK_STATUS(reply, SKV_OK);

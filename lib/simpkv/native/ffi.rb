@@ -33,7 +33,8 @@ module Simpkv
     CONDITIONS = { any: 0, absent: 1, expect: 2 }.freeze
     IN_DOUBT = 4
     LATEST = 1
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :LATEST
+    NAMES = 1
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :LATEST, :NAMES
 
     class << self
       def binding_name
@@ -170,20 +171,11 @@ module Simpkv
       end
 
       def list(folder, timeout_ms, &block)
-        found = { keys: {}, folders: [], errors: {} }
-        arguments = Calls.bytes(folder)
-        open_store do |store|
-          Calls.uninterrupted do
-            list = nil
-            Calls.reply { |r| list = Library.skv_list_open(store, *arguments, timeout_ms, nil, r) }
-            begin
-              read(list, timeout_ms, found, &block)
-            ensure
-              Library.skv_list_close(list)
-            end
-          end
-        end
-        found
+        records(:skv_list_open, [*Calls.bytes(folder), timeout_ms], &block)
+      end
+
+      def tree(folder, values, timeout_ms, &block)
+        records(:skv_tree_open, [*Calls.bytes(folder), values ? 0 : NAMES, timeout_ms], &block)
       end
 
       def read_entry(dn, attributes, timeout_ms)
@@ -254,6 +246,23 @@ module Simpkv
         true
       rescue ExistsError
         false
+      end
+
+      # Opens a list with the arguments, of which the last one is also the limit of each page, and reads it to its end.
+      def records(function, arguments, &block)
+        found = { keys: {}, folders: [], errors: {} }
+        open_store do |store|
+          Calls.uninterrupted do
+            list = nil
+            Calls.reply { |r| list = Library.public_send(function, store, *arguments, nil, r) }
+            begin
+              read(list, arguments.last, found, &block)
+            ensure
+              Library.skv_list_close(list)
+            end
+          end
+        end
+        found
       end
 
       # Reads all pages.

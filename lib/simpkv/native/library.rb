@@ -74,6 +74,7 @@ module Simpkv
       attach_function :skv_entry_add, [:pointer, *text, *text, *limits], :int, blocking: true
       attach_function :skv_entry_extend, [:pointer, *text, *text, *limits], :int, blocking: true
       attach_function :skv_list_open, [:pointer, *text, *limits], :pointer, blocking: true
+      attach_function :skv_tree_open, [:pointer, *text, :int, *limits], :pointer, blocking: true
       attach_function :skv_list_next, [:pointer, *limits], :int, blocking: true
       attach_function :skv_list_close, [:pointer], :void
     end
