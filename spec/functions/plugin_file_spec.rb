@@ -151,6 +151,14 @@ RSpec.describe 'The file plugin' do
       expect(found[:result][:errors].keys).to eq(['bad'])
     end
 
+    it 'tells it apart in a tree, where it is none when names are enough' do
+      expect(plugin.tree('globals')).to match(result: { keys: { 'good' => '{"value":1,"metadata":{}}' }, folders: [],
+                                                        errors: { 'bad' => /leads out of the root/ } }, err_msg: nil)
+      expect(plugin.tree('globals') { |path, _| path }[:result][:keys]).to eq('good' => 'good')
+      expect(plugin.tree('globals', false)[:result][:keys]).to eq('good' => '')
+      expect(plugin.tree('globals/none')).to match(result: nil, err_msg: /Key folder '.*' not found/)
+    end
+
     it 'leaves it out of simpkv::list, with a warning, when asked to' do
       call = { 'global' => true, 'skip_undecodable' => true,
                'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => root } } }

@@ -109,7 +109,7 @@ RSpec.describe 'A store in a directory' do
     log = log_of do
       slapd.add("dn: #{dn('globals/f/far')}\nobjectClass: referral\nobjectClass: extensibleObject\n" \
                 "simpkvKey: far\nref: #{slapd.tcp_uri}/#{Slapd::BASE_DN}\n")
-      [[:get, 'far'], [:delete, 'far'], [:list, '']].each do |call, name|
+      [[:get, 'far'], [:delete, 'far'], [:list, ''], [:tree, '']].each do |call, name|
         expect { store.public_send(call, "globals/f/#{name}".chomp('/')) }
           .to raise_error(Simpkv::Error, /refers to #{slapd.tcp_uri}/)
       end

@@ -14,6 +14,7 @@ module StalledCalls
     'get' => [:search, ->(store) { store.get('globals/i/k') }],
     'exists' => [:search, ->(store) { store.exist?('globals/i') }],
     'list' => [:search, ->(store) { store.list('globals/i') }],
+    'tree' => [:search, ->(store) { store.tree('globals/i') }],
     'put, while it reads' => [:search, ->(store) { store.put('globals/i/k', new) }],
     'put, while it replaces' => [:modify, ->(store) { store.put('globals/i/k', new) }],
     'put, while it adds' => [:add, ->(store) { store.put('globals/i/new', new) }],

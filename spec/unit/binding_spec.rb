@@ -62,7 +62,8 @@ RSpec.describe Simpkv::Native do
     'a copy of a store' =>
       [-> { open_store.call.dup.get('globals/a', false, 1) }, Simpkv::InvalidError, 'the store is closed'],
     'a store that was closed, though frozen' =>
-      [-> { open_store.call.freeze.tap(&:close).get('globals/a', false, 1) }, Simpkv::InvalidError, 'the store is closed'],
+      [-> { open_store.call.freeze.tap(&:close).get('globals/a', false, 1) }, Simpkv::InvalidError,
+       'the store is closed'],
     'to open a store twice' => [-> { open_store.call.__send__(:initialize, 'file', 'root_path' => Dir.pwd) },
                                 Simpkv::InvalidError, 'the store is open already']
   }.each do |what, (call, error, message)|

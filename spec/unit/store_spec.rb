@@ -44,6 +44,56 @@ RSpec.describe Simpkv::Store do
     end
   end
 
+  describe '#tree' do
+    before { %w[k a/k a/b/c/k].each { |path| store.put("globals/t/#{path}", "d #{path}") } }
+
+    let(:folders) { %w[a a/b a/b/c] }
+    let(:documents) { { 'k' => 'd k', 'a/k' => 'd a/k', 'a/b/c/k' => 'd a/b/c/k' } }
+
+    def sorted(found)
+      found.merge(folders: found[:folders].sort)
+    end
+
+    it 'has all keys and folders below a folder, by their paths from there on' do
+      expect(sorted(store.tree('globals/t'))).to eq(keys: documents, folders: folders, errors: {})
+      expect(sorted(store.tree('/globals//t/a/b/'))).to eq(keys: { 'c/k' => 'd a/b/c/k' }, folders: ['c'], errors: {})
+      expect(store.tree('')[:folders]).to match_array(%w[environments globals globals/t] +
+                                                      folders.map { |folder| "globals/t/#{folder}" })
+      expect(store.tree('globals/t')[:keys].keys).to all(be_frozen)
+    end
+
+    it 'has names alone where no values are wanted, also of a key that cannot be read, and gives the block none' do
+      expect(sorted(store.tree('globals/t', values: false) { raise 'called' }))
+        .to eq(keys: documents.transform_values { '' }, folders: folders, errors: {})
+      quick = open_store(root, 'lock_timeout_seconds' => 0.1)
+      with_lock('globals/t/a/k') do
+        expect(quick.tree('globals/t')[:errors].keys).to eq(['a/k'])
+        expect(quick.tree('globals/t', values: false)[:errors]).to eq({})
+      end
+    end
+
+    it 'has what a block makes of each document in its place, and ends when the block does' do
+      expect(store.tree('globals/t') { |path, document| [path, document] }[:keys])
+        .to eq(documents.to_h { |path, document| [path, [path, document]] })
+      expect { store.tree('globals/t') { raise 'enough' } }.to raise_error(RuntimeError, 'enough')
+      expect(store.tree('globals/t') { |path, _| break path }).to be_a(String)
+    end
+
+    it 'looks into no folder that is a link, which can lead up' do
+      File.symlink('..', path('globals/t/a/up'))
+      File.symlink('t/a', path('globals/in'))
+      expect(store.tree('globals')[:folders]).to match_array(%w[in t t/a t/a/b t/a/b/c t/a/up])
+      expect(store.tree('globals/in')[:keys].keys).to match_array(%w[k b/c/k])
+    end
+
+    it 'is an error of a folder that is not there' do
+      %w[globals/none globals/t/k].each do |folder|
+        expect { store.tree(folder) }.to raise_error(Simpkv::NotFoundError, /\AKey folder '.*' not found\z/)
+      end
+      expect(store.tree('environments')).to eq(keys: {}, folders: [], errors: {})
+    end
+  end
+
   describe '.open' do
     it 'makes the root and its two folders, 0770 whatever the umask' do
       before = File.umask(0o077)
@@ -117,7 +167,7 @@ RSpec.describe Simpkv::Store do
   describe '#close' do
     it 'is idempotent, and later calls raise' do
       expect([store.close, store.close]).to eq([nil, nil])
-      %w[get kind delete deletetree list].each do |name|
+      %w[get kind delete deletetree list tree].each do |name|
         expect { store.public_send(name, 'globals/k') }.to raise_error(Simpkv::InvalidError, 'the store is closed')
       end
       expect { store.put('globals/k', 'd') }.to raise_error(Simpkv::InvalidError, 'the store is closed')
