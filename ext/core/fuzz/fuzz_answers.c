@@ -1,5 +1,5 @@
 /* Whatever a directory server answers, a call ends, and reads and writes only where it may. The first byte chooses the
- * call, what follows is all that the server says on each connection, before it hangs up. */
+ * call and the layout, what follows is all that the server says on each connection, before it hangs up. */
 #include "dial.h"
 #include "pool.h"
 #include "simpkv.h"
@@ -13,6 +13,7 @@
 
 #define CALL_MS 100000  /* more than a machine that is busy with other things needs for a call */
 #define SAID_MAX 100000 /* what a socket takes at once */
+#define HEX 64          /* beside the call: in the hex layout */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -22,7 +23,7 @@ static size_t said_len;
 
 static const skv_identity nobody = {.bind_dn = "", .password_file = "", .cacert = "", .cert = "", .key = ""};
 static skv_uris uris;
-static skv_store *store;
+static skv_store *stores[2], *store; /* in both layouts; the one that is used */
 
 /* ---- In place of the core's own (ld --wrap): no connection outlives its call, and each is to ourselves ---- */
 
@@ -95,10 +96,8 @@ void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry
 #define OLD "{\"value\":1}", 11
 #define NEW "{\"value\":2}", 11
 
-static void list(skv_reply *reply)
+static void list(skv_list *open, skv_reply *reply)
 {
-    skv_list *open = skv_list_open(store, FOLDER, CALL_MS, NULL, reply);
-
     while (open && skv_list_next(open, CALL_MS, NULL, reply) == SKV_OK)
         ;
     skv_list_close(open);
@@ -106,7 +105,8 @@ static void list(skv_reply *reply)
 
 static void call(uint8_t which, skv_reply *reply)
 {
-    switch (which % 9) {
+    store = stores[(which & HEX) != 0];
+    switch ((which & ~HEX) % 10) {
     case 0:
         skv_get(store, KEY, SKV_GET_ANY, CALL_MS, NULL, reply);
         break;
@@ -114,7 +114,7 @@ static void call(uint8_t which, skv_reply *reply)
         skv_exists(store, KEY, CALL_MS, NULL, reply);
         break;
     case 2:
-        list(reply);
+        list(skv_list_open(store, FOLDER, CALL_MS, NULL, reply), reply);
         break;
     case 3:
         skv_put(store, KEY, NEW, SKV_PUT_ANY, NULL, 0, CALL_MS, NULL, reply);
@@ -131,20 +131,25 @@ static void call(uint8_t which, skv_reply *reply)
     case 7:
         skv_deletetree(store, FOLDER, CALL_MS, NULL, reply);
         break;
-    default:
+    case 8:
         skv_entry_read(store, "", 0, "*\0+", 4, CALL_MS, NULL, reply);
+        break;
+    default:
+        list(skv_tree_open(store, "", 0, 0, CALL_MS, NULL, reply), reply);
     }
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    static const char options[] =
-        "ldap_uri\0ldapi://%2Fnowhere\0base_dn\0ou=simpkv,o=puppet,dc=simp\0id\0default\0retries\0000";
+#define OPTIONS(layout)                                                                                                \
+    "ldap_uri\0ldapi://%2Fnowhere\0base_dn\0ou=simpkv,o=puppet,dc=simp\0id\0default\0retries\0000\0layout\0" layout
+    static const char plain[] = OPTIONS("plain"), hex[] = OPTIONS("hex");
     skv_reply *reply = skv_reply_new();
 
     (void)argc, (void)argv;
-    store = skv_open("ldap", 4, options, sizeof options, reply);
-    if (!store || skv_uris_parse("ldapi://%2Fnowhere", 18, &uris, reply) != SKV_OK)
+    stores[0] = skv_open("ldap", 4, plain, sizeof plain, reply);
+    stores[1] = skv_open("ldap", 4, hex, sizeof hex, reply);
+    if (!stores[0] || !stores[1] || skv_uris_parse("ldapi://%2Fnowhere", 18, &uris, reply) != SKV_OK)
         abort();
     skv_reply_free(reply);
     return 0;

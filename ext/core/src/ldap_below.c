@@ -122,15 +122,12 @@ static bool fits(const skv_ldap_below *below, size_t len)
     return len + below->folder->len + (below->folder->len > 0) <= SKV_KEY_MAX;
 }
 
-/* Finds the place of an entry; false if it has none, or is one of the roots. */
+/* Finds the place of an entry, which is empty at first; false if it has none, or is one of the roots. */
 static bool find_place(const skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf, place *where)
 {
     int levels = levels_below(below, dn);
 
-    *(where->buffer + sizeof where->buffer - 1) = '\0';
     where->path = where->buffer + sizeof where->buffer - 1;
-    where->len = where->above_len = 0;
-    where->above_is_hex = false;
     if (below->level + levels < 2 || levels < 1 || !prepend(where, leaf->value, leaf->len) ||
         !put_folders(below, dn, levels, where))
         return false;
@@ -186,7 +183,7 @@ void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const sk
                         const skv_ldap_record *record, skv_reply *page)
 {
     skv_ldap_record told;
-    place where;
+    place where = {0};
 
     if (!find_place(below, dn, leaf, &where))
         return;
