@@ -20,7 +20,7 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
 
   it 'is given back after calls that answer much' do
     store.put('globals/k', 'x' * 100_000)
-    grown = growth(500) { store.get('globals/k') && store.list('globals') && Simpkv.stats }
+    grown = growth(500) { store.get('globals/k') && store.list('globals') && store.tree('') && Simpkv.stats }
     # 150 MB if the answers were lost.
     expect(grown).to be < 50_000_000
   end
@@ -30,6 +30,7 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
     grown = growth(2000) do
       expect_failure(Simpkv::NotFoundError) { store.get('globals/none') }
       expect_failure(Simpkv::NotFoundError) { store.list('globals/none') }
+      expect_failure(Simpkv::NotFoundError) { store.tree('globals/none') }
       expect_failure(Simpkv::IsKeyError) { store.put('globals/k/x', 'd') }
       expect_failure(Simpkv::InvalidError) { Simpkv::Native.key_join('..', '..') }
     end
