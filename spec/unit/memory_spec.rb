@@ -34,8 +34,9 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
       # All that a store is asked, and what it answers.
       def use(store)
         [store.put('globals/f/k', '{"value":1}'), store.get('globals/f/k'), store.list('globals/f'),
-         store.tree('', values: false), store.exist?('globals/f'), raised { store.put('globals/f/k', '{}', condition: :absent) },
-         raised { store.get('globals/n') }, store.delete('globals/f/k'), store.deletetree('globals')]
+         store.tree('', values: false), store.exist?('globals/f'),
+         raised { store.put('globals/f/k', '{}', condition: :absent) }, raised { store.get('globals/n') },
+         store.delete('globals/f/k'), store.deletetree('globals')]
       end
 
       def raised

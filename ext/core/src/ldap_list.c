@@ -90,11 +90,14 @@ static int read_first(ldap_list *list, skv_ldap_answer *answer)
 static int check_first(ldap_list *list)
 {
     skv_ldap_entry entry;
-    int error = skv_ldap_entry_read(&list->call, list->first, &entry);
+    int error;
 
+    if (!list->tree)
+        return SKV_OK;
+    error = skv_ldap_entry_read(&list->call, list->first, &entry);
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
-    if (list->tree && entry.is_key && !entry.is_folder && skv_ldap_below_is_top(&list->below, &entry.dn))
+    if (entry.is_key && !entry.is_folder && skv_ldap_below_is_top(&list->below, &entry.dn))
         not_found(&list->call);
     return list->call.reply->status;
 }
