@@ -41,8 +41,7 @@ Conformance.describe 'Creating and replacing on condition' do
     end
 
     it 'keeps a Sensitive as one' do
-      secret = Puppet::Pops::Types::PSensitiveType::Sensitive.new('s')
-      expect(get_or_create('made/secret') { |_| secret }['value'].unwrap).to eq('s')
+      expect(get_or_create('made/secret') { |_| sensitive('s') }['value'].unwrap).to eq('s')
       expect(get_or_create('made/secret') { |_| 'x' }['value'].unwrap).to eq('s')
     end
 
@@ -112,12 +111,55 @@ Conformance.describe 'Creating and replacing on condition' do
       expect(compare_and_put('cas/same', 'x', 'x')).to be(true)
     end
 
-    it 'compares a Sensitive with a Sensitive' do
-      sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive
-      put('cas/secret', sensitive.new('a'))
-      expect(compare_and_put('cas/secret', 'a', 'b')).to be(false)
-      expect(compare_and_put('cas/secret', sensitive.new('a'), sensitive.new('b'))).to be(true)
-      expect(get('cas/secret')['value'].unwrap).to eq('b')
+    it 'says that it stored what is stored already, with other metadata' do
+      put('cas/meta', 'x', { 'm' => 1 })
+      expect(compare_and_put('cas/meta', 'x', 'x', { 'm' => 2 })).to be(true)
+      expect(get('cas/meta')['metadata']).to eq('m' => 2)
     end
+
+    it 'does not mind the order of the keys of a Hash, as == of Puppet does not' do
+      put('cas/order', { 'a' => 1, 'b' => [{ 'x' => 1, 'y' => 2 }] })
+      expect(compare_and_put('cas/order', { 'b' => [{ 'y' => 2, 'x' => 1 }], 'a' => 1 }, 'new')).to be(true)
+    end
+
+    it 'compares what a Sensitive wraps, however deep, and not that it does' do
+      put('cas/secret', { 'a' => [sensitive('s')] })
+      expect(compare_and_put('cas/secret', { 'a' => [sensitive('t')] }, 'b')).to be(false)
+      expect(compare_and_put('cas/secret', sensitive({ 'a' => ['s'] }), sensitive('b'))).to be(true)
+      expect(compare_and_put('cas/secret', 'b', sensitive('c'))).to be(true)
+      expect(get('cas/secret')['value'].unwrap).to eq('c')
+    end
+
+    it 'takes what get answers, whatever that is' do
+      [Puppet::Pops::Types::PBinaryType::Binary.from_binary_string("\xff\x00".b), [nil, { '' => {} }], -0.5, 'é',
+       sensitive(Puppet::Pops::Types::PBinaryType::Binary.from_binary_string("\xfe".b))].each do |value|
+        [{}, { 'sensitive' => true }].each do |how|
+          put('cas/any', value)
+          expect(compare_and_put('cas/any', value, 0)).to be(true)
+          put('cas/any', value)
+          expect(compare_and_put('cas/any', get('cas/any', how)['value'], 1)).to be(true)
+        end
+      end
+    end
+
+    it 'tells a Timestamp from its text, unless that is how it was stored' do
+      time = Puppet::Pops::Time::Timestamp.parse('2026-11-22T10:00:00.000 UTC')
+      put('cas/time', time, {}, { 'rich_data' => true })
+      expect(compare_and_put('cas/time', time.to_s, 'x')).to be(false)
+      expect(compare_and_put('cas/time', time, time)).to be(true)
+      expect(compare_and_put('cas/time', time, 'x')).to be(true)
+    end
+
+    it 'refuses an expected value that cannot be stored, whether or not there is the key' do
+      put('cas/there', 'hush')
+      %w[cas/there cas/none].each do |key|
+        expect { compare_and_put(key, ['hush', Float::NAN], 1) }
+          .to raise_error(RuntimeError, /cannot encode expected\[1\]: NaN/) { |e| expect(e.message).not_to include('hush') }
+      end
+    end
+  end
+
+  def sensitive(value)
+    Puppet::Pops::Types::PSensitiveType::Sensitive.new(value)
   end
 end

@@ -63,10 +63,15 @@ Conformance.describe 'Many keys at once' do
     end
 
     it 'stores nothing when a value is of a kind that cannot be stored' do
-      expect do
-        put_many('put/f' => { 'value' => 1 }, 'put/g' => { 'value' => Float::NAN })
-      end.to raise_error(RuntimeError)
+      expect { put_many('put/f' => { 'value' => 1 }, 'put/g' => { 'value' => [Float::NAN] }) }
+        .to raise_error(RuntimeError, %r{keys='put/f', 'put/g': .*Key 'put/g': cannot encode value\[0\]: NaN})
       expect(exists('put/f')).to be(false)
+    end
+
+    it 'stores nothing when a key is given twice, in two spellings' do
+      expect { put_many('put/h' => { 'value' => 1 }, '/put//h' => { 'value' => 2 }) }
+        .to raise_error(RuntimeError, %r{'put/h' and '/put//h' are the same key: give it once})
+      expect(exists('put/h')).to be(false)
     end
 
     it 'stores more keys than fit into one batch' do
@@ -74,6 +79,27 @@ Conformance.describe 'Many keys at once' do
       expect(put_many(entries)['stored'].length).to eq(1200)
       expect(get_many(entries.keys)['keys']).to eq(entries)
     end
+  end
+
+  it 'says of each key what is wrong with it, in the words that a single one has' do
+    put('words/key', 1)
+    store_raw('words/broken', 'no JSON')
+    found = get_many(%w[/ words words/broken words/key])
+    expect(found['keys'].keys).to eq(['words/key'])
+    expect(found['errors']).to eq(%w[/ words words/broken].to_h { |key| [key, failure { get(key) }] })
+  end
+
+  it 'says of each key why it was not stored, in the words that a single one has' do
+    expect(put_many('/' => { 'value' => 1 }, 'words/fine' => { 'value' => 2 }))
+      .to eq('stored' => ['words/fine'], 'errors' => { '/' => failure { put('/', 1) } })
+  end
+
+  # What is said of a key, without which function it was.
+  def failure
+    yield
+    nil
+  rescue RuntimeError => e
+    e.message.sub(/\A.*? with key='[^']*': /, '')
   end
 
   describe 'tree' do
@@ -109,6 +135,28 @@ Conformance.describe 'Many keys at once' do
       store_raw('tree/b/broken', 'no JSON')
       expect { tree('tree') }.to raise_error(RuntimeError, %r{'tree/b/broken'})
       expect(tree('tree', { 'skip_undecodable' => true })['keys'].keys).to eq(%w[a b/c b/d/e])
+      expect(world.warnings).to match([%r{\Asimpkv::tree leaves out key 'tree/b/broken': }])
+    end
+
+    it 'has a key beside the folder of its name, where there can be both' do
+      next unless trait?(:shares_names)
+
+      put('tree/b', 'beside')
+      found = tree('tree')
+      expect(found['keys']).to include('b' => { 'value' => 'beside' }, 'b/c' => { 'value' => 2 })
+      expect(found['folders']).to eq(%w[b b/d])
+    end
+
+    it 'has folders without keys' do
+      delete('tree/b/d/e')
+      expect(tree('tree')).to include('folders' => %w[b b/d])
+      expect(tree('tree/b/d')).to eq('keys' => {}, 'folders' => [])
+    end
+
+    it 'has the global keys, if asked for these' do
+      put('tree/a', 'global', {}, { 'global' => true })
+      expect(tree('/', { 'global' => true })).to eq('keys' => { 'tree/a' => { 'value' => 'global' } },
+                                                    'folders' => ['tree'])
     end
   end
 
@@ -129,6 +177,15 @@ Conformance.describe 'Many keys at once' do
       expect { get_or_create('wrap/c', 1, {}, { 'sensitive' => 'maybe' }) }
         .to raise_error(ArgumentError, %r{get_or_create with key='wrap/c': 'sensitive' .* must be true or false})
       expect(exists('wrap/c')).to be(false)
+    end
+
+    it 'gives what can be stored again' do
+      bytes = Puppet::Pops::Types::PBinaryType::Binary.from_binary_string("\xff\x00".b)
+      put('wrap/d', bytes)
+      wrapped = get('wrap/d', { 'sensitive' => true })['value']
+      put('wrap/e', wrapped)
+      put_many('wrap/f' => { 'value' => wrapped })
+      expect(%w[wrap/e wrap/f].map { |key| get(key)['value'].unwrap.binary_buffer }).to eq(["\xff\x00".b] * 2)
     end
 
     it 'does not wrap a Sensitive again' do

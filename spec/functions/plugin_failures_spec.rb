@@ -87,4 +87,88 @@ RSpec.describe 'Failures of plugins' do
     plugin('configure' => 'raise ArgumentError, "acme_uri is missing"')
     expect { get }.to raise_error(RuntimeError, %r{simpkv Error: Unable to construct 'acme/x': acme_uri is missing})
   end
+
+  # What the functions that such a store had not make of plugins, which may lack what these would ask for, or have it.
+  describe 'in methods that a plugin need not have' do
+    def call(function, *arguments)
+      world.call("simpkv::#{function}", *arguments, options)
+    end
+
+    {
+      ['get_or_create', 'a', 1, {}] => { 'fetch' => ['true', '5', '[]', 'nil'], 'put_new' => ['nil', '"yes"'] },
+      ['compare_and_put', 'a', 1, 2, {}] => { 'fetch_latest' => ['true', 'nil'] },
+      ['get_many', ['a']] => { 'get_many' => ['nil', '[]', '"a"'] },
+      ['put_many', { 'a' => { 'value' => 1 } }] => { 'put_many' => ['nil', 'true'] },
+      ['tree', 'a'] => { 'tree' => ['nil', '{ keys: [], folders: [] }', '{ keys: { a: "{}" }, folders: [] }'] }
+    }.each do |(function, *arguments), wrong|
+      wrong.each do |method, answers|
+        answers.each do |answer|
+          it "are told when #{method} answers #{answer} to #{function}" do
+            plugin({ 'fetch' => '{ result: false, err_msg: nil }' }
+                     .merge(method => "{ result: #{answer}, err_msg: nil }"))
+            expect { call(function, *arguments) }
+              .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{method} answered no result and no reason})
+          end
+        end
+      end
+    end
+
+    it 'are those of the keys of which it says nothing, or nothing that is known' do
+      plugin('get_many' => '{ result: { "environments/production/a" => true }, err_msg: nil }',
+             'put_many' => '{ result: { "environments/production/a" => false }, err_msg: nil }')
+      expect(call('get_many', %w[a b])['errors']).to match('a' => /neither a document/, 'b' => /says nothing/)
+      expect(call('put_many', 'a' => { 'value' => 1 }, 'b' => { 'value' => 1 })['errors'])
+        .to match('a' => /neither true/, 'b' => /says nothing/)
+    end
+
+    it 'are those of each key where there are none for many' do
+      plugin('exists' => 'raise "a is locked" if arguments[0].end_with?("a"); { result: false, err_msg: nil }',
+             'put' => 'raise "full" if arguments[0].end_with?("b"); { result: true, err_msg: nil }')
+      expect(call('get_many', %w[a b])).to eq('keys' => {}, 'absent' => ['b'],
+                                              'errors' => { 'a' => 'simpkv acme/x Error: a is locked' })
+      expect(call('put_many', 'a' => { 'value' => 1 }, 'b' => { 'value' => 1 }))
+        .to eq('stored' => ['a'], 'errors' => { 'b' => 'simpkv acme/x Error: full' })
+    end
+  end
+
+  describe 'of others at the same moment' do
+    it 'make get_or_create try again: another one has stored the key, and deleted it' do
+      plugin('put_new' => '{ result: (@tries = @tries.to_i + 1) > 2, err_msg: nil }',
+             'fetch' => '{ result: false, err_msg: nil }')
+      expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'mine')
+    end
+
+    it 'make compare_and_put try again: another one has changed the metadata' do
+      plugin('fetch' => %q({ result: %Q({"value":1,"metadata":{"m":#{@tries = @tries.to_i + 1}}}), err_msg: nil }),
+             'exchange' => '{ result: arguments[1].include?(%q("m":3)), err_msg: nil }')
+      expect(world.call('simpkv::compare_and_put', 'a', 1, 2, {}, options)).to be(true)
+    end
+
+    it 'end compare_and_put and get_or_create that never come to an end' do
+      plugin('fetch' => %q({ result: '{"value":1}', err_msg: nil }), 'exchange' => '{ result: false, err_msg: nil }')
+      expect { world.call('simpkv::compare_and_put', 'a', 1, 2, {}, options) }
+        .to raise_error(RuntimeError, %r{simpkv acme/x Error: others keep changing it})
+    end
+
+    it 'leave a folder out of a tree that is deleted meanwhile' do
+      plugin('list' => <<-RUBY, 'exists' => '{ result: arguments[0].end_with?("d/x"), err_msg: nil }')
+        case arguments[0].delete_prefix('environments/production/')
+        when 'd' then { result: { keys: { 'k' => '{"value":1}' }, folders: %w[gone x] }, err_msg: nil }
+        when 'd/x' then { result: { keys: { 'l' => '{"value":2}' }, folders: [] }, err_msg: nil }
+        else { result: nil, err_msg: 'no such folder' }
+        end
+      RUBY
+      expect(world.call('simpkv::tree', 'd', options))
+        .to eq('keys' => { 'k' => { 'value' => 1 }, 'x/l' => { 'value' => 2 } }, 'folders' => %w[gone x])
+      expect { world.call('simpkv::tree', 'd/none', options) }.to raise_error(RuntimeError, /no such folder/)
+    end
+
+    it 'do not keep the names of keys that cannot be read out of a tree of names' do
+      plugin('list' => '{ result: nil, err_msg: "k2 is locked" }', 'list_partial' => <<-RUBY)
+        { result: { keys: { 'k1' => '{"value":1}' }, folders: [], errors: { 'k2' => 'it is locked' } }, err_msg: nil }
+      RUBY
+      expect(world.call('simpkv::tree', 'd', options.merge('values' => false)))
+        .to eq('keys' => { 'k1' => {}, 'k2' => {} }, 'folders' => [])
+    end
+  end
 end

@@ -12,7 +12,9 @@ RSpec.describe 'softfail' do
   # The arguments between key and options, what the message names the key, and what is returned instead of a failure.
   functions = {
     'put' => [['v', {}], 'key', false], 'get' => [[], 'key', nil], 'list' => [[], 'keydir', nil],
-    'exists' => [[], 'key', nil], 'delete' => [[], 'key', false], 'deletetree' => [[], 'keydir', false]
+    'exists' => [[], 'key', nil], 'delete' => [[], 'key', false], 'deletetree' => [[], 'keydir', false],
+    'get_or_create' => [['v', {}], 'key', nil], 'compare_and_put' => [['v', 'w', {}], 'key', false],
+    'tree' => [[], 'keydir', nil]
   }
 
   # A plugin all of whose operations have this body.
@@ -94,6 +96,17 @@ RSpec.describe 'softfail' do
         expect_hard(function, LoadError, "simpkv Internal Error: unable to load #{loader}: File not found",
                     more: { 'backend' => 'nosuch' })
       end
+    end
+  end
+
+  { 'get_many' => %w[a b c d e], 'put_many' => %w[a b c d e].to_h { |key| [key, { 'value' => 1 }] } }.each do |function, keys|
+    it "turns a failure of simpkv::#{function} into a warning that names some keys, and undef" do
+      plugin('raise "not reached"', configure: '{ result: false, err_msg: "no server" }')
+      message = "simpkv Error for simpkv::#{function} with keys='a', 'b', 'c' and 2 more: simpkv Error: " \
+                "Unable to construct 'acme/x': no server"
+      expect { world.call("simpkv::#{function}", keys, options({})) }.to raise_error(RuntimeError, message)
+      expect(world.call("simpkv::#{function}", keys, options('softfail' => true))).to be_nil
+      expect(world.warnings).to eq([message])
     end
   end
 

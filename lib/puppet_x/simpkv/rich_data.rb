@@ -64,6 +64,17 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise Simpkv::MalformedError, 'Failed to deserialize: not rich data that can be read', cause: nil
   end
 
+  # @param value [Object] what `encode` takes or `decode` answers
+  # @return [Object] for comparisons with `eql?`: without any Sensitive, and bytes as a Binary
+  define_method(:bare) do |value|
+    case value
+    when sensitive_class then bare(value.unwrap)
+    when Hash then value.transform_values { |member| bare(member) }
+    when Array then value.map { |member| bare(member) }
+    else bytes_as_binary(value)
+    end
+  end
+
   private
 
   def within(step, &block)
@@ -190,7 +201,10 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
   define_method(:sensitive) do |value, depth|
     @needed = true
     Simpkv::JsonWriter.check_depth(depth)
-    sensitive_class.new(concealed('inside the Sensitive') { prepared(value.unwrap, depth) })
+    inside = value.unwrap
+    # What the option `sensitive` has wrapped.
+    inside = bytes_as_binary(inside) if inside.is_a?(String) && inside.encoding == Encoding::BINARY
+    sensitive_class.new(concealed('inside the Sensitive') { prepared(inside, depth) })
   end
 
   # What Puppet would change is refused: it loses the zeros in a Timespan's nanoseconds, for one.

@@ -23,11 +23,13 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   def initialize
     @rich_data_class = Simpkv::EnvironmentCode.kept(:@simpkv_rich_data_class) { read_beside('rich_data') }
+    @plugin_caller_class = Simpkv::EnvironmentCode.kept(:@simpkv_plugin_caller_class) { read_beside('plugin_caller') }
     @plugin_info, warnings = Simpkv::EnvironmentCode.kept(:@simpkv_plugins) { read_plugins }
     warnings.each { |warning| Puppet.warning(warning) }
     @plugin_instances = {}
     @configured = {}
     @plugins_of = {}.compare_by_identity
+    @callers = {}.compare_by_identity
     @merged_options = {}
     @hiera_levels = {}
     @warned = []
@@ -85,46 +87,46 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @param backtrace [Array<String>, nil]
   # @return [Array<String>] the lines that belong to simpkv and its plugins
   def filter_backtrace(backtrace)
-    (backtrace || []).grep(%r{/(puppet_x|functions)/simpkv/|/lib/simpkv})
+    @plugin_caller_class.relevant(backtrace)
   end
 
   # @return [Hash] `result:` true, also when there was no such key
   def delete(key, options)
-    reply(options, false) { |plugin| ask(plugin, :delete, key_path(key, options)) && true }
+    reply(options, false) { |plugin| plugin.call(:delete, key_path(key, options)) && true }
   end
 
   # @return [Hash] `result:` true, also when there was no such folder
   def deletetree(keydir, options)
-    reply(options, false) { |plugin| ask(plugin, :deletetree, normalize_key(keydir, options)) && true }
+    reply(options, false) { |plugin| plugin.call(:deletetree, normalize_key(keydir, options)) && true }
   end
 
   # @return [Hash] `result:` whether there is a key or a folder of that name
   def exists(key, options)
-    reply(options, nil) { |plugin| ask(plugin, :exists, normalize_key(key, options)) }
+    reply(options, nil) { |plugin| plugin.call(:exists, normalize_key(key, options)) }
   end
 
   # @return [Hash] `result:` `{ value:, metadata: }`
   def get(key, options)
-    reply(options, nil) { |plugin| deserialize(ask(plugin, :get, key_path(key, options))) }
+    reply(options, nil) { |plugin| deserialize(plugin.call(:get, key_path(key, options))) }
   end
 
   # @return [Hash] `result:` `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
   def list(keydir, options)
-    reply(options, nil) { |plugin| listed(plugin, keydir, options) }
+    reply(options, nil) { |plugin| presented('list', keydir, read(plugin, :list, keydir, options), options) }
   end
 
   # @return [Hash] `result:` true
   def put(key, value, metadata, options)
     reply(options, false) do |plugin|
-      document = serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
-      ask(plugin, :put, key_path(key, options), document) && true
+      document = document(value, metadata, options)
+      plugin.call(:put, key_path(key, options), document) && true
     end
   end
 
   # @return [Hash] `result:` `{ value:, metadata: }`, false when there is no such key
   def find(key, options)
     reply(options, nil) do |plugin|
-      document = fetch(plugin, key_path(key, options))
+      document = plugin.fetch(key_path(key, options))
       document && deserialize(document)
     end
   end
@@ -135,33 +137,39 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def create(key, value, metadata, options)
     reply(options, nil) do |plugin|
       path = key_path(key, options)
-      document = serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
-      deserialize(put_new?(plugin, path, document) ? document : ask(plugin, :get, path))
+      document = document(value, metadata, options)
+      deserialize(repeatedly { plugin.put_new?(path, document) ? document : plugin.fetch_latest(path) })
     end
   end
 
-  # Stores a key if its value is the expected one; nil for none.
+  # Stores a key if its value is the expected one; nil for none. What a Sensitive wraps counts, not that it does.
   #
   # @return [Hash] `result:` whether it did
   def compare_and_put(key, expected, value, metadata, options)
     reply(options, nil) do |plugin|
       path = key_path(key, options)
-      document = serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
-      stored = fetch(plugin, path)
-      next expected.nil? && put_new?(plugin, path, document) unless stored
+      expected = expectations(expected, options)
+      document = document(value, metadata, options)
+      repeatedly do
+        stored = plugin.fetch_latest(path)
+        next [expected.empty? && plugin.put_new?(path, document)] unless stored
+        next [false] unless expected.any? { |each| each.eql?(bare(deserialize(stored)[:value])) }
 
-      !expected.nil? && holds?(stored, expected, options) && exchange?(plugin, path, stored, document)
+        # Else only the metadata may have changed meanwhile.
+        [true] if plugin.exchange?(path, stored, document)
+      end.first
     end
   end
 
   # @return [Hash] `result:` `{ keys: { key => { value:, metadata: } }, absent: [key], errors: { key => why } }`
   def get_many(keys, options)
     reply(options, nil) do |plugin|
-      found = documents(plugin, keys.to_h { |key| [key, key_path(key, options)] })
-      absent, present = found.partition { |_, outcome| outcome == false }
-      decoded = present.to_h { |key, outcome| [key, decoded(outcome)] }
-      errors, entries = decoded.partition { |_, entry| entry.is_a?(String) }
-      { keys: entries.to_h, absent: absent.map(&:first), errors: errors.to_h }
+      paths, errors = paths(keys, options)
+      found = plugin.get_many(paths.values.uniq)
+      outcomes = paths.transform_values { |path| decoded(found[path]) }
+      outcomes.each { |key, outcome| errors[key] = outcome if outcome.is_a?(String) }
+      { keys: outcomes.select { |_, outcome| outcome.is_a?(Hash) },
+        absent: outcomes.select { |_, outcome| outcome == false }.keys, errors: plugin.attributed(errors) }
     end
   end
 
@@ -169,23 +177,31 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @return [Hash] `result:` `{ stored: [key], errors: { key => why } }`
   def put_many(entries, options)
     reply(options, nil) do |plugin|
-      rich_data = Simpkv::Config.flag(options, 'rich_data')
-      documents = entries.to_h do |key, entry|
-        [key, [key_path(key, options), serialize(entry['value'], entry['metadata'] || {}, rich_data)]]
-      end
-      outcomes = put_documents(plugin, documents)
-      stored, failed = outcomes.partition { |_, outcome| outcome == true }
-      { stored: stored.map(&:first), errors: failed.to_h }
+      paths, errors = paths(entries.keys, options)
+      outcomes = plugin.put_many(documents(entries, paths, options))
+      stored, failed = paths.partition { |_, path| outcomes[path] == true }
+      failed.each { |key, path| errors[key] = outcomes[path][:err_msg].to_s }
+      { stored: stored.map(&:first), errors: plugin.attributed(errors) }
     end
+  end
+
+  # What a write would answer, which is not done: what is refused before the backend is asked is refused here, too.
+  #
+  # @param operation [String] the name of a method that writes
+  # @param arguments [Array] those of that method, options included
+  # @return [Hash] `result:` as of that method
+  def rehearse(operation, key, *arguments, options)
+    reply(options, nil) { |_plugin| send(:"rehearse_#{operation}", key, *arguments, options) }
   end
 
   # @return [Hash] `result:` as that of {#list}, of the folder and all that are below it: names are paths in it. Where
   #   only names are wanted, each key has `{}`
   def tree(keydir, options)
     reply(options, nil) do |plugin|
-      found = { keys: {}, folders: [] }
-      collect(plugin, keydir, '', options, found)
-      { keys: found[:keys].sort.to_h, folders: found[:folders].sort }
+      values = Simpkv::Config.flag(options, 'values')
+      whole = plugin.has?(:tree)
+      found = whole ? read(plugin, :tree, keydir, options, values) : walk(plugin, keydir, options, values)
+      presented('tree', keydir, found, options)
     end
   end
 
@@ -201,9 +217,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
         documents[name] = (document if (room -= document.bytesize) >= 0)
         nil
       end
-      found = present_in(plugin, normalize_key(keydir, options), &keep)
+      found = plugin.list_present(normalize_key(keydir, options), true, &keep)
       found[:keys].each { |name, document| keep.call(name, document) unless documents.key?(name) }
-      { documents: documents, errors: found[:errors] || {}, folders: found[:folders] }
+      { documents: documents, errors: found[:errors], folders: found[:folders] }
     end
   end
 
@@ -247,157 +263,111 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     nil
   end
 
+  # Yields what calls the plugin of the chosen backend.
   def reply(options, failed)
-    plugin = plugin_instance(options)
-    { result: yield(plugin), err_msg: nil }
+    caller = caller_for(plugin_instance(options))
+    { result: yield(caller), err_msg: nil }
   rescue Simpkv::ConfigError
     raise
   rescue StandardError, SystemStackError => e
-    { result: failed, err_msg: plugin ? attributed(plugin, reason(e)) : reason(e) }
+    why = @plugin_caller_class.reason(e)
+    { result: failed, err_msg: caller ? caller.attributed(why) : why }
   end
 
-  # Says which backend it was, once.
-  def attributed(plugin, why)
-    prefix = "simpkv #{plugin_instances.key(plugin)} Error:"
-    why.start_with?(prefix) ? why : "#{prefix} #{why}"
+  def caller_for(plugin)
+    @callers[plugin] ||= @plugin_caller_class.new(plugin, plugin_instances.key(plugin))
   end
 
-  # The document of a key; false when there is none.
-  def fetch(plugin, path)
-    return ask(plugin, :fetch, path) if plugin.respond_to?(:fetch)
-
-    ask(plugin, :exists, path) && ask(plugin, :get, path)
+  def document(value, metadata, options)
+    serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
   end
 
-  # Whether a document was stored where there was none. A plugin that cannot tell is asked first: what another process
-  # stores in between is lost.
-  def put_new?(plugin, path, document)
-    return ask(plugin, :put_new, path, document) if plugin.respond_to?(:put_new)
-    return false if ask(plugin, :exists, path)
-
-    ask(plugin, :put, path, document) && true
+  # Tries until it is settled, which others may prevent by changing the key in between.
+  def repeatedly
+    100.times do
+      settled = yield
+      return settled if settled
+    end
+    raise 'others keep changing it'
   end
 
-  def exchange?(plugin, path, old, document)
-    return ask(plugin, :exchange, path, old, document) if plugin.respond_to?(:exchange)
-    return false unless fetch(plugin, path) == old
+  # What the value of a key may be to be the expected one: as it was given, or as it comes back when it is stored.
+  # Nothing where no key is expected.
+  def expectations(expected, options)
+    return [] if expected.nil?
 
-    ask(plugin, :put, path, document) && true
+    [deserialize(document(expected, {}, options))[:value], expected].map { |value| bare(value) }
+  rescue Simpkv::UnencodableError => e
+    raise e.class, e.message.sub('value', 'expected'), cause: nil
   end
 
-  # Whether a document has that value, whatever its metadata.
-  def holds?(document, value, options)
-    rich_data = Simpkv::Config.flag(options, 'rich_data')
-    stored = serialize(deserialize(document)[:value], {}, rich_data)
-    Simpkv::Native.document_same?(stored, serialize(value, {}, rich_data))
+  def bare(value)
+    @rich_data_class.new.bare(value)
+  end
+
+  # @return [Array(Hash{String => String}, Hash{String => String})] by key: paths, and why there is none
+  def paths(keys, options)
+    errors = {}
+    paths = keys.to_h do |key|
+      [key, key_path(key, options)]
+    rescue RuntimeError => e
+      errors[key] = e.message
+      [key, nil]
+    end
+    [paths.compact, errors]
   end
 
   # @param paths [Hash{String => String}] by key
-  # @return [Hash{String => String, false, Hash}] by key, the document, false, or `{ err_msg: }`
-  def documents(plugin, paths)
-    found = ask(plugin, :get_many, paths.values.uniq) if plugin.respond_to?(:get_many)
-    paths.transform_values { |path| found ? found.fetch(path) : outcome { fetch(plugin, path) } }
-  end
+  # @return [Hash{String => String}] by path, the document of the key's entry
+  def documents(entries, paths, options)
+    paths.keys.group_by { |key| paths[key] }.transform_values do |(key, *others)|
+      raise "'#{key}' and '#{others.first}' are the same key: give it once" if others.any?
 
-  # @param documents [Hash{String => Array(String, String)}] by key, path and document
-  # @return [Hash{String => true, String}] by key, true or why not
-  def put_documents(plugin, documents)
-    outcomes = ask(plugin, :put_many, documents.values.to_h) if plugin.respond_to?(:put_many)
-    documents.transform_values do |path, document|
-      outcome = outcomes ? outcomes.fetch(path) : outcome { ask(plugin, :put, path, document) && true }
-      next true if outcome == true
-
-      attributed(plugin, outcome.is_a?(Hash) ? outcome[:err_msg].to_s : 'put_many answered neither true nor why not')
+      document(entries[key]['value'], entries[key]['metadata'] || {}, options)
+    rescue Simpkv::Error => e
+      raise e.class, "Key '#{key}': #{e.message}", cause: nil
     end
   end
 
-  def outcome
-    yield
-  rescue RuntimeError => e
-    { err_msg: e.message }
+  def rehearse_put(key, value, metadata, options)
+    key_path(key, options)
+    document(value, metadata, options) && true
   end
 
-  # What a plugin lists; nothing where there is no such folder.
-  def present_in(plugin, path, &block)
-    ask(plugin, plugin.respond_to?(:list_partial) ? :list_partial : :list, path, &block)
-  rescue RuntimeError => e
-    raise e unless missing?(plugin, path, e.message)
-
-    { keys: {}, folders: [] }
+  def rehearse_create(key, value, metadata, options)
+    key_path(key, options)
+    deserialize(document(value, metadata, options))
   end
 
-  # Whether a list failed because there is no such folder, which not every plugin says in these words.
-  def missing?(plugin, path, why)
-    why.match?(/Key folder '.*' not found/) || !ask(plugin, :exists, path)
-  rescue RuntimeError
-    false
+  def rehearse_compare_and_put(key, expected, value, metadata, options)
+    expectations(expected, options)
+    rehearse_put(key, value, metadata, options) && false
   end
 
-  # The entry, or what keeps it from being one.
+  def rehearse_put_many(entries, options)
+    paths, errors = paths(entries.keys, options)
+    documents(entries, paths, options)
+    { stored: [], errors: errors }
+  end
+
+  def rehearse_delete(key, options)
+    key_path(key, options) && true
+  end
+
+  def rehearse_deletetree(keydir, options)
+    normalize_key(keydir, options) && true
+  end
+
+  # The entry, false, or what keeps it from being one.
   def decoded(outcome)
-    return outcome[:err_msg].to_s if outcome.is_a?(Hash)
-    return 'get_many answered neither a document nor why not' unless outcome.is_a?(String)
-
-    found = entry(outcome)
-    found.is_a?(Hash) ? found : found.message
-  end
-
-  # Calls a plugin.
-  #
-  # @return [Object] the result
-  # @raise [RuntimeError] when the plugin raises, says that it failed, or answers what is no answer
-  def ask(plugin, operation, *arguments, &block)
-    raise "the plugin has no method '#{operation}'" unless plugin.respond_to?(operation)
-
-    answer = contained { plugin.public_send(operation, *arguments, &block) }
-    raise "#{operation} did not answer a Hash" unless answer.is_a?(Hash)
-
-    why = answer[:err_msg].to_s
-    raise why unless why.empty?
-    raise "#{operation} answered no result and no reason" unless answered?(operation, answer)
-
-    answer[:result]
-  end
-
-  # Runs code of a plugin, whose failures of any kind are a RuntimeError here.
-  def contained
-    yield
-  rescue SignalException, NoMemoryError
-    raise
-  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
-    raise reason(e)
-  end
-
-  def answered?(operation, answer)
-    result = answer[:result]
-    case operation
-    when :exists, :put_new, :exchange then [true, false].include?(result)
-    when :get then result.is_a?(String)
-    when :fetch then !result.nil?
-    when :list, :list_partial then listing?(result)
-    else result
+    case outcome
+    when false then false
+    when Hash then outcome[:err_msg].to_s
+    when String
+      found = entry(outcome)
+      found.is_a?(Hash) ? found : found.message
+    else 'get_many answered neither a document nor why not'
     end
-  end
-
-  def listing?(result)
-    result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array) &&
-      [*result[:keys].keys, *result[:folders]].all?(String)
-  end
-
-  # What an exception says. Ruby's own exceptions quote what was wrong with a value: of those, while values are at hand,
-  # only their name and where they came from.
-  def reason(exception)
-    Puppet.debug { "simpkv: #{exception.class}\n#{filter_backtrace(exception.backtrace).join("\n")}" }
-    return exception.message unless quoting?(exception)
-
-    where = filter_backtrace(exception.backtrace).first
-    "#{exception.class}#{" at #{where}" if where}"
-  end
-
-  def quoting?(exception)
-    [ArgumentError, EncodingError, FrozenError, IndexError, JSON::JSONError, NameError, RangeError, RegexpError,
-     TypeError, UncaughtThrowError].any? { |type| exception.is_a?(type) } ||
-      exception.class.name.to_s.start_with?('NoMatchingPattern')
   end
 
   # A path where a key can be: not one that is the root of an environment or of the global keys.
@@ -409,45 +379,51 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     path
   end
 
-  # @return [Hash] `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
-  def listed(plugin, keydir, options)
-    skip = Simpkv::Config.flag(options, 'skip_undecodable')
+  # What is in a folder, or below it.
+  #
+  # @param how [Symbol] `:list`, `:list_present` or `:tree`, see plugin_caller.rb
+  # @param values [Boolean] whether entries are wanted, or only names: also those of keys that cannot be read
+  # @return [Hash] `{ keys: { name => { value:, metadata: } or {} }, folders: [name], errors: { name => why } }`
+  def read(plugin, how, keydir, options, values = true) # rubocop:disable Style/OptionalBooleanParameter -- private
     decoded = {}
-    found = listing(plugin, keydir, options, skip) do |name, json|
-      decoded[name] = entry(json)
+    detail = how == :tree ? values : !values || Simpkv::Config.flag(options, 'skip_undecodable')
+    found = plugin.public_send(how, normalize_key(keydir, options), detail) do |name, json|
+      decoded[name] = entry(json) if values
       nil
     end
-    keys = found[:keys].keys.sort.each_with_object({}) do |name, sorted|
-      entry = decoded.fetch(name) { entry(found[:keys][name]) }
-      entry.is_a?(Hash) ? sorted[name] = entry : refuse(keydir, name, entry.message, skip)
+    return named(found) unless values
+
+    keys = found[:keys].to_h { |name, json| [name, decoded.fetch(name) { entry(json) }] }
+    unread, keys = keys.partition { |_, entry| entry.is_a?(Exception) }
+    { keys: keys.to_h, folders: found[:folders], errors: found[:errors].merge(unread.to_h.transform_values(&:message)) }
+  end
+
+  def named(found)
+    { keys: (found[:keys].keys | found[:errors].keys).to_h { |name| [name, {}] }, folders: found[:folders], errors: {} }
+  end
+
+  # The same of a tree, one folder after the other. One that another process has deleted on the way is empty.
+  def walk(plugin, keydir, options, values)
+    found = { keys: {}, folders: [], errors: {} }
+    places = ['']
+    while (place = places.shift)
+      here = read(plugin, place.empty? ? :list : :list_present, below(keydir, place), options, values)
+      found[:folders].concat(here[:folders].map { |name| "#{place}#{name}" })
+      places.concat(here[:folders].map { |name| "#{place}#{name}/" })
+      %i[keys errors].each { |what| found[what].merge!(here[what].transform_keys { |name| "#{place}#{name}" }) }
     end
-    { keys: keys, folders: found[:folders].sort }
-  end
-
-  # The names in a folder; no document is decoded.
-  def named(plugin, keydir, options)
-    found = listing(plugin, keydir, options, false) { nil }
-    { keys: found[:keys].transform_values { {} }, folders: found[:folders] }
-  end
-
-  # Adds what is in a folder and below it, by paths that begin with `place`.
-  def collect(plugin, keydir, place, options, found)
-    here = Simpkv::Config.flag(options, 'values') ? listed(plugin, keydir, options) : named(plugin, keydir, options)
-    here[:keys].each { |name, entry| found[:keys]["#{place}#{name}"] = entry }
-    here[:folders].each do |name|
-      found[:folders] << "#{place}#{name}"
-      collect(plugin, below(keydir, name), "#{place}#{name}/", options, found)
-    end
-  end
-
-  # What a plugin finds in a folder. It may yield names and documents before that, while it waits for more.
-  def listing(plugin, keydir, options, skip, &block)
-    path = normalize_key(keydir, options)
-    return ask(plugin, :list, path, &block) unless skip && plugin.respond_to?(:list_partial)
-
-    found = ask(plugin, :list_partial, path, &block)
-    (found[:errors] || {}).sort_by(&:first).each { |name, why| skipped(keydir, name, why) }
     found
+  end
+
+  # What a function answers of what was found: sorted. What cannot be read fails, or is left out with a warning.
+  def presented(function, keydir, found, options)
+    skip = found[:errors].any? && Simpkv::Config.flag(options, 'skip_undecodable')
+    found[:errors].sort.each do |name, why|
+      raise "Key '#{below(keydir, name)}': #{why}" unless skip
+
+      Puppet.warning("simpkv::#{function} leaves out key '#{below(keydir, name)}': #{why}")
+    end
+    { keys: found[:keys].keys.sort.to_h { |name| [name, found[:keys][name]] }, folders: found[:folders].sort }
   end
 
   # The decoded entry, or what keeps it from that.
@@ -455,16 +431,6 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     deserialize(json)
   rescue Simpkv::MalformedError => e
     e
-  end
-
-  def refuse(keydir, name, why, skip)
-    raise "Key '#{below(keydir, name)}': #{why}" unless skip
-
-    skipped(keydir, name, why)
-  end
-
-  def skipped(keydir, name, why)
-    Puppet.warning("simpkv::list leaves out key '#{below(keydir, name)}': #{why}")
   end
 
   def below(keydir, name)

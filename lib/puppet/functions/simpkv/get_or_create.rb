@@ -74,7 +74,7 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::I
     found = ask(scope, 'find', key, options)
     return found unless found == false
 
-    value = yield(key)
+    value = yield(key.dup)
     if value.nil?
       raise ArgumentError, "simpkv::get_or_create with key='#{key}': the block answers undef, which is no value"
     end

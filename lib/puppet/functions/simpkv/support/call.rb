@@ -16,71 +16,69 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
   #   simpkv::support::call('get', 'app1/token', { 'softfail' => true })
   dispatch :perform do
     scope_param
-    param 'Pattern[/\A(find|create|compare_and_put|exists|list|tree|(get|put)(_many)?|delete(tree)?)\z/]', :operation
-    param 'Variant[String[1], Array[String[1]], Hash[String[1], Hash]]', :key
+    param 'Enum[compare_and_put, create, delete, deletetree, exists, find, get, get_many, list, put, put_many, tree]',
+          :operation
+    param 'Variant[String[1], Collection]', :key
     param 'Hash', :options
     repeated_param 'Any', :arguments
   end
 
   def perform(scope, operation, key, options, *arguments)
-    keys = keys_of(key)
-    adapter = adapter_for(scope, keys)
-    where = description(operation, keys)
+    adapter = adapter_for(scope, key)
     begin
       merged = adapter.merged_options[options] || merge(scope, adapter, options)
-      keys.each { |each| check_merged(scope, adapter, each, merged) }
-      reply = asked(scope, adapter, operation, key, arguments, merged, where)
+      each_key(key) { |each| check_merged(scope, adapter, each, merged) }
+      reply = asked(scope, adapter, operation, key, arguments, merged)
     rescue Simpkv::ConfigError => e
-      raise ArgumentError, "simpkv Configuration Error for #{where}: #{e.message}"
+      raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
     end
     return present(operation, reply[:result], merged) if reply[:err_msg].nil?
 
-    fail_softly(merged, "simpkv Error for #{where}: #{reply[:err_msg]}", operation)
+    fail_softly(merged, "simpkv Error for #{description(operation, key)}: #{reply[:err_msg]}", operation)
   end
 
-  # What the adapter says; or for a write that is to be skipped, what it would have come to.
-  def asked(scope, adapter, operation, key, arguments, merged, where) # rubocop:disable Metrics/ParameterLists -- once
+  # What the adapter says; of a write that is to be skipped, what it would say.
+  def asked(scope, adapter, operation, key, arguments, merged) # rubocop:disable Metrics/ParameterLists -- once
     return adapter.public_send(operation, key, *arguments, merged) unless skipped?(scope, operation, merged)
 
-    Puppet.notice("#{where} is not done: this node runs in noop, and 'noop_writes' is skip")
-    result = case operation
-             when 'create' then { value: arguments[0], metadata: arguments[1] }
-             when 'put_many' then { stored: [], errors: {} }
-             else operation != 'compare_and_put'
-             end
-    { result: result }
+    Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
+    adapter.rehearse(operation, key, *arguments, merged)
   end
 
   # Whether it is a write that is not to be done.
   def skipped?(scope, operation, merged)
-    return false unless operation =~ /put|delete|create/
     return false if merged['noop_writes'].nil? || Simpkv::Config.flag(merged, 'noop_writes') == 'write'
+    return false unless operation.match?(/put|delete|create/)
 
     facts = scope['facts'] if scope.is_a?(Puppet::Parser::Scope) && scope.include?('facts')
     facts.is_a?(Hash) && facts['clientnoop'].to_s == 'true'
   end
 
-  def keys_of(key)
-    key.is_a?(String) ? [key] : key.to_a.map { |each, _| each }
+  # Yields the key, or each of many.
+  def each_key(key)
+    return yield key if key.is_a?(String)
+
+    key.each { |each, _| yield each }
   end
 
   # What is done, and with which keys: of many, a few are named.
-  def description(operation, keys)
+  def description(operation, key)
     function = %w[find create].include?(operation) ? 'get_or_create' : operation
-    unless function.end_with?('_many')
-      return "simpkv::#{function} with #{operation =~ /list|tree/ ? 'keydir' : 'key'}='#{keys.first}'"
+    if key.is_a?(String)
+      return "simpkv::#{function} with #{operation =~ /list|tree/ ? 'keydir' : 'key'}='#{key}'"
     end
 
-    more = " and #{keys.length - 3} more" if keys.length > 3
-    "simpkv::#{function} with keys='#{keys.first(3).join("', '")}'#{more}"
+    names = key.first(3).map { |each, _| each }
+    more = " and #{key.length - 3} more" if key.length > 3
+    "simpkv::#{function} with keys='#{names.join("', '")}'#{more}"
   end
 
   # Checks the keys, and loads the adapter for the first call of a catalog. Capital letters pass until it is known which
   # backend the keys are for.
-  def adapter_for(scope, keys)
+  def adapter_for(scope, key)
     adapter = loaded_adapter(scope)
     internal_call_function(scope, 'simpkv::support::native', []) unless adapter
-    keys.each { |key| check_key(scope, key, true) }
+    each_key(key) { |each| check_key(scope, each, true) }
     adapter || internal_call_function(scope, 'simpkv::support::load', [])
   end
 
