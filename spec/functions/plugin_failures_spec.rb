@@ -46,7 +46,10 @@ RSpec.describe 'Failures of plugins' do
     expect { get }.to raise_error(RuntimeError, %r{simpkv acme/x Error: the acme server is down})
   end
 
-  ['raise Exception, "boom"', 'exit 3', 'def deep; deep; end; deep'].each do |body|
+  # The stack overflows on a thread of its own: afterwards JRuby may count a thread's scopes wrongly, and its main thread
+  # then fails when the process ends.
+  overflow = 'def deep; deep; end; Thread.new { Thread.current.report_on_exception = false; deep }.value'
+  ['raise Exception, "boom"', 'exit 3', overflow].each do |body|
     it "are softened whatever is raised: #{body}" do
       plugin('get' => body)
       expect { get }.to raise_error(RuntimeError, %r{simpkv acme/x Error:})
