@@ -154,7 +154,9 @@ Conformance.describe 'Creating and replacing on condition' do
       put('cas/there', 'hush')
       %w[cas/there cas/none].each do |key|
         expect { compare_and_put(key, ['hush', Float::NAN], 1) }
-          .to raise_error(RuntimeError, /cannot encode expected\[1\]: NaN/) { |e| expect(e.message).not_to include('hush') }
+          .to raise_error(RuntimeError, /cannot encode expected\[1\]: NaN/) { |error|
+            expect(error.message).not_to include('hush')
+          }
       end
     end
   end

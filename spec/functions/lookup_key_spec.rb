@@ -397,7 +397,7 @@ RSpec.describe 'simpkv::lookup_key' do
       it "for #{options}, and says what is expected" do
         hierarchy(level(options))
         expect { lookup('a') }.to raise_error(ArgumentError, message) { |error|
-          expect(error.message).to start_with('simpkv Configuration Error for simpkv::lookup_key with key=')
+          expect(error.message).to start_with('simpkv Configuration Error for simpkv::lookup_key: ')
           expect(error.message).not_to include('pl4nted')
         }
       end

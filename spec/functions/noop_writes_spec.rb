@@ -67,6 +67,36 @@ RSpec.describe "The option 'noop_writes'" do
     expect(world.notices).to include('false', '{stored => [], errors => {}}')
   end
 
+  it 'has get_or_create answer what would come back, not what it was given' do
+    compile(<<~PUPPET)
+      notice(simpkv::get_or_create('a/new', Timestamp('2026-11-22T10:00:00.000 UTC'), {}, #{skipping})['value'] =~ String)
+      notice(simpkv::get_or_create('a/new', { 1 => 2 }, {}, #{skipping})['value'])
+    PUPPET
+    expect(world.notices).to include('true', '{1 => 2}')
+  end
+
+  # What a catalog would fail for when it is applied, it fails for in noop.
+  {
+    "simpkv::put('/', 1, {}, #{skipping})" => %r{Key specifies a folder: '/'},
+    "simpkv::delete('/', #{skipping})" => %r{Key specifies a folder: '/'},
+    "simpkv::deletetree('a/../b', #{skipping})" => %r{'a/../b' contains disallowed},
+    "simpkv::put('a/new', [Deferred('x')], {}, #{skipping})" => /cannot encode value\[0\]/,
+    "simpkv::get_or_create('a/new', [Deferred('x')], {}, #{skipping})" => /cannot encode value\[0\]/,
+    "simpkv::compare_and_put('a/there', [Deferred('x')], 1, {}, #{skipping})" => /cannot encode expected\[0\]/,
+    "simpkv::put_many({ 'a' => { 'value' => 1 }, '/a' => { 'value' => 1 } }, #{skipping})" => /are the same key/,
+    "simpkv::put('a/new', 1, {}, { 'noop_writes' => 'skip', 'backend' => 'none' })" => /backend 'none'/
+  }.each do |call, why|
+    it "refuses #{call[/simpkv.*?(?=, \{ 'noop)/]}, as where it is done" do
+      expect { compile(call) }.to raise_error(Puppet::Error, why)
+      expect { compile(call.sub("'skip'", "'write'")) }.to raise_error(Puppet::Error, why)
+    end
+  end
+
+  it 'writes where there are no facts, as in a plan of Bolt' do
+    expect(world.call('simpkv::put', 'a/new', 1, {}, { 'noop_writes' => 'skip' })).to be(true)
+    expect(keys).to include('environments/production/a/new' => 1)
+  end
+
   it 'reads as usual' do
     compile("notice(simpkv::get('a/there', #{skipping})['value'])")
     expect(world.notices).to include('old')

@@ -46,8 +46,8 @@ RSpec.describe 'Failures of plugins' do
     expect { get }.to raise_error(RuntimeError, %r{simpkv acme/x Error: the acme server is down})
   end
 
-  # The stack overflows on a thread of its own: afterwards JRuby may count a thread's scopes wrongly, and its main thread
-  # then fails when the process ends.
+  # The stack overflows on a thread of its own: afterwards JRuby may count a thread's scopes wrongly, which fails when
+  # its main thread ends.
   overflow = 'def deep; deep; end; Thread.new { Thread.current.report_on_exception = false; deep }.value'
   ['raise Exception, "boom"', 'exit 3', overflow].each do |body|
     it "are softened whatever is raised: #{body}" do
@@ -98,11 +98,11 @@ RSpec.describe 'Failures of plugins' do
     end
 
     {
-      ['get_or_create', 'a', 1, {}] => { 'fetch' => ['true', '5', '[]', 'nil'], 'put_new' => ['nil', '"yes"'] },
-      ['compare_and_put', 'a', 1, 2, {}] => { 'fetch_latest' => ['true', 'nil'] },
-      ['get_many', ['a']] => { 'get_many' => ['nil', '[]', '"a"'] },
-      ['put_many', { 'a' => { 'value' => 1 } }] => { 'put_many' => ['nil', 'true'] },
-      ['tree', 'a'] => { 'tree' => ['nil', '{ keys: [], folders: [] }', '{ keys: { a: "{}" }, folders: [] }'] }
+      ['get_or_create', 'a', 1, {}] => { 'fetch' => %w[true 5 [] nil], 'put_new' => %w[nil :yes] },
+      ['compare_and_put', 'a', 1, 2, {}] => { 'fetch_latest' => %w[true nil] },
+      ['get_many', ['a']] => { 'get_many' => %w[nil [] :a] },
+      ['put_many', { 'a' => { 'value' => 1 } }] => { 'put_many' => %w[nil true] },
+      %w[tree a] => { 'tree' => ['nil', '{ keys: [], folders: [] }', '{ keys: { a: "{}" }, folders: [] }'] }
     }.each do |(function, *arguments), wrong|
       wrong.each do |method, answers|
         answers.each do |answer|
@@ -142,13 +142,13 @@ RSpec.describe 'Failures of plugins' do
     end
 
     it 'make compare_and_put try again: another one has changed the metadata' do
-      plugin('fetch' => %q({ result: %Q({"value":1,"metadata":{"m":#{@tries = @tries.to_i + 1}}}), err_msg: nil }),
+      plugin('fetch' => '{ result: JSON.generate(value: 1, metadata: { m: @tries = @tries.to_i + 1 }), err_msg: nil }',
              'exchange' => '{ result: arguments[1].include?(%q("m":3)), err_msg: nil }')
       expect(world.call('simpkv::compare_and_put', 'a', 1, 2, {}, options)).to be(true)
     end
 
     it 'end compare_and_put and get_or_create that never come to an end' do
-      plugin('fetch' => %q({ result: '{"value":1}', err_msg: nil }), 'exchange' => '{ result: false, err_msg: nil }')
+      plugin('fetch' => "{ result: '{\"value\":1}', err_msg: nil }", 'exchange' => '{ result: false, err_msg: nil }')
       expect { world.call('simpkv::compare_and_put', 'a', 1, 2, {}, options) }
         .to raise_error(RuntimeError, %r{simpkv acme/x Error: others keep changing it})
     end

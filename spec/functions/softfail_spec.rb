@@ -99,7 +99,8 @@ RSpec.describe 'softfail' do
     end
   end
 
-  { 'get_many' => %w[a b c d e], 'put_many' => %w[a b c d e].to_h { |key| [key, { 'value' => 1 }] } }.each do |function, keys|
+  many = %w[a b c d e]
+  { 'get_many' => many, 'put_many' => many.to_h { |key| [key, { 'value' => 1 }] } }.each do |function, keys|
     it "turns a failure of simpkv::#{function} into a warning that names some keys, and undef" do
       plugin('raise "not reached"', configure: '{ result: false, err_msg: "no server" }')
       message = "simpkv Error for simpkv::#{function} with keys='a', 'b', 'c' and 2 more: simpkv Error: " \

@@ -66,17 +66,35 @@ RSpec.describe 'Values, metadata and passwords' do
     end
     call('put', 'd', secrets[:value], meta, options)
     call('put', 'd/s', sensitive.new(secrets[:sensitive]), meta, options.merge('rich_data' => true))
+    use_conditions(options, secrets, meta)
     %w[get exists delete].product(%w[d/k d/s]).each { |function, key| call(function, key, options) }
-    %w[list deletetree].each { |function| call(function, 'd', options) }
+    call('get_many', %w[d/k d/s d/none d], options)
+    %w[list tree deletetree].each { |function| call(function, 'd', options) }
+  end
+
+  def use_conditions(options, secrets, meta)
+    value, hidden = secrets.values_at(:value, :sensitive)
+    ['d/k', 'd/new', 'd'].each do |key|
+      call('get_or_create', key, value, meta, options)
+      [value, sensitive.new(hidden), nil].each do |expected|
+        call('compare_and_put', key, expected, sensitive.new(hidden), meta, options)
+      end
+    end
+    call('put_many', %w[d/k d d/k/below].to_h { |key| [key, { 'value' => value, 'metadata' => meta }] }, options)
   end
 
   # Values and metadata that cannot be stored. Messages say where in them the trouble is, by the names of members.
   def use_wrong(options, secrets)
     nested = (1..200).inject(secrets[:value]) { |value, _| [value] }
     [nested, [secrets[:value], Object.new], { 'a' => { 'b' => secrets[:value], 'c' => Object.new } }].each do |value|
-      expect(call('put', 'd/k', value, {}, options)).not_to be_nil
-      expect(call('put', 'd/k', 1, { 'of' => [secrets[:metadata], value] }, options)).not_to be_nil
+      expect_refused(options, ['put', 'd/k', value, {}], ['put', 'd/k', 1, { 'of' => [secrets[:metadata], value] }],
+                     ['get_or_create', 'd/none', value, {}], ['put_many', { 'd/k' => { 'value' => value } }],
+                     ['compare_and_put', 'd/none', value, secrets[:value], {}])
     end
+  end
+
+  def expect_refused(options, *calls)
+    calls.each { |each| expect(call(*each, options)).not_to be_nil, each.first }
   end
 
   # Documents that are none, which hold secrets all the same.
@@ -94,10 +112,12 @@ RSpec.describe 'Values, metadata and passwords' do
     plugin = plugin_of(options)
     malformed(secrets).each_with_index do |document, number|
       plugin.put("environments/production/m/k#{number}", document)
-      expect(call('get', "m/k#{number}", options)).not_to be_nil
+      expect_refused(options, ['get', "m/k#{number}"], ['get_or_create', "m/k#{number}", 1, {}],
+                     ['compare_and_put', "m/k#{number}", 1, 1, {}])
     end
-    expect(call('list', 'm', options)).not_to be_nil
-    call('list', 'm', options.merge('skip_undecodable' => true))
+    expect_refused(options, %w[list m], %w[tree m])
+    %w[list tree].each { |function| call(function, 'm', options.merge('skip_undecodable' => true)) }
+    said << world.call('simpkv::get_many', %w[m/k0 m/k1 m/k2], options)['errors'].inspect
     call('deletetree', 'm', options)
     said << plugin.inspect << world.adapter.inspect
   end

@@ -5,7 +5,7 @@
 #
 # The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
 # its own.
-plugin_caller_class = Class.new do
+plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # What an exception says. Ruby's own exceptions quote what was wrong with a value: of those, while values are at hand,
   # only their name and where they came from.
   #

@@ -112,7 +112,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   # @return [Hash] `result:` `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
   def list(keydir, options)
-    reply(options, nil) { |plugin| presented('list', keydir, read(plugin, :list, keydir, options), options) }
+    reply(options, nil) { |plugin| presented('list', keydir, read(plugin, :list, keydir, options, true), options) }
   end
 
   # @return [Hash] `result:` true
@@ -384,18 +384,24 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @param how [Symbol] `:list`, `:list_present` or `:tree`, see plugin_caller.rb
   # @param values [Boolean] whether entries are wanted, or only names: also those of keys that cannot be read
   # @return [Hash] `{ keys: { name => { value:, metadata: } or {} }, folders: [name], errors: { name => why } }`
-  def read(plugin, how, keydir, options, values = true) # rubocop:disable Style/OptionalBooleanParameter -- private
+  def read(plugin, how, keydir, options, values)
+    return named(search(plugin, how, keydir, options, values) { nil }) unless values
+
     decoded = {}
-    detail = how == :tree ? values : !values || Simpkv::Config.flag(options, 'skip_undecodable')
-    found = plugin.public_send(how, normalize_key(keydir, options), detail) do |name, json|
-      decoded[name] = entry(json) if values
+    found = search(plugin, how, keydir, options, values) do |name, json|
+      decoded[name] = entry(json)
       nil
     end
-    return named(found) unless values
-
-    keys = found[:keys].to_h { |name, json| [name, decoded.fetch(name) { entry(json) }] }
-    unread, keys = keys.partition { |_, entry| entry.is_a?(Exception) }
+    entries = found[:keys].to_h { |name, json| [name, decoded.fetch(name) { entry(json) }] }
+    unread, keys = entries.partition { |_, entry| entry.is_a?(Exception) }
     { keys: keys.to_h, folders: found[:folders], errors: found[:errors].merge(unread.to_h.transform_values(&:message)) }
+  end
+
+  def search(plugin, how, keydir, options, values, &block)
+    path = normalize_key(keydir, options)
+    return plugin.tree(path, values, &block) if how == :tree
+
+    plugin.public_send(how, path, !values || Simpkv::Config.flag(options, 'skip_undecodable'), &block)
   end
 
   def named(found)

@@ -12,7 +12,8 @@ Puppet::Functions.create_function(:'simpkv::compare_and_put', Puppet::Functions:
   # @param key
   #   A path such as `cluster1/leader`, as for `simpkv::put`.
   # @param expected
-  #   The value that must be stored now, whatever its metadata; `undef`: there must be no such key.
+  #   The value that must be stored now, whatever its metadata; `undef`: there must be no such key. Hashes are equal
+  #   whatever the order of their keys, a Sensitive is equal to what it wraps, and a number only to one of its type.
   # @param value
   #   What to store, as for `simpkv::put`.
   # @param metadata

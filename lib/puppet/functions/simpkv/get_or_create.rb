@@ -4,7 +4,8 @@
 #
 # However many catalogs are compiled at the same moment, on however many compilers, the first one's value is stored and
 # all of them return it. Where a directory is replicated, that is so for compilers that write to the same server: name
-# one in `write_uri`. A backend of a third-party type whose plugin has no `put_new` is asked whether the key is there
+# one in `write_uri`. It is asked when `ldap_uri` has no such key; what `ldap_uri` has is returned as it is there, by
+# `simpkv::get`, too. A backend of a third-party type whose plugin has no `put_new` is asked whether the key is there
 # before it is stored; of two that do so at the same moment, the last one's value stays.
 Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::InternalFunction) do
   # Makes the value only where it is needed.
@@ -45,7 +46,7 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::I
     return_type 'Optional[Hash]'
   end
 
-  # Takes a value that is there already.
+  # Takes a value that is there already. Metadata come after it: where a block is forgotten, they would be the value.
   #
   # @param key
   #   A path such as `app1/db/password`, as for `simpkv::put`.

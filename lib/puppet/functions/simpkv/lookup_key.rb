@@ -38,7 +38,7 @@ Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::Inte
       level = context.cached_value(nil) || context.cache(nil, adapter.hiera_level(options, compiling(scope)))
       found, value, said = level.find(key)
     rescue Simpkv::ConfigError => e
-      raise ArgumentError, "simpkv Configuration Error for simpkv::lookup_key with key='#{key}': #{e.message}"
+      raise ArgumentError, "simpkv Configuration Error for simpkv::lookup_key: #{e.message}"
     rescue RuntimeError => e
       failed(adapter, level, key, e.message, context)
     end

@@ -2,12 +2,12 @@
 
 # @summary Stores many keys at once
 #
-# Over a network this takes a few round trips, not some for each key. Each key is stored or not by itself: there is no
-# taking back of the others.
+# Over a network this takes a few round trips, not some for each key; in files, as long as a `simpkv::put` of each. Each
+# key is stored or not by itself: there is no taking back of the others.
 Puppet::Functions.create_function(:'simpkv::put_many', Puppet::Functions::InternalFunction) do
   # @param entries
   #   By key, a hash with `value` and perhaps `metadata`, as `simpkv::get_many` answers them in `keys`. When a value
-  #   cannot be stored by its kind, nothing is.
+  #   cannot be stored by its kind, or a key is there twice in two spellings, nothing is stored.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 # @summary Lists a folder with all folders below it
+#
+# A directory is asked once, whatever the number of folders.
 Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFunction) do
   # @param keydir
   #   A path such as `app1`; `/` is all of the environment, or with `global` all global keys.
@@ -15,8 +17,8 @@ Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFu
   # @option options [Boolean] 'skip_undecodable' Whether what cannot be read is left out with a warning, instead of
   #   failing. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @option options [Boolean] 'values' Whether values and metadata are wanted: with `false`, each key has an empty hash.
-  #   Default: true.
+  # @option options [Boolean] 'values' Whether values and metadata are wanted: with `false`, each key has an empty hash,
+  #   and nothing is read or sent but names; those of keys that cannot be read are there, too. Default: true.
   # @return [Optional[Struct[{keys => Hash[String, Hash], folders => Array[String]}]]] the keys by their paths below the
   #   folder, each with `value` and, unless empty, `metadata`; the paths of the folders; both sorted. With `softfail`,
   #   `undef` when the backend failed

@@ -38,7 +38,7 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
   end
 
   # What the adapter says; of a write that is to be skipped, what it would say.
-  def asked(scope, adapter, operation, key, arguments, merged) # rubocop:disable Metrics/ParameterLists -- once
+  def asked(scope, adapter, operation, key, arguments, merged)
     return adapter.public_send(operation, key, *arguments, merged) unless skipped?(scope, operation, merged)
 
     Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
@@ -58,7 +58,7 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
   def each_key(key)
     return yield key if key.is_a?(String)
 
-    key.each { |each, _| yield each }
+    key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
   end
 
   # What is done, and with which keys: of many, a few are named.
