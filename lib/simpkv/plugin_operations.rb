@@ -53,11 +53,12 @@ module Simpkv
 
     # The document, or false when there is no such key.
     def fetch(key)
-      attempt(:fetch, nil) do
-        @store.get(key)
-      rescue NotFoundError
-        false
-      end
+      attempt(:fetch, nil) { present(key) }
+    end
+
+    # The same, of the server that is written to.
+    def fetch_latest(key)
+      attempt(:fetch_latest, nil) { present(key, latest: true) }
     end
 
     # Stores a document if there is none; whether it did.
@@ -91,6 +92,12 @@ module Simpkv
     end
 
     private
+
+    def present(key, latest: false)
+      @store.get(key, latest: latest)
+    rescue NotFoundError
+      false
+    end
 
     def told(outcome)
       case outcome

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 require_relative '../support/patience'
 require_relative '../support/replica'
@@ -157,6 +158,34 @@ RSpec.describe 'A store on replicas' do
       expect([late.get('globals/a/k'), late.kind('globals/new')]).to eq([document(2), :key])
       expect(late.list('globals')[:keys]).to eq('new' => document(3))
       expect(open_on(lagging.uri).kind('globals/new')).to be_nil
+    end
+  end
+
+  describe 'that lag behind, asked by a catalog' do
+    let(:path) { 'environments/production/a/k' }
+    let(:backend) do
+      slapd.options('type' => 'ldap', 'id' => id, 'ldap_uri' => lagging.uri, 'write_uri' => slapd.tcp_uri,
+                    'admin_dn' => admin_dn)
+    end
+    let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } }) }
+
+    after { world.close }
+
+    it 'makes no second value where the replica has none yet' do
+      outdated('globals/other', document(1), document(2))
+      writer.put(path, document('"theirs"'))
+      expect(world.call('simpkv::exists', 'a/k')).to be(false)
+      expect(world.call('simpkv::get_or_create', 'a/k', 'mine')).to eq('value' => 'theirs')
+      expect(store.get(path)).to eq(document('"theirs"'))
+    end
+
+    it 'judges what is expected by what the supplier has' do
+      outdated(path, document(1), document(2))
+      expect(world.call('simpkv::get', 'a/k')).to eq('value' => 1)
+      expect(world.call('simpkv::compare_and_put', 'a/k', 1, 'mine')).to be(false)
+      world.fresh_catalog
+      expect(world.call('simpkv::compare_and_put', 'a/k', 2, 'mine')).to be(true)
+      expect(store.get(path)).to include('mine')
     end
   end
 
