@@ -30,6 +30,9 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
   private_class_method :quoting?
 
+  # @return [Object] the plugin
+  attr_reader :plugin
+
   # @param plugin [Object]
   # @param name [String] `<type>/<id>`
   def initialize(plugin, name)

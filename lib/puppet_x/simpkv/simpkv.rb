@@ -28,7 +28,6 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     warnings.each { |warning| Puppet.warning(warning) }
     @plugin_instances = {}
     @configured = {}
-    @plugins_of = {}.compare_by_identity
     @callers = {}.compare_by_identity
     @merged_options = {}
     @hiera_levels = {}
@@ -48,7 +47,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @raise [RuntimeError] when it cannot be made or configured
   # @raise [Simpkv::ConfigError] when it is in use already with another location or identity
   def plugin_instance(options)
-    @plugins_of[options] || find_plugin(options)
+    caller_for(options).plugin
   end
 
   # Puts a key below the folder of its environment, or of the global keys, or takes it out of there.
@@ -265,7 +264,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   # Yields what calls the plugin of the chosen backend.
   def reply(options, failed)
-    caller = caller_for(plugin_instance(options))
+    caller = caller_for(options)
     { result: yield(caller), err_msg: nil }
   rescue Simpkv::ConfigError
     raise
@@ -274,8 +273,8 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     { result: failed, err_msg: caller ? caller.attributed(why) : why }
   end
 
-  def caller_for(plugin)
-    @callers[plugin] ||= @plugin_caller_class.new(plugin, plugin_instances.key(plugin))
+  def caller_for(options)
+    @callers[options] || find_caller(options)
   end
 
   def document(value, metadata, options)
@@ -383,7 +382,8 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   #
   # @param how [Symbol] `:list`, `:list_present` or `:tree`, see plugin_caller.rb
   # @param values [Boolean] whether entries are wanted, or only names: also those of keys that cannot be read
-  # @return [Hash] `{ keys: { name => { value:, metadata: } or {} }, folders: [name], errors: { name => why } }`
+  # @return [Hash] `{ keys: { name => { value:, metadata: } or {} }, folders: [name], errors: { name => why } }`; keys
+  #   and folders are sorted
   def read(plugin, how, keydir, options, values)
     return named(search(plugin, how, keydir, options, values) { nil }) unless values
 
@@ -392,9 +392,18 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
       decoded[name] = entry(json)
       nil
     end
-    entries = found[:keys].to_h { |name, json| [name, decoded.fetch(name) { entry(json) }] }
-    unread, keys = entries.partition { |_, entry| entry.is_a?(Exception) }
-    { keys: keys.to_h, folders: found[:folders], errors: found[:errors].merge(unread.to_h.transform_values(&:message)) }
+    sifted(found) { |name| decoded.fetch(name) { entry(found[:keys][name]) } }
+  end
+
+  # With the entries of keys, sorted, which the block answers, or what keeps one from being one.
+  def sifted(found)
+    keys = {}
+    errors = found[:errors].dup
+    found[:keys].keys.sort.each do |name|
+      entry = yield name
+      entry.is_a?(Hash) ? keys[name] = entry : errors[name] = entry.message
+    end
+    { keys: keys, folders: found[:folders].sort, errors: errors }
   end
 
   def search(plugin, how, keydir, options, values, &block)
@@ -405,7 +414,8 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   end
 
   def named(found)
-    { keys: (found[:keys].keys | found[:errors].keys).to_h { |name| [name, {}] }, folders: found[:folders], errors: {} }
+    names = found[:keys].keys | found[:errors].keys
+    { keys: names.sort.to_h { |name| [name, {}] }, folders: found[:folders].sort, errors: {} }
   end
 
   # The same of a tree, one folder after the other. One that another process has deleted on the way is empty.
@@ -418,10 +428,10 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
       places.concat(here[:folders].map { |name| "#{place}#{name}/" })
       %i[keys errors].each { |what| found[what].merge!(here[what].transform_keys { |name| "#{place}#{name}" }) }
     end
-    found
+    { keys: found[:keys].sort.to_h, folders: found[:folders].sort, errors: found[:errors] }
   end
 
-  # What a function answers of what was found: sorted. What cannot be read fails, or is left out with a warning.
+  # What a function answers of what was found. What cannot be read fails, or is left out with a warning.
   def presented(function, keydir, found, options)
     skip = found[:errors].any? && Simpkv::Config.flag(options, 'skip_undecodable')
     found[:errors].sort.each do |name, why|
@@ -429,7 +439,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
       Puppet.warning("simpkv::#{function} leaves out key '#{below(keydir, name)}': #{why}")
     end
-    { keys: found[:keys].keys.sort.to_h { |name| [name, found[:keys][name]] }, folders: found[:folders].sort }
+    found.slice(:keys, :folders)
   end
 
   # The decoded entry, or what keeps it from that.
@@ -451,8 +461,8 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     raise "Malformed backend config: 'type' and 'id' of backend '#{options['backend']}' must be Strings"
   end
 
-  # What {#plugin_instance} answers. For options that cannot change it need not be found again.
-  def find_plugin(options)
+  # What calls the plugin for the options. For those that cannot change it need not be found again.
+  def find_caller(options)
     backend = chosen_backend(options)
     name = "#{backend['type']}/#{backend['id']}"
     if plugin_instances.key?(name)
@@ -462,8 +472,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
       @configured[name] = Simpkv::Config.copy(backend)
       plugin_instances[name] = plugin
     end
-    @plugins_of[options] = plugin_instances[name] if [options, options['backends'], backend].all?(&:frozen?)
-    plugin_instances[name]
+    caller = @plugin_caller_class.new(plugin_instances[name], name)
+    @callers[options] = caller if [options, options['backends'], backend].all?(&:frozen?)
+    caller
   end
 
   def configured_plugin(name, type, options)
