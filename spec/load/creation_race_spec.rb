@@ -7,8 +7,8 @@ require_relative '../support/slapd'
 
 # Many catalogs that make the same keys at the same moment, as compilers do that are given a run each.
 #
-# WITHOUT=put_new or WITHOUT=exchange takes the atomic step away, and the adapter asks first and stores then: the examples
-# that promise something of that step fail.
+# WITHOUT=put_new or WITHOUT=exchange takes the atomic step away, and the adapter asks first and stores then: the
+# examples that promise something of that step fail.
 RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
   processes = 16
   keys = 1000
