@@ -36,7 +36,7 @@ RSpec.describe 'The documentation' do
       it 'has a summary, a return value, errors, an example, and each parameter' do
         expect(source).to match(/^# @summary \w/).and match(/^  # @return \[/).and match(/^  # @raise \w+Error \w/)
           .and match(/^  # @example \w/)
-        parameters = source.scan(/^    (?:optional_|repeated_|required_block_)?param '.*', :(\w+)/)
+        parameters = source.scan(/^    (?:optional_|repeated_|required_block_)?param '.*',\s+:(\w+)/)
         expect(source.scan(/^  # @param (\w+)/)).to eq(parameters)
       end
 
