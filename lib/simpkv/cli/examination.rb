@@ -66,11 +66,13 @@ module Simpkv
 
       # Whether everything can be listed.
       def look_at_keys
-        names = Walk.new(backend.store).names(Walk::ROOTS)
-        names[:errors].sort.first(10).each do |path, why|
+        errors = {}
+        count = 0
+        folders = Walk.new(backend.store).each(Walk::ROOTS, errors) { count += 1 }
+        errors.sort.first(10).each do |path, why|
           findings.problem("key '#{path}'", why, 'see what it is, and delete it: simpkv rm, or by hand')
         end
-        findings.ok('reading', "#{names[:keys].length} keys in #{names[:folders].length} folders")
+        findings.ok('reading', "#{count} keys in #{(folders - Walk::ROOTS).length} folders")
       rescue Simpkv::Error => e
         findings.problem('reading', e.message, 'lift what keeps folders from being listed')
       end

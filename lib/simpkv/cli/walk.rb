@@ -4,8 +4,8 @@ require 'simpkv/cli/output'
 
 module Simpkv
   module Cli
-    # Looks at everything below some folders of a store, several folders at a time, so that the way to a server and back
-    # is not waited for once a folder.
+    # Looks at everything below some folders of a store: names at once, documents several folders at a time, so that the
+    # way to a server and back is not waited for once a folder.
     class Walk
       # All that a store holds is below these.
       ROOTS = %w[globals environments].freeze
@@ -40,19 +40,33 @@ module Simpkv
         found&.each(&:kill)
       end
 
-      # The names of everything, without what is in it.
+      # The names of everything, without what is in it: also of keys that cannot be read.
       #
-      # @param roots [Array<String>] paths of folders
+      # @param roots [Array<String>] paths of folders; what is not there is passed over
       # @return [Hash] `{keys: [path], folders: [path], errors: {path => why}}`, sorted; the roots are not among the
       #   folders
+      # @raise [Simpkv::Error] a folder cannot be read
       def names(roots)
-        found = { keys: [], errors: {} }
-        folders = each(roots, found[:errors]) { |path, _| found[:keys] << path }
-        found[:keys].sort!
-        found.merge(folders: (folders - roots).sort)
+        errors = {}
+        keys, folders = roots.map { |root| names_below(root, errors) }.transpose.map { |paths| paths.flatten(1).sort }
+        { keys: keys || [], folders: folders || [], errors: errors }
       end
 
       private
+
+      # @return [Array(Array<String>, Array<String>)] keys and folders
+      def names_below(root, errors)
+        found = @store.tree(root, values: false)
+        note(root, found[:errors], errors)
+        [found[:keys].keys, found[:folders]].map do |paths|
+          fine, odd = paths.partition { |path| name?(path) }
+          # What is below an odd folder is not worth a word of its own.
+          note(root, odd.select { |path| name?(File.dirname(path)) }.to_h { |path| [path, NO_NAME] }, errors)
+          fine.map { |path| "#{root}/#{path}" }
+        end
+      rescue NotFoundError
+        [[], []]
+      end
 
       def take(waiting, errors, &block)
         Thread.current.report_on_exception = false
