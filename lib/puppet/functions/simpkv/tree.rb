@@ -2,7 +2,8 @@
 
 # @summary Lists a folder with all folders below it
 #
-# A directory is asked once, whatever the number of folders.
+# A directory is asked once, whatever the number of folders. In files, a folder that is a symbolic link is named, and not
+# looked into.
 Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFunction) do
   # @param keydir
   #   A path such as `app1`; `/` is all of the environment, or with `global` all global keys.
