@@ -18,6 +18,7 @@ RSpec.describe 'Values, metadata and passwords' do
 
   secrets = { value: 'pl4nted-v4lue', metadata: 'pl4nted-m3ta', sensitive: 'pl4nted-s3nsitive',
               option: 'pl4nted-0ption', password: DirectoryServer::PASSWORD }
+  number = 493_817
 
   # After Puppet's own preparation of each example, which sets it back.
   before { Puppet::Util::Log.level = :debug }
@@ -145,6 +146,26 @@ RSpec.describe 'Values, metadata and passwords' do
       expect(call('put', 'k', secrets[:value], { 'of' => secrets[:metadata] }, with(more))).not_to(be_nil, more.inspect)
     end
     expect_no_leak(secrets.reject { |name, _| name == :option }.merge(reversed: secrets[:password].reverse))
+  end
+
+  # Puppet's own messages for arguments of the wrong type describe them by types, which of numbers have their values.
+  [["put_many({ 'a' => { 'value' => N }, '' => { 'value' => 1 } })", /put_many: a key is empty/],
+   ["put_many({ 'a' => { 'value' => N }, N => { 'value' => N } })", /put_many: a key is no String/],
+   ["put_many({ 'a' => { 'value' => N, 'more' => N } })", /put_many with key='a': expected a hash with 'value'/],
+   ["put_many({ 'a' => { 'metadata' => { 'n' => N } } })", /put_many with key='a': expected/],
+   ["put_many({ 'a' => { 'value' => undef, 'metadata' => { 'n' => N } } })", /put_many with key='a': expected/],
+   ["put_many({ 'a' => { 'value' => N, 'metadata' => N } })", /put_many with key='a': expected/],
+   ["put_many({ 'a' => { 'value' => N }, 'b' => N })", /put_many with key='b': expected/],
+   ['put_many([N])', /entries/], ["put_many({ 'a' => { 'value' => N } }, N)", /options/], ["put('', N)", /key/],
+   ["put('k', { 'a' => N }, [N])", /metadata/], ["get_or_create('', N)", /key/],
+   ["get_or_create('', { 'a' => N }, { 'b' => N })", /key/], ["get_or_create('k', { 'a' => N }, N)", /metadata/],
+   ["get_or_create('k', undef, { 'a' => N })", /value/], ["get_or_create('k', N) |$k| { N }", /block/],
+   ["compare_and_put('', N, 1)", /key/], ["compare_and_put('k', { 'a' => N }, undef)", /value/],
+   ["compare_and_put('k', N, [N], [N])", /metadata/]].each do |code, why|
+    it "are in no message when they are numbers, and arguments are wrong: #{code}" do
+      expect(attempt { world.compile("simpkv::#{code.gsub(/\bN\b/, number.to_s)}") }&.message).to match(why)
+      expect([*said, *world.messages].join("\n")).not_to include(number.to_s)
+    end
   end
 
   # Stores, reads, and fails for a value that is nested too deep.

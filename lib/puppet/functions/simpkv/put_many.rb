@@ -22,19 +22,35 @@ Puppet::Functions.create_function(:'simpkv::put_many', Puppet::Functions::Intern
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @return [Optional[Struct[{stored => Array[String], errors => Hash[String, String]}]]] the keys that have their
   #   values now, and by key why one was not stored. With `softfail`, `undef` when the backend failed
-  # @raise ArgumentError when the key or the configuration is wrong
+  # @raise ArgumentError when a key, an entry or the configuration is wrong
   # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
   # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example Two keys
   #   simpkv::put_many({ 'hosts/db1' => { 'value' => '10.0.0.1' }, 'hosts/db2' => { 'value' => '10.0.0.2' } })
   dispatch :put_many do
     scope_param
-    param 'Hash[String[1], Struct[{value => NotUndef, Optional[metadata] => Hash}]]', :entries
+    param 'Hash', :entries
     optional_param 'Hash', :options
     return_type 'Optional[Hash]'
   end
 
   def put_many(scope, entries, options = {})
+    entries.each { |key, entry| check(key, entry) }
     internal_call_function(scope, 'simpkv::support::call', ['put_many', entries, options])
+  end
+
+  # What the type of the parameter could say, but for its messages: Puppet's show numbers that are in the hash.
+  def check(key, entry)
+    raise ArgumentError, 'simpkv::put_many: a key is no String' unless key.is_a?(String)
+    raise ArgumentError, 'simpkv::put_many: a key is empty' if key.empty?
+    return if entry?(entry)
+
+    raise ArgumentError, "simpkv::put_many with key='#{key}': expected a hash with 'value', which is not undef, and " \
+                         "perhaps 'metadata', a hash"
+  end
+
+  def entry?(entry)
+    entry.is_a?(Hash) && (entry.keys - %w[value metadata]).empty? && !entry['value'].nil? &&
+      entry.fetch('metadata') { {} }.is_a?(Hash)
   end
 end
