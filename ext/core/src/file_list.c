@@ -321,8 +321,10 @@ static int next_folder(skv_file_call *call, file_list *list, skv_key *folder, sk
 {
     const char *names = list->folders.bytes, *before = memrchr(names, '\0', list->folders.len - 1);
     size_t start = before ? (size_t)(before - names) + 1 : 0;
-    int status;
+    int status = skv_wait_check(call->wait);
 
+    if (status != SKV_OK)
+        return status;
     skv_buf_truncate(&list->path, list->top_len);
     skv_buf_put_string(&list->path, names + start);
     skv_buf_reserve(&list->path, NAME_MAX + 1);

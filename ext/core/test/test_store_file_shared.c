@@ -202,6 +202,39 @@ static void a_tree_that_is_cancelled_all_the_time_is_complete(void)
     skv_cancel_free(n.cancel);
 }
 
+#define EMPTY_FOLDERS 3000
+
+static void *fire_soon(void *data)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    skv_cancel_fire(data);
+    return NULL;
+}
+
+/* When all folders are named, none of which has a name in it, what is left is to look into each. */
+static void a_tree_of_empty_folders_can_be_cancelled(void)
+{
+    skv_cancel *cancel = skv_cancel_new();
+    int records = 0;
+    pthread_t thread;
+    char folder[32];
+    skv_list *list;
+
+    for (int i = 0; i < EMPTY_FOLDERS; i++) {
+        snprintf(folder, sizeof folder, "globals/f%d", i);
+        CHECK(mkdir(path(folder), 0770) == 0);
+    }
+    list = skv_tree_open(store, "globals", 7, 0, LONG_MS, NULL, reply);
+    while (records < EMPTY_FOLDERS && CHECK(skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK))
+        records += (int)skv_reply_number(reply);
+    CHECK(pthread_create(&thread, NULL, fire_soon, cancel) == 0);
+    CHECK(skv_list_next(list, LONG_MS, cancel, reply) == SKV_INTERRUPTED);
+    pthread_join(thread, NULL);
+    CHECK(skv_list_next(list, LONG_MS, cancel, reply) == SKV_END);
+    skv_list_close(list);
+    skv_cancel_free(cancel);
+}
+
 static void the_temporary_file_of_a_dead_writer_is_swept_away(void)
 {
     put("globals/k", "old");
@@ -388,6 +421,7 @@ int main(void)
         a_cancelled_call_ends_and_has_changed_nothing,
         a_list_that_is_cancelled_goes_on_where_it_was,
         a_tree_that_is_cancelled_all_the_time_is_complete,
+        a_tree_of_empty_folders_can_be_cancelled,
         the_temporary_file_of_a_dead_writer_is_swept_away,
         the_second_name_of_a_key_whose_writer_died_is_swept_away,
         the_temporary_file_of_a_living_writer_is_waited_for,
