@@ -83,12 +83,12 @@ module Simpkv
 
     # By key, the document, false when there is no such key, or why it cannot be read.
     def get_many(keys)
-      attempt(:get_many, nil) { @store.get_many(keys).transform_values { |outcome| told(outcome) } }
+      attempt(:get_many, nil) { told(@store.get_many(keys)) }
     end
 
     # By key, true, or why it was not stored.
     def put_many(documents)
-      attempt(:put_many, nil) { @store.put_many(documents).transform_values { |outcome| told(outcome) || true } }
+      attempt(:put_many, nil) { told(@store.put_many(documents)).transform_values { |outcome| outcome || true } }
     end
 
     private
@@ -99,11 +99,17 @@ module Simpkv
       false
     end
 
-    def told(outcome)
-      case outcome
-      when NotFoundError then false
-      when Error then { err_msg: explain(outcome) }
-      else outcome
+    # What came of each of many keys. Where none was reached, it is the backend that failed.
+    def told(outcomes)
+      gone = outcomes.values.all? { |outcome| [UnavailableError, TimeoutError].include?(outcome.class) }
+      raise outcomes.values.first if gone && outcomes.any?
+
+      outcomes.transform_values do |outcome|
+        case outcome
+        when NotFoundError then false
+        when Error then { err_msg: outcome.message }
+        else outcome
+        end
       end
     end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 
 Directories::ALL.each do |server, layout, tags|
@@ -130,5 +131,30 @@ RSpec.describe 'Many keys in a directory that is not there' do
       Process.wait(sender)
       trap(:USR1, previous)
     end
+  end
+end
+
+RSpec.describe 'simpkv::get_many and put_many, of a directory' do
+  include_context 'with slapd'
+
+  let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } }) }
+  let(:backend) { slapd.options('type' => 'ldap', 'id' => id, 'retries' => 0) }
+  let(:calls) { [['get_many', %w[a b]], ['put_many', { 'a' => { 'value' => 1 }, 'b' => { 'value' => 2 } }]] }
+
+  after { world.close }
+
+  it 'fail when it is gone, once and not for each key, and warn with softfail' do
+    world.call('simpkv::put', 'a', 1)
+    slapd.stop_serving
+    calls.each do |function, keys|
+      expect { world.call("simpkv::#{function}", keys) }.to raise_error(RuntimeError) { |error|
+        expect(error.message).to start_with("simpkv Error for simpkv::#{function} with keys='a', 'b': ")
+        expect(error.message.scan('ldapsearch').length).to eq(1)
+      }
+      expect(world.call("simpkv::#{function}", keys, { 'softfail' => true })).to be_nil
+      expect(world.warnings.last).to match(/\Asimpkv Error for simpkv::#{function} with keys='a', 'b': .*ldapsearch/)
+    end
+  ensure
+    slapd.launch
   end
 end
