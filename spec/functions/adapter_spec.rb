@@ -267,6 +267,16 @@ RSpec.describe 'The adapter' do
     expect { world.call('simpkv::put', 'a', 1, { 'm' => deep }, memory) }.to raise_error(RuntimeError, /deeper/)
   end
 
+  it 'keeps of a folder the documents that fit, also behind one that does not' do
+    options = memory.merge('backend' => 'default', 'environment' => 'production')
+    ['x' * 100, 'small', 'y' * 100, 'tiny'].each_with_index do |value, number|
+      expect(world.adapter.put("f/k#{number}", value, {}, options)).to include(result: true)
+    end
+    documents = world.adapter.snapshot('f', options, 65)[:result][:documents]
+    expect(documents.compact.keys).to match_array(%w[k1 k3])
+    expect(documents.keys).to match_array(%w[k0 k1 k2 k3])
+  end
+
   it 'makes one nested call of a function in each call, once it knows the options' do
     put('a', 1, memory)
     names = []

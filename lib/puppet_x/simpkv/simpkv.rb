@@ -213,7 +213,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     reply(options, nil) do |plugin|
       documents = {}
       keep = lambda do |name, document|
-        documents[name] = (document if (room -= document.bytesize) >= 0)
+        fits = document.bytesize <= room
+        room -= document.bytesize if fits
+        documents[name] = (document if fits)
         nil
       end
       found = plugin.list_present(normalize_key(keydir, options), true, &keep)
