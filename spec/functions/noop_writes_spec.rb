@@ -92,6 +92,14 @@ RSpec.describe "The option 'noop_writes'" do
     end
   end
 
+  it 'has put_many say of a key what it says where it is done' do
+    found = %w[skip write].map do |word|
+      compile("notice(simpkv::put_many({ '/' => { 'value' => 1 } }, { 'noop_writes' => '#{word}' }))")
+      world.notices.last
+    end
+    expect(found).to eq(["{stored => [], errors => {/ => simpkv memory/noop Error: Key specifies a folder: '/'}}"] * 2)
+  end
+
   it 'writes where there are no facts, as in a plan of Bolt' do
     expect(world.call('simpkv::put', 'a/new', 1, {}, { 'noop_writes' => 'skip' })).to be(true)
     expect(keys).to include('environments/production/a/new' => 1)

@@ -348,7 +348,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def rehearse_put_many(entries, options)
     paths, errors = paths(entries.keys, options)
     documents(entries, paths, options)
-    { stored: [], errors: errors }
+    { stored: [], errors: caller_for(options).attributed(errors) }
   end
 
   def rehearse_delete(key, options)
