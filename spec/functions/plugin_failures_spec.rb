@@ -102,7 +102,18 @@ RSpec.describe 'Failures of plugins' do
       ['compare_and_put', 'a', 1, 2, {}] => { 'fetch_latest' => %w[true nil] },
       ['get_many', ['a']] => { 'get_many' => %w[nil [] :a] },
       ['put_many', { 'a' => { 'value' => 1 } }] => { 'put_many' => %w[nil true] },
-      %w[tree a] => { 'tree' => ['nil', '{ keys: [], folders: [] }', '{ keys: { a: "{}" }, folders: [] }'] }
+      %w[tree a] => { 'tree' => ['nil', '{ keys: [], folders: [] }', '{ keys: { a: "{}" }, folders: [] }',
+                                 '{ keys: {}, folders: [""] }', '{ keys: {}, folders: ["a//b"] }',
+                                 '{ keys: { "/a" => "{}" }, folders: [] }', '{ keys: {}, folders: ["a/"] }',
+                                 '{ keys: {}, folders: [], errors: nil }',
+                                 '{ keys: {}, folders: [], errors: ["a"] }',
+                                 '{ keys: {}, folders: [], errors: { "a" => nil } }',
+                                 '{ keys: {}, folders: [], errors: { 1 => "a" } }'],
+                      # These went round for ever, or raised a NoMethodError.
+                      'list' => ['{ keys: {}, folders: [""] }', '{ keys: {}, folders: ["b/c"] }',
+                                 '{ keys: { "b/c" => "{}" }, folders: [] }',
+                                 '{ keys: {}, folders: [], errors: nil }'] },
+      %w[list a] => { 'list' => ['{ keys: { "" => "{}" }, folders: [] }'] }
     }.each do |(function, *arguments), wrong|
       wrong.each do |method, answers|
         answers.each do |answer|
@@ -122,6 +133,48 @@ RSpec.describe 'Failures of plugins' do
       expect(call('get_many', %w[a b])['errors']).to match('a' => /neither a document/, 'b' => /says nothing/)
       expect(call('put_many', 'a' => { 'value' => 1 }, 'b' => { 'value' => 1 })['errors'])
         .to match('a' => /neither true/, 'b' => /says nothing/)
+    end
+
+    it 'are told where there is no reason (they were an empty message)' do
+      plugin('get_many' => '{ result: { arguments[0].first => {} }, err_msg: nil }',
+             'put_many' => '{ result: { arguments[0].keys.first => { err_msg: "" } }, err_msg: nil }')
+      expect(call('get_many', %w[a])['errors'])
+        .to eq('a' => 'simpkv acme/x Error: get_many answered neither a document nor why not')
+      expect(call('put_many', 'a' => { 'value' => 1 })['errors'])
+        .to eq('a' => 'simpkv acme/x Error: put_many answered neither true nor why not')
+    end
+
+    ['.', '..'].each do |name|
+      it "are told when list has a folder #{name}" do
+        plugin('list' => "{ result: { keys: {}, folders: ['#{name}'] }, err_msg: nil }")
+        expect { call('tree', 'a') }.to raise_error(RuntimeError, %r{simpkv acme/x Error: .* not allowed as a name})
+      end
+    end
+
+    # A tree of names reads no documents: what fails was taken for one that cannot be read, and its key was there.
+    [{}, { 'values' => false }].each do |more|
+      it "are those of places in a tree, with #{more}" do
+        plugin('tree' => '{ result: { keys: { "k" => %q({"value":1}) }, folders: ["f"], ' \
+                         'errors: { "f" => "it is locked" } }, err_msg: nil }')
+        expect { world.call('simpkv::tree', 'a/', options.merge(more)) }
+          .to raise_error(RuntimeError, %r{simpkv acme/x Error: Key 'a/f': it is locked})
+        found = world.call('simpkv::tree', '/', options.merge(more, 'skip_undecodable' => true))
+        expect(found.transform_values(&:to_a)).to match('keys' => [['k', kind_of(Hash)]], 'folders' => ['f'])
+        expect(world.warnings).to eq(["simpkv::tree leaves out key 'f': it is locked"])
+      end
+    end
+
+    # Instead of what was wrong, they said that such a name is disallowed, and could not be skipped.
+    ['..', 'x' * 5000].each do |name|
+      it "name an entry that can be no key: #{name[0, 3]}" do
+        plugin('list_partial' => "{ result: { keys: {}, folders: [], errors: { '#{name}' => 'odd' } }, err_msg: nil }",
+               'tree' => "{ result: { keys: {}, folders: [], errors: { '#{name}' => 'odd' } }, err_msg: nil }")
+        expect { call('tree', 'a') }.to raise_error(RuntimeError, "simpkv Error for simpkv::tree with keydir='a': " \
+                                                                  "simpkv acme/x Error: Key 'a/#{name}': odd")
+        skipping = options.merge('skip_undecodable' => true)
+        %w[list tree].each { |function| world.call("simpkv::#{function}", 'a', skipping) }
+        expect(world.warnings).to eq(%w[list tree].map { |each| "simpkv::#{each} leaves out key 'a/#{name}': odd" })
+      end
     end
 
     it 'are those of each key where there are none for many' do

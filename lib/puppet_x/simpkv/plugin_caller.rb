@@ -103,16 +103,15 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param paths [Array<String>]
   # @return [Hash{String => String, false, Hash}] by path, the document, false, or `{ err_msg: }`
   def get_many(paths)
-    each_of(paths, :get_many, paths) { |path| fetch(path) }
+    found = each_of(paths, :get_many, paths) { |path| fetch(path) }
+    told(found, 'get_many answered neither a document nor why not') { |each| each == false || each.is_a?(String) }
   end
 
   # @param documents [Hash{String => String}] by path
   # @return [Hash{String => true, Hash}] by path, true or `{ err_msg: }`
   def put_many(documents)
     found = each_of(documents.keys, :put_many, documents) { |path| call(:put, path, documents[path]) && true }
-    found.transform_values do |outcome|
-      outcome == true || outcome.is_a?(Hash) ? outcome : failure('put_many answered neither true nor why not')
-    end
+    told(found, 'put_many answered neither true nor why not') { |each| each == true }
   end
 
   # @param partial [Boolean] whether what cannot be read is told apart, by a plugin that can: else the list fails
@@ -154,14 +153,25 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
     when :get then result.is_a?(String)
     when :fetch, :fetch_latest then result == false || result.is_a?(String)
     when :get_many, :put_many then result.is_a?(Hash)
-    when :list, :list_partial, :tree then listing?(result)
+    when :list, :list_partial, :tree then listing?(operation, result)
     else result
     end
   end
 
-  def listing?(result)
-    result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array) &&
-      [*result[:keys].keys, *result[:folders]].all?(String)
+  # Whether it is what is in a folder. A name that is none would be taken for the folder itself, or for another one.
+  def listing?(operation, result)
+    return false unless result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array)
+
+    reasons?(result.fetch(:errors) { {} }) && names?(operation, [*result[:keys].keys, *result[:folders]])
+  end
+
+  def reasons?(errors)
+    errors.is_a?(Hash) && errors.all? { |name, why| name.is_a?(String) && why.is_a?(String) }
+  end
+
+  def names?(operation, names)
+    wrong = operation == :tree ? %r{\A/|/\z|//|\A\z} : %r{/|\A\z}
+    names.all? { |name| name.is_a?(String) && !name.b.match?(wrong) }
   end
 
   # What came of each path: what the plugin's operation for many says, or the block.
@@ -171,6 +181,14 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
       [path, found ? found.fetch(path) { failure("#{operation} says nothing of it") } : yield(path)]
     rescue RuntimeError => e
       [path, failure(e.message)]
+    end
+  end
+
+  # What came of each path, where an answer that is neither right, which the block tells, nor a reason is a failure.
+  def told(outcomes, wrong)
+    outcomes.transform_values do |outcome|
+      why = outcome[:err_msg].to_s if outcome.is_a?(Hash)
+      (why && !why.empty?) || yield(outcome) ? outcome : failure(wrong)
     end
   end
 

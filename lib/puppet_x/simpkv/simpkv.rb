@@ -364,10 +364,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     case outcome
     when false then false
     when Hash then outcome[:err_msg].to_s
-    when String
+    else
       found = entry(outcome)
       found.is_a?(Hash) ? found : found.message
-    else 'get_many answered neither a document nor why not'
     end
   end
 
@@ -383,11 +382,11 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # What is in a folder, or below it.
   #
   # @param how [Symbol] `:list`, `:list_present` or `:tree`, see plugin_caller.rb
-  # @param values [Boolean] whether entries are wanted, or only names: also those of keys that cannot be read
+  # @param values [Boolean] whether entries are wanted, or only names
   # @return [Hash] `{ keys: { name => { value:, metadata: } or {} }, folders: [name], errors: { name => why } }`; keys
   #   and folders are sorted
   def read(plugin, how, keydir, options, values)
-    return named(search(plugin, how, keydir, options, values) { nil }) unless values
+    return named(search(plugin, how, keydir, options, values) { nil }, how) unless values
 
     decoded = {}
     found = search(plugin, how, keydir, options, values) do |name, json|
@@ -415,9 +414,13 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     plugin.public_send(how, path, !values || Simpkv::Config.flag(options, 'skip_undecodable'), &block)
   end
 
-  def named(found)
-    names = found[:keys].keys | found[:errors].keys
-    { keys: names.sort.to_h { |name| [name, {}] }, folders: found[:folders].sort, errors: {} }
+  # Without entries. What a list cannot read is a key all the same. A tree of names reads none: what fails there is a
+  # folder that cannot be looked into, or no name for a key.
+  def named(found, how)
+    keys, errors = found.values_at(:keys, :errors)
+    keys = keys.merge(errors) unless how == :tree
+    { keys: keys.keys.sort.to_h { |name| [name, {}] }, folders: found[:folders].sort,
+      errors: how == :tree ? errors : {} }
   end
 
   # The same of a tree, one folder after the other. One that another process has deleted on the way is empty.
@@ -437,9 +440,11 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def presented(function, keydir, found, options)
     skip = found[:errors].any? && Simpkv::Config.flag(options, 'skip_undecodable')
     found[:errors].sort.each do |name, why|
-      raise "Key '#{below(keydir, name)}': #{why}" unless skip
+      # Not key_join: it may be a name that no key can have.
+      key = [*keydir.split('/').reject(&:empty?), name].join('/')
+      raise "Key '#{key}': #{why}" unless skip
 
-      Puppet.warning("simpkv::#{function} leaves out key '#{below(keydir, name)}': #{why}")
+      Puppet.warning("simpkv::#{function} leaves out key '#{key}': #{why}")
     end
     found.slice(:keys, :folders)
   end

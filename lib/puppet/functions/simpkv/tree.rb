@@ -2,8 +2,8 @@
 
 # @summary Lists a folder with all folders below it
 #
-# A directory is asked once, whatever the number of folders. In files, a folder that is a symbolic link is named, and not
-# looked into.
+# A directory is asked once, whatever the number of folders. In files, a folder that is a symbolic link is named, and
+# not looked into.
 Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFunction) do
   # @param keydir
   #   A path such as `app1`; `/` is all of the environment, or with `global` all global keys.
@@ -19,7 +19,8 @@ Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFu
   #   failing. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @option options [Boolean] 'values' Whether values and metadata are wanted: with `false`, each key has an empty hash,
-  #   and nothing is read or sent but names; those of keys that cannot be read are there, too. Default: true.
+  #   and nothing is read or sent but names; those of keys that cannot be read are there, too. What is no key, or a
+  #   folder that cannot be looked into, fails or is left out as with values. Default: true.
   # @return [Optional[Struct[{keys => Hash[String, Hash], folders => Array[String]}]]] the keys by their paths below the
   #   folder, each with `value` and, unless empty, `metadata`; the paths of the folders; both sorted. With `softfail`,
   #   `undef` when the backend failed
