@@ -222,6 +222,13 @@ RSpec.describe 'The adapter' do
       expect { world.adapter.get('a', options) }.to raise_error(Simpkv::ConfigError, /root_path/)
     end
 
+    it 'is not misled by options that are frozen but for the backend, which is changed afterwards' do
+      options = file.merge('backend' => 'default', 'environment' => 'production').freeze
+      expect(world.adapter.put('a', 1, {}, options)).to include(result: true)
+      options['backends']['default']['root_path'] = "#{root}2"
+      expect { world.adapter.get('a', options) }.to raise_error(Simpkv::ConfigError, /root_path/)
+    end
+
     it 'takes anything in the next catalog' do
       put('a', 1, file)
       world.fresh_catalog

@@ -83,6 +83,8 @@ RSpec.describe "The option 'noop_writes'" do
     "simpkv::put('a/new', [Deferred('x')], {}, #{skipping})" => /cannot encode value\[0\]/,
     "simpkv::get_or_create('a/new', [Deferred('x')], {}, #{skipping})" => /cannot encode value\[0\]/,
     "simpkv::compare_and_put('a/there', [Deferred('x')], 1, {}, #{skipping})" => /cannot encode expected\[0\]/,
+    "simpkv::compare_and_put('a/there', 1, [Deferred('x')], {}, #{skipping})" => /cannot encode value\[0\]/,
+    "simpkv::compare_and_put('/', 1, 2, {}, #{skipping})" => %r{Key specifies a folder: '/'},
     "simpkv::put_many({ 'a' => { 'value' => 1 }, '/a' => { 'value' => 1 } }, #{skipping})" => /are the same key/,
     "simpkv::put('a/new', 1, {}, { 'noop_writes' => 'skip', 'backend' => 'none' })" => /backend 'none'/
   }.each do |call, why|

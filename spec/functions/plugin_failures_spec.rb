@@ -194,6 +194,12 @@ RSpec.describe 'Failures of plugins' do
       expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'mine')
     end
 
+    it 'make get_or_create ask the server that is written to what the other one has stored' do
+      plugin('put_new' => '{ result: false, err_msg: nil }', 'fetch' => '{ result: false, err_msg: nil }',
+             'fetch_latest' => '{ result: %q({"value":"theirs"}), err_msg: nil }')
+      expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'theirs')
+    end
+
     it 'make compare_and_put try again: another one has changed the metadata' do
       plugin('fetch' => '{ result: JSON.generate(value: 1, metadata: { m: @tries = @tries.to_i + 1 }), err_msg: nil }',
              'exchange' => '{ result: arguments[1].include?(%q("m":3)), err_msg: nil }')
