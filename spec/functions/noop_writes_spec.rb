@@ -59,6 +59,15 @@ RSpec.describe "The option 'noop_writes'" do
                                      '{value => old, metadata => {m => 1}}')
   end
 
+  it 'remembers nothing of what is not written' do
+    compile(<<~PUPPET)
+      [1, 2].each |$n| { notice(simpkv::get_or_create('a/new', {}, #{skipping}) |$key| { "made ${n}" }['value']) }
+    PUPPET
+    expect(world.notices).to include('made 1', 'made 2')
+    expect { compile("simpkv::put('a/new', 1, {}, #{skipping})\nsimpkv::get('a/new')") }
+      .to raise_error(Puppet::Error, /Key not found/)
+  end
+
   it 'has compare_and_put answer false, and put_many nothing stored' do
     compile(<<~PUPPET)
       notice(simpkv::compare_and_put('a/there', 'old', 'new', {}, #{skipping}))
