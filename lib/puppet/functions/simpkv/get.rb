@@ -11,6 +11,7 @@ Puppet::Functions.create_function(:'simpkv::get', Puppet::Functions::InternalFun
   # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
+  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] the value, and the metadata unless they are
   #   empty; what was stored as a Binary is a string of bytes, which `Binary.new($value, '%r')` takes; with `softfail`,

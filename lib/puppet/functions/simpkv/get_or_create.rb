@@ -22,7 +22,9 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::I
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
   # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
-  #   notice and no write. Default: write.
+  #   notice and no write, and for a key that is not there the answer is the value that would have been stored. It is
+  #   not remembered: a second call for the key in the same catalog makes another value, and `simpkv::get` fails for it.
+  #   Default: write.
   # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
   #   Default: false.
   # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.

@@ -14,6 +14,7 @@ Puppet::Functions.create_function(:'simpkv::list', Puppet::Functions::InternalFu
   # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the folder is one of the global keys. Default: false.
+  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
   # @option options [Boolean] 'skip_undecodable' Whether an entry that cannot be read is left out with a warning that
   #   names it; else it makes the whole list fail. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.

@@ -20,6 +20,8 @@ Puppet::Functions.create_function(:'simpkv::put', Puppet::Functions::InternalFun
   # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
+  #   notice and no write. Default: write.
   # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
   #   Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
