@@ -74,6 +74,14 @@ Conformance.describe 'Many keys at once' do
       expect(exists('put/h')).to be(false)
     end
 
+    it 'makes the folders that are missing, however deep' do
+      entries = (1..60).to_h { |number| ["put/f#{number % 20}/g/h#{number % 3}/k#{number}", { 'value' => number }] }
+      entries['put/f1/k'] = entries['put/k'] = { 'value' => 0 }
+      expect(put_many(entries)).to eq('stored' => entries.keys, 'errors' => {})
+      expect(tree('put')['keys']).to eq(entries.transform_keys { |key| key.delete_prefix('put/') })
+      expect(tree('put/f1')['folders']).to eq(%w[g g/h0 g/h1 g/h2])
+    end
+
     it 'stores more keys than fit into one batch' do
       entries = (1..1200).to_h { |number| ["put/many/k#{number}", { 'value' => number }] }
       expect(put_many(entries)['stored'].length).to eq(1200)

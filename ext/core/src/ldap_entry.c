@@ -212,11 +212,11 @@ int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const stru
     return skv_ldap_add(call, dn, new.attributes.list, answer);
 }
 
-int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, const struct berval *document, int *id)
+int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document, int *id)
 {
     new_entry new;
 
-    if (!describe(&new, dn, SKV_KIND_KEY, document))
+    if (!describe(&new, dn, kind, document))
         return LDAP_INVALID_DN_SYNTAX;
     return ldap_add_ext(skv_conn_handle(call->conn), dn, new.attributes.list, NULL, NULL, id);
 }

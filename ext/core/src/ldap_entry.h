@@ -39,7 +39,7 @@ int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const stru
 
 /* Start to add a key's entry, and to replace its document, without waiting: LDAP_SUCCESS with *id set, or libldap's
  * error. */
-int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, const struct berval *document, int *id);
+int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document, int *id);
 int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document, int *id);
 
 #endif

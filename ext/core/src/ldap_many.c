@@ -111,12 +111,15 @@ static int search(skv_ldap_call *call, const char *dn, const char *const *attrib
 
 static int write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
 {
-    struct berval document = {item->record->document_len, (char *)(uintptr_t)item->record->document};
+    struct berval document = {0};
     int error = skv_ldap_start(call);
 
     if (error != LDAP_SUCCESS)
         return error;
-    return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, &document, id)
+    if (item->step == SKV_STEP_MAKE)
+        return skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id);
+    document = (struct berval){item->record->document_len, (char *)(uintptr_t)item->record->document};
+    return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_KEY, &document, id)
                                       : skv_ldap_entry_start_replace(call, item->dn, &document, id);
 }
 
@@ -196,6 +199,16 @@ static bool pass(skv_ldap_many *many, skv_step from, skv_step to)
     return skv_ldap_pipeline_drain(&many->pipeline) && !many->stopped;
 }
 
+/* What others wait for, as long as there is some. */
+static bool prepare_way(skv_ldap_many *many)
+{
+    bool goes_on = true;
+
+    while (goes_on && many->ops->plan && many->ops->plan(many))
+        goes_on = pass(many, SKV_STEP_READ, SKV_STEP_MAKE);
+    return goes_on;
+}
+
 static size_t first_open(const skv_ldap_many *many)
 {
     size_t i = 0;
@@ -242,7 +255,9 @@ static int attempt(skv_ldap_call *call)
     skv_ldap_many *many = (skv_ldap_many *)call;
 
     skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take);
-    (void)(pass(many, SKV_STEP_READ, SKV_STEP_READ) && pass(many, SKV_STEP_TWIN, SKV_STEP_TWIN) &&
+    /* That a folder is missing may be seen only when a key is added. */
+    (void)(pass(many, SKV_STEP_READ, SKV_STEP_READ) && pass(many, SKV_STEP_TWIN, SKV_STEP_TWIN) && prepare_way(many) &&
+           pass(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && prepare_way(many) &&
            pass(many, SKV_STEP_ADD, SKV_STEP_REPLACE));
     skv_ldap_pipeline_drain(&many->pipeline);
     if (many->pipeline.error)

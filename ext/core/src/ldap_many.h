@@ -14,6 +14,7 @@
 typedef enum skv_step {
     SKV_STEP_READ,    /* its entry */
     SKV_STEP_TWIN,    /* in the plain layout: look for a folder beside it */
+    SKV_STEP_MAKE,    /* a folder */
     SKV_STEP_ADD,     /* the entry */
     SKV_STEP_REPLACE, /* its document */
     SKV_STEP_ALONE,   /* leave it to the operation on one key */
@@ -37,6 +38,8 @@ typedef struct skv_many_ops {
     skv_op op;
     /* Whether an item whose step it is has to wait for others. May be NULL. */
     bool (*waits)(const skv_ldap_many *many, const skv_ldap_item *item);
+    /* Adds items that others wait for, to be sent at once. False when there are none. May be NULL. */
+    bool (*plan)(skv_ldap_many *many);
     /* What an answer makes of an item's step. */
     void (*take)(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer);
     /* The operation on one key. False when there is no use in going on. */

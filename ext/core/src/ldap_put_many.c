@@ -1,7 +1,8 @@
 /*
  * Writing many keys. What may be there is read first, as a single put does; with SKV_PUT_ABSENT nothing is, and the
- * server's answer to an add tells. A folder that is missing is made by the first of its keys, which is put alone; then
- * the others go on together. In the hex layout, where a key can have entries below it, folders are looked at first.
+ * server's answer to an add tells. Folders that are missing are made together, level by level; where that is not
+ * known, or may not be, by the first of their keys, which is put alone, and then the others go on together. In the hex
+ * layout, where a key can have entries below it, folders are looked at first.
  */
 #include "ldap_key.h"
 #include "ldap_many.h"
@@ -12,12 +13,19 @@
 /* How often a folder is looked for, or made. */
 #define TRIES_MAX 3
 
+/* Items for each record, at the most: itself, its folder, and what is above that. */
+#define ITEMS_MAX 5
+
 typedef enum folder_state { UNSEEN, THERE, MISSING, UNUSUAL } folder_state;
 
 /* The folder that keys are in. */
 typedef struct folder {
     folder_state state;
     int tries;
+    const char *dn;    /* of one that is missing; an item's */
+    int there;         /* so deep is the DN above it that is there, or is being made; 0: that is not known */
+    bool wanted;       /* by keys that wait for it */
+    bool asked, sound; /* in the hex layout, whether that is a folder: it was asked for, and is */
 } folder;
 
 typedef struct put_many {
@@ -26,6 +34,8 @@ typedef struct put_many {
     char *names;
     folder *folders;
     size_t folder_count;
+    size_t own_count; /* of items, when there are only those of records and of the folders that they are in */
+    bool contested;   /* another one makes entries where folders are being made */
 } put_many;
 
 static bool is_hex(const skv_ldap_many *many)
@@ -189,10 +199,90 @@ static bool waits(const skv_ldap_many *many, const skv_ldap_item *item)
     return item->step == SKV_STEP_ADD && folder_of(many, item)->state != THERE;
 }
 
+/* What is above a missing folder tells how much of it is missing. */
+static void note_missing(folder *missing, const char *dn, const skv_ldap_answer *answer)
+{
+    missing->state = MISSING;
+    missing->dn = dn;
+    missing->there = answer->matched ? skv_dn_depth(answer->matched, strlen(answer->matched)) : 0;
+    missing->asked = missing->sound = false;
+}
+
+static int depth_of(const char *dn)
+{
+    return skv_dn_depth(dn, strlen(dn));
+}
+
+/* An item for the DN of that depth at the end of a folder's. */
+static bool add_above(put_many *put, const folder *below, skv_step step, int depth)
+{
+    skv_ldap_many *many = &put->many;
+    const char *dn = skv_dn_above(below->dn, strlen(below->dn), depth_of(below->dn) - depth);
+    const skv_ldap_item *last = &many->items[many->count - 1];
+    char *copy;
+
+    /* Folders are in order: those that share what is above them follow one another. */
+    if (!last->record && last->step == step && strcmp(last->dn, dn) == 0)
+        return true;
+    copy = many->count < many->batch->count * ITEMS_MAX ? skv_copy_string(dn, strlen(dn)) : NULL;
+    if (copy)
+        many->items[many->count++] = (skv_ldap_item){.step = step, .group = (size_t)(below - put->folders), .dn = copy};
+    return copy;
+}
+
+/* The two roots and the folders of environments are no keys in any layout. */
+static bool is_structure(const skv_ldap_many *many, const folder *missing)
+{
+    const skv_ldap_store *store = many->call.store;
+    const char *root =
+        skv_dn_above(missing->dn, strlen(missing->dn), depth_of(missing->dn) - depth_of(store->instance_dn) - 1);
+    int level = missing->there - depth_of(store->instance_dn);
+
+    return level <= (strncmp(root, "ou=environments,", strlen("ou=environments,")) == 0 ? 2 : 1);
+}
+
+/* Adds what is to be done next for a missing folder; nothing when there is no saying. */
+static bool plan_folder(put_many *put, folder *missing)
+{
+    skv_ldap_many *many = &put->many;
+    const skv_ldap_store *store = many->call.store;
+
+    if (missing->there < store->base_depth || put->contested || (store->strict_paths && !is_hex(many)))
+        return false;
+    if (is_hex(many) && !missing->sound && !is_structure(many, missing)) {
+        if (missing->asked)
+            return false;
+        missing->asked = true;
+        return add_above(put, missing, SKV_STEP_READ, missing->there);
+    }
+    missing->sound = true;
+    if (missing->there == depth_of(missing->dn)) {
+        missing->state = THERE;
+        return false;
+    }
+    if (!add_above(put, missing, SKV_STEP_MAKE, missing->there + 1))
+        return false;
+    missing->there++;
+    return true;
+}
+
+static bool plan(skv_ldap_many *many)
+{
+    put_many *put = (put_many *)many;
+    bool any = false;
+
+    for (size_t i = 0; i < many->batch->count; i++)
+        folder_of(many, &many->items[i])->wanted |= waits(many, &many->items[i]);
+    for (size_t i = 0; i < put->folder_count; i++)
+        if (put->folders[i].state == MISSING && put->folders[i].wanted)
+            any |= plan_folder(put, &put->folders[i]);
+    return any;
+}
+
 /* Looks at folders that nothing is known of yet, or that were just made. */
 static void look_again(skv_ldap_many *many)
 {
-    for (size_t i = many->batch->count; i < many->count; i++) {
+    for (size_t i = many->batch->count; i < ((put_many *)many)->own_count; i++) {
         folder *in = folder_of(many, &many->items[i]);
 
         if (in->state != UNSEEN)
@@ -226,18 +316,53 @@ static skv_step step_of_absent(const skv_ldap_many *many)
     return many->call.store->strict_paths && !is_hex(many) ? SKV_STEP_TWIN : SKV_STEP_ADD;
 }
 
+static bool is_folder(skv_ldap_many *many, skv_ldap_answer *answer)
+{
+    skv_ldap_entry entry = {0};
+
+    return skv_ldap_many_entry(many, answer, &entry) && entry.is_folder && !entry.is_key;
+}
+
 static void take_folder(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
 {
     folder *seen = folder_of(many, item);
-    skv_ldap_entry entry = {0};
 
     item->step = SKV_STEP_DONE;
     if (skv_ldap_many_is_absent(many, answer))
-        seen->state = MISSING;
-    else if (skv_ldap_many_entry(many, answer, &entry) && entry.is_folder && !entry.is_key)
-        seen->state = THERE;
+        note_missing(seen, item->dn, answer);
     else
-        seen->state = UNUSUAL;
+        seen->state = is_folder(many, answer) ? THERE : UNUSUAL;
+}
+
+/* What is above folders that are missing: all those that it is above have asked for it. */
+static void take_above(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
+{
+    put_many *put = (put_many *)many;
+    bool sound = is_folder(many, answer);
+
+    item->step = SKV_STEP_DONE;
+    for (size_t i = 0; i < put->folder_count; i++) {
+        folder *below = &put->folders[i];
+
+        if (below->state != MISSING || !below->asked || below->sound || below->there != depth_of(item->dn) ||
+            strcmp(skv_dn_above(below->dn, strlen(below->dn), depth_of(below->dn) - below->there), item->dn) != 0)
+            continue;
+        below->sound = sound;
+        if (!sound)
+            below->state = UNUSUAL;
+    }
+}
+
+/* In the hex layout, what is there may be a key. */
+static void take_made(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_answer *answer)
+{
+    put_many *put = (put_many *)many;
+
+    item->step = SKV_STEP_DONE;
+    if (answer->code == LDAP_ALREADY_EXISTS)
+        put->contested |= is_hex(many);
+    else if (answer->code != LDAP_SUCCESS)
+        folder_of(many, item)->state = UNUSUAL;
 }
 
 static void written(skv_ldap_many *many, skv_ldap_item *item)
@@ -286,8 +411,8 @@ static void take_absence(skv_ldap_many *many, skv_ldap_item *item, const skv_lda
     size_t len = answer->matched ? strlen(answer->matched) : 0;
 
     item->step = step_of_absent(many);
-    if (len > 0 && skv_dn_depth(answer->matched, len) + 1 < skv_dn_depth(item->dn, strlen(item->dn)))
-        folder_of(many, item)->state = MISSING;
+    if (len > 0 && skv_dn_depth(answer->matched, len) + 1 < depth_of(item->dn) && !is_hex(many))
+        note_missing(folder_of(many, item), skv_dn_above(item->dn, strlen(item->dn), 1), answer);
 }
 
 static void take_added(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_answer *answer)
@@ -298,7 +423,7 @@ static void take_added(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_
     if (answer->code == LDAP_SUCCESS) {
         written(many, item);
     } else if (answer->code == LDAP_NO_SUCH_OBJECT && again) {
-        folder_of(many, item)->state = MISSING;
+        note_missing(folder_of(many, item), skv_dn_above(item->dn, strlen(item->dn), 1), answer);
     } else if (answer->code == LDAP_ALREADY_EXISTS && again && many->batch->condition == SKV_PUT_ABSENT) {
         item->step = SKV_STEP_READ;
     } else {
@@ -310,7 +435,11 @@ static void take(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answ
 {
     bool absent = skv_ldap_many_is_absent(many, answer);
 
-    if (!item->record)
+    if (item->step == SKV_STEP_MAKE)
+        take_made(many, item, answer);
+    else if (!item->record && (size_t)(item - many->items) >= ((put_many *)many)->own_count)
+        take_above(many, item, answer);
+    else if (!item->record)
         take_folder(many, item, answer);
     else if (item->step == SKV_STEP_ADD)
         take_added(many, item, answer);
@@ -361,6 +490,7 @@ static bool prepare(skv_ldap_many *many)
     part_relatives(put);
     if (!sort_into_folders(put))
         return false;
+    put->own_count = many->count;
     if (unusual)
         leave_all_alone(many);
     return true;
@@ -368,10 +498,11 @@ static bool prepare(skv_ldap_many *many)
 
 void skv_ldap_put_many(skv_store *store, skv_batch *batch)
 {
-    static const skv_many_ops ops = {.op = SKV_OP_PUT, .waits = waits, .take = take, .alone = alone, .settle = settle};
+    static const skv_many_ops ops = {
+        .op = SKV_OP_PUT, .waits = waits, .plan = plan, .take = take, .alone = alone, .settle = settle};
     put_many put = {0};
 
-    skv_ldap_many_run(&put.many, store, batch, &ops, batch->count, prepare);
+    skv_ldap_many_run(&put.many, store, batch, &ops, batch->count * (ITEMS_MAX - 1), prepare);
     skv_free(put.order);
     skv_free(put.names);
     skv_free(put.folders);

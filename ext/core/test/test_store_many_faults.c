@@ -65,6 +65,26 @@ static void what_gets_lost_is_written_once(void)
     }
 }
 
+/* Of a hundred keys, a folder above all, one for each, and the keys again. */
+static void what_gets_lost_of_folders_is_made(void)
+{
+    static const int places[] = {0, 50, 100, 101, 150, 200, 201, 250, 300};
+    char key[64];
+
+    for (int i = 0; i < (int)(sizeof places / sizeof *places); i++) {
+        batch_clear();
+        for (int j = 0; j < 100; j++) {
+            snprintf(key, sizeof key, "globals/lost%d/f%d/k", i, j);
+            batch_add(key, D1);
+        }
+        proxy_arm(&between, PROXY_ADD, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_ANSWER, 0, places[i], 1);
+        CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
+        CHECK(proxy_left(&between) == 0);
+        CHECK(batch_tally(SKV_OK, 1) == 100);
+        all_are(D1);
+    }
+}
+
 static void another_ones_key_is_never_taken_for_ours(void)
 {
     new_batch(200);
@@ -133,20 +153,21 @@ static void what_nobody_asked_for_is_passed_over(void)
     CHECK(proxy_left(&between) == 0);
 }
 
-/* The first key makes the folder, alone. */
-static void a_missing_folder_is_made_once(const char *folder, long turns)
+/* A hundred keys, in as many folders as the format makes of their numbers. */
+static void missing_folders_are_made(const char *format, long turns)
 {
     char key[64];
 
     batch_clear();
     for (int i = 0; i < 100; i++) {
-        snprintf(key, sizeof key, "%s/k%d", folder, i);
+        snprintf(key, sizeof key, format, i);
         batch_add(key, D1);
     }
     proxy_gather(&between, 50);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_OK, 1) == 100);
     CHECK(proxy_turns(&between) == turns);
+    all_are(D1);
 }
 
 /* A network's distance is paid for once, not for each. */
@@ -172,8 +193,10 @@ static void a_hundred_keys_take_few_turns(void)
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     CHECK(proxy_turns(&between) == 4);
     CHECK(batch_tally(SKV_EXISTS, 0) == 100);
-    /* Adds, which say so; a read, two folders and a key; the other adds. */
-    a_missing_folder_is_made_once("globals/missing/one", 12);
+    /* Adds, which say so; each level of folders, however many there are of it; the adds again. */
+    missing_folders_are_made("globals/missing/one/k%d", 8);
+    missing_folders_are_made("globals/missing/f%d/k", 6);
+    missing_folders_are_made("globals/many/f%d/k", 8);
     proxy_gather(&between, 0);
 }
 
@@ -197,8 +220,10 @@ static void hex_tests(void)
     proxy_gather(&between, 50);
     CHECK(batch_get(store, LONG_MS, NULL) == SKV_OK);
     CHECK(proxy_turns(&between) == 2);
-    /* A look at it; a read, a look at globals, two folders and a key; another look; the other adds. */
-    a_missing_folder_is_made_once("globals/missing/one", 16);
+    /* A look at the folders; where it may be a key, at what is above; each level of folders; the adds. */
+    missing_folders_are_made("globals/missing/one/k%d", 8);
+    missing_folders_are_made("globals/missing/f%d/k", 8);
+    missing_folders_are_made("globals/many/f%d/k", 8);
     batch_clear();
     skv_close(store);
     store = mine;
@@ -301,6 +326,7 @@ static void tests(void)
     cancel = skv_cancel_new();
     store = open_through(&between, "1");
     what_gets_lost_is_written_once();
+    what_gets_lost_of_folders_is_made();
     another_ones_key_is_never_taken_for_ours();
     a_busy_server_is_asked_again();
     one_that_is_busy_for_long_is_not_asked_for_each();
