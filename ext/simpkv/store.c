@@ -325,13 +325,14 @@ static int condition_of(VALUE condition)
     rb_raise(rb_eArgError, "condition is :any or :absent or :expect");
 }
 
-static VALUE store_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE timeout_ms)
+static VALUE store_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE alike,
+                       VALUE timeout_ms)
 {
     call c = {.run = run_put,
               .convert = to_boolean,
               .key = skv_rb_bytes(key),
               .document = skv_rb_bytes(document),
-              .condition = condition_of(condition),
+              .condition = condition_of(condition) | (RTEST(alike) ? SKV_PUT_ALIKE : 0),
               .expect = NIL_P(expect) ? Qnil : skv_rb_bytes(expect),
               .timeout_ms = NUM2LL(timeout_ms)};
 
@@ -643,7 +644,7 @@ void skv_rb_init_store(VALUE native)
     rb_define_method(class, "initialize", store_initialize, 2);
     rb_define_method(class, "get", store_get, 3);
     rb_define_method(class, "kind", store_kind, 2);
-    rb_define_method(class, "put", store_put, 5);
+    rb_define_method(class, "put", store_put, 6);
     rb_define_method(class, "put_many", store_put_many, 3);
     rb_define_method(class, "get_many", store_get_many, 2);
     rb_define_method(class, "delete", store_delete, 2);

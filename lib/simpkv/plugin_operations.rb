@@ -64,7 +64,7 @@ module Simpkv
     # Stores a document if there is none; whether it did.
     def put_new(key, document)
       attempt(:put_new, nil) do
-        @store.put(key, document, condition: :absent)
+        @store.put(key, document, condition: :absent, alike: true)
         true
       rescue ExistsError
         false
@@ -74,7 +74,7 @@ module Simpkv
     # Replaces a document if it is still that one; whether it did.
     def exchange(key, old, document)
       attempt(:exchange, nil) do
-        @store.put(key, document, condition: :expect, expect: old)
+        @store.put(key, document, condition: :expect, expect: old, alike: true)
         true
       rescue ConflictError
         false

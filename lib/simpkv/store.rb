@@ -82,23 +82,24 @@ module Simpkv
 
     # Stores a document, with the folders that it needs. Writes nothing when the stored document says the same already.
     #
-    # With a condition, let the documents of different writers differ, by the writer's name for instance: when a
-    # connection to a directory is lost, or a call is interrupted, before the answer came, the stored document tells
-    # whose write it was. On 389-DS, `:expect` is not exact where many replace one document at the same moment: now and
+    # With a condition, let the documents of different writers differ, by the writer's name for instance, or say that
+    # they do not: when a connection to a directory is lost, or a call is interrupted, before the answer came, the stored
+    # document tells whose write it was. On 389-DS, `:expect` is not exact where many replace one document at the same moment: now and
     # then two of them are told that they did (docs/adr/0013). `:absent` is exact everywhere.
     #
     # @param key [String]
     # @param document [String]
     # @param condition [:any, :absent, :expect] `:absent` stores only a new key; `:expect` only in place of `expect`
     # @param expect [String, nil] the document, byte for byte, that must be stored now
+    # @param alike [Boolean] whether others may put the same document, which is no proof then of whose write it was
     # @return [Boolean] whether something was written
     # @raise [ExistsError] with `:absent`: the key is there
     # @raise [ConflictError] with `:expect`: another document is stored, or none
     # @raise [IsFolderError, IsKeyError] the name is a folder's; a name on the way is a key's
     # @raise [TimeoutError] another process kept the key locked; the directory did not answer
     # @raise [UnavailableError] the storage cannot be used; or, with a condition, nobody can tell whether it was written
-    def put(key, document, condition: :any, expect: nil)
-      @native.put(key, document, condition, expect, @timeout_ms)
+    def put(key, document, condition: :any, expect: nil, alike: false)
+      @native.put(key, document, condition, expect, alike, @timeout_ms)
     end
 
     # Stores many documents, each as {#put} would, in a directory at a fraction of the time: on one connection, without

@@ -152,12 +152,16 @@ static int condition_failed(put_call *put, const struct berval *stored)
     skv_ldap_call *call = &put->call;
     const skv_put_args *args = put->args;
 
-    if (call->doubtful && stored && is_document(stored, args->document, args->document_len))
+    bool is_ours = stored && is_document(stored, args->document, args->document_len);
+
+    if (call->doubtful && is_ours && !args->alike)
         return done(put);
     if (call->doubtful)
-        return skv_ldap_refuse(
-            call, SKV_UNAVAILABLE,
-            "the outcome is unknown: the connection was lost, and since then another one has written");
+        return skv_ldap_refuse(call, SKV_UNAVAILABLE,
+                               is_ours ? "the outcome is unknown: the connection was lost, and what is stored now may "
+                                         "have been written by this call, or by another one"
+                                       : "the outcome is unknown: the connection was lost, and since then another one "
+                                         "has written");
     if (args->condition == SKV_PUT_ABSENT)
         return skv_ldap_refuse_present(call);
     return skv_ldap_refuse(call, SKV_CONFLICT,

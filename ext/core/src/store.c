@@ -144,8 +144,13 @@ int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply
 int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len, int condition,
             const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    skv_put_args args = {document, document_len, condition & ~SKV_PUT_IN_DOUBT,
-                         expect,   expect_len,   condition & SKV_PUT_IN_DOUBT};
+    skv_put_args args = {.document = document,
+                         .document_len = document_len,
+                         .condition = condition & ~(SKV_PUT_IN_DOUBT | SKV_PUT_ALIKE),
+                         .expect = expect,
+                         .expect_len = expect_len,
+                         .in_doubt = condition & SKV_PUT_IN_DOUBT,
+                         .alike = condition & SKV_PUT_ALIKE};
     key_call call;
     int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 

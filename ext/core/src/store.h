@@ -19,6 +19,7 @@ typedef struct skv_put_args {
     const char *expect;
     size_t expect_len;
     bool in_doubt; /* SKV_PUT_IN_DOUBT */
+    bool alike;    /* SKV_PUT_ALIKE */
 } skv_put_args;
 
 /* What the functions of entries were given. All borrowed. */

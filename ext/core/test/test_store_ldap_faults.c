@@ -83,6 +83,35 @@ static void *write_elsewhere(void *other)
     return NULL;
 }
 
+/* Where others may put the same, finding it proves nothing. */
+static void whose_document_it_is_is_not_guessed(void)
+{
+    static const struct {
+        const char *key, *before;
+        int condition;
+        unsigned char kind;
+    } cases[] = {{"globals/alike/a", NULL, SKV_PUT_ABSENT, PROXY_ADD},
+                 {"globals/alike/b", D1, SKV_PUT_EXPECT, PROXY_MODIFY}};
+
+    put("globals/alike/there", D1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].before)
+            put(cases[i].key, cases[i].before);
+        proxy_arm(&between, cases[i].kind, PROXY_LOSE_ANSWER, 0, 0, 1);
+        CHECK(put_if(cases[i].key, D2, cases[i].condition | SKV_PUT_ALIKE, cases[i].before) == SKV_UNAVAILABLE);
+        CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+        CHECK(proxy_left(&between) == 0);
+        get_gives(cases[i].key, D2);
+        /* A request that got lost has changed nothing, and is made again. */
+        del(cases[i].key);
+        if (cases[i].before)
+            put(cases[i].key, cases[i].before);
+        proxy_arm(&between, cases[i].kind, PROXY_LOSE_REQUEST, 0, 0, 1);
+        CHECK(put_if(cases[i].key, D2, cases[i].condition | SKV_PUT_ALIKE, cases[i].before) == SKV_OK);
+        CHECK(skv_reply_number(reply) == 1 && proxy_left(&between) == 0);
+    }
+}
+
 static void an_outcome_that_nobody_knows_is_called_so(void)
 {
     skv_store *other = open_with(false, (const char *[]){"id=plain", NULL});
@@ -287,6 +316,7 @@ static void what_networks_do_is_dealt_with(void)
     a_read_whose_answer_is_lost_is_repeated();
     what_nobody_asked_for_is_passed_over();
     a_write_whose_answer_is_lost_counts_as_done_if_it_was();
+    whose_document_it_is_is_not_guessed();
     an_outcome_that_nobody_knows_is_called_so();
     a_busy_server_is_asked_again();
     other_results_are_not_tried_again();

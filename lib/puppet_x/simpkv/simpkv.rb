@@ -137,7 +137,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     reply(options, nil) do |plugin|
       path = key_path(key, options)
       document = document(value, metadata, options)
-      deserialize(repeatedly { plugin.put_new?(path, document) ? document : plugin.fetch_latest(path) })
+      deserialize(repeatedly { put_or_fetch(plugin, path, document) })
     end
   end
 
@@ -281,6 +281,22 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   def document(value, metadata, options)
     serialize(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
+  end
+
+  # The document that is there then; false when another one has deleted it. Where nobody can tell whose it is, it is no
+  # less the one.
+  def put_or_fetch(plugin, path, document)
+    return document if plugin.put_new?(path, document)
+
+    plugin.fetch_latest(path)
+  rescue RuntimeError => e
+    found(plugin, path) || raise(e)
+  end
+
+  def found(plugin, path)
+    plugin.fetch_latest(path)
+  rescue RuntimeError
+    nil
   end
 
   # Tries until it is settled, which others may prevent by changing the key in between.

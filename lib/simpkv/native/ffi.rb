@@ -32,9 +32,10 @@ module Simpkv
     KIND_NAMES = KINDS.invert.freeze
     CONDITIONS = { any: 0, absent: 1, expect: 2 }.freeze
     IN_DOUBT = 4
+    ALIKE = 8
     LATEST = 1
     NAMES = 1
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :LATEST, :NAMES
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :ALIKE, :LATEST, :NAMES
 
     class << self
       def binding_name
@@ -142,8 +143,8 @@ module Simpkv
         KIND_NAMES[call(:skv_exists, key, timeout_ms, wanted: :number)]
       end
 
-      def put(key, document, condition, expect, timeout_ms)
-        condition = Calls.choice(:condition, CONDITIONS, condition)
+      def put(key, document, condition, expect, alike, timeout_ms)
+        condition = Calls.choice(:condition, CONDITIONS, condition) | (alike ? ALIKE : 0)
         expected = expect ? Calls.bytes(expect) : [nil, 0]
         arguments = [*Calls.bytes(key), *Calls.bytes(document), condition, *expected]
         open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
