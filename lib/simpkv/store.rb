@@ -83,9 +83,9 @@ module Simpkv
     # Stores a document, with the folders that it needs. Writes nothing when the stored document says the same already.
     #
     # With a condition, let the documents of different writers differ, by the writer's name for instance, or say that
-    # they do not: when a connection to a directory is lost, or a call is interrupted, before the answer came, the stored
-    # document tells whose write it was. On 389-DS, `:expect` is not exact where many replace one document at the same moment: now and
-    # then two of them are told that they did (docs/adr/0013). `:absent` is exact everywhere.
+    # they do not: when a connection to a directory is lost, or a call is interrupted, before the answer came, the
+    # stored document tells whose write it was. On 389-DS, `:expect` is not exact where many replace one document at the
+    # same moment: now and then two of them are told that they did (docs/adr/0013). `:absent` is exact everywhere.
     #
     # @param key [String]
     # @param document [String]

@@ -200,6 +200,18 @@ RSpec.describe 'Failures of plugins' do
       expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'theirs')
     end
 
+    it 'do not keep get_or_create from what is stored, when nobody can tell who has stored it' do
+      plugin('fetch' => '{ result: false, err_msg: nil }', 'put_new' => 'raise "the outcome is unknown"',
+             'fetch_latest' => %q({ result: '{"value":"theirs"}', err_msg: nil }))
+      expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'theirs')
+    end
+
+    it 'make get_or_create fail when nothing is stored' do
+      plugin('fetch' => '{ result: false, err_msg: nil }', 'put_new' => 'raise "the outcome is unknown"')
+      expect { world.call('simpkv::get_or_create', 'a', 'mine', {}, options) }
+        .to raise_error(RuntimeError, %r{simpkv acme/x Error: the outcome is unknown})
+    end
+
     it 'make compare_and_put try again: another one has changed the metadata' do
       plugin('fetch' => '{ result: JSON.generate(value: 1, metadata: { m: @tries = @tries.to_i + 1 }), err_msg: nil }',
              'exchange' => '{ result: arguments[1].include?(%q("m":3)), err_msg: nil }')

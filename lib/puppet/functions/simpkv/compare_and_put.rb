@@ -5,9 +5,9 @@
 # Of several that expect the same value at the same moment, one stores its own, and the others learn that they have not.
 # That is so for compilers that write to the same server. On 389 Directory Server it has exceptions: where many change
 # one key at the same moment, now and then two of them are told that they did; a key that must never be made twice is
-# made with `undef` for the expected value, or with `simpkv::get_or_create`, which have none. When the connection is lost
-# before the answer has come, and the value is there, it is a failure: it may be another one's. A backend of a third-party type whose plugin has no `exchange` is asked
-# what is there before it is stored.
+# made with `undef` for the expected value, or with `simpkv::get_or_create`, which have none. When the connection is
+# lost before the answer has come, and the value is there, it is a failure: it may be another one's. A backend of a
+# third-party type whose plugin has no `exchange` is asked what is there before it is stored.
 Puppet::Functions.create_function(:'simpkv::compare_and_put', Puppet::Functions::InternalFunction) do
   # @param key
   #   A path such as `cluster1/leader`, as for `simpkv::put`.
