@@ -170,8 +170,11 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   def names?(operation, names)
-    wrong = operation == :tree ? %r{\A/|/\z|//|\A\z} : %r{/|\A\z}
-    names.all? { |name| name.is_a?(String) && !name.b.match?(wrong) }
+    names.all? do |name|
+      next false if !name.is_a?(String) || name.empty?
+
+      operation == :tree ? !"/#{name}/".include?('//') : !name.include?('/')
+    end
   end
 
   # What came of each path: what the plugin's operation for many says, or the block.
