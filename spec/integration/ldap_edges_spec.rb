@@ -234,8 +234,14 @@ RSpec.describe 'A store in a directory' do
   end
 
   it 'says how far it came when it cannot delete all of a folder' do
-    1500.times { |n| store.put("globals/t/k#{n}", old) }
-    error = with_server_stopped_after(50) { open_alone('retries' => 0).deletetree('globals/t') }
+    # On a busy machine all may be deleted before the server is stopped.
+    error = true
+    5.times do
+      next unless error == true
+
+      store.put_many((1..1500).to_h { |n| ["globals/t/k#{n}", old] })
+      error = with_server_stopped_after(50) { open_alone('retries' => 0).deletetree('globals/t') }
+    end
     expect(error.message).to match(/#{slapd.uri}.*; [1-9]\d* of its entries were deleted before that\z/)
     expect(eventually { store.list('globals/t')[:keys].length }).to be_between(1, 1450)
     expect(store.deletetree('globals/t')).to be(true)
