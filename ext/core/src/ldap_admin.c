@@ -200,44 +200,34 @@ typedef struct change_call {
     additions additions;
 } change_call;
 
+/* What a change came to: `exists` is the code of what is there already. */
+static int settle(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there, const char *missing)
+{
+    if (answer->code == exists)
+        skv_ldap_refuse(call, SKV_EXISTS, there);
+    else if (answer->code == LDAP_NO_SUCH_OBJECT)
+        skv_ldap_refuse(call, SKV_NOT_FOUND, missing);
+    else if (answer->code != LDAP_SUCCESS)
+        fail(call, answer);
+    skv_ldap_answer_free(answer);
+    return call->reply->status;
+}
+
 static int attempt_add(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
-    switch (skv_ldap_add(call, call->dn, ((change_call *)call)->additions.list, &answer)) {
-    case LDAP_SUCCESS:
-        break;
-    case LDAP_ALREADY_EXISTS:
-        skv_ldap_refuse(call, SKV_EXISTS, "the entry is there already");
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no entry above it");
-        break;
-    default:
-        fail(call, &answer);
-    }
-    skv_ldap_answer_free(&answer);
-    return call->reply->status;
+    skv_ldap_add(call, call->dn, ((change_call *)call)->additions.list, &answer);
+    return settle(call, &answer, LDAP_ALREADY_EXISTS, "the entry is there already", "there is no entry above it");
 }
 
 static int attempt_extend(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
-    switch (skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, NULL, &answer)) {
-    case LDAP_SUCCESS:
-        break;
-    case LDAP_TYPE_OR_VALUE_EXISTS:
-        skv_ldap_refuse(call, SKV_EXISTS, "one of the values is there already");
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no such entry");
-        break;
-    default:
-        fail(call, &answer);
-    }
-    skv_ldap_answer_free(&answer);
-    return call->reply->status;
+    skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, NULL, &answer);
+    return settle(call, &answer, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values is there already",
+                  "there is no such entry");
 }
 
 static int change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), const skv_entry_args *args,

@@ -153,6 +153,20 @@ static void what_nobody_asked_for_is_passed_over(void)
     CHECK(proxy_left(&between) == 0);
 }
 
+static void puts_in_turns(int condition, long turns)
+{
+    proxy_gather(&between, 50);
+    CHECK(batch_put(store, condition, LONG_MS, NULL) == SKV_OK);
+    CHECK(proxy_turns(&between) == turns);
+}
+
+static void gets_in_turns(long turns)
+{
+    proxy_gather(&between, 50);
+    CHECK(batch_get(store, LONG_MS, NULL) == SKV_OK);
+    CHECK(proxy_turns(&between) == turns);
+}
+
 /* A hundred keys, in as many folders as the format makes of their numbers. */
 static void missing_folders_are_made(const char *format, long turns)
 {
@@ -163,10 +177,8 @@ static void missing_folders_are_made(const char *format, long turns)
         snprintf(key, sizeof key, format, i);
         batch_add(key, D1);
     }
-    proxy_gather(&between, 50);
-    CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
+    puts_in_turns(SKV_PUT_ABSENT, turns);
     CHECK(batch_tally(SKV_OK, 1) == 100);
-    CHECK(proxy_turns(&between) == turns);
     all_are(D1);
 }
 
@@ -174,24 +186,14 @@ static void missing_folders_are_made(const char *format, long turns)
 static void a_hundred_keys_take_few_turns(void)
 {
     new_batch(100);
-    proxy_gather(&between, 50);
-    CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 2);
+    puts_in_turns(SKV_PUT_ABSENT, 2);
     CHECK(batch_tally(SKV_OK, 1) == 100);
-    proxy_gather(&between, 50);
-    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 2);
+    puts_in_turns(SKV_PUT_ANY, 2);
     change_all(D2);
-    proxy_gather(&between, 50);
-    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 4);
+    puts_in_turns(SKV_PUT_ANY, 4);
     CHECK(batch_tally(SKV_OK, 1) == 100);
-    proxy_gather(&between, 50);
-    CHECK(batch_get(store, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 2);
-    proxy_gather(&between, 50);
-    CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 4);
+    gets_in_turns(2);
+    puts_in_turns(SKV_PUT_ABSENT, 4);
     CHECK(batch_tally(SKV_EXISTS, 0) == 100);
     /* Adds, which say so; each level of folders, however many there are of it; the adds again. */
     missing_folders_are_made("globals/missing/one/k%d", 8);
@@ -209,17 +211,11 @@ static void hex_tests(void)
         return;
     store = open_at_uri(between.uri, false, (const char *[]){"id=hex", "layout=hex", NULL});
     new_batch(100);
-    proxy_gather(&between, 50);
-    CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 4);
+    puts_in_turns(SKV_PUT_ABSENT, 4);
     change_all(D2);
-    proxy_gather(&between, 50);
-    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 4);
+    puts_in_turns(SKV_PUT_ANY, 4);
     CHECK(batch_tally(SKV_OK, 1) == 100);
-    proxy_gather(&between, 50);
-    CHECK(batch_get(store, LONG_MS, NULL) == SKV_OK);
-    CHECK(proxy_turns(&between) == 2);
+    gets_in_turns(2);
     /* A look at the folders; where it may be a key, at what is above; each level of folders; the adds. */
     missing_folders_are_made("globals/missing/one/k%d", 8);
     missing_folders_are_made("globals/missing/f%d/k", 8);
