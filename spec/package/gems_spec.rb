@@ -57,6 +57,30 @@ RSpec.describe 'The gems that rake package builds' do
     expect(simpkv('completion', 'bash')).to include('complete -F _simpkv simpkv')
   end
 
+  # The command of README.md that installs the gem for MRI from files.
+  def documented_installation
+    File.read(File.join(Packages::ROOT, 'README.md'))[/^gem install --local .*/]
+  end
+
+  # Runs a command as a machine does whose registry cannot be reached, in a folder with what was copied there: the
+  # folder pkg and the gem of the progress bar.
+  def run_without_registry(command)
+    FileUtils.mkdir_p(File.join(@folder, 'copied/pkg'))
+    FileUtils.cp(Packages::GEMS.values.map { |name| Packages.file(name) }, File.join(@folder, 'copied/pkg'))
+    FileUtils.cp(Packages.progressbar, File.join(@folder, 'copied'))
+    File.write(gemrc = File.join(@folder, 'gemrc'), "gem: --no-document\n:sources: ['http://127.0.0.1:9/']\n")
+    Packages.run('sh', '-c', command, folder: File.join(@folder, 'copied'),
+                                      environment: { 'GEM_HOME' => @folder, 'GEM_PATH' => @folder, 'GEMRC' => gemrc })
+  end
+
+  it 'install into MRI without a registry by the command in README.md (there was none; a pattern took both gems)' do
+    run_without_registry(documented_installation)
+    expect(Dir.children(File.join(@folder, 'gems')))
+      .to contain_exactly(File.basename(Packages.progressbar, '.gem'), "simpkv-#{version}")
+    expect(simpkv('put', 'app1/greeting', 'λ')).to eq('')
+    expect(Packages.run('ruby', '-e', script(activate))).to include("#{version} cext #{version} ruby")
+  end
+
   # What the installed command prints, which keeps its keys in the temporary folder.
   def simpkv(*arguments)
     config = File.join(@folder, 'simpkv.yaml')

@@ -79,21 +79,20 @@ module Packages
     File.join(folder, GEMS[:java].delete_suffix('.gem'))
   end
 
-  # Runs `gem install` of a built gem.
+  # Runs `gem install` of a built gem, in the folder of ruby-progressbar's: RubyGems takes dependencies from there.
   #
   # @param gem [Array<String>] the command: `gem`, or `jruby -S gem`
   # @param arguments [Array<String>] for its configure or extconf.rb
   # @return [Array(String, Boolean)] as try() does
   def self.install(gem, platform, folder, arguments: [], environment: {})
     try(*gem, 'install', '--local', '--no-document', '--install-dir', folder, file(GEMS.fetch(platform)),
-        '--', *arguments, environment: environment, folder: dependencies)
+        '--', *arguments, environment: environment, folder: File.dirname(progressbar))
   end
 
-  # Where RubyGems finds those of the gem for MRI without a network: it looks into its working directory, too.
-  def self.dependencies
-    File.dirname(Gem::Specification.find_by_name('ruby-progressbar').cache_file)
+  # @return [String] the package of ruby-progressbar, which the gem for MRI needs
+  def self.progressbar
+    Gem::Specification.find_by_name('ruby-progressbar').cache_file
   end
-  private_class_method :dependencies
 
   # Yields a PATH with every command but those that match.
   def self.without_commands(pattern)
