@@ -43,14 +43,45 @@ module Documentation
     Simpkv::Cli::Manual.roff
   end
 
-  # Writes REFERENCE.md. Puppet Strings is a gem of the group lint.
-  #
-  # @param file [String] where to
-  def self.write_reference(file)
-    require 'puppet-strings'
-    Dir.chdir(ROOT) do
-      PuppetStrings.generate(Dir['lib/puppet/functions/**/*.rb'].sort, markdown: true, path: file,
-                                                                       yard_args: %w[--no-stats --no-save --no-cache])
+  # @return [String] REFERENCE.md
+  def self.reference
+    Reference.page
+  end
+
+  # What is in rakelib/reference.md.erb besides text: the functions, by their docstrings. Puppet Strings, a gem of the
+  # group lint, has YARD read these; the page that it makes itself prints descriptions twice and has private functions.
+  module Reference
+    # @return [String] the page
+    def self.page
+      functions = read.reject { |function| function.tag(:api)&.text == 'private' }.sort_by(&:name)
+      template = File.read(File.join(__dir__, 'reference.md.erb'), encoding: 'UTF-8')
+      scope = binding
+      scope.local_variable_set(:functions, functions)
+      ERB.new(template, trim_mode: '-').result(scope)
+    end
+
+    # @return [Array<YARD::CodeObjects::Base>] all functions
+    def self.read
+      require 'puppet-strings'
+      Dir.chdir(ROOT) do
+        PuppetStrings.generate(Dir['lib/puppet/functions/**/*.rb'].sort,
+                               yard_args: %w[--no-output --quiet --no-stats --no-save --no-cache])
+      end
+      YARD::Registry.all(:puppet_function)
+    end
+
+    # @return [Array] what has a signature and tags of its own: each dispatch, or the function where there is one
+    def self.signatures(function)
+      function.has_tag?(:overload) ? function.tags(:overload) : [function]
+    end
+
+    # @return [Array<Array(String, String)>] names of exceptions, and when they are raised
+    def self.errors(function)
+      signatures(function).flat_map { |signature| signature.tags(:raise) }.map { |tag| tag.text.split(/\s+/, 2) }.uniq
+    end
+
+    def self.anchor(function)
+      function.name.to_s.tr(':', '-')
     end
   end
 end

@@ -29,6 +29,29 @@ RSpec.describe 'The documentation' do
     expect(pieces.uniq.reject { |piece| code.include?(piece) }).to eq([])
   end
 
+  describe 'of the functions, REFERENCE.md,' do
+    reference = File.read(File.join(root, 'REFERENCE.md'), encoding: 'UTF-8')
+    private_functions, public_functions = functions.partition { |file| File.read(file).match?(/^# @api private$/) }
+
+    it 'has no private function (it listed them)' do
+      names = private_functions.map { |file| file[%r{simpkv/.*(?=\.rb)}].gsub('/', '::') }
+      expect(names.size).to be_positive
+      names.each { |name| expect(reference).not_to include(name) }
+    end
+
+    it 'gives each description and each example once (it gave them twice)' do
+      public_functions.each do |file|
+        source = File.read(file, encoding: 'UTF-8')
+        paragraphs = source[/^(# .*\n|#\n)+(?=Puppet::Functions)/].gsub(/^# ?/, '').sub(/^@summary .*\n/,
+                                                                                        '').split(/\n{2,}/)
+        examples = source.scan(/@example (.+)/).flatten
+        [*paragraphs.map(&:strip).reject(&:empty?), *examples].each do |text|
+          expect(reference.scan(text)).to eq([text])
+        end
+      end
+    end
+  end
+
   functions.each do |file|
     describe "of #{file[%r{simpkv/.*(?=\.rb)}].gsub('/', '::')}" do
       let(:source) { File.read(file, encoding: 'UTF-8') }
