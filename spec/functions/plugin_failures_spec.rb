@@ -49,7 +49,7 @@ RSpec.describe 'Failures of plugins' do
   # The stack overflows on a thread of its own: afterwards JRuby may count a thread's scopes wrongly, which fails when
   # its main thread ends.
   overflow = 'def deep; deep; end; Thread.new { Thread.current.report_on_exception = false; deep }.value'
-  ['raise Exception, "boom"', 'exit 3', overflow].each do |body|
+  ['raise Exception, "boom"', 'require "no_such_gem_anywhere"', overflow].each do |body|
     it "are softened whatever is raised: #{body}" do
       plugin('get' => body)
       expect { get }.to raise_error(RuntimeError, %r{simpkv acme/x Error:})
@@ -61,6 +61,20 @@ RSpec.describe 'Failures of plugins' do
       file = world.add_plugin('alpha', 'acme', body)
       expect(world.adapter.backends).to eq(%w[file ldap memory])
       expect(world.warnings).to match([/\Asimpkv plugin from #{file} failed to load: /])
+    end
+  end
+
+  # Each was softened, so that the catalog was applied after Ctrl-C.
+  { 'exit 3' => SystemExit, 'raise Interrupt' => Interrupt, 'raise SignalException, "TERM"' => SignalException,
+    'raise NoMemoryError' => NoMemoryError }.each do |body, error|
+    it "are not those that end the process: #{body}" do
+      plugin('get' => body)
+      expect { get('softfail' => true) }.to raise_error(error)
+      plugin('configure' => body)
+      expect { world.fresh_environment && get('softfail' => true) }.to raise_error(error)
+      world.add_plugin('alpha', 'acme', body)
+      expect { world.fresh_environment.adapter }.to raise_error(error)
+      expect(world.warnings).to eq([])
     end
   end
 

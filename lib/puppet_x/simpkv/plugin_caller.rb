@@ -141,7 +141,7 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Runs code of a plugin, whose failures of any kind are a RuntimeError here.
   def contained
     yield
-  rescue SignalException, NoMemoryError
+  rescue SystemExit, SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     raise self.class.reason(e)

@@ -19,7 +19,8 @@
 # - A key is a path with its prefix: `environments/production/app1/password` or `globals/app1/password`. Store any
 #   string under any such path, bytes included.
 # - Every method answers `{ result: ..., err_msg: nil }`, or when it fails what is named below and, as `err_msg:`, a
-#   String that says why. simpkv puts `simpkv <type>/<id> Error: ` before it. An exception counts as a failure too.
+#   String that says why. simpkv puts `simpkv <type>/<id> Error: ` before it. An exception counts as a failure too,
+#   except for those that end the process, which nothing may rescue: SystemExit, signals and NoMemoryError.
 # - A message names keys and places, never a stored document or a password.
 # - Bound the time of everything that waits.
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment

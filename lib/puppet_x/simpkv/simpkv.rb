@@ -505,7 +505,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     plugin = info[:class].new(name)
     check_configured(plugin.configure(Simpkv::Config.copy(options)))
     plugin
-  rescue SignalException, NoMemoryError
+  rescue SystemExit, SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     # No value is at hand here, and the message may well name an option.
@@ -572,7 +572,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     raise 'it does not assign a class to the variable plugin_class' unless plugin_class.is_a?(Class)
 
     [plugin_class]
-  rescue SignalException, NoMemoryError
+  rescue SystemExit, SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     [nil, "simpkv plugin from #{file} failed to load: #{e.message}"]
