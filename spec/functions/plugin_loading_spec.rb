@@ -69,7 +69,7 @@ RSpec.describe 'Loading of plugins' do
     'raises' => "raise 'broken'",
     'has a wrong name in it' => 'plugin_class = NoSuchConstant',
     'makes no class' => 'something = Class.new',
-    'ends the process' => 'exit 1',
+    'raises what is no StandardError' => "raise Exception, 'broken'",
     'is not implemented' => 'raise NotImplementedError'
   }.each do |what, source|
     it "survives, with a warning, a plugin that #{what} (every simpkv call failed)" do
