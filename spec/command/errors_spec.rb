@@ -104,7 +104,8 @@ RSpec.describe 'simpkv' do
     it 'ends with 69 when nobody listens' do
       port = TCPServer.open('127.0.0.1', 0) { |server| server.addr[1] }
       options['ldap_uri'] = "ldap://127.0.0.1:#{port}"
-      expect(failure('get', 'a')).to match([69, %r{^simpkv: ldap/#{id}: 'a': .*127\.0\.0\.1:#{port}.*simpkv doctor}])
+      expect(failure('get', 'a'))
+        .to match([69, %r{^simpkv: ldap/#{id}: could not access ou=.*: .*127\.0\.0\.1:#{port}.*simpkv doctor}])
     end
 
     it 'ends with 78 when the password has no file' do

@@ -93,13 +93,32 @@ module Simpkv
         vardirs.find { |folder| File.directory?(folder) } || vardirs.first
       end
 
+      # Opens the store. A wrong base DN looks like an empty store, so a directory is asked for its base entry.
+      #
       # @param jobs [Integer, nil] how many threads will use it at once
       # @param create [Boolean] whether a missing folder is made, as writing does
+      # @param base [Boolean] whether the base entry must exist
       # @return [Store]
       # @raise [Failure, Simpkv::Error]
-      def store(jobs: nil, create: false)
+      def store(jobs: nil, create: false, base: true)
         GC.enable # exe/simpkv
         @store ||= ldap? ? ldap_store(jobs) : file_store(create)
+        check_base if base && ldap? && !@base_found
+        @store
+      end
+
+      # Asks a directory for its base entry.
+      #
+      # @return [void]
+      # @raise [Failure] it has none, or does not answer
+      def check_base
+        @base_found = store(base: false).exist?('')
+        return if @base_found
+
+        no_access("there is no such entry at #{settings['ldap_uri']}, or #{identity} may not see it: correct " \
+                  "'base_dn', or make the entry with 'simpkv init' ('simpkv doctor' looks into it)", Failure::CONFIG)
+      rescue Simpkv::Error => e
+        no_access(explained(e), Failure.code_for(e))
       end
 
       # @return [Hash] what tells this place from others
@@ -148,6 +167,10 @@ module Simpkv
                             "backend? Storing a key makes it, and so does 'simpkv init'", Failure::NO_INPUT)
         end
         Store.open('file', { 'root_path' => root_path }.merge(settings.slice('lock_timeout_seconds')))
+      end
+
+      def no_access(why, code)
+        raise Failure.new("#{title}: could not access #{settings['base_dn']}: #{why}", code)
       end
 
       def ldap_store(jobs)

@@ -106,7 +106,7 @@ module Simpkv
       end
 
       def base?
-        return findings.ok('base entry', settings['base_dn']) if backend.store.exist?('')
+        return findings.ok('base entry', settings['base_dn']) if backend.store(base: false).exist?('')
 
         who = backend.identity
         findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{who} may not see it",

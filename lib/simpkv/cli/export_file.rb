@@ -18,7 +18,7 @@ module Simpkv
       LINE_MAX = 1 << 29
       private_constant :LINE_MAX
 
-      # Writes one.
+      # Writes one. Writes nothing if the block raises before the first key.
       #
       # @param stream [IO]
       # @yieldparam add [Proc] to be called with each path and document
@@ -31,11 +31,13 @@ module Simpkv
           digest << line
           stream.write(line)
         end
-        put.call('simpkv' => 'export', 'version' => 1, 'from' => from, 'created' => Time.now.utc.strftime('%FT%TZ'))
+        header = { 'simpkv' => 'export', 'version' => 1, 'from' => from, 'created' => Time.now.utc.strftime('%FT%TZ') }
         yield(lambda do |path, document|
+          put.call(header) if keys.zero?
           put.call('path' => path, **Lines.member('document', document))
           keys += 1
         end)
+        put.call(header) if keys.zero?
         stream.write(Lines.line('keys' => keys, 'sha256' => digest.hexdigest))
         keys
       end

@@ -44,6 +44,9 @@ module Simpkv
         end
       end
 
+      # For a command that refuses some plans.
+      def check_plan(_plan, _source); end
+
       # @param source [Stored, ExportFile, LegacyPasswords]
       # @param target [Backend]
       # @return [Integer, nil] the exit code
@@ -53,6 +56,7 @@ module Simpkv
         to = Stored.new(target, @jobs, @dry ? :either : :target)
         work = Transfer.new(source, to, roots, capitals, @jobs)
         plan = work.plan(keep: @existing == 'keep')
+        check_plan(plan, source)
         say_what_is_odd(plan, capitals)
         refuse_differing(plan, target)
         facts = planned(plan, capitals)

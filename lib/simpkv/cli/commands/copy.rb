@@ -10,7 +10,8 @@ module Simpkv
         ARGUMENTS = 'FROM TO'
         DESCRIPTION = <<~TEXT
           Stores the keys of one backend of the configuration in another: all of them, or with -e or -g those of an
-          environment, or the global ones. Nothing is deleted.
+          environment, or the global ones. Nothing is deleted. A copy of no keys is refused with 66 unless --allow-empty
+          is there.
 
           #{MANNER}
         TEXT
@@ -31,6 +32,18 @@ module Simpkv
         end
 
         private
+
+        def define(parser)
+          super
+          parser.on('--allow-empty', 'accept a source that has no keys') { @allow_empty = true }
+        end
+
+        def check_plan(plan, source)
+          return if @allow_empty || plan.targets.any? || plan.unread.any?
+
+          raise Failure.new("there are no keys to copy in #{source.title}, #{roots.join(' and ')}: is this the right " \
+                            'backend? --allow-empty accepts that', Failure::NO_INPUT)
+        end
 
         def same?(source, target)
           source.place == target.place

@@ -14,7 +14,8 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Writes keys and their documents, a line of JSON each, and at the end a line with a checksum: all keys of the
           backend, or with -e or -g those of an environment, or the global ones. The file is readable by nobody else, and
-          appears when it is whole. Values stand in it in the clear. Without FILE, standard output.
+          appears when it is whole. Values stand in it in the clear. Without FILE, standard output. An export without
+          any key is refused with 66 unless --allow-empty is there.
         TEXT
         EXAMPLES = {
           'simpkv export site.jsonl' => 'Everything',
@@ -33,17 +34,28 @@ module Simpkv
 
         def define(parser)
           parser.on('--force', 'replace FILE') { @force = true }
+          parser.on('--allow-empty', 'write an export that holds no keys') { @allow_empty = true }
         end
 
         def write(stream, errors)
           ExportFile.write(stream, backend.title) do |add|
+            found = 0
             Progress.of('exporting') do |progress|
               Walk.new(backend.store).each(roots, errors) do |path, document|
                 add.call(path, document)
+                found += 1
                 progress.advance
               end
             end
+            refuse_empty(errors) if found.zero?
           end
+        end
+
+        def refuse_empty(errors)
+          return if @allow_empty || errors.any?
+
+          raise Failure.new("#{backend.title}: there are no keys to export in #{roots.join(' and ')}: is this the " \
+                            'right backend? --allow-empty writes an export that holds none', Failure::NO_INPUT)
         end
 
         # A device or a pipe takes it as it comes.

@@ -61,7 +61,7 @@ module Simpkv
         end
 
         def load_schema
-          schema = DirectorySchema.new(backend.store, backend.settings['layout'])
+          schema = DirectorySchema.new(backend.store(base: false), backend.settings['layout'])
           return 'was there already' if schema.missing.empty?
 
           schema.load
@@ -104,7 +104,8 @@ module Simpkv
                                 'are known'
           end
 
-          backend.store.add_entry(dn, 'objectClass' => ['top', object_class], attribute => [value.gsub(/\\(.)/, '\1')])
+          backend.store(base: false)
+                 .add_entry(dn, 'objectClass' => ['top', object_class], attribute => [value.gsub(/\\(.)/, '\1')])
         end
       end
     end

@@ -32,7 +32,7 @@ module Simpkv
         def listed(folder)
           backend.store.list(backend.path(folder)) { |_, _| nil }
         rescue NotFoundError
-          raise unless backend.path(folder) == backend.prefix && backend.store.exist?('')
+          raise unless backend.path(folder) == backend.prefix
 
           { keys: {}, folders: [], errors: {} }
         end
