@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
 # @summary Tells whether there is a key or a folder of that name
+#
+# Another catalog may store or delete the key right after the answer. To store a first value use
+# `simpkv::get_or_create`, to replace a known one `simpkv::compare_and_put`.
 Puppet::Functions.create_function(:'simpkv::exists', Puppet::Functions::InternalFunction) do
   # @param key
   #   The key or folder, such as `app1/db/password` or `app1/db`.
@@ -16,8 +19,10 @@ Puppet::Functions.create_function(:'simpkv::exists', Puppet::Functions::Internal
   # @raise ArgumentError when the key or the configuration is wrong
   # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
   # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example Store a first value
-  #   unless simpkv::exists('app1/serial') { simpkv::put('app1/serial', 1) }
+  # @example Configure the replica once the primary has stored its address
+  #   if simpkv::exists('cluster1/primary') {
+  #     class { 'replica': primary => simpkv::get('cluster1/primary')['value'] }
+  #   }
   dispatch :exists do
     scope_param
     param 'String[1]', :key

@@ -38,7 +38,9 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::I
   # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
   # @raise RuntimeError when the backend fails, unless `softfail` is set
   # @example A password that is made once
-  #   $password = simpkv::get_or_create('app1/db/password') |$key| { fqdn_rand_string(32) }['value']
+  #   $password = simpkv::get_or_create('app1/db/password') |$key| {
+  #     Sensitive(generate('/usr/bin/openssl', 'rand', '-hex', '24').strip)
+  #   }['value']
   dispatch :with_block do
     scope_param
     param 'String[1]', :key

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+
+# Real catalogs, over the hiera.yaml of docs/hiera.md, with a backend in files.
+RSpec.describe 'The hiera.yaml in docs/hiera.md' do
+  let!(:world) { PuppetWorld.new }
+  let(:backends) do
+    { 'default' => { 'type' => 'file', 'id' => 'site', 'root_path' => File.join(world.dir, 'keys') } }
+  end
+  let(:manifest) { <<~PUPPET }
+    class profile::db(Integer $port, Sensitive[String] $password) { notify { "${port} ${password.unwrap}": } }
+    include profile::db
+  PUPPET
+
+  # @return [Object] what is in the block of YAML that begins so
+  def documented(beginning)
+    page = File.read(File.expand_path('../../docs/hiera.md', __dir__), encoding: 'UTF-8')
+    blocks = page.scan(/^( *)```yaml\n(.*?)^\1```/m).map { |indent, lines| lines.gsub(/^#{indent}/, '') }
+    YAML.safe_load(blocks.find { |block| block.start_with?(beginning) }, aliases: true)
+  end
+
+  # Writes the hierarchy, with further levels in front, and the data that the page has.
+  def use(*levels, data: documented('# data/common.yaml'))
+    hiera = documented('# hiera.yaml')
+    hiera['hierarchy'].unshift(*levels).each do |level|
+      level['options'] = level['options'].merge('backends' => backends) if level.key?('options')
+    end
+    write('hiera.yaml', hiera)
+    write('data/common.yaml', data)
+    world.fresh_environment
+  end
+
+  def write(name, data)
+    file = File.join(world.dir, name)
+    FileUtils.mkdir_p(File.dirname(file))
+    File.write(file, data.to_yaml)
+  end
+
+  before do
+    { 'port' => 5432, 'password' => 'secret' }.each do |name, value|
+      world.call('simpkv::put', "hiera/common/profile::db::#{name}", value, {}, { 'backends' => backends })
+    end
+  end
+
+  after { world.close }
+
+  it 'answers an Integer and a Sensitive parameter (all values were Sensitive, and the Integer failed)' do
+    use
+    expect(world.compile(manifest).resource('Notify', '5432 secret')).not_to be_nil
+  end
+
+  it 'answers both with the level for secrets, and no lookup_options' do
+    level = documented('- name: stored secrets').first
+    use(level, data: {})
+    expect(world.compile(manifest).resource('Notify', '5432 secret')).not_to be_nil
+  end
+
+  it 'fails for the Integer, as the page says, where all of a level is sensitive' do
+    use({ 'name' => 'all', 'lookup_key' => 'simpkv::lookup_key',
+          'options' => { 'folder' => 'hiera/common', 'sensitive' => true } })
+    expect { world.compile(manifest) }.to raise_error(/expects an Integer value, got Sensitive\[Integer\]/)
+  end
+end
