@@ -25,16 +25,18 @@ module Simpkv
                                .map { |name, file| open_to_others(name, file, File.stat(file).mode) }.compact
     end
 
-    # The shell command that reads the base entry. The password stays in its file.
+    # Returns the shell command that reads the base entry. The password stays in its file. ldapsearch takes the whole
+    # file for the password, so that a newline at its end, which simpkv ignores, is cut off on the way.
     #
     # @param settings [Hash{String => Object}] those of which {problem} answers nil
     # @return [String] one line
     def self.command(settings)
-      files = tls?(settings) ? TLS_FILES.select { |name, _| settings[name] } : {}
-      words = ['ldapsearch', '-LLL', *('-ZZ' if starttls?(settings)), '-H', settings['ldap_uri'], *identity(settings),
-               '-b', settings['base_dn'], '-s', 'base', '1.1']
-      variables = files.map { |name, variable| "#{variable}=#{quoted(settings[name])}" }
-      [*variables, *words.map { |word| quoted(word) }].join(' ')
+      newline = newline_length(settings['admin_pw_file'])
+      password = newline.zero? ? settings['admin_pw_file'] : '/dev/stdin'
+      words = ['ldapsearch', '-LLL', *('-ZZ' if starttls?(settings)), '-H', settings['ldap_uri'],
+               *identity(settings, password), '-b', settings['base_dn'], '-s', 'base', '1.1']
+      cut = ["head -c -#{newline}", quoted(settings['admin_pw_file']), '|'] unless newline.zero?
+      [*cut, *tls_variables(settings), *words.map { |word| quoted(word) }].join(' ')
     end
 
     class << self
@@ -58,7 +60,7 @@ module Simpkv
       end
 
       def password_problem(settings)
-        return missing_file(settings, 'admin_pw_file') if settings['admin_pw_file']
+        return file_problem(settings, 'admin_pw_file') if settings['admin_pw_file']
 
         "Plugin missing 'admin_pw_file' configuration" unless uris(settings).all? { |uri| uri.start_with?('ldapi:') }
       end
@@ -71,11 +73,24 @@ module Simpkv
         return "#{incomplete} 'tls_cert' and 'tls_key' come as a pair" if settings.key?('tls_cert') ^
                                                                           settings.key?('tls_key')
 
-        TLS_FILES.keys.map { |name| missing_file(settings, name) if settings[name] }.compact.first
+        TLS_FILES.keys.map { |name| file_problem(settings, name) if settings[name] }.compact.first
       end
 
-      def missing_file(settings, name)
-        "Configured '#{name}' #{settings[name]} does not exist" unless File.exist?(settings[name])
+      def file_problem(settings, name)
+        File.stat(settings[name])
+        "Configured '#{name}' #{settings[name]} cannot be read by #{user}" unless File.readable?(settings[name])
+      rescue Errno::ENOENT
+        "Configured '#{name}' #{settings[name]} does not exist"
+      rescue SystemCallError => e
+        "Configured '#{name}' #{settings[name]} cannot be read by #{user}: #{e.class.new.message}"
+      end
+
+      # @return [String] the user of this process
+      def user
+        require 'etc'
+        "the user #{Etc.getpwuid(Process.euid).name}"
+      rescue ArgumentError
+        "the user #{Process.euid}"
       end
 
       def open_to_others(name, file, mode)
@@ -93,15 +108,29 @@ module Simpkv
         settings['enable_tls'] && uris(settings).any? { |uri| uri.start_with?('ldap:') }
       end
 
+      def tls_variables(settings)
+        files = tls?(settings) ? TLS_FILES.select { |name, _| settings[name] } : {}
+        files.map { |name, variable| "#{variable}=#{quoted(settings[name])}" }
+      end
+
       # For a shell, as people would write it.
       def quoted(word)
         word.match?(%r{\A[\w=,.:/%@+-]+\z}) ? word : "'#{word.gsub("'") { "'\\''" }}'"
       end
 
-      def identity(settings)
+      def identity(settings, password)
         return ['-Q', '-Y', 'EXTERNAL'] unless settings['admin_pw_file']
 
-        ['-x', '-D', settings['admin_dn'], '-y', settings['admin_pw_file']]
+        ['-x', '-D', settings['admin_dn'], '-y', password]
+      end
+
+      # @return [Integer] the bytes of the newline at the end of the file; 0 without one, or if it cannot be read
+      def newline_length(file)
+        return 0 unless file && File.file?(file)
+
+        File.binread(file)[/\r?\n\z/].to_s.length
+      rescue SystemCallError
+        0
       end
     end
   end

@@ -20,7 +20,7 @@ require_relative '../support/ldap_store'
 
     # The command that the message ends in, as a shell runs it: its exit status.
     def reproduced(message)
-      command = message[/(LDAPTLS_\S+ )*ldapsearch .*\z/]
+      command = message[/To ask outside of Puppet: (.*ldapsearch .*)\z/, 1]
       system('sh', '-c', command, %i[out err] => File::NULL)
       $CHILD_STATUS.exitstatus
     end
@@ -100,11 +100,15 @@ require_relative '../support/ldap_store'
       end
     end
 
-    it 'mentions the newline that ldapsearch would take for part of the password' do
-      file = File.join(directory.folder, 'with-newline')
-      File.write(file, "wrong\n")
-      fails({ 'admin_pw_file' => file }, /\(with a password file that does not end in a newline\): ldapsearch/)
-      fails({ 'admin_pw_file' => directory.wrong_password_file }, /outside of Puppet: ldapsearch/)
+    it 'gives a command that works as it is pasted, whatever newline ends the password file' do
+      { "\n" => 1, "\r\n" => 2, '' => nil }.each do |newline, cut|
+        file = File.join(directory.folder, "ends-in-#{cut}")
+        File.write(file, "#{DirectoryServer::PASSWORD}#{newline}", perm: 0o600)
+        message = fails({ 'admin_pw_file' => file, 'base_dn' => 'dc=elsewhere' }, /no such entry/)
+        expect(message).to include(cut ? "head -c -#{cut} #{file} | ldapsearch" : "-y #{file} ")
+        # 49 before: ldapsearch took the newline for part of the password.
+        expect(reproduced(message)).to eq(32)
+      end
     end
 
     {

@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
+require 'etc'
 require 'simpkv/config'
 require 'simpkv/ldap_access'
+require 'tmpdir'
+require_relative '../support/processes'
 
 RSpec.describe Simpkv::LdapAccess do
   def settings(more = {})
@@ -45,6 +48,26 @@ RSpec.describe Simpkv::LdapAccess do
     end
   end
 
+  describe '.problem, of another user', needs: :fork do
+    include Processes
+
+    it 'names a file that this user cannot read, or cannot reach' do
+      Dir.mktmpdir do |folder|
+        File.chmod(0o755, folder)
+        closed = File.join(folder, 'closed')
+        Dir.mkdir(closed, 0o700)
+        files = [File.join(folder, 'password'), File.join(closed, 'password')]
+        files.each { |file| File.write(file, 'x', perm: 0o600) }
+        as_nobody do
+          problems = files.map { |file| described_class.problem(settings('admin_pw_file' => file)) }
+          name = Etc.getpwuid.name
+          problems == ["Configured 'admin_pw_file' #{files[0]} cannot be read by the user #{name}",
+                       "Configured 'admin_pw_file' #{files[1]} cannot be read by the user #{name}: Permission denied"]
+        end
+      end
+    end
+  end
+
   describe '.command' do
     {
       { 'admin_pw_file' => '/pw' } =>
@@ -62,6 +85,10 @@ RSpec.describe Simpkv::LdapAccess do
       it "reads the base entry: #{more}" do
         expect(described_class.command(settings(more))).to eq(expected)
       end
+    end
+
+    it 'names the password file as it is when that cannot be read' do
+      expect(described_class.command(settings('admin_pw_file' => '/proc/self'))).to include('-y /proc/self ')
     end
 
     it 'is taken by a shell as it is meant, whatever is in it' do

@@ -48,16 +48,6 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   def with_command(why)
-    "#{why.chomp('.')}. To ask outside of Puppet#{note(@settings['admin_pw_file'])}: " \
-      "#{Simpkv::LdapAccess.command(@settings)}"
-  end
-
-  # ldapsearch takes the whole file for the password, simpkv not the newline at its end.
-  def note(password_file)
-    return unless password_file && File.read(password_file).end_with?("\n")
-
-    ' (with a password file that does not end in a newline)'
-  rescue SystemCallError
-    nil
+    "#{why.chomp('.')}. To ask outside of Puppet: #{Simpkv::LdapAccess.command(@settings)}"
   end
 end
