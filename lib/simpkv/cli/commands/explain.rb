@@ -10,7 +10,8 @@ module Simpkv
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Tells which backend a key belongs to and why, the path it has there, and the file or the entry that holds it.
-          Nothing is read but the configuration: the key need not exist. The value is not printed.
+          If the backend has a write_uri, prints that, too: writes go there. Nothing is read but the configuration: the
+          key need not exist. The value is not printed.
         TEXT
         EXAMPLES = {
           'simpkv explain app1/db_password' => 'In the environment production',
@@ -34,7 +35,8 @@ module Simpkv
           layout = backend.settings['layout']
           kind = path == backend.prefix ? :folder : :key
           dn = Native.dn_from_path(layout.to_sym, kind, backend.settings['base_dn'], backend.id, path)
-          { 'layout' => layout, 'dn' => dn, 'as' => backend.identity }
+          { 'write_uri' => backend.settings['write_uri'], 'layout' => layout, 'dn' => dn,
+            'as' => backend.identity }.compact
         end
 
         # What keeps functions from using the key.
