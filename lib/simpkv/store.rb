@@ -23,7 +23,7 @@ module Simpkv
     # @param type [String] 'file' or 'ldap'
     # @param options [Hash{String => Object}] for 'file': `root_path`, an absolute path, and `lock_timeout_seconds`, a
     #   Numeric, 5 unless given; for 'ldap': those of {Config::TYPES}, of which `ldap_uri` is needed, and `id`. Times in
-    #   seconds are Numerics, URIs a String or an Array of them
+    #   seconds are Numerics, URIs a String or an Array of them. `anonymous` (true): the store does not bind
     # @return [Store] use {#close} when it is no longer needed
     # @raise [ConfigError] an option has the wrong type
     # @raise [InvalidError] unknown type or option, missing option

@@ -221,10 +221,12 @@ typedef struct skv_store skv_store;
  *   "file"   root_path: an absolute path. The folder is made, with the ones above it, when it is missing, and in it
  *            "globals" and "environments". It may be a symbolic link.
  *   "ldap"   ldap_uri (one or more, separated by spaces or commas), write_uri (ldap_uri), base_dn, id, layout ("plain",
- *            "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), enable_tls ("false", "true": StartTLS
- * with ldap://), tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries, pool_size,
- *            page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening asks no server; skv_exists() of
- * "" tells whether base_dn is there. Connections are shared by all stores of the process, and outlive them.
+ *            "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), anonymous ("false", "true": the store
+ *            does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false", "true": StartTLS with
+ *            ldap://), tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries,
+ *            pool_size, page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening asks no server;
+ *            skv_exists() of "" tells whether base_dn is there. Connections are shared by all stores of the process,
+ *            and outlive them.
  */
 SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len,
                             skv_reply *reply);

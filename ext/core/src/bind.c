@@ -171,6 +171,8 @@ bool skv_bind(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_
 
     if (identity->password_file[0])
         done = bind_simply(&b);
+    else if (strcmp(identity->bind_dn, SKV_ANONYMOUS) == 0)
+        done = true;
     else
         done = ask(&b, NULL, &answer) && (answer.code == LDAP_SUCCESS || fail_answer(&b, &answer));
     if (!done)

@@ -12,10 +12,13 @@
 
 typedef struct skv_tls_context skv_tls_context;
 
+/* The bind_dn of somebody who does not bind. It is not a DN, so that it differs from every identity. */
+#define SKV_ANONYMOUS "anonymous"
+
 /* As whom, and how protected: with the server, what makes two connections interchangeable. Strings are owned, "" for
  * none. */
 typedef struct skv_identity {
-    char *bind_dn;       /* "" with an empty password_file and ldapi: SASL EXTERNAL */
+    char *bind_dn;       /* without a password_file: "" for SASL EXTERNAL, SKV_ANONYMOUS for no bind at all */
     char *password_file; /* read anew for each bind */
     bool starttls;       /* with ldap:// */
     char *cacert, *cert, *key;

@@ -165,7 +165,7 @@ static void write_pool(skv_pool *pool, void *writer)
     for (const skv_waiter *waiter = pool->waiter_first; waiter; waiter = waiter->next)
         waiting++;
     skv_json_begin_object(w);
-    write_text(w, "identity", pool->identity.password_file[0] ? pool->identity.bind_dn : "SASL EXTERNAL");
+    write_text(w, "identity", pool->identity.bind_dn[0] ? pool->identity.bind_dn : "SASL EXTERNAL");
     write_int(w, "size", pool->size);
     write_int(w, "open", open);
     write_int(w, "idle", idle);

@@ -36,7 +36,7 @@ static const skv_store_ops ops = {
 
 typedef struct settings {
     const char *ldap_uri, *write_uri, *base_dn, *admin_dn, *admin_pw_file, *tls_cacert, *tls_cert, *tls_key, *id;
-    bool enable_tls, strict_paths, fold_case;
+    bool enable_tls, strict_paths, fold_case, anonymous;
     int layout;
     int64_t retries, pool_size, page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms;
 } settings;
@@ -67,6 +67,7 @@ static const struct {
     OPTION(id, TEXT, "", 0, 0),
     OPTION(strict_paths, FLAG, "false", 0, 0),
     OPTION(fold_case, FLAG, "false", 0, 0),
+    OPTION(anonymous, FLAG, "false", 0, 0),
     OPTION(retries, NUMBER, "1", 0, 100),
     OPTION(pool_size, NUMBER, "8", 1, 1024),
     OPTION(page_size, NUMBER, "500", 1, 100000),
@@ -189,7 +190,7 @@ static int check_servers(const settings *s, const skv_uris *uris, skv_reply *rep
 {
     bool tls = any(uris, SKV_LDAPS) || (s->enable_tls && any(uris, SKV_LDAP));
 
-    if (!*s->admin_pw_file && (any(uris, SKV_LDAP) || any(uris, SKV_LDAPS)))
+    if (!*s->admin_pw_file && !s->anonymous && (any(uris, SKV_LDAP) || any(uris, SKV_LDAPS)))
         return skv_fail(reply, SKV_INVALID, "Plugin missing 'admin_pw_file' configuration");
     if (*s->admin_pw_file && !*s->admin_dn)
         return skv_fail(reply, SKV_INVALID, "'admin_pw_file' needs an 'admin_dn'");
@@ -204,9 +205,10 @@ static int check_servers(const settings *s, const skv_uris *uris, skv_reply *rep
 
 static skv_pool *pool_for(const settings *s, const char *text, skv_reply *reply)
 {
+    const char *external_or_anonymous = s->anonymous ? SKV_ANONYMOUS : "";
     /* The pool copies it, and changes nothing. */
     const skv_identity identity = {
-        .bind_dn = (char *)(uintptr_t)(*s->admin_pw_file ? s->admin_dn : ""),
+        .bind_dn = (char *)(uintptr_t)(*s->admin_pw_file ? s->admin_dn : external_or_anonymous),
         .password_file = (char *)(uintptr_t)s->admin_pw_file,
         .starttls = s->enable_tls,
         .cacert = (char *)(uintptr_t)s->tls_cacert,
@@ -226,7 +228,8 @@ static skv_pool *pool_for(const settings *s, const char *text, skv_reply *reply)
 
 static int fill(skv_ldap_store *store, const settings *s, skv_reply *reply)
 {
-    const char *identity = *s->admin_pw_file ? s->admin_dn : "the local user (SASL EXTERNAL)";
+    const char *without_password = s->anonymous ? SKV_ANONYMOUS : "the local user (SASL EXTERNAL)";
+    const char *identity = *s->admin_pw_file ? s->admin_dn : without_password;
 
     store->store.ops = &ops;
     atomic_init(&store->wrote, false);
@@ -258,6 +261,8 @@ skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *rep
 
     if (read_options(&s, options, options_len, reply) != SKV_OK)
         return NULL;
+    if (s.anonymous)
+        s.admin_pw_file = "";
     if (!s.ldap_uri || !*s.ldap_uri) {
         skv_fail(reply, SKV_INVALID, "Plugin missing 'ldap_uri' configuration");
         return NULL;

@@ -99,6 +99,20 @@ static void every_way_leads_to_a_bound_connection(void)
     check_open(server.ldaps, &starttls);
 }
 
+static void an_anonymous_connection_does_not_bind(void)
+{
+    skv_identity anonymous = admin();
+    skv_conn_failure failure;
+    skv_conn *conn;
+
+    anonymous.bind_dn = SKV_ANONYMOUS;
+    anonymous.password_file = "";
+    conn = open_conn(server.ldapi, &anonymous, &failure);
+    if (CHECK_STATUS(reply, SKV_OK))
+        check_identity(conn, "");
+    skv_conn_close(conn);
+}
+
 static void a_password_ends_at_its_last_newline(void)
 {
     static const char *const good[] = {SLAPD_PASSWORD, SLAPD_PASSWORD "\n", SLAPD_PASSWORD "\r\n"};
@@ -324,6 +338,7 @@ int main(void)
         CHECK(slapd_begin(&other_host, SLAPD_TLS_OTHER_HOST, ""))) {
         be_hostile();
         every_way_leads_to_a_bound_connection();
+        an_anonymous_connection_does_not_bind();
         a_password_ends_at_its_last_newline();
         a_refused_bind_says_why();
         a_server_that_is_not_there_is_named();
