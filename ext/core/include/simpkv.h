@@ -13,9 +13,12 @@
  *   releasing function accepts NULL.
  * - Calls that can fail take a `skv_reply` that the caller owns, and overwrite it: its status, its message, its data.
  *   They also return the status. Whatever a reply hands out stays valid until its next use in a call, or its release.
- * - Nothing here aborts, exits, raises a signal, changes the working directory, the umask or the locale, or starts a
- *   thread, but for looking up the name of a directory server. Running out of memory is the status SKV_NOMEM, which any
- * call with a reply can return; so is SKV_INVALID, for a NULL or malformed argument.
+ * - Nothing here aborts, exits, raises a signal, or changes the working directory, the umask or the locale.
+ * - Two things run in detached threads with all signals blocked, because neither knows a deadline: the lookup of a
+ *   directory server's name, and the first use of libldap in the process, which looks up this machine's own name.
+ *   fork() waits for the latter for at most 6 s.
+ * - Running out of memory is the status SKV_NOMEM, which any call with a reply can return; so is SKV_INVALID, for a
+ *   NULL or malformed argument.
  * - "Thread-safe" on a function means: it may be called from several threads at once, on the same store. A reply, a
  *   cancel handle and a list belong to one thread at a time, but for skv_cancel_fire().
  * - No message contains document bytes.

@@ -6,13 +6,14 @@
 #include <openldap.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 /*
- * When libldap is first used, it reads its configuration files, which is not safe in several threads at once, and looks
- * up this machine's own name, which may hang. So one detached thread does that, and whoever comes waits for it within
- * its deadline.
+ * Its first use initialises libldap: it reads its configuration files, which is not safe in several threads at once,
+ * and looks up this machine's own name, which may hang. A detached thread does that, and callers wait for it within
+ * their deadlines.
  */
-enum { UNUSED, BEGUN, DONE };
+enum { UNUSED, BEGUN, DONE, BROKEN };
 static atomic_int initialised = UNUSED;
 
 static void *initialise(void *unused)
@@ -27,20 +28,45 @@ static void *initialise(void *unused)
     return unused;
 }
 
-static int wait_until_initialised(skv_wait *wait)
+/* False with the reply filled. */
+static bool wait_until_initialised(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
 {
-    int unused = UNUSED, status;
+    int state = UNUSED, status;
 
-    if (atomic_load(&initialised) == DONE)
-        return SKV_OK;
-    if (atomic_compare_exchange_strong(&initialised, &unused, BEGUN) && skv_thread_start(initialise, NULL) != 0)
+    if (atomic_compare_exchange_strong(&initialised, &state, BEGUN) && skv_thread_start(initialise, NULL) != 0)
         initialise(NULL);
-    while (atomic_load(&initialised) != DONE) {
+    while ((state = atomic_load(&initialised)) == BEGUN) {
         status = skv_wait_pause(wait, SKV_NS_PER_MS);
-        if (status != SKV_OK)
-            return status;
+        if (status != SKV_OK) {
+            skv_fail_wait(reply, status, uri, "libldap looks up this machine's own name");
+            return false;
+        }
     }
-    return SKV_OK;
+    if (state == BROKEN)
+        skv_fail(reply, SKV_UNAVAILABLE,
+                 "%s: this process was forked while libldap was looking up this machine's own name, and cannot use "
+                 "libldap: check this machine's name service, and start the process again",
+                 uri->text);
+    return state == DONE;
+}
+
+void skv_handle_before_fork(void)
+{
+    static int64_t left_ns = SKV_FORK_WAIT_MS * SKV_NS_PER_MS; /* under the pool's lock for forks */
+    const struct timespec pause = {.tv_nsec = SKV_NS_PER_MS};
+    const int64_t end = skv_now_ns() + left_ns;
+
+    while (atomic_load(&initialised) == BEGUN && left_ns > 0) {
+        nanosleep(&pause, NULL);
+        left_ns = end - skv_now_ns();
+    }
+}
+
+void skv_handle_after_fork(void)
+{
+    int begun = BEGUN;
+
+    atomic_compare_exchange_strong(&initialised, &begun, BROKEN);
 }
 
 /* What ldap.conf, ldaprc and the LDAP* variables may have set. A timeout that is unset is one that libldap leaves to
@@ -67,12 +93,10 @@ LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_wait *wai
 {
     LDAP *ld = NULL;
     Sockbuf *sockbuf = NULL;
-    int rc, status = wait_until_initialised(wait);
+    int rc;
 
-    if (status != SKV_OK) {
-        skv_fail_wait(reply, status, uri, "libldap looks up this machine's own name");
+    if (!wait_until_initialised(uri, wait, reply))
         return NULL;
-    }
     /* The descriptor is for libldap's poll(), which never happens. */
     rc = ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, uri->text, &ld);
     if (rc != LDAP_SUCCESS) {

@@ -11,6 +11,15 @@
  * transport. */
 LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_wait *wait, skv_reply *reply);
 
+/*
+ * The fork handlers, which the pool calls. A fork waits for a first use of libldap that is under way, for at most
+ * SKV_FORK_WAIT_MS a process: a child that is forked meanwhile inherits libldap half-initialised and locked, and
+ * skv_handle_new() answers SKV_UNAVAILABLE in it. The limit is longer than the resolver's timeout for one name server.
+ */
+#define SKV_FORK_WAIT_MS 6000
+void skv_handle_before_fork(void);
+void skv_handle_after_fork(void);
+
 /* Says farewell, as far as the transport lets it, and frees. */
 void skv_handle_free(LDAP *ld);
 

@@ -1,5 +1,6 @@
 #include "pool_state.h"
 
+#include "handle.h"
 #include "lookup.h"
 #include "tls_context.h"
 
@@ -17,25 +18,42 @@
 /* ---- The registry ----------------------------------------------------------------------------------------------- */
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static skv_pool *registry;
+static skv_pool *registry;                                    /* pools are added at its front and never removed */
+static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* one fork at a time */
 
-/* A fork finds no lock held by a thread that the child does not have. */
+/*
+ * A fork takes every lock of the core first: a lock that another thread holds would stay locked in the child. The order
+ * is that of waiting: libldap's initialisation and the TLS contexts read files and the network, and no other thread
+ * waits for the fork meanwhile, because the locks of the registry and the pools come last.
+ */
 static void before_fork(void)
 {
+    const skv_pool *locked = NULL;
+
+    pthread_mutex_lock(&fork_lock);
+    skv_handle_before_fork();
     pthread_mutex_lock(&registry_lock);
-    for (skv_pool *pool = registry; pool; pool = pool->next) {
-        pthread_mutex_lock(&pool->lock);
-        skv_tls_context_lock(pool->identity.tls);
+    while (registry != locked) {
+        skv_pool *newest = registry;
+
+        pthread_mutex_unlock(&registry_lock);
+        for (skv_pool *pool = newest; pool != locked; pool = pool->next)
+            skv_tls_context_lock(pool->identity.tls);
+        locked = newest;
+        pthread_mutex_lock(&registry_lock);
     }
+    for (skv_pool *pool = registry; pool; pool = pool->next)
+        pthread_mutex_lock(&pool->lock);
 }
 
 static void after_fork_in_parent(void)
 {
     for (skv_pool *pool = registry; pool; pool = pool->next) {
-        skv_tls_context_unlock(pool->identity.tls);
         pthread_mutex_unlock(&pool->lock);
+        skv_tls_context_unlock(pool->identity.tls);
     }
     pthread_mutex_unlock(&registry_lock);
+    pthread_mutex_unlock(&fork_lock);
 }
 
 /* The sessions are the parent's: their sockets are closed without a word, and all else that belongs to them is leaked,
@@ -61,6 +79,7 @@ static void after_fork_in_child(void)
     for (skv_pool *pool = registry; pool; pool = pool->next)
         abandon(pool);
     skv_lookup_after_fork();
+    skv_handle_after_fork();
     after_fork_in_parent();
 }
 
