@@ -125,12 +125,12 @@ module Simpkv
 
       name = coerce(:string, options['backend'], "'backend' in simpkv configuration")
       backends = backends_of(options)
-      backends.each { |other, backend| check_entry(other, backend) }
       chosen = backends[name]
       unless complete?(chosen)
         raise ConfigError, "No simpkv backend '#{name}' with 'id' and 'type' attributes has been configured"
       end
 
+      backends.each { |other, backend| check_entry(other, backend) }
       type = coerce(:string, chosen['type'], "'type' of simpkv backend '#{name}'")
       raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
 
@@ -219,7 +219,8 @@ module Simpkv
       def refuse_clashes(backends)
         complete = backends.select { |_, backend| complete?(backend) }
         complete.group_by { |_, backend| backend.values_at('type', 'id') }.each do |(type, id), same|
-          next if same.map { |_, backend| settled(backend) }.uniq.size == 1
+          first, *others = same.map { |_, backend| settled(backend) }
+          next if others.all?(first)
 
           raise ConfigError, "simpkv configuration contains different backend configs for type=#{type} id=#{id}: " \
                              "'#{same.map(&:first).join("', '")}'"
@@ -245,9 +246,10 @@ module Simpkv
                            "its keys with '#{text.downcase}'. If that is wanted, set 'fold_case'"
       end
 
-      # What a configuration comes to; as it is where it is wrong, which counts only for the chosen one.
+      # A configuration with its defaults, unknown options included. One with a wrong value stays as it is: only the
+      # chosen backend's values are checked.
       def settled(backend)
-        comparable(backend)
+        backend.compact.merge(comparable(backend))
       rescue ConfigError
         backend
       end

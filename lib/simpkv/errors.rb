@@ -2,8 +2,9 @@
 
 module Simpkv
   # What every failure of a store or of the codec is. `status` says which, as the core names it
-  # (SKV_STATUS_MAP in simpkv.h). Messages never hold a document's bytes, nor a password.
-  class Error < StandardError
+  # (SKV_STATUS_MAP in simpkv.h). Messages never hold a document's bytes, nor a password. It is a RuntimeError, since
+  # callers of simpkv 1.0.0 rescue that.
+  class Error < RuntimeError
     # @return [Symbol, nil] the status of this class of failure, such as :not_found; nil when the core has none
     def self.status
       nil

@@ -67,8 +67,9 @@ Conformance.describe "The adapter's public names" do
 
   it 'answer a reason for a backend that is not configured' do
     [{}, { 'backend' => 'x', 'backends' => {} },
-     { 'backend' => 'x', 'backends' => { 'x' => { 'type' => 'file' } } }].each do |wrong|
-      expect(adapter.get('a', wrong)).to match(result: nil, err_msg: /Malformed backend config/)
+     { 'backend' => 'x', 'backends' => { 'x' => { 'type' => 'file' } } },
+     { 'backend' => 'x', 'backends' => { 'x' => { 'type' => 'nosuch', 'id' => 'x' } } }].each do |wrong|
+      expect(adapter.get('a', wrong)).to match(result: nil, err_msg: /\AMalformed backend config/)
     end
   end
 end

@@ -69,7 +69,10 @@ Conformance.describe 'A wrong configuration' do
     # DEFECTS 22.
     'an unselected backend that is undef (it was a NoMethodError)' =>
       [{ 'backends' => { 'x' => nil } }, "simpkv backend 'x' is not a Hash"],
-    'a backend that is a String' => [{ 'backends' => { 'x' => 'y' } }, "simpkv backend 'x' is not a Hash"],
+    'an unselected backend that is a String' => [{ 'backends' => { 'x' => 'y' } }, "simpkv backend 'x' is not a Hash"],
+    "a selected backend that is a String (it was 'is not a Hash')" =>
+      [{ 'backend' => 'x', 'backends' => { 'x' => 'y' } },
+       "No simpkv backend 'x' with 'id' and 'type' attributes has been configured"],
     'an app_id that is an Integer (it was a NoMethodError)' => [{ 'app_id' => 5 }, "'app_id' in simpkv configuration"],
     'a backend name that is an Integer' => [{ 'backend' => 5 }, "'backend' in simpkv configuration"],
     'a type that is an Integer' =>

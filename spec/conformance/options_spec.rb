@@ -38,11 +38,13 @@ Conformance.describe 'Options in Hiera' do
 
   # DEFECTS 22: a NoMethodError.
   it 'are an error that names a backend that is undef, selected or not (it was a NoMethodError)' do
-    { 'other' => nil, 'default' => nil }.each do |name, backend|
-      world.hiera = { 'backends' => { 'default' => entry }.merge(name => backend) }
+    { 'other' => "simpkv backend 'other' is not a Hash",
+      'default' => "No simpkv backend 'default' with 'id' and 'type' attributes has been configured" }
+      .each do |name, message|
+      world.hiera = { 'backends' => { 'default' => entry }.merge(name => nil) }
       world.fresh_catalog
       expect { get('a', { 'softfail' => true }) }.to raise_error(
-        ArgumentError, "simpkv Configuration Error for simpkv::get with key='a': simpkv backend '#{name}' is not a Hash"
+        ArgumentError, "simpkv Configuration Error for simpkv::get with key='a': #{message}"
       )
     end
   end

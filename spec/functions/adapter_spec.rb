@@ -64,6 +64,21 @@ RSpec.describe 'The adapter' do
     end.to raise_error(Simpkv::MalformedError, /Failed to deserialize: 'value' missing/)
   end
 
+  # It was a StandardError, which callers of simpkv 1.0.0 do not rescue.
+  it 'raises a RuntimeError for what is no document, and for a value that no document holds' do
+    expect { world.adapter.deserialize('no JSON') }.to raise_error(RuntimeError, /Failed to deserialize: JSON parse/)
+    expect { world.adapter.serialize(Float::NAN, {}) }.to raise_error(RuntimeError, /cannot encode value: NaN/)
+    expect(Simpkv::Error.ancestors).to include(RuntimeError)
+  end
+
+  it 'says that a backend of a type without plugin is malformed (it was "Unable to construct")' do
+    wrong = { 'backend' => 'b', 'backends' => { 'b' => { 'type' => 'acme', 'id' => 'x' } } }
+    expect { world.adapter.plugin_instance(wrong) }.to raise_error(
+      RuntimeError,
+      "Malformed backend config of backend 'b': there is no plugin of type 'acme', only of file, ldap, memory"
+    )
+  end
+
   it 'refuses to make one key of two' do
     adapter = world.adapter
     expect { adapter.serialize({ 'x' => { /a/ => 1, '(?-mix:a)' => 2 } }, {}) }.to raise_error(

@@ -57,4 +57,29 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
       ArgumentError, "'backends' in simpkv configuration is not a Hash"
     )
   end
+
+  ['text', nil, 5, ['file']].each do |entry|
+    it "is an ArgumentError when the backend is #{entry.inspect} (it was 'is not a Hash')" do
+      is_expected.to run.with_params({ 'backend' => 'x', 'backends' => { 'x' => entry } }, ['file']).and_raise_error(
+        ArgumentError, "No simpkv backend 'x' with 'id' and 'type' attributes has been configured"
+      )
+    end
+  end
+
+  # A difference in an option that simpkv does not know was accepted.
+  [{ 'root_path' => '/srv/other' }, { 'lock_timeout_seconds' => 6 }, { 'of_their_own' => 1 },
+   { 'ldap_uri' => 'ldapi://x' }].each do |more|
+    it "is an error when another backend of the same type and id has also #{more}" do
+      backends = { 'x' => { 'type' => 'file', 'id' => 'i' }, 'y' => { 'type' => 'file', 'id' => 'i' }.merge(more) }
+      is_expected.to run.with_params({ 'backend' => 'x', 'backends' => backends }, ['file']).and_raise_error(
+        ArgumentError, "simpkv configuration contains different backend configs for type=file id=i: 'x', 'y'"
+      )
+    end
+  end
+
+  it 'accepts two backends of one type and id that differ in spelling only' do
+    backends = { 'x' => { 'type' => 'file', 'id' => 'i', 'lock_timeout_seconds' => nil },
+                 'y' => { 'type' => 'file', 'id' => 'i', 'lock_timeout_seconds' => '5' } }
+    is_expected.to run.with_params({ 'backend' => 'x', 'backends' => backends }, ['file'])
+  end
 end

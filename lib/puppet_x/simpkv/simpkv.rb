@@ -479,9 +479,16 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def chosen_backend(options)
     backends = options['backends']
     backend = backends[options['backend']] if backends.is_a?(Hash)
-    return backend if backend.is_a?(Hash) && backend['type'].is_a?(String) && backend['id'].is_a?(String)
+    unless backend.is_a?(Hash) && backend['type'].is_a?(String) && backend['id'].is_a?(String)
+      raise malformed(options, "its 'type' and 'id' must be Strings")
+    end
+    return backend if plugin_info.key?(backend['type'])
 
-    raise "Malformed backend config: 'type' and 'id' of backend '#{options['backend']}' must be Strings"
+    raise malformed(options, "there is no plugin of type '#{backend['type']}', only of #{self.backends.join(', ')}")
+  end
+
+  def malformed(options, why)
+    "Malformed backend config of backend '#{options['backend']}': #{why}"
   end
 
   # What calls the plugin for the options. For those that cannot change it need not be found again.
@@ -501,8 +508,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   end
 
   def configured_plugin(name, type, options)
-    info = plugin_info.fetch(type) { raise "there is no plugin of type '#{type}'" }
-    plugin = info[:class].new(name)
+    plugin = plugin_info[type][:class].new(name)
     check_configured(plugin.configure(Simpkv::Config.copy(options)))
     plugin
   rescue SystemExit, SignalException, NoMemoryError
