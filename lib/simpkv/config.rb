@@ -64,6 +64,22 @@ module Simpkv
       longest_beginning(names, app_id) || 'default'
     end
 
+    # @param options [Hash] merged options
+    # @param app_id [String, nil] that of the call itself
+    # @return [Array<String>] the warning that `backend` wins over an `app_id` that chooses another backend; none where
+    #   it does not
+    # @raise [ConfigError] as {backend_for}
+    def self.ignored_app_id(options, app_id)
+      return [] if app_id.nil? || options['backend'].nil?
+
+      used = backend_for(options, app_id)
+      meant = backend_for(options.merge('backend' => nil), app_id)
+      return [] if meant == used
+
+      ["simpkv ignores an 'app_id' that chooses backend '#{meant}': 'backend' is '#{used}', in simpkv::options or in " \
+       "the call, and wins. Remove 'backend' there, or set it to '#{meant}' in the call"]
+    end
+
     # The environment that keys belong to.
     #
     # @param options [Hash] merged options

@@ -19,7 +19,8 @@ module Simpkv
 
     # Options of a call, beside `backends`.
     CALL = [
-      option('backend', :string, nil, 'the name of the backend to use; wins over `app_id`, wherever it comes from',
+      option('backend', :string, nil, 'the name of the backend to use; wins over `app_id`, wherever it comes from, with a warning where `app_id` ' \
+             'chooses another one',
              absent: 'by `app_id`',
              errors: ["No simpkv backend '...' with 'id' and 'type' attributes has been configured",
                       "'backend' not specified in simpkv configuration"]),

@@ -176,6 +176,22 @@ Conformance.describe 'Choosing a backend' do
     expect(places).to eq(['app'])
   end
 
+  # It won silently.
+  it 'warns once a catalog where that ignores an app_id, and only where the app_id chooses another backend' do
+    world.hiera = site.merge('backend' => 'app')
+    2.times { put('where', 1, {}, { 'app_id' => 'app.long' }) }
+    get('where', { 'app_id' => 'app.long.er' })
+    warning = "simpkv ignores an 'app_id' that chooses backend 'app.long': 'backend' is 'app', in simpkv::options or " \
+              "in the call, and wins. Remove 'backend' there, or set it to 'app.long' in the call"
+    expect(world.warnings).to eq([warning])
+    get('where', { 'app_id' => 'app' })
+    get('where', { 'backend' => 'app' })
+    expect(world.warnings).to eq([warning])
+    world.fresh_catalog
+    get('where', { 'app_id' => 'app.long' })
+    expect(world.warnings).to eq([warning] * 2)
+  end
+
   it 'keeps ids apart' do
     put('where', 'first')
     put('where', 'second', {}, { 'backend' => 'app' })

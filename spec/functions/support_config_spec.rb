@@ -19,6 +19,17 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
     )
   end
 
+  # Its sample set `backend`, so that an app_id stored secrets in the wrong place.
+  it "chooses backends as README.md says of its sample's" do
+    sample = File.read(File.expand_path('../../README.md', __dir__))[/^```yaml\n(simpkv::options:.*?)^```/m, 1]
+    options = YAML.safe_load(sample).fetch('simpkv::options')
+    { {} => 'default', { 'backend' => 'secrets' } => 'secrets', { 'app_id' => 'secrets' } => 'secrets' }
+      .each do |call, chosen|
+      found = subject.execute(options.merge(call), ['file'])
+      expect(found['backends'][found['backend']]['root_path']).to eq(options['backends'][chosen]['root_path'])
+    end
+  end
+
   it 'sets the environment itself' do
     expect(subject.execute({ 'environment' => 'other' }, ['file'])).to include('environment' => 'rp_env')
   end

@@ -30,10 +30,11 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     merged = deep_merge(adapter.site_options, options)
     merged['backends'] = Simpkv::Config.default_backends(agent: Puppet.run_mode.agent?) unless merged.key?('backends')
     merged['environment'] = environment(scope, adapter, merged)
+    ignored = Simpkv::Config.ignored_app_id(merged, options['app_id'])
     merged['backend'] = Simpkv::Config.backend_for(merged, options['app_id'])
     convert_flags(merged)
     internal_call_function(scope, 'simpkv::support::config::validate', [merged, backends])
-    adapter.warn_of(Simpkv::Config.doubts(merged))
+    adapter.warn_of(ignored + Simpkv::Config.doubts(merged))
     merged
   end
 
