@@ -1,8 +1,9 @@
-# Stores one value of each kind, reads all of them back, lists them and deletes some. Needs no configuration:
+# Stores one value of each kind, reads all of them back, lists them and deletes some:
 #
 #   bin/demo
 #
-# With Hiera data it stores where they say; see hieradata/common.yaml beside this file, and what bin/demo ldap shows.
+# It stores in the default backend of Hiera, which bin/demo and bin/demo ldap print; hieradata/common.yaml, beside this
+# file, is another example.
 
 $values = {
   'string'  => 'plain text, with "quotes" and a \ backslash',

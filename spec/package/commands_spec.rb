@@ -6,14 +6,51 @@ require 'tmpdir'
 require_relative '../support/packages'
 
 RSpec.describe 'bin/setup' do
+  # Writes a Rakefile whose task `compile` runs that Ruby.
+  def write_rakefile(clone, compile)
+    File.write(File.join(clone, 'Rakefile'), "require 'rake/extensiontask'\ntask(:compile) { #{compile} }\n")
+  end
+
+  def setup(clone)
+    Packages.run('bin/setup', 'demo', folder: clone, environment: { 'SIMPKV_GEMS' => Bundler.settings[:path] })
+  end
+
+  it 'shows how many files are compiled while it builds (it was silent)' do
+    Dir.mktmpdir do |clone|
+      FileUtils.cp_r(%w[bin Gemfile].map { |name| File.join(Packages::ROOT, name) }, clone)
+      write_rakefile(clone, '45.times { puts "cc -O2 -c file.c" }')
+      expect(setup(clone).lines(chomp: true)).to end_with(
+        [1, 20, 40].map { |count| "Building the native parts, files compiled: #{count}" }
+      )
+      write_rakefile(clone, "puts 'cc -c bad.c', 'bad.c:1: error'; exit 1")
+      expect { setup(clone) }.to raise_error(/bad.c:1: error\n.*native parts could not be built/m)
+    end
+  end
+
   it 'makes `bundle exec` find the gems that it installed, in a fresh clone (bin/ alone found them)' do
     Dir.mktmpdir do |clone|
       FileUtils.cp_r(%w[bin Gemfile].map { |name| File.join(Packages::ROOT, name) }, clone)
-      File.write(File.join(clone, 'Rakefile'), "require 'rake/extensiontask'\ntask(:compile) { puts 'built' }\n")
-      Packages.run('bin/setup', 'demo', folder: clone, environment: { 'SIMPKV_GEMS' => Bundler.settings[:path] })
+      write_rakefile(clone, "puts 'built'")
+      setup(clone)
       without = { 'BUNDLE_WITHOUT' => 'test:lint', 'HOME' => clone }
       said = Packages.run('bundle', 'exec', 'rake', 'compile', folder: clone, environment: without)
       expect(said).to end_with("built\n")
+    end
+  end
+end
+
+RSpec.describe 'bin/demo' do
+  { 'files' => /root_path: (.*)/, 'ldap' => %r{ldap_uri: ldapi://(.*)%2Fldapi} }.each do |kind, place|
+    it "stores in #{kind} of its own, and leaves nothing (it wrote into the default store)" do
+      Dir.mktmpdir do |folder|
+        said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), kind,
+                            environment: { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path],
+                                           'CFLAGS' => nil })
+        expect(said[place, 1].gsub('%2F', '/')).to start_with("#{folder}/")
+        expect(said).to include('globals/simpkv_demo/shared is there', '"value":"for every environment"')
+        expect(said).not_to include('/var/simp')
+        expect(Dir.children(folder)).to eq([])
+      end
     end
   end
 end
