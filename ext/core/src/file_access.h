@@ -1,12 +1,13 @@
-/* file_access.h - who may use a file: owner, group, ACL, SELinux label. */
+/* file_access.h - who may use a file: owner, group, mode, ACL, SELinux label. */
 #ifndef SKV_FILE_ACCESS_H
 #define SKV_FILE_ACCESS_H
 
 /*
- * Gives the file that replaces `old` its owner, group, ACL and label, and, where there is no ACL, the mode 0660. What
- * is not permitted is left out, but not the group and the ACL. 0, or -1 with errno: EPERM, EACCES or EOPNOTSUPP when
- * only the old file itself can have them.
+ * Gives `fd`, the file that replaces `old`, the owner, group, mode, ACL and label of `old`. Without permission for it,
+ * leaves out the owner, the label, and a group that makes no difference to anybody's rights. Returns 0, or -1 with
+ * errno: then *lacking says what could not be copied and what to do, in a static string, and errno is EPERM, EACCES or
+ * EOPNOTSUPP if no file but the old one can have it.
  */
-int skv_access_copy(int old, int fd);
+int skv_access_copy(int old, int fd, const char **lacking);
 
 #endif

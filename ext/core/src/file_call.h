@@ -48,7 +48,14 @@ void skv_file_target(skv_file_call *call, const skv_key *key);
 /* Fails the reply with "<what> '<root>/<key>'<failed>: <error>". */
 int skv_file_fail(skv_file_call *call, int error_number);
 
-/* The same with a reason in words. */
+/* The same for an operation that writes. Adds what to change if permission is missing: `needed` is the permission, as
+ * in "write permission on the folder". */
+int skv_file_fail_write(skv_file_call *call, int error_number, const char *needed);
+
+/* Adds that advice to the failure in the reply. */
+int skv_file_advise(skv_file_call *call, int error_number, const char *needed);
+
+/* Fails the reply as skv_file_fail() does, with a reason in words. */
 int skv_file_refuse(skv_file_call *call, int status, const char *why);
 
 /* Fails the reply when the mode, of the key's file, is a folder's (SKV_IS_FOLDER) or not a regular file's; SKV_OK

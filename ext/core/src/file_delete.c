@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MAY_DELETE "write permission on its folder, and to own the file if the folder has the sticky bit"
+
 static int unlink_name(skv_file_call *call, int folder, const char *name)
 {
     if (unlinkat(folder, name, 0) == 0)
         return SKV_OK;
-    return errno == ENOENT ? SKV_AGAIN : skv_file_fail(call, errno);
+    return errno == ENOENT ? SKV_AGAIN : skv_file_fail_write(call, errno, MAY_DELETE);
 }
 
 /* A writer that died just after it linked a new key left it a second name. */
@@ -59,7 +61,7 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
     if (fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EACCES))
         return unlink_name(call, folder, name);
     if (fd < 0)
-        return skv_file_fail(call, errno);
+        return skv_file_fail_write(call, errno, MAY_DELETE);
     if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode))
         status = delete_file(call, folder, name, fd);
     else

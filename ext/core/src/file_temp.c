@@ -90,17 +90,17 @@ void skv_temp_init(skv_temp *temp, int folder, const char *base)
     put_name(temp->name, "", base);
 }
 
-int skv_temp_make(skv_temp *temp, int held)
+int skv_temp_make(skv_temp *temp, int held, mode_t mode)
 {
     temp->busy = NULL;
     for (int i = 0; i < TRIES; i++) {
-        temp->fd = openat(temp->folder, temp->name, O_RDWR | O_CREAT | O_EXCL | SKV_KEY_FLAGS, 0660);
+        temp->fd = openat(temp->folder, temp->name, O_RDWR | O_CREAT | O_EXCL | SKV_KEY_FLAGS, mode);
         if (temp->fd < 0 && (errno != EEXIST || skv_temp_sweep(temp, held) < 0))
             return -1;
         if (temp->fd < 0)
             continue;
         if (skv_lock_now(temp->fd, LOCK_EX) == 0 && skv_fd_is_at(temp->fd, temp->folder, temp->name)) {
-            if (fchmod(temp->fd, 0660) == 0)
+            if (fchmod(temp->fd, mode) == 0)
                 return 0;
             skv_temp_discard(temp);
             return -1;

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define SKV_TEMP_PREFIX ".skv~"
 #define SKV_TEMP_NAME_SIZE (sizeof SKV_TEMP_PREFIX + 17)
@@ -39,11 +40,11 @@ const char *skv_temp_busy(int error_number);
 void skv_temp_init(skv_temp *temp, int folder, const char *base);
 
 /*
- * Makes the temporary file, empty, 0660 whatever the umask, and locks it. `held` is the key's own file, locked by the
- * caller, or -1. Answers 0, or -1 with errno: EAGAIN when another process has it, or ENOENT when the folder is gone:
- * start again.
+ * Makes the temporary file, empty, with that mode whatever the umask, and locks it. `held` is the key's own file,
+ * locked by the caller, or -1. Returns 0, or -1 with errno: EAGAIN if another process has the temporary file, or ENOENT
+ * if the folder is gone: start again.
  */
-int skv_temp_make(skv_temp *temp, int held);
+int skv_temp_make(skv_temp *temp, int held, mode_t mode);
 
 /* Unlinks a temporary file that is nobody's any more, if there is one; `held` as above. 0, or -1 with errno: EAGAIN
  * when it is somebody's. */

@@ -78,7 +78,9 @@ static int delete_folder(tree *t, int parent, const char *name)
     }
     if (errno == ENOENT || errno == ENOTDIR)
         return SKV_OK;
-    return errno == ENOTEMPTY || errno == EEXIST ? DESCEND : skv_file_fail(t->call, errno);
+    return errno == ENOTEMPTY || errno == EEXIST
+               ? DESCEND
+               : skv_file_fail_write(t->call, errno, "write permission on the folder above");
 }
 
 /* Deletes what is at the end of the path. */

@@ -35,18 +35,32 @@ static int cannot_write(skv_file_call *call, int error_number)
 
     call->what = denied ? "Cannot write to" : "Key write to";
     call->failed = denied ? "" : " failed";
-    return skv_file_fail(call, error_number);
+    return skv_file_fail_write(call, error_number, "read and write permission on the file and on its folder");
 }
 
-static int cannot_modify_folder(const attempt *a, int error_number)
+/* What else a user needs in the key's folder. */
+#define MAY_MAKE "write permission on this folder, in which a put makes the key's new file"
+#define MAY_REPLACE "to own the key's file, or a folder without the sticky bit"
+
+static int cannot_modify_folder(const attempt *a, int error_number, const char *needed)
 {
     skv_file_call *call = a->call;
     int len = (int)(a->base - call->path);
 
     if (error_number != EACCES && error_number != EPERM && error_number != EROFS)
         return cannot_write(call, error_number);
-    return skv_fail_errno(call->reply, error_number, "Cannot modify '%s/%.*s'", call->root_path, len ? len - 1 : 0,
-                          call->path);
+    skv_fail_errno(call->reply, error_number, "Cannot modify '%s/%.*s'", call->root_path, len ? len - 1 : 0,
+                   call->path);
+    return skv_file_advise(call, error_number, needed);
+}
+
+/* The file that replaces the key's cannot have its access. */
+static int refuse_access(const attempt *a, const char *lacking)
+{
+    skv_file_call *call = a->call;
+
+    return skv_fail(call->reply, SKV_DENIED, "Cannot write to '%s/%s': uid %u cannot give the new file %s",
+                    call->root_path, call->key->path, (unsigned)geteuid(), lacking);
 }
 
 /* A name on the way is not a folder. */
@@ -85,27 +99,6 @@ static int find(attempt *a)
     }
 }
 
-/* Writes into the file itself, under its lock, where the folder or the file's owner does not let us replace it. The
- * space is taken first; if it fails all the same, the old document is put back. */
-static int write_in_place(attempt *a)
-{
-    const skv_put_args *args = a->args;
-    int saved;
-
-    if (fallocate(a->old, FALLOC_FL_KEEP_SIZE, 0, (off_t)args->document_len) < 0 && errno != EOPNOTSUPP &&
-        errno != EINVAL && errno != ENOSYS)
-        return cannot_write(a->call, errno);
-    if (skv_file_write_all(a->old, args->document, args->document_len) == 0 &&
-        ftruncate(a->old, (off_t)args->document_len) == 0 && fsync(a->old) == 0) {
-        a->call->reply->number = 1;
-        return SKV_OK;
-    }
-    saved = errno;
-    if (skv_file_write_all(a->old, a->stored.bytes, a->stored.len) == 0 && ftruncate(a->old, (off_t)a->stored.len) == 0)
-        (void)fsync(a->old);
-    return cannot_write(a->call, saved);
-}
-
 static bool is_not_permitted(int error_number)
 {
     return error_number == EACCES || error_number == EPERM;
@@ -135,30 +128,23 @@ static int rename_over(attempt *a, skv_temp *temp)
         skv_temp_close(temp);
         return a->call->reply->status;
     }
-    if (is_overtaken(errno))
-        return SKV_AGAIN;
-    if (!is_not_permitted(errno))
-        return cannot_write(a->call, errno);
-    skv_temp_discard(temp);
-    return write_in_place(a);
+    return is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno, MAY_REPLACE);
 }
 
-static int write_new_version(attempt *a)
+static int write_new_version(attempt *a, mode_t mode)
 {
+    const char *lacking;
     skv_temp temp;
     int status;
 
     skv_temp_init(&temp, a->folder, a->base);
-    if (skv_temp_make(&temp, a->old) < 0) {
-        if (is_overtaken(errno))
-            return wait_for_others(a->call, &temp);
-        return is_not_permitted(errno) ? write_in_place(a) : cannot_modify_folder(a, errno);
-    }
-    if (skv_access_copy(a->old, temp.fd) < 0) {
-        skv_temp_discard(&temp);
-        return is_not_permitted(errno) || errno == EOPNOTSUPP ? write_in_place(a) : cannot_write(a->call, errno);
-    }
-    if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
+    /* Until it has the group of the old file, it is open to no more users than that one. */
+    if (skv_temp_make(&temp, a->old, mode & 0660) < 0)
+        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno, MAY_MAKE);
+    if (skv_access_copy(a->old, temp.fd, &lacking) < 0)
+        status = lacking && (is_not_permitted(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
+                                                                             : cannot_write(a->call, errno);
+    else if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
         status = cannot_write(a->call, errno);
     else
         status = rename_over(a, &temp);
@@ -211,7 +197,7 @@ static int replace(attempt *a)
         return refuse_conflict(call, "the stored document is not the expected one");
     if (compare(a, &same) != SKV_OK || same)
         return call->reply->status;
-    return write_new_version(a);
+    return write_new_version(a, found.st_mode);
 }
 
 /* Gives the written temporary file the key's name, unless that is taken meanwhile. */
@@ -220,7 +206,7 @@ static int link_new(attempt *a, skv_temp *temp)
     if (skv_file_stopped(a->call, skv_wait_check(a->call->wait)) != SKV_OK)
         return a->call->reply->status;
     if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
-        return errno == EEXIST || is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno);
+        return errno == EEXIST || is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno, MAY_MAKE);
     a->call->reply->number = 1;
     /* If the second name cannot be taken away, the next writer does it. */
     (void)unlinkat(a->folder, temp->name, 0);
@@ -239,8 +225,8 @@ static int create(attempt *a)
     if (a->args->condition == SKV_PUT_EXPECT)
         return refuse_conflict(a->call, "there is no such key");
     skv_temp_init(&temp, a->folder, a->base);
-    if (skv_temp_make(&temp, -1) < 0)
-        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno);
+    if (skv_temp_make(&temp, -1, 0660) < 0)
+        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno, MAY_MAKE);
     if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
         status = cannot_write(a->call, errno);
     else

@@ -16,30 +16,57 @@
 
 /* ---- Permissions ------------------------------------------------------------------------------------------------ */
 
-static void put_in_place(void)
+static void open_for_all(void)
 {
-    put_gives("globals/f/k", "a longer document", 1);
-    get_gives("globals/f/k", "a longer document");
-    put_gives("globals/f/k", "short", 1);
-    get_gives("globals/f/k", "short");
-    CHECK(put("globals/f/new", "d") == SKV_DENIED);
-    CHECK_HAS(skv_reply_message(reply), "Cannot modify '");
-    CHECK_HAS(skv_reply_message(reply), "globals/f'");
-    CHECK(del("globals/f/k") == SKV_DENIED);
-    CHECK_HAS(skv_reply_message(reply), "Delete of '");
+    CHECK(chmod(scratch, 0755) == 0 && chmod(root, 0755) == 0 && chmod(path("globals"), 0755) == 0);
 }
 
-static void where_a_file_cannot_be_replaced_it_is_written_in_place(void)
+static void meet_a_closed_folder(void)
+{
+    CHECK(put("globals/f/k", "a longer document") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "Cannot modify '");
+    CHECK_HAS(skv_reply_message(reply), "globals/f': Permission denied: uid ");
+    CHECK_HAS(skv_reply_message(reply), " needs write permission on this folder");
+    get_gives("globals/f/k", "d");
+    CHECK(put("globals/f/new", "d") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), " needs write permission on this folder");
+    CHECK(del("globals/f/k") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "Delete of '");
+    CHECK_HAS(skv_reply_message(reply), " needs write permission on its folder");
+}
+
+/* It was written in place: a writer that was killed left a part of each document. */
+static void a_file_in_a_closed_folder_is_not_written(void)
 {
     struct stat before, after;
 
     put("globals/f/k", "d");
-    CHECK(chmod(scratch, 0755) == 0 && chmod(root, 0755) == 0 && chmod(path("globals"), 0755) == 0);
+    open_for_all();
     CHECK(chmod(path("globals/f"), 0555) == 0 && chmod(path("globals/f/k"), 0666) == 0);
     before = stat_of("globals/f/k");
-    as_nobody(put_in_place);
+    as_nobody(meet_a_closed_folder);
     after = stat_of("globals/f/k");
-    CHECK(before.st_ino == after.st_ino && before.st_uid == after.st_uid && after.st_mode == before.st_mode);
+    CHECK(before.st_ino == after.st_ino && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+    CHECK(chmod(path("globals/f"), 0770) == 0 && chmod(path("globals"), 0770) == 0);
+}
+
+static void put_of_another_users_file(void)
+{
+    CHECK(put("globals/f/k", "new") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "Cannot modify '");
+    CHECK_HAS(skv_reply_message(reply), "the sticky bit");
+    get_gives("globals/f/k", "old");
+}
+
+static void a_file_in_a_sticky_folder_is_replaced_by_its_owner_only(void)
+{
+    if (geteuid() != 0)
+        return;
+    put("globals/f/k", "old");
+    CHECK(chmod(path("globals/f"), 01777) == 0 && chmod(path("globals/f/k"), 0666) == 0);
+    open_for_all();
+    as_nobody(put_of_another_users_file);
+    CHECK(names_in("globals/f") == 1);
     CHECK(chmod(path("globals/f"), 0770) == 0 && chmod(path("globals"), 0770) == 0);
 }
 
@@ -68,7 +95,7 @@ static void what_cannot_be_looked_at_is_an_error(void)
     put("globals/f/k", "d");
     put("globals/k", "d");
     CHECK(chmod(path("globals/f"), 0) == 0 && chmod(path("globals/k"), 0) == 0);
-    CHECK(chmod(scratch, 0755) == 0 && chmod(root, 0755) == 0 && chmod(path("globals"), 0755) == 0);
+    open_for_all();
     as_nobody(meet_closed_doors);
     CHECK(chmod(path("globals/f"), 0770) == 0 && chmod(path("globals"), 0770) == 0);
 }
@@ -123,9 +150,39 @@ static void an_update_does_not_pick_up_the_default_acl_of_the_folder(void)
     CHECK(removexattr(path("globals"), "system.posix_acl_default") == 0);
 }
 
+/* It became 0660. */
+static void an_update_keeps_the_mode(void)
+{
+    static const mode_t modes[] = {0600, 0640, 0660, 0664, 0400};
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        mode_t before = umask(i % 2 ? 0 : 077);
+        ino_t inode;
+
+        put("globals/k", "old");
+        CHECK(chmod(path("globals/k"), modes[i]) == 0);
+        inode = stat_of("globals/k").st_ino;
+        if (geteuid() == 0 || modes[i] & 0200)
+            put_gives("globals/k", "new", 1);
+        CHECK((stat_of("globals/k").st_mode & 07777) == modes[i]);
+        CHECK(stat_of("globals/k").st_ino != inode || !(modes[i] & 0200));
+        umask(before);
+        del("globals/k");
+    }
+}
+
 static void put_of_own_group(void)
 {
     put_gives("globals/f/k", "new", 1);
+}
+
+/* Makes globals/f/k, in a folder of nobody's, such that nobody may not give a file its owner or its group. */
+static void make_foreign(uid_t owner, gid_t group, mode_t mode)
+{
+    put("globals/f/k", "old");
+    CHECK(chown(path("globals/f/k"), owner, group) == 0 && chmod(path("globals/f/k"), mode) == 0);
+    CHECK(chown(path("globals/f"), NOBODY, NOBODY) == 0);
+    open_for_all();
 }
 
 static void where_the_owner_cannot_be_kept_the_group_is(void)
@@ -134,15 +191,52 @@ static void where_the_owner_cannot_be_kept_the_group_is(void)
 
     if (geteuid() != 0)
         return;
-    put("globals/f/k", "old");
-    CHECK(chown(path("globals/f/k"), 1234, NOBODY) == 0 && chown(path("globals/f"), 1234, NOBODY) == 0);
-    CHECK(chmod(scratch, 0755) == 0 && chmod(root, 0755) == 0 && chmod(path("globals"), 0755) == 0);
+    make_foreign(1234, NOBODY, 0660);
     before = stat_of("globals/f/k");
     as_nobody(put_of_own_group);
     after = stat_of("globals/f/k");
     CHECK(before.st_ino != after.st_ino && after.st_uid == NOBODY && after.st_gid == NOBODY);
     CHECK((after.st_mode & 07777) == 0660);
     CHECK(chmod(path("globals"), 0770) == 0);
+}
+
+static void meet_a_foreign_group(void)
+{
+    CHECK(put("globals/f/k", "new") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "Cannot write to '");
+    CHECK_HAS(skv_reply_message(reply),
+              "cannot give the new file the group of the old one: add the user to that group");
+}
+
+/* It was written in place. */
+static void where_the_group_cannot_be_kept_the_put_is_refused(void)
+{
+    if (geteuid() != 0)
+        return;
+    make_foreign(NOBODY, 4321, 0660);
+    as_nobody(meet_a_foreign_group);
+    get_gives("globals/f/k", "old");
+    CHECK(names_in("globals/f") == 1);
+    CHECK(chmod(path("globals"), 0770) == 0);
+}
+
+static void a_group_without_rights_of_its_own_need_not_be_kept(void)
+{
+    static const mode_t modes[] = {0600, 0644, 0666};
+
+    if (geteuid() != 0)
+        return;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct stat before, after;
+
+        make_foreign(NOBODY, 4321, modes[i]);
+        before = stat_of("globals/f/k");
+        as_nobody(put_of_own_group);
+        after = stat_of("globals/f/k");
+        CHECK(before.st_ino != after.st_ino && after.st_gid == NOBODY && (after.st_mode & 07777) == modes[i]);
+        CHECK(chmod(path("globals"), 0770) == 0);
+        deletetree("globals/f");
+    }
 }
 
 /* ---- What others leave ------------------------------------------------------------------------------------------ */
@@ -195,7 +289,7 @@ static void a_temporary_file_can_be_opened_by_the_group_whatever_the_umask(void)
     skv_temp temp;
 
     skv_temp_init(&temp, folder, "k");
-    CHECK(skv_temp_make(&temp, -1) == 0);
+    CHECK(skv_temp_make(&temp, -1, 0660) == 0);
     umask(before);
     CHECK((stat_of(temporary_name()).st_mode & 07777) == 0660);
     skv_temp_discard(&temp);
@@ -281,12 +375,12 @@ static int put_without(long number, int error_number)
     return WEXITSTATUS(status);
 }
 
-static void access_that_cannot_be_copied_for_lack_of_space_fails_the_put(void)
+static void access_that_cannot_be_copied_fails_the_put(void)
 {
     static const struct {
         int error_number, status;
     } cases[] = {{ENOSPC, SKV_UNAVAILABLE}, {EIO, SKV_UNAVAILABLE}, {ENOMEM, SKV_NOMEM},
-                 {EPERM, SKV_OK},           {EACCES, SKV_OK},       {ENOTSUP, SKV_OK}};
+                 {EPERM, SKV_DENIED},       {EACCES, SKV_DENIED},   {ENOTSUP, SKV_DENIED}};
     unsigned char acl[64];
     size_t len = make_acl(acl, 12345);
 
@@ -297,7 +391,7 @@ static void access_that_cannot_be_copied_for_lack_of_space_fails_the_put(void)
         CHECK(setxattr(path("globals/k"), "system.posix_acl_access", acl, len, 0) == 0);
         before = stat_of("globals/k");
         CHECK(put_without(SYS_fsetxattr, cases[i].error_number) == cases[i].status);
-        get_gives("globals/k", cases[i].status == SKV_OK ? "new" : "old");
+        get_gives("globals/k", "old");
         CHECK(stat_of("globals/k").st_ino == before.st_ino);
         CHECK(names_in("globals") == 1);
         del("globals/k");
@@ -328,17 +422,21 @@ static void a_full_disk_loses_nothing_and_leaves_nothing_behind(void)
 int main(void)
 {
     static void (*const tests[])(void) = {
-        where_a_file_cannot_be_replaced_it_is_written_in_place,
+        a_file_in_a_closed_folder_is_not_written,
+        a_file_in_a_sticky_folder_is_replaced_by_its_owner_only,
         what_cannot_be_looked_at_is_an_error,
         an_update_keeps_owner_group_and_acl,
         an_update_does_not_pick_up_the_default_acl_of_the_folder,
+        an_update_keeps_the_mode,
         where_the_owner_cannot_be_kept_the_group_is,
+        where_the_group_cannot_be_kept_the_put_is_refused,
+        a_group_without_rights_of_its_own_need_not_be_kept,
         the_temporary_file_of_another_user_is_swept_away,
         a_temporary_file_that_cannot_be_opened_is_named_and_left_alone,
         a_temporary_file_can_be_opened_by_the_group_whatever_the_umask,
         a_folder_gets_its_name_when_it_has_its_mode,
         an_unfinished_folder_is_finished_or_taken_away,
-        access_that_cannot_be_copied_for_lack_of_space_fails_the_put,
+        access_that_cannot_be_copied_fails_the_put,
         a_full_disk_loses_nothing_and_leaves_nothing_behind,
     };
 
