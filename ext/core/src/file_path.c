@@ -100,7 +100,10 @@ static int open_link(skv_file_call *call, int folder, const char *name, char tar
     if (*place >= 0)
         return fd;
     skv_fd_close(fd);
-    return errno == EXDEV ? refuse_link(call, name, "leads out of the root, where it is not followed") : -1;
+    if (errno == EXDEV)
+        return refuse_link(call, name, "leads out of the root, where it is not followed");
+    /* Without /proc nothing tells where it leads; that is no missing key. */
+    return errno == ENOENT ? refuse_link(call, name, "cannot be followed without /proc: mount it") : -1;
 }
 
 int skv_link_follow(skv_file_call *call, int folder, const char *base)

@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 char scratch[] = "/tmp/simpkv-test-file-XXXXXX";
@@ -118,6 +119,23 @@ bool forbid_call(unsigned number, unsigned error_number)
     struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
 
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool in_child_without(long number, int error_number, void (*run)(void))
+{
+    int status = -1;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        if (CHECK(forbid_call((unsigned)number, (unsigned)error_number)))
+            run();
+        status = check_summary("in a child");
+        fflush(NULL);
+        _exit(status);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static void run_each(void (*const *tests)(void), size_t count)

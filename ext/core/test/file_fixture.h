@@ -39,6 +39,9 @@ void as_nobody(void (*run)(void));
 /* Makes a system call fail from here on, in this process. */
 bool forbid_call(unsigned number, unsigned error_number);
 
+/* Runs in a child process, where a system call fails. Returns true if all checks held. */
+bool in_child_without(long number, int error_number, void (*run)(void));
+
 /* Locks a file, as another program would; the lock ends when the descriptor is closed. */
 int lock_file(const char *name);
 

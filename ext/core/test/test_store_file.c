@@ -3,10 +3,19 @@
 #include "check.h"
 #include "file_fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* What readlink() calls: newer architectures have readlinkat() alone. */
+#ifdef SYS_readlink
+#define READLINK SYS_readlink
+#else
+#define READLINK SYS_readlinkat
+#endif
 
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
@@ -192,6 +201,28 @@ static void links_out_of_the_root_and_to_nowhere_are_refused(void)
         CHECK(unlink(path("globals/link")) == 0);
     }
     CHECK(rmdir(outside) == 0 && rmdir(beside) == 0);
+}
+
+static void follow_without_proc(void)
+{
+    CHECK(get("globals/key") == SKV_DENIED);
+    CHECK_HAS(skv_reply_message(reply), "globals/key': the link 'key' cannot be followed without /proc");
+    CHECK(get("globals/in/k") == SKV_DENIED);
+    CHECK(kind("globals/key") == -1);
+    CHECK_STATUS(reply, SKV_DENIED);
+    CHECK(put("globals/key", "changed") == SKV_DENIED);
+    CHECK(del("globals/key") == SKV_DENIED);
+    CHECK_STR(listed("globals/real"), "kk=d ");
+    get_gives("globals/real/k", "d");
+}
+
+/* A key that is a link was not found, so that a caller stored another one. */
+static void without_proc_a_link_is_an_error(void)
+{
+    put("globals/real/k", "d");
+    CHECK(symlink("real", path("globals/in")) == 0 && symlink("real/k", path("globals/key")) == 0);
+    CHECK(in_child_without(READLINK, ENOENT, follow_without_proc));
+    get_gives("globals/key", "d");
 }
 
 static void the_root_may_be_a_link_and_end_in_slashes(void)
@@ -475,6 +506,7 @@ int main(void)
         folders_that_are_there_keep_their_mode_and_new_ones_inherit_setgid,
         links_are_followed_inside_the_root_only,
         links_out_of_the_root_and_to_nowhere_are_refused,
+        without_proc_a_link_is_an_error,
         the_root_may_be_a_link_and_end_in_slashes,
         what_is_no_file_is_an_error_at_once,
         an_unusable_root_is_an_error_and_a_missing_one_is_made,
