@@ -33,7 +33,8 @@ int skv_link_follow(skv_file_call *call, int folder, const char *base);
 /* How much of call->path is the name of something that is no folder but would have to be one; 0 for nothing. */
 size_t skv_path_obstacle(skv_file_call *call);
 
-/* Makes or checks the root and its two folders, for skv_open(). `root` is without a slash at the end. */
+/* Makes or checks the root and its two folders, for skv_open(). `root` is without a slash at the end. Read permission
+ * on an existing root is enough: calls that write fail by themselves. */
 int skv_root_prepare(const char *root, skv_reply *reply);
 
 #endif

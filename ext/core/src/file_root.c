@@ -58,10 +58,18 @@ static int open_root(const char *root, skv_reply *reply)
         fd = make_path(root);
         if (fd < 0)
             skv_fail_errno(reply, errno, "Unable to create configured root path '%s'", root);
-    } else if (fd < 0 || faccessat(AT_FDCWD, root, R_OK | W_OK | X_OK, AT_EACCESS) < 0) {
+    } else if (fd < 0 || faccessat(AT_FDCWD, root, R_OK | X_OK, AT_EACCESS) < 0) {
         skv_fail_errno(reply, errno, "Cannot access root path '%s'", root);
     }
     return fd;
+}
+
+/* Returns true if a folder is missing and this process may not make it. Its keys can be read all the same: there are
+ * none. */
+static bool is_read_only(int root, const char *name, int error_number)
+{
+    return (error_number == EACCES || error_number == EPERM || error_number == EROFS) &&
+           faccessat(root, name, F_OK, AT_EACCESS) < 0 && errno == ENOENT;
 }
 
 int skv_root_prepare(const char *root, skv_reply *reply)
@@ -71,7 +79,7 @@ int skv_root_prepare(const char *root, skv_reply *reply)
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders && reply->status == SKV_OK; i++) {
         sub = enter(fd, folders[i], strlen(folders[i]), skv_folder_make);
-        if (sub < 0)
+        if (sub < 0 && !is_read_only(fd, folders[i], errno))
             skv_fail_errno(reply, errno, "Cannot access '%s/%s'", root, folders[i]);
         skv_fd_close(sub);
     }

@@ -18,7 +18,7 @@ typedef struct attempt {
     int folder;       /* where the key is; owned */
     const char *base; /* its name there */
     int old;          /* its file, or -1; owned */
-    int old_error;    /* why -1 */
+    int old_error;    /* why it could not be opened for writing; 0 if it could */
     skv_buf stored;   /* its document */
 } attempt;
 
@@ -75,6 +75,15 @@ static int refuse_clash(skv_file_call *call)
                     call->root_path, call->key->path, (int)len, call->path);
 }
 
+/* Opens the key's file. One that may only be read need not be written when it has the same document already. */
+static void open_old(attempt *a)
+{
+    a->old = openat(a->folder, a->base, O_RDWR | SKV_KEY_FLAGS);
+    a->old_error = a->old < 0 ? errno : 0;
+    if (a->old_error == EACCES || a->old_error == EROFS)
+        a->old = openat(a->folder, a->base, O_RDONLY | SKV_KEY_FLAGS);
+}
+
 /* Opens the folder, and the key's file if there is one. The folder is made, unless the key has to be there already. */
 static int find(attempt *a)
 {
@@ -89,9 +98,8 @@ static int find(attempt *a)
             return make ? SKV_AGAIN : refuse_conflict(call, "there is no such key");
         if (a->folder < 0)
             return cannot_write(call, errno);
-        a->old = openat(a->folder, a->base, O_RDWR | SKV_KEY_FLAGS);
-        a->old_error = errno;
-        if (a->old >= 0 || errno != ELOOP)
+        open_old(a);
+        if (a->old >= 0 || a->old_error != ELOOP)
             return SKV_OK;
         if (skv_link_follow(call, a->folder, a->base) < 0)
             return cannot_write(call, errno);
@@ -197,7 +205,7 @@ static int replace(attempt *a)
         return refuse_conflict(call, "the stored document is not the expected one");
     if (compare(a, &same) != SKV_OK || same)
         return call->reply->status;
-    return write_new_version(a, found.st_mode);
+    return a->old_error ? cannot_write(call, a->old_error) : write_new_version(a, found.st_mode);
 }
 
 /* Gives the written temporary file the key's name, unless that is taken meanwhile. */

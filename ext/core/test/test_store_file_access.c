@@ -100,6 +100,43 @@ static void what_cannot_be_looked_at_is_an_error(void)
     CHECK(chmod(path("globals/f"), 0770) == 0 && chmod(path("globals"), 0770) == 0);
 }
 
+static void read_without_write_permission(void)
+{
+    skv_store *writable = store;
+
+    store = open_at(root);
+    if (CHECK(store != NULL)) {
+        get_gives("globals/f/k", "d");
+        CHECK(kind("globals/f") == SKV_KIND_FOLDER && kind("globals/f/none") == SKV_KIND_NONE);
+        CHECK_STR(listed("globals/f"), "kk=d ");
+        CHECK_STR(tree_of("globals"), "ff kf/k=d ");
+        CHECK(get("environments/none/k") == SKV_NOT_FOUND);
+        put_gives("globals/f/k", "d", 0);
+        CHECK(put_if("globals/f/k", "e", SKV_PUT_ABSENT, NULL) == SKV_EXISTS);
+        CHECK(put("globals/f/k", "e") == SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply), " needs read and write permission on the file");
+        CHECK(put("globals/n/k", "e") == SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply), " needs read and write permission on the file");
+        CHECK(deletetree("globals/f") == SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply), " needs write permission on its folder");
+        CHECK(deletetree("globals/none") == SKV_OK && del("globals/none") == SKV_OK);
+    }
+    skv_close(store);
+    store = writable;
+}
+
+/* The store could not be opened. */
+static void a_user_who_may_only_read_can_read(void)
+{
+    put("globals/f/k", "d");
+    CHECK(rmdir(path("environments")) == 0);
+    CHECK(chmod(path("globals/f/k"), 0444) == 0 && chmod(path("globals/f"), 0555) == 0);
+    CHECK(chmod(path("globals"), 0555) == 0 && chmod(root, 0555) == 0 && chmod(scratch, 0755) == 0);
+    as_nobody(read_without_write_permission);
+    CHECK(chmod(root, 0770) == 0 && chmod(path("globals"), 0770) == 0 && chmod(path("globals/f"), 0770) == 0);
+    CHECK(mkdir(path("environments"), 0770) == 0);
+}
+
 /* An ACL as the kernel keeps it: the user `id` may read; the mask lets him. */
 static size_t make_acl(unsigned char acl[64], uint32_t id)
 {
@@ -425,6 +462,7 @@ int main(void)
         a_file_in_a_closed_folder_is_not_written,
         a_file_in_a_sticky_folder_is_replaced_by_its_owner_only,
         what_cannot_be_looked_at_is_an_error,
+        a_user_who_may_only_read_can_read,
         an_update_keeps_owner_group_and_acl,
         an_update_does_not_pick_up_the_default_acl_of_the_folder,
         an_update_keeps_the_mode,

@@ -17,10 +17,15 @@ static struct {
     long countdown; /* 0: it works */
     int error;
     bool lasting, came;
+    bool read_only;
 } disk;
 
 static bool fails(void)
 {
+    if (disk.read_only) {
+        errno = EROFS;
+        return true;
+    }
     if (disk.countdown == 0 || --disk.countdown > 0)
         return false;
     disk.came = true;
@@ -39,6 +44,8 @@ int openat(int folder, const char *name, int flags, ...)
     va_start(rest, flags);
     mode = flags & O_CREAT ? va_arg(rest, int) : 0;
     va_end(rest);
+    if (disk.read_only && (flags & O_ACCMODE) == O_RDONLY)
+        return (int)syscall(SYS_openat, folder, name, flags, mode);
     return fails() ? -1 : (int)syscall(SYS_openat, folder, name, flags, mode);
 }
 
@@ -197,9 +204,29 @@ static void a_disk_that_fails_loses_and_tears_nothing(void)
     CHECK(faults > 100);
 }
 
+static void a_read_only_disk_is_read_and_not_written(void)
+{
+    skv_store *opened;
+
+    CHECK(put("globals/f/k", "old") == SKV_OK);
+    disk.read_only = true;
+    opened = open_at(root);
+    CHECK_STATUS(reply, SKV_OK);
+    skv_close(opened);
+    CHECK(is_stored("globals/f/k", "old") && is_stored("globals/none", NULL));
+    CHECK_STR(tree_of("globals"), "ff kf/k=old ");
+    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
+        CHECK(deeds[i].run() == SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply), ": Read-only file system: to write, mount the file system read-write");
+    }
+    disk.read_only = false;
+    CHECK(is_stored("globals/f/k", "old"));
+}
+
 int main(void)
 {
-    static void (*const tests[])(void) = {a_disk_that_fails_loses_and_tears_nothing};
+    static void (*const tests[])(void) = {a_disk_that_fails_loses_and_tears_nothing,
+                                          a_read_only_disk_is_read_and_not_written};
     int status = run_file_tests("store_file_failing", tests, sizeof tests / sizeof *tests);
 
     check_tally("disk that is full, broken or read-only", faults, calls_made());
