@@ -103,6 +103,13 @@ RSpec.describe 'simpkv, of a store without keys' do
     end
   end
 
+  it 'imports nothing of an environment that the export lacks' do
+    simpkv!('put', '-e', 'dev', 'a', 'x')
+    simpkv!('export', 'out.jsonl')
+    expect(simpkv('-b', 'other', 'import', 'out.jsonl', '-e', 'dve').to_a)
+      .to match(['', /out\.jsonl has no keys of the environment 'dve'$/, 66])
+  end
+
   [[], %w[--dry-run], %w[-g], %w[-e empty]].each do |arguments|
     it "copies nothing with #{arguments.inspect} unless --allow-empty is there" do
       expect(simpkv('copy', 'default', 'other', *arguments).to_a)

@@ -11,6 +11,10 @@ RSpec.shared_context 'with keys in files' do
   include_context 'with the command'
 
   let(:root) { File.join(folder, 'keys') }
+  let(:backends) do
+    { 'default' => root, 'default2' => File.join(folder, 'other') }
+      .to_h { |name, path| [name, { 'type' => 'file', 'id' => name, 'root_path' => path }] }
+  end
   let(:store) { Simpkv::Store.open('file', 'root_path' => root.tap { |path| FileUtils.mkdir_p(path) }) }
 
   after { store.close }
@@ -25,7 +29,10 @@ RSpec.shared_context 'with keys in a directory' do |server, layout|
   include_context 'with the command'
   include_context 'with a directory', server, layout: layout
 
-  let(:backends) { { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
+  let(:backends) do
+    { 'default' => directory.options('type' => 'ldap', 'id' => id),
+      'default2' => { 'type' => 'file', 'id' => 'other', 'root_path' => File.join(folder, 'other') } }
+  end
 
   def kept?(facts)
     !directory.search(facts.fetch('dn'), '(objectClass=*)').empty?

@@ -73,6 +73,8 @@ RSpec.describe 'the command, at directories' do
 
       it 'is told from others by ping' do
         facts = JSON.parse(simpkv!('-b', name, 'ping', '-o', 'json'))
+        expect(facts.values_at('first_call_ms', 'median_ms', 'slowest_ms')).to all(be_a(Float))
+        expect(simpkv!('-b', name, 'ping')).to match(/^first call: +\d+\.\d+ ms$/)
         expect(facts['servers'].first['product']).to start_with(type == Ds389 ? '389-Directory/2' : 'OpenLDAP')
       end
 

@@ -28,7 +28,12 @@ RSpec.describe 'simpkv' do
 
     it 'names the option' do
       expect(failure('get', '--bogus', 'a')).to match([64, /invalid option: --bogus \(simpkv get --help\)/])
-      expect(failure('get', 'a', '-o', 'xml')).to match([64, /invalid argument: -o/])
+      expect(failure('get', 'a', '-o', 'xml'))
+        .to match([64, /invalid argument: -o xml: expected table, json or yaml \(simpkv get --help/])
+      expect(failure('get', 'a', '--output=xml'))
+        .to match([64, /invalid argument: --output xml: expected table, json or yaml/])
+      expect(failure('get', 'a', '-oPl4nted')).to match([64, /invalid argument: -o: expected table, json or yaml/])
+      expect(failure('ping', '--count', 'x')).to match([64, /invalid argument: --count \(/])
       expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
       expect(failure('-g')).to match([64, /no command after -g/])
     end
@@ -67,6 +72,45 @@ RSpec.describe 'simpkv' do
         expect(failure('ls', '--config', write('wrong.yaml', text)))
           .to match([78, %r{\Asimpkv: /.*/wrong\.yaml: expected the options of simpkv, a Hash$}])
       end
+    end
+
+    it 'says when a file has no options of simpkv: it was taken for one without any, and production was used' do
+      ['a::b: 1', '{}', 'backend: {default: {type: file}}'].each do |text|
+        expect(failure('ls', '--config', write('wrong.yaml', text)))
+          .to match([78, %r{\Asimpkv: /.*/wrong\.yaml: there is neither 'simpkv::options' nor 'backends' in this file}])
+      end
+    end
+
+    it 'takes options below their name in Hiera' do
+      text = { 'a::b' => 1, 'simpkv::options' => { 'backends' => backends } }.to_yaml
+      simpkv!('put', 'a', 'x', '-c', write('hiera.yaml', text))
+      expect(simpkv!('get', 'a')).to eq('x')
+    end
+
+    it 'refuses an empty SIMPKV_CONFIG, unless another source is named' do
+      empty = { 'SIMPKV_CONFIG' => '' }
+      expect(failure('ls', environment: empty))
+        .to eq([78, "simpkv: SIMPKV_CONFIG is empty: set it to the name of a file, or unset it\n"])
+      simpkv!('put', 'a', 'x', '-c', config, environment: empty)
+      expect(failure('ls', '-c', '')).to eq([64, "simpkv: --config needs the name of a file, and it is empty\n"])
+    end
+
+    it 'refuses --config with --from-puppet, and --node without it: one of them was ignored' do
+      expect(failure('ls', '-c', config, '--from-puppet'))
+        .to match([64, /--config and --from-puppet exclude each other/])
+      expect(failure('ls', '--node', 'db1')).to eq([64, "simpkv: --node needs --from-puppet\n"])
+    end
+
+    it 'says when the file is a folder, or must not be read' do
+      expect(failure('ls', '-c', '.')).to eq([66, "simpkv: .: this is a folder; the options are in a file\n"])
+    end
+
+    it 'says that types of plugins work in Puppet alone' do
+      write('plugin.yaml', { 'backends' => { 'default' => { 'type' => 'vault', 'id' => 'x' } } }.to_yaml)
+      expect(failure('ls', '-c', 'plugin.yaml'))
+        .to match([78, /is of the type 'vault'. The command has the types file and ldap only: .* Puppet alone/])
+      write('plugin.yaml', { 'backends' => { 'default' => { 'type' => 'ldaps', 'id' => 'x' } } }.to_yaml)
+      expect(failure('ls', '-c', 'plugin.yaml')).to match([78, /'ldaps': did you mean 'ldap'\? The command/])
     end
 
     it 'names a backend that is not there' do

@@ -224,7 +224,7 @@ RSpec.describe 'moving keys' do
         sleep 0.002 until Dir.glob(File.join(folder, 'other/globals/many/*')).length > 300
         Process.kill('INT', pid)
       end
-      expect(outcome).to have_attributes(code: -2, err: /keys were stored; the same command with --resume goes on/)
+      expect(outcome).to have_attributes(code: -2, err: /stored \d+ keys?; the same command with --resume goes on/)
     end
 
     it 'begins a journal with --resume where there is none: it may have been killed before' do

@@ -121,6 +121,14 @@ module Simpkv
         no_access(explained(e), Failure.code_for(e))
       end
 
+      # @return [Array<String>] those that have a folder, sorted
+      # @raise [Failure, Simpkv::Error]
+      def environments
+        store.list('environments') { nil }[:folders].map { |name| Output.name(name) }.sort
+      rescue NotFoundError
+        []
+      end
+
       # @return [Hash] what tells this place from others
       def place
         where = ldap? ? settings.slice('base_dn', 'ldap_uri', 'layout') : { 'root_path' => root_path }

@@ -36,7 +36,8 @@ module Simpkv
         run(*operands)
       rescue OptionParser::ParseError => e
         # Not the whole of it, which may hold a value, or be one.
-        raise Failure.new("#{e.reason}: #{e.args.first[/\A(--[a-z-]*|-.)/]} (simpkv #{self.class.title} --help)",
+        name = e.args.first[/\A(--[a-z-]*|-.)/]
+        raise Failure.new("#{e.reason}: #{name}#{choices_after(name, e)} (simpkv #{self.class.title} --help)",
                           Failure::USAGE)
       end
 
@@ -58,6 +59,17 @@ module Simpkv
       end
 
       private
+
+      # @return [String, nil] the word that the option does not take, and those that it takes. A word that has other
+      #   characters than letters could be a password behind a wrong option
+      def choices_after(name, error)
+        switch = parser.top.list.grep(OptionParser::Switch).find { |each| (each.short + each.long).include?(name) }
+        return unless error.is_a?(OptionParser::InvalidArgument) && switch&.pattern.is_a?(OptionParser::CompletingHash)
+
+        word = error.args.join(' ').delete_prefix(name).sub(/\A[ =]/, '')
+        *choices, last = switch.pattern.keys
+        "#{" #{word}" if word.match?(/\A[a-z]{1,12}\z/)}: expected #{choices.join(', ')} or #{last}"
+      end
 
       # For options of one command.
       def define(_parser); end
@@ -93,6 +105,38 @@ module Simpkv
       # @return [Backend] the chosen one
       def backend
         @backend ||= configuration.backend(@flags[:backend])
+      end
+
+      # @return [Store] for a command that reads keys
+      # @raise [Failure] the command line names an environment that has no keys
+      def reading
+        check_environment
+        backend.store
+      end
+
+      # @return [String, nil] the environment that the command line names
+      def named_environment
+        @flags[:environment] unless @flags[:environment].to_s.empty? || @flags[:global]
+      end
+
+      # Refuses an environment that has no keys: its name may be misspelt.
+      #
+      # @param from [Backend]
+      # @return [void]
+      # @raise [Failure]
+      def check_environment(from = backend)
+        return unless new_environment?(from)
+
+        others = about(named_environment) { from.environments }
+        raise Failure.new("#{from.title}: there is no environment '#{named_environment}'" \
+                          "#{others.empty? ? ', nor any other' : ": there are #{others.join(', ')}"}", Failure::NO_INPUT)
+      end
+
+      # @param from [Backend]
+      # @return [Boolean] whether the command line names an environment that has no keys
+      def new_environment?(from = backend)
+        name = named_environment
+        !name.nil? && about(name) { from.store.kind("environments/#{name}") }.nil?
       end
 
       # @return [Output]

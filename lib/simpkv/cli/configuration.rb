@@ -30,16 +30,17 @@ module Simpkv
         merged['global'] = Config.flag(merged, 'global')
         # The others count for functions only: keys may well be moved between two places of one id.
         merged['backends'] = merged['backends'].slice(merged['backend'])
+        refuse_plugin(merged)
         Config.validate(merged, Config::TYPES.keys)
         Config.doubts(merged).each { |doubt| warn "simpkv: #{doubt}" }
         Backend.new(merged, why, @flags[:vardir])
       end
 
-      # @return [String, nil] why functions would refuse these options
+      # @return [String, nil] why functions would refuse these options; types of modules are not looked at
       def refusal
         merged = options
         merged['backend'] ||= Config.backend_for(merged, nil)
-        Config.validate(merged, Config::TYPES.keys)
+        Config.validate(merged, Config::TYPES.keys | [plugin_type(merged)].compact)
         nil
       rescue ConfigError => e
         e.message
@@ -65,6 +66,24 @@ module Simpkv
 
       private
 
+      # @return [String, nil] the type of the chosen backend, if this command does not have it
+      def plugin_type(merged)
+        chosen = merged['backends'].is_a?(Hash) && merged['backends'][merged['backend']]
+        type = chosen['type'] if chosen.is_a?(Hash)
+        type if type.is_a?(String) && !type.empty? && !Config::TYPES.key?(type)
+      end
+
+      def refuse_plugin(merged)
+        type = plugin_type(merged)
+        return unless type
+
+        likely = Spelling.nearest(type, Config::TYPES.keys)
+        raise ConfigError, "simpkv backend '#{merged['backend']}' is of the type '#{type}'" \
+                           "#{likely ? ": did you mean '#{likely}'?" : '.'} The command has the types " \
+                           "#{Config::TYPES.keys.join(' and ')} only: a type that comes with a plugin of a module " \
+                           'works in Puppet alone'
+      end
+
       def reason(merged, name)
         return 'by --backend' if name
         return "by 'backend' in #{source}" if merged['backend']
@@ -77,27 +96,57 @@ module Simpkv
       end
 
       def read
+        check_sources
         return from_puppet if @flags[:from_puppet]
 
-        file = @flags[:config] || ENV['SIMPKV_CONFIG'] || (FILE if File.exist?(FILE))
+        file = @flags[:config] || named_by_variable || (FILE if File.exist?(FILE))
         file ? from_file(file) : {}
+      end
+
+      def check_sources
+        file, puppet, node = @flags.values_at(:config, :from_puppet, :node)
+        refuse('--config and --from-puppet exclude each other: name one source of the options') if file && puppet
+        refuse('--node needs --from-puppet') if node && !puppet
+        refuse('--config needs the name of a file, and it is empty') if file == ''
+      end
+
+      # An empty name is an error: a script that sets it from a variable which is not set would use the store of
+      # production otherwise.
+      def named_by_variable
+        file = ENV.fetch('SIMPKV_CONFIG', nil)
+        refuse('SIMPKV_CONFIG is empty: set it to the name of a file, or unset it', Failure::CONFIG) if file == ''
+        file
+      end
+
+      def refuse(message, code = Failure::USAGE)
+        raise Failure.new(message, code)
       end
 
       # Hiera's own files do, too.
       def from_file(file)
         require 'yaml'
         @source = file
-        data = YAML.safe_load(File.read(file), aliases: true)
-        data = data['simpkv::options'] if data.is_a?(Hash) && data.key?('simpkv::options')
-        return data if data.is_a?(Hash)
-
-        raise Failure.new("#{file}: expected the options of simpkv, a Hash", Failure::CONFIG)
+        options_in(YAML.safe_load(File.read(file), aliases: true), file)
       rescue Errno::ENOENT
-        raise Failure.new("#{file}: there is no such file", Failure::NO_INPUT)
+        refuse("#{file}: there is no such file", Failure::NO_INPUT)
+      rescue Errno::EISDIR
+        refuse("#{file}: this is a folder; the options are in a file", Failure::NO_INPUT)
+      rescue Errno::EACCES
+        refuse("#{file}: no permission to read this file", Failure::NO_PERMISSION)
       rescue Psych::Exception => e
         # Without what the parser quotes.
         where = " in line #{e.line}" if e.respond_to?(:line)
         raise Failure.new("#{file}: not YAML that can be read: #{e.class}#{where}", Failure::CONFIG), cause: nil
+      end
+
+      def options_in(data, file)
+        nested = data.is_a?(Hash) && data.key?('simpkv::options')
+        data = data['simpkv::options'] if nested
+        refuse("#{file}: expected the options of simpkv, a Hash", Failure::CONFIG) unless data.is_a?(Hash)
+        return data if nested || data.key?('backends')
+
+        refuse("#{file}: there is neither 'simpkv::options' nor 'backends' in this file, so it does not " \
+               'say where keys are', Failure::CONFIG)
       end
 
       def from_puppet

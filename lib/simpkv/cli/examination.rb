@@ -72,7 +72,8 @@ module Simpkv
         errors.sort.first(10).each do |path, why|
           findings.problem("key '#{path}'", why, 'see what it is, and delete it: simpkv rm, or by hand')
         end
-        findings.ok('reading', "#{count} keys in #{(folders - Walk::ROOTS).length} folders")
+        folders = Output.count((folders - Walk::ROOTS).length, 'folder')
+        findings.ok('reading', "#{Output.count(count, 'key')} in #{folders}")
       rescue Simpkv::Error => e
         findings.problem('reading', e.message, 'lift what keeps folders from being listed')
       end

@@ -12,7 +12,8 @@ module Simpkv
 
         A key is a path of a-z 0-9 . _ : / and -. It belongs to an environment, production unless --environment says
         another, or with --global to all of them. Which backend it is in is decided as in manifests; --backend names
-        another. No command but get prints a value, and no message holds one.
+        another. No command but get prints a value, and no message holds one. A command that reads refuses an environment
+        that has no keys, if --environment names it; put makes it, and says so.
 
         Options may stand before the command as well as behind it.
       TEXT
@@ -25,11 +26,14 @@ module Simpkv
       }.freeze
 
       ENVIRONMENT = {
-        'SIMPKV_CONFIG' => 'The file of the options, when there is no --config.'
+        'SIMPKV_CONFIG' => 'The file of the options, when there is neither --config nor --from-puppet. An empty name ' \
+                           'is an error.'
       }.freeze
 
       CONFIGURATION = <<~TEXT
-        What Hiera has as simpkv::options, in YAML, alone or under that name: a file of Hiera's own does, too.
+        What Hiera has as simpkv::options, in YAML, alone or under that name: a file of Hiera's own does, too. Without
+        that name, the file must have backends. Their types are file and ldap: a type that a module brings with a plugin
+        works in Puppet alone.
       TEXT
 
       EXAMPLE = <<~YAML

@@ -32,6 +32,13 @@ module Simpkv
             .gsub(/[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }
       end
 
+      # @param number [Integer]
+      # @param noun [String] in the singular
+      # @return [String] `1 key`, `2 keys`
+      def self.count(number, noun)
+        "#{number} #{noun}#{'s' unless number == 1}"
+      end
+
       # @param rows [Array<Array>] of the same length
       # @return [Array<String>] lines, the columns aligned
       def self.table(rows)

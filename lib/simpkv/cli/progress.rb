@@ -95,7 +95,8 @@ module Simpkv
 
       def line
         left = ", #{seconds_left} s left" if @total && @done.between?(1, @total - 1)
-        "#{@title}: #{@done}#{" of #{@total}" if @total} keys, #{rate}/s#{left}"
+        done = @total ? "#{@done} of #{Output.count(@total, 'key')}" : Output.count(@done, 'key')
+        "#{@title}: #{done}, #{rate}/s#{left}"
       end
     end
   end

@@ -44,8 +44,12 @@ module Simpkv
         end
       end
 
-      # For a command that refuses some plans.
-      def check_plan(_plan, _source); end
+      # Refuses a source that has no keys of the environment that the command line names.
+      def refuse_empty(source)
+        return unless named_environment
+
+        raise Failure.new("#{source.title} has no keys of the environment '#{named_environment}'", Failure::NO_INPUT)
+      end
 
       # @param source [Stored, ExportFile, LegacyPasswords]
       # @param target [Backend]
@@ -56,9 +60,7 @@ module Simpkv
         to = Stored.new(target, @jobs, @dry ? :either : :target)
         work = Transfer.new(source, to, roots, capitals, @jobs)
         plan = work.plan(keep: @existing == 'keep')
-        check_plan(plan, source)
-        say_what_is_odd(plan, capitals)
-        refuse_differing(plan, target)
+        check_plan(plan, capitals, source, target)
         facts = planned(plan, capitals)
         return present(facts) if @dry
 
@@ -67,6 +69,12 @@ module Simpkv
         wrong = plan.unread.merge(work.failures, wrong)
         present(facts.merge(outcome(work, wrong, file, began)))
         report(wrong)
+      end
+
+      def check_plan(plan, capitals, source, target)
+        refuse_empty(source) if [plan.targets, plan.unread, capitals.found].all?(&:empty?)
+        say_what_is_odd(plan, capitals)
+        refuse_differing(plan, target)
       end
 
       # @return [String, nil] the journal
@@ -80,7 +88,7 @@ module Simpkv
         journal.file
       rescue Simpkv::Error, SystemCallError, SignalException
         back = ", --rollback #{journal.file} takes them back" if journal
-        warn "\nsimpkv: #{work.stored} keys were stored; the same command with --resume goes on#{back}"
+        warn "\nsimpkv: stored #{Output.count(work.stored, 'key')}; the same command with --resume goes on#{back}"
         raise
       ensure
         journal&.close(whole)

@@ -23,9 +23,31 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
   end
 
   it 'ls of an environment that has nothing is empty; of a folder that is not there, 66; of a key, too' do
+    store.put('globals/hosts/db1', Simpkv::Codec.encode('x'))
+    expect(simpkv('ls').to_a).to eq(['', '', 0])
     fill
-    expect(simpkv('ls', '-e', 'test').to_a).to eq(['', '', 0])
     expect([simpkv('ls', 'app2').code, simpkv('ls', 'token').code]).to eq([66, 66])
+  end
+
+  # It looked like an empty environment.
+  it 'an environment that does not exist is an error of all that reads, which names those that exist' do
+    fill
+    [%w[get token], %w[ls], %w[ls app1], %w[tree], %w[tree app1], %w[exists token], %w[find], %w[rm token],
+     %w[rm -r app1], %w[export], %w[export out.jsonl], %w[copy default default2]].each do |arguments|
+      outcome = simpkv(*arguments, '-e', 'prodction')
+      expect([arguments, *outcome.to_a])
+        .to match([arguments, '', /there is no environment 'prodction': there are dev, production$/, 66])
+    end
+    expect(simpkv('rm', '-f', '-e', 'prodction', 'token').to_a).to eq(['', '', 0])
+    expect(Dir.children(folder)).not_to include('out.jsonl')
+  end
+
+  it 'put makes an environment, and says so' do
+    fill
+    outcome = simpkv('put', '-e', 'test', 'a', 'x')
+    expect([outcome.code, outcome.err]).to match([0, /'a' is the first key of the environment 'test'$/])
+    expect(simpkv('put', '-e', 'test', 'b', 'x').to_a).to eq(['', '', 0])
+    expect(simpkv!('ls', '-e', 'test')).to eq("a\nb\n")
   end
 
   it 'tree draws what is below' do

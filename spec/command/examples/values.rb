@@ -51,14 +51,20 @@ RSpec.shared_examples 'put and get' do
     expect([outcome.code, outcome.err]).to eq([66, "simpkv: there is no file 'nothing'\n"])
   end
 
-  ['[1, {"a": [null, true, "λ"]}, []]', '{}', '-0.5', '1e100', '12345678901234567890123', 'null',
-   '"text"'].each do |json|
+  ['[1, {"a": [null, true, "λ"]}, []]', '{}', '-0.5', '1e100', '12345678901234567890123', '"text"'].each do |json|
     it "keep the JSON #{json}" do
       simpkv!('put', '--json', 'a', '--', json)
       expect(JSON.parse(simpkv!('get', 'a', '-o', 'json'))['value']).to eq(JSON.parse(json))
       shown = simpkv!('get', 'a').force_encoding('UTF-8')
       expect(json == '"text"' ? shown : JSON.parse(shown)).to eq(JSON.parse(json))
     end
+  end
+
+  it 'refuse the JSON null, which simpkv::put refuses, too' do
+    outcome = simpkv('put', '--json', 'a', 'null')
+    expect(outcome.to_a).to match(['', /the value is null, which is not stored: simpkv rm deletes the key/, 65])
+    simpkv!('put', '--json', 'a', '[null]')
+    expect(simpkv!('get', 'a')).to eq('[null]')
   end
 
   it 'keep metadata, which -o json and -o yaml show; the next put replaces them' do

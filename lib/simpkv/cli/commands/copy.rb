@@ -28,7 +28,9 @@ module Simpkv
           raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if same?(source, target)
           return roll_back(target) if @rollback
 
-          transfer(Stored.new(source, @jobs, :source), target)
+          stored = Stored.new(source, @jobs, :source)
+          check_environment(source) unless @allow_empty
+          transfer(stored, target)
         end
 
         private
@@ -38,8 +40,8 @@ module Simpkv
           parser.on('--allow-empty', 'accept a source that has no keys') { @allow_empty = true }
         end
 
-        def check_plan(plan, source)
-          return if @allow_empty || plan.targets.any? || plan.unread.any?
+        def refuse_empty(source)
+          return if @allow_empty
 
           raise Failure.new("there are no keys to copy in #{source.title}, #{roots.join(' and ')}: is this the right " \
                             'backend? --allow-empty accepts that', Failure::NO_INPUT)

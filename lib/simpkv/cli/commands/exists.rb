@@ -16,7 +16,7 @@ module Simpkv
         }.freeze
 
         def run(key)
-          kind = about(key) { backend.store.kind(existing(key)) }
+          kind = about(key) { reading.kind(existing(key)) }
           output.print('key' => key, 'exists' => !kind.nil?, 'kind' => kind&.to_s) { [kind].compact }
           kind ? 0 : Failure::NO
         end

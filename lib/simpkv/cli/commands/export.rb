@@ -23,9 +23,10 @@ module Simpkv
         }.freeze
 
         def run(file = nil)
+          check_environment unless @allow_empty
           errors = {}
           keys = file ? into(file, errors) : write($stdout, errors)
-          warn "simpkv: #{keys} keys exported"
+          warn "simpkv: #{Output.count(keys, 'key')} exported"
           output.print('file' => file, 'keys' => keys) { [] } if file
           report(errors)
         end

@@ -22,7 +22,7 @@ module Simpkv
         }.freeze
 
         def run(*patterns)
-          names = about('') { Walk.new(backend.store).names(@all ? Walk::ROOTS : [backend.prefix]) }
+          names = about('') { Walk.new(@all ? backend.store : reading).names(@all ? Walk::ROOTS : [backend.prefix]) }
           found = (@folders ? names[:folders] : names[:keys]).select { |path| fits?(below(path), patterns) }
           shown = @all ? found : found.map { |path| below(path) }
           output.print(shown) { shown }

@@ -21,7 +21,7 @@ module Simpkv
         }.freeze
 
         def run(key)
-          document = about(key) { backend.store.get(existing(key)) }
+          document = about(key) { reading.get(existing(key)) }
           found = about(key) { Value.read(document) }
           return output.print(Value.presentable(found)) if output.data?
 

@@ -30,7 +30,7 @@ module Simpkv
 
         # A root where nothing was stored yet is empty.
         def listed(folder)
-          backend.store.list(backend.path(folder)) { |_, _| nil }
+          reading.list(backend.path(folder)) { |_, _| nil }
         rescue NotFoundError
           raise unless backend.path(folder) == backend.prefix
 

@@ -20,8 +20,8 @@ module Simpkv
 
         def run
           first, *others = about('') { measured }
-          facts = { 'backend' => backend.title, 'location' => backend.location,
-                    'first call' => "#{first} ms", 'median' => "#{median(others)} ms", 'slowest' => "#{others.max} ms" }
+          facts = { 'backend' => backend.title, 'location' => backend.location, 'first_call_ms' => first,
+                    'median_ms' => median(others), 'slowest_ms' => others.max }
           present(facts, backend.ldap? ? servers : [])
         end
 
@@ -52,9 +52,15 @@ module Simpkv
 
         def present(facts, servers)
           output.print(facts.merge('servers' => servers.map { |server| server_facts(server) })) do
-            rows = facts.merge(*servers.map { |server| server_facts(server) })
-            Output.table(rows.map { |name, fact| ["#{name}:", fact] })
+            table(facts.merge(*servers.map { |server| server_facts(server) }))
           end
+        end
+
+        # People read the unit behind the number.
+        def table(facts)
+          Output.table(facts.map do |name, fact|
+            ["#{name.delete_suffix('_ms').tr('_', ' ')}:", name.end_with?('_ms') ? "#{fact} ms" : fact]
+          end)
         end
 
         def server_facts(server)
@@ -62,7 +68,7 @@ module Simpkv
           ends = tls && tls['certificate_ends']
           { 'server' => server['uri'], 'product' => server['vendor'],
             'encryption' => tls ? "#{tls['protocol']}, #{tls['cipher']}" : 'none',
-            'certificate ends' => ends && Time.at(ends).utc.strftime('%F') }.compact
+            'certificate_ends' => ends && Time.at(ends).utc.strftime('%F') }.compact
         end
       end
     end

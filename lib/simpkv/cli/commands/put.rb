@@ -23,7 +23,10 @@ module Simpkv
         def run(key, value = nil)
           check(key)
           document = Codec.encode(converted(given(value)), metadata)
-          written = about(key) { backend.store(create: true).put(backend.path(key), document) }
+          store = backend.store(create: true)
+          first = new_environment?
+          written = about(key) { store.put(backend.path(key), document) }
+          warn "simpkv: #{backend.title}: '#{key}' is the first key of the environment '#{named_environment}'" if first
           output.print('key' => key, 'written' => written) { written ? [] : ["'#{key}' was so already"] }
         end
 
@@ -60,12 +63,20 @@ module Simpkv
 
         def converted(bytes)
           return bytes if @kind == :binary
-          return parsed(bytes, 'the value') if @kind == :json
+          return from_json(bytes) if @kind == :json
 
           text = bytes.force_encoding(Encoding::UTF_8)
           return text if text.valid_encoding?
 
           raise Failure.new('the value is not UTF-8 text: store it with --binary', Failure::DATA)
+        end
+
+        # Neither does simpkv::put.
+        def from_json(bytes)
+          found = parsed(bytes, 'the value')
+          return found unless found.nil?
+
+          raise Failure.new('the value is null, which is not stored: simpkv rm deletes the key', Failure::DATA)
         end
 
         def metadata

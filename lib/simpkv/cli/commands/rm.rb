@@ -20,7 +20,8 @@ module Simpkv
         def run(*keys)
           raise Failure.new('which keys? (simpkv rm --help)', Failure::USAGE) if keys.empty?
 
-          missing = keys.reject { |key| @folders ? remove_folder(key) : about(key) { backend.store.delete(path(key)) } }
+          check_environment unless @force
+          missing = keys.reject { |key| remove(key) }
           output.print('deleted' => keys - missing, 'missing' => missing) { [] }
           return if missing.empty? || @force
 
@@ -41,6 +42,10 @@ module Simpkv
           return path unless path == backend.prefix
 
           raise Failure.new("'#{key}' is all of #{path}: name a folder in it", Failure::USAGE)
+        end
+
+        def remove(name)
+          @folders ? remove_folder(name) : about(name) { backend.store.delete(path(name)) }
         end
 
         # true also when the answer was no: it was there.

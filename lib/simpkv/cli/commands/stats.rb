@@ -21,7 +21,7 @@ module Simpkv
         def present(facts, _servers)
           pools = Simpkv.stats['pools']
           output.print(facts.merge('pools' => pools)) do
-            Output.table(facts.map { |name, fact| ["#{name}:", fact] }) + pools.flat_map { |pool| lines(pool) }
+            table(facts) + pools.flat_map { |pool| lines(pool) }
           end
         end
 

@@ -19,8 +19,9 @@ module Simpkv
 
         def run(folder = '')
           root = @all ? '' : backend.path(folder)
-          about(folder) { backend.store.list(root) { nil } } unless @all || root == backend.prefix
-          names = about(folder) { Walk.new(backend.store).names(@all ? Walk::ROOTS : [root]) }
+          store = @all ? backend.store : reading
+          about(folder) { store.list(root) { nil } } unless @all || root == backend.prefix
+          names = about(folder) { Walk.new(store).names(@all ? Walk::ROOTS : [root]) }
           output.print('keys' => names[:keys], 'folders' => names[:folders]) do
             ["#{root}/", *drawn(children(names), root)]
           end
