@@ -19,8 +19,9 @@ module Simpkv
 
     # Options of a call, beside `backends`.
     CALL = [
-      option('backend', :string, nil, 'the name of the backend to use; wins over `app_id`, wherever it comes from, with a warning where `app_id` ' \
-             'chooses another one',
+      option('backend', :string, nil,
+             'the name of the backend to use; wins over `app_id`, wherever it comes from, with a warning where ' \
+             '`app_id` chooses another one',
              absent: 'by `app_id`',
              errors: ["No simpkv backend '...' with 'id' and 'type' attributes has been configured",
                       "'backend' not specified in simpkv configuration"]),
@@ -43,6 +44,15 @@ module Simpkv
       option('global', :boolean, false, 'whether the key belongs to all environments'),
       option('softfail', :boolean, false,
              'whether a failing backend is a warning, and the answer `undef` or `false`, instead of an error'),
+      option('default', :any, nil,
+             'for `get`: the value that it returns when there is no such key, `undef` included; a failing backend is ' \
+             'an error all the same. Counts in the options of a call only',
+             absent: 'a missing key is an error'),
+      option('missing', :missing, 'fail',
+             'for `list` and `tree`: `fail` makes a folder that is not there an error, `empty` an empty folder'),
+      option('errors', :errors, 'fail',
+             'for `get_many` and `put_many`: `fail` makes the error of any key an error of the call, `return` ' \
+             'returns the errors by key'),
       option('skip_undecodable', :boolean, false,
              'whether a list leaves out, with a warning, what cannot be read, instead of failing'),
       option('sensitive', :boolean, false,

@@ -47,6 +47,16 @@ module Simpkv
       attempt(:tree, nil) { @store.tree(keydir, values: values, &block) }
     end
 
+    # As {#list_partial}, but false when there is no such folder.
+    def list_present(keydir, &block)
+      attempt(:list, nil) { if_found { @store.list(keydir, &block) } }
+    end
+
+    # As {#tree}, but false when there is no such folder.
+    def tree_present(keydir, values = true, &block) # rubocop:disable Style/OptionalBooleanParameter -- as above
+      attempt(:tree, nil) { if_found { @store.tree(keydir, values: values, &block) } }
+    end
+
     def put(key, document)
       attempt(:put, false) { @store.put(key, document) || true }
     end
@@ -94,7 +104,11 @@ module Simpkv
     private
 
     def present(key, latest: false)
-      @store.get(key, latest: latest)
+      if_found { @store.get(key, latest: latest) }
+    end
+
+    def if_found
+      yield
     rescue NotFoundError
       false
     end

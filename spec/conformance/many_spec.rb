@@ -3,16 +3,43 @@
 require_relative 'conformance_helper'
 
 Conformance.describe 'Many keys at once' do
+  let(:returning) { { 'errors' => 'return' } }
+
   describe 'get_many' do
-    it 'answers each key, or that it is not there, or why it cannot be read' do
+    it 'answers each key, or that it is not there, or why it cannot be read, if asked to return errors' do
       put('many/a', 1, { 'm' => 1 })
       put('many/b', 'two')
       store_raw('many/broken', 'no JSON')
-      found = get_many(%w[many/a many/none many/broken many/b])
+      found = get_many(%w[many/a many/none many/broken many/b], returning)
       expect(found['keys']).to eq('many/a' => { 'value' => 1, 'metadata' => { 'm' => 1 } },
                                   'many/b' => { 'value' => 'two' })
       expect(found['absent']).to eq(['many/none'])
       expect(found['errors'].keys).to eq(['many/broken'])
+    end
+
+    # The error was in the answer only, which nobody has to look at.
+    it 'fails for a key that cannot be read, which it names, or with softfail warns and answers undef' do
+      put('many/a', 1)
+      store_raw('many/broken', 'no JSON')
+      why = failure { get('many/broken') }
+      message = "simpkv Error for simpkv::get_many with keys='many/a', 'many/broken': 1 of 2 keys not read: " \
+                "'many/broken': #{why}"
+      expect { get_many(%w[many/a many/broken]) }.to raise_error(RuntimeError, message)
+      expect(get_many(%w[many/a many/broken], { 'softfail' => true })).to be_nil
+      expect(world.warnings).to eq([message])
+    end
+
+    it 'does not fail for keys that are not there' do
+      expect(get_many(%w[many/none])).to eq('keys' => {}, 'absent' => ['many/none'], 'errors' => {})
+    end
+
+    it 'names ten keys that failed, and counts the others' do
+      names = (1..12).map { |number| "many/k#{number}" }
+      names.each { |name| store_raw(name, 'no JSON') }
+      expect { get_many(names) }.to raise_error(RuntimeError) { |error|
+        expect(error.message).to include("and 9 more: 12 of 12 keys not read: 'many/k1': ").and end_with('; and 2 more')
+        expect(error.message.scan(%r{'many/k\d+': }).length).to eq(10)
+      }
     end
 
     it 'answers by the names that it was asked for' do
@@ -52,11 +79,28 @@ Conformance.describe 'Many keys at once' do
       expect(get_many(%w[put/d put/e])['keys']).to eq(found)
     end
 
-    it 'says which keys were not stored, and why, and stores the others' do
+    # One key of two came back in `errors` on a full disk, and the catalog was applied.
+    it 'fails for a key that was not stored, and names it, and stores the others' do
+      entries = { '/' => { 'value' => 1 }, 'put/fine' => { 'value' => 2 } }
+      message = "simpkv Error for simpkv::put_many with keys='/', 'put/fine': 1 of 2 keys not stored: '/': " \
+                "#{failure { put('/', 1) }}"
+      expect { put_many(entries) }.to raise_error(RuntimeError, message)
+      expect(get('put/fine')).to eq('value' => 2)
+      expect(put_many(entries, { 'softfail' => true })).to be_nil
+      expect(world.warnings).to eq([message])
+    end
+
+    it "refuses another word for 'errors' before anything is stored" do
+      expect { put_many({ 'put/i' => { 'value' => 1 } }, { 'errors' => 'ignore' }) }
+        .to raise_error(ArgumentError, /'errors' in simpkv configuration must be a String, fail or return/)
+      expect(exists('put/i')).to be(false)
+    end
+
+    it 'says which keys were not stored, and why, and stores the others, if asked to return errors' do
       put('put/key', 1)
       next if trait?(:shares_names)
 
-      found = put_many('put/key/below' => { 'value' => 2 }, 'put/fine' => { 'value' => 3 })
+      found = put_many({ 'put/key/below' => { 'value' => 2 }, 'put/fine' => { 'value' => 3 } }, returning)
       expect(found['stored']).to eq(['put/fine'])
       expect(found['errors'].keys).to eq(['put/key/below'])
       expect(get('put/fine')).to eq('value' => 3)
@@ -92,13 +136,13 @@ Conformance.describe 'Many keys at once' do
   it 'says of each key what is wrong with it, in the words that a single one has' do
     put('words/key', 1)
     store_raw('words/broken', 'no JSON')
-    found = get_many(%w[/ words words/broken words/key])
+    found = get_many(%w[/ words words/broken words/key], returning)
     expect(found['keys'].keys).to eq(['words/key'])
     expect(found['errors']).to eq(%w[/ words words/broken].to_h { |key| [key, failure { get(key) }] })
   end
 
   it 'says of each key why it was not stored, in the words that a single one has' do
-    expect(put_many('/' => { 'value' => 1 }, 'words/fine' => { 'value' => 2 }))
+    expect(put_many({ '/' => { 'value' => 1 }, 'words/fine' => { 'value' => 2 } }, returning))
       .to eq('stored' => ['words/fine'], 'errors' => { '/' => failure { put('/', 1) } })
   end
 

@@ -151,18 +151,24 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(calls).to eq(list: 1)
     end
 
-    it 'once for 1,000 keys in a folder that there is not' do
+    it 'once for 1,000 keys in a folder that there is not, where the plugin can tell that' do
+      telling = 'plugin_class.define_method(:list_present) { |dir| list(dir)[:result] ? raise : ' \
+                "{ result: false, err_msg: nil } }\n"
+      world.add_plugin('counting', 'counting', counting + telling)
       hierarchy(level)
       calls.clear
       1000.times { |n| expect(absent?("app::key#{n}")).to be(true) }
       expect(calls).to eq(list: 1)
     end
 
-    it 'twice where a plugin does not say that it is the folder that is missing' do
-      hierarchy(level)
-      calls['terse'] = true
-      10.times { |n| expect(absent?("app::key#{n}")).to be(true) }
-      expect(calls).to include(list: 1, exists: 1)
+    it 'twice where it cannot, whatever its message' do
+      [false, true].each do |terse|
+        hierarchy(level)
+        calls.clear
+        calls['terse'] = terse
+        10.times { |n| expect(absent?("app::key#{n}")).to be(true) }
+        expect(calls).to include(list: 1, exists: 1)
+      end
       stored('hiera/a' => 1)
       calls['terse'] = true
       expect { lookup('a') }.to raise_error(/simpkv counting.x Error: no luck/)

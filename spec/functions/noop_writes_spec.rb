@@ -94,6 +94,7 @@ RSpec.describe "The option 'noop_writes'" do
     "simpkv::compare_and_put('a/there', [Deferred('x')], 1, {}, #{skipping})" => /cannot encode expected\[0\]/,
     "simpkv::compare_and_put('a/there', 1, [Deferred('x')], {}, #{skipping})" => /cannot encode value\[0\]/,
     "simpkv::compare_and_put('/', 1, 2, {}, #{skipping})" => %r{Key specifies a folder: '/'},
+    "simpkv::put_many({ '/' => { 'value' => 1 } }, #{skipping})" => %r{1 of 1 keys not stored: '/': .*Key specifies a},
     "simpkv::put_many({ 'a' => { 'value' => 1 }, '/a' => { 'value' => 1 } }, #{skipping})" => /are the same key/,
     "simpkv::put('a/new', 1, {}, { 'noop_writes' => 'skip', 'backend' => 'none' })" => /backend 'none'/
   }.each do |call, why|
@@ -105,7 +106,8 @@ RSpec.describe "The option 'noop_writes'" do
 
   it 'has put_many say of a key what it says where it is done' do
     found = %w[skip write].map do |word|
-      compile("notice(simpkv::put_many({ '/' => { 'value' => 1 } }, { 'noop_writes' => '#{word}' }))")
+      compile("notice(simpkv::put_many({ '/' => { 'value' => 1 } }, " \
+              "{ 'noop_writes' => '#{word}', 'errors' => 'return' }))")
       world.notices.last
     end
     expect(found).to eq(["{stored => [], errors => {/ => simpkv memory/noop Error: Key specifies a folder: '/'}}"] * 2)

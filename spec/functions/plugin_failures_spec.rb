@@ -108,7 +108,7 @@ RSpec.describe 'Failures of plugins' do
   # What the functions that such a store had not make of plugins, which may lack what these would ask for, or have it.
   describe 'in methods that a plugin need not have' do
     def call(function, *arguments)
-      world.call("simpkv::#{function}", *arguments, options)
+      world.call("simpkv::#{function}", *arguments, options.merge('errors' => 'return'))
     end
 
     {
@@ -138,6 +138,32 @@ RSpec.describe 'Failures of plugins' do
               .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{method} answered no result and no reason})
           end
         end
+      end
+    end
+
+    %w[list tree].each do |function|
+      ['nil', 'true', '{ keys: [], folders: [] }', '{ keys: {}, folders: [""] }'].each do |answer|
+        it "are told when #{function}_present answers #{answer}" do
+          plugin("#{function}_present" => "{ result: #{answer}, err_msg: nil }", 'tree' => 'raise "unused"')
+          expect { world.call("simpkv::#{function}", 'a', options.merge('missing' => 'empty')) }
+            .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{function}_present answered no result and no reason})
+        end
+      end
+
+      it "are no missing folder of #{function}, nor one that cannot be told" do
+        plugin('list' => 'raise "Key folder \'a\' not found"', 'exists' => 'raise "no server"')
+        expect { world.call("simpkv::#{function}", 'a', options.merge('missing' => 'empty')) }
+          .to raise_error(RuntimeError, %r{simpkv acme/x Error: Key folder 'a' not found})
+      end
+    end
+
+    it 'are no missing key' do
+      ['{ result: nil, err_msg: "Key not found" }', 'raise "Key not found"'].each do |body|
+        plugin('exists' => '{ result: true, err_msg: nil }', 'get' => body, 'fetch' => body)
+        world.fresh_environment
+        expect { world.call('simpkv::get', 'a', options.merge('default' => 1)) }
+          .to raise_error(RuntimeError, "simpkv Error for simpkv::get with key='a': simpkv acme/x Error: Key not found")
+        expect(world.call('simpkv::get', 'a', options.merge('default' => 1, 'softfail' => true))).to be_nil
       end
     end
 

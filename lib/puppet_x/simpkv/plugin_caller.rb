@@ -122,11 +122,9 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # The same of a folder that may not be there: then it is empty.
   def list_present(path, partial, &block)
-    list(path, partial, &block)
-  rescue RuntimeError => e
-    raise e unless missing?(path, e.message)
+    return present(call(:list_present, path, &block)) if has?(:list_present)
 
-    { keys: {}, folders: [], errors: {} }
+    if_present(path) { list(path, partial, &block) }
   end
 
   # The same of a folder and all below it, by paths, where the plugin {#has?} that.
@@ -134,6 +132,13 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param values [Boolean] whether documents are wanted: else any text is in their place
   def tree(path, values, &block)
     { errors: {} }.merge(call(:tree, path, values, &block))
+  end
+
+  # The same of a folder that may not be there: then it is empty.
+  def tree_present(path, values, &block)
+    return present(call(:tree_present, path, values, &block)) if has?(:tree_present)
+
+    if_present(path) { tree(path, values, &block) }
   end
 
   private
@@ -148,14 +153,20 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   def answered?(operation, result)
+    return true if result == false && none?(operation)
+
     case operation
-    when :exists, :put_new, :exchange then [true, false].include?(result)
-    when :get then result.is_a?(String)
-    when :fetch, :fetch_latest then result == false || result.is_a?(String)
+    when :exists, :put_new, :exchange then result == true
+    when :get, :fetch, :fetch_latest then result.is_a?(String)
     when :get_many, :put_many then result.is_a?(Hash)
-    when :list, :list_partial, :tree then listing?(operation, result)
+    when /\A(list|tree)/ then listing?(operation, result)
     else result
     end
+  end
+
+  # Whether false is an answer of that operation: that it did nothing, or that nothing is there.
+  def none?(operation)
+    %i[exists put_new exchange fetch fetch_latest list_present tree_present].include?(operation)
   end
 
   # Whether it is what is in a folder. A name that is none would be taken for the folder itself, or for another one.
@@ -173,7 +184,7 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
     names.all? do |name|
       next false if !name.is_a?(String) || name.empty?
 
-      operation == :tree ? !"/#{name}/".include?('//') : !name.include?('/')
+      %i[tree tree_present].include?(operation) ? !"/#{name}/".include?('//') : !name.include?('/')
     end
   end
 
@@ -199,9 +210,22 @@ plugin_caller_class = Class.new do # rubocop:disable Lint/UselessAssignment
     { err_msg: why }
   end
 
-  # Whether a list failed because there is no such folder, which not every plugin says in these words.
-  def missing?(path, why)
-    why.match?(/Key folder '.*' not found/) || !call(:exists, path)
+  # What is in a folder, where a plugin answers false for none.
+  def present(found)
+    { keys: {}, folders: [], errors: {} }.merge(found || {})
+  end
+
+  # The same, of a plugin whose answer does not tell a missing folder from other failures.
+  def if_present(path)
+    yield
+  rescue RuntimeError => e
+    raise e unless missing?(path)
+
+    present(false)
+  end
+
+  def missing?(path)
+    !call(:exists, path)
   rescue RuntimeError
     false
   end

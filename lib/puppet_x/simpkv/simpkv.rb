@@ -111,7 +111,10 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   # @return [Hash] `result:` `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
   def list(keydir, options)
-    reply(options, nil) { |plugin| presented('list', keydir, read(plugin, :list, keydir, options, true), options) }
+    reply(options, nil) do |plugin|
+      how = empty_if_missing?(options) ? :list_present : :list
+      presented('list', keydir, read(plugin, how, keydir, options, true), options)
+    end
   end
 
   # @return [Hash] `result:` true
@@ -198,8 +201,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   def tree(keydir, options)
     reply(options, nil) do |plugin|
       values = Simpkv::Config.flag(options, 'values')
+      how = empty_if_missing?(options) ? :tree_present : :tree
       whole = plugin.has?(:tree)
-      found = whole ? read(plugin, :tree, keydir, options, values) : walk(plugin, keydir, options, values)
+      found = whole ? read(plugin, how, keydir, options, values) : walk(plugin, keydir, options, values)
       presented('tree', keydir, found, options)
     end
   end
@@ -397,7 +401,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   # What is in a folder, or below it.
   #
-  # @param how [Symbol] `:list`, `:list_present` or `:tree`, see plugin_caller.rb
+  # @param how [Symbol] `:list`, `:list_present`, `:tree` or `:tree_present`, see plugin_caller.rb
   # @param values [Boolean] whether entries are wanted, or only names
   # @return [Hash] `{ keys: { name => { value:, metadata: } or {} }, folders: [name], errors: { name => why } }`; keys
   #   and folders are sorted
@@ -425,7 +429,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   def search(plugin, how, keydir, options, values, &block)
     path = normalize_key(keydir, options)
-    return plugin.tree(path, values, &block) if how == :tree
+    return plugin.public_send(how, path, values, &block) if tree?(how)
 
     plugin.public_send(how, path, !values || Simpkv::Config.flag(options, 'skip_undecodable'), &block)
   end
@@ -434,17 +438,27 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # folder that cannot be looked into, or no name for a key.
   def named(found, how)
     keys, errors = found.values_at(:keys, :errors)
-    keys = keys.merge(errors) unless how == :tree
+    keys = keys.merge(errors) unless tree?(how)
     { keys: keys.keys.sort.to_h { |name| [name, {}] }, folders: found[:folders].sort,
-      errors: how == :tree ? errors : {} }
+      errors: tree?(how) ? errors : {} }
+  end
+
+  def tree?(how)
+    %i[tree tree_present].include?(how)
+  end
+
+  def empty_if_missing?(options)
+    Simpkv::Config.flag(options, 'missing') == 'empty'
   end
 
   # The same of a tree, one folder after the other. One that another process has deleted on the way is empty.
   def walk(plugin, keydir, options, values)
     found = { keys: {}, folders: [], errors: {} }
     places = ['']
+    how = empty_if_missing?(options) ? :list_present : :list
     while (place = places.shift)
-      here = read(plugin, place.empty? ? :list : :list_present, below(keydir, place), options, values)
+      here = read(plugin, how, below(keydir, place), options, values)
+      how = :list_present
       found[:folders].concat(here[:folders].map { |name| "#{place}#{name}" })
       places.concat(here[:folders].map { |name| "#{place}#{name}/" })
       %i[keys errors].each { |what| found[what].merge!(here[what].transform_keys { |name| "#{place}#{name}" }) }

@@ -13,14 +13,17 @@ Puppet::Functions.create_function(:'simpkv::get_many', Puppet::Functions::Intern
   # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the keys belong to all environments. Default: false.
+  # @option options [Enum[fail,return]] 'errors' How to report keys that cannot be read: `fail` fails the call and names
+  #   them, `return` returns their errors. Default: fail.
   # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
   # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
   # @return [Optional[Struct[{keys => Hash, absent => Array[String], errors => Hash[String, String]}]]] in `keys`, by
   #   key, what `simpkv::get` answers for each; in `absent` the keys that there are not; in `errors`, by key, why one
-  #   cannot be read. With `softfail`, `undef` when the backend failed
+  #   cannot be read: empty, unless the option `errors` is `return`. With `softfail`, `undef` when the backend failed,
+  #   or a key cannot be read
   # @raise ArgumentError when the key or the configuration is wrong
   # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @raise RuntimeError when the backend fails or a key cannot be read, unless `softfail` is set
   # @example The addresses of some hosts
   #   $found = simpkv::get_many($hosts.map |$host| { "hosts/${host}" })
   #   $addresses = $found['keys'].map |$key, $entry| { $entry['value'] }

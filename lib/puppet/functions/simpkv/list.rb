@@ -6,7 +6,7 @@
 Puppet::Functions.create_function(:'simpkv::list', Puppet::Functions::InternalFunction) do
   # @param keydir
   #   The folder, such as `app1/db`; `/` is the one of all keys of the environment, or of the global keys. A folder
-  #   that is not there is a failure.
+  #   that is not there is a failure, unless `missing` is `empty`.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
@@ -14,6 +14,8 @@ Puppet::Functions.create_function(:'simpkv::list', Puppet::Functions::InternalFu
   # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the folder is one of the global keys. Default: false.
+  # @option options [Enum[fail,empty]] 'missing' What a folder that is not there is: `fail`, a failure, or `empty`, an
+  #   empty folder. Default: fail.
   # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
   # @option options [Boolean] 'skip_undecodable' Whether an entry that cannot be read is left out with a warning that
   #   names it; else it makes the whole list fail. Default: false.

@@ -6,7 +6,8 @@
 # not looked into.
 Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFunction) do
   # @param keydir
-  #   A path such as `app1`; `/` is all of the environment, or with `global` all global keys.
+  #   A path such as `app1`; `/` is all of the environment, or with `global` all global keys. A
+  #   folder that is not there is a failure, unless `missing` is `empty`.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
@@ -14,6 +15,8 @@ Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFu
   # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
   #   whose name is the longest beginning of it, else `default`.
   # @option options [Boolean] 'global' Whether the folder belongs to all environments. Default: false.
+  # @option options [Enum[fail,empty]] 'missing' What a folder that is not there is: `fail`, a failure, or `empty`, an
+  #   empty folder. Default: fail.
   # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
   # @option options [Boolean] 'skip_undecodable' Whether what cannot be read is left out with a warning, instead of
   #   failing. Default: false.

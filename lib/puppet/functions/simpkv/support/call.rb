@@ -25,16 +25,28 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
 
   def perform(scope, operation, key, options, *arguments)
     adapter = adapter_for(scope, key)
+    settings = settings(options)
     begin
-      merged = adapter.merged_options[options] || merge(scope, adapter, options)
+      merged = adapter.merged_options[settings] || merge(scope, adapter, settings)
       each_key(key) { |each| check_merged(scope, adapter, each, merged) }
-      reply = asked(scope, adapter, operation, key, arguments, merged)
+      reply = asked(scope, adapter, step(operation, options), key, arguments, merged)
     rescue Simpkv::ConfigError => e
       raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
     end
-    return present(operation, reply[:result], merged) if reply[:err_msg].nil?
+    why = reply[:err_msg] || failures(operation, key, reply[:result], merged)
+    return fail_softly(merged, "simpkv Error for #{description(operation, key)}: #{why}", operation) if why
 
-    fail_softly(merged, "simpkv Error for #{description(operation, key)}: #{reply[:err_msg]}", operation)
+    present(operation, reply[:result], merged, options)
+  end
+
+  # The options without a value, which nothing but this call is to know.
+  def settings(options)
+    options.key?('default') ? options.reject { |name, _| name == 'default' } : options
+  end
+
+  # The method of the adapter. With a default, that a key is missing is no failure.
+  def step(operation, options)
+    operation == 'get' && options.key?('default') ? 'find' : operation
   end
 
   # What the adapter says; of a write that is to be skipped, what it would say.
@@ -112,16 +124,36 @@ Puppet::Functions.create_function(:'simpkv::support::call', Puppet::Functions::I
     adapter.merged_options[Simpkv::Config.copy(options)] = Simpkv::Config.frozen(merged)
   end
 
-  def present(operation, result, merged)
+  def present(operation, result, merged, options)
+    return default(options['default'], merged) if operation == 'get' && result == false
+
     case operation
-    when 'get', 'create' then entry(result, merged)
-    when 'find' then result && entry(result, merged)
-    when 'list', 'tree' then { 'keys' => entries(result[:keys], merged), 'folders' => result[:folders] }
-    when 'get_many'
-      { 'keys' => entries(result[:keys], merged), 'absent' => result[:absent], 'errors' => result[:errors] }
-    when 'put_many' then { 'stored' => result[:stored], 'errors' => result[:errors] }
+    when 'get', 'create', 'find' then result && entry(result, merged)
+    when 'list', 'tree', 'get_many', 'put_many' then collection(result, merged)
     else result
     end
+  end
+
+  def collection(result, merged)
+    found = result.transform_keys(&:to_s)
+    found['keys'] = entries(result[:keys], merged) if result.key?(:keys)
+    found
+  end
+
+  # What simpkv::get answers for a key that there is not.
+  def default(value, merged)
+    value.nil? ? { 'value' => nil } : entry({ value: value, metadata: {} }, merged)
+  end
+
+  # Why some of many keys failed, unless their errors are to be returned.
+  def failures(operation, key, result, merged)
+    return unless %w[get_many put_many].include?(operation) && result[:errors].any?
+    return if Simpkv::Config.flag(merged, 'errors') == 'return'
+
+    errors = result[:errors]
+    reasons = errors.first(10).map { |name, why| "'#{name}': #{why}" }
+    reasons << "and #{errors.length - 10} more" if errors.length > 10
+    "#{errors.length} of #{key.length} keys not #{operation == 'get_many' ? 'read' : 'stored'}: #{reasons.join('; ')}"
   end
 
   def entries(found, merged)

@@ -46,7 +46,7 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
   # Those that every call looks at are converted; the others must be right before anything is done.
   def convert_flags(options)
     %w[softfail global].each { |name| options[name] = Simpkv::Config.flag(options, name) }
-    %w[sensitive values noop_writes].each { |name| Simpkv::Config.flag(options, name) }
+    %w[sensitive values noop_writes missing errors].each { |name| Simpkv::Config.flag(options, name) }
   end
 
   def deep_merge(site, call)
