@@ -8,9 +8,10 @@ class Certificates
   private_constant :DAY
 
   # @param folder [String] where the files go
-  def initialize(folder)
+  # @param name [String] the common name of the authority
+  def initialize(folder, name: 'simpkv test CA')
     @folder = folder
-    @authority = make('simpkv test CA', nil, authority: true)
+    @authority = make(name, nil, authority: true)
     @count = 0
     @cacert = write('ca.pem', @authority.first.to_pem)
   end
@@ -20,10 +21,12 @@ class Certificates
 
   # @param host [String] the address that the certificate is for
   # @param days [Numeric] how long it is valid from now on; negative when it was
+  # @param subject [String] its common name
+  # @param names [String, nil] its alternative names, as OpenSSL writes them; nil for none
   # @return [Array(String, String)] the files of a certificate and its key
-  def issue(host = '127.0.0.1', days: 1)
+  def issue(host = '127.0.0.1', days: 1, subject: "simpkv test #{host}", names: "IP:#{host}")
     name = "cert-#{@count += 1}"
-    certificate, key = make("simpkv test #{host}", host, days: days)
+    certificate, key = make(subject, names, days: days)
     [write("#{name}.pem", certificate.to_pem), write("#{name}-key.pem", key.to_pem)]
   end
 
@@ -35,7 +38,7 @@ class Certificates
     file
   end
 
-  def make(subject, host, days: 1, authority: false) # rubocop:disable Metrics/AbcSize -- one field after another
+  def make(subject, names, days: 1, authority: false) # rubocop:disable Metrics/AbcSize -- one field after another
     key = OpenSSL::PKey::RSA.new(2048)
     certificate = OpenSSL::X509::Certificate.new
     certificate.version = 2
@@ -45,17 +48,17 @@ class Certificates
     certificate.not_before = Time.now - (10 * DAY)
     certificate.not_after = Time.now + (days * DAY)
     certificate.public_key = key.public_key
-    extensions(host, authority).each { |extension| certificate.add_extension(extension) }
+    extensions(names, authority).each { |extension| certificate.add_extension(extension) }
     certificate.sign(authority ? key : @authority.last, OpenSSL::Digest.new('SHA256'))
     [certificate, key]
   end
 
-  def extensions(host, authority)
+  def extensions(names, authority)
     factory = OpenSSL::X509::ExtensionFactory.new
     wanted = if authority
                [['basicConstraints', 'CA:TRUE', true], ['keyUsage', 'keyCertSign, cRLSign', true]]
              else
-               [['basicConstraints', 'CA:FALSE', true], ['subjectAltName', "IP:#{host}", false]]
+               [['basicConstraints', 'CA:FALSE', true], *([['subjectAltName', names, false]] if names)]
              end
     wanted.map { |extension| factory.create_extension(*extension) }
   end

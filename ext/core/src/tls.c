@@ -73,10 +73,10 @@ static bool start_tls(handshake *h)
 /* ---- What is wrong with a certificate --------------------------------------------------------------------------- */
 
 /*
- * libldap says no more than that a handshake failed. So it is done again, on a connection of its own, with less
- * verified, and nothing else is sent there. False when it fails all the same.
+ * libldap says no more than that a handshake failed. So this repeats it on a connection of its own, with less verified,
+ * without the client certificate, and sends nothing else there. False when it fails all the same.
  */
-static bool look(handshake *h, bool trusted, skv_validity *validity)
+static bool look(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
 {
     struct berval certificate = {0, NULL};
     handshake again = *h;
@@ -91,7 +91,7 @@ static bool look(handshake *h, bool trusted, skv_validity *validity)
         skv_transport_limit(again.transport, h->wait);
         again.ld = skv_handle_new(again.transport, h->uri, h->wait, reply);
     }
-    if (again.ld && skv_tls_configure_to_look(again.ld, h->identity, trusted))
+    if (again.ld && skv_tls_configure(again.ld, h->uri, h->identity, purpose, reply))
         done = (h->uri->scheme == SKV_LDAPS || start_tls(&again)) && ldap_install_tls(again.ld) == LDAP_SUCCESS;
 #ifdef LDAP_OPT_X_TLS_PEERCERT
     if (done && ldap_get_option(again.ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == 0 && certificate.bv_val)
@@ -150,9 +150,9 @@ static bool fail_handshake(handshake *h)
     if (status != SKV_OK)
         return fail_lost(h, "doing the TLS handshake: check that it speaks TLS on that port");
     h->failure = SKV_CONN_UNREACHABLE;
-    if (look(h, true, &validity))
+    if (look(h, SKV_TLS_TO_LOOK, &validity))
         fail_name(h);
-    else if (look(h, false, &validity))
+    else if (look(h, SKV_TLS_TO_LOOK_AT_ANY, &validity))
         fail_certificate(h, &validity);
     else
         skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
@@ -164,7 +164,7 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
                    skv_reply *reply, skv_conn_failure *failure)
 {
     handshake h = {ld, transport, uri, identity, wait, reply, SKV_CONN_OK};
-    bool done = skv_tls_configure(ld, uri, identity, reply);
+    bool done = skv_tls_configure(ld, uri, identity, SKV_TLS_TO_USE, reply);
 
     if (!done)
         h.failure = reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_REJECTED;

@@ -1,7 +1,10 @@
 #include "tls_context.h"
 
+#include "transport.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <openldap.h>
 #include <pthread.h>
 #include <string.h>
 #include <strings.h>
@@ -18,10 +21,16 @@ typedef struct stamp {
     struct timespec modified;
 } stamp;
 
+/* A TLS context, and the handle that keeps it; NULL before there is one. */
+typedef struct shared {
+    LDAP *holder;
+    void *context;
+} shared;
+
 struct skv_tls_context {
     pthread_mutex_t lock;
-    LDAP *holder; /* a handle that is never connected, and keeps the context; NULL before there is one */
-    void *context;
+    skv_transport *nowhere; /* of the holders: muted from the beginning */
+    shared made[SKV_TLS_PURPOSES];
     stamp files[3];
 };
 
@@ -29,18 +38,33 @@ skv_tls_context *skv_tls_context_new(void)
 {
     skv_tls_context *context = skv_alloc_zeroed(1, sizeof *context);
 
-    if (context && pthread_mutex_init(&context->lock, NULL) == 0)
+    if (!context)
+        return NULL;
+    context->nowhere = skv_transport_new(-1);
+    if (context->nowhere && pthread_mutex_init(&context->lock, NULL) == 0) {
+        skv_transport_mute(context->nowhere);
         return context;
+    }
+    skv_transport_free(context->nowhere);
     skv_free(context);
     return NULL;
+}
+
+/* Connections keep the contexts that they use. */
+static void forget(skv_tls_context *context)
+{
+    for (int i = 0; i < SKV_TLS_PURPOSES; i++)
+        if (context->made[i].holder)
+            ldap_unbind_ext(context->made[i].holder, NULL, NULL);
+    memset(context->made, 0, sizeof context->made);
 }
 
 void skv_tls_context_free(skv_tls_context *context)
 {
     if (!context)
         return;
-    if (context->holder)
-        ldap_unbind_ext(context->holder, NULL, NULL);
+    forget(context);
+    skv_transport_free(context->nowhere);
     pthread_mutex_destroy(&context->lock);
     skv_free(context);
 }
@@ -205,43 +229,85 @@ static bool make_verifying_context(LDAP *ld, const skv_uri *uri, const skv_ident
     return false;
 }
 
-/* A new context in place of the old one, which the connections that use it keep. Under the lock. */
-static bool renew(skv_tls_context *context, const skv_uri *uri, const skv_identity *identity, const stamp files[3],
-                  skv_reply *reply)
+static LDAP *handle_on(skv_transport *transport)
 {
-    LDAP *holder = NULL;
-    void *made = NULL;
+    LDAP *ld = NULL;
+    Sockbuf *sockbuf = NULL;
 
-    if (ldap_initialize(&holder, NULL) != LDAP_SUCCESS) {
+    if (ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, "ldap://nowhere", &ld) != LDAP_SUCCESS)
+        return NULL;
+    if (ldap_get_option(ld, LDAP_OPT_SOCKBUF, &sockbuf) == 0 && sockbuf &&
+        skv_transport_attach(transport, sockbuf) == 0)
+        return ld;
+    ldap_unbind_ext(ld, NULL, NULL);
+    return NULL;
+}
+
+static int note_context(LDAP *ld, void *session, void *context, void *out)
+{
+    (void)ld;
+    (void)session;
+    *(void **)out = context;
+    return 0;
+}
+
+/*
+ * Answers the context of a handle on a muted transport; it stays the handle's. ldap_get_option() adds a reference that
+ * no public function of libldap releases. A handshake gives the context to a callback without one, and fails then.
+ */
+static void *context_of(LDAP *ld)
+{
+    void *context = NULL;
+
+    if (ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_CB, (void *)note_context) == 0 &&
+        ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_ARG, &context) == 0)
+        ldap_install_tls(ld);
+    ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_CB, NULL);
+    ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_ARG, NULL);
+    return context;
+}
+
+static bool make_for(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                     skv_reply *reply)
+{
+    if (purpose == SKV_TLS_TO_USE)
+        return make_verifying_context(ld, uri, identity, reply);
+    return make_context(ld, identity, purpose == SKV_TLS_TO_LOOK ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW, false);
+}
+
+/* Makes a context to be shared, and notes it. Under the lock. */
+static bool add(skv_tls_context *context, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                skv_reply *reply)
+{
+    shared *made = &context->made[purpose];
+
+    made->holder = handle_on(context->nowhere);
+    if (!made->holder) {
         skv_fail_memory(reply);
         return false;
     }
-    if (!make_verifying_context(holder, uri, identity, reply) ||
-        ldap_get_option(holder, LDAP_OPT_X_TLS_CTX, &made) != 0 || !made) {
-        ldap_unbind_ext(holder, NULL, NULL);
-        skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap has no TLS context", uri->text);
-        return false;
-    }
-    if (context->holder)
-        ldap_unbind_ext(context->holder, NULL, NULL);
-    context->holder = holder;
-    context->context = made;
-    memcpy(context->files, files, sizeof context->files);
-    return true;
+    if (make_for(made->holder, uri, identity, purpose, reply) && (made->context = context_of(made->holder)))
+        return true;
+    skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap has no TLS context", uri->text);
+    ldap_unbind_ext(made->holder, NULL, NULL);
+    made->holder = NULL;
+    return false;
 }
 
-static bool share_context(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_reply *reply)
+/* Gives the handle a context that was made of the files as they are now. */
+static bool share(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose, skv_reply *reply)
 {
     skv_tls_context *context = identity->tls;
     stamp files[3];
-    bool known = read_stamps(identity, files), done;
+    bool done;
 
     skv_tls_context_lock(context);
-    known = known && context->holder && memcmp(files, context->files, sizeof files) == 0;
-    done = known || renew(context, uri, identity, files, reply);
-    if (done &&
-        (!set_numbers(ld, LDAP_OPT_X_TLS_DEMAND) || ldap_set_option(ld, LDAP_OPT_X_TLS_CTX, context->context) != 0)) {
-        skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS option", uri->text);
+    if (!read_stamps(identity, files) || memcmp(files, context->files, sizeof files) != 0)
+        forget(context);
+    memcpy(context->files, files, sizeof files);
+    done = context->made[purpose].holder || add(context, uri, identity, purpose, reply);
+    if (done && ldap_set_option(ld, LDAP_OPT_X_TLS_CTX, context->made[purpose].context) != 0) {
+        skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS context", uri->text);
         done = false;
     }
     skv_tls_context_unlock(context);
@@ -250,20 +316,15 @@ static bool share_context(LDAP *ld, const skv_uri *uri, const skv_identity *iden
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-bool skv_tls_configure(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_reply *reply)
+bool skv_tls_configure(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                       skv_reply *reply)
 {
     pthread_once(&once, initialise);
-    if (identity->tls)
-        return share_context(ld, uri, identity, reply);
-    return make_verifying_context(ld, uri, identity, reply);
-}
-
-/* The context goes by what is required when it is made, the host name by what is required at the handshake. */
-bool skv_tls_configure_to_look(LDAP *ld, const skv_identity *identity, bool trusted)
-{
-    static const int allow = LDAP_OPT_X_TLS_ALLOW;
-
-    pthread_once(&once, initialise);
-    return make_context(ld, identity, trusted ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW, true) &&
-           ldap_set_option(ld, LDAP_OPT_X_TLS_REQUIRE_CERT, &allow) == 0;
+    if (!(identity->tls ? share : make_for)(ld, uri, identity, purpose, reply))
+        return false;
+    /* The context goes by what was required when it was made, the host name by what is required at the handshake. */
+    if (set_numbers(ld, purpose == SKV_TLS_TO_USE ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW))
+        return true;
+    skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS option", uri->text);
+    return false;
 }
