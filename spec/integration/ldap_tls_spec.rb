@@ -47,6 +47,42 @@ RSpec.describe 'TLS to a directory server' do
     end
   end
 
+  describe 'checks the name in the certificate' do
+    # libldap expects the machine's own name in the certificate of `localhost`.
+    let(:own_name) do
+      name, found = Open3.capture2('hostname', '-f')
+      found.success? ? name.chomp : Socket.gethostname
+    end
+
+    # A store on a server whose certificate has this machine's name as its common name.
+    def with_alternative_names(names)
+      other_certificates do |authority|
+        certificate = authority.issue(subject: own_name, names: names)
+        Slapd.run(tls: certificate, authority: authority) do |server|
+          yield open_store('ldap_uri' => server.tls_uri.sub('127.0.0.1', 'localhost'),
+                           'tls_cacert' => authority.cacert)
+        end
+      end
+    end
+
+    it 'in the common name where there are no alternative names' do
+      with_alternative_names(nil) { |store| expect(store.kind('globals')).to eq(:folder) }
+    end
+
+    it 'in the alternative names where there are any' do
+      with_alternative_names("DNS:elsewhere.example.com,DNS:#{own_name}") do |store|
+        expect(store.kind('globals')).to eq(:folder)
+      end
+    end
+
+    # The common name counted all the same.
+    it 'and refuses one whose common name matches and whose alternative names do not' do
+      with_alternative_names('DNS:elsewhere.example.com') do |store|
+        expect { store.kind('globals') }.to raise_error(Simpkv::DeniedError, /another host name than 'localhost'/)
+      end
+    end
+  end
+
   # A server that asks for a client certificate, in a thread. A real directory server does not log certificates.
   #
   # @yieldparam [String] its URI

@@ -161,7 +161,8 @@ static bool set_numbers(LDAP *ld, int require)
     static const int never = LDAP_OPT_X_TLS_NEVER, minimum = LDAP_OPT_X_TLS_PROTOCOL_TLS1_2;
     static const int crl = LDAP_OPT_X_TLS_CRL_NONE;
 #ifdef LDAP_OPT_X_TLS_REQUIRE_SAN
-    static const int san = LDAP_OPT_X_TLS_ALLOW;
+    /* Alternative names that do not match are refused, whatever the common name is. libldap 2.4 has no such option. */
+    static const int san = LDAP_OPT_X_TLS_TRY;
 
     if (ldap_set_option(ld, LDAP_OPT_X_TLS_REQUIRE_SAN, &san) != 0)
         return false;
