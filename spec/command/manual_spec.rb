@@ -98,6 +98,7 @@ RSpec.describe 'simpkv schema' do
     [] => 'openldap/simpkv.ldif', %w[--layout hex] => 'openldap/simpkv-hex.ldif',
     %w[--form schema] => 'openldap/simpkv.schema', %w[--form schema --layout=hex] => 'openldap/simpkv-hex.schema',
     %w[--form limits] => 'openldap/limits.conf', %w[--form base] => 'base.ldif',
+    %w[--form access] => 'openldap/access.conf', %w[--server 389ds --form access] => '389ds/access.ldif',
     %w[--server 389ds] => '389ds/plain.ldif',
     %w[--server 389ds --layout hex] => '389ds/hex.ldif', %w[--server 389ds --form limits] => '389ds/limits.ldif',
     %w[--server 389ds --form base] => 'base.ldif'
@@ -108,11 +109,71 @@ RSpec.describe 'simpkv schema' do
   end
 
   it 'has every file of the folder schema/' do
-    files = Dir[File.join(folder, '**/*.*')].map { |file| File.binread(file) }
-    printed = %w[openldap 389ds].product(%w[plain hex], %w[ldif schema limits base]).map do |server, layout, form|
-      simpkv('schema', '--server', server, '--layout', layout, '--form', form).out
+    printed = %w[openldap 389ds].product(%w[plain hex]).flat_map do |server, layout|
+      Simpkv::Cli::DirectorySchema.forms(server).map do |form|
+        Simpkv::Cli::DirectorySchema.file(server, layout, form).delete_prefix("#{folder}/")
+      end
     end
-    expect(printed.uniq - ['']).to match_array(files)
+    expect(printed.uniq).to match_array(Dir['**/*.*', base: folder])
+  end
+
+  it 'prints the schema in front of the rules for cn=config' do
+    text = simpkv!('schema', '--form', 'config')
+    expect(text).to end_with(File.read(File.join(folder, 'openldap/config.ldif')))
+    expect(text).to match(/^dn: cn=simpkv,cn=schema,cn=config\nchangetype: add\n/)
+  end
+
+  it 'has the indexes of the layout' do
+    { 'openldap' => [/^index simpkvHexId,simpkvId eq,sub$/], '389ds' => [/^dn: cn=simpkvHexId,/, /^cn: simpkvId$/] }
+      .each do |server, lines|
+        text = simpkv!('schema', '--server', server, '--form', 'limits', '--layout', 'hex')
+        expect(lines).to all(satisfy { |line| text.match?(line) })
+        expect(text).not_to include('simpkvKey')
+      end
+  end
+
+  context 'with a backend that is a directory' do
+    let(:backends) do
+      { 'default' => { 'type' => 'ldap', 'id' => 'site', 'ldap_uri' => 'ldapi://%2Frun%2Fldapi',
+                       'base_dn' => 'ou=kv,ou=puppet,dc=example,dc=com', 'admin_dn' => 'cn=kv,dc=example,dc=com',
+                       'admin_pw_file' => '/nothing' } }
+    end
+
+    it 'has its names in each form, and no others' do
+      { 'openldap' => %w[base access limits config], '389ds' => %w[base access limits] }.each do |server, forms|
+        forms.each do |form|
+          text = simpkv!('schema', '--server', server, '--form', form)
+          expect(text).to start_with("# For the backend 'default' (ldap/site).\n").and match(/dc=example,dc=com/)
+          expect(text).not_to match(/dc=simp|^#:/)
+        end
+      end
+    end
+
+    it 'has the name of the database in it' do
+      expect(simpkv!('schema', '--form', 'config', '--database', '{3}mdb')).to include("\ndn: olcDatabase={3}mdb,cn=")
+      expect(simpkv!('schema', '--server', '389ds', '--form', 'limits', '--database', 'site'))
+        .to include(',cn=site,cn=ldbm database,').and match(/^#   dsconf .* site$/)
+    end
+
+    it 'makes the entries between the suffix and the base entry' do
+      expect(simpkv!('schema', '--form', 'base').scan(/^dn: .*/))
+        .to eq(['dn: ou=puppet,dc=example,dc=com', 'dn: ou=kv,ou=puppet,dc=example,dc=com'])
+    end
+
+    it 'asks for the bind DN where the local user binds' do
+      backends['default'].delete('admin_pw_file')
+      expect(simpkv('schema', '--form', 'access')).to have_attributes(code: 64, err: /--identity .*ldapwhoami/)
+      expect(simpkv!('schema', '--form', 'access', '--identity', 'cn=me,dc=x')).to include('by dn.exact="cn=me,dc=x"')
+      expect(simpkv!('schema', '--form', 'base')).to include('dn: ou=kv,')
+    end
+
+    it 'refuses names that no such file can hold' do
+      backends['default']['admin_dn'] = "cn=a\nb"
+      expect(simpkv('schema', '--form', 'limits')).to have_attributes(code: 78, err: /control characters/)
+      backends['default']['admin_dn'] = 'cn=*'
+      File.write(config, { 'backends' => backends }.to_yaml)
+      expect(simpkv('schema', '--server', '389ds', '--form', 'access')).to have_attributes(code: 78, err: /an ACI/)
+    end
   end
 
   it 'is for the layout of a backend that is a directory' do
@@ -124,7 +185,8 @@ RSpec.describe 'simpkv schema' do
 
   it 'says which forms a server has' do
     outcome = simpkv('schema', '--server', '389ds', '--form', 'schema')
-    expect(outcome.to_a).to eq(['', "simpkv: there is no form 'schema' for 389ds: it has ldif, limits, base\n", 64])
+    why = "simpkv: there is no form 'schema' for 389ds: it has ldif, base, access, limits\n"
+    expect(outcome.to_a).to eq(['', why, 64])
     expect(simpkv('schema', '--server', 'ad').code).to eq(64)
   end
 end

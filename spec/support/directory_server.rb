@@ -283,6 +283,11 @@ class DirectoryServer
 
   # The suffix, the identities and the base tree.
   def tree
+    [without_base, schema_file('base.ldif')].join("\n")
+  end
+
+  # The suffix and the identities.
+  def without_base
     identities = [USER_DN, STRANGER_DN].map do |dn|
       <<~LDIF
         dn: #{dn}
@@ -291,7 +296,7 @@ class DirectoryServer
         userPassword: #{PASSWORD}
       LDIF
     end
-    ["dn: #{SUFFIX}\nobjectClass: domain\n", *identities, schema_file('base.ldif')].join("\n")
+    ["dn: #{SUFFIX}\nobjectClass: domain\n", *identities].join("\n")
   end
 
   # @return [String] what is in a file of schema/

@@ -2,6 +2,7 @@
 
 require 'etc'
 require 'openssl'
+require 'simpkv/cli/directory_setup'
 require_relative 'directory_server'
 
 # A 389 Directory Server. It is made from the templates of its package, without dscreate, which takes 15 s, wants
@@ -21,17 +22,9 @@ class Ds389 < DirectoryServer
   SETTINGS = '/etc/dirsrv'
   PROGRAM = '/usr/sbin/ns-slapd'
 
-  # @return [String] the limits and indexes that simpkv ships, adapted to the layout as their comments say
+  # @return [String] the limits and indexes that simpkv ships
   def self.limits(layout)
-    limits = File.read(File.join(SCHEMAS, '389ds', 'limits.ldif'))
-    return limits unless layout == 'hex'
-
-    entries = limits.sub('--attr simpkvKey', '--attr simpkvHexId --attr simpkvId').split("\n\n").flat_map do |entry|
-      next entry unless entry.include?('cn=simpkvKey')
-
-      %w[simpkvHexId simpkvId].map { |name| entry.gsub('simpkvKey', name) }
-    end
-    "#{entries.join("\n\n")}\n"
+    Simpkv::Cli::DirectorySetup.new('389ds', layout || 'plain').text('limits')
   end
 
   # @return [Integer] how many connections were made so far, by anybody

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/directory_setup'
 require_relative 'directory_server'
 
 # An OpenLDAP server.
@@ -7,10 +8,9 @@ class Slapd < DirectoryServer
   ROOT_DN = 'cn=admin,dc=simp'
   SUBSCHEMA = 'cn=Subschema'
 
-  # @return [String] the limits and indexes that simpkv ships, adapted to the layout as their comments say
+  # @return [String] the limits and indexes that simpkv ships
   def self.limits(layout)
-    limits = File.read(File.join(SCHEMAS, 'openldap', 'limits.conf'))
-    layout == 'hex' ? limits.sub(/^index simpkvKey/, 'index simpkvHexId,simpkvId') : limits
+    Simpkv::Cli::DirectorySetup.new('openldap', layout || 'plain').text('limits')
   end
 
   # @param more [String] further lines for the database section of slapd.conf

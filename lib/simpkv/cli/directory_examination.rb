@@ -134,7 +134,7 @@ module Simpkv
       def look_at_indexes
         return unless schema.server == '389ds'
 
-        missing = schema.attributes_to_index.reject { |name| schema.indexed?(name) }
+        missing = DirectorySchema.attributes_to_index(settings['layout']).reject { |name| schema.indexed?(name) }
         return findings.ok('indexes') if missing.empty?
 
         findings.warning('indexes', "none for #{missing.join(', ')}", 'schema/389ds/limits.ldif makes them')

@@ -9,9 +9,14 @@ module Simpkv
       # Each form's file, by the server; %s is for the layout.
       FILES = {
         'openldap' => { 'ldif' => 'openldap/simpkv%s.ldif', 'schema' => 'openldap/simpkv%s.schema',
-                        'limits' => 'openldap/limits.conf', 'base' => 'base.ldif' },
-        '389ds' => { 'ldif' => '389ds/%s.ldif', 'limits' => '389ds/limits.ldif', 'base' => 'base.ldif' }
+                        'base' => 'base.ldif', 'access' => 'openldap/access.conf', 'limits' => 'openldap/limits.conf',
+                        'config' => 'openldap/config.ldif' },
+        '389ds' => { 'ldif' => '389ds/%s.ldif', 'base' => 'base.ldif', 'access' => '389ds/access.ldif',
+                     'limits' => '389ds/limits.ldif' }
       }.freeze
+
+      # The forms in which base DN, bind DN or the layout's attributes stand; the others are the schema itself.
+      FORMS_WITH_NAMES = %w[base access limits config].freeze
 
       # What stands for the layouts there.
       LAYOUTS = { 'openldap' => { 'plain' => '', 'hex' => '-hex' },
@@ -84,9 +89,10 @@ module Simpkv
         end
       end
 
+      # @param layout [String]
       # @return [Array<String>]
-      def attributes_to_index
-        NEEDED.fetch(@layout)['attributeTypes'] - ['simpkvJsonValue']
+      def self.attributes_to_index(layout)
+        NEEDED.fetch(layout)['attributeTypes'] - ['simpkvJsonValue']
       end
 
       # @return [Boolean] whether 389-DS has an index of the attribute

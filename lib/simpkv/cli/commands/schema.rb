@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/directory_schema'
+require 'simpkv/cli/directory_setup'
 
 module Simpkv
   module Cli
@@ -10,28 +10,29 @@ module Simpkv
       class Schema < Command
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Prints a file for the directory's administrator; how it is loaded stands in its comments. The form is one of:
-          ldif, the schema for a running server; schema, the same for OpenLDAP's slapd.conf; limits, which lifts the
-          limits of what can be listed, and has indexes; base, the entry below which keys are kept. Without --layout, it
-          is for the layout of the backend, if that is a directory, and else plain. The files say dc=simp: put your own
-          suffix there.
+          Prints a file for the directory's administrator. Its comments say how to load it. The forms are:
+          ldif, the schema for a running server; schema, the same for OpenLDAP's slapd.conf; base, the entry below which
+          keys are kept, with those above it; access, the rules that let the backend's identity, and nobody else, read
+          and write there; limits, which lifts the limits on what that identity may list, and has the indexes; config,
+          for OpenLDAP with cn=config, the schema, the rules, the limits and the indexes in one file.
+          The file has the base DN, the bind DN and the layout of the backend, if that is a directory. If it is not, the
+          file has sample names, below dc=simp, and notes on what to replace. No server is asked.
         TEXT
         EXAMPLES = {
-          'simpkv schema > simpkv.ldif' => 'For OpenLDAP with cn=config',
+          'simpkv schema --form config > config.ldif' => "All that OpenLDAP with cn=config needs before 'simpkv init'",
           'simpkv schema --form schema > /etc/ldap/schema/simpkv.schema' => 'For OpenLDAP with slapd.conf',
           'simpkv schema --server 389ds --layout hex > hex.ldif' => 'For 389 Directory Server',
+          'simpkv schema -b directory --server 389ds --form limits > limits.ldif' => 'For one of several backends',
           'simpkv schema --form base > base.ldif' => 'The base entry, for either'
         }.freeze
 
         def run
-          server = @server || 'openldap'
-          form = @form || 'ldif'
           forms = DirectorySchema.forms(server)
           unless forms.include?(form)
             raise Failure.new("there is no form '#{form}' for #{server}: it has #{forms.join(', ')}", Failure::USAGE)
           end
 
-          $stdout.print(File.read(DirectorySchema.file(server, layout, form)))
+          $stdout.print(setup.text(form))
         end
 
         private
@@ -41,13 +42,42 @@ module Simpkv
           parser.on('--layout LAYOUT', %w[plain hex], "plain or hex, as in the backend's options") do |name|
             @layout = name
           end
-          parser.on('--form FORM', %w[ldif schema limits base], 'ldif (default), schema, limits or base') do |name|
-            @form = name
+          parser.on('--form FORM', %w[ldif schema base access limits config],
+                    'ldif (default), schema, base, access, limits or config') { |name| @form = name }
+          parser.on('--identity DN', 'as whom simpkv binds, if it does so as the local user') { |dn| @identity = dn }
+          parser.on('--database NAME', "the server's database with the base DN ({1}mdb; userRoot)") do |name|
+            @database = name
           end
         end
 
-        def layout
-          @layout || (backend.ldap? ? backend.settings['layout'] : 'plain')
+        def server
+          @server || 'openldap'
+        end
+
+        def form
+          @form || 'ldif'
+        end
+
+        def setup
+          layout = @layout || (backend.ldap? ? backend.settings['layout'] : 'plain')
+          names = backend.ldap? ? names_of_backend : { identity: @identity }.compact
+          DirectorySetup.new(server, layout, database: @database, **names)
+        end
+
+        def names_of_backend
+          return {} unless DirectorySchema::FORMS_WITH_NAMES.include?(form)
+
+          { title: "the backend '#{backend.name}' (#{backend.title})", base_dn: backend.settings['base_dn'],
+            **(form == 'base' ? {} : { identity: identity }) }
+        end
+
+        def identity
+          return @identity if @identity
+          return backend.settings['admin_dn'] if backend.settings['admin_pw_file']
+
+          raise Failure.new("backend '#{backend.name}' binds as the local user: say with --identity which DN the " \
+                            "server takes it for (ldapwhoami -Q -Y EXTERNAL -H #{backend.settings['ldap_uri']})",
+                            Failure::USAGE)
         end
       end
     end

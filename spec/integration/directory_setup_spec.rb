@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+require_relative '../support/command'
+require_relative '../support/configured_slapd'
+require_relative '../support/debian_slapd'
+require_relative '../support/ds389'
+
+# From a server that knows nothing of simpkv to the first key, with what `simpkv schema` prints.
+RSpec.describe 'A directory that is set up by the files of simpkv schema', :heavy do
+  include_context 'with the command'
+
+  # Names that differ from those in the files, one of them with characters that slapd's rules, ACIs and LDIF escape.
+  names = { 'plain' => ['ou=kv,o=site,dc=simp', 'cn=kv,dc=simp'],
+            'hex' => ['ou=kv,ou=é,o=site,dc=simp', 'cn=kv\, é,dc=simp'] }
+
+  # @return [String] a file of the printed form
+  def printed(form, *arguments)
+    File.join(folder, form).tap { |file| File.write(file, simpkv!('schema', '--form', form, *arguments)) }
+  end
+
+  # Runs the commands in the comments of a file, as an administrator does, but on the server's socket, without TLS.
+  #
+  # @return [Array<Array(Integer, String)>] of each, the exit code and what it printed
+  def apply(server, file)
+    File.read(file).scan(/^#   (ldap(?:add|modify) .+|dsconf .+)$/).map do |(command)|
+      command = command.sub('-ZZ ', '').sub(%r{ldap://HOST|ldapi:///}, server.uri).sub(/-f \S+/, "-f #{file}")
+                       .sub('-W', "-y #{server.password_file}").sub('ADMIN_DN', "'#{server.class::ROOT_DN}'")
+                       .sub('INSTANCE', "-D '#{server.class::ROOT_DN}' -y #{server.password_file} #{server.tcp_uri}")
+      output, status = Open3.capture2e(command, chdir: folder)
+      [status.exitstatus, output]
+    end
+  end
+
+  def apply!(server, file)
+    failed = apply(server, file).reject { |code, _| code.zero? }
+    expect(failed).to eq([])
+  end
+
+  # Adds the identity, and points the command at the server.
+  def prepare(server, layout, base_dn, identity)
+    server.add("dn: #{identity}\nobjectClass: organizationalRole\nobjectClass: simpleSecurityObject\n" \
+               "userPassword: #{DirectoryServer::PASSWORD}\n")
+    backends['default'] = { 'type' => 'ldap' }.merge(
+      server.options('base_dn' => base_dn, 'admin_dn' => identity, 'layout' => layout)
+    )
+  end
+
+  # Stores, reads and lists as the ordinary identity, more than a server lists for anybody.
+  def expect_it_to_work(list_size)
+    simpkv!('put', 'app1/key', 'value')
+    expect([simpkv!('get', 'app1/key'), simpkv!('ls')]).to eq(%W[value app1/\n])
+    outcome = simpkv('doctor')
+    expect(outcome.out).not_to match(/^(PROBLEM|warning)/)
+    expect(outcome.out).to include("a folder of #{list_size} keys is listed")
+    expect(outcome.code).to eq(0)
+  end
+
+  names.each do |layout, (base_dn, identity)|
+    it "holds keys: OpenLDAP with Debian's cn=config, layout #{layout}" do
+      DebianSlapd.run do |server|
+        prepare(server, layout, base_dn, identity)
+        %w[config base].each { |form| apply!(server, printed(form)) }
+        expect_it_to_work(501)
+      end
+    end
+
+    it "holds keys: OpenLDAP with slapd.conf, layout #{layout}" do
+      ConfiguredSlapd.run(layout: nil) do |server|
+        prepare(server, layout, base_dn, identity)
+        server.configure(%w[schema access limits].to_h { |form| [form, printed(form)] })
+        apply!(server, printed('base'))
+        expect_it_to_work(501)
+      end
+    end
+
+    it "holds keys: 389 Directory Server, layout #{layout}" do
+      Ds389.run(layout: nil) do |server|
+        prepare(server, layout, base_dn, identity)
+        %w[ldif base access limits].each do |form|
+          apply!(server, printed(form, '--server', '389ds', '--database', Ds389::BACKEND))
+        end
+        expect_it_to_work(5001)
+      end
+    end
+  end
+
+  # As a consumer does: it refers each change of the suffix to its supplier.
+  it 'get their limits on a consumer of 389-DS, too, which refers the entry of the identity to its supplier' do
+    Ds389.run do |server|
+      prepare(server, 'plain', DirectoryServer::BASE_DN, 'cn=kv,dc=simp')
+      server.modify(<<~LDIF)
+        dn: cn="dc=simp",cn=mapping tree,cn=config
+        changetype: modify
+        replace: nsslapd-referral
+        nsslapd-referral: ldap://supplier.example.com/dc%3Dsimp
+        -
+        replace: nsslapd-state
+        nsslapd-state: referral on update
+      LDIF
+      server.restart
+      file = printed('limits', '--server', '389ds', '--database', Ds389::BACKEND)
+      expect(apply(server, file).first).to match([10, /Referral \(10\)/])
+      expect(File.read(file)).to match(/A consumer answers "Referral \(10\)".*no failure/m)
+      index = "cn=simpkvKey,cn=index,cn=#{Ds389::BACKEND},cn=ldbm database,cn=plugins,cn=config"
+      expect(server.entry(index, 'nsIndexType')['nsIndexType']).to contain_exactly('eq', 'sub')
+      expect(server.entry('cn=config', 'aci')['aci'].grep(%r{"ldap:///cn=kv,dc=simp"}).length).to eq(1)
+    end
+  end
+end
