@@ -43,6 +43,20 @@ RSpec.describe 'simpkv init' do
     end
   end
 
+  { 'plain' => 'hex', 'hex' => 'plain' }.each do |layout, other|
+    { Slapd => 'cn=config', Ds389 => Ds389::ROOT_DN }.each do |type, administrator|
+      # It said 'was loaded', with exit code 0.
+      it "refuses the #{layout} schema on a server of #{type.name} that carries the other one" do
+        more = { more: "database config\nrootdn cn=config\nrootpw \"#{DirectoryServer::PASSWORD}\"\n" }
+        type.run(layout: other, **(type == Slapd ? more : {})) do |server|
+          backends['default'] = { 'type' => 'ldap' }.merge(server.options('layout' => layout))
+          expect(simpkv('init', '--as', administrator, '--password-file', server.password_file))
+            .to have_attributes(out: '', code: 78, err: /carries the schema of the layout #{other}.*'layout: #{other}'/)
+        end
+      end
+    end
+  end
+
   it 'says what to do by hand where it may not load the schema' do
     Slapd.run(layout: nil) do |server|
       backends['default'] = { 'type' => 'ldap' }.merge(server.options('layout' => 'plain'))
@@ -69,7 +83,7 @@ RSpec.describe 'simpkv init' do
       type.run(**options) do |server|
         backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => 'ou=keys,dc=simp'))
         outcome = simpkv('init', '--only', 'base')
-        expect(outcome).to have_attributes(code: 77, err: /ou=keys,dc=simp.*access/i)
+        expect(outcome).to have_attributes(code: 77, err: /ou=keys,dc=simp.*access.* --as and --password-file/i)
         expect(outcome.err).not_to include(DirectoryServer::PASSWORD)
       end
     end

@@ -134,7 +134,8 @@ module Simpkv
       def look_at_indexes
         return unless schema.server == '389ds'
 
-        missing = DirectorySchema.attributes_to_index(settings['layout']).reject { |name| schema.indexed?(name) }
+        names = DirectorySchema.attributes_to_index(settings['layout'])
+        missing = names.reject { |name| schema.indexed?(name, 'userRoot') }
         return findings.ok('indexes') if missing.empty?
 
         findings.warning('indexes', "none for #{missing.join(', ')}", 'schema/389ds/limits.ldif makes them')

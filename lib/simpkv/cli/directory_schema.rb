@@ -77,16 +77,30 @@ module Simpkv
         root.values_at('vendorVersion', 'vendorName').flatten.compact.first || 'OpenLDAP'
       end
 
-      # @return [Array<String>] the attributes and object classes that the server lacks
+      # @return [Array<String>] the attributes and object classes that the server lacks now
       # @raise [Simpkv::Error] it does not show its schema
       def missing
-        entry = @store.read_entry(root.fetch('subschemaSubentry', ['cn=schema']).first, NEEDED['plain'].keys)
+        entry = published
         NEEDED.fetch(@layout).flat_map do |kind, names|
           definitions = values(entry, kind)
           raise DeniedError, "the server does not show its #{kind}" if definitions.empty?
 
-          names.reject { |name| definitions.any? { |text| text.match?(/NAME\s+(\(\s*)?(\S+\s+)*'#{name}'/i) } }
+          names.reject { |name| defined_in?(definitions, name) }
         end
+      end
+
+      # The layouts give other meanings to the same object identifiers.
+      #
+      # @return [String, nil] the other layout, if the server carries the schema of that
+      # @raise [Simpkv::Error] it does not show its schema
+      def other_layout
+        definitions = values(published, 'attributeTypes')
+        (NEEDED.keys - [@layout]).find { |name| defined_in?(definitions, self.class.attributes_to_index(name).first) }
+      end
+
+      # @return [Array<String>] the suffixes of the server's databases, as far as it shows them
+      def suffixes
+        values(root, 'namingContexts')
       end
 
       # @param layout [String]
@@ -95,19 +109,44 @@ module Simpkv
         NEEDED.fetch(layout)['attributeTypes'] - ['simpkvJsonValue']
       end
 
-      # @return [Boolean] whether 389-DS has an index of the attribute
-      # @raise [Simpkv::Error] that may not be looked at
-      def indexed?(attribute)
-        entry = @store.read_entry("cn=#{attribute},cn=index,cn=userRoot,cn=ldbm database,cn=plugins,cn=config", ['cn'])
-        !entry.empty? || raise(DeniedError, 'the index may not be seen')
+      # @param database [String] of 389-DS
+      # @return [String] the DN of the entry above the indexes of the database
+      def self.indexes_dn(database)
+        "cn=index,cn=#{database},cn=ldbm database,cn=plugins,cn=config"
+      end
+
+      # @param attribute [String]
+      # @param database [String] of 389-DS
+      # @return [Boolean] whether it has an index of the attribute
+      # @raise [DeniedError] the identity may not see indexes
+      def indexed?(attribute, database)
+        @store.read_entry("cn=#{attribute},#{self.class.indexes_dn(database)}", ['objectClass']) && true
       rescue NotFoundError
         false
+      end
+
+      # @param suffix [String]
+      # @return [String, nil] what 389-DS calls the database of the suffix; nil if the identity may not see that
+      def database(suffix)
+        entry = @store.read_entry("cn=#{suffix.gsub(/[=,]/) { |letter| "\\#{letter}" }},cn=mapping tree,cn=config",
+                                  ['nsslapd-backend'])
+        values(entry, 'nsslapd-backend').first
+      rescue NotFoundError, DeniedError
+        nil
       end
 
       private
 
       def root
-        @root ||= @store.read_entry('', %w[vendorName vendorVersion subschemaSubentry])
+        @root ||= @store.read_entry('', %w[vendorName vendorVersion subschemaSubentry namingContexts])
+      end
+
+      def published
+        @store.read_entry(root.fetch('subschemaSubentry', ['cn=schema']).first, NEEDED['plain'].keys)
+      end
+
+      def defined_in?(definitions, name)
+        definitions.any? { |text| text.match?(/NAME\s+(\(\s*)?(\S+\s+)*'#{name}'/i) }
       end
 
       def values(entry, name)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/base_entry'
 require 'simpkv/cli/directory_schema'
 
 module Simpkv
@@ -21,10 +22,6 @@ module Simpkv
           'simpkv init --uri ldapi:/// --local --only schema' => 'The schema, on OpenLDAP',
           'simpkv init --as cn=admin,dc=simp --password-file admin.txt --only base' => 'The base entry'
         }.freeze
-
-        # The object class of an entry that has such a name.
-        CLASSES = { 'ou' => 'organizationalUnit', 'o' => 'organization', 'dc' => 'domain' }.freeze
-        private_constant :CLASSES
 
         def run
           steps = backend.ldap? ? prepare_directory : prepare_folder
@@ -64,10 +61,31 @@ module Simpkv
           schema = DirectorySchema.new(backend.store(base: false), backend.settings['layout'])
           return 'was there already' if schema.missing.empty?
 
+          refuse_other_layout(schema)
           schema.load
+          check_loaded(schema)
           "was loaded: #{backend.settings['layout']}"
         rescue DeniedError, NotFoundError => e
           raise e.class, "#{e.message}. By hand: #{by_hand(schema)}"
+        end
+
+        def refuse_other_layout(schema)
+          other = schema.other_layout
+          return unless other
+
+          layout = backend.settings['layout']
+          raise Failure.new("#{backend.title}: 'the schema': the server carries the schema of the layout #{other}, " \
+                            "which excludes that of #{layout}: one server carries one of the two. Set " \
+                            "'layout: #{other}', or use another server", Failure::CONFIG)
+        end
+
+        # A server may answer that a definition is there already, and mean another one.
+        def check_loaded(schema)
+          missing = schema.missing
+          return if missing.empty?
+
+          raise ExistsError, "the server has not taken it: it still lacks #{missing.join(', ')}. Look for another " \
+                             'schema with these names, or with object identifiers below 1.3.6.1.4.1.47012.1.1'
         end
 
         def by_hand(schema)
@@ -84,28 +102,22 @@ module Simpkv
         def make_base
           made = make(base_dn)
           made.empty? ? 'was there already' : "was made: #{made.join('; ')}"
+        rescue DeniedError => e
+          raise e.class, "#{e.message.chomp('.')}. Say with --as and --password-file who may make it"
         end
 
         # @return [Array<String>] the entries that were made, the outermost first
         def make(dn)
           add(dn) ? [dn] : []
         rescue NotFoundError
-          above = dn.split(/(?<!\\),\s*/, 2)[1]
+          above = BaseEntry.above(dn)
           raise unless above
 
           make(above) + (add(dn) ? [dn] : [])
         end
 
         def add(dn)
-          attribute, value = dn[/\A(\\.|[^,\\])*/].split('=', 2).map(&:strip)
-          object_class = CLASSES[attribute.downcase]
-          unless object_class
-            raise InvalidError, "an entry that is named by '#{attribute}' has to be made by hand: only ou, o and dc " \
-                                'are known'
-          end
-
-          backend.store(base: false)
-                 .add_entry(dn, 'objectClass' => ['top', object_class], attribute => [value.gsub(/\\(.)/, '\1')])
+          backend.store(base: false).add_entry(dn, BaseEntry.attributes(dn))
         end
       end
     end
