@@ -19,13 +19,23 @@ SECONDS ?= 60
 FUZZ_CC ?= clang
 LDAP_LIBS ?= -lldap -llber
 
-root := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
+this := $(abspath $(lastword $(MAKEFILE_LIST)))
+root := $(dir $(this))
 abi := $(shell sed -n 's/^.define SKV_ABI //p' $(root)include/simpkv.h)
 VERSION ?= $(shell sed -n "s/.*VERSION = '\(.*\)'.*/\1/p" $(root)../../lib/simpkv/version.rb)
 
+# Against memory errors. Fortification needs optimisation and does not go with sanitizers, and a value that the compiler
+# or the caller's flags define stays. -fcf-protection exists on x86 only.
+macros := $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -dM -E -x c /dev/null 2> /dev/null | \
+  sed -n 's/^.define \(_FORTIFY_SOURCE\|__OPTIMIZE__\) .*/\1/p')
+fortify := $(if $(findstring -fsanitize,$(CFLAGS)),,$(if $(filter __OPTIMIZE__,$(macros)),-D_FORTIFY_SOURCE=2))
+hardening := -fstack-protector-strong $(if $(filter _FORTIFY_SOURCE,$(macros)),,$(fortify)) \
+  $(shell $(CC) -fcf-protection -fsyntax-only -x c /dev/null 2> /dev/null && echo -fcf-protection)
+ldflags := -Wl,-z,relro,-z,now $(LDFLAGS)
+
 warnings := -Wall -Wextra -Wconversion -Wshadow
 cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' -I$(root)include -I$(root)src $(CPPFLAGS)
-cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(warnings) $(WERROR) $(CFLAGS)
+cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(hardening) $(warnings) $(WERROR) $(CFLAGS)
 libs := -ljansson $(LDAP_LIBS) -pthread
 
 sources := $(sort $(wildcard $(root)src/*.c))
@@ -37,20 +47,20 @@ library := $(BUILD)/libsimpkv.so
 
 all: $(library)
 
-$(BUILD)/%.o: $(root)src/%.c
+$(BUILD)/%.o: $(root)src/%.c $(this)
 	@mkdir -p $(BUILD)
 	$(CC) $(cppflags) $(cflags) -MMD -MP -c $< -o $@
 
-$(BUILD)/%.o: $(root)test/%.c
+$(BUILD)/%.o: $(root)test/%.c $(this)
 	@mkdir -p $(BUILD)
 	$(CC) $(cppflags) -DTEST_CASES='"$(root)test/cases"' -DTEST_SCHEMA='"$(root)../../schema"' $(cflags) -MMD -MP -c $< -o $@
 
 $(library): $(objects)
-	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined $(cflags) $(LDFLAGS) $^ $(libs) -o $@.new
+	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined $(cflags) $(ldflags) $^ $(libs) -o $@.new
 	mv $@.new $@
 
 $(tests): $(BUILD)/test_%: $(BUILD)/test_%.o $(harness) $(objects)
-	$(CC) $(cflags) $(LDFLAGS) $^ $(libs) -lm -o $@
+	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -o $@
 
 # Written beside and renamed: a process that has the old library mapped keeps it whole.
 install: $(library)
@@ -114,7 +124,7 @@ $(BUILD)/fuzz_options: replaced := skv_pool_for
 $(BUILD)/fuzz_answers.run: export ASAN_OPTIONS := detect_leaks=0
 
 $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
-	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(LDFLAGS) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -o $@
+	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(ldflags) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -o $@
 
 # A child that was forked while another thread held memory has lost it, and nothing can be done about that.
 valgrind:

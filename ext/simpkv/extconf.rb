@@ -46,6 +46,14 @@ $libs = "#{libldap} #{$libs}"
 missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')
 
+# Against memory errors, as in ext/core/core.mk. Fortification needs optimisation and does not go with sanitizers, and a
+# value that the compiler or the caller's flags define stays.
+append_cflags(%w[-fstack-protector-strong -fcf-protection])
+append_ldflags('-Wl,-z,relro,-z,now')
+if macro_defined?('__OPTIMIZE__', '') && !macro_defined?('_FORTIFY_SOURCE', '') && !$CFLAGS.include?('-fsanitize')
+  $CPPFLAGS << ' -D_FORTIFY_SOURCE=2'
+end
+
 warnings = %w[-Wall -Wextra -Wshadow -Wno-unused-parameter]
 warnings << '-Werror' if ENV['SIMPKV_WERROR']
 $CFLAGS << " -std=gnu11 -fvisibility=hidden -pthread #{warnings.join(' ')}"
@@ -60,6 +68,6 @@ create_makefile('simpkv/simpkv_ext') do |lines|
     core_%.o: $(srcdir)/../core/src/%.c
     \t$(CC) $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $<
 
-    $(OBJS): $(wildcard $(srcdir)/*.h $(srcdir)/../core/src/*.h $(srcdir)/../core/include/*.h)
+    $(OBJS): Makefile $(wildcard $(srcdir)/*.h $(srcdir)/../core/src/*.h $(srcdir)/../core/include/*.h)
   RULES
 end
