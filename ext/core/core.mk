@@ -42,7 +42,7 @@ sources := $(sort $(wildcard $(root)src/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/test_%.c,$(BUILD)/test_%,$(sort $(wildcard $(root)test/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
-harness := $(patsubst %,$(BUILD)/%.o,check chaos calls batches file_fixture slapd directory proxy)
+harness := $(patsubst %,$(BUILD)/%.o,check chaos calls batches file_fixture pool_fixture slapd directory proxy)
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)

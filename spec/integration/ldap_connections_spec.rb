@@ -300,6 +300,46 @@ RSpec.describe 'Connections to a directory server' do
     end
   end
 
+  # @return [Array<Hash>] what the process's statistics say of these servers, as one pool has them
+  def servers(*uris)
+    pool = Simpkv.stats['pools'].find { |each| each['servers'].map { |server| server['uri'] } == uris }
+    pool['servers']
+  end
+
+  it 'leave time for the next server when the first is silent from the start (each call timed out, for ever)' do
+    Slapd.run do |first|
+      first.freeze_process do
+        [0.8, 1.5].each do |timeout|
+          both = open_apart('ldap_uri' => [first.tcp_uri, slapd.tcp_uri], 'operation_timeout_seconds' => timeout)
+          expect(both.kind('globals')).to eq(:folder)
+          expect(servers(first.tcp_uri, slapd.tcp_uri)).to match([include('connects' => 1, 'resting' => true),
+                                                                  include('binds' => 1, 'resting' => false)])
+          10.times { expect(both.kind('globals')).to eq(:folder) }
+        end
+      end
+    end
+  end
+
+  # The first server was down, and another password was set there before it came back.
+  it 'do not repeat a refused bind to a server that comes back with another password (20 gets were 20 binds)' do
+    Slapd.run do |first|
+      both = open_apart('ldap_uri' => [first.tcp_uri, slapd.tcp_uri])
+      first.stop_serving
+      both.put('globals/k', document)
+      first.launch
+      first.modify("dn: #{Slapd::USER_DN}\nchangetype: modify\nreplace: userPassword\nuserPassword: another\n")
+      before = first.log.length
+      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
+      until first.log[before..].include?(' err=49')
+        raise 'the first server is not tried again' if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+        expect(both.get('globals/k')).to eq(document)
+      end
+      20.times { expect(both.get('globals/k')).to eq(document) }
+      expect(first.log[before..].scan(' err=49').length).to eq(1)
+    end
+  end
+
   it 'are given up after as many retries as there may be' do
     [0, 1, 3].each do |retries|
       gone = open_store('ldap_uri' => 'ldap://127.0.0.1:1', 'retries' => retries, 'operation_timeout_seconds' => 20)

@@ -127,7 +127,7 @@ static bool fail_answer(binding *b, const skv_answer *answer)
     const char *who = external ? "SASL EXTERNAL" : b->identity->bind_dn, *advice = advice_for(answer->code, external);
     const char *colon = answer->text[0] ? ": " : "";
 
-    b->failure = advice ? SKV_CONN_REJECTED : SKV_CONN_UNREACHABLE;
+    b->failure = advice ? SKV_CONN_REFUSED : SKV_CONN_UNREACHABLE;
     if (advice)
         skv_fail(b->reply, SKV_DENIED, "%s: bind as '%s' refused: %s (%d, %s%s%s)", b->uri->text, who, advice,
                  answer->code, ldap_err2string(answer->code), colon, answer->text);

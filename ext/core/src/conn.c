@@ -130,6 +130,9 @@ static bool dial(skv_conn *conn, skv_wait *wait, skv_reply *reply, skv_conn_fail
     }
     skv_transport_limit(conn->transport, wait);
     conn->ld = skv_handle_new(conn->transport, &conn->uri, wait, reply);
+    /* libldap's own initialisation may have taken the attempt's time, and not all of the call's. */
+    if (!conn->ld && reply->status == SKV_TIMEOUT)
+        *failure = SKV_CONN_UNREACHABLE;
     return conn->ld != NULL;
 }
 

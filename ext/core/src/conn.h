@@ -58,7 +58,8 @@ typedef struct skv_conn skv_conn;
 typedef enum skv_conn_failure {
     SKV_CONN_OK,
     SKV_CONN_UNREACHABLE, /* refused, no route, name unknown, silent, wrong certificate, 51, 52: another may do */
-    SKV_CONN_REJECTED,    /* wrong password, no such bind DN, a file of ours: the same everywhere; do not hammer */
+    SKV_CONN_REFUSED,     /* the server refused the credentials: asking again counts against the account */
+    SKV_CONN_REJECTED,    /* a file of ours is missing or wrong: the same everywhere */
     SKV_CONN_STOPPED      /* interrupt, out of memory */
 } skv_conn_failure;
 

@@ -1,4 +1,4 @@
-#include "pool_state.h"
+#include "pool_failover.h"
 
 #include "handle.h"
 #include "lookup.h"
@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#define MS SKV_NS_PER_MS
 
 /* The most idle connections that one call closes because they have been idle for too long. */
 #define REAP_MAX 4
@@ -266,7 +264,7 @@ static void release_slot(skv_pool *pool, skv_slot *slot)
 static int reap(skv_borrow *borrow, skv_conn **out)
 {
     skv_pool *pool = borrow->pool;
-    int64_t since = skv_now_ns() - borrow->limits->idle_timeout_ms * MS;
+    int64_t since = skv_now_ns() - skv_ms_to_ns(borrow->limits->idle_timeout_ms);
     int count = 0;
 
     for (int i = 0; i < pool->servers; i++)
@@ -290,12 +288,14 @@ static bool take(skv_borrow *borrow, skv_slot **slot)
         return false;
     for (int i = 0; i < pool->servers && !*slot; i++)
         *slot = pool->server[i].idle_first;
-    if (*slot)
+    if (*slot) {
         take_idle(pool, *slot);
-    else if (pool->places < pool->size)
-        pool->places++;
-    else
+        borrow->expired = skv_now_ns() >= (*slot)->expires;
+        return true;
+    }
+    if (pool->places >= pool->size)
         return false;
+    pool->places++;
     return true;
 }
 
@@ -326,13 +326,17 @@ static void dequeue(skv_pool *pool, const skv_waiter *waiter)
 
 static void fail_exhausted(skv_borrow *borrow, int status)
 {
-    const skv_pool *pool = borrow->pool;
+    skv_pool *pool = borrow->pool;
+    int size;
 
+    pthread_mutex_lock(&pool->lock);
+    size = pool->size;
+    pthread_mutex_unlock(&pool->lock);
     if (status == SKV_TIMEOUT)
         skv_fail(borrow->reply, status,
                  "%s: all %d connections were in use for the whole time of waiting: raise 'pool_size' or "
                  "'pool_timeout_seconds'",
-                 pool->server[0].uri.text, pool->size);
+                 pool->server[0].uri.text, size);
     else if (status == SKV_INTERRUPTED)
         skv_fail(borrow->reply, status, "%s: interrupted while waiting for a connection", pool->server[0].uri.text);
     else
@@ -345,7 +349,7 @@ static int stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
     skv_pool *pool = borrow->pool;
     struct pollfd event = {.fd = waiter->event, .events = POLLIN};
     int64_t began = skv_now_ns();
-    int status = skv_wait_poll(borrow->wait, &event, 1, began + borrow->limits->pool_timeout_ms * MS);
+    int status = skv_wait_poll(borrow->wait, &event, 1, skv_deadline_in(skv_ms_to_ns(borrow->limits->pool_timeout_ms)));
 
     pthread_mutex_lock(&pool->lock);
     pool->wait_ns += skv_now_ns() - began;
@@ -402,6 +406,7 @@ static bool acquire(skv_borrow *borrow, skv_slot **slot)
     bool taken;
     int count;
 
+    borrow->expired = false;
     pthread_mutex_lock(&pool->lock);
     borrow->generation = pool->generation;
     if (borrow->limits->size > pool->size)
@@ -441,7 +446,7 @@ static skv_slot *revive(skv_borrow *borrow, skv_slot *slot)
 {
     bool alive = skv_conn_is_alive(slot->conn);
 
-    if (!alive || skv_now_ns() >= slot->expires) {
+    if (!alive || borrow->expired) {
         drop(borrow, slot, alive);
         return NULL;
     }
@@ -504,20 +509,6 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn)
         skv_conn_discard(conn, false);
 }
 
-/* Lets a server rest, if there is another to turn to. Under the lock. */
-static void rest_unless_alone(skv_pool *pool, skv_server *server, const char *what)
-{
-    char why[SKV_URI_MAX + 64];
-    bool alone = true;
-
-    for (int i = 0; i < pool->servers; i++)
-        alone = alone && (&pool->server[i] == server || pool->server[i].rest_until);
-    if (alone)
-        return;
-    snprintf(why, sizeof why, "%s: the server %s a moment ago", server->uri.text, what);
-    skv_server_rest(pool, server, SKV_UNAVAILABLE, why);
-}
-
 void skv_pool_blame(skv_pool *pool, const skv_conn *conn)
 {
     const skv_slot *slot = skv_conn_owner(conn);
@@ -525,7 +516,7 @@ void skv_pool_blame(skv_pool *pool, const skv_conn *conn)
 
     pthread_mutex_lock(&pool->lock);
     server->blames++;
-    rest_unless_alone(pool, server, "was lost or unavailable");
+    skv_server_mark_down(pool, server, "was lost or unavailable");
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -539,6 +530,6 @@ void skv_pool_suspect(skv_pool *pool, const skv_conn *conn)
     for (skv_slot *other = pool->slots; other; other = other->next)
         if (other->server == slot->server)
             other->expires = 0;
-    rest_unless_alone(pool, server, "did not answer in time");
+    skv_server_mark_down(pool, server, "did not answer in time");
     pthread_mutex_unlock(&pool->lock);
 }

@@ -23,13 +23,22 @@ skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_r
 
 /*
  * Borrows a bound connection: an idle one, else a new one while there are fewer than limits->size, else the first that
- * is given back, in the order of asking. Servers are tried in order; one that failed is left alone for its retry-after
- * time, with one probe at a time, and the first one is returned to when it is back. Give back with skv_pool_return().
- * Thread-safe. NULL on failure, with the reply, which must hold none before, filled: of several servers, it says what
- * was wrong with each.
+ * is given back, in the order of asking. Give back with skv_pool_return(). Thread-safe.
+ *
+ * Servers are tried in order. An attempt gets the connect timeout, or its share of the call's remaining time if that is
+ * less: a silent first server leaves time for the others. A server that failed is in quarantine for 0.2 s, doubling to
+ * 30 s; then one call at a time probes it. A call returns to the first server when that is back.
+ *
+ * A refused bind counts against the server that refused: its quarantine is 10 s, doubling to 60 s, and ends when the
+ * password file changes. A server that has accepted the same file goes on serving, and one that comes back with another
+ * password is asked once a quarantine. Until a server has accepted the file, one refusal holds for the whole pool, and
+ * the next attempt is at another server: the servers of a directory usually share their count of failed binds, and to
+ * ask each of them would lock the account sooner.
+ *
+ * NULL on failure, with the reply, which must hold none before, filled: of several servers, it says what was wrong with
+ * each; the message is never empty.
  *   SKV_UNAVAILABLE    no server can be reached: another attempt may do better
- *   SKV_DENIED         the password is refused (and not tried again for a while, unless its file changes), or no
- *                      server's certificate can be verified
+ *   SKV_DENIED         the password is refused, or no server's certificate can be verified
  *   SKV_INVALID        a file of ours is missing, or not what it should be
  *   SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM
  */
@@ -55,10 +64,10 @@ typedef enum skv_retry { SKV_RETRY_BUSY, SKV_RETRY_UNAVAILABLE, SKV_RETRY_LOST, 
 /* Gives a connection back; one that is not usable is discarded, and its place is free again. */
 void skv_pool_return(skv_pool *pool, skv_conn *conn);
 
-/* Notes that the connection's server is not to be used for a while (52, lost connection). */
+/* Marks the connection's server as down (52, lost connection), unless it is the only one that is up. */
 void skv_pool_blame(skv_pool *pool, const skv_conn *conn);
 
-/* The same for a server that has not answered in time: its other connections are not trusted any more. */
+/* The same for a server that did not answer in time. The pool closes its other connections instead of lending them. */
 void skv_pool_suspect(skv_pool *pool, const skv_conn *conn);
 
 void skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);

@@ -9,16 +9,31 @@
 /* Bucket n of the histogram counts operations of less than 2^n microseconds; the last one, all that took longer. */
 #define SKV_LATENCY_BUCKETS 26
 
-/* A server, its idle connections, and what became of attempts to reach it. */
+/* What a pool knows against a server; a later one outweighs an earlier one. */
+typedef enum skv_health {
+    SKV_SERVER_UP,
+    SKV_SERVER_DOWN,    /* it failed: not used until quarantine_until, and then probed by one call at a time */
+    SKV_SERVER_REFUSING /* it refused the password file as that was then: the same, unless the file changes */
+} skv_health;
+
+/* Identifies the content of the password file without reading it; all zero where there is no file. */
+typedef struct skv_stamp {
+    int64_t part[7];
+} skv_stamp;
+
+/* A server, its idle connections, and the outcome of attempts to connect to it. */
 typedef struct skv_server {
     skv_uri uri;
     struct skv_slot *idle_first, *idle_last; /* the first is the one used last */
-    /* The retry-after state. A server rests from a failure until rest_until (0: it does not rest). */
-    int64_t rest_from, rest_until;
-    int64_t rest_ns; /* how long its next rest is, before jitter */
-    bool probing;    /* one borrower tries it, resting though it is */
-    int why_status;  /* of that failure */
-    char why[512];
+    skv_health health;
+    int64_t quarantine_from, quarantine_until;
+    int64_t backoff_ns; /* the length of this quarantine, before jitter; the next one is twice as long */
+    bool probing;       /* one call tries the server, though it is not up */
+    skv_stamp refused;  /* SKV_SERVER_REFUSING: the file that it refused */
+    bool has_accepted;  /* the last bind that it answered succeeded, */
+    skv_stamp accepted; /* with this file */
+    int why_status;     /* of the last failure */
+    char why[1024];
     /* What the newest connection has learnt of it. */
     skv_tls_facts tls;
     char vendor[SKV_VENDOR_MAX];
@@ -56,12 +71,9 @@ struct skv_pool {
     skv_slot *slots;
     skv_waiter *waiter_first, *waiter_last;
     uint32_t random;
-    /* Until a bind has succeeded, one borrower at a time opens: a wrong password is tried once, not eight times. */
-    bool proven, proving;
-    /* After the password was refused: until when the same file is not tried again, and what was said. */
-    int64_t refused_until, refused_ns;
-    int64_t refused_stamp[4];
-    char refused_why[1024];
+    /* Until a server has accepted the password file, one call at a time binds: a wrong password is tried once, not by
+     * each of eight threads. */
+    bool proving;
     /* Statistics. */
     int64_t waits, wait_timeouts, wait_ns;
     int servers;
@@ -75,7 +87,7 @@ typedef struct skv_borrow {
     skv_wait *wait;
     skv_reply *reply;
     unsigned generation;
-    bool proving; /* whether it is this one who opens while the pool is not proven */
+    bool expired; /* the idle connection that acquire() took is too old */
 } skv_borrow;
 
 /* A number between 0 and below - 1, not for secrets. Under the lock. */
@@ -85,16 +97,13 @@ uint32_t skv_pool_random(skv_pool *pool, uint32_t below);
  * the reply filled. Not under the lock. */
 skv_slot *skv_pool_open(skv_borrow *borrow);
 
-/* Tries to replace a connection to a server that is not the first by one to a server before it: the way back. Answers
- * the better one, or the same; the reply then holds a failure only if the call was interrupted. Not under the lock. */
+/* Tries to replace a connection by one to a server that comes before its own: the way back. Returns the better one, or
+ * the same; the reply then holds a failure only if the call was interrupted. Not under the lock. */
 skv_slot *skv_pool_improve(skv_borrow *borrow, skv_slot *slot);
 
 /* Takes the slot out of the pool and frees it; its place stays taken. Answers the connection, to be closed by the
  * caller when the lock is released. Under the lock. */
 skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot);
-
-/* Notes a failure of a server, which rests from now on. Under the lock. */
-void skv_server_rest(skv_pool *pool, skv_server *server, int status, const char *why);
 
 /* Calls `visit` for each pool, under the registry's lock and the pool's. */
 void skv_pool_each(void (*visit)(skv_pool *pool, void *context), void *context);

@@ -125,7 +125,8 @@ static void write_tls(skv_json_writer *w, const skv_tls_facts *tls)
 
 static void write_server(skv_json_writer *w, const skv_server *server)
 {
-    int64_t rest = server->rest_until - skv_now_ns();
+    int64_t left = server->quarantine_until - skv_now_ns();
+    bool is_up = server->health == SKV_SERVER_UP;
 
     skv_json_begin_object(w);
     write_text(w, "uri", server->uri.text);
@@ -140,8 +141,8 @@ static void write_server(skv_json_writer *w, const skv_server *server)
     write_int(w, "blames", server->blames);
     write_int(w, "timeouts", server->timeouts);
     write_name(w, "resting");
-    skv_json_write_bool(w, server->rest_until != 0);
-    write_int(w, "retry_after_ms", server->rest_until && rest > 0 ? rest / SKV_NS_PER_MS + 1 : 0);
+    skv_json_write_bool(w, !is_up);
+    write_int(w, "retry_after_ms", !is_up && left > 0 ? left / SKV_NS_PER_MS + 1 : 0);
     write_text(w, "last_failure", server->why);
     write_counts(w, "retries", retry_names, server->retries, SKV_RETRY_COUNT);
     write_counts(w, "operations", op_names, server->operations, SKV_OP_COUNT);

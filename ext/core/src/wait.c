@@ -105,15 +105,25 @@ int64_t skv_now_ns(void)
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+int64_t skv_ms_to_ns(int64_t ms)
+{
+    return ms > INT64_MAX / SKV_NS_PER_MS ? INT64_MAX : ms * SKV_NS_PER_MS;
+}
+
+int64_t skv_deadline_in(int64_t ns)
 {
     int64_t now = skv_now_ns();
 
+    return ns > INT64_MAX - now ? INT64_MAX : now + ns;
+}
+
+int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
     if (timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more", (long long)timeout_ms);
     wait->cancel = cancel;
     wait->give_up_ns = 0;
-    wait->deadline_ns = timeout_ms > (INT64_MAX - now) / SKV_NS_PER_MS ? INT64_MAX : now + timeout_ms * SKV_NS_PER_MS;
+    wait->deadline_ns = skv_deadline_in(skv_ms_to_ns(timeout_ms));
     return SKV_OK;
 }
 
@@ -191,6 +201,13 @@ static int poll_until(skv_wait *wait, struct pollfd *fds, int count, int64_t end
         if (!left)
             return skv_wait_check(wait) == SKV_OK ? SKV_TIMEOUT : SKV_INTERRUPTED;
     }
+}
+
+int64_t skv_wait_left(const skv_wait *wait)
+{
+    int64_t now = skv_now_ns();
+
+    return now < wait->deadline_ns ? wait->deadline_ns - now : 0;
 }
 
 bool skv_wait_is_over(const skv_wait *wait)

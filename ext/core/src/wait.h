@@ -11,6 +11,11 @@
 /* CLOCK_MONOTONIC. */
 int64_t skv_now_ns(void);
 
+/* Milliseconds as nanoseconds, and the time that is `ns` from now. INT64_MAX for what exceeds it: an option may be as
+ * large as an integer can be. */
+int64_t skv_ms_to_ns(int64_t ms);
+int64_t skv_deadline_in(int64_t ns);
+
 /* One call's limits. Lives on the stack of the public function. */
 typedef struct skv_wait {
     int64_t deadline_ns; /* CLOCK_MONOTONIC */
@@ -45,6 +50,9 @@ int skv_wait_request(skv_wait *wait);
 /* For who has many requests to send: whether the handle has fired. It is better then to send no more of them, and to
  * wait for the answers to those that are under way. */
 bool skv_wait_has_fired(skv_wait *wait);
+
+/* The time until the deadline, 0 when it has passed. */
+int64_t skv_wait_left(const skv_wait *wait);
 
 /* Whether the deadline has come or the cancel handle has fired. */
 bool skv_wait_is_over(const skv_wait *wait);

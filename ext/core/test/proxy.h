@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 /* The requests of LDAP, by their tags. */
+#define PROXY_BIND 0x60
 #define PROXY_SEARCH 0x63
 #define PROXY_MODIFY 0x66
 #define PROXY_ADD 0x68

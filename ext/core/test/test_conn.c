@@ -126,7 +126,7 @@ static void a_password_ends_at_its_last_newline(void)
         slapd_write(path, good[i]);
         check_open(server.ldapi, &identity);
         slapd_write(path, bad[i]);
-        check_refused(server.ldapi, &identity, SKV_DENIED, SKV_CONN_REJECTED, "wrong password or bind DN", "49");
+        check_refused(server.ldapi, &identity, SKV_DENIED, SKV_CONN_REFUSED, "wrong password or bind DN", "49");
     }
     for (size_t i = 0; i < 2; i++) {
         slapd_write(path, i ? "\n" : "");
@@ -139,9 +139,9 @@ static void a_refused_bind_says_why(void)
     skv_identity identity = admin();
 
     identity.bind_dn = "cn=nobody,dc=simp";
-    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REJECTED, server.ldap, "'cn=nobody,dc=simp'");
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, server.ldap, "'cn=nobody,dc=simp'");
     identity.bind_dn = "nonsense";
-    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REJECTED, "malformed", "'admin_dn'");
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "malformed", "'admin_dn'");
     identity = admin();
     identity.password_file = "/nonexistent/pw";
     check_refused(server.ldap, &identity, SKV_INVALID, SKV_CONN_REJECTED, "'admin_pw_file' /nonexistent/pw",
@@ -149,7 +149,7 @@ static void a_refused_bind_says_why(void)
     identity.password_file = server.folder;
     check_refused(server.ldap, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, server.folder, "Is a directory");
     identity.password_file = "";
-    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REJECTED, "SASL EXTERNAL", "'admin_pw_file'");
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "SASL EXTERNAL", "'admin_pw_file'");
 }
 
 static void a_server_that_is_not_there_is_named(void)

@@ -1,0 +1,89 @@
+#include "pool_fixture.h"
+
+#include "check.h"
+
+#include <string.h>
+
+const skv_pool_limits limits = {
+    .size = 4, .connect_timeout_ms = 5000, .pool_timeout_ms = 5000, .idle_timeout_ms = 60000};
+
+skv_wait within(int64_t timeout_ms, skv_cancel *cancel)
+{
+    skv_wait wait = {0};
+    skv_reply *scratch = skv_reply_new();
+
+    skv_wait_init(&wait, timeout_ms, cancel, scratch);
+    skv_reply_free(scratch);
+    return wait;
+}
+
+skv_pool *pool_of(const char *uri, const char *password_file)
+{
+    static int count;
+    char dn[64] = "";
+    skv_uris uris;
+    skv_identity identity = {dn, (char *)password_file, false, "", "", "", NULL};
+
+    snprintf(dn, sizeof dn, "cn=admin,%*sdc=simp", ++count, "");
+    skv_reply_reset(reply);
+    CHECK(skv_uris_parse(uri, strlen(uri), &uris, reply) == SKV_OK);
+    return skv_pool_for(&uris, &identity, reply);
+}
+
+skv_conn *borrow(skv_pool *pool, int64_t timeout_ms)
+{
+    skv_wait wait = within(timeout_ms, NULL);
+
+    skv_reply_reset(reply);
+    return skv_pool_borrow(pool, &limits, &wait, reply);
+}
+
+bool use(skv_conn *conn)
+{
+    skv_wait wait = within(10000, NULL);
+    LDAPMessage *message = NULL;
+    int id = 0, rc;
+
+    skv_conn_begin(conn, &wait);
+    rc = ldap_search_ext(skv_conn_handle(conn), "", LDAP_SCOPE_BASE, "(objectClass=*)", NULL, 0, NULL, NULL, NULL, 0,
+                         &id);
+    rc = rc == LDAP_SUCCESS ? skv_conn_result(conn, id, LDAP_MSG_ALL, &message) : skv_conn_send_error(conn, rc);
+    ldap_msgfree(message);
+    return rc == LDAP_SUCCESS;
+}
+
+json_t *stats(void)
+{
+    skv_reply *data = skv_reply_new();
+    json_t *all;
+
+    CHECK(skv_pool_stats(data) == SKV_OK);
+    CHECK(strstr(skv_reply_data(data), SLAPD_PASSWORD) == NULL);
+    all = json_loadb(skv_reply_data(data), skv_reply_size(data), 0, NULL);
+    skv_reply_free(data);
+    return all;
+}
+
+json_int_t pool_stat(const char *name)
+{
+    json_t *all = stats();
+    json_int_t value = json_integer_value(json_object_get(json_array_get(json_object_get(all, "pools"), 0), name));
+
+    json_decref(all);
+    return value;
+}
+
+json_int_t server_stat(size_t server, const char *name)
+{
+    json_t *all = stats(), *pool = json_array_get(json_object_get(all, "pools"), 0);
+    json_t *value = json_object_get(json_array_get(json_object_get(pool, "servers"), server), name);
+    json_int_t number = json_is_true(value) ? 1 : json_integer_value(value);
+
+    json_decref(all);
+    return number;
+}
+
+bool is_at(const skv_conn *conn, const slapd *server)
+{
+    return strcmp(skv_conn_uri(conn)->text, server->ldap) == 0 || strcmp(skv_conn_uri(conn)->text, server->ldapi) == 0;
+}

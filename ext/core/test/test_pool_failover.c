@@ -1,0 +1,601 @@
+/* The pool with servers that come and go, stay silent, and refuse. */
+#include "chaos.h"
+#include "check.h"
+#include "pool_failover.h"
+#include "pool_fixture.h"
+#include "proxy.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MS SKV_NS_PER_MS
+#define S (1000 * MS)
+
+/* More binds than any test makes. */
+#define BINDS 1000
+
+static slapd first, second;
+
+/* ---- What the tests do ------------------------------------------------------------------------------------------ */
+
+/* A server that accepts connections and never answers. */
+typedef struct silent {
+    int listener;
+    char uri[64];
+} silent;
+
+static silent silent_begin(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof address;
+    silent s = {.listener = socket(AF_INET, SOCK_STREAM, 0)};
+
+    CHECK(bind(s.listener, (struct sockaddr *)&address, len) == 0 && listen(s.listener, 64) == 0 &&
+          getsockname(s.listener, (struct sockaddr *)&address, &len) == 0);
+    snprintf(s.uri, sizeof s.uri, "ldap://127.0.0.1:%d", ntohs(address.sin_port));
+    return s;
+}
+
+/* A pool of two servers. */
+static skv_pool *pool_of_both(const char *uri, const char *other, const char *password_file)
+{
+    char uris[400];
+
+    snprintf(uris, sizeof uris, "%s %s", uri, other);
+    return pool_of(uris, password_file);
+}
+
+/* Ends the quarantine of a server, or prolongs it, without waiting. */
+static void set_quarantine(skv_pool *pool, int server, int64_t until)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->server[server].quarantine_until = until;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static skv_health health_of(skv_pool *pool, int server)
+{
+    skv_health health;
+
+    pthread_mutex_lock(&pool->lock);
+    health = pool->server[server].health;
+    pthread_mutex_unlock(&pool->lock);
+    return health;
+}
+
+/* Puts a server that is up into a quarantine that lasts for the test. */
+static void mark_down(skv_pool *pool, int server)
+{
+    pthread_mutex_lock(&pool->lock);
+    skv_server_mark_down(pool, &pool->server[server], "is left alone");
+    pthread_mutex_unlock(&pool->lock);
+    set_quarantine(pool, server, INT64_MAX);
+}
+
+/* Gives a connection back so that the next borrow opens a new one. */
+static void give_back_spoilt(skv_pool *pool, skv_conn *conn)
+{
+    if (!CHECK(conn != NULL))
+        return;
+    skv_conn_spoil(conn);
+    skv_pool_return(pool, conn);
+}
+
+/* Borrows, and gives back, a connection that must be to that server. */
+static void is_served_by(skv_pool *pool, const slapd *server, int64_t timeout_ms)
+{
+    skv_conn *conn = borrow(pool, timeout_ms);
+
+    if (!CHECK_STATUS(reply, SKV_OK))
+        return;
+    CHECK(is_at(conn, server));
+    skv_pool_return(pool, conn);
+}
+
+static void refuse_binds(proxy *p)
+{
+    proxy_arm(p, PROXY_BIND, PROXY_ANSWER, 49, 0, BINDS);
+}
+
+static int refused_binds(proxy *p)
+{
+    return BINDS - proxy_left(p);
+}
+
+/* ---- Servers that come and go ----------------------------------------------------------------------------------- */
+
+static void a_server_that_is_gone_is_left_alone_and_found_again(void)
+{
+    skv_pool *pool = pool_of(first.ldap, first.password_file);
+    int64_t began;
+    skv_conn *conn = NULL;
+
+    slapd_stop(&first);
+    CHECK(borrow(pool, 10000) == NULL);
+    CHECK_STATUS(reply, SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "connection refused");
+    for (int i = 0; i < 5; i++)
+        borrow(pool, 10000);
+    CHECK(server_stat(0, "resting") == 1);
+    began = skv_now_ns();
+    for (int i = 0; i < 20; i++)
+        CHECK(borrow(pool, 10000) == NULL);
+    CHECK(server_stat(0, "connects") < 20);
+    CHECK_STATUS(reply, SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), first.ldap);
+    CHECK(slapd_start(&first));
+    while (!conn && skv_now_ns() - began < 30000 * SKV_NS_PER_MS)
+        conn = borrow(pool, 10000);
+    if (CHECK(conn != NULL))
+        skv_pool_return(pool, conn);
+    CHECK(server_stat(0, "resting") == 0);
+}
+
+static void the_next_server_takes_over_and_the_first_is_returned_to(void)
+{
+    char uris[200];
+    skv_pool *pool;
+    skv_conn *conn, *kept;
+    int64_t began;
+
+    snprintf(uris, sizeof uris, "%s %s", first.ldap, second.ldap);
+    pool = pool_of(uris, first.password_file);
+    conn = borrow(pool, 10000);
+    CHECK(conn && is_at(conn, &first));
+    slapd_kill(&first);
+    CHECK(!use(conn));
+    CHECK(!skv_conn_is_usable(conn));
+    skv_pool_blame(pool, conn);
+    skv_pool_return(pool, conn);
+    kept = borrow(pool, 10000);
+    if (!CHECK(kept && is_at(kept, &second)))
+        return;
+    CHECK(use(kept));
+    conn = borrow(pool, 10000);
+    CHECK(conn && is_at(conn, &second));
+    skv_pool_return(pool, conn);
+    CHECK(slapd_start(&first));
+    began = skv_now_ns();
+    do {
+        conn = borrow(pool, 10000);
+        if (!CHECK(conn != NULL) || is_at(conn, &first))
+            break;
+        CHECK(use(conn));
+        skv_pool_return(pool, conn);
+        usleep(10000);
+    } while (skv_now_ns() - began < 60000 * SKV_NS_PER_MS);
+    CHECK(conn && is_at(conn, &first));
+    skv_pool_return(pool, conn);
+    /* What worked goes on working. */
+    CHECK(use(kept));
+    skv_pool_return(pool, kept);
+    CHECK(server_stat(0, "resting") == 0);
+}
+
+static void when_no_server_is_there_each_is_named(void)
+{
+    skv_pool *pool = pool_of("ldap://127.0.0.1:1 ldap://127.0.0.1:2", first.password_file);
+
+    CHECK(borrow(pool, 10000) == NULL);
+    CHECK_STATUS(reply, SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "ldap://127.0.0.1:1: connection refused");
+    CHECK_HAS(skv_reply_message(reply), "ldap://127.0.0.1:2: connection refused");
+}
+
+/* The longest quarantine of the only server ends after two seconds. A failed probe then started no other one: every
+ * call tried the server. */
+static void a_failed_probe_of_the_only_server_starts_another_quarantine(void)
+{
+    skv_pool *pool = pool_of("ldap://127.0.0.1:1", first.password_file);
+    int64_t now = skv_now_ns();
+
+    CHECK(borrow(pool, 10000) == NULL);
+    pthread_mutex_lock(&pool->lock);
+    pool->server[0].backoff_ns = 30 * S;
+    pool->server[0].quarantine_from = now - 3 * S;
+    pool->server[0].quarantine_until = now + 27 * S;
+    pthread_mutex_unlock(&pool->lock);
+    CHECK(borrow(pool, 10000) == NULL);
+    CHECK(server_stat(0, "connects") == 2);
+    CHECK(pool->server[0].quarantine_from >= now);
+}
+
+/* There was a moment between two looks at the servers, at which a quarantine could end or a probe succeed: the call
+ * then gave up without an attempt, and with no reason to tell. */
+static void a_quarantine_that_ends_at_any_moment_is_followed_by_an_attempt(void)
+{
+    skv_pool *pool = pool_of("ldap://127.0.0.1:1", first.password_file);
+    int64_t connects;
+
+    CHECK(borrow(pool, 10000) == NULL);
+    for (int i = 0; i < 20000; i++) {
+        connects = pool->server[0].connects;
+        pool->server[0].backoff_ns = 0;
+        pool->server[0].quarantine_until = skv_now_ns() + i % 300 * 20;
+        CHECK(borrow(pool, 10000) == NULL);
+        if (!CHECK(pool->server[0].connects == connects + 1) ||
+            !CHECK_HAS(skv_reply_message(reply), "connection refused: check that"))
+            return;
+    }
+}
+
+/* ---- Servers that stay silent ----------------------------------------------------------------------------------- */
+
+/* The first server took all of the call's time, for ever when that was less than a second. */
+static void a_silent_first_server_leaves_time_for_the_second(void)
+{
+    static const int64_t timeouts_ms[] = {800, 1500};
+
+    for (size_t i = 0; i < 2; i++) {
+        silent s = silent_begin();
+        skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
+
+        is_served_by(pool, &first, timeouts_ms[i]);
+        CHECK(server_stat(0, "connects") == 1);
+        CHECK(server_stat(0, "resting") == 1);
+        CHECK_HAS(pool->server[0].why, "timed out");
+        set_quarantine(pool, 0, INT64_MAX);
+        for (int n = 0; n < 5; n++) {
+            skv_conn *conn = borrow(pool, timeouts_ms[i]);
+
+            if (CHECK_STATUS(reply, SKV_OK))
+                give_back_spoilt(pool, conn);
+        }
+        CHECK(server_stat(0, "connects") == 1);
+        close(s.listener);
+    }
+}
+
+/* A probe took the time of a call that had a connection to the second server. */
+static void a_probe_of_a_silent_server_leaves_time_for_the_call(void)
+{
+    silent s = silent_begin();
+    skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
+
+    is_served_by(pool, &first, 800);
+    for (int i = 1; i <= 3; i++) {
+        skv_wait wait = within(800, NULL);
+        skv_conn *conn;
+
+        set_quarantine(pool, 0, 0);
+        skv_reply_reset(reply);
+        conn = skv_pool_borrow(pool, &limits, &wait, reply);
+        if (!CHECK_STATUS(reply, SKV_OK))
+            break;
+        CHECK(is_at(conn, &first));
+        CHECK(server_stat(0, "connects") == 1 + i);
+        CHECK(pool->server[0].quarantine_until > 0);
+        skv_pool_return(pool, conn);
+    }
+    CHECK(pool_stat("open") == 1);
+    close(s.listener);
+}
+
+static void a_call_with_next_to_no_time_says_nothing_about_a_server(void)
+{
+    silent s = silent_begin();
+    skv_pool *pool = pool_of(s.uri, first.password_file);
+
+    CHECK(borrow(pool, SKV_ATTEMPT_MIN_NS / MS / 5) == NULL);
+    CHECK_STATUS(reply, SKV_TIMEOUT);
+    CHECK(health_of(pool, 0) == SKV_SERVER_UP);
+    CHECK(borrow(pool, 200) == NULL);
+    CHECK_STATUS(reply, SKV_TIMEOUT);
+    CHECK(health_of(pool, 0) == SKV_SERVER_DOWN);
+    close(s.listener);
+}
+
+static void when_all_servers_are_silent_the_call_ends_at_its_deadline_and_names_each(void)
+{
+    silent a = silent_begin(), b = silent_begin();
+    skv_pool *pool = pool_of_both(a.uri, b.uri, first.password_file);
+    int64_t began = skv_now_ns();
+
+    CHECK(borrow(pool, 400) == NULL);
+    CHECK_STATUS(reply, SKV_TIMEOUT);
+    CHECK_HAS(skv_reply_message(reply), a.uri);
+    CHECK_HAS(skv_reply_message(reply), b.uri);
+    CHECK(skv_now_ns() - began >= 400 * MS);
+    CHECK(health_of(pool, 0) == SKV_SERVER_DOWN);
+    CHECK(health_of(pool, 1) == SKV_SERVER_DOWN);
+    close(a.listener);
+    close(b.listener);
+}
+
+typedef struct caller {
+    skv_pool *pool;
+    skv_cancel *cancel;
+    int64_t timeout_ms;
+    int status;
+    bool has_message;
+} caller;
+
+static void *call(void *argument)
+{
+    caller *c = argument;
+    skv_reply *own = skv_reply_new();
+    skv_wait wait = within(c->timeout_ms, c->cancel);
+    skv_conn *conn = skv_pool_borrow(c->pool, &limits, &wait, own);
+
+    c->status = skv_reply_status(own);
+    c->has_message = skv_reply_message(own)[0] != '\0';
+    if (conn)
+        skv_pool_return(c->pool, conn);
+    skv_reply_free(own);
+    return NULL;
+}
+
+static void many_calls_at_once_are_served_by_the_second_server(void)
+{
+    enum { CALLS = 16 };
+    silent s = silent_begin();
+    skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
+    pthread_t threads[CALLS];
+    caller callers[CALLS];
+
+    for (int i = 0; i < CALLS; i++) {
+        callers[i] = (caller){.pool = pool, .timeout_ms = 5000};
+        pthread_create(&threads[i], NULL, call, &callers[i]);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(callers[i].status == SKV_OK);
+    }
+    CHECK(pool_stat("opening") == 0);
+    close(s.listener);
+}
+
+static void an_interrupted_attempt_says_nothing_about_a_server(void)
+{
+    silent s = silent_begin();
+    skv_pool *pool = pool_of(s.uri, first.password_file);
+    caller c = {.pool = pool, .cancel = skv_cancel_new(), .timeout_ms = 60000};
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, call, &c);
+    for (int i = 0; i < 2000 && pool_stat("opening") != 1; i++)
+        usleep(5000);
+    skv_cancel_fire(c.cancel);
+    pthread_join(thread, NULL);
+    CHECK(c.status == SKV_INTERRUPTED);
+    CHECK(c.has_message);
+    CHECK(health_of(pool, 0) == SKV_SERVER_UP);
+    CHECK(!pool->server[0].probing && !pool->proving);
+    skv_cancel_free(c.cancel);
+    close(s.listener);
+}
+
+/* Such times overflowed: they had passed before the call began. */
+static void times_without_end_do_not_overflow(void)
+{
+    static const int64_t endless[] = {INT64_C(10000000000000), INT64_MAX};
+
+    for (size_t i = 0; i < 2; i++) {
+        skv_pool_limits patient = {
+            .size = 2, .connect_timeout_ms = endless[i], .pool_timeout_ms = endless[i], .idle_timeout_ms = endless[i]};
+        skv_pool *pool = pool_of(first.ldapi, first.password_file);
+        skv_wait wait = within(endless[i], NULL), brief;
+        skv_conn *conns[2];
+
+        skv_reply_reset(reply);
+        for (int n = 0; n < 2; n++)
+            conns[n] = skv_pool_borrow(pool, &patient, &wait, reply);
+        if (!CHECK_STATUS(reply, SKV_OK))
+            return;
+        brief = within(50, NULL);
+        CHECK(skv_pool_borrow(pool, &patient, &brief, reply) == NULL);
+        CHECK_STATUS(reply, SKV_TIMEOUT);
+        CHECK(skv_wait_left(&brief) == 0);
+        for (int n = 0; n < 2; n++)
+            skv_pool_return(pool, conns[n]);
+        skv_reply_reset(reply);
+        conns[0] = skv_pool_borrow(pool, &patient, &wait, reply);
+        if (CHECK_STATUS(reply, SKV_OK))
+            skv_pool_return(pool, conns[0]);
+        CHECK(server_stat(0, "connects") == 2);
+        CHECK(pool_stat("open") == 2);
+    }
+}
+
+/* ---- Servers that refuse ---------------------------------------------------------------------------------------- */
+
+static void a_refused_password_is_not_tried_until_the_file_changes(void)
+{
+    char path[128];
+    skv_pool *pool;
+    skv_conn *conn;
+
+    snprintf(path, sizeof path, "%s/rotating", first.folder);
+    slapd_write(path, "not it");
+    pool = pool_of(first.ldap, path);
+    for (int i = 0; i < 5; i++) {
+        CHECK(borrow(pool, 10000) == NULL);
+        CHECK_STATUS(reply, SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply), "wrong password or bind DN");
+    }
+    CHECK_HAS(skv_reply_message(reply), "unless the file changes");
+    CHECK(server_stat(0, "connects") == 1);
+    slapd_write(path, SLAPD_PASSWORD);
+    conn = borrow(pool, 10000);
+    if (!CHECK_STATUS(reply, SKV_OK))
+        return;
+    slapd_write(path, "not it again");
+    CHECK(use(conn));
+    skv_pool_return(pool, conn);
+    /* Bound connections survive a rotation. */
+    conn = borrow(pool, 10000);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(borrow(pool, 10000) == NULL);
+    CHECK_STATUS(reply, SKV_DENIED);
+    skv_pool_return(pool, conn);
+    CHECK(pool_stat("open") == 1);
+}
+
+/* Fills the file again, with the same content. */
+static void rewrite(const char *path)
+{
+    char was[64];
+    struct stat before, after;
+
+    CHECK(stat(path, &before) == 0);
+    snprintf(was, sizeof was, "%s", SLAPD_PASSWORD "\n");
+    do {
+        slapd_write(path, was);
+        CHECK(stat(path, &after) == 0);
+    } while (before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+}
+
+/* Every call that found the first server's quarantine over bound to it, in vain: 20 gets were 20 refused binds. */
+static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
+{
+    char path[128];
+    skv_pool *pool;
+    proxy p;
+
+    snprintf(path, sizeof path, "%s/out-of-step", first.folder);
+    slapd_write(path, SLAPD_PASSWORD "\n");
+    if (!CHECK(proxy_begin(&p, first.port)))
+        return;
+    pool = pool_of_both(p.uri, second.ldap, path);
+    mark_down(pool, 0);
+    is_served_by(pool, &second, 10000);
+    refuse_binds(&p);
+    set_quarantine(pool, 0, 0);
+    for (int i = 0; i < 20; i++)
+        is_served_by(pool, &second, 10000);
+    CHECK(refused_binds(&p) == 1);
+    CHECK(health_of(pool, 0) == SKV_SERVER_REFUSING);
+    CHECK_HAS(pool->server[0].why, "wrong password or bind DN");
+    /* New connections too go to the second one at once: it has accepted the password. */
+    give_back_spoilt(pool, borrow(pool, 10000));
+    is_served_by(pool, &second, 10000);
+    CHECK(refused_binds(&p) == 1);
+    /* Each end of the quarantine is one more bind. */
+    set_quarantine(pool, 0, 0);
+    for (int i = 0; i < 20; i++)
+        is_served_by(pool, &second, 10000);
+    CHECK(refused_binds(&p) == 2);
+    /* So is a file that has changed. */
+    rewrite(path);
+    for (int i = 0; i < 20; i++)
+        is_served_by(pool, &second, 10000);
+    CHECK(refused_binds(&p) == 3);
+    /* And the server is returned to when it accepts the password again. */
+    proxy_arm(&p, PROXY_BIND, PROXY_ANSWER, 49, 0, 0);
+    set_quarantine(pool, 0, 0);
+    give_back_spoilt(pool, borrow(pool, 10000));
+    CHECK(health_of(pool, 0) == SKV_SERVER_UP);
+    proxy_end(&p);
+}
+
+/* The servers of a directory share the counter of failed binds: each of them would bring the account nearer to its
+ * lock. */
+static void a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time(void)
+{
+    skv_pool *pool;
+    proxy p;
+
+    if (!CHECK(proxy_begin(&p, first.port)))
+        return;
+    pool = pool_of_both(p.uri, second.ldap, first.password_file);
+    refuse_binds(&p);
+    for (int i = 0; i < 5; i++) {
+        CHECK(borrow(pool, 10000) == NULL);
+        CHECK_STATUS(reply, SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply), p.uri);
+    }
+    CHECK_HAS(skv_reply_message(reply), "unless the file changes");
+    CHECK(refused_binds(&p) == 1);
+    CHECK(server_stat(1, "connects") == 0);
+    /* The next attempt is at the other server, which accepts it: the first one is out of step. */
+    set_quarantine(pool, 0, 0);
+    give_back_spoilt(pool, borrow(pool, 10000));
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(server_stat(1, "binds") == 1);
+    CHECK(refused_binds(&p) == 1);
+    proxy_end(&p);
+}
+
+/* It doubled without a cap that anybody could see, up to five minutes. */
+static void the_backoff_after_a_refused_password_is_at_most_a_minute(void)
+{
+    skv_pool *pool = pool_of(first.ldapi, first.wrong_password_file);
+    int64_t last = 0;
+
+    for (int i = 0; i < 6; i++) {
+        int64_t backoff, left;
+
+        set_quarantine(pool, 0, 0);
+        CHECK(borrow(pool, 10000) == NULL);
+        CHECK_STATUS(reply, SKV_DENIED);
+        backoff = pool->server[0].backoff_ns;
+        left = pool->server[0].quarantine_until - skv_now_ns();
+        CHECK(backoff >= last && backoff <= 60 * S && backoff >= 10 * S);
+        CHECK(left <= backoff);
+        last = backoff;
+    }
+    CHECK(last == 60 * S);
+    CHECK(server_stat(0, "connects") == 6);
+    /* Touching the file ends it, whatever its content: so does `simpkv ping`. */
+    CHECK(chmod(first.wrong_password_file, 0400) == 0);
+    CHECK(borrow(pool, 10000) == NULL);
+    CHECK(server_stat(0, "connects") == 7);
+    CHECK(pool->server[0].backoff_ns == 10 * S);
+}
+
+static void without_memory_no_server_is_to_blame(void)
+{
+    skv_reply *own = skv_reply_new();
+    skv_wait wait = within(10000, NULL);
+    skv_pool *pool;
+    skv_conn *conn;
+
+    if (!own)
+        return;
+    pool = pool_of_both(first.ldapi, first.ldap, first.password_file);
+    conn = pool ? skv_pool_borrow(pool, &limits, &wait, own) : NULL;
+    if (conn)
+        skv_pool_return(pool, conn);
+    else if (pool)
+        CHECK(skv_reply_status(own) == SKV_NOMEM && health_of(pool, 0) == SKV_SERVER_UP && !pool->proving);
+    skv_reply_free(own);
+}
+
+static void run(void)
+{
+    a_server_that_is_gone_is_left_alone_and_found_again();
+    the_next_server_takes_over_and_the_first_is_returned_to();
+    when_no_server_is_there_each_is_named();
+    a_failed_probe_of_the_only_server_starts_another_quarantine();
+    a_quarantine_that_ends_at_any_moment_is_followed_by_an_attempt();
+    a_silent_first_server_leaves_time_for_the_second();
+    a_probe_of_a_silent_server_leaves_time_for_the_call();
+    a_call_with_next_to_no_time_says_nothing_about_a_server();
+    when_all_servers_are_silent_the_call_ends_at_its_deadline_and_names_each();
+    many_calls_at_once_are_served_by_the_second_server();
+    an_interrupted_attempt_says_nothing_about_a_server();
+    times_without_end_do_not_overflow();
+    a_refused_password_is_not_tried_until_the_file_changes();
+    a_server_that_comes_back_with_another_password_is_not_hammered();
+    a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time();
+    the_backoff_after_a_refused_password_is_at_most_a_minute();
+}
+
+int main(void)
+{
+    reply = skv_reply_new();
+    if (slapd_is_installed() && CHECK(slapd_begin(&first, SLAPD_NO_TLS, "")) &&
+        CHECK(slapd_begin(&second, SLAPD_NO_TLS, ""))) {
+        run();
+        chaos(without_memory_no_server_is_to_blame);
+    }
+    slapd_end(&first);
+    slapd_end(&second);
+    skv_reply_free(reply);
+    return check_summary("pool_failover");
+}
