@@ -1,5 +1,6 @@
 #include "file_folder.h"
 
+#include "file_access.h"
 #include "file_lock.h"
 #include "file_temp.h"
 
@@ -54,8 +55,8 @@ static int rename_new(int parent, const char *from, const char *to)
     return renameat(parent, from, parent, to);
 }
 
-/* The setgid bit, if any, is the parent's. */
-static int give_mode(int parent, const char *name)
+/* Gives a new folder its owner and mode. The setgid bit, if any, is the parent's. */
+static int give_access(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
     struct stat made;
@@ -63,6 +64,7 @@ static int give_mode(int parent, const char *name)
 
     if (fd < 0)
         return -1;
+    skv_access_inherit(parent, fd);
     result = fstat(fd, &made);
     mode = result < 0 ? 0 : 0770 | (made.st_mode & S_ISGID);
     if (result == 0 && (made.st_mode & 07777) != mode)
@@ -85,9 +87,9 @@ int skv_folder_make(int parent, const char *name)
     for (int i = 0; i < TRIES; i++) {
         if (mkdirat(parent, temp, 0770) < 0 && errno != EEXIST)
             return is_there(parent, name) ? 0 : -1;
-        if (give_mode(parent, temp) == 0 && rename_new(parent, temp, name) == 0) {
+        if (give_access(parent, temp) == 0 && rename_new(parent, temp, name) == 0) {
             /* In between, the temporary name can have become that of another one's unfinished folder. */
-            (void)give_mode(parent, name);
+            (void)give_access(parent, name);
             return skv_folder_sync(parent);
         }
         failed = errno;

@@ -235,6 +235,7 @@ static int create(attempt *a)
     skv_temp_init(&temp, a->folder, a->base);
     if (skv_temp_make(&temp, -1, 0660) < 0)
         return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno, MAY_MAKE);
+    skv_access_inherit(a->folder, temp.fd);
     if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
         status = cannot_write(a->call, errno);
     else

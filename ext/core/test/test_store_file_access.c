@@ -276,6 +276,28 @@ static void a_group_without_rights_of_its_own_need_not_be_kept(void)
     }
 }
 
+static bool belongs_to(const char *name, uid_t owner, gid_t group)
+{
+    struct stat found = stat_of(name);
+
+    return found.st_uid == owner && found.st_gid == group;
+}
+
+/* They were root's own, so that the user puppet could not read them. */
+static void what_root_makes_belongs_to_the_owner_of_the_folder(void)
+{
+    if (geteuid() != 0)
+        return;
+    CHECK(chown(path("globals"), 1234, 4321) == 0);
+    put("globals/f/g/k", "d");
+    put("globals/f/g/k", "e");
+    put("environments/k", "d");
+    CHECK(belongs_to("globals/f", 1234, 4321) && belongs_to("globals/f/g", 1234, 4321));
+    CHECK(belongs_to("globals/f/g/k", 1234, 4321) && belongs_to("environments/k", 0, getegid()));
+    CHECK((stat_of("globals/f").st_mode & 07777) == 0770 && (stat_of("globals/f/g/k").st_mode & 07777) == 0660);
+    CHECK(chown(path("globals"), 0, 0) == 0);
+}
+
 /* ---- What others leave ------------------------------------------------------------------------------------------ */
 
 static void open_globals_to_all(void)
@@ -469,6 +491,7 @@ int main(void)
         where_the_owner_cannot_be_kept_the_group_is,
         where_the_group_cannot_be_kept_the_put_is_refused,
         a_group_without_rights_of_its_own_need_not_be_kept,
+        what_root_makes_belongs_to_the_owner_of_the_folder,
         the_temporary_file_of_another_user_is_swept_away,
         a_temporary_file_that_cannot_be_opened_is_named_and_left_alone,
         a_temporary_file_can_be_opened_by_the_group_whatever_the_umask,
