@@ -99,9 +99,11 @@ module Simpkv
 
     FILE = [
       option('root_path', :path, nil, 'the folder that holds the keys; may be a symbolic link',
-             absent: '`/var/simp/simpkv/file/<id>`, else `<vardir>/simp/simpkv/file/<id>`',
+             absent: '`/var/simp/simpkv/file/<id>` if it exists, else `<vardir>/simp/simpkv/file/<id>` if it ' \
+                     "exists, with puppetserver's vardir; else the first that can be made",
              errors: ['Unable to create configured root path', 'Unable to create default root path',
-                      'Cannot access root path']),
+                      'Cannot access root path',
+                      "several folders could hold the keys of the file backend '...', which has no 'root_path'"]),
       option('lock_timeout_seconds', :seconds, 5, 'how long to wait for a key that another program has locked',
              errors: ['Timed out waiting for lock of key file'])
     ].freeze

@@ -21,7 +21,7 @@ RSpec.describe 'simpkv, for a user without write permission' do
   before do
     simpkv!('put', 'app1/key', 'value')
     # What a command loads, it loads now: not every checkout is readable by nobody.
-    [*reading, %w[put app1/key value], %w[rm app1/none]].each { |words| run_here(*words) }
+    [*reading, %w[put app1/key value], %w[rm app1/none]].each { |words| simpkv_here(*words) }
     Dir.glob("#{root}/**/*").each { |path| File.chmod(File.directory?(path) ? 0o555 : 0o444, path) }
     File.chmod(0o555, root)
     File.chmod(0o755, folder)
@@ -29,31 +29,21 @@ RSpec.describe 'simpkv, for a user without write permission' do
 
   after { FileUtils.chmod_R('u+rwx', root) }
 
-  # @return [Array(Integer, String)] the exit code, and what was printed
-  def run_here(*words)
-    printed = StringIO.new
-    before = [$stdout, $stderr]
-    $stdout = $stderr = printed
-    [Simpkv::Cli.run(['-c', config, *words]), printed.string]
-  ensure
-    $stdout, $stderr = before
-  end
-
   it 'reads' do
     as_nobody do
-      outcomes = reading.to_h { |words| [words.join(' '), run_here(*words)] }
-      failures = outcomes.reject { |_, (code, _)| code.zero? }
+      outcomes = reading.to_h { |words| [words.join(' '), simpkv_here(*words)] }
+      failures = outcomes.reject { |_, outcome| outcome.code.zero? }
       warn failures unless failures.empty?
-      failures.empty? && outcomes['get app1/key'].last == 'value' && outcomes['export'].last.include?('1 keys exported')
+      failures.empty? && outcomes['get app1/key'].out == 'value' && outcomes['export'].err.include?('1 key exported')
     end
   end
 
   it 'says what to change when a command writes' do
     as_nobody do
-      put, rm = [%w[put app1/key other], %w[rm app1/key]].map { |words| run_here(*words) }
-      [put, rm].all? { |code, _| code == Simpkv::Cli::Failure::NO_PERMISSION } &&
-        put.last.match?(/uid \d+ needs read and write permission on the file/) &&
-        rm.last.match?(/uid \d+ needs write permission on its folder/)
+      put, rm = [%w[put app1/key other], %w[rm app1/key]].map { |words| simpkv_here(*words) }
+      [put, rm].all? { |outcome| outcome.code == Simpkv::Cli::Failure::NO_PERMISSION } &&
+        put.err.match?(/uid \d+ needs read and write permission on the file/) &&
+        rm.err.match?(/uid \d+ needs write permission on its folder/)
     end
   end
 end

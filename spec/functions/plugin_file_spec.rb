@@ -7,10 +7,12 @@ RSpec.describe 'The file plugin' do
   let(:root) { File.join(world.dir, 'root') }
   let(:plugin) { world.adapter.plugin_info['file'][:class].new('file/x') }
   let(:preferred) { File.join(world.dir, 'var-simp', 'file', 'x') }
+  let(:server_vardir) { File.join(world.dir, 'server') }
   let(:fallback) { File.join(world.dir, 'vardir', 'simp', 'simpkv', 'file', 'x') }
 
   before do
     allow(Simpkv::Config).to receive(:default_root_path).with('x').and_return(preferred)
+    allow(Simpkv::Vardirs).to receive(:server).and_return([server_vardir])
     Puppet[:vardir] = File.join(world.dir, 'vardir')
   end
 
@@ -105,6 +107,21 @@ RSpec.describe 'The file plugin' do
       configure
       expect(stored_in).to eq([fallback])
       expect(world.warnings).to eq([])
+    end
+
+    it "takes puppetserver's when only that is there (puppet apply made an empty one)" do
+      store = File.join(server_vardir, 'simp', 'simpkv', 'file', 'x')
+      FileUtils.mkdir_p(store)
+      configure
+      expect(stored_in).to eq([])
+      expect(File.file?(File.join(store, 'globals', 'k'))).to be(true)
+    end
+
+    # Generated passwords changed.
+    it 'fails when /var/simp has one beside one with keys below vardir, and names both' do
+      FileUtils.mkdir_p([preferred, File.join(fallback, 'globals')])
+      File.write(File.join(fallback, 'globals', 'k'), '{"value":1}')
+      expect(configure).to match(result: false, err_msg: /\APlugin misconfigured: .*'#{preferred}', '#{fallback}'/)
     end
 
     it 'makes the one below vardir, with a warning, when the other cannot be made' do

@@ -26,6 +26,20 @@ RSpec.shared_context 'with the command' do
     Command.run(arguments, input, { 'SIMPKV_CONFIG' => config }.merge(environment), folder, &block)
   end
 
+  # The same in this process, where an example can stub what the command asks.
+  #
+  # @return [Command::Outcome]
+  def simpkv_here(*arguments)
+    before = [$stdout, $stderr]
+    pipe = Signal.trap('PIPE', 'DEFAULT')
+    $stdout, $stderr = printed = [StringIO.new, StringIO.new]
+    code = Simpkv::Cli.run(['-c', config, *arguments])
+    Command::Outcome.new(*printed.map(&:string), code)
+  ensure
+    $stdout, $stderr = before
+    Signal.trap('PIPE', pipe || 'DEFAULT')
+  end
+
   # The same, for what must succeed.
   #
   # @return [String] what it printed

@@ -16,42 +16,24 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   private
 
-  # An existing root is used or it is an error: a new and empty store beside it would lose what is in the real one.
+  # The command simpkv finds it by the same rule.
   def default_store(id, limits)
-    preferred = Simpkv::Config.default_root_path(id)
-    fallback = File.join(Puppet[:vardir], 'simp', 'simpkv', 'file', id)
-    existing = [preferred, fallback].find { |root| there?(root) }
+    default = default_root(id)
+    existing = default.existing
     return open_at(existing, limits) if existing
 
-    first_that_can_be_made(preferred, fallback, limits)
-  end
-
-  def first_that_can_be_made(preferred, fallback, limits)
-    open_at(preferred, limits)
-  rescue Simpkv::Error => e
-    why = of_default(e)
-    begin
-      store = open_at(fallback, limits)
-    rescue Simpkv::Error => second
-      raise second.class, "#{why}; #{of_default(second)}"
-    end
-    Puppet.warning("simpkv #{name}: #{why}. Using '#{fallback}' instead.")
+    store, warning = default.make { |root| open_at(root, limits) }
+    Puppet.warning("simpkv #{name}: #{warning}") if warning
     store
   end
 
-  # Nobody has configured the path that the store's message calls configured.
-  def of_default(error)
-    error.message.sub('Unable to create configured root path', 'Unable to create default root path')
+  # Outside puppetserver, its store counts as well: `puppet apply` must not make an empty one beside it.
+  def default_root(id)
+    more = Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server
+    Simpkv::DefaultRoot.new(id, [Puppet[:vardir]], more)
   end
 
   def open_at(root, limits)
     Simpkv::Store.open('file', limits.merge('root_path' => root))
-  end
-
-  # Whether there is something of that name. What a missing permission hides is an error, not an absence.
-  def there?(path)
-    File.lstat(path) && true
-  rescue Errno::ENOENT, Errno::ENOTDIR
-    false
   end
 end

@@ -1,14 +1,11 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/file_root'
+
 module Simpkv
   module Cli
     # One backend of the configuration: what it is, where it keeps keys, and its store.
     class Backend
-      # Where Puppet keeps its data, for root and for others, when nobody says. The first that is there counts.
-      VARDIRS = ['/opt/puppetlabs/puppet/cache', '/opt/puppetlabs/server/data/puppetserver',
-                 '/var/cache/puppet'].freeze
-      private_constant :VARDIRS
-
       # @return [String] the name in the configuration
       attr_reader :name
 
@@ -83,12 +80,17 @@ module Simpkv
         settings['admin_pw_file'] ? settings['admin_dn'] : 'the local user'
       end
 
-      # @return [String] the folder of a file backend, which need not be there yet
-      def root_path
-        settings['root_path'] || default_root
+      # @return [FileRoot] the folder of a file backend
+      def root
+        @root ||= FileRoot.new(settings, vardirs)
       end
 
-      # @return [String] Puppet's, where it is, or else where it would be
+      # @return [String] its path; the folder need not be there yet
+      def root_path
+        root.path
+      end
+
+      # @return [String] the vardir of Puppet that is there, the server's first, or else where it would be
       def vardir
         vardirs.find { |folder| File.directory?(folder) } || vardirs.first
       end
@@ -142,7 +144,7 @@ module Simpkv
 
       # @return [Boolean] whether there is a folder to read; of a directory that cannot be told
       def there?
-        ldap? || File.directory?(root_path)
+        ldap? || root.there?
       end
 
       # @param error [Simpkv::Error] of the store
@@ -155,18 +157,8 @@ module Simpkv
 
       private
 
-      def default_root
-        preferred = Config.default_root_path(id)
-        candidates = [preferred, *vardirs.map { |folder| File.join(folder, 'simp/simpkv/file', id) }]
-        candidates.find { |folder| File.exist?(folder) } || preferred
-      end
-
       def vardirs
-        return [@vardir] if @vardir
-
-        [*VARDIRS, File.join(Dir.home, '.puppetlabs/opt/puppet/cache')]
-      rescue ArgumentError
-        VARDIRS # A user without a home.
+        @vardir ? [@vardir] : Vardirs.all
       end
 
       def file_store(create)
@@ -174,7 +166,7 @@ module Simpkv
           raise Failure.new("#{title}: there is no folder '#{root_path}' to read keys from: is this the right " \
                             "backend? Storing a key makes it, and so does 'simpkv init'", Failure::NO_INPUT)
         end
-        Store.open('file', { 'root_path' => root_path }.merge(settings.slice('lock_timeout_seconds')))
+        create ? root.make : root.open
       end
 
       def no_access(why, code)

@@ -83,7 +83,7 @@ module Simpkv
           @flags[:environment] = name
         end
         parser.on('-g', '--global', 'keys that belong to all environments') { @flags[:global] = true }
-        parser.on('--vardir DIR', "Puppet's vardir, where it is not the usual one") { |dir| @flags[:vardir] = dir }
+        parser.on('--vardir DIR', "puppetserver's vardir, if it is not the usual one") { |dir| @flags[:vardir] = dir }
         parser.on('-o', '--output FORMAT', %w[table json yaml], 'table, json or yaml') { |to| @flags[:output] = to }
         parser.on('-h', '--help', 'print this') { @flags[:help] = true }
       end

@@ -11,7 +11,8 @@ module Simpkv
       class Init < Command
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Makes what a backend needs before its first key: of files, the folder; in a directory, the schema and the base
+          Makes what a backend needs before its first key: of files, the folder, which belongs to the user puppet if root
+          makes it and there is that user; in a directory, the schema and the base
           entry with those above it, as far as they are missing. The identity of keys seldom may do that: --as,
           --password-file and --uri say who does. On OpenLDAP the schema goes into cn=config, which often only root may
           change, over ldapi:///: say --uri ldapi:/// --local. What may not be done is said, with what to do by hand.
@@ -46,7 +47,12 @@ module Simpkv
         def prepare_folder
           there = backend.there?
           backend.store(create: true)
-          { 'folder' => "#{backend.root_path} #{there ? 'was there already' : 'was made'}" }
+          root = backend.root
+          steps = { 'folder' => "#{root.path} #{there ? 'was there already' : 'was made'}" }
+          if root.passed_over
+            steps['note'] = "this is the store that functions use; an empty one in '#{root.passed_over}' would hide it"
+          end
+          steps.merge('owner' => root.owner)
         end
 
         def prepare_directory

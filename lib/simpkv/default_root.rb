@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require 'simpkv/vardirs'
+
+module Simpkv
+  # The root of a file backend without `root_path`. Functions and the command `simpkv` find it by the same rule, so that
+  # both use one store: the place below /var/simp if it exists; else the one below a vardir of Puppet that exists; else
+  # the first is made, or where that is not possible the second (docs/adr/0018).
+  class DefaultRoot
+    # @return [String] the first place
+    attr_reader :preferred
+
+    # @param id [String] of the backend
+    # @param vardirs [Array<String>] Puppet's; the first is where a store is made if /var/simp cannot be used
+    # @param more [Array<String>] vardirs whose stores count as well, if this user can see them
+    def initialize(id, vardirs, more = [])
+      @id = id
+      @preferred = Config.default_root_path(id)
+      @fallbacks = vardirs.map { |vardir| below(vardir) }
+      @more = more.map { |vardir| below(vardir) } - @fallbacks
+    end
+
+    # @return [String, nil] the place that exists
+    # @raise [ConfigError] several exist, and more than one could hold the keys
+    # @raise [SystemCallError] this user may not see whether a place exists
+    def existing
+      found = [preferred].select { |place| there?(place) }
+      found = (found + [*@fallbacks, *@more].select { |place| readable?(place) }).uniq { |place| identity(place) }
+      found.empty? ? @fallbacks.find { |place| there?(place) } : the_one_of(found)
+    end
+
+    # Makes a store where there is none.
+    #
+    # @yieldparam place [String] to open a store in
+    # @yieldreturn [Store]
+    # @return [Array(Store, String)] the store, and a warning if it is not in the preferred place
+    # @raise [Error] it can be made nowhere
+    def make(&block)
+      [yield(preferred), nil]
+    rescue Error => e
+      why = explained(e)
+      [make_fallback(why, &block), "#{why}. Using '#{fallback}' instead."]
+    end
+
+    private
+
+    def below(vardir)
+      File.join(vardir, 'simp', 'simpkv', 'file', @id)
+    end
+
+    # The first vardir in which this user can make something.
+    def fallback
+      @fallbacks.find { |place| File.writable?(place.delete_suffix(below(''))) } || @fallbacks.first
+    end
+
+    def make_fallback(why)
+      yield fallback
+    rescue Error => e
+      raise e.class, "#{why}; #{explained(e)}"
+    end
+
+    # Nobody has configured the path that the store's message calls configured.
+    def explained(error)
+      error.message.sub('Unable to create configured root path', 'Unable to create default root path')
+    end
+
+    # An empty store beside one with keys is not used: generated passwords would change.
+    def the_one_of(found)
+      candidates = found.select { |place| place == preferred || (found.length > 1 && keys?(place)) }
+      return candidates.first || found.first if candidates.length < 2
+
+      raise ConfigError, "several folders could hold the keys of the file backend '#{@id}', which has no " \
+                         "'root_path': '#{candidates.join("', '")}'. Move away all but the one with the keys " \
+                         "that are in use, or set 'root_path' to that one"
+    end
+
+    # Returns true if there is something of that name. A missing permission is an error, not an absence.
+    def there?(place)
+      File.lstat(place) && true
+    rescue Errno::ENOENT, Errno::ENOTDIR
+      false
+    end
+
+    # A store that this user cannot read is somebody else's.
+    def readable?(place)
+      there?(place) && (File.readable?(place) || !File.directory?(place))
+    rescue SystemCallError
+      false
+    end
+
+    # Two names of one folder are one place.
+    def identity(place)
+      found = File.stat(place)
+      [found.dev, found.ino]
+    rescue SystemCallError
+      place
+    end
+
+    def keys?(place)
+      %w[globals environments].any? { |folder| file_below?(File.join(place, folder)) }
+    end
+
+    def file_below?(folder)
+      Dir.children(folder).any? do |name|
+        path = File.join(folder, name)
+        File.directory?(path) && !File.symlink?(path) ? file_below?(path) : !name.start_with?('.skv~')
+      end
+    rescue Errno::ENOENT, Errno::ENOTDIR
+      false
+    end
+  end
+end

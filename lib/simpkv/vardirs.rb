@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # The folders in which Puppet keeps its data, as its own configuration files say, for programs that are not Puppet.
+  module Vardirs
+    # puppetserver's, with Puppet's own packages and with Debian's.
+    SERVER = %w[/opt/puppetlabs/server/data/puppetserver /var/lib/puppetserver].freeze
+
+    # Those of `puppet agent` and `puppet apply`, run by root.
+    AGENT = %w[/opt/puppetlabs/puppet/cache /var/cache/puppet].freeze
+
+    # Where configuration files are, in the same order.
+    CONFIGURATIONS = [
+      { server: '/etc/puppetlabs/puppetserver/conf.d/*.conf', puppet: '/etc/puppetlabs/puppet/puppet.conf' },
+      { server: '/etc/puppet/puppetserver/conf.d/*.conf', puppet: '/etc/puppet/puppet.conf' }
+    ].freeze
+
+    SETTING = /(?:\A|[\s{,."])(?:server|master)-var-dir"?\s*[:=]\s*"?([^"\s,}#]+)/.freeze
+    private_constant :SERVER, :AGENT, :CONFIGURATIONS, :SETTING
+
+    class << self
+      # @return [Array<String>] the vardirs that puppetserver uses: `server-var-dir` of puppetserver.conf, else `vardir`
+      #   of the section `server` in puppet.conf, else the packages' defaults
+      def server
+        configured = CONFIGURATIONS.flat_map do |files|
+          found = Dir.glob(files[:server]).sort.flat_map { |file| settings(file) }
+          found.empty? ? sections(files[:puppet]) : found
+        end
+        configured = configured.select { |folder| folder.start_with?('/') }
+        configured.empty? ? SERVER : configured.uniq
+      end
+
+      # @return [Array<String>] the vardirs of all parts of Puppet that this user can run: the server's first
+      def all
+        [*server, *AGENT, *home].uniq
+      end
+
+      private
+
+      # Root and the user puppet have the system's.
+      def home
+        Process.euid.zero? ? [] : [File.join(Dir.home, '.puppetlabs/opt/puppet/cache')]
+      rescue ArgumentError
+        [] # A user without a home.
+      end
+
+      def settings(file)
+        lines(file).map { |line| line.sub(%r{(?:#|//).*}, '')[SETTING, 1] }.compact
+      end
+
+      def sections(file)
+        section = nil
+        lines(file).map do |line|
+          section = line[/\A\s*\[(\w+)\]/, 1] || section
+          line[/\A\s*vardir\s*=\s*([^\s#]+)/, 1] if %w[server master].include?(section)
+        end.compact
+      end
+
+      # None of a file that is missing, or that this user may not read.
+      def lines(file)
+        File.readlines(file, encoding: 'UTF-8').map(&:scrub)
+      rescue SystemCallError
+        []
+      end
+    end
+  end
+end
