@@ -5,7 +5,7 @@ require 'simpkv/vardirs'
 module Simpkv
   # The root of a file backend without `root_path`. Functions and the command `simpkv` find it by the same rule, so that
   # both use one store: the place below /var/simp if it exists; else the one below a vardir of Puppet that exists; else
-  # the first is made, or where that is not possible the second (docs/adr/0018).
+  # the first is made, or where that is not possible the second (docs/adr/0019).
   class DefaultRoot
     # @return [String] the first place
     attr_reader :preferred
