@@ -9,8 +9,7 @@ module Simpkv
       hash: [->(value) { value if value.is_a?(Hash) }, 'a Hash'],
       boolean: [->(value) { { true => true, 'true' => true, false => false, 'false' => false }[value] },
                 'true or false'],
-      id: [->(value) { id(value) },
-           "a String without control characters, and with a name other than '.' and '..' between slashes"],
+      id: [->(value) { id(value) }, "a name: a String without '/' and control characters, other than '.' and '..'"],
       environment: [->(value) { environment(value) }, "the name of an environment, but not 'bolt_catalog'"],
       path: [->(value) { path(value) }, 'an absolute path'],
       seconds: [->(value) { seconds(value) }, 'a number of seconds, 0 or more'],
@@ -51,9 +50,9 @@ module Simpkv
       end
 
       def id(value)
-        return unless text(value) && value.valid_encoding? && !value.match?(/[[:cntrl:]]/)
+        return unless text(value) && value.valid_encoding? && !['.', '..'].include?(value)
 
-        value if (value.split('/', -1) & ['', '.', '..']).empty?
+        value unless value.match?(%r{[[:cntrl:]/]})
       end
 
       # As Puppet takes them.

@@ -2,6 +2,7 @@
 
 require 'simpkv/coercion'
 require 'simpkv/errors'
+require 'simpkv/isolation'
 require 'simpkv/options'
 require 'simpkv/spelling'
 
@@ -150,9 +151,10 @@ module Simpkv
       type = coerce(:string, chosen['type'], "'type' of simpkv backend '#{name}'")
       raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
 
-      settings = typed(chosen, name) if TYPES.key?(type)
+      settings = checked(chosen, name)
       refuse_case(settings, options) if type == 'ldap'
       refuse_clashes(backends)
+      refuse_nesting(settings, name, backends)
     end
 
     # The options of a backend of one of our types, converted, with the defaults of those that are absent. What is not
@@ -241,6 +243,20 @@ module Simpkv
           raise ConfigError, "simpkv configuration contains different backend configs for type=#{type} id=#{id}: " \
                              "'#{same.map(&:first).join("', '")}'"
         end
+      end
+
+      # As {typed}; of a third-party type only what is known of every type.
+      def checked(backend, name)
+        return typed(backend, name) if TYPES.key?(backend['type'])
+
+        backend.slice('type').merge('id' => coerce(:id, backend['id'], "'id' of simpkv backend '#{name}'"))
+      end
+
+      # One inside another would have its keys in an environment of that one.
+      def refuse_nesting(settings, name, backends)
+        others = backends.values.select { |other| complete?(other) && other['id'] != settings['id'] }
+        problem = Isolation.problem(settings['type'], settings) || Isolation.clash(settings, others)
+        raise ConfigError, "simpkv backend '#{name}': #{problem}" if problem
       end
 
       def refuse_case(settings, options)

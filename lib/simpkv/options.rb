@@ -102,7 +102,7 @@ module Simpkv
              absent: '`/var/simp/simpkv/file/<id>` if it exists, else `<vardir>/simp/simpkv/file/<id>` if it ' \
                      "exists, with puppetserver's vardir; else the first that can be made",
              errors: ['Unable to create configured root path', 'Unable to create default root path',
-                      'Cannot access root path',
+                      "the root folder '...' is inside that of another store", 'Cannot access root path',
                       "several folders could hold the keys of the file backend '...', which has no 'root_path'"]),
       option('lock_timeout_seconds', :seconds, 5, 'how long to wait for a key that another program has locked',
              errors: ['Timed out waiting for lock of key file'])
@@ -120,7 +120,8 @@ module Simpkv
              'there, and `get_or_create` what `ldap_uri` does not have',
              absent: 'as `ldap_uri`', errors: ["Invalid 'write_uri' configuration"]),
       option('base_dn', :string, 'ou=simpkv,o=puppet,dc=simp', 'the entry that holds all keys; it must exist',
-             errors: ['Plugin could not access ...: there is no such entry at ...']),
+             errors: ['Plugin could not access ...: there is no such entry at ...',
+                      "the base DN '...' is inside the tree of another store"]),
       option('admin_dn', :string, 'cn=Directory_Manager', 'as whom to bind', errors: ['Plugin could not access ...']),
       option('admin_pw_file', :path, nil,
              'the file with the password, of which one newline at its end is no part; without it, `ldapi://` binds ' \

@@ -25,7 +25,7 @@ module Simpkv
     #   Numeric, 5 unless given; for 'ldap': those of {Config::TYPES}, of which `ldap_uri` is needed, and `id`. Times in
     #   seconds are Numerics, URIs a String or an Array of them. `anonymous` (true): the store does not bind
     # @return [Store] use {#close} when it is no longer needed
-    # @raise [ConfigError] an option has the wrong type
+    # @raise [ConfigError] an option has the wrong type, or the store would be inside another one
     # @raise [InvalidError] unknown type or option, missing option
     # @raise [DeniedError, UnavailableError] the storage cannot be used
     # @example
@@ -42,6 +42,7 @@ module Simpkv
     def initialize(type, options)
       options = options.dup
       @type = type
+      refuse_nesting(options)
       timeout_name, usual = CALL_TIMEOUT.fetch(type, CALL_TIMEOUT['file'])
       @timeout_ms = milliseconds(timeout_name, options.delete(timeout_name) || usual)
       @location = options.values_at('root_path', 'base_dn', 'ldap_uri').flatten.compact.join(' ')
@@ -240,6 +241,16 @@ module Simpkv
     end
 
     private
+
+    # A store inside another one would have its keys among those of that one's environments.
+    def refuse_nesting(options)
+      if @type == 'ldap' && options['id'].to_s.include?('/')
+        raise ConfigError, "'id' of a store must be #{Coercion.needed(:id)}"
+      end
+
+      problem = Isolation.problem(@type, options)
+      raise ConfigError, problem if problem
+    end
 
     def milliseconds(name, seconds)
       unless seconds.is_a?(Numeric) && seconds.real? && seconds >= 0

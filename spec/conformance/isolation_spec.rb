@@ -102,3 +102,54 @@ Conformance.describe 'The keys of a backend, for another one with a similar id' 
     e.message
   end
 end
+
+# A catalog of another environment has options data of its own, which could name a place inside another store.
+Conformance.describe 'The keys of a backend, for another one whose options name a place inside it' do
+  before { put('globals/secret', 'planted') }
+
+  # What such a catalog is told about a global key, and whether it can write one.
+  def expect_refused(other, message)
+    in_environment('dev') do |dev|
+      options = { 'backends' => { 'default' => entry.merge(other) }, 'global' => true }
+      expect { dev.call('simpkv::get', 'secret', options) }.to raise_error(ArgumentError, message)
+      expect { dev.call('simpkv::put', 'secret', 1, {}, options) }.to raise_error(ArgumentError, message)
+    end
+    expect(get('globals/secret')['value']).to eq('planted')
+    expect(list('/')).to eq('keys' => {}, 'folders' => ['globals'])
+  end
+
+  # Over LDAP in the plain layout, and in files, the second read and wrote production's key.
+  it 'are out of reach of an id with a slash' do
+    ['conformance/globals', 'conformance/environments/production', 'a/b', '/conformance', 'conformance/',
+     '/'].each do |id|
+      expect_refused({ 'id' => id }, /simpkv Configuration Error.*'id' of simpkv backend 'default' must be a name: /)
+    end
+  end
+
+  it 'are out of reach of a base DN' do
+    next unless entry.key?('base_dn')
+
+    instance = "ou=conformance,ou=instances,#{entry['base_dn']}"
+    ['ou=production,ou=environments,', 'ou=globals,', 'OU=Environments , ', 'ou=a,organizationalUnitName="gl\\6fbals",',
+     '2.5.4.11=#0407676c6f62616c73,'].each do |inside|
+      expect_refused({ 'id' => 'other', 'base_dn' => "#{inside}#{instance}" }, /the base DN .* is inside the tree of/)
+    end
+  end
+
+  # It read and wrote production's key.
+  it 'are out of reach of a root folder' do
+    next unless entry.key?('root_path')
+
+    root = entry['root_path']
+    File.symlink(root, link = File.join(world.dir, 'link'))
+    ["#{root}/environments/production", "#{root}/globals/x", "#{root}//environments", "#{link}/environments/production",
+     "#{root}/none/../environments/production", "#{root}/none/deep/../../globals"].each do |path|
+      expect_refused({ 'id' => 'other', 'root_path' => path },
+                     /the root folder '.*' is inside that of another store, '/)
+      expect do
+        Simpkv::Store.open('file', 'root_path' => path)
+      end.to raise_error(Simpkv::ConfigError, /is inside that of/)
+    end
+    expect(Dir.children(root)).to contain_exactly('environments', 'globals')
+  end
+end

@@ -512,6 +512,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     if plugin_instances.key?(name)
       check_unchanged(name, backend) unless @configured[name] == backend
     else
+      check_apart(name, backend)
       plugin = configured_plugin(name, backend['type'], options)
       @configured[name] = Simpkv::Config.copy(backend)
       plugin_instances[name] = plugin
@@ -538,6 +539,12 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
     why = answer[:err_msg].to_s
     raise why.empty? ? 'configure failed and gave no reason' : why
+  end
+
+  # Whether a backend is neither inside another one that this catalog uses, nor around it.
+  def check_apart(name, backend)
+    problem = Simpkv::Isolation.clash(backend, @configured.values)
+    raise Simpkv::ConfigError, "simpkv backend #{name}: #{problem}" if problem
   end
 
   def check_unchanged(name, backend)
