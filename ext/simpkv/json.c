@@ -274,6 +274,33 @@ static VALUE read_string(const skv_json_reader *reader)
     return string;
 }
 
+/*
+ * While a String is read, no Ruby code may run that could change it. Nothing that the reader calls runs any, but for
+ * String#-@ in Rubies before 3.0, which have no function for that: there a frozen String with the same bytes is read.
+ */
+#ifdef HAVE_RB_ENC_INTERNED_STR
+static VALUE readable(VALUE string)
+{
+    StringValue(string);
+    return string;
+}
+
+static VALUE interned(VALUE string)
+{
+    return rb_str_to_interned_str(string);
+}
+#else
+static VALUE readable(VALUE string)
+{
+    return skv_rb_bytes(string);
+}
+
+static VALUE interned(VALUE string)
+{
+    return rb_funcall(string, rb_intern("-@"), 0);
+}
+#endif
+
 /* Frozen and the only one of its kind in the process, as JSON.parse makes them. */
 static VALUE read_name(const skv_json_reader *reader)
 {
@@ -281,7 +308,7 @@ static VALUE read_name(const skv_json_reader *reader)
     if (!reader->escaped)
         return rb_enc_interned_str(reader->text, (long)reader->len, rb_utf8_encoding());
 #endif
-    return rb_funcall(read_string(reader), rb_intern("-@"), 0);
+    return interned(read_string(reader));
 }
 
 /* By the conversion that JSON.parse uses. */
@@ -387,7 +414,7 @@ static VALUE parse(VALUE self, VALUE string)
     skv_json_reader reader;
     VALUE value = Qundef;
 
-    StringValue(string);
+    string = readable(string);
     if (holds_utf8(string)) {
         skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
         value = read_value(&reader, skv_json_read(&reader));
@@ -433,7 +460,7 @@ static VALUE plain_document(VALUE self, VALUE string)
     VALUE value = Qundef, metadata = Qnil, document = Qnil;
     skv_json_reader reader;
 
-    StringValue(string);
+    string = readable(string);
     /* What is encoded would be read in vain. */
     if (!holds_utf8(string) || memmem(RSTRING_PTR(string), (size_t)RSTRING_LEN(string), ENCODING, strlen(ENCODING)))
         return Qnil;

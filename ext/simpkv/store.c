@@ -124,7 +124,9 @@ static void call_unblock(void *cancel)
     skv_cancel_fire(cancel);
 }
 
-/* While other threads of Ruby live, nobody may tell the main thread of a signal. */
+/* Before Ruby 3.3, no thread may tell the main thread of a signal while other threads of Ruby live. This one reads a
+ * flag of its own thread, whose object the stack of call_body() keeps in place; thread.c of Ruby says of the function
+ * that it can be called without the GVL. */
 static int is_interrupted(void *thread)
 {
     return rb_thread_interrupted((VALUE)thread);

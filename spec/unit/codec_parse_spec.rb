@@ -3,6 +3,7 @@
 require 'json'
 require 'simpkv/json_reader'
 require 'simpkv/json_writer'
+require_relative '../support/another_ruby'
 require_relative '../support/json_values'
 
 # Simpkv::Native.parse answers what JSON.parse answers, or both refuse.
@@ -77,6 +78,30 @@ RSpec.describe 'Reading JSON' do
         end
         expect([document, outcome]).to eq([document, verdict])
       end
+    end
+
+    # String#-@, which a program can replace, was called for an escaped name. The reader went on in freed memory.
+    it 'reads the document as it was, even if Ruby code changes the String meanwhile' do
+      script = <<~'RUBY'
+        require 'simpkv'
+        document = %({"value":{"\\u0062":"#{'b' * 10_000}"},"metadata":{"\\u0063":"#{'c' * 10_000}"}})
+        readers = [->(text) { Simpkv::Native.parse(text).values_at('value', 'metadata') },
+                   ->(text) { Simpkv::Native.plain_document(text).values_at(:value, :metadata) }]
+        change = nil
+        String.prepend(Module.new { define_method(:-@) { change&.call && super() } })
+        readers.each do |reader|
+          given = document + ''
+          change = lambda do
+            given.clear
+            @others = Array.new(100) { 'x' * document.bytesize }
+          end
+          read = reader.call(given)
+          change = nil
+          puts read == [{ 'b' => 'b' * 10_000 }, { 'c' => 'c' * 10_000 }]
+        end
+      RUBY
+      output = IO.popen([*AnotherRuby.command('-e', script), { err: %i[child out] }], &:read)
+      expect(output.lines(chomp: true)).to eq(%w[true true])
     end
 
     it 'writes usual values natively' do
