@@ -15,18 +15,25 @@ typedef struct request {
     const unsigned char *id;
 } request;
 
+static size_t head_length(const unsigned char *bytes)
+{
+    return 2 + (bytes[1] & 0x80 ? bytes[1] & 0x7f : 0);
+}
+
+static size_t message_length(const unsigned char *bytes)
+{
+    size_t head = head_length(bytes), len = head == 2 ? bytes[1] : 0;
+
+    for (size_t i = 2; i < head; i++)
+        len = len << 8 | bytes[i];
+    return head + len;
+}
+
 static request parse(const unsigned char *bytes)
 {
-    size_t len = bytes[1], head = 2;
-    request r;
+    size_t head = head_length(bytes);
+    request r = {.len = message_length(bytes)};
 
-    if (len & 0x80) {
-        head += len & 0x7f;
-        len = 0;
-        for (size_t i = 2; i < head; i++)
-            len = len << 8 | bytes[i];
-    }
-    r.len = head + len;
     r.id_len = bytes[head + 1];
     r.id = bytes + head + 2;
     r.tag = r.id[r.id_len];
@@ -110,6 +117,14 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     }
 }
 
+/* Count a request, unless it has no answer: an unbind or an abandon. */
+static void count_request(proxy *p, unsigned char tag)
+{
+    pthread_mutex_lock(&p->lock);
+    p->requests += tag != 0x42 && tag != 0x50;
+    pthread_mutex_unlock(&p->lock);
+}
+
 /* Passes on what belongs to one request, and answers how much that was; 0 to break the connection. */
 static size_t pass_request(proxy_link *l, const unsigned char *bytes, size_t len)
 {
@@ -121,6 +136,7 @@ static size_t pass_request(proxy_link *l, const unsigned char *bytes, size_t len
     if (starts) {
         r = parse(bytes);
         l->left = r.len;
+        count_request(l->proxy, r.tag);
     }
     if (len > l->left)
         len = l->left;
@@ -149,53 +165,109 @@ static void hide(unsigned char *bytes, size_t len, const char *oid)
         found[strlen(oid) - 1] = '9';
 }
 
-static void turn(proxy_link *l, bool from_server)
-{
-    proxy *p = l->proxy;
-    int gather_ms;
-
-    pthread_mutex_lock(&p->lock);
-    p->turns += l->from_server != from_server;
-    l->from_server = from_server;
-    gather_ms = p->gather_ms;
-    pthread_mutex_unlock(&p->lock);
-    if (gather_ms > 0)
-        poll(NULL, 0, gather_ms);
-}
-
-void proxy_gather(proxy *p, int ms)
+void proxy_expect(proxy *p, const int *round_trips)
 {
     pthread_mutex_lock(&p->lock);
-    p->gather_ms = ms;
-    p->turns = 0;
+    p->round_trips = round_trips;
+    p->requests = p->answers = 0;
     pthread_mutex_unlock(&p->lock);
 }
 
-long proxy_turns(proxy *p)
+/* Return the number of requests of the round trips that are complete. The caller holds the lock. */
+static long answerable(const proxy *p)
 {
-    long turns;
+    long sum = 0;
+
+    for (const int *count = p->round_trips; *count > 0 && sum + *count <= p->requests; count++)
+        sum += *count;
+    return sum;
+}
+
+static bool expects(proxy *p)
+{
+    bool expects;
 
     pthread_mutex_lock(&p->lock);
-    turns = p->turns;
+    expects = p->round_trips != NULL;
     pthread_mutex_unlock(&p->lock);
-    return turns;
+    return expects;
+}
+
+static bool may_answer(proxy *p)
+{
+    bool may;
+
+    pthread_mutex_lock(&p->lock);
+    may = !p->round_trips || p->answers < answerable(p);
+    pthread_mutex_unlock(&p->lock);
+    return may;
+}
+
+bool proxy_was_met(proxy *p)
+{
+    long sum = 0;
+    bool met;
+
+    pthread_mutex_lock(&p->lock);
+    for (const int *count = p->round_trips; *count > 0; count++)
+        sum += *count;
+    met = p->requests == sum && p->answers == sum;
+    pthread_mutex_unlock(&p->lock);
+    return met;
+}
+
+/* Count an answer, unless it is followed by others: an entry, a reference, an intermediate response. */
+static void count_answer(proxy *p, unsigned char tag)
+{
+    pthread_mutex_lock(&p->lock);
+    p->answers += tag != 0x64 && tag != 0x73 && tag != 0x79;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Receive one whole message. Return its length, or 0 if the connection broke or the message is too large. */
+static size_t receive_message(int fd, unsigned char *bytes, size_t size)
+{
+    size_t head, len;
+
+    if (recv(fd, bytes, 2, MSG_WAITALL) != 2)
+        return 0;
+    head = head_length(bytes);
+    if (head > 2 && recv(fd, bytes + 2, head - 2, MSG_WAITALL) != (ssize_t)head - 2)
+        return 0;
+    len = message_length(bytes);
+    return len <= size && recv(fd, bytes + head, len - head, MSG_WAITALL) == (ssize_t)(len - head) ? len : 0;
+}
+
+static bool pass_one_answer(proxy_link *l, unsigned char *bytes, size_t size)
+{
+    size_t len = receive_message(l->server, bytes, size);
+
+    if (len == 0)
+        return false;
+    count_answer(l->proxy, parse(bytes).tag);
+    return send_all(l->client, bytes, len);
+}
+
+static bool pass_answers(proxy_link *l, unsigned char *bytes, size_t size)
+{
+    ssize_t len = recv(l->server, bytes, size, 0);
+
+    if (len > 0 && l->proxy->hide_assertion)
+        hide(bytes, (size_t)len, "1.3.6.1.1.12");
+    return len > 0 && send_all(l->client, bytes, (size_t)len);
 }
 
 static bool pump(proxy_link *l)
 {
     static _Thread_local unsigned char bytes[65536];
-    struct pollfd fds[] = {{.fd = l->client, .events = POLLIN}, {.fd = l->server, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = l->client, .events = POLLIN},
+                           {.fd = may_answer(l->proxy) ? l->server : -1, .events = POLLIN}};
     ssize_t len;
 
     if (poll(fds, 2, -1) < 0)
         return false;
-    turn(l, fds[1].revents != 0);
-    if (fds[1].revents) {
-        len = recv(l->server, bytes, sizeof bytes, 0);
-        if (len > 0 && l->proxy->hide_assertion)
-            hide(bytes, (size_t)len, "1.3.6.1.1.12");
-        return len > 0 && send_all(l->client, bytes, (size_t)len);
-    }
+    if (fds[1].revents)
+        return expects(l->proxy) ? pass_one_answer(l, bytes, sizeof bytes) : pass_answers(l, bytes, sizeof bytes);
     len = recv(l->client, bytes, sizeof bytes, 0);
     return len > 0 && pass_requests(l, bytes, (size_t)len);
 }

@@ -29,8 +29,7 @@ typedef struct proxy_link {
     struct proxy *proxy;
     pthread_t thread;
     int client, server;
-    size_t left;      /* bytes of the request that is passing */
-    bool from_server; /* who spoke last */
+    size_t left; /* bytes of the request that is passing */
 } proxy_link;
 
 typedef struct proxy {
@@ -43,9 +42,9 @@ typedef struct proxy {
     unsigned char tag;
     proxy_fault fault;
     int code, skip, times;
-    bool hide_assertion; /* from the root DSE; set before the first connection */
-    int gather_ms;       /* as if that far away: waits for all that is said in that time before it passes it on */
-    long turns;          /* how often the server had its say after the client, or the other way round */
+    bool hide_assertion;    /* from the root DSE; set before the first connection */
+    const int *round_trips; /* how many requests each has, and 0; NULL for no such limit */
+    long requests, answers; /* passed on since then */
 } proxy;
 
 /* Listens on a free port of loopback. */
@@ -57,9 +56,13 @@ void proxy_end(proxy *p);
 /* Does that to `times` requests with the tag, after letting `skip` of them pass. */
 void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times);
 
-/* Keeps what it passes on for so long, and counts the turns from now on. */
-void proxy_gather(proxy *p, int ms);
-long proxy_turns(proxy *p);
+/* From now on, holds the answers of each round trip until all of its requests have come. The numbers of requests end
+ * with 0, and must stay there. A client that waits for an answer before it has sent them, or sends more requests, gets
+ * none. With NULL, answers pass again as they come. */
+void proxy_expect(proxy *p, const int *round_trips);
+
+/* Return true if all of these requests have come and were answered. */
+bool proxy_was_met(proxy *p);
 
 /* How many requests proxies have done something to. */
 long proxy_faults(void);
