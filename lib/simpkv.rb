@@ -36,6 +36,7 @@ module Simpkv
   require 'simpkv/batch'
   require 'simpkv/codec'
   require 'simpkv/config'
+  require 'simpkv/deadline'
   require 'simpkv/default_root'
   require 'simpkv/environment_code'
   require 'simpkv/ldap_access'

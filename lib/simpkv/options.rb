@@ -125,7 +125,9 @@ module Simpkv
       option('admin_dn', :string, 'cn=Directory_Manager', 'as whom to bind', errors: ['Plugin could not access ...']),
       option('admin_pw_file', :path, nil,
              'the file with the password, of which one newline at its end is no part; without it, `ldapi://` binds ' \
-             'as the local user',
+             'as the local user. After a refused bind the next one waits for 10 s, doubling to 60 s, lest the ' \
+             'account be locked; a changed file ends that, and so does `simpkv ping`, run by the owner of the file, ' \
+             'when the server accepts the password',
              absent: 'required, but for `ldapi://`',
              errors: ["Plugin missing 'admin_pw_file' configuration",
                       "Configured 'admin_pw_file' ... does not exist"]),
@@ -153,8 +155,11 @@ module Simpkv
       option('connect_timeout_seconds', :duration, 5, 'how long to wait for a connection to one server',
              errors: ['timed out while ...']),
       option('operation_timeout_seconds', :duration, 30,
-             'how long a call may take; for `list`, `tree` and `deletetree`, each round trip',
-             errors: ["no answer in time ('operation_timeout_seconds')"]),
+             'how long `get`, `put`, `exists` and `delete` may take, with the look at the base entry in the first ' \
+             'call of a catalog; for `get_or_create`, each of its two steps; for `list`, `tree`, `deletetree`, ' \
+             '`get_many` and `put_many`, each round trip',
+             errors: ["no answer in time ('operation_timeout_seconds')",
+                      "no time is left of 'operation_timeout_seconds'"]),
       option('pool_size', :pool_size, 8, 'how many connections a process has to one place at once'),
       option('pool_timeout_seconds', :seconds, 5, 'how long to wait for one of them',
              errors: ["connections were in use for the whole time of waiting: raise 'pool_size' or " \

@@ -60,7 +60,7 @@ module Simpkv
     # @raise [NotFoundError, IsFolderError]
     # @raise [TimeoutError] another process kept the key locked, or the server did not answer in time: as for all calls
     def get(key, latest: false)
-      @native.get(key, latest, @timeout_ms)
+      @native.get(key, latest, call_timeout)
     end
 
     # Whether there is a key or a folder of that name.
@@ -78,7 +78,7 @@ module Simpkv
     # @return [:key, :folder, nil]
     # @raise [DeniedError] it cannot be determined
     def kind(key)
-      @native.kind(key, @timeout_ms)
+      @native.kind(key, call_timeout)
     end
 
     # Stores a document, with the folders that it needs. Writes nothing when the stored document says the same already.
@@ -100,7 +100,7 @@ module Simpkv
     # @raise [TimeoutError] another process kept the key locked; the directory did not answer
     # @raise [UnavailableError] the storage cannot be used; or, with a condition, nobody can tell whether it was written
     def put(key, document, condition: :any, expect: nil, alike: false)
-      @native.put(key, document, condition, expect, alike, @timeout_ms)
+      @native.put(key, document, condition, expect, alike, call_timeout)
     end
 
     # Stores many documents, each as {#put} would, in a directory at a fraction of the time: on one connection, without
@@ -140,7 +140,7 @@ module Simpkv
     # @raise [IsFolderError]
     # @raise [TimeoutError] another process kept the key locked
     def delete(key)
-      @native.delete(key, @timeout_ms)
+      @native.delete(key, call_timeout)
     end
 
     # Deletes a folder with all that is below it. `globals` and `environments` themselves stay, empty.
@@ -250,6 +250,11 @@ module Simpkv
 
       problem = Isolation.problem(@type, options)
       raise ConfigError, problem if problem
+    end
+
+    # The time of a call that the option bounds as a whole.
+    def call_timeout
+      @type == 'ldap' ? Deadline.left(@timeout_ms) : @timeout_ms
     end
 
     def milliseconds(name, seconds)

@@ -268,10 +268,14 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     nil
   end
 
-  # Yields what calls the plugin of the chosen backend.
+  # Yields what calls the plugin of the chosen backend. What it asks shares one deadline with its configuration.
   def reply(options, failed)
-    caller = caller_for(options)
-    { result: yield(caller), err_msg: nil }
+    caller = nil
+    result = Simpkv::Deadline.shared do
+      caller = caller_for(options)
+      yield(caller)
+    end
+    { result: result, err_msg: nil }
   rescue Simpkv::ConfigError
     raise
   rescue StandardError, SystemStackError => e

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # One function call may ask a directory several times: whether the base entry is there, for what is stored, to write,
+  # and after a lost answer again. These operations share one `operation_timeout_seconds`.
+  module Deadline
+    BEGAN = :simpkv_deadline_began
+    private_constant :BEGAN
+
+    class << self
+      # Runs a block whose operations on directories share the time from now on. A block inside such a block shares the
+      # time of the outer one.
+      #
+      # @return [Object] what the block returns
+      def shared
+        return yield if Thread.current[BEGAN]
+
+        begin
+          Thread.current[BEGAN] = now
+          yield
+        ensure
+          Thread.current[BEGAN] = nil
+        end
+      end
+
+      # @param timeout_ms [Integer] how long an operation may take by itself
+      # @return [Integer] how long it may take here
+      # @raise [TimeoutError] the operations before it took all the time
+      def left(timeout_ms)
+        began = Thread.current[BEGAN]
+        return timeout_ms unless began
+
+        left = timeout_ms - (now - began)
+        return left if left.positive?
+
+        raise TimeoutError, "no time is left of 'operation_timeout_seconds': the steps before took all of it"
+      end
+
+      private
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC, :millisecond)
+      end
+    end
+  end
+end
