@@ -36,7 +36,13 @@ module Simpkv
       words = ['ldapsearch', '-LLL', *('-ZZ' if starttls?(settings)), '-H', settings['ldap_uri'],
                *identity(settings, password), '-b', settings['base_dn'], '-s', 'base', '1.1']
       cut = ["head -c -#{newline}", quoted(settings['admin_pw_file']), '|'] unless newline.zero?
-      [*cut, *tls_variables(settings), *words.map { |word| quoted(word) }].join(' ')
+      [*cut, *tls_variables(settings), shell(words)].join(' ')
+    end
+
+    # @param words [Array<String>]
+    # @return [String] a command line of them, quoted where a shell needs that
+    def self.shell(words)
+      words.map { |word| quoted(word) }.join(' ')
     end
 
     class << self

@@ -2,18 +2,21 @@
 
 require_relative '../support/command'
 require_relative '../support/ds389'
+require_relative '../support/processes'
 require_relative '../support/slapd'
+require 'simpkv/cli'
 
 # What `simpkv doctor` finds, and says to do about it.
 RSpec.describe 'simpkv doctor' do
   include_context 'with the command'
 
+  # @param user [String] who else must be able to use the backend; for root nothing is checked
   # @return [Array<Hash>] its findings that are not ok
-  def findings(*arguments)
-    outcome = simpkv('doctor', '-o', 'json', *arguments)
-    expect(outcome.err).to eq('')
+  def findings(*arguments, user: 'root')
+    outcome = simpkv('doctor', '-o', 'json', '--user', user, *arguments)
     all = JSON.parse(outcome.out)
-    expect(outcome.code).to eq(all.any? { |finding| finding['state'] == 'problem' } ? 69 : 0)
+    code = all.any? { |finding| finding['state'] == 'problem' } ? 69 : 0
+    expect(outcome).to have_attributes(err: '', code: code)
     expect(outcome.out).not_to include(DirectoryServer::PASSWORD)
     all.reject { |finding| finding['state'] == 'ok' }
   end
@@ -81,7 +84,65 @@ RSpec.describe 'simpkv doctor' do
     it 'names files that no key can be called' do
       simpkv!('init')
       File.write(File.join(root, 'globals', "lat\xE9".b), '{"value":1}')
-      expect(findings).to contain_exactly(problem("key 'globals/lat\\xE9'", /no key can be called that/, /delete it/))
+      expect(findings).to contain_exactly(
+        problem("key 'globals/lat\\xE9'", /no key can be called that/, /delete it: by hand/),
+        problem('reading', /1 of 1 key cannot be read/, /delete/)
+      )
+    end
+
+    # Nothing was said of them.
+    it 'names keys whose documents are empty or corrupt, without a word of them, and how to delete them' do
+      %w[good app1/cut].each { |key| simpkv!('put', key, 'pl4nted') }
+      simpkv!('put', '-g', 'empty', 'x')
+      File.write(File.join(root, 'globals/empty'), '')
+      File.write(File.join(root, 'environments/production/app1/cut'), '{"value":"pl4nted')
+      found = findings
+      expect(found).to contain_exactly(
+        problem("key 'globals/empty'", /empty/, /simpkv rm -g empty, or by hand$/),
+        problem("key 'environments/production/app1/cut'", /corrupt \(17 bytes\)/,
+                %r{simpkv rm -e production app1/cut,}),
+        problem('reading', /2 of 3 keys cannot be read/, /mend/)
+      )
+      expect(found.to_s).not_to include('pl4nted')
+      found.first(2).each { |finding| simpkv!(*finding['fix'][/simpkv (rm .*), or by hand/, 1].split) }
+      expect(findings).to eq([])
+    end
+
+    it 'names ten of many keys that cannot be read, and counts them all' do
+      simpkv!('init')
+      12.times { |number| File.write(File.join(root, 'globals', "k#{number}"), '') }
+      found = findings
+      expect(found.length).to eq(11)
+      expect(found.last)
+        .to problem('reading', /12 of 12 keys cannot be read, of which 10 of each kind are named/, /mend/)
+    end
+
+    # It said 'ok folder', and below that 'PROBLEM folder'.
+    it 'does not call a folder well that cannot be used' do
+      simpkv!('init')
+      FileUtils.rm_r(File.join(root, 'globals'))
+      File.write(File.join(root, 'globals'), '')
+      outcome = simpkv('doctor')
+      expect(outcome.out).to match(/^PROBLEM +(folder|reading)/)
+      expect(outcome.out.lines.grep(/folder:/).length).to eq(1)
+    end
+
+    # It said: run as the user whose keys these are.
+    it 'says what to do about a file system that is mounted read-only' do
+      simpkv!('put', 'a', 'x')
+      read_only(root) do
+        expect(findings).to contain_exactly(problem('writing', /Read-only file system/, /mount .*#{root} for writing/))
+        expect(findings('--read-only').map { |finding| finding['state'] }).to eq(['unknown'])
+      end
+    end
+
+    # Mounts the folder on itself, read-only.
+    def read_only(folder)
+      system('mount', '--bind', folder, folder, exception: true)
+      system('mount', '-o', 'remount,bind,ro', folder, exception: true)
+      yield
+    ensure
+      system('umount', folder)
     end
 
     it 'stores nothing with --read-only' do
@@ -97,6 +158,7 @@ RSpec.describe 'simpkv doctor' do
       # @param options [Hash] of the server
       # @yield while it runs
       def at(type, **options)
+        options[:more] = "database config\nrootdn \"#{Slapd::ROOT_DN}\"" if type == Slapd
         type.run(layout: 'plain', limits: true, **options) do |server|
           backends['default'] = { 'type' => 'ldap' }.merge(server.options)
           yield server
@@ -105,6 +167,41 @@ RSpec.describe 'simpkv doctor' do
 
       def also(options)
         backends['default'].merge!(options)
+      end
+
+      # Has the server refer each change to its supplier.
+      def refer(server, supplier)
+        server.modify(server.is_a?(Slapd) ? <<~SLAPD : <<~DS389)
+          dn: olcDatabase={1}mdb,cn=config
+          changetype: modify
+          add: olcSyncrepl
+          olcSyncrepl: rid=1 provider=ldap://127.0.0.1:1 searchbase="dc=simp" bindmethod=simple retry="3600 +"
+          -
+          add: olcUpdateRef
+          olcUpdateRef: #{supplier}
+        SLAPD
+          dn: cn="dc=simp",cn=mapping tree,cn=config
+          changetype: modify
+          replace: nsslapd-referral
+          nsslapd-referral: #{supplier}/dc%3Dsimp
+          -
+          replace: nsslapd-state
+          nsslapd-state: referral on update
+        DS389
+        server.restart if server.is_a?(Ds389)
+      end
+
+      # Lets clients read that have not bound.
+      def allow_anybody(server, attributes: %w[*])
+        if server.is_a?(Slapd)
+          attributes = attributes.first == '*' ? '' : " attrs=entry,children,#{attributes.join(',')}"
+          server.modify("dn: olcDatabase={1}mdb,cn=config\nchangetype: modify\nadd: olcAccess\nolcAccess: {0}to " \
+                        "dn.subtree=#{DirectoryServer::BASE_DN}#{attributes} by anonymous read by * break\n")
+        else
+          server.modify("dn: #{DirectoryServer::BASE_DN}\nchangetype: modify\nadd: aci\naci: (targetattr=\"" \
+                        "#{attributes.join(' || ')}\")(version 3.0; acl \"anybody\"; allow (read, search) " \
+                        "userdn=\"ldap:///anyone\";)\n")
+        end
       end
 
       it 'finds that there is no server' do
@@ -131,13 +228,59 @@ RSpec.describe 'simpkv doctor' do
       it 'finds that there is no base entry' do
         at(type) do
           also('base_dn' => 'ou=elsewhere,dc=simp')
-          expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/, /simpkv init/))
+          expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/, /simpkv init --only base --as/))
+        end
+      end
+
+      # It said that 'simpkv init' makes it.
+      it 'finds that the base DN lies in no suffix of the server' do
+        at(type) do
+          also('base_dn' => 'ou=simpkv,dc=other')
+          expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/,
+                                                      /correct 'base_dn': the server holds dc=simp only/))
+        end
+      end
+
+      it 'finds that the server carries the schema of the other layout' do
+        at(type, layout: 'hex') do
+          also('layout' => 'plain')
+          expect(findings).to contain_exactly(problem('schema', /no simpkvKey/, /set 'layout: hex'/))
         end
       end
 
       it 'finds that there are no rights' do
         at(type, access: 'read') do
-          expect(findings.last).to problem('rights', /access/i, /let cn=simpkv,dc=simp write below/)
+          expect(findings.last).to problem('rights', /access/i, /let cn=simpkv,dc=simp write below.* --form access$/)
+        end
+      end
+
+      # It asked for rights.
+      it 'finds that the server is a replica, and names its supplier' do
+        at(type) do |server|
+          refer(server, 'ldap://supplier.example.com:1389')
+          expect(findings.last).to problem('rights', /refers to/,
+                                           %r{set 'write_uri' .* 'default': ldap://supplier.example.com:1389,})
+        end
+      end
+
+      # Nothing was said of it.
+      it 'finds that anybody may read keys, whether or not there are keys yet' do
+        at(type) do |server|
+          allow_anybody(server)
+          expected = problem('anonymous access', %r{may read keys, such as 'globals/simpkv-doctor-\w+/key'},
+                             /rule|ACI/)
+          expect(findings('--list-size', '1')).to contain_exactly(expected)
+          simpkv!('put', 'app1/token', 'x')
+          expect(findings('--read-only'))
+            .to include(problem('anonymous access', %r{'environments/production/app1/token'}, /rule|ACI/))
+        end
+      end
+
+      it 'finds that anybody may see the names of keys' do
+        at(type) do |server|
+          simpkv!('put', 'app1/token', 'x')
+          allow_anybody(server, attributes: %w[objectClass ou simpkvKey])
+          expect(findings('--read-only')).to include(problem('anonymous access', %r{see the names .*app1/token'}, /./))
         end
       end
 
@@ -171,10 +314,95 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
+      # The file is root's: everything worked for root, and nothing for puppetserver.
+      it 'finds that the user of puppetserver cannot read the password, and how to mend that' do
+        at(type) do |server|
+          2.times do |number|
+            closed = [server.folder, server.password_file][number]
+            found = findings('--list-size', '1', user: 'nobody')
+            expect(found).to contain_exactly(warning('file', /#{server.password_file} cannot be read by .* nobody/,
+                                                     /chgrp nogroup #{closed} && chmod/))
+            system(found.first['fix'][/chgrp .*/], exception: true)
+          end
+          expect(findings('--list-size', '1', user: 'nobody')).to eq([])
+        end
+      end
+
+      # It said 'chmod o=', which shut puppetserver out.
+      it 'closes a password file to others so that the user of puppetserver can still read it' do
+        at(type) do |server|
+          File.chmod(0o711, server.folder)
+          File.chmod(0o644, server.password_file)
+          found = findings('--list-size', '1', user: 'nobody')
+          expect(found).to contain_exactly(warning('file', /open to every local user/, /chgrp nogroup/))
+          system(found.first['fix'], exception: true)
+          expect(findings('--list-size', '1', user: 'nobody')).to eq([])
+        end
+      end
+
       it 'finds a limit that would cut lists' do
         at(type, limits: false) do
-          expect(findings.last).to problem('limits', /limit/, /schema.*limits/)
+          expect(findings.last).to problem('limits', /limit/, /simpkv schema --server \w+ --form limits/)
         end
+      end
+    end
+  end
+
+  # They were 'unknown' to an identity that may see an index, and the advice for one that may not was a file's name.
+  describe 'the indexes of 389-DS' do
+    def index_findings(server, more = {})
+      backends['default'] = { 'type' => 'ldap' }.merge(server.options(more))
+      File.write(config, { 'backends' => backends }.to_yaml)
+      findings('--read-only').select { |finding| finding['what'] == 'indexes' }
+    end
+
+    %w[plain hex].each do |layout|
+      it "are found as far as the identity may see them, layout #{layout}" do
+        Ds389.run(layout: layout) do |server|
+          as_root = { 'admin_dn' => Ds389::ROOT_DN }
+          expect([{}, as_root].map { |more| index_findings(server, more) })
+            .to all(match([warning('indexes', /none for simpkv/, /schema --server 389ds --form limits( |$)/)]))
+          *indexes, access = Ds389.limits(layout).split(/^(?=dn: cn=config$)/)
+          server.modify(indexes.join)
+          hidden = include('state' => 'unknown', 'why' => /may not look at them/,
+                           'fix' => /ldapsearch .* 'cn=index,cn=userRoot.*--form limits/)
+          expect([{}, as_root].map { |more| index_findings(server, more) }).to match([[hidden], []])
+          server.modify(access)
+          expect(index_findings(server)).to eq([])
+        end
+      end
+    end
+
+    it 'are unknown to an identity that cannot see the name of the database' do
+      stub_const('Ds389::BACKEND', 'site')
+      Ds389.run do |server|
+        expect(index_findings(server)).to match([include('state' => 'unknown')])
+        expect(index_findings(server, 'admin_dn' => Ds389::ROOT_DN))
+          .to match([warning('indexes', /none for simpkvKey/, /--form limits --database site$/)])
+      end
+    end
+  end
+
+  describe 'of a user who cannot read the password file', needs: :fork do
+    include Processes
+
+    # It said: correct 'admin_dn', or the password.
+    it 'says so, and whom to let read it' do
+      Slapd.run(layout: 'plain') do |server|
+        backends['default'] = { 'type' => 'ldap' }.merge(server.options)
+        output = File.join(folder, 'output')
+        [folder, server.folder].each { |each| File.chmod(0o711, each) }
+        [config, output].each { |file| File.write(file, File.exist?(file) ? File.read(file) : '') }
+        File.chmod(0o666, output)
+        File.chmod(0o644, config)
+        Simpkv::Cli.command('doctor')
+        require 'simpkv/cli/directory_examination'
+        as_nobody do
+          $stdout.reopen(output)
+          Simpkv::Cli.run(['doctor', '-c', config]) == 69
+        end
+        expect(File.read(output)).to match(/^PROBLEM +configuration: .*#{server.password_file} cannot be read by/)
+          .and match(/-> let that user read it/)
       end
     end
   end

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/examination'
+require 'simpkv/cli/anonymous_access'
+require 'simpkv/cli/directory_remedies'
 require 'simpkv/cli/directory_schema'
 
 module Simpkv
@@ -19,20 +21,41 @@ module Simpkv
         return unless usable? && reachable?
 
         look_at_tls
-        return unless base? && schema?
-
-        look_for_leftovers
-        look_at_keys
-        look_at_indexes
-        @write ? try_writing : findings.unknown('rights and limits', 'not tried (--read-only)')
+        look_at_contents if base? && schema?
       end
 
       private
 
+      def look_at_contents
+        look_for_leftovers
+        look_at_keys
+        look_at_indexes
+        look_at_anonymous_access(samples) if samples.any? || !@write
+        @write ? try_writing : findings.unknown('rights and limits', 'not tried (--read-only)')
+      end
+
+      def remedies
+        @remedies ||= DirectoryRemedies.new(backend, method(:simpkv))
+      end
+
       def look_at_files
         LdapAccess.warnings(settings).each do |warning|
-          what, fix = warning.split(': ', 2)
-          findings.warning('file', what, fix || "take the others' rights: chmod o-rwx")
+          why, fix = warning.split(': ', 2)
+          findings.warning('file', why, @user ? remedies.sharing(why[/'(\w+)'/, 1], @user) : fix)
+        end
+        look_at_files_of_user if @user
+      end
+
+      # What root can read may be closed to puppetserver.
+      def look_at_files_of_user
+        %w[admin_pw_file tls_cacert tls_cert tls_key].select { |name| settings[name] && File.exist?(settings[name]) }
+                                                     .each do |name|
+          obstacle = @user.obstacle(settings[name])
+          next unless obstacle
+
+          findings.warning('file', "'#{name}' #{settings[name]} cannot be read by the user #{@user.name}" \
+                                   "#{" (#{obstacle} is closed)" if obstacle != settings[name]}",
+                           remedies.opening(name, obstacle, @user))
         end
       end
 
@@ -40,7 +63,7 @@ module Simpkv
         problem = LdapAccess.problem(settings)
         return findings.ok('configuration', "#{settings['base_dn']} as #{backend.identity}") unless problem
 
-        findings.problem('configuration', problem, "correct the options of backend '#{backend.name}'")
+        findings.problem('configuration', problem, remedies.for_options(problem))
       end
 
       # Every server by itself: a store would quietly use another one.
@@ -58,22 +81,11 @@ module Simpkv
         # It answers: what it denies is looked at below.
         return findings.ok('connecting', "#{uri} answers") if e.message.include?('shows no such entry')
 
-        findings.problem('connecting', e.message, advice(e.message))
+        findings.problem('connecting', e.message, remedies.for_connecting(e.message))
       rescue Simpkv::Error => e
-        findings.problem('connecting', e.message, advice(e.message))
+        findings.problem('connecting', e.message, remedies.for_connecting(e.message))
       ensure
         store&.close
-      end
-
-      ADVICE = {
-        /certificate|TLS|handshake/i => "mend the server's certificate, or correct 'tls_cacert'",
-        /credentials|password|admin_dn/i => "correct 'admin_dn', or the password in 'admin_pw_file'"
-      }.freeze
-      private_constant :ADVICE
-
-      def advice(why)
-        ADVICE.find { |pattern, _| pattern.match?(why) }&.last ||
-          "start the server, or correct 'ldap_uri'; by hand: #{LdapAccess.command(settings)}"
       end
 
       def look_at_tls
@@ -108,11 +120,10 @@ module Simpkv
       def base?
         return findings.ok('base entry', settings['base_dn']) if backend.store(base: false).exist?('')
 
-        who = backend.identity
-        findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{who} may not see it",
-                         "'simpkv init' makes it (or schema/base.ldif); give #{who} rights; or correct 'base_dn'")
+        findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.identity} may not see " \
+                                       'it', remedies.for_base(schema))
       rescue Simpkv::Error => e
-        findings.problem('base entry', e.message, "'simpkv init' makes it; or give #{backend.identity} rights there")
+        findings.problem('base entry', e.message, remedies.for_base(schema))
       end
 
       def schema?
@@ -121,26 +132,38 @@ module Simpkv
         return findings.ok('schema', "#{layout}, on #{schema.product}") if missing.empty?
 
         findings.problem('schema', "the server has no #{missing.join(', ')}, which 'layout: #{layout}' needs",
-                         "'simpkv init' loads it where it may; else by hand: simpkv schema --server " \
-                         "#{schema.server} --layout #{layout}")
+                         remedies.for_schema(schema))
       rescue Simpkv::Error => e
         findings.unknown('schema', e.message, 'storing a key will tell')
       end
 
       def schema
-        @schema ||= DirectorySchema.new(backend.store, settings['layout'])
+        @schema ||= DirectorySchema.new(backend.store(base: false), settings['layout'])
       end
 
       def look_at_indexes
         return unless schema.server == '389ds'
 
-        names = DirectorySchema.attributes_to_index(settings['layout'])
-        missing = names.reject { |name| schema.indexed?(name, 'userRoot') }
+        missing = schema.unindexed(settings['base_dn'])
         return findings.ok('indexes') if missing.empty?
 
-        findings.warning('indexes', "none for #{missing.join(', ')}", 'schema/389ds/limits.ldif makes them')
+        findings.warning('indexes', "none for #{missing.join(', ')}", remedies.for_indexes(schema))
       rescue Simpkv::Error
-        findings.unknown('indexes', "#{backend.identity} may not look at them", 'see schema/389ds/limits.ldif')
+        findings.unknown('indexes', "#{backend.identity} may not look at them", remedies.for_hidden_indexes(schema))
+      end
+
+      # @param paths [Array<String>] of keys that are stored
+      def look_at_anonymous_access(paths)
+        anonymous = AnonymousAccess.new(backend)
+        allowed = anonymous.to(paths)
+        return findings.ok('anonymous access', paths.any? ? 'none' : 'there is no key to try it with') unless allowed
+
+        findings.problem('anonymous access', "anybody may #{allowed}, without a password",
+                         remedies.for_anonymous_access(schema))
+      rescue Simpkv::Error => e
+        findings.unknown('anonymous access', e.message)
+      ensure
+        anonymous&.close
       end
 
       def try_writing
@@ -148,24 +171,28 @@ module Simpkv
           backend.store.put("#{folder}/key", Codec.encode('x'))
           backend.store.get("#{folder}/key")
           findings.ok('rights', "#{backend.identity} may store, read and delete keys")
+          look_at_anonymous_access(["#{folder}/key"]) if samples.empty?
           try_listing("#{folder}/list", paths)
         end
       rescue Simpkv::Error => e
-        findings.problem('rights', e.message, "let #{backend.identity} write below #{settings['base_dn']}: the " \
-                                              'README has the rules for both servers')
+        findings.problem('rights', e.message, remedies.for_writing(e.message, schema))
       end
 
       # Whether a folder is listed that is larger than a server lists for just anybody.
       def try_listing(folder, paths)
-        size = @size || (USUAL_LIMIT.fetch(schema.server) + 1)
+        size = list_size
         paths.concat(Array.new(size) { |number| "#{folder}/k#{number}" })
         fill(paths)
         found = backend.store.list(folder) { nil }[:keys].length
         return findings.ok('limits', "a folder of #{size} keys is listed") if found == size
 
-        findings.problem('limits', "of #{size} keys only #{found} are listed", limits_fix)
+        findings.problem('limits', "of #{size} keys only #{found} are listed", remedies.for_limits(schema))
       rescue Simpkv::Error => e
-        findings.problem('limits', e.message, limits_fix)
+        findings.problem('limits', e.message, remedies.for_limits(schema))
+      end
+
+      def list_size
+        @size || (USUAL_LIMIT.fetch(schema.server) + 1)
       end
 
       def fill(paths)
@@ -174,11 +201,6 @@ module Simpkv
           failed = backend.store.put_many(some.to_h { |path| [path, document] }).values.grep(Simpkv::Error)
           raise failed.first if failed.any?
         end
-      end
-
-      def limits_fix
-        file = schema.server == '389ds' ? 'schema/389ds/limits.ldif' : 'schema/openldap/limits.conf'
-        "lift the limits for #{backend.identity}: #{file} (simpkv schema --server #{schema.server} --form limits)"
       end
     end
   end

@@ -28,7 +28,9 @@ module Simpkv
         'hex' => { 'attributeTypes' => %w[simpkvHexId simpkvId simpkvJsonValue],
                    'objectClasses' => %w[simpkvEntry simpkvFolder] }
       }.freeze
-      private_constant :FOLDER, :FILES, :LAYOUTS, :NEEDED
+      # What dscreate calls a database of 389-DS.
+      USUAL_DATABASE = 'userRoot'
+      private_constant :FOLDER, :FILES, :LAYOUTS, :NEEDED, :USUAL_DATABASE
 
       # @param server [String] `openldap` or `389ds`
       # @param layout [String] `plain` or `hex`
@@ -115,27 +117,57 @@ module Simpkv
         "cn=index,cn=#{database},cn=ldbm database,cn=plugins,cn=config"
       end
 
-      # @param attribute [String]
-      # @param database [String] of 389-DS
-      # @return [Boolean] whether it has an index of the attribute
+      # @param base_dn [String]
+      # @return [Array<String>] the attributes of which 389-DS has no index and should have one
       # @raise [DeniedError] the identity may not see indexes
-      def indexed?(attribute, database)
-        @store.read_entry("cn=#{attribute},#{self.class.indexes_dn(database)}", ['objectClass']) && true
+      def unindexed(base_dn)
+        indexes = self.class.indexes_dn(database(base_dn))
+        missing = self.class.attributes_to_index(@layout).reject { |attribute| entry?("cn=#{attribute},#{indexes}") }
+        raise DeniedError, 'the name of the database cannot be seen' if missing.any? && !index_folder?(indexes)
+
+        missing
+      end
+
+      # @param base_dn [String]
+      # @return [String] what 389-DS calls the database that holds the entry; its usual name if the identity may not see
+      #   that
+      def database(base_dn)
+        suffix = suffix_of(base_dn)
+        return USUAL_DATABASE unless suffix
+
+        entry = @store.read_entry("cn=#{suffix.gsub(/[=,]/) { |letter| "\\#{letter}" }},cn=mapping tree,cn=config",
+                                  ['nsslapd-backend'])
+        values(entry, 'nsslapd-backend').first || USUAL_DATABASE
+      rescue NotFoundError, DeniedError
+        USUAL_DATABASE
+      end
+
+      # @param dn [String]
+      # @return [String, nil] the suffix of the server's databases that the DN lies in
+      def suffix_of(dn)
+        suffixes.select { |suffix| ",#{normalized(dn)}".end_with?(",#{normalized(suffix)}") }.max_by(&:length)
+      end
+
+      private
+
+      # @return [Boolean] whether 389-DS has that entry, even if it hides it, which it does with another answer
+      def index_folder?(dn)
+        entry?(dn)
+      rescue DeniedError
+        true
+      end
+
+      # Attributes may be hidden, and the entry be seen.
+      def entry?(dn)
+        @store.read_entry(dn, ['objectClass']) && true
       rescue NotFoundError
         false
       end
 
-      # @param suffix [String]
-      # @return [String, nil] what 389-DS calls the database of the suffix; nil if the identity may not see that
-      def database(suffix)
-        entry = @store.read_entry("cn=#{suffix.gsub(/[=,]/) { |letter| "\\#{letter}" }},cn=mapping tree,cn=config",
-                                  ['nsslapd-backend'])
-        values(entry, 'nsslapd-backend').first
-      rescue NotFoundError, DeniedError
-        nil
+      # Of the names that simpkv and servers write: without spaces around commas and equals signs.
+      def normalized(dn)
+        dn.downcase.gsub(/\s*(?<!\\)([,=])\s*/, '\1')
       end
-
-      private
 
       def root
         @root ||= @store.read_entry('', %w[vendorName vendorVersion subschemaSubentry namingContexts])

@@ -11,23 +11,40 @@ module Simpkv
       # The name of the folder in which keys are stored to see whether that works; a word of chance follows.
       SCRATCH = 'simpkv-doctor-'
 
+      # How many keys that cannot be read are named.
+      NAMED = 10
+      # How many of the other keys are remembered, for further looks at them.
+      SAMPLES = 3
+      private_constant :NAMED, :SAMPLES
+
       # @param backend [Backend]
       # @param findings [Findings] to be filled
+      # @param simpkv [String] the command line that leads to this backend, without a command: `simpkv -b site`
       # @param write [Boolean] whether keys of its own may be stored, and deleted again
       # @param size [Integer, nil] how many keys a list is to hold; nil for what suits the server
-      def initialize(backend, findings, write: true, size: nil)
+      # @param user [OtherUser, nil] who else must be able to use the backend
+      def initialize(backend, findings, simpkv: 'simpkv', write: true, size: nil, user: nil)
         @backend = backend
         @findings = findings
+        @simpkv = simpkv
         @write = write
         @size = size
+        @user = user
+        @samples = []
       end
 
       private
 
-      attr_reader :backend, :findings
+      attr_reader :backend, :findings, :samples
 
       def settings
         backend.settings
+      end
+
+      # @param arguments [Array<String>]
+      # @return [String] a command that a shell takes
+      def simpkv(*arguments)
+        "#{@simpkv} #{LdapAccess.shell(arguments)}"
       end
 
       # Stores, reads, lists and deletes keys of its own.
@@ -50,7 +67,8 @@ module Simpkv
           paths.each { |path| backend.store.delete(path) }
           backend.store.deletetree(folder)
         rescue Simpkv::Error => e
-          findings.warning('cleaning up', e.message, "delete '#{folder}': simpkv rm -gr #{File.basename(folder)}")
+          name = File.basename(folder)
+          findings.warning('cleaning up', e.message, "delete '#{folder}': #{simpkv('rm', '-gr', name)}")
         end
       end
 
@@ -58,24 +76,68 @@ module Simpkv
       def look_for_leftovers
         names = backend.store.list('globals') { nil }[:folders].grep(/\A#{SCRATCH}[0-9a-f]{8}\z/)
         names.each do |name|
-          findings.warning('leftovers', "globals/#{name}", "unless another doctor is at work: simpkv rm -gr #{name}")
+          findings.warning('leftovers', "globals/#{name}",
+                           "unless another doctor is at work: #{simpkv('rm', '-gr', name)}")
         end
       rescue Simpkv::Error
         nil # There are no global keys; or what is wrong shows elsewhere.
       end
 
-      # Whether everything can be listed.
+      # Reads every key, to see whether functions can.
       def look_at_keys
         errors = {}
+        faults = {}
         count = 0
-        folders = Walk.new(backend.store).each(Walk::ROOTS, errors) { count += 1 }
-        errors.sort.first(10).each do |path, why|
-          findings.problem("key '#{path}'", why, 'see what it is, and delete it: simpkv rm, or by hand')
+        folders = Walk.new(backend.store).each(Walk::ROOTS, errors) do |path, document|
+          count += 1
+          fault = fault_of(document)
+          fault ? faults[path] = fault : note_sample(path)
         end
+        return report_keys(errors, faults, count) if errors.any? || faults.any?
+
         folders = Output.count((folders - Walk::ROOTS).length, 'folder')
         findings.ok('reading', "#{Output.count(count, 'key')} in #{folders}")
       rescue Simpkv::Error => e
         findings.problem('reading', e.message, 'lift what keeps folders from being listed')
+      end
+
+      def note_sample(path)
+        samples << path if samples.length < SAMPLES
+      end
+
+      # @return [String, nil] why functions cannot read the document, without a word of what is in it
+      def fault_of(document)
+        return 'its document is empty' if document.empty?
+
+        Codec.decode(document, foreign: 'pcore')
+        nil
+      rescue MalformedError
+        "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"
+      end
+
+      def report_keys(errors, faults, count)
+        { errors => 'see what keeps it from being read; if it is not a key, delete it',
+          faults => 'restore it from a backup, store it anew, or delete it' }.each do |paths, fix|
+          paths.sort.first(NAMED).each do |path, why|
+            findings.problem("key '#{Output.name(path)}'", why, "#{fix}: #{removal(path)}")
+          end
+        end
+        report_count(errors.length + faults.length, count + errors.length)
+      end
+
+      def report_count(faulty, count)
+        more = ", of which #{NAMED} of each kind are named" if faulty > NAMED
+        findings.problem('reading', "#{faulty} of #{Output.count(count, 'key')} cannot be read#{more}",
+                         'mend or delete them')
+      end
+
+      # @return [String] how the key is deleted
+      def removal(path)
+        return 'by hand' unless path.match?(%r{\A(globals|environments/[^/]+)/[\w.:/-]+\z})
+
+        root, rest = path.split('/', 2)
+        options = root == 'globals' ? ['-g', rest] : ['-e', *rest.split('/', 2)]
+        "#{simpkv('rm', *options)}, or by hand"
       end
     end
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'etc'
 require 'simpkv/cli/examination'
 
 module Simpkv
@@ -8,7 +9,7 @@ module Simpkv
     class FileExamination < Examination
       # @return [void]
       def perform
-        return unless there? && safe? && opens?
+        return unless there? && opens? && safe?
 
         look_for_leftovers
         look_at_keys
@@ -22,11 +23,20 @@ module Simpkv
       end
 
       def there?
-        return findings.ok('folder', root) if File.directory?(root)
-        return findings.problem('folder', "#{root} is no folder", "correct 'root_path'") if File.exist?(root)
+        return true if File.stat(root).directory?
 
+        findings.problem('folder', "#{root} is not a folder", "correct 'root_path'")
+      rescue Errno::ENOENT
         findings.problem('folder', "#{root} is not there",
-                         "'simpkv init' makes it, and so does the first put; or correct 'root_path'")
+                         "'#{simpkv('init')}' makes it, and so does the first put; or correct 'root_path'")
+      rescue SystemCallError => e
+        findings.problem('folder', "#{root} cannot be reached: #{e.class.new.message}", access_fix)
+      end
+
+      def opens?
+        findings.ok('folder', root) if backend.store
+      rescue Simpkv::Error => e
+        findings.problem('folder', e.message, fix_for(e.message))
       end
 
       def safe?
@@ -35,12 +45,6 @@ module Simpkv
 
         findings.warning('rights', format('%<root>s is open to every local user (mode %<mode>04o)',
                                           root: root, mode: mode & 0o7777), "chmod o-rwx '#{root}'")
-      end
-
-      def opens?
-        backend.store && true
-      rescue Simpkv::Error => e
-        findings.problem('folder', e.message, 'run as the user whose keys these are, or give this one rights')
       end
 
       def try_writing
@@ -53,7 +57,30 @@ module Simpkv
           findings.problem('writing', 'a key did not come back as it was stored', 'look at the file system')
         end
       rescue Simpkv::Error => e
-        findings.problem('writing', e.message, 'make room, or give this user rights')
+        findings.problem('writing', e.message, fix_for(e.message))
+      end
+
+      def fix_for(why)
+        case why
+        when /Read-only file system/
+          "mount the file system of #{root} for writing; 'doctor --read-only' is for a store that is only read"
+        when /No space left|quota/i then "make room in the file system of #{root}"
+        else access_fix
+        end
+      end
+
+      def access_fix
+        stat = File.stat(root)
+        format("run it as the user '%<owner>s', who owns %<root>s (mode %<mode>04o), or give this user rights there",
+               owner: owner(stat), root: root, mode: stat.mode & 0o7777)
+      rescue SystemCallError
+        "run it as the user whose keys these are, or let this user into the folders above #{root}"
+      end
+
+      def owner(stat)
+        Etc.getpwuid(stat.uid).name
+      rescue ArgumentError
+        stat.uid.to_s
       end
     end
   end

@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/findings'
+require 'simpkv/cli/other_user'
 
 module Simpkv
   module Cli
@@ -11,10 +12,12 @@ module Simpkv
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
           Looks at the configuration, the files that it names, the server, encryption, base entry, schema, rights, indexes
-          and limits, and says of each what is wrong and how to mend it. To see whether keys can be stored and large
-          folders be listed, it stores keys in a folder of its own, globals/simpkv-doctor-..., and deletes it: one key in
-          files, 500 in OpenLDAP, 5000 in 389-DS, or as --list-size says. --read-only stores nothing. Values are not
-          printed. 69 when there is a problem.
+          and limits, and says of each what is wrong and how to mend it. Reads every key, and names those whose documents
+          are empty or corrupt. Looks at a directory without binding, too, because nobody should read keys so. To see
+          whether keys can be stored and large folders be listed, it stores keys in a folder of its own,
+          globals/simpkv-doctor-..., and deletes it: one key in files, 500 in OpenLDAP, 5000 in 389-DS, or as --list-size
+          says. --read-only stores nothing. If root runs it, it also checks that the user of puppetserver can read the
+          files that the configuration names. Values are not printed. 69 when there is a problem.
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',
@@ -38,6 +41,7 @@ module Simpkv
           parser.on('--list-size N', Integer, 'how many keys a list is tried with') do |number|
             @size = number.clamp(1, 1_000_000)
           end
+          parser.on('--user NAME', 'the user of puppetserver (puppet)') { |name| @user = name }
         end
 
         def examine(findings)
@@ -45,9 +49,21 @@ module Simpkv
           kind = backend.ldap? ? 'directory' : 'file'
           require "simpkv/cli/#{kind}_examination"
           type = Cli.const_get("#{kind.capitalize}Examination")
-          type.new(backend, findings, write: !@read_only, size: @size).perform
+          type.new(backend, findings, simpkv: command_line, write: !@read_only, size: @size,
+                                      user: OtherUser.find(@user || 'puppet')).perform
         rescue ConfigError => e
           findings.problem('configuration', e.message, "correct #{configuration.source || 'the command line'}")
+        end
+
+        # @return [String] how this backend is chosen, for commands that are printed
+        def command_line
+          words = ['simpkv']
+          words.push('-c', @flags[:config]) if @flags[:config]
+          words.push('--from-puppet') if @flags[:from_puppet]
+          words.push('--node', @flags[:node]) if @flags[:node]
+          words.push('-b', @flags[:backend]) if @flags[:backend]
+          words.push('--vardir', @flags[:vardir]) if @flags[:vardir]
+          LdapAccess.shell(words)
         end
 
         def look_at_configuration(findings)

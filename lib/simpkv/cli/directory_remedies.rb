@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+require 'shellwords'
+require 'simpkv/cli/directory_schema'
+
+module Simpkv
+  module Cli
+    # What to do about what {DirectoryExamination} finds, with commands that can be pasted.
+    class DirectoryRemedies
+      # @param backend [Backend]
+      # @param simpkv [#call] makes a command line of the arguments of the command simpkv
+      def initialize(backend, simpkv)
+        @backend = backend
+        @simpkv = simpkv
+      end
+
+      # @param name [String] the option of a file that is open to every local user
+      # @param user [OtherUser] who must be able to read it
+      # @return [String]
+      def sharing(name, user)
+        file = settings[name].shellescape
+        "chgrp #{user.group.shellescape} #{file} && chmod 0640 #{file}"
+      end
+
+      # @param name [String] the option of a file that the user cannot read
+      # @param obstacle [String] the file, or a folder above it
+      # @param user [OtherUser]
+      # @return [String]
+      def opening(name, obstacle, user)
+        return sharing(name, user) if obstacle == settings[name]
+
+        "keep the file where #{user.name} can read it, or let #{user.name} in: chgrp #{user.group.shellescape} " \
+          "#{obstacle.shellescape} && chmod g+x #{obstacle.shellescape}"
+      end
+
+      # @param problem [String] of {LdapAccess.problem}
+      # @return [String]
+      def for_options(problem)
+        name = problem[/'(\w+)'/, 1]
+        case problem
+        when /cannot be read by/
+          'let that user read it (owner, group and mode of the file and of the folders above), or run simpkv as the ' \
+          "user that '#{name}' is for"
+        when /'admin_pw_file' .* does not exist/
+          "write the password of #{settings['admin_dn']} into it, readable by its owner alone, or correct " \
+          "'admin_pw_file'"
+        else "correct the options of backend '#{@backend.name}'"
+        end
+      end
+
+      # @param why [String] the error
+      # @return [String]
+      def for_connecting(why)
+        case why
+        when /cannot read '.*', the file of/ then "let this user read it, or correct 'admin_pw_file'"
+        when /certificate|TLS|handshake/i then "mend the server's certificate, or correct 'tls_cacert'"
+        when /credentials|password|admin_dn/i then "correct 'admin_dn', or the password in 'admin_pw_file'"
+        else "start the server, or correct 'ldap_uri'; by hand: #{LdapAccess.command(settings)}"
+        end
+      end
+
+      # @param schema [DirectorySchema]
+      # @return [String]
+      def for_base(schema)
+        suffixes = schema.suffixes
+        if suffixes.any? && !schema.suffix_of(settings['base_dn'])
+          return "correct 'base_dn': the server holds #{suffixes.join(' and ')} only"
+        end
+
+        'if it is missing, make it as an administrator of the directory: ' \
+          "#{@simpkv.call('init', '--only', 'base', '--as', 'ADMIN_DN', '--password-file', 'FILE')}; if it is there, " \
+          "let #{@backend.identity} read and write it: #{printed(schema, 'access')}; or correct 'base_dn'"
+      rescue Simpkv::Error
+        "correct 'base_dn', or make the entry: #{@simpkv.call('schema', '--form', 'base')}"
+      end
+
+      # @param schema [DirectorySchema]
+      # @return [String]
+      def for_schema(schema)
+        other = schema.other_layout
+        if other
+          return "set 'layout: #{other}', or use another server: this one carries the schema of the layout #{other}, " \
+                 'which excludes the other one'
+        end
+
+        "'#{@simpkv.call('init', '--only', 'schema')}' loads it where it may (--as, --uri and --local say who and " \
+          "where); else by hand: #{@simpkv.call('schema', '--server', schema.server, '--layout', settings['layout'])}"
+      end
+
+      # @param schema [DirectorySchema]
+      # @return [String]
+      def for_indexes(schema)
+        "as an administrator, load what this prints: #{printed(schema, 'limits')}"
+      end
+
+      # @param schema [DirectorySchema]
+      # @return [String]
+      def for_hidden_indexes(schema)
+        names = DirectorySchema.attributes_to_index(settings['layout']).map { |name| "(cn=#{name})" }
+        filter = names.length > 1 ? "(|#{names.join})" : names.first
+        command = ['ldapsearch', '-LLL', '-x', '-H', settings['ldap_uri'].split.first, '-D', 'cn=Directory Manager',
+                   '-W', '-b', DirectorySchema.indexes_dn(schema.database(settings['base_dn'])), '-s', 'one', filter,
+                   'cn']
+        "an administrator sees those that there are: #{LdapAccess.shell(command)}; those that are missing: " \
+          "#{printed(schema, 'limits')}"
+      end
+
+      # @param schema [DirectorySchema]
+      # @return [String]
+      def for_limits(schema)
+        "as an administrator, lift the limits for #{@backend.identity}: #{printed(schema, 'limits')}"
+      end
+
+      # @param schema [DirectorySchema]
+      # @return [String]
+      def for_anonymous_access(schema)
+        if schema.server == '389ds'
+          return "at #{settings['base_dn']} and above it, remove or narrow the ACI that allows it: its userdn is " \
+                 'ldap:///anyone'
+        end
+
+        "put the access rule of simpkv in front of all others: #{printed(schema, 'access')} (slapd.conf), or " \
+          "#{@simpkv.call('schema', '--form', 'config')} (cn=config)"
+      end
+
+      # @param why [String] the error
+      # @param schema [DirectorySchema]
+      # @return [String]
+      def for_writing(why, schema)
+        supplier = why[%r{is a replica that refers to (\w+://[^/ ]*[^/: ])}, 1]
+        if supplier
+          verb = settings['write_uri'] ? 'correct' : 'set'
+          return "#{verb} 'write_uri' of backend '#{@backend.name}': #{supplier}, as the replica says"
+        end
+        return "make the database of #{settings['base_dn']} writable, or set 'write_uri'" if why.include?('read-only?')
+
+        "let #{@backend.identity} write below #{settings['base_dn']}: as an administrator, load what this prints: " \
+          "#{printed(schema, 'access')}"
+      end
+
+      private
+
+      def settings
+        @backend.settings
+      end
+
+      # @return [String] the command that prints a file for the administrator
+      def printed(schema, form)
+        database = schema.server == '389ds' ? schema.database(settings['base_dn']) : nil
+        more = ['--database', database] if form == 'limits' && database && database != 'userRoot'
+        @simpkv.call('schema', '--server', schema.server, '--form', form, *more)
+      end
+    end
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require 'etc'
+require 'json'
+
+module Simpkv
+  module Cli
+    # Another user of this machine, such as the one that puppetserver runs as, and the files that this user can read.
+    # Only root can find out.
+    class OtherUser
+      # @param name [String]
+      # @return [OtherUser, nil] nil when there is no such user, when it is the user of this process, or for others than
+      #   root
+      def self.find(name)
+        entry = Etc.getpwnam(name)
+        new(entry) if Process.euid.zero? && !entry.uid.zero?
+      rescue ArgumentError
+        nil
+      end
+
+      # @return [String]
+      attr_reader :name
+
+      # @param entry [Etc::Passwd]
+      def initialize(entry)
+        @entry = entry
+        @name = entry.name
+      end
+
+      # @return [String] the name of the user's group
+      def group
+        Etc.getgrgid(@entry.gid).name
+      rescue ArgumentError
+        @entry.gid.to_s
+      end
+
+      # Looks as that user, in a child process, so that ACLs and supplementary groups count.
+      #
+      # @param file [String] an absolute path
+      # @return [String, nil] what this user cannot read: the file, or the first folder above it that cannot be entered;
+      #   nil when nothing is in the way
+      def obstacle(file)
+        reader, writer = IO.pipe
+        pid = fork do
+          reader.close
+          become
+          writer.write(JSON.generate([first_obstacle(file)]))
+          writer.close
+          exit!(0)
+        end
+        writer.close
+        JSON.parse(reader.read).first
+      ensure
+        reader&.close
+        Process.wait(pid) if pid
+      end
+
+      private
+
+      def become
+        Process.initgroups(@entry.name, @entry.gid)
+        Process::Sys.setgid(@entry.gid)
+        Process::Sys.setuid(@entry.uid)
+      end
+
+      def first_obstacle(file)
+        folders = [File.dirname(file)]
+        folders.unshift(File.dirname(folders.first)) until folders.first == File.dirname(folders.first)
+        folders.find { |folder| !File.executable?(folder) } || (file unless File.readable?(file))
+      end
+    end
+  end
+end
