@@ -61,22 +61,22 @@ int skv_file_fail(skv_file_call *call, int error_number)
                           call->failed);
 }
 
-int skv_file_advise(skv_file_call *call, int error_number, const char *needed)
+int skv_file_advise(skv_reply *reply, int error_number, const char *needed)
 {
-    char *message = call->reply->message;
-    size_t used = strlen(message), room = sizeof call->reply->message - used;
+    char *message = reply->message;
+    size_t used = strlen(message), room = sizeof reply->message - used;
 
     if (error_number == EROFS)
         snprintf(message + used, room, ": to write, mount the file system read-write");
     else if (error_number == EACCES || error_number == EPERM)
         snprintf(message + used, room, ": uid %u needs %s", (unsigned)geteuid(), needed);
-    return call->reply->status;
+    return reply->status;
 }
 
 int skv_file_fail_write(skv_file_call *call, int error_number, const char *needed)
 {
     skv_file_fail(call, error_number);
-    return skv_file_advise(call, error_number, needed);
+    return skv_file_advise(call->reply, error_number, needed);
 }
 
 int skv_file_refuse(skv_file_call *call, int status, const char *why)

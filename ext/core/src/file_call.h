@@ -52,8 +52,8 @@ int skv_file_fail(skv_file_call *call, int error_number);
  * in "write permission on the folder". */
 int skv_file_fail_write(skv_file_call *call, int error_number, const char *needed);
 
-/* Adds that advice to the failure in the reply. */
-int skv_file_advise(skv_file_call *call, int error_number, const char *needed);
+/* Adds that advice to the failure in the reply. Returns the reply's status. */
+int skv_file_advise(skv_reply *reply, int error_number, const char *needed);
 
 /* Fails the reply as skv_file_fail() does, with a reason in words. */
 int skv_file_refuse(skv_file_call *call, int status, const char *why);

@@ -59,7 +59,10 @@ static int open_root(const char *root, skv_reply *reply)
         if (fd < 0)
             skv_fail_errno(reply, errno, "Unable to create configured root path '%s'", root);
     } else if (fd < 0 || faccessat(AT_FDCWD, root, R_OK | X_OK, AT_EACCESS) < 0) {
-        skv_fail_errno(reply, errno, "Cannot access root path '%s'", root);
+        int error_number = errno;
+
+        skv_fail_errno(reply, error_number, "Cannot access root path '%s'", root);
+        skv_file_advise(reply, error_number, "read and search permission on it");
     }
     return fd;
 }

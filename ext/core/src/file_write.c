@@ -51,7 +51,7 @@ static int cannot_modify_folder(const attempt *a, int error_number, const char *
         return cannot_write(call, error_number);
     skv_fail_errno(call->reply, error_number, "Cannot modify '%s/%.*s'", call->root_path, len ? len - 1 : 0,
                    call->path);
-    return skv_file_advise(call, error_number, needed);
+    return skv_file_advise(call->reply, error_number, needed);
 }
 
 /* The file that replaces the key's cannot have its access. */

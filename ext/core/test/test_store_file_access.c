@@ -137,6 +137,22 @@ static void a_user_who_may_only_read_can_read(void)
     CHECK(mkdir(path("environments"), 0770) == 0);
 }
 
+static void open_a_closed_root(void)
+{
+    CHECK(open_at(root) == NULL);
+    CHECK_HAS(skv_reply_message(reply), "Cannot access root path '");
+    CHECK_HAS(skv_reply_message(reply), "Permission denied: uid ");
+    CHECK_HAS(skv_reply_message(reply), " needs read and search permission on it");
+}
+
+static void a_root_that_cannot_be_read_is_an_error(void)
+{
+    open_for_all();
+    CHECK(chmod(root, geteuid() == 0 ? 0700 : 0000) == 0);
+    as_nobody(open_a_closed_root);
+    CHECK(chmod(root, 0770) == 0 && chmod(path("globals"), 0770) == 0);
+}
+
 /* An ACL as the kernel keeps it: the user `id` may read; the mask lets him. */
 static size_t make_acl(unsigned char acl[64], uint32_t id)
 {
@@ -485,6 +501,7 @@ int main(void)
         a_file_in_a_sticky_folder_is_replaced_by_its_owner_only,
         what_cannot_be_looked_at_is_an_error,
         a_user_who_may_only_read_can_read,
+        a_root_that_cannot_be_read_is_an_error,
         an_update_keeps_owner_group_and_acl,
         an_update_does_not_pick_up_the_default_acl_of_the_folder,
         an_update_keeps_the_mode,
