@@ -32,6 +32,10 @@ module Simpkv
       'man' => 'show the manual'
     }.freeze
 
+    # Commands that the overview leaves out: shells call them.
+    HIDDEN = %w[complete].freeze
+    private_constant :HIDDEN
+
     class << self
       # Runs a command.
       #
@@ -124,6 +128,7 @@ module Simpkv
       def command_name(arguments)
         arguments.push('--help').shift if arguments.first == 'help'
         return if arguments.empty? || arguments == ['--help']
+        return arguments.shift if HIDDEN.include?(arguments.first)
 
         words = [2, 1].find { |count| COMMANDS.key?(arguments.first(count).join(' ')) }
         words ? arguments.shift(words).join(' ') : unknown(arguments.first)

@@ -45,6 +45,9 @@ RSpec.describe 'simpkv completion' do
     'simpkv -g get ' => %w[hosts/], 'simpkv get -e dev o' => %w[other], "simpkv ls --environment '' d" => %w[dev/],
     'simpkv --environment=dev get o' => %w[other], 'simpkv get -o ' => %w[json table yaml],
     'simpkv schema --layout h' => %w[hex], 'simpkv put a --file fil' => %w[files/], 'simpkv --vardir fil' => %w[files/],
+    'simpkv -b ' => %w[default default2], 'simpkv get --backend default2' => %w[default2],
+    'simpkv copy default def' => %w[default default2], 'simpkv ls -e ' => %w[dev production],
+    'simpkv -b default get --environment p' => %w[production], 'simpkv -b default2 ls -e d' => [],
     'simpkv -c nothing.yaml get t' => [], 'simpkv completion ' => %w[bash fish zsh], 'simpkv find t' => []
   }
 

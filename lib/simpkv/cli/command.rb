@@ -78,8 +78,8 @@ module Simpkv
         parser.on('-c', '--config FILE', 'options in YAML, as in simpkv::options') { |file| @flags[:config] = file }
         parser.on('--from-puppet', "options as Hiera has them, by 'puppet lookup'") { @flags[:from_puppet] = true }
         parser.on('--node NAME', 'with --from-puppet: for which node') { |name| @flags[:node] = name }
-        parser.on('-b', '--backend NAME', 'which of the backends') { |name| @flags[:backend] = name }
-        parser.on('-e', '--environment NAME', "where keys belong (production; '' is above all of them)") do |name|
+        parser.on('-b', '--backend BACKEND', 'which of the backends') { |name| @flags[:backend] = name }
+        parser.on('-e', '--environment ENVIRONMENT', "where keys belong (production; '' is above all)") do |name|
           @flags[:environment] = name
         end
         parser.on('-g', '--global', 'keys that belong to all environments') { @flags[:global] = true }

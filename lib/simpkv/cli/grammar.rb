@@ -18,7 +18,7 @@ module Simpkv
         end
       end
 
-      # argument:: KEY, FOLDER, FILE or another
+      # argument:: KEY, FOLDER, FILE, BACKEND, ENVIRONMENT or another
       # choices:: as for options
       # repeated:: whether there may be more of it
       Operand = Struct.new(:argument, :choices, :repeated)
@@ -33,6 +33,10 @@ module Simpkv
           options - Grammar.common
         end
       end
+
+      # What an operand of another name is.
+      KINDS = { 'FROM' => 'BACKEND', 'TO' => 'BACKEND' }.freeze
+      private_constant :KINDS
 
       class << self
         # @return [Array<Entry>] every command
@@ -82,7 +86,7 @@ module Simpkv
         def operands(arguments)
           arguments.split.map do |word|
             name = word.delete('[].')
-            Operand.new(name, name.include?('|') ? name.split('|') : nil, word.include?('...'))
+            Operand.new(KINDS.fetch(name, name), name.include?('|') ? name.split('|') : nil, word.include?('...'))
           end
         end
 

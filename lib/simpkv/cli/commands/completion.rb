@@ -9,8 +9,8 @@ module Simpkv
       class Completion < Command
         ARGUMENTS = 'bash|zsh|fish'
         DESCRIPTION = <<~TEXT
-          Prints a script for a shell, which then completes commands, options, their values, and the names of keys and
-          folders, for which it calls 'simpkv ls' with the options that the line has.
+          Prints a script for a shell, which then completes commands, options, their values, and the names of keys,
+          folders, backends and environments, for which it calls simpkv with the options that the line has.
         TEXT
         EXAMPLES = {
           'source <(simpkv completion bash)' => 'In this bash, or this zsh with its own name',

@@ -35,11 +35,22 @@ module Simpkv
             [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != */ ]] || compopt -o nospace 2> /dev/null
           }
 
-          # Completes $2, which is of the kind $1: KEY, FOLDER, FILE, DIR, or words, each behind a |.
+          # Asks simpkv for the backends or environments, as $2 says, that begin with $1.
+          _simpkv_others() {
+            local name
+            while IFS= read -r name; do
+              [[ $name == "$1"* ]] || continue
+              printf -v name %q "$name"
+              COMPREPLY+=("$name")
+            done < <("${COMP_WORDS[0]/#\~\//$HOME/}" complete "${places[@]}" -- "$2" 2> /dev/null < /dev/null)
+          }
+
+          # Completes $2, which is of the kind $1: KEY, FOLDER, BACKEND, ENVIRONMENT, FILE, DIR, or words, each behind a |.
           _simpkv_value() {
             local file action=-f
             case $1 in
               KEY | FOLDER) _simpkv_names "$2" "$1" ;;
+              BACKEND | ENVIRONMENT) _simpkv_others "$2" "$1" ;;
               FILE | DIR)
                 compopt -o filenames 2> /dev/null
                 [[ $1 == FILE ]] || action=-d

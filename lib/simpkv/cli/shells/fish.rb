@@ -30,6 +30,8 @@ module Simpkv
                       set __simpkv_count (math $__simpkv_count + 1)
                   end
               end
+              # The option before the cursor has no value yet.
+              test -n "$option"; and __simpkv_place $option; and set -e __simpkv_places[-1]
           end
 
           # Whether the line has the command $argv[1].
@@ -55,10 +57,19 @@ module Simpkv
                   echo "$folder$name"
               end
           end
+
+          # Asks simpkv for the backends or environments, as $argv[1] says.
+          function __simpkv_others
+              __simpkv_read
+              set -l line (commandline -opc)
+              command $line[1] complete $__simpkv_places -- $argv[1] 2> /dev/null < /dev/null
+          end
         SHELL
 
         # By what is to be completed; else nothing is.
         KINDS = { 'KEY' => "-f -a '(__simpkv_names)'", 'FOLDER' => "-f -a '(__simpkv_names FOLDER)'", 'FILE' => '-F',
+                  'BACKEND' => "-f -a '(__simpkv_others BACKEND)'",
+                  'ENVIRONMENT' => "-f -a '(__simpkv_others ENVIRONMENT)'",
                   'DIR' => "-f -a '(__fish_complete_directories)'" }.freeze
         private_constant :BEGINNING, :KINDS
 

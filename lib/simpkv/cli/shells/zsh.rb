@@ -12,11 +12,10 @@ module Simpkv
           #compdef simpkv
           # Completion for simpkv in zsh: made by `simpkv completion zsh`.
 
-          # Asks simpkv for the names that begin as the word does, with what the line says of where keys are: all names,
-          # or where the first argument is FOLDER those of folders.
-          _simpkv_names() {
-            local -a where names
-            local word folder='' option=''
+          # Fills names with what the command $1 prints for $2, with what the line says of where keys are.
+          _simpkv_ask() {
+            local -a where
+            local word option=''
             for word in "${(@)_simpkv_line[2,-1]}"; do
               word=${(Q)word}
               if [[ -n $option ]]; then
@@ -30,11 +29,26 @@ module Simpkv
               fi
             done
             where=("${(@)where/#\~\//$HOME/}")
-            [[ $PREFIX != */* ]] || folder=${(Q)PREFIX%/*}/
-            names=("${(@f)$("${_simpkv_line[1]/#\~\//$HOME/}" ls "${(@)where}" -- "$folder" 2> /dev/null < /dev/null)}")
+            names=("${(@f)$("${_simpkv_line[1]/#\~\//$HOME/}" "$1" "${(@)where}" -- "$2" 2> /dev/null < /dev/null)}")
             names=("${(@)names:#}")
+          }
+
+          # Asks simpkv for the names that begin as the word does: all names, or where the first argument is FOLDER
+          # those of folders.
+          _simpkv_names() {
+            local -a names
+            local folder=''
+            [[ $PREFIX != */* ]] || folder=${(Q)PREFIX%/*}/
+            _simpkv_ask ls "$folder"
             compadd -S '' -- "$folder${(@)^${(M@)names:#*/}}"
             [[ $1 == FOLDER ]] || compadd -- "$folder${(@)^names:#*/}"
+          }
+
+          # Asks simpkv for the backends or environments, as $1 says.
+          _simpkv_others() {
+            local -a names
+            _simpkv_ask complete "$1"
+            compadd -- "${(@)names}"
           }
         SHELL
 
@@ -49,6 +63,7 @@ module Simpkv
 
         # By what is to be completed; else nothing is.
         ACTIONS = { 'KEY' => ' _simpkv_names KEY', 'FOLDER' => ' _simpkv_names FOLDER', 'FILE' => '_files',
+                    'BACKEND' => ' _simpkv_others BACKEND', 'ENVIRONMENT' => ' _simpkv_others ENVIRONMENT',
                     'DIR' => '_files -/' }.freeze
         private_constant :FUNCTIONS, :ENDING, :ACTIONS
 
