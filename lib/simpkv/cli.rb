@@ -13,6 +13,9 @@ module Simpkv
     COMMANDS = {
       'get' => 'print the value of a key',
       'put' => 'store a value',
+      'edit' => 'change a value in an editor',
+      'cas' => 'store a value in place of an expected one',
+      'mv' => 'give a key another name',
       'ls' => 'print the names in a folder',
       'tree' => 'draw a folder and all that is below it',
       'exists' => 'tell whether there is a key or a folder',
@@ -34,7 +37,14 @@ module Simpkv
 
     # Commands that the overview leaves out: shells call them.
     HIDDEN = %w[complete].freeze
-    private_constant :HIDDEN
+
+    # What people call a command who know the functions, or other programs.
+    OTHER_NAMES = {
+      'delete' => 'rm', 'deletetree' => 'rm -r', 'remove' => 'rm', 'list' => 'ls', 'dir' => 'ls', 'set' => 'put',
+      'store' => 'put', 'cat' => 'get', 'show' => 'get', 'move' => 'mv', 'rename' => 'mv', 'compare_and_put' => 'cas',
+      'compare_and_swap' => 'cas'
+    }.freeze
+    private_constant :HIDDEN, :OTHER_NAMES
 
     class << self
       # Runs a command.
@@ -103,6 +113,8 @@ module Simpkv
 
       def dispatch(arguments)
         leading = leading_options(arguments)
+        return puts("simpkv #{VERSION}") if arguments == %w[version]
+
         name = command_name(arguments)
         return command(name).new.perform(leading + arguments) if name
 
@@ -135,9 +147,9 @@ module Simpkv
       end
 
       def unknown(word)
-        likely = Spelling.nearest(word, COMMANDS.keys)
+        likely = OTHER_NAMES[word] || Spelling.nearest(word, COMMANDS.keys)
         # Anything else could be a value.
-        named = " '#{word}'" if word.match?(/\A[a-z]+\z/)
+        named = " '#{word}'" if word.match?(/\A[a-z]+\z/) || OTHER_NAMES.key?(word)
         raise Failure.new("there is no such command#{named}#{": did you mean '#{likely}'?" if likely} " \
                           '(simpkv --help names them all)', Failure::USAGE)
       end

@@ -43,8 +43,8 @@ end
 module OnTerminal
   # @param answers [Array<String>] what is typed
   # @return [Array(String, Integer)] all that the terminal shows, and the exit code
-  def on_terminal(*arguments, answers: [])
-    environment = { 'SIMPKV_CONFIG' => config }
+  def on_terminal(*arguments, answers: [], environment: {})
+    environment = { 'SIMPKV_CONFIG' => config }.merge(environment)
     PTY.spawn(environment, RbConfig.ruby, Command::EXECUTABLE, *arguments, chdir: folder) do |output, input, pid|
       answers.each { |answer| input.puts(answer) }
       shown = +''

@@ -37,7 +37,7 @@ RSpec.describe 'simpkv completion' do
 
   # Each line, to its end where the cursor is, and what can stand there, in the order of names.
   lines = {
-    'simpkv e' => %w[exists explain export], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
+    'simpkv e' => %w[edit exists explain export], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
     'simpkv get ' => %w[app1/ app2/ token], 'simpkv get app1/' => %w[app1/db_password app1/site/ app1/web:443],
     'simpkv get app1/web:4' => %w[app1/web:443], 'simpkv get to' => %w[token], 'simpkv get token a' => [],
     'simpkv ls a' => %w[app1/ app2/], 'simpkv ls t' => [], 'simpkv rm token app2/' => %w[app2/x],
@@ -48,6 +48,7 @@ RSpec.describe 'simpkv completion' do
     'simpkv -b ' => %w[default default2], 'simpkv get --backend default2' => %w[default2],
     'simpkv copy default def' => %w[default default2], 'simpkv ls -e ' => %w[dev production],
     'simpkv -b default get --environment p' => %w[production], 'simpkv -b default2 ls -e d' => [],
+    'simpkv mv token app1/w' => %w[app1/web:443],
     'simpkv -c nothing.yaml get t' => [], 'simpkv completion ' => %w[bash fish zsh], 'simpkv find t' => []
   }
 

@@ -72,7 +72,7 @@ RSpec.describe 'simpkv' do
   end
 
   it 'says its version' do
-    expect(simpkv!('--version')).to eq("simpkv #{Simpkv::VERSION}\n")
+    expect([simpkv!('--version'), simpkv!('version')]).to all(eq("simpkv #{Simpkv::VERSION}\n"))
   end
 
   Simpkv::Cli::COMMANDS.each_key do |name|

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative 'command_helper'
+require 'delegate'
+require 'simpkv/cli'
 Dir[File.join(__dir__, 'examples', '*.rb')].sort.each { |file| require file }
 
 RSpec.describe 'simpkv, on keys' do
@@ -9,18 +11,18 @@ RSpec.describe 'simpkv, on keys' do
     store.put("environments/#{environment}/#{key}", document)
   end
 
-  commands = ['put and get', 'ls, tree, exists, find and explain', 'rm']
+  commands = ['put and get', 'ls, tree, exists, find and explain', 'rm', 'put, cas and mv']
 
   describe 'in files:' do
     include_context 'with keys in files'
-    [*commands, 'what shows no values'].each { |name| describe(name) { include_examples name } }
+    [*commands, 'an editor', 'what shows no values'].each { |name| describe(name) { include_examples name } }
   end
 
   # Each server and each layout once.
   Directories::ALL.reject { |_, _, tags| tags[:heavy] }.each do |server, layout,|
     describe "in #{server.name}, #{layout}:" do
       include_context 'with keys in a directory', server, layout
-      commands.each { |name| describe(name) { include_examples name } }
+      [*commands, 'edit'].each { |name| describe(name) { include_examples name } }
     end
   end
 end

@@ -163,6 +163,17 @@ module Simpkv
                           'listed', Failure::USAGE)
       end
 
+      # @return [void]
+      # @raise [Failure] manifests could not have a key of that name
+      def check_key(key)
+        Native.key_check(key, backend.case_sensitive?)
+        return unless backend.path(key) == backend.path('')
+
+        raise Failure.new("'#{key}' is a folder, not a key", Failure::USAGE)
+      rescue InvalidError, TooLargeError => e
+        raise Failure.new(e.message, Failure::USAGE)
+      end
+
       # Names what could not be read.
       #
       # @return [Integer, nil] the exit code

@@ -19,7 +19,7 @@ module Simpkv
       # What each of them says, for the manual.
       MEANINGS = {
         0 => 'It is done.',
-        NO => 'exists: there is nothing of that name.',
+        NO => 'exists: there is nothing of that name. cas: the stored value is another one.',
         USAGE => 'The command line is wrong.',
         DATA => 'What was given, or what is stored, is wrong.',
         NO_INPUT => 'There is no such key, folder or file.',

@@ -35,7 +35,7 @@ module Simpkv
       end
 
       # What an operand of another name is.
-      KINDS = { 'FROM' => 'BACKEND', 'TO' => 'BACKEND' }.freeze
+      KINDS = { 'FROM' => 'BACKEND', 'TO' => 'BACKEND', 'NEW_KEY' => 'KEY' }.freeze
       private_constant :KINDS
 
       class << self

@@ -32,10 +32,58 @@ module Simpkv
           value.is_a?(String) && !Codec.text?(value)
         end
 
-        private
-
+        # @return [Boolean] whether it is one of Puppet's types, as a document has it
         def rich?(value, type)
           value.is_a?(Hash) && value['__ptype'] == type && value.key?('__pvalue')
+        end
+
+        # @param bytes [String]
+        # @return [String, nil] the same as text; nil if it is not UTF-8
+        def utf8(bytes)
+          text = bytes.dup.force_encoding(Encoding::UTF_8)
+          text if text.valid_encoding?
+        end
+
+        # @param text [String] JSON
+        # @param what [String] what it is, for the message: a parser's own quotes it
+        # @return [Object]
+        # @raise [Failure]
+        def parse(text, what)
+          Native.parse(text.dup.force_encoding(Encoding::UTF_8))
+        rescue MalformedError
+          raise Failure.new("#{what} is not JSON", Failure::DATA), cause: nil
+        end
+
+        # @return [Object] a value that can be stored: as simpkv::put, this refuses null
+        # @raise [Failure]
+        def from_json(text, what)
+          found = parse(text, what)
+          return found unless found.nil?
+
+          raise Failure.new("#{what} is null, which is not stored: simpkv rm deletes the key", Failure::DATA)
+        end
+
+        # @param document [String]
+        # @return [Hash{String => Object}] what can be said of it without its value: its `type`, the `bytes` of the
+        #   document, and `metadata`, the number of their entries
+        def summary(document)
+          found = Codec.decode(document, foreign: 'pcore')
+          { 'type' => type(found[:value], found.key?(:encoding)), 'bytes' => document.bytesize,
+            'metadata' => found[:metadata].length }
+        rescue MalformedError
+          { 'type' => 'malformed', 'bytes' => document.bytesize, 'metadata' => nil }
+        end
+
+        private
+
+        TYPES = { NilClass => 'Undef', TrueClass => 'Boolean', FalseClass => 'Boolean' }.freeze
+        private_constant :TYPES
+
+        # As Puppet calls it.
+        def type(value, rich)
+          return value['__ptype'] if rich && value.is_a?(Hash) && value['__ptype'].is_a?(String)
+
+          binary?(value) ? 'Binary' : TYPES.fetch(value.class, value.class.name)
         end
 
         def plain(value)

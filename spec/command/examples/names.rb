@@ -22,6 +22,22 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     expect(YAML.safe_load(simpkv!('ls', '-o', 'yaml'))).to eq('keys' => %w[token], 'folders' => %w[app1])
   end
 
+  it 'ls -l prints types, sizes and how many metadata there are' do
+    fill
+    documents = { 'bytes' => Simpkv::Codec.encode("\xff".b), 'list' => Simpkv::Codec.encode([1], { 'a' => 1 }),
+                  'broken' => '{"value":"pl4nted', 'yes' => Simpkv::Codec.encode(true),
+                  'sensitive' => Simpkv::Codec.encode({ '__ptype' => 'Sensitive', '__pvalue' => 'x' }, {}, 'pcore') }
+    documents.each { |name, document| plant("l/#{name}", document) }
+    plant('l/folder/x')
+    sizes = documents.transform_values { |document| document.bytesize.to_s }
+    expect(simpkv!('ls', '-l', 'l').lines.map(&:split))
+      .to eq([%w[folder - - folder/], ['malformed', sizes['broken'], '-', 'broken'],
+              ['Binary', sizes['bytes'], '0', 'bytes'], ['Array', sizes['list'], '1', 'list'],
+              ['Sensitive', sizes['sensitive'], '0', 'sensitive'], ['Boolean', sizes['yes'], '0', 'yes']])
+    expect(JSON.parse(simpkv!('ls', '-l', 'app1', '-o', 'json'))['keys']['web:443'])
+      .to eq('type' => 'String', 'bytes' => 27, 'metadata' => 0)
+  end
+
   it 'ls of an environment that has nothing is empty; of a folder that is not there, 66; of a key, too' do
     store.put('globals/hosts/db1', Simpkv::Codec.encode('x'))
     expect(simpkv('ls').to_a).to eq(['', '', 0])

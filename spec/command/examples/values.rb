@@ -77,7 +77,7 @@ RSpec.shared_examples 'put and get' do
 
   it 'say when nothing had to be written' do
     expect(simpkv!('put', 'a', 'x')).to eq('')
-    expect(simpkv!('put', 'a', 'x')).to eq("'a' was so already\n")
+    expect(simpkv!('put', 'a', 'x')).to eq("'a' is unchanged\n")
     expect(JSON.parse(simpkv!('put', 'a', 'y', '-o', 'json'))).to eq('key' => 'a', 'written' => true)
   end
 

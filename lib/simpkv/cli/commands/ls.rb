@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/value'
 
 module Simpkv
   module Cli
@@ -10,27 +11,41 @@ module Simpkv
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
           Prints the names of the keys in a folder, and of the folders, with a slash behind. Values are not printed. What
-          cannot be read is named on standard error.
+          cannot be read is named on standard error. With -l, each line has the type of the value, the size of the
+          document in bytes, the number of metadata entries, and the name.
         TEXT
         EXAMPLES = {
           'simpkv ls' => 'What the environment production has',
+          'simpkv ls -l app1' => 'With types and sizes',
           "simpkv ls -e '' " => 'Which environments there are',
           'simpkv ls -g hosts -o json' => 'For a program'
         }.freeze
 
         def run(folder = '')
           found = about(folder) { listed(folder) }
-          keys = found[:keys].keys.map { |name| Output.name(name) }.sort
+          keys = found[:keys].map { |name, summary| [Output.name(name), summary] }.sort_by(&:first).to_h
           folders = found[:folders].map { |name| Output.name(name) }.sort
-          output.print('keys' => keys, 'folders' => folders) { folders.map { |name| "#{name}/" } + keys }
+          output.print('keys' => @long ? keys : keys.keys, 'folders' => folders) do
+            @long ? long(keys, folders) : folders.map { |name| "#{name}/" } + keys.keys
+          end
           report(found[:errors])
         end
 
         private
 
+        def define(parser)
+          parser.on('-l', '--long', 'types and sizes, too') { @long = true }
+        end
+
+        def long(keys, folders)
+          rows = folders.map { |name| ['folder', '-', '-', "#{name}/"] } +
+                 keys.map { |name, summary| [*summary.values.map { |fact| fact || '-' }, name] }
+          rows.empty? ? [] : Output.table(rows)
+        end
+
         # A root where nothing was stored yet is empty.
         def listed(folder)
-          reading.list(backend.path(folder)) { |_, _| nil }
+          reading.list(backend.path(folder)) { |_, document| Value.summary(document) if @long }
         rescue NotFoundError
           raise unless backend.path(folder) == backend.prefix
 

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/editor'
+require 'simpkv/cli/revision'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Changes a value in an editor.
+      class Edit < Command
+        ARGUMENTS = 'KEY'
+        DESCRIPTION = <<~TEXT
+          Opens the value of a key in the editor that VISUAL or EDITOR names, else in vi, and stores it when the editor
+          ends: text and bytes as they are, all else as JSON. Its type and its metadata stay; a Sensitive stays Sensitive.
+          A newline that the editor adds at the end is left out. Nothing is stored if the value is unchanged, if the
+          editor fails, or, with 75, if another one has changed the key meanwhile. The value is in a file that nobody
+          else can read, in a folder of its own, in memory where TMPDIR is not set; the file is overwritten and removed
+          in the end. What an editor keeps elsewhere, such as undo files, stays.
+        TEXT
+        EXAMPLES = {
+          'simpkv edit app1/motd' => 'In the usual editor',
+          "EDITOR='vim -n -i NONE' simpkv edit app1/db_password" => 'Without swap files and registers'
+        }.freeze
+
+        def run(key)
+          path = existing(key)
+          document = about(key) { reading.get(path, latest: true) }
+          revision = about(key) { Revision.new(document) }
+          changed = edited(revision)
+          written = !changed.nil? && about(key) { swap(path, document, changed) }
+          output.print('key' => key, 'written' => written) { written ? [] : ["'#{key}' is unchanged"] }
+        end
+
+        private
+
+        # @return [String, nil] the changed document; nil if it is the same
+        def edited(revision)
+          Editor.open(revision.text, revision.json? ? '.json' : '.txt') do |editor|
+            text = editor.edit
+            revision.edited(text)
+          rescue Failure => e
+            retry if text && again?(e)
+            raise
+          end
+        end
+
+        # Nobody wants to type it a second time.
+        def again?(error)
+          return false unless $stdin.tty?
+
+          $stderr.print("simpkv: #{error.message}. Edit again? [Y/n] ")
+          !$stdin.gets.to_s.strip.downcase.start_with?('n')
+        end
+
+        def swap(path, document, changed)
+          backend.store.put(path, changed, condition: :expect, expect: document)
+        rescue ConflictError
+          raise ConflictError, 'another one has changed it meanwhile: nothing was stored; edit it again'
+        end
+      end
+    end
+  end
+end

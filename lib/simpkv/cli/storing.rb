@@ -1,0 +1,108 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/revision'
+
+module Simpkv
+  module Cli
+    # What put and cas have in common: how a value and its metadata are given, and writes that depend on what is stored.
+    class Storing < Command
+      # How often a write begins again because another one was faster.
+      ATTEMPTS = 20
+      private_constant :ATTEMPTS
+
+      private
+
+      def define(parser)
+        parser.on('-f', '--file FILE', 'the value is in a file; - is standard input') { |file| @file = file }
+        parser.on('--binary', 'it is bytes: a Binary for manifests') { @kind = :binary }
+        parser.on('--json', 'it is JSON') { @kind = :json }
+        parser.on('--chomp', 'leave out one newline at its end') { @chomp = true }
+        parser.on('-m', '--metadata JSON', 'a Hash to store with it') { |json| @metadata = json }
+        parser.on('--keep-metadata', 'keep the metadata that are stored') { @keep = true }
+      end
+
+      # @param value [String, nil] the argument
+      # @return [Object] what is to be stored
+      # @raise [Failure]
+      def wanted(value)
+        raise Failure.new('--metadata and --keep-metadata exclude each other', Failure::USAGE) if @metadata && @keep
+        if value.nil? == @file.nil?
+          raise Failure.new('either VALUE or --file FILE is needed (- reads standard input)', Failure::USAGE)
+        end
+
+        converted(@file ? content(@file) : argument(value), 'the value')
+      end
+
+      def argument(value)
+        value == '-' ? $stdin.binmode.read : value.b
+      end
+
+      def content(file)
+        file == '-' ? $stdin.binmode.read : File.binread(file)
+      rescue Errno::ENOENT
+        raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
+      end
+
+      def converted(bytes, what)
+        bytes = bytes.chomp if @chomp
+        return bytes if @kind == :binary
+        return Value.from_json(bytes, what) if @kind == :json
+
+        Value.utf8(bytes) || raise(Failure.new("#{what} is not UTF-8 text: store it with --binary", Failure::DATA))
+      end
+
+      # @param value [Object]
+      # @param stored [String, nil] the document that is replaced
+      # @return [String] the document that takes its place
+      def document(value, stored)
+        return Revision.new(stored).with(value) if @keep && stored
+
+        Codec.encode(value, metadata)
+      end
+
+      def metadata
+        found = @metadata ? Value.parse(@metadata, '--metadata') : {}
+        return found if found.is_a?(Hash)
+
+        raise Failure.new("--metadata is not a Hash, as in '{\"owner\": \"dba\"}'", Failure::USAGE)
+      end
+
+      # Reads a key, and writes in its place if nobody else has written since. Begins again otherwise.
+      #
+      # @yieldparam stored [String, nil] the document that is there; nil for none
+      # @yieldreturn [String, nil] the document that takes its place; nil to leave it
+      # @return [Boolean, nil] whether it was written; nil when it was left
+      # @raise [ConflictError] others were faster each time
+      def replace(store, path)
+        ATTEMPTS.times do
+          stored = stored(store, path)
+          document = yield(stored)
+          return if document.nil?
+
+          return store.put(path, document, condition: stored ? :expect : :absent, expect: stored)
+        rescue ConflictError, ExistsError
+          next
+        end
+        raise ConflictError, "others have changed it #{ATTEMPTS} times meanwhile: nothing was stored"
+      end
+
+      def stored(store, path)
+        store.get(path, latest: true)
+      rescue NotFoundError
+        nil
+      end
+
+      # Says when an environment begins to have keys: its name may be misspelt.
+      def noting_environment(key)
+        store = backend.store(create: true)
+        first = new_environment?
+        yield(store).tap do |written|
+          next unless first && written
+
+          warn "simpkv: #{backend.title}: '#{key}' is the first key of the environment '#{named_environment}'"
+        end
+      end
+    end
+  end
+end

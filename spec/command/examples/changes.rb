@@ -1,0 +1,242 @@
+# frozen_string_literal: true
+
+require 'json'
+
+RSpec.shared_examples 'put, cas and mv' do
+  def stored(key)
+    JSON.parse(simpkv!('get', key, '-o', 'json')).values_at('value', 'metadata')
+  end
+
+  it 'put --chomp leaves out one newline at the end, and no more' do
+    { "secret\n" => 'secret', "secret\r\n" => 'secret', 'secret' => 'secret', "a\n\n" => "a\n" }.each do |input, value|
+      simpkv!('put', '--chomp', 'a', '-', input: input)
+      expect(simpkv!('get', 'a')).to eq(value)
+    end
+    File.write(File.join(folder, 'value'), "[1]\n")
+    simpkv!('put', 'a', '--chomp', '--json', '-f', 'value')
+    expect(simpkv!('get', 'a')).to eq('[1]')
+  end
+
+  it 'put --keep-metadata changes the value alone' do
+    simpkv!('put', 'a', 'x', '--metadata', '{"owner": "dba"}')
+    expect(simpkv!('put', 'a', '--json', '[1]', '--keep-metadata')).to eq('')
+    expect(stored('a')).to eq([[1], { 'owner' => 'dba' }])
+    expect(simpkv!('put', 'a', '--json', '[1]', '--keep-metadata')).to eq("'a' is unchanged\n")
+    simpkv!('put', 'b', 'x', '--keep-metadata')
+    expect(stored('b')).to eq(['x', {}])
+    expect(simpkv('put', 'a', 'x', '--keep-metadata', '-m', '{}').to_a)
+      .to eq(['', "simpkv: --metadata and --keep-metadata exclude each other\n", 64])
+  end
+
+  it "put --keep-metadata keeps metadata of Puppet's types as they are stored" do
+    sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
+    plant('a', Simpkv::Codec.encode('x', { 'by' => sensitive }, 'pcore'))
+    simpkv!('put', 'a', 'y', '--keep-metadata')
+    expect(store.get('environments/production/a')).to eq(Simpkv::Codec.encode('y', { 'by' => sensitive }, 'pcore'))
+    simpkv!('put', 'a', '--binary', '--keep-metadata', '-', input: "\xff")
+    expect(simpkv!('get', 'a')).to eq("\xff".b)
+    outcome = simpkv('put', 'a', '--json', '{"__ptype": 1}', '--keep-metadata')
+    expect(outcome.to_a).to match(['', /a hash key '__ptype' in the value/, 65]).and(all(not_show_secrets))
+  end
+
+  it 'cas replaces the value that is expected, and no other' do
+    simpkv!('put', 'a', 'one', '--metadata', '{"n": 1}')
+    expect(simpkv('cas', 'a', 'pl4nted-two', '--expect', 'pl4nted-other').to_a)
+      .to match(['', /'a' has another value, or none: nothing was stored$/, 1]).and(all(not_show_secrets))
+    expect(stored('a')).to eq(['one', { 'n' => 1 }])
+    expect(simpkv('cas', 'a', 'two', '--expect', 'one', '--keep-metadata').to_a).to eq(['', '', 0])
+    expect(stored('a')).to eq(['two', { 'n' => 1 }])
+    expect(JSON.parse(simpkv!('cas', 'a', 'three', '--expect', 'two', '-o', 'json')))
+      .to eq('key' => 'a', 'swapped' => true)
+    expect(stored('a')).to eq(['three', {}])
+    expect(simpkv('cas', 'b', 'x', '--expect', 'y').code).to eq(1)
+    expect(simpkv('exists', 'b').code).to eq(1)
+  end
+
+  it 'cas takes values from files, and compares bytes and JSON' do
+    File.binwrite(File.join(folder, 'old'), "\xff\n")
+    simpkv!('put', 'a', '--binary', '-', input: "\xff")
+    simpkv!('cas', 'a', '--binary', '--chomp', '--expect-file', 'old', '-', input: "\xfe\n")
+    expect(simpkv!('get', 'a')).to eq("\xfe".b)
+    simpkv!('put', 'a', '--json', '{"a": 1, "b": [2]}')
+    expect(simpkv('cas', 'a', '--json', '0', '--expect', '{"b": [2], "a": 1.0}').code).to eq(1)
+    expect(simpkv('cas', 'a', '--json', '0', '--expect', '{"b": [2], "a": 1}').code).to eq(0)
+  end
+
+  it 'cas --absent makes a key once' do
+    cas = ->(value) { Thread.new { simpkv('cas', 'a', value, '--absent').code } }
+    outcomes = Array.new(4) { |number| cas.call("value #{number}") }.map(&:value)
+    expect(outcomes.sort).to eq([0, 1, 1, 1])
+    expect(simpkv!('get', 'a')).to eq("value #{outcomes.index(0)}")
+  end
+
+  it 'cas is told what is expected, once' do
+    [[], %w[--absent --expect x], %w[--expect x --expect-file y]].each do |arguments|
+      expect(simpkv('cas', 'a', 'x', *arguments).to_a).to match(['', /one of --expect VALUE, --expect-file/, 64])
+    end
+  end
+
+  it 'mv gives a key another name, with its metadata' do
+    simpkv!('put', 'a/b', 'x', '--metadata', '{"n": 1}')
+    expect(simpkv('mv', 'a/b', 'c/d').to_a).to eq(['', '', 0])
+    expect([stored('c/d'), simpkv('exists', 'a/b').code]).to eq([['x', { 'n' => 1 }], 1])
+    expect(simpkv('mv', 'a/b', 'e').code).to eq(66)
+    expect(simpkv('mv', 'c', 'e').code).to eq(66)
+    expect([simpkv('mv', 'c/d', 'c//d').code, simpkv('mv', 'c/d', 'Big').code]).to eq([64, 64])
+    expect(simpkv!('find')).to eq("c/d\n")
+  end
+
+  it 'mv replaces nothing' do
+    %w[pl4nted-a pl4nted-b].zip(%w[a b]) { |value, key| simpkv!('put', key, value) }
+    expect(simpkv('mv', 'a', 'b').to_a).to match(['', /'b': .*there already/, 65]).and(all(not_show_secrets))
+    expect([simpkv!('get', 'a'), simpkv!('get', 'b')]).to eq(%w[pl4nted-a pl4nted-b])
+  end
+
+  it 'mv finishes what one that was killed had begun' do
+    %w[a b].each { |key| simpkv!('put', key, 'x') }
+    simpkv!('mv', 'a', 'b')
+    expect(simpkv!('find')).to eq("b\n")
+  end
+
+  it 'mv leaves a key that somebody changes meanwhile' do
+    plant('a', Simpkv::Codec.encode('old'))
+    changed = Simpkv::Codec.encode('new')
+    within = store
+    between = Class.new(SimpleDelegator) do
+      define_method(:put) do |*arguments, **more|
+        super(*arguments, **more).tap { within.put('environments/production/a', changed) }
+      end
+    end
+    mv = Simpkv::Cli.command('mv').new
+    allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
+    expect { mv.perform(['-c', config, 'a', 'b']) }
+      .to raise_error(Simpkv::Cli::Failure, /'a': another one has changed it meanwhile: it stays/)
+    expect([store.get('environments/production/a'), store.get('environments/production/b')])
+      .to eq([changed, Simpkv::Codec.encode('old')])
+  end
+end
+
+RSpec.shared_examples 'edit' do
+  # @param script [String] of a shell: "$1" is the file
+  # @return [Hash{String => String}] the environment
+  def editor(script)
+    file = File.join(folder, 'editor')
+    File.write(file, "#!/bin/sh\n#{script}\n")
+    File.chmod(0o755, file)
+    { 'VISUAL' => nil, 'EDITOR' => file, 'TMPDIR' => File.join(folder, 'tmp').tap { |tmp| FileUtils.mkdir_p(tmp) } }
+  end
+
+  def edit(key, script)
+    simpkv('edit', key, environment: editor(script))
+  end
+
+  it 'stores what the editor leaves, with the metadata, and without the newline that editors add' do
+    simpkv!('put', 'a', 'old', '--metadata', '{"n": 1}')
+    expect(edit('a', 'cat "$1" > seen; echo new > "$1"').to_a).to eq(['', '', 0])
+    expect(File.read(File.join(folder, 'seen'))).to eq('old')
+    expect(JSON.parse(simpkv!('get', 'a', '-o', 'json'))).to eq('value' => 'new', 'metadata' => { 'n' => 1 })
+    expect(edit('a', 'echo >> "$1"').out).to eq("'a' is unchanged\n")
+    expect(edit('a', ':').out).to eq("'a' is unchanged\n")
+    expect(edit('b', ':').code).to eq(66)
+  end
+
+  it 'does not overwrite what another one stores meanwhile' do
+    simpkv!('put', 'a', 'old')
+    other = "SIMPKV_CONFIG=#{config} #{RbConfig.ruby} #{Command::EXECUTABLE} put a theirs"
+    expect(edit('a', "echo pl4nted-mine > \"$1\"\n#{other}").to_a)
+      .to match(['', /'a': another one has changed it meanwhile: nothing was stored/, 75]).and(all(not_show_secrets))
+    expect(simpkv!('get', 'a')).to eq('theirs')
+  end
+end
+
+RSpec.shared_examples 'an editor' do
+  include_examples 'edit'
+
+  it 'edits JSON as JSON, bytes as bytes, and what is Sensitive stays so' do
+    simpkv!('put', 'json', '--json', '{"a": [1, 2.5], "b": "λ"}')
+    expect(edit('json', 'sed -i s/2.5/3/ "$1"').code).to eq(0)
+    expect(simpkv!('get', 'json').force_encoding('UTF-8')).to eq('{"a":[1,3],"b":"λ"}')
+    simpkv!('put', 'bytes', '--binary', '-', input: "\xff\n")
+    expect(edit('bytes', 'printf text > "$1"').code).to eq(0)
+    expect(store.get('environments/production/bytes')).to eq(Simpkv::Codec.encode('text'.b))
+    sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'hush' }
+    plant('sensitive', Simpkv::Codec.encode(sensitive, { 'by' => sensitive }, 'pcore'))
+    expect(edit('sensitive', 'sed -i s/hush/quiet/ "$1"').code).to eq(0)
+    expect(store.get('environments/production/sensitive'))
+      .to eq(Simpkv::Codec.encode(sensitive.merge('__pvalue' => 'quiet'), { 'by' => sensitive }, 'pcore'))
+  end
+
+  it 'stores nothing that is not what it was, and shows nothing of it' do
+    simpkv!('put', 'json', '--json', '[1]')
+    simpkv!('put', 'text', 'x')
+    expect(edit('json', 'echo "{pl4nted" > "$1"').to_a)
+      .to match(['', /the edited text is not JSON/, 65]).and(all(not_show_secrets))
+    expect(edit('json', 'echo null > "$1"').to_a).to match(['', /the edited text is null/, 65])
+    expect(edit('text', 'printf "pl4nted\\377" > "$1"').to_a)
+      .to match(['', /the edited text is not UTF-8/, 65]).and(all(not_show_secrets))
+    expect([simpkv!('get', 'json'), simpkv!('get', 'text')]).to eq(['[1]', 'x'])
+  end
+
+  it 'keeps the text to its user, and overwrites and removes it, with what the editor has left beside it' do
+    simpkv!('put', 'a', 'pl4nted')
+    expect(edit('a', <<~SHELL).to_a).to eq(['', '', 0])
+      stat -c %a "$1" "$(dirname "$1")" > modes
+      cp "$1" "$1~"
+      ln "$1" linked
+      ln "$1~" backup
+      echo changed >> "$1"
+    SHELL
+    expect(File.readlines(File.join(folder, 'modes'), chomp: true)).to eq(%w[600 700])
+    expect(%w[linked backup].map { |name| File.binread(File.join(folder, name)).tr("\0", '') }).to eq(['', ''])
+    expect(Dir.children(File.join(folder, 'tmp'))).to eq([])
+  end
+
+  it 'stores nothing when the editor fails, or is not there' do
+    simpkv!('put', 'a', 'x')
+    expect(edit('a', 'echo y > "$1"; exit 3').to_a)
+      .to match(['', /the editor failed \(exit 3\): nothing was stored/, 69])
+    expect(edit('a', 'rm "$1"').code).to eq(69)
+    expect(simpkv('edit', 'a', environment: { 'VISUAL' => '/nothing --wait', 'EDITOR' => 'true' }).to_a)
+      .to match(['', %r{'/nothing' cannot be run}, 69])
+    expect(simpkv('edit', 'a', environment: { 'VISUAL' => ' ', 'EDITOR' => "'pl4nted" }).to_a)
+      .to match(['', /VISUAL or EDITOR has a quote/, 64]).and(all(not_show_secrets))
+    expect(simpkv!('get', 'a')).to eq('x')
+    expect(Dir.children(File.join(folder, 'tmp'))).to eq([])
+  end
+
+  # Runs an editor that waits; yields when it does.
+  def while_editing(&block)
+    simpkv!('put', 'a', 'x')
+    environment = editor('echo y > "$1"; touch begun; until [ -e finish ]; do sleep 0.05; done')
+    simpkv('edit', 'a', environment: environment) do |pid|
+      sleep 0.02 until File.exist?(File.join(folder, 'begun'))
+      block.call(pid)
+    end
+  end
+
+  it 'leaves Ctrl-C to the editor' do
+    outcome = while_editing do |pid|
+      Process.kill('INT', pid)
+      FileUtils.touch(File.join(folder, 'finish'))
+    end
+    expect([outcome.to_a, simpkv!('get', 'a')]).to eq([['', '', 0], 'y'])
+  end
+
+  it 'removes the text when it is ended by a signal' do
+    outcome = while_editing do |pid|
+      Process.kill('TERM', pid)
+      sleep 0.02 until Dir.empty?(File.join(folder, 'tmp'))
+      FileUtils.touch(File.join(folder, 'finish'))
+    end
+    expect([outcome.code, simpkv!('get', 'a')]).to eq([-15, 'x'])
+  end
+
+  it 'asks on a terminal whether to edit again, and shows no value there' do
+    simpkv!('put', 'a', '--json', '["pl4nted"]')
+    environment = editor('if [ -e again ]; then echo 1 > "$1"; else touch again; echo pl4nted > "$1"; fi')
+    shown, code = on_terminal('edit', 'a', answers: [''], environment: environment)
+    expect([shown, code]).to match([/the edited text is not JSON. Edit again\? \[Y/, 0])
+    expect(shown).to not_show_secrets
+    expect(simpkv!('get', 'a')).to eq('1')
+  end
+end
