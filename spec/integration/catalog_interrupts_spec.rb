@@ -48,7 +48,7 @@ RSpec.describe 'Ctrl-C while a catalog waits for its backend', :thorough, needs:
   # Interrupts a puppet apply once the block answers, for its process, that it waits for the backend.
   def interrupted(expression)
     pid = apply(expression)
-    eventually(within: 60) { yield(pid) || (Process.wait(pid, Process::WNOHANG) && raise(File.read(output))) }
+    eventually(within: 120) { yield(pid) || (Process.wait(pid, Process::WNOHANG) && raise(File.read(output))) }
     Process.kill(:INT, pid)
     took = seconds { expect(status_of(pid).exitstatus).to eq(1), -> { File.read(output) } }
     expect(took).to be < 30
