@@ -170,8 +170,8 @@ module Simpkv
         with_scratch do |folder, paths|
           backend.store.put("#{folder}/key", Codec.encode('x'))
           backend.store.get("#{folder}/key")
-          findings.ok('rights', "#{backend.identity} may store, read and delete keys")
           look_at_anonymous_access(["#{folder}/key"]) if samples.empty?
+          findings.ok('rights', "#{backend.identity} may store, read and delete keys")
           try_listing("#{folder}/list", paths)
         end
       rescue Simpkv::Error => e
