@@ -56,6 +56,14 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     end
   end
 
+  it 'has doctor name both, and say what to do' do
+    fill_fallback
+    FileUtils.mkdir_p(preferred)
+    expect(JSON.parse(simpkv_here('doctor', '-o', 'json').out))
+      .to contain_exactly(include('state' => 'problem', 'what' => 'folder', 'why' => /'#{preferred}', '#{fallback}'/,
+                                  'fix' => /compare what they hold/))
+  end
+
   it 'makes the folder below /var/simp, for the user of puppetserver when root does so' do
     init = simpkv_here('init')
     expected = Process.euid.zero? ? 'nobody' : Etc.getpwuid(Process.euid).name

@@ -90,7 +90,7 @@ RSpec.describe Simpkv::DefaultRoot do
     expect(default.existing).to eq(preferred)
   end
 
-  it 'counts further places only where this user can read them' do
+  it 'counts further places only where this user can read them', needs: :fork do
     [dir, filled(server)].each { |place| File.chmod(place == dir ? 0o755 : 0o700, place) }
     default = described_class.new('x', [vardirs[1]], [vardirs[0]])
     expect(default.existing).to eq(server)
@@ -98,7 +98,7 @@ RSpec.describe Simpkv::DefaultRoot do
     as_nobody { default.existing.nil? }
   end
 
-  it 'is an error where this user may not look for it' do
+  it 'is an error where this user may not look for it', needs: :fork do
     filled(server)
     File.chmod(0o755, dir)
     File.chmod(Process.euid.zero? ? 0o700 : 0o000, vardirs[0])
@@ -110,7 +110,7 @@ RSpec.describe Simpkv::DefaultRoot do
     end
   end
 
-  it 'names a store of root beside a fallback of the user of puppetserver, who cannot read the former' do
+  it 'names a store of root beside a fallback of the user of puppetserver, who cannot read the former', needs: :fork do
     filled(server)
     empty(preferred)
     File.chmod(0o755, dir)

@@ -26,6 +26,8 @@ module Simpkv
         return true if File.stat(root).directory?
 
         findings.problem('folder', "#{root} is not a folder", "correct 'root_path'")
+      rescue ConfigError => e
+        findings.problem('folder', e.message, "compare what they hold and when it was written ('ls -lR'), then do that")
       rescue Errno::ENOENT
         findings.problem('folder', "#{root} is not there",
                          "'#{simpkv('init')}' makes it, and so does the first put; or correct 'root_path'")
