@@ -12,6 +12,10 @@ module Simpkv
           Connects to the backend's server and binds, asks whether the base entry is there, again and again, and says how
           long that takes, which server it is, and how the connection is encrypted. Of files, how long it takes to look
           for a key.
+
+          A process that was refused by a directory leaves the password alone for 10 s, and longer each time, up to 60 s,
+          unless the password file changes. A ping that succeeds ends that in all processes: it marks the file as
+          changed (its ctime), where the user owns it, and leaves its content and mtime alone.
         TEXT
         EXAMPLES = {
           'simpkv ping' => 'The backend that functions use',
@@ -22,6 +26,7 @@ module Simpkv
           first, *others = about('') { measured }
           facts = { 'backend' => backend.title, 'location' => backend.location, 'first_call_ms' => first,
                     'median_ms' => median(others), 'slowest_ms' => others.max }
+          end_backoff if backend.ldap?
           present(facts, backend.ldap? ? servers : [])
         end
 
@@ -40,6 +45,17 @@ module Simpkv
             backend.ldap? ? backend.check_base : store.exist?('globals/ping')
             ((Process.clock_gettime(Process::CLOCK_MONOTONIC) - before) * 1000).round(3)
           end
+        end
+
+        # The server accepts the password. Other processes try it again when the file's ctime is another one.
+        def end_backoff
+          file = backend.settings['admin_pw_file']
+          return unless file
+
+          stat = File.stat(file)
+          File.utime(stat.atime, stat.mtime, file)
+        rescue SystemCallError
+          # The file is another user's, or on a read-only file system: the back-off ends by itself.
         end
 
         def median(times)

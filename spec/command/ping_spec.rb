@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require_relative 'command_helper'
+
+RSpec.describe 'simpkv ping' do
+  include_context 'with keys in a directory', Slapd, 'plain'
+
+  def change_password(password)
+    directory.modify("dn: #{Slapd::USER_DN}\nchangetype: modify\nreplace: userPassword\nuserPassword: #{password}\n")
+  end
+
+  # A process that had been refused left the password alone for minutes, and nothing but another file ended that.
+  it 'lets other processes try a password again that the server accepts by now' do
+    other = open_apart
+    mtime = File.mtime(directory.password_file)
+    change_password('another')
+    expect { other.kind('globals') }.to raise_error(Simpkv::DeniedError, /wrong password/)
+    change_password(Slapd::PASSWORD)
+    expect { other.kind('globals') }.to raise_error(Simpkv::DeniedError, /not tried again for \d+ s, unless the file/)
+    simpkv!('ping')
+    expect(other.kind('globals')).to eq(:folder)
+    expect(File.mtime(directory.password_file)).to eq(mtime)
+  end
+
+  it 'leaves the file alone when the server refuses the password' do
+    ctime = File.stat(directory.password_file).ctime
+    change_password('another')
+    expect(simpkv('ping')).to have_attributes(out: '', err: /wrong password/)
+    expect(File.stat(directory.password_file).ctime).to eq(ctime)
+  ensure
+    change_password(Slapd::PASSWORD)
+  end
+end
