@@ -38,7 +38,7 @@ module Simpkv
     # Commands that the overview leaves out: shells call them.
     HIDDEN = %w[complete].freeze
 
-    # What people call a command who know the functions, or other programs.
+    # Names from the functions and from other programs, and the commands to suggest for them.
     OTHER_NAMES = {
       'delete' => 'rm', 'deletetree' => 'rm -r', 'remove' => 'rm', 'list' => 'ls', 'dir' => 'ls', 'set' => 'put',
       'store' => 'put', 'cat' => 'get', 'show' => 'get', 'move' => 'mv', 'rename' => 'mv', 'compare_and_put' => 'cas',

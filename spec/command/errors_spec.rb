@@ -116,6 +116,15 @@ RSpec.describe 'simpkv' do
       expect(failure('ls', '-c', 'plugin.yaml')).to match([78, /'ldaps': did you mean 'ldap'\? The command/])
     end
 
+    it 'makes doctor pass over backends of such types: they are no problem' do
+      more = { 'vault' => { 'type' => 'vault', 'id' => 'x' } }
+      write('plugin.yaml', { 'backends' => backends.merge(more) }.to_yaml)
+      simpkv!('put', 'a', 'x', '-c', 'plugin.yaml')
+      expect(simpkv('doctor', '-c', 'plugin.yaml', '--read-only').out)
+        .to match(/^\? +backend 'vault': .* Puppet alone$/).and(satisfy { |shown| !shown.include?('PROBLEM options') })
+      expect(failure('doctor', '-c', 'plugin.yaml', '-b', 'vault')).to match([78, /is of the type 'vault'/])
+    end
+
     it 'names a backend that is not there' do
       expect(failure('ls', '-b', 'secrets')).to match([78, /'secrets'/])
     end

@@ -7,6 +7,9 @@ module Simpkv
     # The options that a command works with: those of a file, of Puppet's Hiera, or none, with what the command line
     # says over them.
     class Configuration
+      # A backend of a type that a plugin of a module brings: functions may use it, the command cannot.
+      class PluginType < ConfigError; end
+
       # Read when nothing else is said.
       FILE = '/etc/simpkv/simpkv.yaml'
 
@@ -78,10 +81,10 @@ module Simpkv
         return unless type
 
         likely = Spelling.nearest(type, Config::TYPES.keys)
-        raise ConfigError, "simpkv backend '#{merged['backend']}' is of the type '#{type}'" \
-                           "#{likely ? ": did you mean '#{likely}'?" : '.'} The command has the types " \
-                           "#{Config::TYPES.keys.join(' and ')} only: a type that comes with a plugin of a module " \
-                           'works in Puppet alone'
+        raise PluginType, "simpkv backend '#{merged['backend']}' is of the type '#{type}'" \
+                          "#{likely ? ": did you mean '#{likely}'?" : '.'} The command has the types " \
+                          "#{Config::TYPES.keys.join(' and ')} only: a type that comes with a plugin of a module " \
+                          'works in Puppet alone'
       end
 
       def reason(merged, name)

@@ -34,7 +34,7 @@ module Simpkv
         end
       end
 
-      # What an operand of another name is.
+      # The kinds of operands that have other names.
       KINDS = { 'FROM' => 'BACKEND', 'TO' => 'BACKEND', 'NEW_KEY' => 'KEY' }.freeze
       private_constant :KINDS
 

@@ -6,7 +6,7 @@ module Simpkv
   module Cli
     # A stored document, and the document that it becomes with another value. The metadata stay.
     class Revision
-      # What the adapter calls the encoding of Puppet's own types.
+      # The adapter's name for the encoding of Puppet's own types.
       RICH = 'pcore'
       private_constant :RICH
 
@@ -48,7 +48,7 @@ module Simpkv
         "#{JSON.pretty_generate(@content)}\n".b
       end
 
-      # @param text [String] what {text} has become. Editors end a file with a newline, which is left out again where
+      # @param text [String] the edited {text}. Editors end a file with a newline, which is left out again where
       #   {text} had none
       # @return [String, nil] the document with the changed value, of the same types as before; nil if it is the same
       # @raise [Failure] the text is not what it was: UTF-8, or JSON
@@ -87,7 +87,7 @@ module Simpkv
         { '__ptype' => 'Binary', '__pvalue' => [bytes].pack('m0') }
       end
 
-      # Whether there are keys of rich data in it.
+      # Returns true if the data have a hash key of rich data, at any depth.
       def reserved?(data)
         case data
         when Hash then data.key?('__ptype') || data.each_value.any? { |member| reserved?(member) }

@@ -5,7 +5,8 @@ require 'simpkv/cli/revision'
 
 module Simpkv
   module Cli
-    # What put and cas have in common: how a value and its metadata are given, and writes that depend on what is stored.
+    # The common part of put and cas: reading the value and its metadata from the command line, and writing in place of
+    # what is stored.
     class Storing < Command
       # How often a write begins again because another one was faster.
       ATTEMPTS = 20

@@ -64,8 +64,8 @@ module Simpkv
         end
 
         # @param document [String]
-        # @return [Hash{String => Object}] what can be said of it without its value: its `type`, the `bytes` of the
-        #   document, and `metadata`, the number of their entries
+        # @return [Hash{String => Object}] a description without the value: its `type`, the `bytes` of the document, and
+        #   `metadata`, the number of their entries
         def summary(document)
           found = Codec.decode(document, foreign: 'pcore')
           { 'type' => type(found[:value], found.key?(:encoding)), 'bytes' => document.bytesize,

@@ -151,6 +151,7 @@ end
 
 RSpec.shared_examples 'an editor' do
   include_examples 'edit'
+  include Patience
 
   it 'edits JSON as JSON, bytes as bytes, and what is Sensitive stays so' do
     simpkv!('put', 'json', '--json', '{"a": [1, 2.5], "b": "λ"}')
@@ -209,7 +210,7 @@ RSpec.shared_examples 'an editor' do
     simpkv!('put', 'a', 'x')
     environment = editor('echo y > "$1"; touch begun; until [ -e finish ]; do sleep 0.05; done')
     simpkv('edit', 'a', environment: environment) do |pid|
-      sleep 0.02 until File.exist?(File.join(folder, 'begun'))
+      eventually { File.exist?(File.join(folder, 'begun')) }
       block.call(pid)
     end
   end
@@ -225,7 +226,7 @@ RSpec.shared_examples 'an editor' do
   it 'removes the text when it is ended by a signal' do
     outcome = while_editing do |pid|
       Process.kill('TERM', pid)
-      sleep 0.02 until Dir.empty?(File.join(folder, 'tmp'))
+      eventually { Dir.empty?(File.join(folder, 'tmp')) }
       FileUtils.touch(File.join(folder, 'finish'))
     end
     expect([outcome.code, simpkv!('get', 'a')]).to eq([-15, 'x'])

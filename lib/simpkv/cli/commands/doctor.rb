@@ -51,6 +51,8 @@ module Simpkv
           type = Cli.const_get("#{kind.capitalize}Examination")
           type.new(backend, findings, simpkv: command_line, write: !@read_only, size: @size,
                                       user: OtherUser.find(@user || 'puppet')).perform
+        rescue Configuration::PluginType
+          raise
         rescue ConfigError => e
           findings.problem('configuration', e.message, "correct #{configuration.source || 'the command line'}")
         end
@@ -79,6 +81,8 @@ module Simpkv
         # Of backends that are not looked at further.
         def look_at_options(name, findings)
           configuration.backend(name)
+        rescue Configuration::PluginType => e
+          findings.unknown("backend '#{name}'", e.message)
         rescue ConfigError => e
           findings.problem("options of backend '#{name}'", e.message, "correct #{configuration.source}")
         end

@@ -16,7 +16,7 @@ module Simpkv
           A newline that the editor adds at the end is left out. Nothing is stored if the value is unchanged, if the
           editor fails, or, with 75, if another one has changed the key meanwhile. The value is in a file that nobody
           else can read, in a folder of its own, in memory where TMPDIR is not set; the file is overwritten and removed
-          in the end. What an editor keeps elsewhere, such as undo files, stays.
+          in the end. Files that an editor keeps elsewhere, such as undo files, stay.
         TEXT
         EXAMPLES = {
           'simpkv edit app1/motd' => 'In the usual editor',
