@@ -22,7 +22,7 @@ module Simpkv
     # @return [Array<String>] files with secrets that every local user can read or change, and what to do
     def self.warnings(settings)
       %w[admin_pw_file tls_key].map { |name| [name, settings[name]] }.select { |_, file| file && File.exist?(file) }
-                               .map { |name, file| open_to_others(name, file, File.stat(file).mode) }.compact
+                               .map { |name, file| open_to_others(name, file, File.stat(file)) }.compact
     end
 
     # Returns the shell command that reads the base entry. The password stays in its file. ldapsearch takes the whole
@@ -99,11 +99,14 @@ module Simpkv
         "the user #{Process.euid}"
       end
 
-      def open_to_others(name, file, mode)
-        return if mode.nobits?(0o007)
+      def open_to_others(name, file, stat)
+        return if stat.mode.nobits?(0o007)
 
-        format("'%<name>s' %<file>s is open to every local user (mode %<mode>04o): chmod o= %<file>s",
-               name: name, file: file, mode: mode & 0o7777)
+        # This user may be one of the others.
+        mine = stat.owned? || stat.grpowned? || Process.euid.zero?
+        format("'%<name>s' %<file>s is open to every local user (mode %<mode>04o): %<fix>s %<file>s",
+               name: name, file: file, mode: stat.mode & 0o7777,
+               fix: mine ? 'chmod o=' : "chgrp #{Process.egid} #{file} && chmod g=r,o=")
       end
 
       def tls?(settings)

@@ -68,6 +68,27 @@ RSpec.describe Simpkv::LdapAccess do
     end
   end
 
+  describe '.warnings, of another user', needs: :fork do
+    include Processes
+
+    # 'chmod o=' alone would have kept this user from the file.
+    it 'give the group of the user rights that the others lose' do
+      Dir.mktmpdir do |folder|
+        File.chmod(0o755, folder)
+        file = File.join(folder, 'password')
+        File.write(file, 'x')
+        File.chmod(0o644, file)
+        found = File.join(folder, 'found')
+        File.write(found, '')
+        File.chmod(0o666, found)
+        as_nobody { File.write(found, described_class.warnings(settings('admin_pw_file' => file)).join) }
+        expect(File.read(found)).to match(/mode 0644.*: chgrp \d+ #{file} && chmod g=r,o= #{file}\z/)
+        system(File.read(found)[/chgrp.*/], exception: true)
+        as_nobody { File.readable?(file) && described_class.warnings(settings('admin_pw_file' => file)).empty? }
+      end
+    end
+  end
+
   describe '.command' do
     {
       { 'admin_pw_file' => '/pw' } =>
