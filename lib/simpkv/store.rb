@@ -98,7 +98,8 @@ module Simpkv
     # @raise [ConflictError] with `:expect`: another document is stored, or none
     # @raise [IsFolderError, IsKeyError] the name is a folder's; a name on the way is a key's
     # @raise [TimeoutError] another process kept the key locked; the directory did not answer
-    # @raise [UnavailableError] the storage cannot be used; or, with a condition, nobody can tell whether it was written
+    # @raise [UnavailableError] the storage cannot be used; or nobody can tell whether it was written: the connection to
+    #   the directory was lost before the answer came, and another client has changed the key since
     def put(key, document, condition: :any, expect: nil, alike: false)
       @native.put(key, document, condition, expect, alike, call_timeout)
     end
@@ -136,9 +137,11 @@ module Simpkv
     # Deletes a key. Its folder stays, even when it is left empty.
     #
     # @param key [String]
-    # @return [Boolean] whether it was there
+    # @return [Boolean] whether it was there; in a directory, if the connection was lost before the answer came, whether
+    #   it was there when the call read it
     # @raise [IsFolderError]
     # @raise [TimeoutError] another process kept the key locked
+    # @raise [UnavailableError] as {#put}
     def delete(key)
       @native.delete(key, call_timeout)
     end

@@ -274,7 +274,9 @@ SKV_API int skv_exists(skv_store *store, const char *key, size_t key_len, int64_
  * Stores a document, with the folders that it needs. The number is 1 if something was written, 0 if the stored document
  * says the same already (skv_document_same()). `expect` counts with SKV_PUT_EXPECT only; NULL otherwise.
  * SKV_OK, SKV_EXISTS, SKV_CONFLICT (absent counts as one), SKV_IS_FOLDER, SKV_IS_KEY (a name on the way is a key's).
- * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0.
+ * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0. SKV_UNAVAILABLE is also the
+ * answer when the connection to a directory was lost, and another client has changed the key since: this call may have
+ * written before that, and does not write again (docs/adr/0021).
  */
 SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
                     int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
@@ -308,7 +310,7 @@ SKV_API int skv_get_many(skv_store *store, const char *keys, size_t keys_len, in
                          skv_reply *reply);
 
 /* Deletes a key; the folder that it may leave empty stays. The number is 1 if it was there, else 0; after
- * SKV_INTERRUPTED, 1 if it was and may be gone now. SKV_OK, SKV_IS_FOLDER. */
+ * SKV_INTERRUPTED, 1 if it was and may be gone now. SKV_OK, SKV_IS_FOLDER; SKV_UNAVAILABLE as skv_put(). */
 SKV_API int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
                        skv_reply *reply);
 

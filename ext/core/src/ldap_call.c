@@ -7,6 +7,9 @@
 #define BACKOFF_MIN_NS (50 * SKV_NS_PER_MS)
 #define BACKOFF_MAX_NS (2000 * SKV_NS_PER_MS)
 
+/* About the time of a round trip. */
+#define CONTENTION_NS (SKV_NS_PER_MS / 4)
+
 /* How often an operation moves to another connection without having been sent: more than a pool has stale ones. */
 #define UNSENT_MAX 64
 
@@ -195,6 +198,19 @@ int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
     }
 }
 
+int skv_ldap_pause(skv_ldap_call *call, int round)
+{
+    int status = skv_wait_pause(call->wait, with_jitter(CONTENTION_NS << (round < 6 ? round : 6)));
+
+    if (status == SKV_OK && skv_now_ns() < call->wait->deadline_ns)
+        return SKV_OK;
+    if (status == SKV_INTERRUPTED)
+        return skv_ldap_refuse(call, SKV_INTERRUPTED, "interrupted");
+    return skv_ldap_refuse(call, SKV_TIMEOUT,
+                           "other clients changed it again and again, until the deadline "
+                           "('operation_timeout_seconds')");
+}
+
 skv_wait *skv_ldap_round_trip(skv_ldap_call *call)
 {
     int64_t now;
@@ -313,13 +329,14 @@ int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPCon
     return changed(call, answer);
 }
 
-int skv_ldap_delete(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer)
+int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer)
 {
+    LDAPControl *controls[] = {control, NULL};
     int id = 0, error = skv_ldap_start(call);
 
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
-        error = ldap_delete_ext(skv_conn_handle(call->conn), dn, NULL, NULL, &id);
+        error = ldap_delete_ext(skv_conn_handle(call->conn), dn, controls, NULL, &id);
     finish(call, error, id, answer);
     return changed(call, answer);
 }

@@ -104,10 +104,14 @@ int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *
 
 int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer);
 int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer);
-int skv_ldap_delete(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer);
+int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer);
 
 /* Takes the result out of answer->message. */
 int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer);
+
+/* Before a call reads again because another client has changed the entry: pauses, longer from round to round, the first
+ * of which is 1. SKV_OK, or the reply's failure: SKV_TIMEOUT, SKV_INTERRUPTED. */
+int skv_ldap_pause(skv_ldap_call *call, int round);
 
 /* Sets the limits of the next round trip. */
 skv_wait *skv_ldap_round_trip(skv_ldap_call *call);

@@ -45,11 +45,15 @@ char *skv_ldap_twin(const char *dn)
 
 /* ---- Reading ---- */
 
-const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call)
+const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call, bool with_csn)
 {
+    static const char *const plain_csn[] = {"entryCSN", NULL};
     static const char *const hex[] = {"objectClass", NULL};
+    static const char *const hex_csn[] = {"objectClass", "entryCSN", NULL};
 
-    return call->store->layout == SKV_LAYOUT_HEX ? hex : skv_ldap_no_attributes;
+    if (call->store->layout == SKV_LAYOUT_HEX)
+        return with_csn ? hex_csn : hex;
+    return with_csn ? plain_csn : skv_ldap_no_attributes;
 }
 
 const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool with_csn)
@@ -221,12 +225,14 @@ int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, cons
     return ldap_add_ext(skv_conn_handle(call->conn), dn, new.attributes.list, NULL, NULL, id);
 }
 
-int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document, int *id)
+int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document,
+                                 LDAPControl *control, int *id)
 {
+    LDAPControl *controls[] = {control, NULL};
     struct berval content = *document;
     attributes a = {0};
 
     put(&a, "simpkvJsonValue", &content, NULL);
     a.mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
-    return ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, NULL, NULL, id);
+    return ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, controls, NULL, id);
 }

@@ -13,8 +13,8 @@ char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_
  * frees it; NULL when out of memory. */
 char *skv_ldap_twin(const char *dn);
 
-/* Attributes to ask for, to know what an entry is; and for its document as well, `with_csn` also for its entryCSN. */
-const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call);
+/* Attributes to ask for, to know what an entry is; and for its document as well; `with_csn` also for its entryCSN. */
+const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call, bool with_csn);
 const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool with_csn);
 
 /* What was read of an entry. All of it points into the message that it came in. */
@@ -37,9 +37,10 @@ void skv_ldap_entry_wipe(skv_ldap_entry *entry);
 int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                        skv_ldap_answer *answer);
 
-/* Start to add a key's entry, and to replace its document, without waiting: LDAP_SUCCESS with *id set, or libldap's
- * error. */
+/* Start to add a key's entry, and to replace its document under a control (NULL for none), without waiting:
+ * LDAP_SUCCESS with *id set, or libldap's error. */
 int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document, int *id);
-int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document, int *id);
+int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document,
+                                 LDAPControl *control, int *id);
 
 #endif

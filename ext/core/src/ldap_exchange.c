@@ -52,6 +52,11 @@ static int replace(skv_ldap_call *call, struct berval *old, struct berval *new, 
     return skv_ldap_modify(call, call->dn, list, control, answer);
 }
 
+int skv_ldap_exchange_similar(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer)
+{
+    return replace(call, old, new, NULL, answer);
+}
+
 /* Puts back what was not to be replaced, unless another one has changed it by now. Whether that is done. */
 static bool put_back(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
 {

@@ -3,7 +3,7 @@
 #ifndef SKV_LDAP_KEY_H
 #define SKV_LDAP_KEY_H
 
-#include "ldap_call.h"
+#include "ldap_version.h"
 
 /* ldap_get.c */
 int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
@@ -14,7 +14,10 @@ int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_re
 
 /* ldap_put.c */
 int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
-bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
+/* `doubt`: with args->in_doubt, the version of the entry that the earlier write was made for, NULL if it is not known.
+ */
+bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, const skv_ldap_version *doubt,
+                      skv_wait *wait, skv_reply *reply);
 
 /* ldap_put_many.c, ldap_get_many.c */
 void skv_ldap_put_many(skv_store *store, skv_batch *batch);
@@ -42,13 +45,18 @@ int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_wait
  */
 int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind);
 
+/* The same before a write, with the version of the entry into *version. */
+int skv_ldap_look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version);
+
 /* Whether there is a folder (if `dn` is a key's) or a key (if it is a folder's) of the same name beside it, into
  * *there: never in the hex layout. SKV_OK, or the reply's failure. */
 int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *there);
 
-/* Fail the reply: IS_FOLDER, NOT_FOUND, EXISTS. */
+/* Fail the reply: IS_FOLDER, NOT_FOUND, EXISTS; UNAVAILABLE, for a write in doubt and another one that was made since.
+ */
 int skv_ldap_refuse_folder(skv_ldap_call *call);
 int skv_ldap_refuse_missing(skv_ldap_call *call);
 int skv_ldap_refuse_present(skv_ldap_call *call);
+int skv_ldap_refuse_in_doubt(skv_ldap_call *call);
 
 #endif

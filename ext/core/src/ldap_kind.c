@@ -3,13 +3,17 @@
 
 #include <string.h>
 
-static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer, int *kind)
+/* `version` may be NULL. */
+static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer, int *kind,
+                         skv_ldap_version *version)
 {
     skv_ldap_entry entry;
     skv_rdn rdn;
 
     if (skv_ldap_entry_of(call, answer, &entry) != LDAP_SUCCESS)
         return skv_ldap_fail(call, answer);
+    if (version)
+        *version = skv_ldap_version_of(&entry);
     if (skv_rdn_first(dn, strlen(dn), &rdn) && !skv_rdn_is(&rdn, "simpkvHexId"))
         *kind = skv_rdn_is(&rdn, "simpkvKey") ? SKV_KIND_KEY : SKV_KIND_FOLDER;
     else if (entry.is_key || entry.is_folder)
@@ -19,14 +23,15 @@ static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *a
     return SKV_OK;
 }
 
-int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind)
+static int look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
+    bool with_csn = version && skv_ldap_asserts(call);
     skv_ldap_answer answer;
 
     *kind = SKV_KIND_NONE;
-    switch (skv_ldap_read(call, dn, skv_ldap_kind_attributes(call), &answer)) {
+    switch (skv_ldap_read(call, dn, skv_ldap_kind_attributes(call, with_csn), &answer)) {
     case LDAP_SUCCESS:
-        kind_of_entry(call, dn, &answer, kind);
+        kind_of_entry(call, dn, &answer, kind, version);
         break;
     case LDAP_NO_SUCH_OBJECT:
         skv_ldap_check_base(call, &answer);
@@ -36,6 +41,17 @@ int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind)
     }
     skv_ldap_answer_free(&answer);
     return call->reply->status;
+}
+
+int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind)
+{
+    return look(call, dn, kind, NULL);
+}
+
+int skv_ldap_look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
+{
+    *version = (skv_ldap_version){""};
+    return look(call, dn, kind, version);
 }
 
 int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *there)
@@ -69,4 +85,11 @@ int skv_ldap_refuse_missing(skv_ldap_call *call)
 int skv_ldap_refuse_present(skv_ldap_call *call)
 {
     return skv_ldap_refuse(call, SKV_EXISTS, "the key is there already");
+}
+
+int skv_ldap_refuse_in_doubt(skv_ldap_call *call)
+{
+    return skv_ldap_refuse(call, SKV_UNAVAILABLE,
+                           "the outcome is unknown: the connection was lost, and another client has changed the key "
+                           "since. Read the key before you repeat the call");
 }

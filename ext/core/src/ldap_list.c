@@ -108,7 +108,7 @@ static skv_ldap_search_state search_of(const ldap_list *list)
 
     return (skv_ldap_search_state){.dn = list->dn,
                                    .scope = list->tree ? LDAP_SCOPE_SUBTREE : LDAP_SCOPE_ONELEVEL,
-                                   .attributes = list->names_only ? skv_ldap_kind_attributes(call)
+                                   .attributes = list->names_only ? skv_ldap_kind_attributes(call, false)
                                                                   : skv_ldap_document_attributes(call, false)};
 }
 

@@ -54,8 +54,10 @@ static void add_item(skv_ldap_many *many, skv_store *store, skv_record *record)
 
 static void free_items(skv_ldap_many *many)
 {
-    for (size_t i = 0; i < many->count; i++)
+    for (size_t i = 0; i < many->count; i++) {
         skv_free(many->items[i].dn);
+        skv_free(many->items[i].version);
+    }
     skv_free(many->items);
 }
 
@@ -109,6 +111,17 @@ static int search(skv_ldap_call *call, const char *dn, const char *const *attrib
     return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
 }
 
+static int replace(skv_ldap_call *call, const skv_ldap_item *item, const struct berval *document, int *id)
+{
+    LDAPControl *control;
+    int error = skv_ldap_version_control(call, item->version ? item->version : "", &control);
+
+    if (error == LDAP_SUCCESS)
+        error = skv_ldap_entry_start_replace(call, item->dn, document, control, id);
+    ldap_control_free(control);
+    return error;
+}
+
 static int write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
 {
     struct berval document = {0};
@@ -120,7 +133,7 @@ static int write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
         return skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id);
     document = (struct berval){item->record->document_len, (char *)(uintptr_t)item->record->document};
     return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_KEY, &document, id)
-                                      : skv_ldap_entry_start_replace(call, item->dn, &document, id);
+                                      : replace(call, item, &document, id);
 }
 
 static int send_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
@@ -132,10 +145,13 @@ static int send_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
     switch (item->step) {
     case SKV_STEP_READ:
         return search(call, item->dn,
-                      item->record ? skv_ldap_document_attributes(call, false) : skv_ldap_kind_attributes(call), id);
+                      item->record
+                          ? skv_ldap_document_attributes(call, many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call))
+                          : skv_ldap_kind_attributes(call, false),
+                      id);
     case SKV_STEP_TWIN:
         twin = skv_ldap_twin(item->dn);
-        error = search(call, twin, skv_ldap_kind_attributes(call), id);
+        error = search(call, twin, skv_ldap_kind_attributes(call, false), id);
         skv_free(twin);
         return error;
     default:

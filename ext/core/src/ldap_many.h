@@ -7,8 +7,8 @@
 #define SKV_LDAP_MANY_H
 
 #include "batch.h"
-#include "ldap_entry.h"
 #include "ldap_pipeline.h"
+#include "ldap_version.h"
 
 /* What is to be done about a key next. */
 typedef enum skv_step {
@@ -27,6 +27,7 @@ typedef struct skv_ldap_item {
     char *dn;           /* owned */
     const char *name;   /* the path, as far as names differ: in small letters in the plain layout */
     skv_step step;
+    char *version; /* owned: of the entry that is to be replaced, if the server can compare it; else NULL */
     bool tried;    /* it went wrong once */
     bool doubtful; /* it may have been written */
     size_t group;  /* ldap_put_many.c's */

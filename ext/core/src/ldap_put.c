@@ -1,18 +1,22 @@
 /*
  * Writing a key. It is read first: what says the same already is left alone, and on 389-DS an add of what exists costs
- * as much as 300 searches. Whatever others do between reading and writing shows in the result of the write; then it
- * starts again. There is no cache of folders: the read tells which are there, by its matchedDN.
+ * as much as 300 searches. A replacement is made on condition that the entry is as it was read (docs/adr/0021):
+ * whatever others do between reading and writing shows in the result of the write, and then it starts again; and a
+ * request that reaches the server after its call has been repeated fails. There is no cache of folders: the read tells
+ * which are there, by its matchedDN.
  */
 #include "ldap_entry.h"
 #include "ldap_exchange.h"
 #include "ldap_key.h"
 #include "ldap_limit.h"
 
-#include <stdio.h>
 #include <string.h>
 
-/* How often others may get in between. */
+/* How often others may get in between, unless what was read shows that they did. */
 #define ROUNDS_MAX 32
+
+/* The largest documents that are replaced by "delete the old value, add the new one", where there are no assertions. */
+#define EXCHANGE_MAX ((size_t)64 << 10)
 
 /* From this size on, a connection that breaks while a document is sent is put down to the server's limit for a message,
  * which is lower then than what skv_ldap_check_size() took it for. */
@@ -25,7 +29,12 @@ typedef struct put_call {
     skv_ldap_call call;
     const skv_put_args *args;
     struct berval document;
-    bool make_all; /* the server does not say which folders are there: make each of them */
+    bool make_all;            /* the server does not say which folders are there: make each of them */
+    skv_ldap_version version; /* of the entry that was read */
+    skv_ldap_version refused; /* the version for which the server did not replace the document */
+    int overtaken;            /* for how many versions it did not */
+    skv_ldap_version doubt;   /* with call.doubtful: the version for which the write was made */
+    bool doubt_is_known;      /* not after an interrupt */
 } put_call;
 
 static bool is_document(const struct berval *stored, const char *bytes, size_t len)
@@ -38,6 +47,8 @@ static int write_failed(put_call *put, const skv_ldap_answer *answer)
 {
     skv_ldap_call *call = &put->call;
 
+    if (answer->code < 0)
+        put->doubt = put->version;
     if (answer->code >= 0 || put->document.bv_len < LARGE || skv_conn_is_usable(call->conn) ||
         skv_conn_message_limit(call->conn)->is_told || answer->code == LDAP_TIMEOUT ||
         answer->code == LDAP_USER_CANCELLED)
@@ -57,28 +68,6 @@ static int done(put_call *put)
 
 /* ---- The key is there ---- */
 
-static int replace(put_call *put)
-{
-    struct berval *values[] = {&put->document, NULL};
-    LDAPMod mod = {LDAP_MOD_REPLACE | LDAP_MOD_BVALUES, TEXT("simpkvJsonValue"), {.modv_bvals = values}};
-    LDAPMod *mods[] = {&mod, NULL};
-    skv_ldap_answer answer;
-    int status;
-
-    switch (skv_ldap_modify(&put->call, put->call.dn, mods, NULL, &answer)) {
-    case LDAP_SUCCESS:
-        status = done(put);
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        status = SKV_LDAP_AGAIN;
-        break;
-    default:
-        status = write_failed(put, &answer);
-    }
-    skv_ldap_answer_free(&answer);
-    return status;
-}
-
 /* What a conditional modification came to: another one was faster, or not. Reading again tells. */
 static int conditional(put_call *put, const skv_ldap_answer *answer)
 {
@@ -88,6 +77,9 @@ static int conditional(put_call *put, const skv_ldap_answer *answer)
     case LDAP_ASSERTION_FAILED:
     case LDAP_NO_SUCH_ATTRIBUTE:
     case LDAP_TYPE_OR_VALUE_EXISTS:
+        put->overtaken += strcmp(put->refused.text, put->version.text) != 0;
+        put->refused = put->version;
+        return SKV_LDAP_AGAIN;
     case LDAP_NO_SUCH_OBJECT:
         return SKV_LDAP_AGAIN;
     default:
@@ -95,19 +87,17 @@ static int conditional(put_call *put, const skv_ldap_answer *answer)
     }
 }
 
-/* On condition that the entry's last change is the one that was read. */
-static int replace_asserting(put_call *put, const struct berval *csn)
+/* On condition that the entry has that version; "": whatever it has. */
+static int replace(put_call *put, const char *version)
 {
     struct berval *values[] = {&put->document, NULL};
     LDAPMod mod = {LDAP_MOD_REPLACE | LDAP_MOD_BVALUES, TEXT("simpkvJsonValue"), {.modv_bvals = values}};
     LDAPMod *mods[] = {&mod, NULL};
-    LDAPControl *control = NULL;
     skv_ldap_answer answer = {0};
-    char filter[128];
+    LDAPControl *control;
     int status;
 
-    snprintf(filter, sizeof filter, "(entryCSN=%.*s)", (int)csn->bv_len, csn->bv_val);
-    answer.code = ldap_create_assertion_control(skv_conn_handle(put->call.conn), filter, 1, &control);
+    answer.code = skv_ldap_version_control(&put->call, version, &control);
     if (answer.code == LDAP_SUCCESS)
         skv_ldap_modify(&put->call, put->call.dn, mods, control, &answer);
     ldap_control_free(control);
@@ -120,10 +110,13 @@ static int replace_asserting(put_call *put, const struct berval *csn)
 static int exchange(put_call *put, struct berval *stored)
 {
     skv_ldap_answer answer;
-    bool mistaken;
+    bool mistaken = false;
     int status;
 
-    skv_ldap_exchange(&put->call, stored, &put->document, &answer, &mistaken);
+    if (put->args->condition == SKV_PUT_EXPECT)
+        skv_ldap_exchange(&put->call, stored, &put->document, &answer, &mistaken);
+    else
+        skv_ldap_exchange_similar(&put->call, stored, &put->document, &answer);
     if (mistaken)
         status = skv_ldap_refuse(&put->call, SKV_UNAVAILABLE,
                                  "another document was replaced, which 389-DS takes for equal to the expected one, and "
@@ -156,16 +149,39 @@ static int condition_failed(put_call *put, const struct berval *stored)
 
     if (call->doubtful && is_ours && !args->alike)
         return done(put);
-    if (call->doubtful)
+    if (call->doubtful && is_ours)
         return skv_ldap_refuse(call, SKV_UNAVAILABLE,
-                               is_ours ? "the outcome is unknown: the connection was lost, and what is stored now may "
-                                         "have been written by this call, or by another one"
-                                       : "the outcome is unknown: the connection was lost, and since then another one "
-                                         "has written");
+                               "the outcome is unknown: the connection was lost, and what is stored now may have been "
+                               "written by this call, or by another one");
+    if (call->doubtful)
+        return skv_ldap_refuse_in_doubt(call);
     if (args->condition == SKV_PUT_ABSENT)
         return skv_ldap_refuse_present(call);
     return skv_ldap_refuse(call, SKV_CONFLICT,
                            stored ? "the stored document is not the expected one" : "there is no such key");
+}
+
+/* Whether another client has written since this call did, whose answer was lost. Both may have taken effect, or only
+ * the other one: this call must not write again. */
+static bool is_in_doubt(const put_call *put)
+{
+    return put->call.doubtful && put->doubt_is_known && strcmp(put->doubt.text, put->version.text) != 0;
+}
+
+typedef enum replacement { REPLACE, REPLACE_ASSERTING, EXCHANGE } replacement;
+
+/* How the stored document is to be replaced. Without a condition of the caller's, what the server does not compare, or
+ * not that large, is replaced whatever it is by then. */
+static replacement replacement_of(const put_call *put, const struct berval *stored)
+{
+    bool must_compare = put->args->condition == SKV_PUT_EXPECT;
+    bool is_large = stored->bv_len > EXCHANGE_MAX || put->document.bv_len > EXCHANGE_MAX;
+
+    if (!must_compare && strcmp(put->refused.text, put->version.text) == 0)
+        return REPLACE;
+    if (skv_ldap_version_is_assertable(&put->call, put->version.text))
+        return REPLACE_ASSERTING;
+    return is_large && !must_compare ? REPLACE : EXCHANGE;
 }
 
 static int put_present(put_call *put, skv_ldap_entry *entry)
@@ -173,7 +189,7 @@ static int put_present(put_call *put, skv_ldap_entry *entry)
     const skv_put_args *args = put->args;
     skv_ldap_call *call = &put->call;
     struct berval *stored = &entry->document;
-    bool exchanges;
+    replacement how;
 
     if (entry->is_folder && !entry->is_key)
         return skv_ldap_refuse_folder(call);
@@ -188,12 +204,14 @@ static int put_present(put_call *put, skv_ldap_entry *entry)
         call->reply->number = call->doubtful;
         return SKV_OK;
     }
-    exchanges = args->condition == SKV_PUT_EXPECT && !(entry->csn.bv_val && skv_conn_features(call->conn)->assertion);
-    if (skv_ldap_check_size(call, args->document_len + (exchanges ? stored->bv_len : 0)) != SKV_OK)
+    if (is_in_doubt(put))
+        return skv_ldap_refuse_in_doubt(call);
+    how = replacement_of(put, stored);
+    if (skv_ldap_check_size(call, args->document_len + (how == EXCHANGE ? stored->bv_len : 0)) != SKV_OK)
         return call->reply->status;
-    if (exchanges)
+    if (how == EXCHANGE)
         return exchange(put, stored);
-    return args->condition == SKV_PUT_EXPECT ? replace_asserting(put, &entry->csn) : replace(put);
+    return replace(put, how == REPLACE_ASSERTING ? put->version.text : "");
 }
 
 /* ---- The key is not there ---- */
@@ -314,6 +332,8 @@ static int put_absent(put_call *put, const skv_ldap_answer *answer)
         return call->reply->status;
     if (put->args->condition == SKV_PUT_EXPECT)
         return condition_failed(put, NULL);
+    if (is_in_doubt(put))
+        return skv_ldap_refuse_in_doubt(call);
     if (skv_ldap_check_size(call, put->args->document_len) != SKV_OK)
         return call->reply->status;
     if (missing > 0 || put->make_all)
@@ -329,14 +349,15 @@ static int one_round(put_call *put)
 {
     skv_ldap_call *call = &put->call;
     skv_ldap_entry entry = {0};
-    bool with_csn = put->args->condition == SKV_PUT_EXPECT;
     skv_ldap_answer answer;
     int status;
 
-    switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, with_csn), &answer)) {
+    put->version = (skv_ldap_version){""};
+    switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, skv_ldap_asserts(call)), &answer)) {
     case LDAP_SUCCESS:
-        status = skv_ldap_entry_of(call, &answer, &entry) == LDAP_SUCCESS ? put_present(put, &entry)
-                                                                          : skv_ldap_fail(call, &answer);
+        status = skv_ldap_entry_of(call, &answer, &entry);
+        put->version = skv_ldap_version_of(&entry);
+        status = status == LDAP_SUCCESS ? put_present(put, &entry) : skv_ldap_fail(call, &answer);
         skv_ldap_entry_wipe(&entry);
         break;
     case LDAP_NO_SUCH_OBJECT:
@@ -351,10 +372,21 @@ static int one_round(put_call *put)
 
 static int attempt(skv_ldap_call *call)
 {
+    put_call *put = (put_call *)call;
     int status = SKV_LDAP_AGAIN;
 
-    for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN; i++)
-        status = one_round((put_call *)call);
+    for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN; i++) {
+        int overtaken = put->overtaken;
+
+        status = one_round(put);
+        if (status != SKV_LDAP_AGAIN || put->overtaken == overtaken)
+            continue;
+        /* Each time, one of the clients that write the key at the same moment succeeds. */
+        if (put->args->condition == SKV_PUT_ANY)
+            i--;
+        if (skv_ldap_pause(call, put->overtaken) != SKV_OK)
+            return call->reply->status;
+    }
     if (status == SKV_LDAP_AGAIN)
         return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep changing it");
     return call->reply->status;
@@ -370,9 +402,13 @@ static int check_document(put_call *put)
     return SKV_OK;
 }
 
-bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
+bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, const skv_ldap_version *doubt,
+                      skv_wait *wait, skv_reply *reply)
 {
-    put_call put = {.args = args};
+    put_call put = {.args = args, .doubt_is_known = doubt || !args->in_doubt};
+
+    if (doubt)
+        put.doubt = *doubt;
 
     if (skv_ldap_begin(&put.call, store, SKV_OP_PUT, key, SKV_KIND_KEY, wait, reply) == SKV_OK &&
         check_document(&put) == SKV_OK) {
@@ -388,6 +424,6 @@ bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *
 
 int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
 {
-    skv_ldap_put_one(store, key, args, wait, reply);
+    skv_ldap_put_one(store, key, args, NULL, wait, reply);
     return reply->status;
 }

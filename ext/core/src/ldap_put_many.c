@@ -7,6 +7,7 @@
 #include "ldap_key.h"
 #include "ldap_many.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,9 +372,24 @@ static void written(skv_ldap_many *many, skv_ldap_item *item)
     skv_ldap_many_decide(many, item);
 }
 
-/* What is stored says the same, or is to be replaced. */
-static void compare(skv_ldap_many *many, skv_ldap_item *item, const struct berval *stored)
+/* Has the document replaced on condition that the entry is as it was read, if the server can compare that. */
+static void plan_replacement(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_entry *entry)
 {
+    skv_ldap_version version = skv_ldap_version_of(entry);
+
+    item->step = SKV_STEP_REPLACE;
+    if (!skv_ldap_version_is_assertable(&many->call, version.text))
+        return;
+    skv_free(item->version);
+    item->version = skv_copy_string(version.text, strlen(version.text));
+    if (!item->version)
+        item->step = SKV_STEP_ALONE;
+}
+
+/* What is stored says the same, or is to be replaced. */
+static void compare(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_entry *entry)
+{
+    const struct berval *stored = &entry->document;
     const skv_record *record = item->record;
     skv_reply *reply = skv_ldap_many_word(many, item)->reply;
     bool same = stored->bv_len == record->document_len && memcmp(stored->bv_val, record->document, stored->bv_len) == 0;
@@ -385,7 +401,7 @@ static void compare(skv_ldap_many *many, skv_ldap_item *item, const struct berva
         reply->number = many->batch->in_doubt;
         skv_ldap_many_decide(many, item);
     } else {
-        item->step = SKV_STEP_REPLACE;
+        plan_replacement(many, item, entry);
     }
 }
 
@@ -396,7 +412,7 @@ static void take_key(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *
     item->step = SKV_STEP_ALONE;
     if (skv_ldap_many_entry(many, answer, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
         if (many->batch->condition == SKV_PUT_ANY) {
-            compare(many, item, &entry.document);
+            compare(many, item, &entry);
         } else if (!many->batch->in_doubt) {
             skv_ldap_refuse_present(skv_ldap_many_word(many, item));
             skv_ldap_many_decide(many, item);
@@ -456,9 +472,14 @@ static void take(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answ
 static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_wait *wait)
 {
     skv_put_args args = skv_batch_put_args(many->batch, item->record);
+    bool is_known = item->doubtful && item->version && !args.in_doubt;
+    skv_ldap_version doubt = {""};
 
+    if (is_known)
+        snprintf(doubt.text, sizeof doubt.text, "%s", item->version);
     args.in_doubt |= item->doubtful;
-    return skv_ldap_put_one(&many->call.store->store, &item->record->key, &args, wait, many->batch->each);
+    return skv_ldap_put_one(&many->call.store->store, &item->record->key, &args, is_known ? &doubt : NULL, wait,
+                            many->batch->each);
 }
 
 /* ---- Calls ---- */

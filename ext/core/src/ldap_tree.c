@@ -7,6 +7,7 @@
 #include "ldap_key.h"
 #include "ldap_pipeline.h"
 #include "ldap_search.h"
+#include "ldap_version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,10 @@
 
 /* How often others may add to what is deleted. */
 #define ROUNDS_MAX 8
+
+/* In how many of these rounds an entry is deleted only as it was read: a request that reaches the server late must not
+ * delete what was put since. A key that others keep changing is deleted all the same in the rounds after. */
+#define COMPARING_ROUNDS 4
 
 /* How many deletions are under way at once, on one connection. Both servers level off between 8 and 32; with two to
  * four, 389-DS is slower than with one. A network's delay is hidden the better the more there are. */
@@ -23,9 +28,10 @@
 
 typedef struct tree_call {
     skv_ldap_call call;
-    bool keep;    /* the folder itself stays */
-    skv_buf dns;  /* each followed by a NUL */
-    size_t count; /* of them */
+    bool keep;     /* the folder itself stays */
+    skv_buf names; /* DNs, each with its version behind it, both followed by a NUL */
+    size_t count;  /* of DNs */
+    bool compares; /* in this round, entries are deleted in the version that was read only */
     size_t deleted;
     skv_ldap_pipeline pipeline;
     bool busy, others_added; /* in this round */
@@ -34,29 +40,35 @@ typedef struct tree_call {
 
 static int add_name(tree_call *tree, LDAPMessage *message)
 {
+    skv_ldap_version version;
     skv_ldap_entry entry;
     int error = skv_ldap_entry_read(&tree->call, message, &entry);
 
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = error});
-    skv_buf_put(&tree->dns, entry.dn.bv_val, entry.dn.bv_len);
-    skv_buf_put_char(&tree->dns, '\0');
+    version = skv_ldap_version_of(&entry);
+    skv_buf_put(&tree->names, entry.dn.bv_val, entry.dn.bv_len);
+    skv_buf_put_char(&tree->names, '\0');
+    skv_buf_put(&tree->names, version.text, strlen(version.text) + 1);
     tree->count++;
-    if (skv_buf_failed(&tree->dns))
-        return tree->dns.no_memory ? skv_fail_memory(tree->call.reply)
-                                   : skv_ldap_refuse(&tree->call, SKV_TOO_LARGE, "it holds too many names");
+    if (skv_buf_failed(&tree->names))
+        return tree->names.no_memory ? skv_fail_memory(tree->call.reply)
+                                     : skv_ldap_refuse(&tree->call, SKV_TOO_LARGE, "it holds too many names");
     return SKV_OK;
 }
 
-/* Collects the DNs of the folder and all that is below it; none if it is not there. */
+/* Collects the names of the folder and all that is below it; none if it is not there. */
 static int enumerate(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
-    skv_ldap_search_state search = {.dn = call->dn, .scope = LDAP_SCOPE_SUBTREE, .attributes = skv_ldap_no_attributes};
+    static const char *const csn[] = {"entryCSN", NULL};
+    skv_ldap_search_state search = {.dn = call->dn,
+                                    .scope = LDAP_SCOPE_SUBTREE,
+                                    .attributes = skv_ldap_asserts(call) ? csn : skv_ldap_no_attributes};
     skv_ldap_answer answer = {0};
     LDAPMessage *entry;
 
-    skv_buf_clear(&tree->dns);
+    skv_buf_clear(&tree->names);
     tree->count = 0;
     while (!search.over && call->reply->status == SKV_OK) {
         skv_conn_begin(call->conn, skv_ldap_round_trip(call));
@@ -74,7 +86,7 @@ static int enumerate(tree_call *tree)
 }
 
 typedef struct name {
-    const char *dn;
+    const char *dn, *version;
     int depth;
 } name;
 
@@ -86,12 +98,16 @@ static int innermost_first(const void *a, const void *b)
 static name *sorted(const tree_call *tree)
 {
     name *names = skv_alloc_zeroed(tree->count, sizeof *names);
-    const char *dn = tree->dns.bytes;
+    const char *dn = tree->names.bytes;
 
     if (!names)
         return NULL;
-    for (size_t i = 0; i < tree->count; i++, dn += strlen(dn) + 1)
-        names[i] = (name){dn, skv_dn_depth(dn, strlen(dn))};
+    for (size_t i = 0; i < tree->count; i++) {
+        const char *version = dn + strlen(dn) + 1;
+
+        names[i] = (name){dn, version, skv_dn_depth(dn, strlen(dn))};
+        dn = version + strlen(version) + 1;
+    }
     qsort(names, tree->count, sizeof *names, innermost_first);
     return names;
 }
@@ -111,6 +127,7 @@ static void take_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, 
     case LDAP_NO_SUCH_OBJECT:
         break;
     case LDAP_NOT_ALLOWED_ON_NONLEAF:
+    case LDAP_ASSERTION_FAILED:
         tree->others_added = true;
         break;
     case LDAP_BUSY:
@@ -121,7 +138,19 @@ static void take_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, 
     }
 }
 
-static int send_one(tree_call *tree, const char *dn)
+static int send_deletion(tree_call *tree, const name *entry, int *id)
+{
+    LDAPControl *control;
+    int error = skv_ldap_version_control(&tree->call, tree->compares ? entry->version : "", &control);
+
+    if (error == LDAP_SUCCESS)
+        error =
+            ldap_delete_ext(skv_conn_handle(tree->call.conn), entry->dn, (LDAPControl *[]){control, NULL}, NULL, id);
+    ldap_control_free(control);
+    return error;
+}
+
+static int send_one(tree_call *tree, const name *entry)
 {
     skv_ldap_call *call = &tree->call;
     skv_ldap_answer answer = {.code = LDAP_USER_CANCELLED};
@@ -132,7 +161,7 @@ static int send_one(tree_call *tree, const char *dn)
     if (call->reply->status != SKV_OK)
         return call->reply->status;
     if (skv_wait_request(skv_ldap_round_trip(call)) == SKV_OK)
-        answer.code = ldap_delete_ext(skv_conn_handle(call->conn), dn, NULL, NULL, &id);
+        answer.code = send_deletion(tree, entry, &id);
     if (answer.code == LDAP_SUCCESS) {
         skv_ldap_pipeline_sent(&tree->pipeline, id, 0, 0);
         return SKV_OK;
@@ -168,7 +197,7 @@ static int delete_all(tree_call *tree)
         if (i > 0 && names[i].depth != names[i - 1].depth)
             drain(tree);
         if (call->reply->status == SKV_OK)
-            send_one(tree, names[i].dn);
+            send_one(tree, &names[i]);
     }
     drain(tree);
     skv_free(names);
@@ -218,8 +247,10 @@ static int attempt(skv_ldap_call *call)
     if (check_kind(tree, &kind) != SKV_OK)
         return call->reply->status;
     tree->found |= tree->keep || kind == SKV_KIND_FOLDER;
-    for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER; i += !tree->busy)
+    for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER; i += !tree->busy) {
+        tree->compares = i < COMPARING_ROUNDS;
         status = one_round(tree);
+    }
     if (status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER)
         return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep adding to it");
     if (call->reply->status == SKV_OK)
@@ -241,7 +272,7 @@ int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait,
 {
     tree_call tree = {.keep = strcmp(folder->path, "globals") == 0 || strcmp(folder->path, "environments") == 0};
 
-    skv_buf_init(&tree.dns, SKV_DATA_MAX);
+    skv_buf_init(&tree.names, SKV_DATA_MAX);
     if (skv_ldap_begin(&tree.call, store, SKV_OP_DELETETREE, folder, SKV_KIND_FOLDER, wait, reply) == SKV_OK) {
         tree.call.round_trip_ns = wait->deadline_ns == INT64_MAX ? INT64_MAX : wait->deadline_ns - skv_now_ns();
         skv_ldap_run(&tree.call, attempt);
@@ -250,6 +281,6 @@ int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait,
             reply->number = tree.found;
     }
     skv_ldap_end(&tree.call);
-    skv_buf_free(&tree.dns);
+    skv_buf_free(&tree.names);
     return reply->status;
 }

@@ -94,6 +94,20 @@ static bool say_something(const proxy_link *l, const request *r)
     return send_all(l->client, bytes, 4u + r->id_len + sizeof nothing);
 }
 
+/* The request outlives its connection, of which the server knows no end until it has answered. */
+static void deliver_late(proxy_link *l, const unsigned char *bytes, size_t len, int ms)
+{
+    unsigned char unheard[4096];
+
+    shutdown(l->client, SHUT_RDWR);
+    poll(NULL, 0, ms);
+    if (send_all(l->server, bytes, len))
+        recv(l->server, unheard, sizeof unheard, 0);
+    pthread_mutex_lock(&l->proxy->lock);
+    l->proxy->delivered++;
+    pthread_mutex_unlock(&l->proxy->lock);
+}
+
 /* What the fault makes of a request; false to break the connection. */
 static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, size_t len, proxy_fault fault, int code)
 {
@@ -111,6 +125,9 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     case PROXY_LOSE_ANSWER:
         if (send_all(l->server, bytes, len))
             recv(l->server, unheard, sizeof unheard, 0);
+        return false;
+    case PROXY_LATE_REQUEST:
+        deliver_late(l, bytes, len, code);
         return false;
     default:
         return false;
@@ -353,4 +370,16 @@ int proxy_left(proxy *p)
     left = p->times;
     pthread_mutex_unlock(&p->lock);
     return left;
+}
+
+void proxy_await_late(proxy *p, int count)
+{
+    int delivered = 0;
+
+    while (delivered < count) {
+        poll(NULL, 0, 1);
+        pthread_mutex_lock(&p->lock);
+        delivered = p->delivered;
+        pthread_mutex_unlock(&p->lock);
+    }
 }

@@ -17,6 +17,7 @@
 typedef enum proxy_fault {
     PROXY_LOSE_REQUEST, /* the connection breaks before the server gets it */
     PROXY_LOSE_ANSWER,  /* after it was carried out */
+    PROXY_LATE_REQUEST, /* before the server gets it, which it does `code` milliseconds after */
     PROXY_HOLD_REQUEST, /* the server gets it `code` milliseconds late */
     PROXY_HOLD_ANSWER,  /* the answer comes `code` milliseconds late */
     PROXY_ANSWER,       /* the proxy answers it, with `code` */
@@ -42,6 +43,7 @@ typedef struct proxy {
     unsigned char tag;
     proxy_fault fault;
     int code, skip, times;
+    int delivered;          /* of late requests */
     bool hide_assertion;    /* from the root DSE; set before the first connection */
     const int *round_trips; /* how many requests each has, and 0; NULL for no such limit */
     long requests, answers; /* passed on since then */
@@ -69,5 +71,8 @@ long proxy_faults(void);
 
 /* How many of the requests that it was armed for have not come. */
 int proxy_left(proxy *p);
+
+/* Waits until so many late requests have been answered by the server, in all. */
+void proxy_await_late(proxy *p, int count);
 
 #endif

@@ -1,0 +1,257 @@
+/* Writes in a directory whose network delivers a request after its client has lost the connection and made it again. */
+#include "batches.h"
+#include "check.h"
+#include "directory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Longer than a call waits before it makes a request again. */
+#define LATE_MS 300
+
+#define D3 "{\"value\":3,\"metadata\":{}}"
+
+static proxy between;
+static skv_store *other; /* of another client, whose network is sound */
+static int late;         /* requests so far */
+
+static void arm_late(unsigned char tag, int skip)
+{
+    proxy_arm(&between, tag, PROXY_LATE_REQUEST, LATE_MS, skip, 1);
+    late++;
+}
+
+static void other_puts(const char *key, const char *document)
+{
+    skv_reply *mine = skv_reply_new();
+
+    CHECK(skv_put(other, key, strlen(key), document, strlen(document), SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, mine) ==
+          SKV_OK);
+    skv_reply_free(mine);
+}
+
+/* It used to: the last of two puts was gone. */
+static void a_late_replacement_does_not_overwrite_what_was_put_since(void)
+{
+    put_gives("globals/late/r", D1, 1);
+    arm_late(PROXY_MODIFY, 0);
+    put_gives("globals/late/r", D2, 1);
+    get_gives("globals/late/r", D2);
+    other_puts("globals/late/r", D3);
+    proxy_await_late(&between, late);
+    get_gives("globals/late/r", D3);
+}
+
+static void a_late_conditional_replacement_neither(void)
+{
+    put("globals/late/c", D1);
+    arm_late(PROXY_MODIFY, 0);
+    CHECK(put_if("globals/late/c", D2, SKV_PUT_EXPECT, D1) == SKV_OK);
+    other_puts("globals/late/c", D3);
+    proxy_await_late(&between, late);
+    get_gives("globals/late/c", D3);
+}
+
+static void a_late_deletion_does_not_delete_what_was_put_since(void)
+{
+    put("globals/late/d", D1);
+    arm_late(PROXY_DELETE, 0);
+    CHECK(del("globals/late/d") == SKV_OK && skv_reply_number(reply) == 1);
+    other_puts("globals/late/d", D3);
+    proxy_await_late(&between, late);
+    get_gives("globals/late/d", D3);
+}
+
+static void a_late_deletion_of_a_tree_neither(void)
+{
+    put("globals/late/t/k", D1);
+    arm_late(PROXY_DELETE, 0);
+    CHECK(deletetree("globals/late/t") == SKV_OK && skv_reply_number(reply) == 1);
+    other_puts("globals/late/t/k", D3);
+    proxy_await_late(&between, late);
+    get_gives("globals/late/t/k", D3);
+}
+
+static void a_late_replacement_of_a_batch_neither(void)
+{
+    char key[64];
+
+    batch_clear();
+    for (int i = 0; i < 20; i++) {
+        snprintf(key, sizeof key, "globals/late/b/k%d", i);
+        put(key, D1);
+        batch_add(key, D2);
+    }
+    arm_late(PROXY_MODIFY, 10);
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == 20);
+    for (size_t i = 0; i < batch_count; i++)
+        other_puts(batch[i].key, D3);
+    proxy_await_late(&between, late);
+    for (size_t i = 0; i < batch_count; i++)
+        get_gives(batch[i].key, D3);
+}
+
+/* The answer to this call's write is lost, and another client writes before it looks again. */
+static void *put_elsewhere(void *key)
+{
+    while (proxy_left(&between) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    other_puts(key, D3);
+    return NULL;
+}
+
+/* It used to write again, over what had been put since, and readers saw its document come back. */
+static void a_write_in_doubt_is_not_made_again_after_another_one(void)
+{
+    static const struct {
+        const char *key, *before;
+        unsigned char tag;
+    } cases[] = {{"globals/late/u", D1, PROXY_MODIFY}, {"globals/late/v", NULL, PROXY_ADD}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pthread_t thread;
+        int status;
+
+        put("globals/late/there", D1);
+        if (cases[i].before)
+            put(cases[i].key, cases[i].before);
+        proxy_arm(&between, cases[i].tag, PROXY_LOSE_ANSWER, 0, 0, 1);
+        CHECK(pthread_create(&thread, NULL, put_elsewhere, (void *)(uintptr_t)cases[i].key) == 0);
+        status = put(cases[i].key, D2);
+        pthread_join(thread, NULL);
+        /* The other client may come too late. */
+        CHECK(status == SKV_UNAVAILABLE || status == SKV_OK);
+        if (status == SKV_UNAVAILABLE)
+            CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+        get_gives(cases[i].key, D3);
+    }
+}
+
+/* It used to count as deleted when an answer was lost. */
+static void a_key_that_never_existed_is_not_deleted(void)
+{
+    put("globals/late/there", D1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(del("globals/late/never") == SKV_OK && skv_reply_number(reply) == 0);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(del("globals/late/never") == SKV_OK && skv_reply_number(reply) == 0);
+    CHECK(proxy_left(&between) == 0);
+    /* There is a folder of that name. */
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
+    CHECK(del("globals/late") == SKV_IS_FOLDER);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 0);
+}
+
+/* Each read tells the version that the write after it asserts. */
+static void a_write_takes_two_round_trips(void)
+{
+    static const int one[] = {1, 0}, two[] = {1, 1, 0};
+
+    put("globals/late/turns", D1);
+    proxy_expect(&between, two);
+    put_gives("globals/late/turns", D2, 1);
+    CHECK(proxy_was_met(&between));
+    proxy_expect(&between, one);
+    put_gives("globals/late/turns", D2, 0);
+    CHECK(proxy_was_met(&between));
+    proxy_expect(&between, two);
+    CHECK(del("globals/late/turns") == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(proxy_was_met(&between));
+    proxy_expect(&between, NULL);
+}
+
+/* A put is not refused because others write the key as well: the last one wins. */
+static void *put_often(void *name)
+{
+    char document[64];
+
+    for (int i = 0; i < 200; i++) {
+        snprintf(document, sizeof document, "{\"value\":\"%s%d\",\"metadata\":{}}", (const char *)name, i);
+        other_puts("globals/late/hot", document);
+    }
+    return NULL;
+}
+
+static void clients_that_write_one_key_all_succeed(void)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    pthread_t threads[8];
+
+    for (int i = 0; i < 8; i++)
+        CHECK(pthread_create(&threads[i], NULL, put_often, (void *)(uintptr_t)names[i]) == 0);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void with_proxy(bool hide_assertion, const char *const *options, void (*tests)(void))
+{
+    skv_store *mine = store;
+
+    if (!CHECK(proxy_begin(&between, server.port)))
+        return;
+    late = 0;
+    between.hide_assertion = hide_assertion;
+    store = open_at_uri(between.uri, false, options);
+    CHECK(skv_exists(store, "", 0, LONG_MS, NULL, reply) == SKV_OK);
+    other = open_with(false, options);
+    tests();
+    batch_clear();
+    skv_close(other);
+    skv_close(store);
+    store = mine;
+    proxy_end(&between);
+}
+
+static void asserting_tests(void)
+{
+    a_late_replacement_does_not_overwrite_what_was_put_since();
+    a_late_conditional_replacement_neither();
+    a_late_deletion_does_not_delete_what_was_put_since();
+    a_late_deletion_of_a_tree_neither();
+    a_late_replacement_of_a_batch_neither();
+    a_write_in_doubt_is_not_made_again_after_another_one();
+    a_key_that_never_existed_is_not_deleted();
+    a_write_takes_two_round_trips();
+    clients_that_write_one_key_all_succeed();
+}
+
+static void plain_tests(void)
+{
+    with_proxy(false, (const char *[]){"id=plain", "retries=2", NULL}, asserting_tests);
+}
+
+/* As 389-DS, whose late deletions and batches are not recognised (docs/adr/0021). */
+static void exchanging_tests(void)
+{
+    a_late_replacement_does_not_overwrite_what_was_put_since();
+    a_late_conditional_replacement_neither();
+    a_write_in_doubt_is_not_made_again_after_another_one();
+    a_key_that_never_existed_is_not_deleted();
+    clients_that_write_one_key_all_succeed();
+}
+
+static void without_assertions(void)
+{
+    with_proxy(true, (const char *[]){"id=plain", "retries=2", NULL}, exchanging_tests);
+}
+
+static void hex_tests(void)
+{
+    with_proxy(false, (const char *[]){"id=hex", "layout=hex", "retries=2", NULL}, asserting_tests);
+}
+
+int main(void)
+{
+    static const char *const plain[] = {"id=plain", NULL}, *const hex[] = {"id=hex", "layout=hex", NULL};
+
+    reply = skv_reply_new();
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, plain, plain_tests);
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, plain, without_assertions);
+    run_ldap_tests(DIRECTORY_HEX, "", false, hex, hex_tests);
+    skv_reply_free(reply);
+    check_tally("requests delivered late, before slapd", proxy_faults(), calls_made());
+    return check_summary("store_ldap_late");
+}
