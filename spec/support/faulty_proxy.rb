@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'socket'
+require_relative 'ldap_request'
 
 # A network that fails: stands between a client and a directory server, and does something to the bytes that one says to
 # the other, from a chosen one on. Lives in threads of this process.
@@ -31,6 +32,8 @@ class FaultyProxy
     @lock = Mutex.new
     @passed = { up: 0, down: 0 }
     @stalled = []
+    @late = [[], 0, 0..0]
+    @delivered_late = 0
     Thread.new { accept }
   end
 
@@ -43,6 +46,21 @@ class FaultyProxy
   # @param byte [Integer] after so many more
   def arm(fault, direction, byte)
     @lock.synchronize { @armed = [fault, direction, @passed[direction] + byte] }
+  end
+
+  # From now on, some requests reach the server after their client has lost the connection: the proxy cuts it, and
+  # passes the request on after.
+  #
+  # @param kinds [Array<Symbol>] of requests, of {LdapRequest}
+  # @param share [Numeric] how many of these, at most 1
+  # @param seconds [Range<Float>] how late
+  def deliver_late(kinds, share, seconds = 0.02..0.15)
+    @lock.synchronize { @late = [kinds, share, seconds] }
+  end
+
+  # @return [Integer] how many requests were delivered so
+  def delivered_late
+    @lock.synchronize { @delivered_late }
   end
 
   # @return [Boolean] whether it has not come to that yet
@@ -100,9 +118,31 @@ class FaultyProxy
   def pass(link, direction)
     from, to = direction == :up ? [link.client, link.server] : [link.server, link.client]
     bytes = from.readpartial(65_536)
+    return late(link, to, bytes) if late?(direction, bytes)
+
     fault, before = due(link, direction, bytes.bytesize)
     to.write(fault ? bytes.byteslice(0, before) : bytes)
     send(fault, link, to, bytes.byteslice(before..)) if fault
+  end
+
+  def late?(direction, bytes)
+    return false unless direction == :up
+
+    @lock.synchronize do
+      kinds, share = @late
+      late = kinds.any? && kinds.include?(LdapRequest.kind(bytes)) && rand < share
+      @delivered_late += 1 if late
+      late
+    end
+  end
+
+  # The server's side stays open until it has answered.
+  def late(link, server, request)
+    link.client.close
+    sleep(rand(@lock.synchronize { @late.last }))
+    server.write(request)
+    server.readpartial(65_536)
+    raise IOError, 'it was delivered late'
   end
 
   # Whether what it is armed for happens to these bytes, and how many of them pass before.

@@ -1,13 +1,10 @@
 # frozen_string_literal: true
 
 require 'socket'
+require_relative 'ldap_request'
 
 # Stands between a client and a directory server, and keeps answers back. Lives in threads of this process.
 class SilentProxy
-  # The requests of LDAP, by name.
-  TAGS = { bind: 0, search: 3, modify: 6, add: 8, delete: 10 }.freeze
-  private_constant :TAGS
-
   # @param server [Slapd]
   def initialize(server)
     @port = Integer(server.tcp_uri[/\d+\z/])
@@ -26,7 +23,7 @@ class SilentProxy
   #
   # @param operation [Symbol] :bind, :search, :modify, :add or :delete
   def hold(operation, seconds: 3600)
-    @held = { TAGS.fetch(operation) => seconds }
+    @held = { operation => seconds }
     yield
   ensure
     @held = {}
@@ -67,14 +64,7 @@ class SilentProxy
   def forward(client, server)
     request = client.readpartial(65_536)
     server.write(request)
-    @held.fetch(tag_of(request), 0)
-  end
-
-  # A request is a SEQUENCE of its number and what it is; before these come a byte for its tag, and those of its length.
-  def tag_of(request)
-    bytes = request.bytes
-    number = bytes[1] < 0x80 ? 2 : 2 + (bytes[1] & 0x7f)
-    bytes[number + 2 + bytes[number + 1]] & 0x1f
+    @held.fetch(LdapRequest.kind(request), 0)
   end
 
   def now

@@ -1,0 +1,211 @@
+# frozen_string_literal: true
+
+require_relative '../support/faulty_proxy'
+require_relative '../support/file_store'
+require_relative '../support/ldap_store'
+require_relative '../support/linearizability'
+require_relative '../support/register_clients'
+require_relative '../support/tally'
+
+# Whether a key is a linearizable register for clients in processes of their own, while clients and servers are killed,
+# and while a network delivers requests after their connection is lost (docs/adr/0021). LOAD_SECONDS=600 has each client
+# make a hundred times as many calls.
+RSpec.describe 'A key as a register', needs: :fork, heavy: true do
+  clients = 6
+  operations = (Float(ENV.fetch('LOAD_SECONDS', '6')) * 100).to_i
+  kills = [operations / 120, 1].max
+
+  # Lets clients work, and counts the operations that no order explains.
+  #
+  # @return [Array<Linearizability::Operation>] these
+  def violations_of(registers, &breaking)
+    histories = registers.run(&breaking)
+    @operations = histories.values.sum(&:length)
+    histories.values.flat_map { |history| Linearizability.new(history).violations }
+  end
+
+  def tally(name, faults, violations)
+    tally = Tally.new("linearizability, #{name}")
+    tally.add(faults: faults, operations: @operations, anomalies: violations.map(&:to_s))
+    tally
+  end
+
+  # The row says how many there were of what is not promised.
+  def tally_counted(name, faults, violations)
+    tally("#{name} (#{violations.length} violations, counted only)", faults, [])
+  end
+
+  # Kills clients as long as there are some.
+  #
+  # @return [Integer] how many
+  def kill_clients(registers, count)
+    (1..count).count do
+      sleep(rand(0.05..0.2))
+      registers.kill_one unless registers.ended?
+    end
+  end
+
+  # @return [Integer] how often
+  def kill_server(registers, count)
+    (1..count).count do
+      sleep(rand(0.1..0.5))
+      next if registers.ended?
+
+      directory.kill
+      directory.launch
+      true
+    end
+  end
+
+  describe Linearizability do
+    # @param calls [Array<Array>] of each operation the kind, the value, the outcome (the answer of :delete), the times
+    #   of call and return, and what :swap expects
+    def violations(*calls)
+      history = calls.each_with_index.map do |(kind, value, outcome, called, returned, expect), client|
+        outcome, answer = outcome.is_a?(Symbol) ? [outcome, (value if kind == :get)] : [:ok, outcome]
+        described_class::Operation.new(client: client, kind: kind, value: (value unless kind == :get), expect: expect,
+                                       outcome: outcome, answer: answer, called: called, returned: returned)
+      end
+      described_class.new(history).violations.map(&:client)
+    end
+
+    {
+      'calls one after the other' =>
+        [[:get, nil, :ok, 0, 1], [:put, 1, :ok, 2, 3], [:get, 1, :ok, 4, 5], [:delete, nil, true, 6, 7],
+         [:delete, nil, false, 8, 9], [:create, 2, :ok, 10, 11], [:create, 3, :refused, 12, 13],
+         [:swap, 4, :ok, 14, 15, 2], [:swap, 5, :refused, 16, 17, 2], [:get, 4, :ok, 18, 19]],
+      'a value that is read before its put returns' =>
+        [[:put, 1, :ok, 0, 9], [:get, nil, :ok, 1, 2], [:get, 1, :ok, 3, 4]],
+      'two puts at the same time, in either order' =>
+        [[:put, 1, :ok, 0, 9], [:put, 2, :ok, 1, 8], [:get, 2, :ok, 10, 11]],
+      'a put of unknown outcome that takes effect later' =>
+        [[:put, 1, :ok, 0, 1], [:put, 2, :unknown, 2, nil], [:get, 1, :ok, 3, 4], [:get, 2, :ok, 5, 6]],
+      'a put of unknown outcome that takes no effect' =>
+        [[:put, 1, :ok, 0, 1], [:put, 2, :unknown, 2, nil], [:get, 1, :ok, 3, 4]]
+    }.each do |what, calls|
+      it "accepts #{what}" do
+        expect(violations(*calls)).to eq([])
+      end
+    end
+
+    {
+      'a stale read' => [[:put, 1, :ok, 0, 1], [:put, 2, :ok, 2, 3], [:get, 1, :ok, 4, 5]],
+      'a value that goes away again' => [[:put, 1, :ok, 0, 9], [:get, 1, :ok, 1, 2], [:get, nil, :ok, 3, 4]],
+      'two swaps of one value' =>
+        [[:put, 1, :ok, 0, 1], [:swap, 2, :ok, 2, 5, 1], [:swap, 3, :ok, 3, 6, 1]],
+      'a deletion that undoes a later put' =>
+        [[:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3], [:put, 2, :ok, 4, 5], [:get, nil, :ok, 6, 7]],
+      'two that create a key' => [[:create, 1, :ok, 0, 3], [:create, 2, :ok, 1, 4]],
+      'a put of unknown outcome that takes effect twice' =>
+        [[:put, 1, :unknown, 0, nil], [:get, 1, :ok, 1, 2], [:put, 2, :ok, 3, 4], [:get, 1, :ok, 5, 6]]
+    }.each do |what, calls|
+      it "finds #{what}" do
+        expect(violations(*calls)).to eq([calls.length - 1])
+      end
+    end
+
+    it 'finds a violation that is planted in a long history, and goes on behind it' do
+      rounds = (0...200).flat_map do |number|
+        [[:put, number, :ok, 10 * number, (10 * number) + 5], [:put, -number - 1, :unknown, (10 * number) + 1, nil],
+         [:get, number == 100 ? 98 : number, :ok, (10 * number) + 6, (10 * number) + 7]]
+      end
+      expect(violations(*rounds)).to eq([302])
+    end
+  end
+
+  describe 'in files' do
+    include FileStoreHelp
+
+    it 'is linearizable while clients are killed' do
+      store
+      registers = RegisterClients.new(clients, operations) { open_store }
+      killed = 0
+      violations = violations_of(registers) { killed = kill_clients(registers, kills) }
+      expect(tally('files, clients killed', killed, violations).anomalies).to eq([])
+    end
+  end
+
+  # @param options [Hash] of {RegisterClients}
+  # @return [RegisterClients] whose stores are on the server, or behind the proxy
+  def registers_on(uri, count, operations, **options)
+    here = { 'id' => id, 'ldap_uri' => uri, 'retries' => 10, 'pool_size' => 1 }
+    RegisterClients.new(count, operations, **options) { open_store(here) }
+  end
+
+  describe 'on slapd' do
+    include_context 'with slapd'
+    include_context 'with proxies'
+
+    it 'is linearizable while clients are killed' do
+      registers = registers_on(directory.uri, clients, operations)
+      killed = 0
+      violations = violations_of(registers) { killed = kill_clients(registers, kills) }
+      expect(tally('slapd, clients killed', killed, violations).anomalies).to eq([])
+    end
+
+    it 'is linearizable while the server is killed' do
+      registers = registers_on(directory.uri, clients, operations, deletions: false)
+      killed = 0
+      violations = violations_of(registers) { killed = kill_server(registers, kills) }
+      expect(tally('slapd, server killed', killed, violations).anomalies).to eq([])
+    end
+
+    # 45 violations in 6,000 operations before writes asserted the version that was read.
+    it 'is linearizable while replacements and deletions reach the server after their call has repeated them' do
+      proxy = new_proxy
+      proxy.deliver_late(%i[modify delete], 0.05)
+      violations = violations_of(registers_on(proxy.uri, clients, operations, deletions: false))
+      expect(proxy.delivered_late).to be > 0
+      expect(tally('slapd, late writes', proxy.delivered_late, violations).anomalies).to eq([])
+    end
+
+    # 29 violations in 12,000 operations if a put whose answer was lost is made again after another client's.
+    it 'is linearizable while the answers to replacements and deletions are lost' do
+      proxy = new_proxy
+      proxy.deliver_late(%i[modify delete], 0.05, 0..0)
+      violations = violations_of(registers_on(proxy.uri, clients, operations, deletions: false))
+      expect(tally('slapd, lost answers', proxy.delivered_late, violations).anomalies).to eq([])
+    end
+
+    it 'may show again a key that was deleted, by an addition that reaches the server late' do
+      proxy = new_proxy
+      proxy.deliver_late(%i[add], 0.2)
+      violations = violations_of(registers_on(proxy.uri, clients, operations, deletions: false))
+      expect(proxy.delivered_late).to be > 0
+      tally_counted('slapd, late additions', proxy.delivered_late, violations)
+    end
+  end
+
+  describe 'on 389-DS' do
+    include_context 'with a directory', Ds389
+    include_context 'with proxies'
+
+    kinds = %i[get put create]
+
+    it 'is linearizable without deletions and swaps, while clients are killed and replacements are late' do
+      proxy = new_proxy
+      proxy.deliver_late(%i[modify], 0.05)
+      registers = registers_on(proxy.uri, clients, operations / 2, kinds: kinds)
+      killed = 0
+      violations = violations_of(registers) { killed = kill_clients(registers, kills) }
+      expect(proxy.delivered_late).to be > 0
+      expect(tally('389-DS, late replacements', proxy.delivered_late + killed, violations).anomalies).to eq([])
+    end
+
+    it 'may apply a deletion twice that reaches the server late, and is what it is under swaps' do
+      proxy = new_proxy
+      proxy.deliver_late(%i[modify delete add], 0.05)
+      registers = registers_on(proxy.uri, clients, operations / 2, deletions: false)
+      violations = violations_of(registers)
+      expect(proxy.delivered_late).to be > 0
+      tally_counted('389-DS, all late', proxy.delivered_late, violations)
+    end
+
+    it 'loses no put while the server is killed' do
+      registers = registers_on(directory.uri, clients, operations / 2, kinds: kinds)
+      killed = 0
+      violations = violations_of(registers) { killed = kill_server(registers, 1) }
+      expect(tally('389-DS, server killed', killed, violations).anomalies).to eq([])
+    end
+  end
+end

@@ -1,0 +1,197 @@
+# frozen_string_literal: true
+
+require 'tmpdir'
+require_relative 'linearizability'
+require_relative 'processes'
+
+# A client of registers: calls a store by chance, and writes down each call before it is made, and its outcome after.
+# What it has written down survives its own SIGKILL.
+class RegisterClient
+  # How often each is called.
+  CHANCES = { get: 5, put: 4, delete: 1, create: 1, swap: 3 }.freeze
+
+  # The keys in use at the same time, and for how many seconds: histories stay short.
+  KEYS = 2
+  SECONDS = 1
+
+  # @param store [Simpkv::Store]
+  # @param kinds [Array<Symbol>] what it calls, of {CHANCES}
+  # @param number [Integer] its own
+  # @param file [String] where it writes
+  # @param began [Integer] the monotonic time in nanoseconds from which keys are counted
+  def initialize(store, kinds, number, file, began)
+    @store = store
+    @chances = CHANCES.slice(*kinds)
+    @number = number
+    @file = File.open(file, 'a')
+    @file.sync = true
+    @began = began
+    @random = Random.new((number * 1_000_003) + began)
+    @seen = {} # the last value of each key
+  end
+
+  def run(operations)
+    operations.times do |count|
+      key = "globals/registers/r#{(now - @began) / (SECONDS * 1_000_000_000)}/k#{@random.rand(KEYS)}"
+      call(key, pick(key), (@number * 1_000_000) + count)
+    end
+  end
+
+  def self.document(value)
+    %({"value":#{value},"metadata":{}})
+  end
+
+  private
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+  end
+
+  def pick(key)
+    at = @random.rand(@chances.values.sum)
+    kind = @chances.find { |_, chance| (at -= chance).negative? }.first
+    kind == :swap && !@seen[key] ? :get : kind
+  end
+
+  def call(key, kind, value)
+    value = nil if %i[get delete].include?(kind)
+    expect = @seen[key] if kind == :swap
+    write('call', key, kind, value, expect, now)
+    outcome, answer = outcome_of { send(kind, key, value, expect) }
+    write('return', outcome, answer, now)
+    answer = value unless kind == :get
+    @seen[key] = (answer if outcome == :ok)
+  end
+
+  def write(*words)
+    @file.write("#{words.map { |word| word.nil? ? '-' : word }.join(' ')}\n")
+  end
+
+  def outcome_of
+    [:ok, yield]
+  rescue Simpkv::ConflictError, Simpkv::ExistsError
+    [:refused, nil]
+  rescue Simpkv::TimeoutError, Simpkv::UnavailableError, Simpkv::DeniedError
+    [:unknown, nil]
+  end
+
+  def get(key, *)
+    Integer(@store.get(key)[/\A{"value":(\d+),/, 1])
+  rescue Simpkv::NotFoundError
+    nil
+  end
+
+  def put(key, value, *)
+    @store.put(key, self.class.document(value))
+    nil
+  end
+
+  def delete(key, *)
+    @store.delete(key)
+  end
+
+  def create(key, value, *)
+    @store.put(key, self.class.document(value), condition: :absent)
+    nil
+  end
+
+  def swap(key, value, expect)
+    @store.put(key, self.class.document(value), condition: :expect, expect: self.class.document(expect))
+    nil
+  end
+end
+
+# Several of them, each in a process of its own.
+class RegisterClients
+  include Processes
+
+  # @param operations [Integer] of each client
+  # @param kinds [Array<Symbol>] what they call
+  # @param deletions [Boolean] whether it counts what `delete` answers: after a lost answer, it is whether the key was
+  #   there when the call read it
+  # @yieldparam number [Integer] of the client, in whose process it is called
+  # @yieldreturn [Simpkv::Store]
+  def initialize(count, operations, kinds: RegisterClient::CHANCES.keys, deletions: true, &open_store)
+    @count = count
+    @operations = operations
+    @kinds = kinds
+    @deletions = deletions
+    @open_store = open_store
+    @folder = Dir.mktmpdir('registers')
+    @began = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+    @started = 0
+    @running = []
+  end
+
+  # Runs the clients to their end.
+  #
+  # @yield meanwhile: what breaks
+  # @return [Hash{String => Array<Linearizability::Operation>}] by key
+  def run
+    @count.times { start }
+    yield self if block_given?
+    failed = @running.map { |pid| status_of(pid) }.reject(&:success?)
+    raise "#{failed.length} clients failed" if failed.any?
+
+    history
+  ensure
+    FileUtils.rm_rf(@folder)
+  end
+
+  # @return [Boolean] whether all clients have ended
+  def ended?
+    @running.all? { |pid| File.read("/proc/#{pid}/stat")[/\) (\w)/, 1] == 'Z' }
+  end
+
+  # Kills a client, and starts another one.
+  def kill_one
+    pid = @running.shift
+    Process.kill(:KILL, pid)
+    status_of(pid)
+    start
+  end
+
+  private
+
+  def start
+    number = @started += 1
+    @running << child do
+      file = File.join(@folder, number.to_s)
+      RegisterClient.new(@open_store.call(number), @kinds, number, file, @began).run(@operations)
+    end
+  end
+
+  def history
+    Dir.children(@folder).each_with_object(Hash.new { |all, key| all[key] = [] }) do |name, all|
+      operation = nil
+      File.foreach(File.join(@folder, name), chomp: true) do |line|
+        what, *words = line.split
+        if what == 'call'
+          key, operation = called(Integer(name), *words)
+          all[key] << operation
+        else
+          returned(operation, *words)
+        end
+      end
+    end
+  end
+
+  def called(client, key, kind, value, expect, time)
+    [key, Linearizability::Operation.new(client: client, kind: kind.to_sym, value: number(value),
+                                         expect: number(expect), outcome: :unknown, called: Integer(time))]
+  end
+
+  def returned(operation, outcome, answer, time)
+    operation.outcome = outcome.to_sym
+    operation.answer = operation.kind == :delete ? deletion(answer) : number(answer)
+    operation.returned = Integer(time)
+  end
+
+  def deletion(answer)
+    answer == 'true' if @deletions
+  end
+
+  def number(text)
+    Integer(text) unless text == '-'
+  end
+end
