@@ -8,7 +8,7 @@ require_relative '../support/register_clients'
 require_relative '../support/tally'
 
 # Whether a key is a linearizable register for clients in processes of their own, while clients and servers are killed,
-# and while a network delivers requests after their connection is lost (docs/adr/0021). LOAD_SECONDS=600 has each client
+# and while a network delivers requests after their connection is lost (docs/adr/0022). LOAD_SECONDS=600 has each client
 # make a hundred times as many calls.
 RSpec.describe 'A key as a register', needs: :fork, heavy: true do
   clients = 6

@@ -276,7 +276,7 @@ SKV_API int skv_exists(skv_store *store, const char *key, size_t key_len, int64_
  * SKV_OK, SKV_EXISTS, SKV_CONFLICT (absent counts as one), SKV_IS_FOLDER, SKV_IS_KEY (a name on the way is a key's).
  * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0. SKV_UNAVAILABLE is also the
  * answer when the connection to a directory was lost, and another client has changed the key since: this call may have
- * written before that, and does not write again (docs/adr/0021).
+ * written before that, and does not write again (docs/adr/0022).
  */
 SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
                     int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,

@@ -1,6 +1,6 @@
 /*
  * Writing a key. It is read first: what says the same already is left alone, and on 389-DS an add of what exists costs
- * as much as 300 searches. A replacement is made on condition that the entry is as it was read (docs/adr/0021):
+ * as much as 300 searches. A replacement is made on condition that the entry is as it was read (docs/adr/0022):
  * whatever others do between reading and writing shows in the result of the write, and then it starts again; and a
  * request that reaches the server after its call has been repeated fails. There is no cache of folders: the read tells
  * which are there, by its matchedDN.

@@ -223,7 +223,7 @@ static void plain_tests(void)
     with_proxy(false, (const char *[]){"id=plain", "retries=2", NULL}, asserting_tests);
 }
 
-/* As 389-DS, whose late deletions and batches are not recognised (docs/adr/0021). */
+/* As 389-DS, whose late deletions and batches are not recognised (docs/adr/0022). */
 static void exchanging_tests(void)
 {
     a_late_replacement_does_not_overwrite_what_was_put_since();
