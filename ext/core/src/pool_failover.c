@@ -166,10 +166,10 @@ static int first_candidate(const skv_pool *pool, const skv_search *search, bool 
 static int64_t attempt_limit(const skv_pool *pool, const skv_search *search, int index, int64_t left_ns, int64_t now)
 {
     bool probes = pool->server[index].health != SKV_SERVER_UP;
-    int64_t parts = search->improves ? 2 : 0, most;
+    int64_t parts = search->improves ? 2 : 1, most;
 
     for (int i = 0; i < search->end && !search->improves; i++)
-        parts += is_candidate(pool, search, i, now);
+        parts += i != index && is_candidate(pool, search, i, now);
     most = left_ns / parts;
     if (most < SKV_ATTEMPT_MIN_NS)
         most = SKV_ATTEMPT_MIN_NS;
@@ -234,6 +234,13 @@ bool skv_server_may_improve(const skv_pool *pool, int end)
 
 /* ---- Outcomes --------------------------------------------------------------------------------------------------- */
 
+/* Whether a server that did not answer in time is down. A call with next to no time left tells nothing; and the only
+ * server gets more time than one that others can stand in for: its quarantine would fail calls that have more. */
+static bool is_telling(const skv_pool *pool, const skv_turn *turn)
+{
+    return turn->most_ns >= (another_is_up(pool, turn->index) ? SKV_ATTEMPT_MIN_NS : PROBE_NS);
+}
+
 void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *turn, skv_outcome outcome,
                      const skv_reply *reply)
 {
@@ -262,8 +269,7 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
                    reply->message);
         break;
     case SKV_ATTEMPT_LATE:
-        /* A call with next to no time left says nothing about the server. */
-        if (turn->most_ns >= SKV_ATTEMPT_MIN_NS)
+        if (is_telling(pool, turn))
             quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
         break;
     case SKV_ATTEMPT_UNREACHABLE:

@@ -7,8 +7,9 @@
  *     UP, DOWN --- credentials refused ------------> REFUSING  quarantine of 10 s, doubling to 60 s
  *     any -------- connected ----------------------> UP
  *
- * After its quarantine a server that is not up is probed by one call at a time; a failed probe starts the next
- * quarantine. An interrupt, a lack of memory or a missing file of ours changes nothing.
+ * A late attempt counts if it had 50 ms, or at the only server that is up 1 s. After its quarantine a server that is
+ * not up is probed by one call at a time; a failed probe starts the next quarantine. An interrupt, a lack of memory or
+ * a missing file of ours changes nothing.
  */
 #ifndef SKV_POOL_FAILOVER_H
 #define SKV_POOL_FAILOVER_H

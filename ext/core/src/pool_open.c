@@ -92,11 +92,11 @@ static skv_slot *attempt(skv_borrow *borrow, const skv_search *search, const skv
     /* After a fork the turn is the parent's. */
     if (borrow->generation == pool->generation) {
         skv_server_note(pool, search, turn, *outcome, borrow->reply);
-        if (*outcome == SKV_ATTEMPT_CONNECTED)
+        if (slot && slot->conn)
             link_slot(pool, slot);
     }
     pthread_mutex_unlock(&pool->lock);
-    if (*outcome == SKV_ATTEMPT_CONNECTED) {
+    if (slot && slot->conn) {
         skv_conn_set_owner(slot->conn, slot);
         return slot;
     }

@@ -87,3 +87,54 @@ bool is_at(const skv_conn *conn, const slapd *server)
 {
     return strcmp(skv_conn_uri(conn)->text, server->ldap) == 0 || strcmp(skv_conn_uri(conn)->text, server->ldapi) == 0;
 }
+
+skv_pool *pool_of_both(const char *uri, const char *other, const char *password_file)
+{
+    char uris[400];
+
+    snprintf(uris, sizeof uris, "%s %s", uri, other);
+    return pool_of(uris, password_file);
+}
+
+void set_quarantine(skv_pool *pool, int server, int64_t until)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->server[server].quarantine_until = until;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+skv_health health_of(skv_pool *pool, int server)
+{
+    skv_health health;
+
+    pthread_mutex_lock(&pool->lock);
+    health = pool->server[server].health;
+    pthread_mutex_unlock(&pool->lock);
+    return health;
+}
+
+void mark_down(skv_pool *pool, int server)
+{
+    pthread_mutex_lock(&pool->lock);
+    skv_server_mark_down(pool, &pool->server[server], "is left alone");
+    pthread_mutex_unlock(&pool->lock);
+    set_quarantine(pool, server, INT64_MAX);
+}
+
+void give_back_spoilt(skv_pool *pool, skv_conn *conn)
+{
+    if (!CHECK(conn != NULL))
+        return;
+    skv_conn_spoil(conn);
+    skv_pool_return(pool, conn);
+}
+
+void is_served_by(skv_pool *pool, const slapd *server, int64_t timeout_ms)
+{
+    skv_conn *conn = borrow(pool, timeout_ms);
+
+    if (!CHECK_STATUS(reply, SKV_OK))
+        return;
+    CHECK(is_at(conn, server));
+    skv_pool_return(pool, conn);
+}

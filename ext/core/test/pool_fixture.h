@@ -3,7 +3,7 @@
 #define SKV_TEST_POOL_FIXTURE_H
 
 #include "calls.h"
-#include "pool.h"
+#include "pool_failover.h"
 #include "slapd.h"
 
 #include <jansson.h>
@@ -27,5 +27,24 @@ bool is_at(const skv_conn *conn, const slapd *server);
 json_t *stats(void);
 json_int_t pool_stat(const char *name);
 json_int_t server_stat(size_t server, const char *name);
+
+/* ---- Pools of several servers, and what they know of them ---- */
+
+/* A pool of two servers. */
+skv_pool *pool_of_both(const char *uri, const char *other, const char *password_file);
+
+/* Ends the quarantine of a server, or prolongs it, without waiting. */
+void set_quarantine(skv_pool *pool, int server, int64_t until);
+
+skv_health health_of(skv_pool *pool, int server);
+
+/* Puts a server that is up into a quarantine that lasts for the test. */
+void mark_down(skv_pool *pool, int server);
+
+/* Gives a connection back so that the next borrow opens a new one. */
+void give_back_spoilt(skv_pool *pool, skv_conn *conn);
+
+/* Borrows, and gives back, a connection that must be to that server. */
+void is_served_by(skv_pool *pool, const slapd *server, int64_t timeout_ms);
 
 #endif

@@ -1,27 +1,19 @@
-/* The pool with servers that come and go, stay silent, and refuse. */
+/* The pool with servers that come and go, and that stay silent. */
 #include "chaos.h"
 #include "check.h"
-#include "pool_failover.h"
 #include "pool_fixture.h"
-#include "proxy.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MS SKV_NS_PER_MS
 #define S (1000 * MS)
 
-/* More binds than any test makes. */
-#define BINDS 1000
-
 static slapd first, second;
-
-/* ---- What the tests do ------------------------------------------------------------------------------------------ */
 
 /* A server that accepts connections and never answers. */
 typedef struct silent {
@@ -39,72 +31,6 @@ static silent silent_begin(void)
           getsockname(s.listener, (struct sockaddr *)&address, &len) == 0);
     snprintf(s.uri, sizeof s.uri, "ldap://127.0.0.1:%d", ntohs(address.sin_port));
     return s;
-}
-
-/* A pool of two servers. */
-static skv_pool *pool_of_both(const char *uri, const char *other, const char *password_file)
-{
-    char uris[400];
-
-    snprintf(uris, sizeof uris, "%s %s", uri, other);
-    return pool_of(uris, password_file);
-}
-
-/* Ends the quarantine of a server, or prolongs it, without waiting. */
-static void set_quarantine(skv_pool *pool, int server, int64_t until)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->server[server].quarantine_until = until;
-    pthread_mutex_unlock(&pool->lock);
-}
-
-static skv_health health_of(skv_pool *pool, int server)
-{
-    skv_health health;
-
-    pthread_mutex_lock(&pool->lock);
-    health = pool->server[server].health;
-    pthread_mutex_unlock(&pool->lock);
-    return health;
-}
-
-/* Puts a server that is up into a quarantine that lasts for the test. */
-static void mark_down(skv_pool *pool, int server)
-{
-    pthread_mutex_lock(&pool->lock);
-    skv_server_mark_down(pool, &pool->server[server], "is left alone");
-    pthread_mutex_unlock(&pool->lock);
-    set_quarantine(pool, server, INT64_MAX);
-}
-
-/* Gives a connection back so that the next borrow opens a new one. */
-static void give_back_spoilt(skv_pool *pool, skv_conn *conn)
-{
-    if (!CHECK(conn != NULL))
-        return;
-    skv_conn_spoil(conn);
-    skv_pool_return(pool, conn);
-}
-
-/* Borrows, and gives back, a connection that must be to that server. */
-static void is_served_by(skv_pool *pool, const slapd *server, int64_t timeout_ms)
-{
-    skv_conn *conn = borrow(pool, timeout_ms);
-
-    if (!CHECK_STATUS(reply, SKV_OK))
-        return;
-    CHECK(is_at(conn, server));
-    skv_pool_return(pool, conn);
-}
-
-static void refuse_binds(proxy *p)
-{
-    proxy_arm(p, PROXY_BIND, PROXY_ANSWER, 49, 0, BINDS);
-}
-
-static int refused_binds(proxy *p)
-{
-    return BINDS - proxy_left(p);
 }
 
 /* ---- Servers that come and go ----------------------------------------------------------------------------------- */
@@ -279,12 +205,26 @@ static void a_probe_of_a_silent_server_leaves_time_for_the_call(void)
 static void a_call_with_next_to_no_time_says_nothing_about_a_server(void)
 {
     silent s = silent_begin();
-    skv_pool *pool = pool_of(s.uri, first.password_file);
+    skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
 
     CHECK(borrow(pool, SKV_ATTEMPT_MIN_NS / MS / 5) == NULL);
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK(health_of(pool, 0) == SKV_SERVER_UP);
+    is_served_by(pool, &first, 800);
+    CHECK(health_of(pool, 0) == SKV_SERVER_DOWN);
+    close(s.listener);
+}
+
+/* The quarantine would fail calls that have the time to wait for an answer. */
+static void a_brief_call_does_not_take_the_only_server_from_others(void)
+{
+    silent s = silent_begin();
+    skv_pool *pool = pool_of(s.uri, first.password_file);
+
     CHECK(borrow(pool, 200) == NULL);
+    CHECK_STATUS(reply, SKV_TIMEOUT);
+    CHECK(health_of(pool, 0) == SKV_SERVER_UP);
+    CHECK(borrow(pool, 1500) == NULL);
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK(health_of(pool, 0) == SKV_SERVER_DOWN);
     close(s.listener);
@@ -302,7 +242,6 @@ static void when_all_servers_are_silent_the_call_ends_at_its_deadline_and_names_
     CHECK_HAS(skv_reply_message(reply), b.uri);
     CHECK(skv_now_ns() - began >= 400 * MS);
     CHECK(health_of(pool, 0) == SKV_SERVER_DOWN);
-    CHECK(health_of(pool, 1) == SKV_SERVER_DOWN);
     close(a.listener);
     close(b.listener);
 }
@@ -402,152 +341,6 @@ static void times_without_end_do_not_overflow(void)
     }
 }
 
-/* ---- Servers that refuse ---------------------------------------------------------------------------------------- */
-
-static void a_refused_password_is_not_tried_until_the_file_changes(void)
-{
-    char path[128];
-    skv_pool *pool;
-    skv_conn *conn;
-
-    snprintf(path, sizeof path, "%s/rotating", first.folder);
-    slapd_write(path, "not it");
-    pool = pool_of(first.ldap, path);
-    for (int i = 0; i < 5; i++) {
-        CHECK(borrow(pool, 10000) == NULL);
-        CHECK_STATUS(reply, SKV_DENIED);
-        CHECK_HAS(skv_reply_message(reply), "wrong password or bind DN");
-    }
-    CHECK_HAS(skv_reply_message(reply), "unless the file changes");
-    CHECK(server_stat(0, "connects") == 1);
-    slapd_write(path, SLAPD_PASSWORD);
-    conn = borrow(pool, 10000);
-    if (!CHECK_STATUS(reply, SKV_OK))
-        return;
-    slapd_write(path, "not it again");
-    CHECK(use(conn));
-    skv_pool_return(pool, conn);
-    /* Bound connections survive a rotation. */
-    conn = borrow(pool, 10000);
-    CHECK_STATUS(reply, SKV_OK);
-    CHECK(borrow(pool, 10000) == NULL);
-    CHECK_STATUS(reply, SKV_DENIED);
-    skv_pool_return(pool, conn);
-    CHECK(pool_stat("open") == 1);
-}
-
-/* Fills the file again, with the same content. */
-static void rewrite(const char *path)
-{
-    char was[64];
-    struct stat before, after;
-
-    CHECK(stat(path, &before) == 0);
-    snprintf(was, sizeof was, "%s", SLAPD_PASSWORD "\n");
-    do {
-        slapd_write(path, was);
-        CHECK(stat(path, &after) == 0);
-    } while (before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
-}
-
-/* Every call that found the first server's quarantine over bound to it, in vain: 20 gets were 20 refused binds. */
-static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
-{
-    char path[128];
-    skv_pool *pool;
-    proxy p;
-
-    snprintf(path, sizeof path, "%s/out-of-step", first.folder);
-    slapd_write(path, SLAPD_PASSWORD "\n");
-    if (!CHECK(proxy_begin(&p, first.port)))
-        return;
-    pool = pool_of_both(p.uri, second.ldap, path);
-    mark_down(pool, 0);
-    is_served_by(pool, &second, 10000);
-    refuse_binds(&p);
-    set_quarantine(pool, 0, 0);
-    for (int i = 0; i < 20; i++)
-        is_served_by(pool, &second, 10000);
-    CHECK(refused_binds(&p) == 1);
-    CHECK(health_of(pool, 0) == SKV_SERVER_REFUSING);
-    CHECK_HAS(pool->server[0].why, "wrong password or bind DN");
-    /* New connections too go to the second one at once: it has accepted the password. */
-    give_back_spoilt(pool, borrow(pool, 10000));
-    is_served_by(pool, &second, 10000);
-    CHECK(refused_binds(&p) == 1);
-    /* Each end of the quarantine is one more bind. */
-    set_quarantine(pool, 0, 0);
-    for (int i = 0; i < 20; i++)
-        is_served_by(pool, &second, 10000);
-    CHECK(refused_binds(&p) == 2);
-    /* So is a file that has changed. */
-    rewrite(path);
-    for (int i = 0; i < 20; i++)
-        is_served_by(pool, &second, 10000);
-    CHECK(refused_binds(&p) == 3);
-    /* And the server is returned to when it accepts the password again. */
-    proxy_arm(&p, PROXY_BIND, PROXY_ANSWER, 49, 0, 0);
-    set_quarantine(pool, 0, 0);
-    give_back_spoilt(pool, borrow(pool, 10000));
-    CHECK(health_of(pool, 0) == SKV_SERVER_UP);
-    proxy_end(&p);
-}
-
-/* The servers of a directory share the counter of failed binds: each of them would bring the account nearer to its
- * lock. */
-static void a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time(void)
-{
-    skv_pool *pool;
-    proxy p;
-
-    if (!CHECK(proxy_begin(&p, first.port)))
-        return;
-    pool = pool_of_both(p.uri, second.ldap, first.password_file);
-    refuse_binds(&p);
-    for (int i = 0; i < 5; i++) {
-        CHECK(borrow(pool, 10000) == NULL);
-        CHECK_STATUS(reply, SKV_DENIED);
-        CHECK_HAS(skv_reply_message(reply), p.uri);
-    }
-    CHECK_HAS(skv_reply_message(reply), "unless the file changes");
-    CHECK(refused_binds(&p) == 1);
-    CHECK(server_stat(1, "connects") == 0);
-    /* The next attempt is at the other server, which accepts it: the first one is out of step. */
-    set_quarantine(pool, 0, 0);
-    give_back_spoilt(pool, borrow(pool, 10000));
-    CHECK_STATUS(reply, SKV_OK);
-    CHECK(server_stat(1, "binds") == 1);
-    CHECK(refused_binds(&p) == 1);
-    proxy_end(&p);
-}
-
-/* It doubled without a cap that anybody could see, up to five minutes. */
-static void the_backoff_after_a_refused_password_is_at_most_a_minute(void)
-{
-    skv_pool *pool = pool_of(first.ldapi, first.wrong_password_file);
-    int64_t last = 0;
-
-    for (int i = 0; i < 6; i++) {
-        int64_t backoff, left;
-
-        set_quarantine(pool, 0, 0);
-        CHECK(borrow(pool, 10000) == NULL);
-        CHECK_STATUS(reply, SKV_DENIED);
-        backoff = pool->server[0].backoff_ns;
-        left = pool->server[0].quarantine_until - skv_now_ns();
-        CHECK(backoff >= last && backoff <= 60 * S && backoff >= 10 * S);
-        CHECK(left <= backoff);
-        last = backoff;
-    }
-    CHECK(last == 60 * S);
-    CHECK(server_stat(0, "connects") == 6);
-    /* Touching the file ends it, whatever its content: so does `simpkv ping`. */
-    CHECK(chmod(first.wrong_password_file, 0400) == 0);
-    CHECK(borrow(pool, 10000) == NULL);
-    CHECK(server_stat(0, "connects") == 7);
-    CHECK(pool->server[0].backoff_ns == 10 * S);
-}
-
 static void without_memory_no_server_is_to_blame(void)
 {
     skv_reply *own = skv_reply_new();
@@ -576,14 +369,11 @@ static void run(void)
     a_silent_first_server_leaves_time_for_the_second();
     a_probe_of_a_silent_server_leaves_time_for_the_call();
     a_call_with_next_to_no_time_says_nothing_about_a_server();
+    a_brief_call_does_not_take_the_only_server_from_others();
     when_all_servers_are_silent_the_call_ends_at_its_deadline_and_names_each();
     many_calls_at_once_are_served_by_the_second_server();
     an_interrupted_attempt_says_nothing_about_a_server();
     times_without_end_do_not_overflow();
-    a_refused_password_is_not_tried_until_the_file_changes();
-    a_server_that_comes_back_with_another_password_is_not_hammered();
-    a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time();
-    the_backoff_after_a_refused_password_is_at_most_a_minute();
 }
 
 int main(void)
