@@ -3,7 +3,7 @@
 require_relative 'puppetserver_helper'
 
 RSpec.describe 'Agents of a puppetserver' do
-  include_context 'with puppetserver', max_active_instances: 4
+  include_context 'with puppetserver', multithreaded: false, max_active_instances: 4
   include_context 'with slapd', tls: true
 
   let(:ldaps) do

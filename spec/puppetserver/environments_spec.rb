@@ -59,7 +59,7 @@ RSpec.describe 'Environments of one puppetserver' do
   # some time after the first.
   def expect_everywhere(name, titles)
     jrubies = []
-    eventually(within: 120) do
+    eventually(within: 600) do
       answers = Array.new(4) { Thread.new { puppetserver.compile(name) } }.map(&:value).uniq
       expect(answers.map { |found| found.reject { |title| title.start_with?('JRuby') } }.uniq).to eq([titles])
       jrubies |= answers.map { |found| found.grep(/^JRuby/) }

@@ -6,7 +6,7 @@ require_relative '../support/packages'
 require_relative '../support/patience'
 require_relative '../support/puppet_server'
 
-# One puppetserver for all specs: it takes its time to start. With other settings it is reloaded.
+# One puppetserver for all specs: it takes its time to start. With other settings it is started again.
 module SharedPuppetServer
   def self.with(settings)
     if !@server
@@ -14,7 +14,7 @@ module SharedPuppetServer
       @server.install_gem(Packages.file(Packages::GEMS[:java]))
       @server.start
     elsif settings != @settings
-      @server.reload(**settings)
+      @server.restart(**settings)
     end
     @settings = settings
     @server

@@ -24,6 +24,9 @@ class PuppetServer
   # The processes of the server and its agents are not in the bundle of the specs.
   CLEAN = ENV.keys.grep(/\A(BUNDLE|GEM|RUBY)/).to_h { |name| [name, nil] }.freeze
 
+  # An upper bound: a start takes about 40 s, and several times that on a busy machine.
+  START_SECONDS = 600
+
   # How a catalog that cannot be compiled says so.
   class Refused < StandardError; end
 
@@ -51,26 +54,21 @@ class PuppetServer
   def start
     write_configuration
     File.write(path('run', 'restart'), '0')
-    @pid = Process.spawn(CLEAN, *command, %i[out err] => path('log', 'output'), chdir: '/')
-    wait_for_starts(1)
+    @pid = Process.spawn(CLEAN, *command, %i[out err] => [path('log', 'output'), 'a'], chdir: '/')
+    wait_for_start
   end
 
-  # Reads the configuration anew, and makes new JRubies in the same process.
+  # Starts a fresh process with other settings. A SIGHUP takes less time, but now and then puppetserver ignores it.
   #
   # @param settings [Hash{Symbol => Object}] as for {#initialize}
-  def reload(**settings)
+  def restart(**settings)
+    end_process
     @settings = settings
-    write_configuration
-    starts = Integer(File.read(path('run', 'restart')))
-    Process.kill(:HUP, @pid)
-    wait_for_starts(starts + 1)
+    start
   end
 
   def stop
-    if @pid
-      Process.kill(:KILL, @pid)
-      Process.wait(@pid)
-    end
+    end_process
     FileUtils.rm_rf(@folder)
   end
 
@@ -147,21 +145,47 @@ class PuppetServer
      '--restart-file', path('run', 'restart')]
   end
 
-  def wait_for_starts(number)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 240
-    until Integer(File.read(path('run', 'restart')), exception: false).to_i >= number
-      late = Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-      raise ['puppetserver does not start:', *tail].join("\n") if late || Process.wait(@pid, Process::WNOHANG)
+  def end_process
+    return unless @pid
+
+    Process.kill(:KILL, @pid)
+    Process.wait(@pid)
+    @pid = nil
+  end
+
+  # Puppetserver counts its starts in this file when it is ready.
+  def wait_for_start
+    late = monotonic + START_SECONDS
+    until File.read(path('run', 'restart')).to_i.positive?
+      if Process.wait(@pid, Process::WNOHANG)
+        @pid = nil
+        raise ['puppetserver ended while it started:', *tail].join("\n")
+      end
+      raise ['puppetserver does not start:', *tail, thread_dump].join("\n") if monotonic > late
 
       sleep 0.1
     end
+  end
+
+  # @return [String] where all threads of the process are, as its JVM prints it on SIGQUIT
+  def thread_dump
+    output = path('log', 'output')
+    known = File.size(output)
+    Process.kill(:QUIT, @pid)
+    late = monotonic + 30
+    sleep 0.1 until File.read(output, nil, known).include?('JNI global refs') || monotonic > late
+    File.read(output, nil, known)
+  end
+
+  def monotonic
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
   # Verified in both directions, as agents do.
   def connection
     http = Net::HTTP.new('localhost', @port)
     http.use_ssl = true
-    http.read_timeout = 120
+    http.read_timeout = 600
     http.ca_file = path('ssl', 'certs', 'ca.pem')
     http.cert = OpenSSL::X509::Certificate.new(File.read(path('ssl', 'certs', 'localhost.pem')))
     http.key = OpenSSL::PKey.read(File.read(path('ssl', 'private_keys', 'localhost.pem')))
