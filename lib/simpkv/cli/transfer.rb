@@ -232,7 +232,7 @@ module Simpkv
       # What concerns one key is noted; what concerns the whole store is raised.
       def attempt(path)
         yield
-      rescue UnavailableError, TimeoutError, InterruptedError
+      rescue TransientError
         raise
       rescue Simpkv::Error => e
         fail_key(path, e.message)
