@@ -52,7 +52,7 @@ static int delete_version(delete_call *del)
     skv_ldap_answer answer;
     int status = SKV_OK, code = send_deletion(del, &answer);
 
-    if (code == LDAP_ASSERTION_FAILED && !is_refused(del)) {
+    if ((code == LDAP_ASSERTION_FAILED || code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION) && !is_refused(del)) {
         del->refused = del->version;
         del->overtaken++;
         skv_ldap_answer_free(&answer);

@@ -68,7 +68,21 @@ static int done(put_call *put)
 
 /* ---- The key is there ---- */
 
-/* What a conditional modification came to: another one was faster, or not. Reading again tells. */
+/* Returns true if the server has not replaced this very version: then it cannot compare it. */
+static bool is_refused(const put_call *put)
+{
+    return strcmp(put->refused.text, put->version.text) == 0;
+}
+
+/* The server has not replaced this version. Reading again tells whether another client was faster. */
+static int overtaken(put_call *put)
+{
+    put->overtaken += !is_refused(put);
+    put->refused = put->version;
+    return SKV_LDAP_AGAIN;
+}
+
+/* What a conditional modification came to. */
 static int conditional(put_call *put, const skv_ldap_answer *answer)
 {
     switch (answer->code) {
@@ -77,9 +91,10 @@ static int conditional(put_call *put, const skv_ldap_answer *answer)
     case LDAP_ASSERTION_FAILED:
     case LDAP_NO_SUCH_ATTRIBUTE:
     case LDAP_TYPE_OR_VALUE_EXISTS:
-        put->overtaken += strcmp(put->refused.text, put->version.text) != 0;
-        put->refused = put->version;
-        return SKV_LDAP_AGAIN;
+        return overtaken(put);
+    case LDAP_UNAVAILABLE_CRITICAL_EXTENSION:
+        /* Some databases of slapd (back-ldif) lack the assertions that it offers. */
+        return is_refused(put) ? write_failed(put, answer) : overtaken(put);
     case LDAP_NO_SUCH_OBJECT:
         return SKV_LDAP_AGAIN;
     default:
@@ -171,14 +186,15 @@ static bool is_in_doubt(const put_call *put)
 typedef enum replacement { REPLACE, REPLACE_ASSERTING, EXCHANGE } replacement;
 
 /* How the stored document is to be replaced. Without a condition of the caller's, what the server does not compare, or
- * not that large, is replaced whatever it is by then. */
+ * not that large, is replaced whatever it is by then. With one, a server that does not compare the version compares the
+ * document. */
 static replacement replacement_of(const put_call *put, const struct berval *stored)
 {
     bool must_compare = put->args->condition == SKV_PUT_EXPECT;
     bool is_large = stored->bv_len > EXCHANGE_MAX || put->document.bv_len > EXCHANGE_MAX;
 
-    if (!must_compare && strcmp(put->refused.text, put->version.text) == 0)
-        return REPLACE;
+    if (is_refused(put))
+        return must_compare ? EXCHANGE : REPLACE;
     if (skv_ldap_version_is_assertable(&put->call, put->version.text))
         return REPLACE_ASSERTING;
     return is_large && !must_compare ? REPLACE : EXCHANGE;

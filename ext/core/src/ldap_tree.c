@@ -28,10 +28,11 @@
 
 typedef struct tree_call {
     skv_ldap_call call;
-    bool keep;     /* the folder itself stays */
-    skv_buf names; /* DNs, each with its version behind it, both followed by a NUL */
-    size_t count;  /* of DNs */
-    bool compares; /* in this round, entries are deleted in the version that was read only */
+    bool keep;           /* the folder itself stays */
+    skv_buf names;       /* DNs, each with its version behind it, both followed by a NUL */
+    size_t count;        /* of DNs */
+    bool compares;       /* in this round, entries are deleted in the version that was read only */
+    bool cannot_compare; /* the server's database lacks assertions */
     size_t deleted;
     skv_ldap_pipeline pipeline;
     bool busy, others_added; /* in this round */
@@ -125,6 +126,10 @@ static void take_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, 
         tree->deleted++;
         break;
     case LDAP_NO_SUCH_OBJECT:
+        break;
+    case LDAP_UNAVAILABLE_CRITICAL_EXTENSION:
+        tree->cannot_compare = true;
+        tree->others_added = true;
         break;
     case LDAP_NOT_ALLOWED_ON_NONLEAF:
     case LDAP_ASSERTION_FAILED:
@@ -248,7 +253,7 @@ static int attempt(skv_ldap_call *call)
         return call->reply->status;
     tree->found |= tree->keep || kind == SKV_KIND_FOLDER;
     for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER; i += !tree->busy) {
-        tree->compares = i < COMPARING_ROUNDS;
+        tree->compares = i < COMPARING_ROUNDS && !tree->cannot_compare;
         status = one_round(tree);
     }
     if (status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER)

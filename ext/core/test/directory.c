@@ -34,7 +34,7 @@ bool directory_modify(slapd *s, const char *ldif)
 
 bool directory_begin(slapd *s, const char *schema, const char *database)
 {
-    char include[512] = "", lines[2048];
+    char include[1024] = "", lines[2048];
 
     if (schema)
         snprintf(include, sizeof include, "include %s", schema);

@@ -32,8 +32,8 @@ skv_store *open_at_uri(const char *uri, bool root, const char *const *more);
 /* A store whose only way to the server is the proxy. It has a connection already. */
 skv_store *open_through(const proxy *p, const char *retries);
 
-/* Starts a slapd with the schema (a file's path, NULL for none of simpkv's) and `database` lines in its database's
- * section, and adds the base tree. Whoever runs the test is root DN by SASL EXTERNAL. */
+/* Starts a slapd with the schema (a file's path, NULL for none of simpkv's; further lines may follow it) and `database`
+ * lines in its database's section, and adds the base tree. Whoever runs the test is root DN by SASL EXTERNAL. */
 bool directory_begin(slapd *s, const char *schema, const char *database);
 
 /* Adds or changes entries as the root DN: ldapmodify -a. */

@@ -1,0 +1,86 @@
+/* Writes where the server offers assertions, and the identity may not see or compare a version, or the database has
+ * none, or no assertions. */
+#include "batches.h"
+#include "check.h"
+#include "directory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The user's rights on one attribute. */
+#define ACCESS(attribute, rights)                                                                                      \
+    "access to dn.subtree=\"" DIRECTORY_BASE_DN "\" attrs=" attribute " by dn.exact=\"" DIRECTORY_USER_DN "\" " rights \
+    " by * none\n"
+
+static void a_batch_replaces(void)
+{
+    char key[64];
+
+    batch_clear();
+    for (int i = 0; i < 8; i++) {
+        snprintf(key, sizeof key, "globals/versions/b%d", i);
+        put_gives(key, D1, 1);
+        batch_add(key, D2);
+    }
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == 8);
+}
+
+/* Where the database lacks assertions, they used to answer 12 all. */
+static void every_write_succeeds(void)
+{
+    put_gives("globals/versions/k", D1, 1);
+    put_gives("globals/versions/k", D2, 1);
+    get_gives("globals/versions/k", D2);
+    a_batch_replaces();
+    CHECK(del("globals/versions/k") == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(del("globals/versions/k") == SKV_OK && skv_reply_number(reply) == 0);
+    CHECK(deletetree("globals/versions") == SKV_OK && skv_reply_number(reply) == 1);
+    CHECK(kind("globals/versions") == SKV_KIND_NONE);
+}
+
+/* It used to say that others kept changing the key, where the user may read a version and not compare it. */
+static void so_does_every_write_on_a_condition(void)
+{
+    every_write_succeeds();
+    put("globals/versions/c", D1);
+    CHECK(put_if("globals/versions/c", D2, SKV_PUT_EXPECT, D1) == SKV_OK);
+    CHECK(put_if("globals/versions/c", D2, SKV_PUT_EXPECT, D1) == SKV_CONFLICT);
+    get_gives("globals/versions/c", D2);
+}
+
+static void without_versions(const char *database)
+{
+    run_ldap_tests(DIRECTORY_PLAIN, database, false, (const char *[]){"id=plain", NULL},
+                   so_does_every_write_on_a_condition);
+    run_ldap_tests(DIRECTORY_HEX, database, false, (const char *[]){"id=hex", "layout=hex", NULL},
+                   so_does_every_write_on_a_condition);
+}
+
+/* The keys are in a database of another kind, below the usual one. */
+static void without_assertions(void)
+{
+    char folder[] = "/tmp/simpkv-ldif-XXXXXX", lines[1024], command[64];
+
+    if (!CHECK(mkdtemp(folder)))
+        return;
+    snprintf(lines, sizeof lines,
+             "%s\ndatabase ldif\nsuffix \"%s\"\nrootdn %s\ndirectory %s\naccess to * by dn.exact=\"%s\" write\n",
+             DIRECTORY_PLAIN, DIRECTORY_BASE_DN, SLAPD_ADMIN, folder, DIRECTORY_USER_DN);
+    run_ldap_tests(lines, "", false, (const char *[]){"id=plain", NULL}, every_write_succeeds);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    CHECK(system(command) == 0);
+}
+
+int main(void)
+{
+    reply = skv_reply_new();
+    without_versions(ACCESS("entryCSN", "none"));
+    without_versions(ACCESS("entryCSN", "=r"));
+    without_versions("lastmod off\n");
+    without_assertions();
+    batch_clear();
+    skv_reply_free(reply);
+    return check_summary("store_ldap_versions");
+}
