@@ -38,28 +38,28 @@ cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' -I$(root)include -I$(root
 cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(hardening) $(warnings) $(WERROR) $(CFLAGS)
 libs := -ljansson $(LDAP_LIBS) -pthread
 
-sources := $(sort $(wildcard $(root)src/*.c))
+sources := $(sort $(wildcard $(root)src/*.c $(root)src/*/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
-tests := $(patsubst $(root)test/test_%.c,$(BUILD)/test_%,$(sort $(wildcard $(root)test/test_*.c)))
+tests := $(patsubst $(root)test/%.c,$(BUILD)/test/%,$(sort $(wildcard $(root)test/test_*.c $(root)test/*/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
-harness := $(patsubst %,$(BUILD)/%.o,check chaos calls batches file_fixture pool_fixture slapd directory proxy)
+harness := $(patsubst %,$(BUILD)/test/%.o,check chaos calls batches file_fixture pool_fixture slapd directory proxy)
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)
 
 $(BUILD)/%.o: $(root)src/%.c $(this)
-	@mkdir -p $(BUILD)
+	@mkdir -p $(@D)
 	$(CC) $(cppflags) $(cflags) -MMD -MP -c $< -o $@
 
-$(BUILD)/%.o: $(root)test/%.c $(this)
-	@mkdir -p $(BUILD)
-	$(CC) $(cppflags) -DTEST_CASES='"$(root)test/cases"' -DTEST_SCHEMA='"$(root)../../schema"' $(cflags) -MMD -MP -c $< -o $@
+$(BUILD)/test/%.o: $(root)test/%.c $(this)
+	@mkdir -p $(@D)
+	$(CC) $(cppflags) -I$(root)test -DTEST_CASES='"$(root)test/cases"' -DTEST_SCHEMA='"$(root)../../schema"' $(cflags) -MMD -MP -c $< -o $@
 
 $(library): $(objects)
 	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined $(cflags) $(ldflags) $^ $(libs) -o $@.new
 	mv $@.new $@
 
-$(tests): $(BUILD)/test_%: $(BUILD)/test_%.o $(harness) $(objects)
+$(tests): %: %.o $(harness) $(objects)
 	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -o $@
 
 # Written beside and renamed: a process that has the old library mapped keeps it whole.
@@ -75,7 +75,8 @@ install: $(library)
 	@echo 'Now run ldconfig, as root. Where the system does not look into $(LIBDIR), name the file for those who load it:'
 	@echo 'SIMPKV_LIBRARY=$(LIBDIR)/libsimpkv.so.$(abi)'
 
-wanted := $(filter-out $(addprefix $(BUILD)/,$(WITHOUT)),$(if $(ONLY),$(addprefix $(BUILD)/,$(ONLY)),$(tests)))
+# Tests are named without their folder: ONLY="test_pool test_dn".
+wanted := $(filter-out $(addprefix %/,$(WITHOUT)),$(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(tests)),$(tests)))
 run-tests: $(wanted:%=%.run)
 
 $(tests:%=%.run): %.run: %
@@ -86,7 +87,7 @@ test:
 
 # Those that break something on purpose.
 faults:
-	$(MAKE) run-tests BUILD=build/faults CFLAGS="-O1 -g" ONLY="test_store_file_failing test_store_ldap_faults test_store_ldap_busy"
+	$(MAKE) run-tests BUILD=build/faults CFLAGS="-O1 -g" ONLY="test_file_failing test_ldap_faults test_ldap_busy"
 
 # Sanitizers have a free() of their own, as test_wipe has.
 asan:
@@ -128,7 +129,7 @@ $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 
 # A child that was forked while another thread held memory has lost it, and nothing can be done about that.
 valgrind:
-	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" WITHOUT="test_store_file_forks test_wipe" \
+	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" WITHOUT="test_file_forks test_wipe" \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 
@@ -143,11 +144,11 @@ tidy:
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- $(cppflags) -std=c11
 
 format:
-	clang-format --dry-run --Werror include/*.h src/*.[ch] test/*.[ch] $(wildcard fuzz/*.c)
+	clang-format --dry-run --Werror include/*.h $(wildcard src/*.c src/*/*.[ch] test/*.[ch] test/*/*.c fuzz/*.c)
 
 clean:
 	rm -rf build/release build/test build/faults build/valgrind build/asan build/tsan build/chaos build/analyze build/fuzz
 
 .PHONY: all install run-tests test faults asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
 
--include $(wildcard $(BUILD)/*.d)
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

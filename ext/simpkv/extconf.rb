@@ -59,15 +59,17 @@ warnings << '-Werror' if ENV['SIMPKV_WERROR']
 $CFLAGS << " -std=gnu11 -fvisibility=hidden -pthread #{warnings.join(' ')}"
 $CPPFLAGS << %( -D_GNU_SOURCE -DSKV_API= -DSKV_VERSION='"#{Simpkv::VERSION}"')
 $INCFLAGS << ' -I$(srcdir)/../core/include -I$(srcdir)/../core/src'
+$cleanfiles << 'skv'
 create_makefile('simpkv/simpkv_ext') do |lines|
   lines << <<~RULES
     # All that is there when make runs, not when this file was written.
     OBJS = $(patsubst $(srcdir)/%.c,%.o,$(wildcard $(srcdir)/*.c)) \\
-      $(patsubst $(srcdir)/../core/src/%.c,core_%.o,$(wildcard $(srcdir)/../core/src/*.c))
+      $(patsubst $(srcdir)/../core/src/%.c,skv/%.o,$(wildcard $(srcdir)/../core/src/*.c $(srcdir)/../core/src/*/*.c))
 
-    core_%.o: $(srcdir)/../core/src/%.c
+    skv/%.o: $(srcdir)/../core/src/%.c
+    \t@mkdir -p $(@D)
     \t$(CC) $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $<
 
-    $(OBJS): Makefile $(wildcard $(srcdir)/*.h $(srcdir)/../core/src/*.h $(srcdir)/../core/include/*.h)
+    $(OBJS): Makefile $(wildcard $(srcdir)/*.h $(srcdir)/../core/src/*/*.h $(srcdir)/../core/include/*.h)
   RULES
 end

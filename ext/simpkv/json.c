@@ -6,9 +6,9 @@
  */
 #include "simpkv_ext.h"
 
-#include "json_read.h"
-#include "json_write.h"
-#include "reply.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "base/reply.h"
 
 static ID id_generate, id_parse, id_compare_by_identity_p, id_value, id_metadata;
 static int utf8_index, usascii_index, binary_index;

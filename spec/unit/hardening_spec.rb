@@ -32,7 +32,7 @@ RSpec.describe 'The hardening of' do
     # The flags that make would compile with, among those that are chosen here.
     def flags(*variables)
       line = output_of('make', '--dry-run', '--always-make', '--no-print-directory', '-C', @core, '-f', 'core.mk',
-                       'build/flags/version.o', 'BUILD=build/flags', *variables).lines.grep(/version\.c/).first
+                       'build/flags/base/version.o', 'BUILD=build/flags', *variables).lines.grep(/version\.c/).first
       line.scan(/-\S*FORTIFY_SOURCE\S*|-fstack\S+|-fcf\S+/)
     end
 

@@ -24,7 +24,7 @@ RSpec.describe 'The native libraries' do
   end
 
   it 'call every global symbol skv_something' do
-    objects = Dir[File.join(core, 'build/release/*.o')]
+    objects = Dir[File.join(core, 'build/release/**/*.o')]
     expect(objects).not_to be_empty
     expect(objects.flat_map { |object| symbols('--extern-only', object) }).to all(start_with('skv_'))
   end

@@ -1,7 +1,7 @@
 /* Whatever a directory server answers, a call ends, and reads and writes only where it may. The first byte chooses the
  * call and the layout, what follows is all that the server says on each connection, before it hangs up. */
-#include "dial.h"
-#include "pool.h"
+#include "net/connect.h"
+#include "net/pool.h"
 #include "simpkv.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* Whatever the configuration says, a store opens or says why not. The first byte chooses the type; then names and
  * values, a NUL after each. */
-#include "pool.h"
+#include "net/pool.h"
 #include "simpkv.h"
 
 #include <assert.h>

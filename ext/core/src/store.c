@@ -1,7 +1,7 @@
-#include "store.h"
+#include "store/store.h"
 
-#include "key.h"
-#include "pool.h"
+#include "name/key.h"
+#include "net/pool.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define SKV_TEST_POOL_FIXTURE_H
 
 #include "calls.h"
-#include "pool_failover.h"
+#include "net/pool_failover.h"
 #include "slapd.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #ifndef SKV_TEST_REWRITE_H
 #define SKV_TEST_REWRITE_H
 
-#include "json_read.h"
+#include "json/reader.h"
 
 #include <assert.h>
 #include <stdlib.h>

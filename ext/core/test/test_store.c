@@ -1,6 +1,6 @@
 /* What all stores have in common: their arguments. The file store stands for them. */
 #include "check.h"
-#include "store.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>

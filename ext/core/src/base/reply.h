@@ -1,0 +1,41 @@
+/* base/reply.h - what a call answers: a status, why it failed, and what it returns. */
+#ifndef SKV_REPLY_H
+#define SKV_REPLY_H
+
+#include "base/buf.h"
+#include "simpkv.h"
+
+/* Fits a root path, a key of SKV_KEY_MAX and what there is to say of them. */
+#define SKV_MESSAGE_MAX 9216
+
+/* The largest document, and the largest page of a list, that the core hands out. */
+#define SKV_DATA_MAX ((size_t)1 << 30)
+
+struct skv_reply {
+    int status;
+    int64_t number;
+    skv_buf data;
+    char message[SKV_MESSAGE_MAX];
+};
+
+/* Forgets the last call: each public function that takes a reply starts with this. */
+void skv_reply_reset(skv_reply *reply);
+
+/* Sets status and message, unless the reply holds a failure already: the first one wins. Control characters and bytes
+ * that are not UTF-8 become '?'. Drops the data. Answers the reply's status. */
+int skv_fail(skv_reply *reply, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same for a failed system call: appends ": " and the text of `error_number`, and picks the status by it (DENIED,
+ * TOO_LARGE, NOMEM, else UNAVAILABLE). */
+int skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Fails with NOMEM. */
+int skv_fail_memory(skv_reply *reply);
+
+/* Turns a failed data buffer into a failure; else answers the status as it is. */
+int skv_reply_done(skv_reply *reply);
+
+/* Whether the bytes are UTF-8 (RFC 3629: no surrogates, nothing overlong). */
+bool skv_is_utf8(const char *bytes, size_t len);
+
+#endif

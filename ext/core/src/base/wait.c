@@ -1,0 +1,256 @@
+#include "base/wait.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* How long a conversation goes on after the handle has fired: twice as long each time that the call is made again, or
+ * steady interrupts would keep a slow server from ever answering. */
+#define GRACE_NS (200 * SKV_NS_PER_MS)
+#define GRACE_MAX_NS (800 * SKV_NS_PER_MS)
+
+/* How often a handle without a descriptor is looked at, and one that is watched. */
+#define BLIND_NS (10 * SKV_NS_PER_MS)
+#define WATCH_NS (100 * SKV_NS_PER_MS)
+
+/*
+ * Most calls never wait, so the descriptor is made by the first that does. Whoever fires sets `fired` first and then
+ * writes to the descriptor, if it is there; whoever waits publishes the descriptor first and then looks at `fired`: one
+ * of them sees the other.
+ */
+struct skv_cancel {
+    atomic_bool fired;
+    atomic_int event; /* an eventfd, or -1 */
+    /* For who waits. */
+    int64_t grace_ns;
+    skv_watch watch;
+    void *context;
+};
+
+skv_cancel *skv_cancel_new(void)
+{
+    skv_cancel *cancel = skv_alloc(sizeof *cancel);
+
+    if (!cancel)
+        return NULL;
+    atomic_init(&cancel->fired, false);
+    atomic_init(&cancel->event, -1);
+    cancel->grace_ns = GRACE_NS;
+    cancel->watch = NULL;
+    return cancel;
+}
+
+void skv_cancel_free(skv_cancel *cancel)
+{
+    if (!cancel)
+        return;
+    if (atomic_load(&cancel->event) >= 0)
+        close(atomic_load(&cancel->event));
+    skv_free(cancel);
+}
+
+static void drain(int event)
+{
+    uint64_t count;
+
+    while (event >= 0 && read(event, &count, sizeof count) < 0 && errno == EINTR)
+        ;
+}
+
+/* Takes notice of a skv_cancel_fire(). */
+static bool take_notice(skv_cancel *cancel)
+{
+    bool fired = atomic_exchange(&cancel->fired, false);
+
+    if (fired)
+        drain(atomic_load(&cancel->event));
+    return fired;
+}
+
+void skv_cancel_reset(skv_cancel *cancel)
+{
+    take_notice(cancel);
+    cancel->grace_ns = GRACE_NS;
+}
+
+void skv_cancel_fire(skv_cancel *cancel)
+{
+    int saved = errno, event;
+    uint64_t one = 1;
+
+    atomic_store(&cancel->fired, true);
+    event = atomic_load(&cancel->event);
+    if (event >= 0)
+        while (write(event, &one, sizeof one) < 0 && errno == EINTR)
+            ;
+    errno = saved;
+}
+
+void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *context)
+{
+    cancel->watch = is_fired;
+    cancel->context = context;
+}
+
+int64_t skv_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t skv_ms_to_ns(int64_t ms)
+{
+    return ms > INT64_MAX / SKV_NS_PER_MS ? INT64_MAX : ms * SKV_NS_PER_MS;
+}
+
+int64_t skv_deadline_in(int64_t ns)
+{
+    int64_t now = skv_now_ns();
+
+    return ns > INT64_MAX - now ? INT64_MAX : now + ns;
+}
+
+int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    if (timeout_ms < 0)
+        return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more", (long long)timeout_ms);
+    wait->cancel = cancel;
+    wait->give_up_ns = 0;
+    wait->deadline_ns = skv_deadline_in(skv_ms_to_ns(timeout_ms));
+    return SKV_OK;
+}
+
+int skv_wait_check(skv_wait *wait)
+{
+    if (!wait->cancel || !atomic_load(&wait->cancel->fired) || !take_notice(wait->cancel))
+        return SKV_OK;
+    wait->give_up_ns = 0;
+    return SKV_INTERRUPTED;
+}
+
+/* The handle's descriptor, or -1 when there is none to be had: who waits then looks at `fired` every now and then. */
+static int event_of(skv_cancel *cancel)
+{
+    int event = atomic_load(&cancel->event);
+
+    if (event < 0) {
+        event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        atomic_store(&cancel->event, event);
+    }
+    return event;
+}
+
+/* Whether the handle has fired; then the grace begins, if it has not. */
+static bool has_fired(skv_wait *wait, int64_t grace_ns)
+{
+    skv_cancel *cancel = wait->cancel;
+    bool fired = cancel && atomic_load(&cancel->fired);
+
+    if (cancel && !fired && cancel->watch && cancel->watch(cancel->context)) {
+        atomic_store(&cancel->fired, true);
+        fired = true;
+    }
+    if (fired && !wait->give_up_ns)
+        wait->give_up_ns = skv_now_ns() + grace_ns;
+    return fired;
+}
+
+/* One look at the descriptors, for `ns` at the most. The last of `all` is the handle's. */
+static bool poll_once(struct pollfd *all, struct pollfd *fds, int count, int64_t ns)
+{
+    struct timespec time = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+    bool ready = false;
+
+    if (ppoll(all, (nfds_t)count + 1, &time, NULL) > 0)
+        for (int i = 0; i < count; i++) {
+            fds[i].revents = all[i].revents;
+            ready = ready || all[i].revents;
+        }
+    return ready;
+}
+
+/* `grace_ns` is for how long the wait goes on after the handle has fired. */
+static int poll_until(skv_wait *wait, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
+{
+    struct pollfd all[SKV_WAIT_FDS + 1];
+    const int event = wait->cancel ? event_of(wait->cancel) : -1;
+    const int64_t step = !wait->cancel ? INT64_MAX : event < 0 ? BLIND_NS : wait->cancel->watch ? WATCH_NS : INT64_MAX;
+
+    for (int i = 0; i < count; i++)
+        all[i] = fds[i];
+    for (;;) {
+        bool fired = has_fired(wait, grace_ns);
+        int64_t now = skv_now_ns(), stop = end, left;
+
+        if (fired && wait->give_up_ns < end)
+            stop = wait->give_up_ns;
+        left = now < stop ? stop - now : 0;
+        all[count] = (struct pollfd){.fd = fired ? -1 : event, .events = POLLIN};
+        if (poll_once(all, fds, count, left < step ? left : step))
+            return SKV_OK;
+        /* Somebody fired, and wrote to the descriptor when that was forgotten already. */
+        if (event >= 0 && all[count].revents && !atomic_load(&wait->cancel->fired))
+            drain(event);
+        if (!left)
+            return skv_wait_check(wait) == SKV_OK ? SKV_TIMEOUT : SKV_INTERRUPTED;
+    }
+}
+
+int64_t skv_wait_left(const skv_wait *wait)
+{
+    int64_t now = skv_now_ns();
+
+    return now < wait->deadline_ns ? wait->deadline_ns - now : 0;
+}
+
+int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns)
+{
+    return poll_until(wait, fds, count, until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns, 0);
+}
+
+static int64_t grace(const skv_wait *wait)
+{
+    return wait->cancel ? wait->cancel->grace_ns : 0;
+}
+
+static int longer_next_time(skv_wait *wait, int status)
+{
+    if (status == SKV_INTERRUPTED && wait->cancel && wait->cancel->grace_ns < GRACE_MAX_NS)
+        wait->cancel->grace_ns *= 2;
+    return status;
+}
+
+int skv_wait_answer(skv_wait *wait, struct pollfd *fd)
+{
+    return longer_next_time(wait, poll_until(wait, fd, 1, wait->deadline_ns, grace(wait)));
+}
+
+int skv_wait_request(skv_wait *wait)
+{
+    if (!has_fired(wait, grace(wait)) || skv_now_ns() < wait->give_up_ns)
+        return SKV_OK;
+    return longer_next_time(wait, skv_wait_check(wait));
+}
+
+bool skv_wait_has_fired(skv_wait *wait)
+{
+    return has_fired(wait, grace(wait));
+}
+
+int skv_wait_pause(skv_wait *wait, int64_t ns)
+{
+    int64_t now = skv_now_ns();
+    int status;
+
+    if (now >= wait->deadline_ns)
+        return SKV_TIMEOUT;
+    status = skv_wait_poll(wait, NULL, 0, ns < wait->deadline_ns - now ? now + ns : wait->deadline_ns);
+    return status == SKV_TIMEOUT ? SKV_OK : status;
+}

@@ -1,0 +1,197 @@
+#include "file/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FIRST_PAUSE_NS 1000000
+#define LONGEST_PAUSE_NS 20000000
+
+/* How often an operation starts again at once, before it lets others go first. */
+#define TRIES_WITHOUT_PAUSE 8
+
+void skv_file_target(skv_file_call *call, const skv_key *key)
+{
+    call->key = key;
+    call->path = key->path;
+    call->path_len = key->len;
+    call->tries = call->links = 0;
+}
+
+static int refuse_temp_names(const skv_key *key, skv_reply *reply)
+{
+    for (const char *segment = key->path; segment; segment = strchr(segment, '/')) {
+        segment += *segment == '/';
+        if (skv_temp_is_name(segment))
+            return skv_fail(reply, SKV_INVALID, "key '%s': no name may start with '" SKV_TEMP_PREFIX "'", key->path);
+    }
+    return SKV_OK;
+}
+
+int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    const char *root = ((const skv_file_store *)store)->root_path;
+
+    skv_file_target(call, key);
+    call->root_path = root;
+    call->what = "Cannot access";
+    call->failed = "";
+    call->wait = wait;
+    call->reply = reply;
+    call->busy = NULL;
+    call->root = -1;
+    if (refuse_temp_names(key, reply) != SKV_OK)
+        return reply->status;
+    call->root = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (call->root < 0)
+        return skv_fail_errno(reply, errno, "Cannot access root path '%s'", *root ? root : "/");
+    return skv_file_stopped(call, skv_wait_check(wait));
+}
+
+void skv_file_end(skv_file_call *call)
+{
+    skv_fd_close(call->root);
+}
+
+int skv_file_fail(skv_file_call *call, int error_number)
+{
+    return skv_fail_errno(call->reply, error_number, "%s '%s/%s'%s", call->what, call->root_path, call->key->path,
+                          call->failed);
+}
+
+int skv_file_advise(skv_reply *reply, int error_number, const char *needed)
+{
+    char *message = reply->message;
+    size_t used = strlen(message), room = sizeof reply->message - used;
+
+    if (error_number == EROFS)
+        snprintf(message + used, room, ": to write, mount the file system read-write");
+    else if (error_number == EACCES || error_number == EPERM)
+        snprintf(message + used, room, ": uid %u needs %s", (unsigned)geteuid(), needed);
+    return reply->status;
+}
+
+int skv_file_fail_write(skv_file_call *call, int error_number, const char *needed)
+{
+    skv_file_fail(call, error_number);
+    return skv_file_advise(call->reply, error_number, needed);
+}
+
+int skv_file_refuse(skv_file_call *call, int status, const char *why)
+{
+    return skv_fail(call->reply, status, "%s '%s/%s'%s: %s", call->what, call->root_path, call->key->path, call->failed,
+                    why);
+}
+
+int skv_file_check_mode(skv_file_call *call, mode_t mode)
+{
+    if (S_ISDIR(mode))
+        return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s/%s'", call->root_path,
+                        call->key->path);
+    if (!S_ISREG(mode))
+        return skv_file_refuse(call, SKV_UNAVAILABLE, "it is not a regular file");
+    return SKV_OK;
+}
+
+int skv_file_check(skv_file_call *call, int fd, struct stat *found)
+{
+    if (fstat(fd, found) < 0)
+        return skv_file_fail(call, errno);
+    return skv_file_check_mode(call, found->st_mode);
+}
+
+int skv_file_stopped(skv_file_call *call, int status)
+{
+    if (status == SKV_OK)
+        return SKV_OK;
+    if (status == SKV_TIMEOUT)
+        return skv_fail(call->reply, SKV_TIMEOUT, "Timed out waiting for lock of key file '%s/%s'", call->root_path,
+                        call->key->path);
+    return skv_file_refuse(call, SKV_INTERRUPTED, "interrupted");
+}
+
+int skv_file_busy(skv_file_call *call, const char *name, const char *why)
+{
+    snprintf(call->busy_name, sizeof call->busy_name, "%s", name);
+    call->busy = why;
+    return SKV_AGAIN;
+}
+
+int skv_file_refuse_busy(skv_file_call *call, const char *folder, size_t folder_len)
+{
+    return skv_fail(call->reply, SKV_TIMEOUT, "%s '%s/%s'%s: timed out waiting for temporary file '%s/%.*s%s%s': %s",
+                    call->what, call->root_path, call->key->path, call->failed, call->root_path, (int)folder_len,
+                    folder, folder_len ? "/" : "", call->busy_name, call->busy);
+}
+
+int skv_file_again(skv_file_call *call)
+{
+    const char *slash = memrchr(call->path, '/', call->path_len);
+    int status;
+
+    if (++call->tries <= TRIES_WITHOUT_PAUSE)
+        status = skv_wait_check(call->wait);
+    else
+        status = skv_wait_pause(call->wait, FIRST_PAUSE_NS);
+    if (status == SKV_TIMEOUT && call->busy)
+        return skv_file_refuse_busy(call, call->path, slash ? (size_t)(slash - call->path) : 0);
+    call->path = call->key->path;
+    call->path_len = call->key->len;
+    call->links = 0;
+    call->busy = NULL;
+    return skv_file_stopped(call, status);
+}
+
+int skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
+{
+    int64_t pause = FIRST_PAUSE_NS;
+    int status = SKV_OK;
+
+    *waited = false;
+    while (skv_lock_now(fd, lock) < 0) {
+        if (errno != EWOULDBLOCK)
+            return skv_file_fail(call, errno);
+        *waited = true;
+        status = skv_wait_pause(call->wait, pause);
+        if (status != SKV_OK)
+            return skv_file_stopped(call, status);
+        pause = pause < LONGEST_PAUSE_NS / 2 ? pause * 2 : LONGEST_PAUSE_NS;
+    }
+    return SKV_OK;
+}
+
+/* As read(2), but that a signal ends it only when the call is to be stopped. */
+static ssize_t read_some(skv_file_call *call, int fd, char *out, size_t room)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, out, room);
+    while (got < 0 && errno == EINTR && skv_wait_check(call->wait) == SKV_OK);
+    return got;
+}
+
+int skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out)
+{
+    ssize_t got = 1;
+
+    /* One more than there is, so that the end shows without growing. */
+    skv_buf_reserve(out, size < 0 ? 1 : (size_t)size + 1);
+    while (got > 0 && !skv_buf_failed(out)) {
+        got = read_some(call, fd, out->bytes + out->len, out->size - out->len - 1);
+        if (got < 0)
+            return errno == EINTR ? skv_file_stopped(call, SKV_INTERRUPTED) : skv_file_fail(call, errno);
+        out->len += (size_t)got;
+        out->bytes[out->len] = '\0';
+        if (out->size - out->len <= 1)
+            skv_buf_reserve(out, 4096);
+    }
+    if (out->no_memory)
+        return skv_fail_memory(call->reply);
+    if (out->too_large)
+        return skv_fail(call->reply, SKV_TOO_LARGE, "Cannot read '%s/%s': it has more than %zu bytes", call->root_path,
+                        call->key->path, out->max);
+    return SKV_OK;
+}

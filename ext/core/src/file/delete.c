@@ -1,0 +1,128 @@
+#include "file/key.h"
+#include "file/path.h"
+#include "file/temp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAY_DELETE "write permission on its folder, and to own the file if the folder has the sticky bit"
+
+static int unlink_name(skv_file_call *call, int folder, const char *name)
+{
+    if (unlinkat(folder, name, 0) == 0)
+        return SKV_OK;
+    return errno == ENOENT ? SKV_AGAIN : skv_file_fail_write(call, errno, MAY_DELETE);
+}
+
+/* A writer that died just after it linked a new key left it a second name. */
+static void drop_second_name(int folder, const char *name, int fd)
+{
+    struct stat found;
+    skv_temp temp;
+
+    if (fstat(fd, &found) < 0 || found.st_nlink < 2)
+        return;
+    skv_temp_init(&temp, folder, name);
+    (void)skv_temp_sweep(&temp, fd);
+}
+
+static int delete_file(skv_file_call *call, int folder, const char *name, int fd)
+{
+    bool waited;
+
+    if (skv_temp_is_name(name)) {
+        if (skv_lock_now(fd, LOCK_EX) < 0)
+            return errno == EWOULDBLOCK ? skv_file_busy(call, name, skv_temp_busy(errno)) : skv_file_fail(call, errno);
+    } else if (skv_file_lock(call, fd, LOCK_EX, &waited) != SKV_OK) {
+        return call->reply->status;
+    }
+    if (!skv_fd_is_at(fd, folder, name))
+        return SKV_AGAIN;
+    drop_second_name(folder, name, fd);
+    return unlink_name(call, folder, name);
+}
+
+int skv_name_delete(skv_file_call *call, int folder, const char *name)
+{
+    bool temp = skv_temp_is_name(name);
+    int fd = temp ? skv_temp_open(folder, name) : openat(folder, name, O_RDWR | SKV_KEY_FLAGS), status;
+    struct stat found;
+
+    if (fd < 0 && errno == ENOENT)
+        return SKV_NOT_FOUND;
+    if (fd < 0 && errno == EISDIR)
+        return SKV_IS_FOLDER;
+    if (fd < 0 && errno == EACCES && temp)
+        return skv_file_busy(call, name, skv_temp_busy(errno));
+    /* A link, a socket, or a file that we may not open and so not lock: the folder's permissions decide. */
+    if (fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EACCES))
+        return unlink_name(call, folder, name);
+    if (fd < 0)
+        return skv_file_fail_write(call, errno, MAY_DELETE);
+    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode))
+        status = delete_file(call, folder, name, fd);
+    else
+        status = unlink_name(call, folder, name);
+    skv_lock_close(fd);
+    return status;
+}
+
+/* What a link leads to decides whether it is a key; but then the link goes, not what it leads to. */
+static int check_link(skv_file_call *call)
+{
+    int fd = skv_key_open(call, O_PATH);
+    struct stat found;
+
+    if (fd < 0)
+        return skv_file_fail(call, errno);
+    if (fstat(fd, &found) == 0 && S_ISDIR(found.st_mode))
+        skv_file_check_mode(call, found.st_mode);
+    skv_fd_close(fd);
+    return call->reply->status;
+}
+
+static int delete_from(skv_file_call *call, int folder, const char *base)
+{
+    struct stat found;
+
+    if (fstatat(folder, base, &found, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? SKV_NOT_FOUND : skv_file_fail(call, errno);
+    if ((S_ISLNK(found.st_mode) ? check_link(call) : skv_file_check_mode(call, found.st_mode)) != SKV_OK)
+        return call->reply->status;
+    return skv_name_delete(call, folder, base);
+}
+
+/* SKV_NOT_FOUND, which leaves the reply alone, says that it was not there. */
+static int delete_once(skv_file_call *call)
+{
+    const char *base;
+    int folder = skv_folder_of(call, SKV_FOLDER_READ, &base), status;
+
+    if (folder < 0)
+        return errno == ENOENT || errno == ENOTDIR ? SKV_NOT_FOUND : skv_file_fail(call, errno);
+    status = delete_from(call, folder, base);
+    if (status == SKV_OK) {
+        call->reply->number = 1;
+        if (fsync(folder) < 0)
+            status = skv_file_fail(call, errno);
+    }
+    skv_fd_close(folder);
+    return status;
+}
+
+int skv_key_delete(skv_file_call *call)
+{
+    int status;
+
+    call->what = "Delete of";
+    call->failed = " failed";
+    do
+        status = delete_once(call);
+    while (status == SKV_AGAIN && skv_file_again(call) == SKV_OK);
+    if (status == SKV_IS_FOLDER)
+        skv_file_check_mode(call, S_IFDIR);
+    return call->reply->status;
+}

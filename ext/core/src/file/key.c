@@ -1,0 +1,144 @@
+#include "file/key.h"
+
+#include "file/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long ago a file was written to whose time changes with the next write: the clocks that date files tick up to
+ * every 10 ms. */
+#define SETTLED_S 0.1
+
+/* Says why the key could not be opened for reading. */
+static int cannot_open(skv_file_call *call)
+{
+    switch (errno) {
+    case ENOENT:
+    case ENOTDIR:
+        return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s/%s'", call->root_path, call->key->path);
+    case ENXIO:
+        return skv_file_check_mode(call, S_IFSOCK);
+    default:
+        return skv_file_fail(call, errno);
+    }
+}
+
+/* Whether the key's file is still the one that is open. */
+static bool is_current(skv_file_call *call, int fd)
+{
+    int now = skv_key_open(call, O_PATH);
+    bool same = now >= 0 && skv_fd_same(now, fd);
+
+    skv_fd_close(now);
+    return same;
+}
+
+/* Takes the lock. Whoever gets it at once reads what was the key's document when it was opened, during this very call.
+ * After a wait that can be long ago. */
+static int lock_current(skv_file_call *call, int fd, bool *waited)
+{
+    if (skv_file_lock(call, fd, LOCK_SH, waited) != SKV_OK)
+        return call->reply->status;
+    if (*waited && !is_current(call, fd))
+        return call->reply->status == SKV_OK ? SKV_AGAIN : call->reply->status;
+    return SKV_OK;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Whether whoever writes to the file from now on gives it another time. */
+static bool has_settled(const struct stat *found)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec - (double)found->st_mtim.tv_sec + (double)(now.tv_nsec - found->st_mtim.tv_nsec) / 1e9 >
+           SETTLED_S;
+}
+
+/* Whether nobody wrote to the file since it was as `before`. */
+static bool is_unchanged(int fd, const struct stat *before)
+{
+    struct stat after;
+
+    return fstat(fd, &after) == 0 && is_same_time(after.st_mtim, before->st_mtim) && after.st_size == before->st_size;
+}
+
+/*
+ * A program that has the key locked is waited for. But many who read, one after another, would keep those who write
+ * from the lock for ever: so it is only held during the reading when it must be. Otherwise what was read counts when
+ * the file is as before. Only those change it who write in place, and then it is read again with the lock.
+ */
+static int read_open(skv_file_call *call, int fd)
+{
+    skv_buf *data = &call->reply->data;
+    size_t used = data->len;
+    struct stat before;
+    bool waited;
+    int status;
+
+    if (skv_file_check(call, fd, &before) != SKV_OK)
+        return call->reply->status;
+    status = lock_current(call, fd, &waited);
+    if (status == SKV_OK && !waited && has_settled(&before)) {
+        skv_lock_drop(fd);
+        if (skv_file_read_all(call, fd, before.st_size, data) != SKV_OK || is_unchanged(fd, &before))
+            return call->reply->status;
+        skv_buf_truncate(data, used);
+        status = lock_current(call, fd, &waited);
+        if (status == SKV_OK && lseek(fd, 0, SEEK_SET) < 0)
+            status = skv_file_fail(call, errno);
+    }
+    return status == SKV_OK ? skv_file_read_all(call, fd, before.st_size, data) : status;
+}
+
+int skv_key_read(skv_file_call *call)
+{
+    int fd, status;
+
+    call->what = "Cannot read";
+    for (;;) {
+        fd = skv_key_open(call, O_RDONLY);
+        if (fd < 0)
+            return cannot_open(call);
+        status = read_open(call, fd);
+        skv_lock_close(fd);
+        if (status != SKV_AGAIN)
+            return status;
+        if (skv_file_again(call) != SKV_OK)
+            return call->reply->status;
+    }
+}
+
+int skv_key_kind(skv_file_call *call)
+{
+    struct stat found;
+    int fd;
+
+    if (!call->path_len) {
+        call->reply->number = SKV_KIND_FOLDER;
+        return SKV_OK;
+    }
+    fd = skv_key_open(call, O_PATH);
+    if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+        return skv_file_fail(call, errno);
+    call->reply->number = SKV_KIND_NONE;
+    if (fd < 0)
+        return SKV_OK;
+    if (fstat(fd, &found) < 0)
+        skv_file_fail(call, errno);
+    else if (S_ISDIR(found.st_mode))
+        call->reply->number = SKV_KIND_FOLDER;
+    else if (S_ISREG(found.st_mode))
+        call->reply->number = SKV_KIND_KEY;
+    else
+        skv_file_refuse(call, SKV_UNAVAILABLE, "it is neither a key file nor a folder");
+    skv_fd_close(fd);
+    return call->reply->status;
+}

@@ -1,0 +1,395 @@
+#include "file/list.h"
+
+#include "file/key.h"
+#include "file/path.h"
+#include "file/temp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* A page ends when it has this much, or so many records. */
+#define PAGE_BYTES ((size_t)256 << 10)
+#define PAGE_RECORDS 500
+
+/*
+ * Some file systems hide an entry from a scan during which it is renamed. So a folder that changes is scanned again,
+ * but not for ever, and all that was seen counts. A change leaves no trace when the clock that dates it has not ticked
+ * since the one before.
+ */
+#define SCANS_MAX 5
+#define CLOCK_TICK_NS 20000000
+
+/* A name is stored behind one of these. */
+#define IS_FOLDER 'f'
+#define IS_OTHER '?'
+
+typedef struct file_list {
+    skv_list list;
+    bool tree, names_only;
+    skv_buf names;      /* of the folder at hand: kind, name and NUL of each, as scanned */
+    const char **index; /* of the names, each once */
+    size_t count;
+    size_t next;
+    skv_buf folders; /* of a tree: those to be looked into, as their records name them, each followed by a NUL */
+    skv_buf path;    /* of the folder at hand, then of what is read in it */
+    size_t top_len;  /* of the list's own folder, with the slash behind it */
+    skv_reply *read; /* of what is read */
+} file_list;
+
+static int scan(skv_file_call *call, file_list *list, DIR *dir)
+{
+    struct dirent *entry;
+
+    for (;;) {
+        errno = 0;
+        entry = readdir(dir);
+        if (!entry)
+            return errno ? skv_file_fail(call, errno) : SKV_OK;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || skv_temp_is_name(entry->d_name))
+            continue;
+        skv_buf_put_char(&list->names, entry->d_type == DT_DIR ? IS_FOLDER : IS_OTHER);
+        skv_buf_put(&list->names, entry->d_name, strlen(entry->d_name) + 1);
+        if (skv_file_stopped(call, skv_wait_check(call->wait)) != SKV_OK)
+            return call->reply->status;
+    }
+}
+
+static int64_t nanoseconds(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Whether the folder may have changed since `started`, when it was as `before`. */
+static bool may_have_changed(int fd, const struct stat *before, int64_t started)
+{
+    struct stat after;
+
+    return fstat(fd, &after) < 0 || nanoseconds(after.st_mtim) != nanoseconds(before->st_mtim) ||
+           started - nanoseconds(after.st_mtim) < CLOCK_TICK_NS;
+}
+
+/* Scans until the folder keeps still. *scans is how often. */
+static int scan_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
+{
+    struct timespec now;
+    struct stat before;
+
+    *scans = 0;
+    do {
+        clock_gettime(CLOCK_REALTIME, &now);
+        rewinddir(dir);
+        if (fstat(dirfd(dir), &before) < 0)
+            return skv_file_fail(call, errno);
+        if (scan(call, list, dir) != SKV_OK)
+            return call->reply->status;
+        ++*scans;
+    } while (*scans < SCANS_MAX && may_have_changed(dirfd(dir), &before, nanoseconds(now)));
+    return SKV_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a + 1, *(const char *const *)b + 1);
+}
+
+/* Makes the index, in which each name is once. */
+static int make_index(file_list *list, int scans, skv_reply *reply)
+{
+    size_t count = 0, kept = 0;
+    const char *name = list->names.bytes;
+
+    if (skv_buf_failed(&list->names))
+        return list->names.no_memory ? skv_fail_memory(reply)
+                                     : skv_fail(reply, SKV_TOO_LARGE, "the folder has too many names");
+    for (size_t i = 0; i < list->names.len; i++)
+        count += list->names.bytes[i] == '\0';
+    list->index = skv_alloc_zeroed(count, sizeof *list->index);
+    if (!list->index)
+        return skv_fail_memory(reply);
+    for (size_t i = 0; i < count; i++, name += strlen(name) + 1)
+        list->index[i] = name;
+    if (scans > 1) {
+        qsort(list->index, count, sizeof *list->index, by_name);
+        for (size_t i = 0; i < count; i++)
+            if (i == 0 || by_name(&list->index[i], &list->index[kept - 1]) != 0)
+                list->index[kept++] = list->index[i];
+        count = kept;
+    }
+    list->count = count;
+    return SKV_OK;
+}
+
+static void forget_names(file_list *list)
+{
+    skv_buf_clear(&list->names);
+    skv_free(list->index);
+    list->index = NULL;
+    list->count = list->next = 0;
+}
+
+/* Reads the names in a folder, which it closes. */
+static int fill(skv_file_call *call, file_list *list, int fd)
+{
+    int scans, status;
+    DIR *dir;
+
+    forget_names(list);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s/%s' not found", call->root_path, call->key->path);
+    if (fd < 0)
+        return skv_file_fail(call, errno);
+    dir = fdopendir(fd);
+    if (!dir) {
+        status = skv_file_fail(call, errno);
+        skv_fd_close(fd);
+        return status;
+    }
+    status = scan_settled(call, list, dir, &scans);
+    closedir(dir);
+    return status == SKV_OK ? make_index(list, scans, call->reply) : status;
+}
+
+static file_list *list_new(skv_store *store, const skv_list_args *args)
+{
+    file_list *list = skv_alloc_zeroed(1, sizeof *list);
+
+    if (!list)
+        return NULL;
+    list->list.store = store;
+    list->tree = args->tree;
+    list->names_only = args->names_only;
+    skv_buf_init(&list->names, SKV_DATA_MAX);
+    skv_buf_init(&list->folders, SKV_DATA_MAX);
+    skv_buf_init(&list->path, (size_t)2 * PATH_MAX);
+    skv_buf_put(&list->path, args->folder.path, args->folder.len);
+    if (args->folder.len)
+        skv_buf_put_char(&list->path, '/');
+    list->top_len = list->path.len;
+    /* From here on it does not move, until the next folder's. */
+    skv_buf_reserve(&list->path, NAME_MAX);
+    list->read = skv_reply_new();
+    if (!list->read || skv_buf_failed(&list->path)) {
+        skv_file_list_close(&list->list);
+        return NULL;
+    }
+    /* So that one document always fits into a page. */
+    list->read->data.max = SKV_DATA_MAX / 2;
+    return list;
+}
+
+skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply)
+{
+    file_list *list = list_new(store, args);
+    skv_file_call call;
+
+    if (!list) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    if (skv_file_begin(&call, store, &args->folder, wait, reply) == SKV_OK) {
+        call.what = "Cannot read";
+        fill(&call, list, skv_folder_open(&call, call.path, call.path_len, SKV_FOLDER_READ));
+    }
+    skv_file_end(&call);
+    if (reply->status == SKV_OK)
+        return &list->list;
+    skv_file_list_close(&list->list);
+    return NULL;
+}
+
+/* ---- Pages ---- */
+
+/* Turns to another key or folder, which the call borrows, and fails what is read of it alone. */
+static void turn(skv_file_call *call, file_list *list, const skv_key *key)
+{
+    skv_reply_reset(list->read);
+    skv_file_target(call, key);
+    call->reply = list->read;
+}
+
+static void turn_back(skv_file_call *call, const skv_key *folder, skv_reply *page)
+{
+    skv_file_target(call, folder);
+    call->reply = page;
+}
+
+/* What the key is, as reading it would say: SKV_OK, SKV_IS_FOLDER, SKV_NOT_FOUND, or a failure. */
+static int find_kind(skv_file_call *call)
+{
+    static const int statuses[] = {
+        [SKV_KIND_NONE] = SKV_NOT_FOUND, [SKV_KIND_KEY] = SKV_OK, [SKV_KIND_FOLDER] = SKV_IS_FOLDER};
+
+    return skv_key_kind(call) == SKV_OK ? statuses[call->reply->number] : call->reply->status;
+}
+
+/* Reads what has the path. */
+static int look(skv_file_call *call, file_list *list, char kind)
+{
+    if (list->tree && list->path.len > SKV_KEY_MAX)
+        return skv_file_fail(call, ENAMETOOLONG);
+    if (kind == IS_FOLDER)
+        return SKV_IS_FOLDER;
+    return list->names_only ? find_kind(call) : skv_key_read(call);
+}
+
+/* Adds the record of what has the path, by what came of reading it. SKV_INTERRUPTED leaves the page as it is. */
+static int add_record(file_list *list, int status, skv_reply *page)
+{
+    const char *name = list->path.bytes + list->top_len, *why = list->read->message;
+    size_t len = list->path.len - list->top_len;
+
+    switch (status) {
+    case SKV_OK:
+        skv_list_add(page, 'k', name, len, skv_reply_data(list->read), skv_reply_size(list->read));
+        break;
+    case SKV_IS_FOLDER:
+        skv_list_add(page, 'f', name, len, "", 0);
+        if (list->tree)
+            skv_buf_put(&list->folders, name, len + 1);
+        break;
+    case SKV_NOT_FOUND:
+        break;
+    case SKV_INTERRUPTED:
+        return status;
+    case SKV_NOMEM:
+        return skv_fail(page, status, "%s", why);
+    default:
+        skv_list_add(page, 'e', name, len, why, strlen(why));
+    }
+    if (list->folders.too_large)
+        return skv_fail(page, SKV_TOO_LARGE, "the tree has too many folders");
+    return list->folders.no_memory ? skv_fail_memory(page) : skv_reply_done(page);
+}
+
+/* Adds the next name's record. */
+static int add_next(skv_file_call *call, file_list *list, skv_reply *page)
+{
+    const skv_key *folder = call->key;
+    const char *entry = list->index[list->next];
+    skv_key key;
+    int status = skv_wait_check(call->wait);
+
+    if (status != SKV_OK)
+        return status;
+    skv_buf_put_string(&list->path, entry + 1);
+    if (skv_buf_failed(&list->path))
+        return skv_fail_memory(page);
+    key = (skv_key){list->path.bytes, list->path.len};
+    turn(call, list, &key);
+    status = add_record(list, look(call, list, entry[0]), page);
+    skv_buf_truncate(&list->path, folder->len);
+    turn_back(call, folder, page);
+    if (status != SKV_INTERRUPTED)
+        list->next++;
+    return status;
+}
+
+/* ---- The folders of a tree ---- */
+
+/* Opens a folder by its path below the top. No link is followed: one can lead up again. */
+static int open_below(skv_file_call *call, const file_list *list, const char *below)
+{
+    int root = call->root, fd;
+
+    call->root = skv_folder_open(call, list->path.bytes, list->top_len, SKV_FOLDER_LOOK);
+    fd = call->root < 0 ? -1 : skv_folder_open(call, below, strlen(below), SKV_FOLDER_READ | SKV_FOLDER_LINKLESS);
+    skv_fd_close(call->root);
+    call->root = root;
+    return fd;
+}
+
+/* Goes into the folder that was found last, whose path is behind that of the top. One that is gone is empty. */
+static int enter(skv_file_call *call, file_list *list, skv_reply *page)
+{
+    skv_key folder = {list->path.bytes, list->path.len};
+    int status;
+
+    turn(call, list, &folder);
+    status = fill(call, list, open_below(call, list, folder.path + list->top_len));
+    call->reply = page;
+    if (status != SKV_OK && status != SKV_NOT_FOUND)
+        status = add_record(list, status, page);
+    return status == SKV_NOT_FOUND ? SKV_OK : status;
+}
+
+/* Leaves the folder at hand for the next one. */
+static int next_folder(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+{
+    const char *names = list->folders.bytes, *before = memrchr(names, '\0', list->folders.len - 1);
+    size_t start = before ? (size_t)(before - names) + 1 : 0;
+    int status = skv_wait_check(call->wait);
+
+    if (status != SKV_OK)
+        return status;
+    skv_buf_truncate(&list->path, list->top_len);
+    skv_buf_put_string(&list->path, names + start);
+    skv_buf_reserve(&list->path, NAME_MAX + 1);
+    if (skv_buf_failed(&list->path))
+        return skv_fail_memory(page);
+    status = enter(call, list, page);
+    skv_buf_put_char(&list->path, '/');
+    *folder = (skv_key){list->path.bytes, list->path.len};
+    skv_file_target(call, folder);
+    if (status != SKV_INTERRUPTED)
+        skv_buf_truncate(&list->folders, start);
+    return status;
+}
+
+/* Adds what comes next. SKV_END: nothing does. */
+static int advance(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+{
+    if (list->next < list->count)
+        return add_next(call, list, page);
+    return list->folders.len ? next_folder(call, list, folder, page) : SKV_END;
+}
+
+/* What an interrupted page has is handed out, so that a list gets on however often that happens. The next page is
+ * interrupted then. */
+static int make_page(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+{
+    int status = SKV_OK;
+
+    while (status == SKV_OK && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS)
+        status = advance(call, list, folder, page);
+    if (status == SKV_INTERRUPTED && page->number == 0)
+        return skv_file_stopped(call, status);
+    if (status == SKV_INTERRUPTED)
+        skv_cancel_fire(call->wait->cancel);
+    if (skv_reply_done(page) == SKV_OK && page->number == 0)
+        page->status = SKV_END;
+    return page->status;
+}
+
+int skv_file_list_next(skv_list *list, skv_wait *wait, skv_reply *reply)
+{
+    file_list *files = (file_list *)list;
+    skv_key folder = {files->path.bytes, files->path.len};
+    skv_file_call call;
+
+    if (skv_file_begin(&call, list->store, &folder, wait, reply) == SKV_OK) {
+        call.what = "Cannot read";
+        make_page(&call, files, &folder, reply);
+    }
+    skv_file_end(&call);
+    if (reply->status != SKV_OK && reply->status != SKV_INTERRUPTED) {
+        forget_names(files);
+        skv_buf_clear(&files->folders);
+    }
+    return reply->status;
+}
+
+void skv_file_list_close(skv_list *list)
+{
+    file_list *files = (file_list *)list;
+
+    skv_buf_free(&files->names);
+    skv_buf_free(&files->folders);
+    skv_buf_free(&files->path);
+    skv_free(files->index);
+    skv_reply_free(files->read);
+    skv_free(files);
+}

@@ -1,0 +1,11 @@
+/* file/list.h - what is in a folder of the file store, or below it. The functions are skv_store_ops'. */
+#ifndef SKV_FILE_LIST_H
+#define SKV_FILE_LIST_H
+
+#include "store/store.h"
+
+skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply);
+int skv_file_list_next(skv_list *list, skv_wait *wait, skv_reply *reply);
+void skv_file_list_close(skv_list *list);
+
+#endif

@@ -1,0 +1,259 @@
+#include "file/path.h"
+
+#include "file/folder.h"
+#include "name/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(SYS_openat2) && __has_include(<linux/openat2.h>)
+#include <linux/openat2.h>
+#else
+#undef SYS_openat2
+#endif
+
+#define LINKS_MAX 8
+
+/*
+ * Opens a path that holds no link, in one system call. The kernel may lack it, or a sandbox forbid it; it also refuses
+ * links without saying which one. The walk below is right in every case, and asked when this leaves a doubt.
+ */
+static int open_beneath(int root, const char *path, int flags)
+{
+#ifdef SYS_openat2
+    struct open_how how = {
+        .flags = (unsigned)flags,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+
+    return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+#else
+    (void)root, (void)path, (void)flags;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static bool is_settled(int fd)
+{
+    return fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+}
+
+static ssize_t real_path(int fd, char out[PATH_MAX])
+{
+    char name[64];
+    ssize_t len;
+
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    len = readlink(name, out, PATH_MAX);
+    if (len == PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (len >= 0)
+        out[len] = '\0';
+    return len;
+}
+
+static int refuse_link(skv_file_call *call, const char *name, const char *why)
+{
+    skv_fail(call->reply, SKV_DENIED, "%s '%s/%s'%s: the link '%s' %s", call->what, call->root_path, call->key->path,
+             call->failed, name, why);
+    errno = EXDEV;
+    return -1;
+}
+
+/* Where `fd` is, below the root: an offset into `target`, which gets its path. -1 with errno EXDEV if it is elsewhere.
+ */
+static ssize_t place_below_root(skv_file_call *call, int fd, char target[PATH_MAX])
+{
+    char root[PATH_MAX];
+    ssize_t root_len = real_path(call->root, root), len = real_path(fd, target);
+
+    if (root_len < 0 || len < 0)
+        return -1;
+    if (root_len == 1)
+        root_len = 0;
+    if (len < root_len || memcmp(root, target, (size_t)root_len) != 0 ||
+        (target[root_len] != '/' && target[root_len] != '\0')) {
+        errno = EXDEV;
+        return -1;
+    }
+    return target[root_len] ? root_len + 1 : root_len;
+}
+
+/* Opens what the link leads to, and answers in `target` and *place where that is. */
+static int open_link(skv_file_call *call, int folder, const char *name, char target[PATH_MAX], ssize_t *place)
+{
+    int fd = openat(folder, name, O_PATH | O_CLOEXEC);
+
+    if (fd < 0 && (errno == ENOENT || errno == ELOOP))
+        return refuse_link(call, name, "leads nowhere");
+    if (fd < 0)
+        return -1;
+    *place = place_below_root(call, fd, target);
+    if (*place >= 0)
+        return fd;
+    skv_fd_close(fd);
+    if (errno == EXDEV)
+        return refuse_link(call, name, "leads out of the root, where it is not followed");
+    /* Without /proc nothing tells where it leads; that is no missing key. */
+    return errno == ENOENT ? refuse_link(call, name, "cannot be followed without /proc: mount it") : -1;
+}
+
+int skv_link_follow(skv_file_call *call, int folder, const char *base)
+{
+    char target[PATH_MAX];
+    const char *found;
+    ssize_t place;
+    int fd;
+
+    if (++call->links > LINKS_MAX)
+        return refuse_link(call, base, "keeps changing");
+    fd = open_link(call, folder, base, target, &place);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    found = target[place] ? target + place : ".";
+    call->path_len = strlen(found);
+    memcpy(call->real, found, call->path_len + 1);
+    call->path = call->real;
+    return 0;
+}
+
+/* One step of the walk: opens the folder `name`, which may be a link. */
+static int step(skv_file_call *call, int folder, const char *name, int how)
+{
+    int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat found = {0};
+    char target[PATH_MAX];
+    ssize_t place;
+
+    if (fd < 0 && errno == ENOENT && (how & SKV_FOLDER_MAKE)) {
+        if (skv_folder_make(folder, name) < 0)
+            return -1;
+        fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &found) == 0 && S_ISLNK(found.st_mode) && !(how & SKV_FOLDER_LINKLESS)) {
+        close(fd);
+        fd = open_link(call, folder, name, target, &place);
+        if (fd < 0)
+            return -1;
+        found.st_mode = 0;
+        (void)fstat(fd, &found);
+    }
+    if (S_ISDIR(found.st_mode))
+        return fd;
+    close(fd);
+    errno = ENOTDIR;
+    return -1;
+}
+
+/* Opens a folder name by name. *reached is how much of the path it saw, the name at which it failed included. */
+static int walk(skv_file_call *call, const char *path, size_t len, int how, size_t *reached)
+{
+    int folder = openat(call->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
+    const char *rest = path, *segment;
+    char name[NAME_MAX + 1];
+    size_t name_len;
+
+    *reached = 0;
+    while (folder >= 0 && skv_key_next(&rest, path + len, &segment, &name_len)) {
+        if (name_len > NAME_MAX) {
+            close(folder);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(name, segment, name_len);
+        name[name_len] = '\0';
+        *reached = (size_t)(rest - path);
+        next = step(call, folder, name, how);
+        skv_fd_close(folder);
+        folder = next;
+    }
+    if (folder >= 0 && (how & SKV_FOLDER_READ)) {
+        next = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        skv_fd_close(folder);
+        folder = next;
+    }
+    return folder;
+}
+
+int skv_folder_open(skv_file_call *call, const char *path, size_t len, int how)
+{
+    int flags = O_DIRECTORY | O_CLOEXEC | (how & SKV_FOLDER_READ ? O_RDONLY : O_PATH);
+    char copy[PATH_MAX];
+    size_t reached;
+    int fd;
+
+    if (len == 0)
+        return openat(call->root, ".", flags);
+    if (len < sizeof copy) {
+        memcpy(copy, path, len);
+        copy[len] = '\0';
+        fd = open_beneath(call->root, copy, flags);
+        if (is_settled(fd) && !(fd < 0 && errno == ENOENT && (how & SKV_FOLDER_MAKE)))
+            return fd;
+    }
+    return walk(call, path, len, how, &reached);
+}
+
+int skv_folder_of(skv_file_call *call, int how, const char **base)
+{
+    const char *slash = memrchr(call->path, '/', call->path_len);
+
+    *base = slash ? slash + 1 : call->path;
+    return skv_folder_open(call, call->path, slash ? (size_t)(slash - call->path) : 0, how);
+}
+
+static bool is_link(int folder, const char *name)
+{
+    struct stat found;
+
+    return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode);
+}
+
+int skv_key_open(skv_file_call *call, int flags)
+{
+    /* With O_PATH, O_NOFOLLOW would open a link itself, and openat2() takes no flag that says nothing. */
+    int all = flags & O_PATH ? flags | O_CLOEXEC : flags | SKV_KEY_FLAGS;
+    int fd = open_beneath(call->root, call->path, all), folder;
+    const char *base;
+
+    while (!is_settled(fd)) {
+        folder = skv_folder_of(call, SKV_FOLDER_LOOK, &base);
+        if (folder < 0)
+            return -1;
+        if (is_link(folder, base)) {
+            fd = skv_link_follow(call, folder, base);
+            skv_fd_close(folder);
+            if (fd < 0)
+                return -1;
+            fd = open_beneath(call->root, call->path, all);
+            continue;
+        }
+        fd = openat(folder, base, flags | SKV_KEY_FLAGS);
+        skv_fd_close(folder);
+        break;
+    }
+    return fd;
+}
+
+size_t skv_path_obstacle(skv_file_call *call)
+{
+    const char *slash = memrchr(call->path, '/', call->path_len);
+    size_t reached = 0;
+    int fd = slash ? walk(call, call->path, (size_t)(slash - call->path), SKV_FOLDER_LOOK, &reached) : -1;
+
+    if (fd < 0 && slash && errno == ENOTDIR)
+        return reached;
+    skv_fd_close(fd);
+    return 0;
+}

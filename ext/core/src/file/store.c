@@ -1,0 +1,135 @@
+/* The store in files: one file a key. Each operation opens the root anew, so that a store holds no descriptor between
+ * calls, and closing it does no I/O. */
+#include "file/key.h"
+#include "file/list.h"
+#include "file/path.h"
+#include "name/key.h"
+#include "store/batch.h"
+
+#include <string.h>
+
+static void store_close(skv_store *store)
+{
+    skv_free(store);
+}
+
+static int store_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
+{
+    skv_file_call call;
+
+    (void)flags;
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+        skv_key_read(&call);
+    skv_file_end(&call);
+    return reply->status;
+}
+
+static int store_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    skv_file_call call;
+
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+        skv_key_kind(&call);
+    skv_file_end(&call);
+    return reply->status;
+}
+
+static int store_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
+{
+    skv_file_call call;
+
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+        skv_key_write(&call, args);
+    skv_file_end(&call);
+    return reply->status;
+}
+
+static int store_delete(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    skv_file_call call;
+
+    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+        skv_key_delete(&call);
+    skv_file_end(&call);
+    return reply->status;
+}
+
+static int store_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
+{
+    skv_file_call call;
+
+    if (skv_file_begin(&call, store, folder, wait, reply) == SKV_OK)
+        skv_tree_delete(&call);
+    skv_file_end(&call);
+    return reply->status;
+}
+
+static const skv_store_ops ops = {
+    .close = store_close,
+    .get = store_get,
+    .exists = store_exists,
+    .put = store_put,
+    .put_many = skv_batch_put_each,
+    .get_many = skv_batch_get_each,
+    .del = store_delete,
+    .deletetree = store_deletetree,
+    .list_open = skv_file_list_open,
+    .list_next = skv_file_list_next,
+    .list_close = skv_file_list_close,
+};
+
+static int check_options(const char *options, size_t options_len, skv_reply *reply)
+{
+    for (const char *name = options; name < options + options_len;) {
+        const char *value = name + strlen(name) + 1;
+
+        if (strcmp(name, "root_path") != 0)
+            return skv_fail(reply, SKV_INVALID, "unknown option '%s' of a store of type 'file': expected 'root_path'",
+                            skv_quoted(name, strlen(name)).text);
+        name = value + strlen(value) + 1;
+    }
+    return SKV_OK;
+}
+
+/* A store with the path without empty segments. */
+static skv_file_store *store_new(const char *root_path)
+{
+    size_t size = strlen(root_path) + 1, len, used = 0;
+    const char *rest = root_path, *segment;
+    skv_file_store *store = skv_alloc(sizeof *store + size);
+
+    if (!store)
+        return NULL;
+    store->store.ops = &ops;
+    while (skv_key_next(&rest, root_path + size - 1, &segment, &len)) {
+        store->root_path[used++] = '/';
+        memcpy(store->root_path + used, segment, len);
+        used += len;
+    }
+    store->root_path[used] = '\0';
+    return store;
+}
+
+skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *reply)
+{
+    const char *root_path = skv_option(options, options_len, "root_path");
+    skv_file_store *store;
+
+    if (check_options(options, options_len, reply) != SKV_OK)
+        return NULL;
+    if (!root_path || root_path[0] != '/') {
+        skv_fail(reply, SKV_INVALID, "a store of type 'file' needs 'root_path', an absolute path");
+        return NULL;
+    }
+    if (strlen(root_path) >= PATH_MAX) {
+        skv_fail(reply, SKV_TOO_LARGE, "'root_path' has more than %d bytes", PATH_MAX - 1);
+        return NULL;
+    }
+    store = store_new(root_path);
+    if (!store)
+        skv_fail_memory(reply);
+    else if (skv_root_prepare(store->root_path, reply) == SKV_OK)
+        return &store->store;
+    skv_free(store);
+    return NULL;
+}

@@ -1,0 +1,288 @@
+#include "file/key.h"
+#include "file/lock.h"
+#include "file/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAUSE_NS 1000000
+
+/* The longest path below the root that a tree can have, made by whomever. */
+#define PATH_LEN_MAX ((size_t)1 << 20)
+
+/* Inside the tree: go into the folder whose name was just put behind the path. */
+#define DESCEND (-2)
+
+/*
+ * Where the deletion is. Folders are opened by their path below the top, one at a time, and again after each folder
+ * below: so that a deep tree needs three descriptors and no recursion, and no link is followed.
+ */
+typedef struct tree {
+    skv_file_call *call;
+    skv_buf path;      /* below the root, starting with the key */
+    skv_key entry;     /* the same, as the key that messages name */
+    size_t top_len;    /* of the key */
+    size_t emptied;    /* how long the path was of the folder that was emptied last; 0 once that is deleted */
+    bool busy;         /* something could not be deleted, as it is in use */
+    int64_t deletions; /* so far */
+} tree;
+
+static int point_at_entry(tree *t)
+{
+    if (skv_buf_failed(&t->path))
+        return t->path.no_memory ? skv_fail_memory(t->call->reply) : skv_file_fail(t->call, ENAMETOOLONG);
+    t->entry = (skv_key){t->path.bytes, t->path.len};
+    t->call->key = &t->entry;
+    return SKV_OK;
+}
+
+static int push(tree *t, const char *name)
+{
+    skv_buf_put_char(&t->path, '/');
+    skv_buf_put_string(&t->path, name);
+    return point_at_entry(t);
+}
+
+static int pop(tree *t)
+{
+    const char *slash = memrchr(t->path.bytes, '/', t->path.len);
+
+    skv_buf_truncate(&t->path, (size_t)(slash - t->path.bytes));
+    return point_at_entry(t);
+}
+
+/* Others write into what is being deleted: let them, until the deadline. */
+static int pause_for_others(tree *t)
+{
+    int status = skv_wait_pause(t->call->wait, PAUSE_NS);
+
+    if (status == SKV_TIMEOUT && t->call->busy)
+        return skv_file_refuse_busy(t->call, t->path.bytes, t->path.len);
+    if (status == SKV_TIMEOUT)
+        return skv_file_refuse(t->call, SKV_TIMEOUT, "others keep writing to it");
+    return skv_file_stopped(t->call, status);
+}
+
+/* Deletes the folder at the end of the path if it is empty; else it is where to go next. */
+static int delete_folder(tree *t, int parent, const char *name)
+{
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0) {
+        t->deletions++;
+        t->emptied = 0;
+        return SKV_OK;
+    }
+    if (errno == ENOENT || errno == ENOTDIR)
+        return SKV_OK;
+    return errno == ENOTEMPTY || errno == EEXIST
+               ? DESCEND
+               : skv_file_fail_write(t->call, errno, "write permission on the folder above");
+}
+
+/* Deletes what is at the end of the path. */
+static int delete_entry(tree *t, int folder, const char *name)
+{
+    int status = skv_name_delete(t->call, folder, name);
+
+    switch (status) {
+    case SKV_OK:
+        t->deletions++;
+        return SKV_OK;
+    case SKV_AGAIN:
+        t->busy = true;
+        return SKV_OK;
+    case SKV_NOT_FOUND:
+        return SKV_OK;
+    case SKV_IS_FOLDER:
+        return delete_folder(t, folder, name);
+    default:
+        return status;
+    }
+}
+
+static int delete_entries(tree *t, DIR *dir)
+{
+    struct dirent *entry;
+    int status = SKV_OK;
+
+    while (status == SKV_OK) {
+        errno = 0;
+        entry = readdir(dir);
+        if (!entry)
+            return errno ? skv_file_fail(t->call, errno) : SKV_OK;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        status = skv_file_stopped(t->call, skv_wait_check(t->call->wait));
+        if (status == SKV_OK)
+            status = push(t, entry->d_name);
+        if (status == SKV_OK)
+            status = delete_entry(t, dirfd(dir), entry->d_name);
+        if (status == SKV_OK)
+            status = pop(t);
+    }
+    return status;
+}
+
+/* Deletes what is in the folder at the path. */
+static int clear_folder(tree *t)
+{
+    const char *below = t->path.len > t->top_len ? t->path.bytes + t->top_len + 1 : "";
+    int fd = skv_folder_open(t->call, below, strlen(below), SKV_FOLDER_READ | SKV_FOLDER_LINKLESS), status;
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    t->busy = false;
+    t->call->busy = NULL;
+    if (!dir) {
+        status = errno == ENOENT || errno == ENOTDIR ? SKV_OK : skv_file_fail(t->call, errno);
+        skv_fd_close(fd);
+        return status;
+    }
+    status = delete_entries(t, dir);
+    closedir(dir);
+    return status;
+}
+
+/* Deletes all that is below the top. */
+static int clear_tree(tree *t)
+{
+    int status;
+
+    for (;;) {
+        status = clear_folder(t);
+        if (status == DESCEND) {
+            t->call->busy = NULL;
+            if (t->path.len == t->emptied && pause_for_others(t) != SKV_OK)
+                return t->call->reply->status;
+            continue;
+        }
+        if (status == SKV_OK && t->busy) {
+            if (pause_for_others(t) != SKV_OK)
+                return t->call->reply->status;
+            continue;
+        }
+        if (status != SKV_OK || t->path.len == t->top_len)
+            return status;
+        t->emptied = t->path.len;
+        if (pop(t) != SKV_OK)
+            return t->call->reply->status;
+    }
+}
+
+static bool is_structure(const skv_key *key)
+{
+    return strcmp(key->path, "globals") == 0 || strcmp(key->path, "environments") == 0;
+}
+
+/* Empties the folder and deletes it, as often as others put something into it. */
+static int clear_and_delete(tree *t, const skv_key *key, int parent, const char *base)
+{
+    int status;
+
+    for (;;) {
+        status = clear_tree(t);
+        if (status != SKV_OK || is_structure(key))
+            return status;
+        status = delete_folder(t, parent, base);
+        if (status != DESCEND)
+            return status;
+        /* What stands there now is not the folder that was to be deleted: that one is gone. */
+        if (!skv_fd_is_at(t->call->root, parent, base))
+            return SKV_OK;
+        status = pause_for_others(t);
+        if (status != SKV_OK)
+            return status;
+    }
+}
+
+/* Says of a failure that it was not the first thing that happened. */
+static void add_progress(tree *t)
+{
+    char *message = t->call->reply->message;
+    size_t used = strlen(message), room = sizeof t->call->reply->message - used;
+
+    if (t->deletions)
+        snprintf(message + used, room, " (%lld names below it are deleted already)", (long long)t->deletions);
+}
+
+static int delete_tree(skv_file_call *call, int parent, const char *base, int top)
+{
+    const skv_key *key = call->key;
+    tree t = {.call = call, .top_len = key->len};
+    int root = call->root, status;
+
+    skv_buf_init(&t.path, PATH_LEN_MAX);
+    skv_buf_put(&t.path, key->path, key->len);
+    call->root = top;
+    status = point_at_entry(&t);
+    if (status == SKV_OK)
+        status = clear_and_delete(&t, key, parent, base);
+    call->root = root;
+    call->key = key;
+    if (status == SKV_OK)
+        call->reply->number = 1;
+    if (fsync(is_structure(key) ? top : parent) < 0)
+        skv_file_fail(call, errno);
+    if (call->reply->status != SKV_OK)
+        add_progress(&t);
+    skv_buf_free(&t.path);
+    return call->reply->status;
+}
+
+/* What the name leads to decides whether it is a folder. */
+static int check_is_folder(skv_file_call *call)
+{
+    int fd = skv_key_open(call, O_PATH);
+    struct stat found;
+    int status = SKV_OK;
+
+    if (fd < 0)
+        return errno == ENOENT ? SKV_NOT_FOUND : skv_file_fail(call, errno);
+    if (fstat(fd, &found) < 0)
+        status = skv_file_fail(call, errno);
+    else if (!S_ISDIR(found.st_mode))
+        status = skv_file_refuse(call, SKV_IS_KEY, "it is a key, not a folder");
+    skv_fd_close(fd);
+    return status;
+}
+
+static int delete_from(skv_file_call *call, int parent, const char *base)
+{
+    int top = openat(parent, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), status;
+
+    if (top >= 0) {
+        status = delete_tree(call, parent, base, top);
+        skv_fd_close(top);
+        return status;
+    }
+    if (errno == ENOENT)
+        return SKV_NOT_FOUND;
+    if (errno != ENOTDIR && errno != ELOOP)
+        return skv_file_fail(call, errno);
+    status = check_is_folder(call);
+    if (status != SKV_OK)
+        return status;
+    /* A link to a folder: the link goes. */
+    if (unlinkat(parent, base, 0) < 0 || fsync(parent) < 0)
+        return skv_file_fail(call, errno);
+    call->reply->number = 1;
+    return SKV_OK;
+}
+
+int skv_tree_delete(skv_file_call *call)
+{
+    const char *base;
+    int parent, status;
+
+    call->what = "Folder delete of";
+    call->failed = " failed";
+    parent = skv_folder_of(call, SKV_FOLDER_READ, &base);
+    if (parent < 0)
+        return errno == ENOENT || errno == ENOTDIR ? SKV_OK : skv_file_fail(call, errno);
+    status = delete_from(call, parent, base);
+    skv_fd_close(parent);
+    return status == SKV_NOT_FOUND ? SKV_OK : status;
+}

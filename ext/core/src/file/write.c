@@ -1,0 +1,283 @@
+#include "file/access.h"
+#include "file/key.h"
+#include "file/path.h"
+#include "file/temp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One attempt at a put. */
+typedef struct attempt {
+    skv_file_call *call;
+    const skv_put_args *args;
+    int folder;       /* where the key is; owned */
+    const char *base; /* its name there */
+    int old;          /* its file, or -1; owned */
+    int old_error;    /* why it could not be opened for writing; 0 if it could */
+    skv_buf stored;   /* its document */
+} attempt;
+
+static int refuse_conflict(skv_file_call *call, const char *why)
+{
+    return skv_fail(call->reply, SKV_CONFLICT, "Key write to '%s/%s' failed: %s", call->root_path, call->key->path,
+                    why);
+}
+
+/* A failed write: by what it takes to make it work, "Cannot write to" when it is permission. */
+static int cannot_write(skv_file_call *call, int error_number)
+{
+    bool denied = error_number == EACCES || error_number == EPERM || error_number == EROFS;
+
+    call->what = denied ? "Cannot write to" : "Key write to";
+    call->failed = denied ? "" : " failed";
+    return skv_file_fail_write(call, error_number, "read and write permission on the file and on its folder");
+}
+
+/* What else a user needs in the key's folder. */
+#define MAY_MAKE "write permission on this folder, in which a put makes the key's new file"
+#define MAY_REPLACE "to own the key's file, or a folder without the sticky bit"
+
+static int cannot_modify_folder(const attempt *a, int error_number, const char *needed)
+{
+    skv_file_call *call = a->call;
+    int len = (int)(a->base - call->path);
+
+    if (error_number != EACCES && error_number != EPERM && error_number != EROFS)
+        return cannot_write(call, error_number);
+    skv_fail_errno(call->reply, error_number, "Cannot modify '%s/%.*s'", call->root_path, len ? len - 1 : 0,
+                   call->path);
+    return skv_file_advise(call->reply, error_number, needed);
+}
+
+/* The file that replaces the key's cannot have its access. */
+static int refuse_access(const attempt *a, const char *lacking)
+{
+    skv_file_call *call = a->call;
+
+    return skv_fail(call->reply, SKV_DENIED, "Cannot write to '%s/%s': uid %u cannot give the new file %s",
+                    call->root_path, call->key->path, (unsigned)geteuid(), lacking);
+}
+
+/* A name on the way is not a folder. */
+static int refuse_clash(skv_file_call *call)
+{
+    size_t len = skv_path_obstacle(call);
+
+    if (!len)
+        return SKV_AGAIN;
+    return skv_fail(call->reply, SKV_IS_KEY,
+                    "Key write to '%s/%s' failed: '%.*s' is a key, not a folder: delete it, or choose another name",
+                    call->root_path, call->key->path, (int)len, call->path);
+}
+
+/* Opens the key's file. One that may only be read need not be written when it has the same document already. */
+static void open_old(attempt *a)
+{
+    a->old = openat(a->folder, a->base, O_RDWR | SKV_KEY_FLAGS);
+    a->old_error = a->old < 0 ? errno : 0;
+    if (a->old_error == EACCES || a->old_error == EROFS)
+        a->old = openat(a->folder, a->base, O_RDONLY | SKV_KEY_FLAGS);
+}
+
+/* Opens the folder, and the key's file if there is one. The folder is made, unless the key has to be there already. */
+static int find(attempt *a)
+{
+    int make = a->args->condition == SKV_PUT_EXPECT ? 0 : SKV_FOLDER_MAKE;
+    skv_file_call *call = a->call;
+
+    for (;;) {
+        a->folder = skv_folder_of(call, SKV_FOLDER_READ | make, &a->base);
+        if (a->folder < 0 && errno == ENOTDIR)
+            return refuse_clash(call);
+        if (a->folder < 0 && errno == ENOENT)
+            return make ? SKV_AGAIN : refuse_conflict(call, "there is no such key");
+        if (a->folder < 0)
+            return cannot_write(call, errno);
+        open_old(a);
+        if (a->old >= 0 || a->old_error != ELOOP)
+            return SKV_OK;
+        if (skv_link_follow(call, a->folder, a->base) < 0)
+            return cannot_write(call, errno);
+        close(a->folder);
+    }
+}
+
+static bool is_not_permitted(int error_number)
+{
+    return error_number == EACCES || error_number == EPERM;
+}
+
+static bool is_overtaken(int error_number)
+{
+    return error_number == EAGAIN || error_number == ENOENT;
+}
+
+/* The temporary file could not be made, as others are in the way. */
+static int wait_for_others(skv_file_call *call, const skv_temp *temp)
+{
+    return temp->busy ? skv_file_busy(call, temp->name, temp->busy) : SKV_AGAIN;
+}
+
+/* Renames the temporary file over the key's. */
+static int rename_over(attempt *a, skv_temp *temp)
+{
+    if (skv_file_stopped(a->call, skv_wait_check(a->call->wait)) != SKV_OK)
+        return a->call->reply->status;
+    if (renameat(a->folder, temp->name, a->folder, a->base) == 0) {
+        a->call->reply->number = 1;
+        /* Its lock goes last: whoever reads it, reads what a crash cannot take back. */
+        if (fsync(a->folder) < 0)
+            cannot_write(a->call, errno);
+        skv_temp_close(temp);
+        return a->call->reply->status;
+    }
+    return is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno, MAY_REPLACE);
+}
+
+static int write_new_version(attempt *a, mode_t mode)
+{
+    const char *lacking;
+    skv_temp temp;
+    int status;
+
+    skv_temp_init(&temp, a->folder, a->base);
+    /* Until it has the group of the old file, it is open to no more users than that one. */
+    if (skv_temp_make(&temp, a->old, mode & 0660) < 0)
+        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno, MAY_MAKE);
+    if (skv_access_copy(a->old, temp.fd, &lacking) < 0)
+        status = lacking && (is_not_permitted(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
+                                                                             : cannot_write(a->call, errno);
+    else if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
+        status = cannot_write(a->call, errno);
+    else
+        status = rename_over(a, &temp);
+    skv_temp_discard(&temp);
+    return status;
+}
+
+/* Whether the stored document says what is to be written. */
+static int compare(const attempt *a, bool *same)
+{
+    const skv_put_args *args = a->args;
+    skv_reply *answer;
+    int status;
+
+    *same = a->stored.len == args->document_len && memcmp(a->stored.bytes, args->document, args->document_len) == 0;
+    if (*same)
+        return SKV_OK;
+    answer = skv_reply_new();
+    if (!answer)
+        return skv_fail_memory(a->call->reply);
+    status = skv_document_same(a->stored.bytes, a->stored.len, args->document, args->document_len, answer);
+    *same = answer->number == 1;
+    if (status != SKV_OK)
+        skv_fail(a->call->reply, status, "%s", answer->message);
+    skv_reply_free(answer);
+    return status;
+}
+
+/* The key is there. */
+static int replace(attempt *a)
+{
+    const skv_put_args *args = a->args;
+    skv_file_call *call = a->call;
+    struct stat found;
+    bool waited, same;
+
+    if (skv_file_check(call, a->old, &found) != SKV_OK)
+        return call->reply->status;
+    if (args->condition == SKV_PUT_ABSENT)
+        return skv_fail(call->reply, SKV_EXISTS, "Key write to '%s/%s' failed: the key is there already",
+                        call->root_path, call->key->path);
+    if (skv_file_lock(call, a->old, LOCK_EX, &waited) != SKV_OK)
+        return call->reply->status;
+    if (!skv_fd_is_at(a->old, a->folder, a->base))
+        return SKV_AGAIN;
+    if (skv_file_read_all(call, a->old, found.st_size, &a->stored) != SKV_OK)
+        return call->reply->status;
+    if (args->condition == SKV_PUT_EXPECT &&
+        (a->stored.len != args->expect_len || memcmp(a->stored.bytes, args->expect, args->expect_len) != 0))
+        return refuse_conflict(call, "the stored document is not the expected one");
+    if (compare(a, &same) != SKV_OK || same)
+        return call->reply->status;
+    return a->old_error ? cannot_write(call, a->old_error) : write_new_version(a, found.st_mode);
+}
+
+/* Gives the written temporary file the key's name, unless that is taken meanwhile. */
+static int link_new(attempt *a, skv_temp *temp)
+{
+    if (skv_file_stopped(a->call, skv_wait_check(a->call->wait)) != SKV_OK)
+        return a->call->reply->status;
+    if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
+        return errno == EEXIST || is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno, MAY_MAKE);
+    a->call->reply->number = 1;
+    /* If the second name cannot be taken away, the next writer does it. */
+    (void)unlinkat(a->folder, temp->name, 0);
+    if (fsync(a->folder) < 0)
+        cannot_write(a->call, errno);
+    skv_temp_close(temp);
+    return a->call->reply->status;
+}
+
+/* The key is not there. */
+static int create(attempt *a)
+{
+    skv_temp temp;
+    int status;
+
+    if (a->args->condition == SKV_PUT_EXPECT)
+        return refuse_conflict(a->call, "there is no such key");
+    skv_temp_init(&temp, a->folder, a->base);
+    if (skv_temp_make(&temp, -1, 0660) < 0)
+        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno, MAY_MAKE);
+    skv_access_inherit(a->folder, temp.fd);
+    if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
+        status = cannot_write(a->call, errno);
+    else
+        status = link_new(a, &temp);
+    skv_temp_discard(&temp);
+    return status;
+}
+
+static int try_once(attempt *a)
+{
+    skv_file_call *call = a->call;
+    int status = find(a);
+
+    if (status != SKV_OK)
+        return status;
+    if (a->old >= 0)
+        return replace(a);
+    switch (a->old_error) {
+    case ENOENT:
+        return create(a);
+    case EISDIR:
+        return skv_file_check_mode(call, S_IFDIR);
+    case ENXIO:
+        return skv_file_check_mode(call, S_IFSOCK);
+    default:
+        return cannot_write(call, a->old_error);
+    }
+}
+
+int skv_key_write(skv_file_call *call, const skv_put_args *args)
+{
+    int status;
+
+    call->what = "Cannot write to";
+    do {
+        attempt a = {.call = call, .args = args, .folder = -1, .old = -1};
+
+        skv_buf_init(&a.stored, SKV_DATA_MAX);
+        status = try_once(&a);
+        skv_buf_free(&a.stored);
+        skv_lock_close(a.old);
+        skv_fd_close(a.folder);
+    } while (status == SKV_AGAIN && skv_file_again(call) == SKV_OK);
+    return call->reply->status;
+}

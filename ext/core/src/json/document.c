@@ -1,0 +1,197 @@
+/* document.c - whether two documents say the same, read with jansson. */
+#include "base/reply.h"
+#include "json/writer.h"
+
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+/* What jansson read; value and root are NULL if it was no document. */
+typedef struct document {
+    json_t *root;
+    json_t *value, *metadata, *encoding, *original_encoding; /* in root; NULL if absent */
+} document;
+
+/* jansson tells running out of memory by an empty message where it tells it at all. A lost allocation that it takes for
+ * a syntax error makes a document unreadable, hence different: it is written again, no more. */
+static bool lacks_memory(const json_error_t *error)
+{
+    return json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0';
+}
+
+/* null counts as absent. */
+static json_t *member(const json_t *root, const char *name)
+{
+    json_t *found = json_object_get(root, name);
+
+    return json_is_null(found) ? NULL : found;
+}
+
+/* Leaves root NULL when the bytes are not a document: no object, or one without a value. */
+static int load(document *doc, const char *bytes, size_t len, skv_reply *reply)
+{
+    json_error_t error = {.text = ""};
+
+    *doc = (document){.root = json_loadb(bytes, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error)};
+    if (!doc->root)
+        return lacks_memory(&error) ? skv_fail_memory(reply) : SKV_OK;
+    doc->value = json_object_get(doc->root, "value");
+    doc->metadata = member(doc->root, "metadata");
+    doc->encoding = member(doc->root, "encoding");
+    doc->original_encoding = member(doc->root, "original_encoding");
+    return SKV_OK;
+}
+
+static void wipe(json_t *json);
+
+static void wipe_object(json_t *object)
+{
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+        wipe(json_object_iter_value(at));
+}
+
+static void wipe_array(json_t *array)
+{
+    for (size_t i = 0; i < json_array_size(array); i++)
+        wipe(json_array_get(array, i));
+}
+
+/* Overwrites the strings, which are all ours: nobody else has a reference yet. jansson nests no deeper than its
+ * JSON_PARSER_MAX_DEPTH, 2048. */
+static void wipe(json_t *json)
+{
+    switch (json_typeof(json)) {
+    case JSON_OBJECT:
+        wipe_object(json);
+        break;
+    case JSON_ARRAY:
+        wipe_array(json);
+        break;
+    case JSON_STRING:
+        explicit_bzero((void *)(uintptr_t)json_string_value(json), json_string_length(json));
+        break;
+    default:
+        break;
+    }
+}
+
+static void unload(document *doc)
+{
+    if (doc->root)
+        wipe(doc->root);
+    json_decref(doc->root);
+}
+
+/* 0.0 and -0.0 differ. */
+static bool same_double(double a, double b)
+{
+    return a == b && signbit(a) == signbit(b);
+}
+
+static bool same_string(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    return a_len == b_len && memcmp(a, b, a_len) == 0;
+}
+
+static bool same(json_t *a, json_t *b, int depth);
+
+static bool same_array(json_t *a, json_t *b, int depth)
+{
+    if (json_array_size(a) != json_array_size(b))
+        return false;
+    for (size_t i = 0; i < json_array_size(a); i++)
+        if (!same(json_array_get(a, i), json_array_get(b, i), depth))
+            return false;
+    return true;
+}
+
+/* The same members in the same order. jansson keeps them in the order of the text. */
+static bool same_object(json_t *a, json_t *b, int depth)
+{
+    void *in_a = json_object_iter(a), *in_b = json_object_iter(b);
+
+    if (json_object_size(a) != json_object_size(b))
+        return false;
+    for (; in_a && in_b; in_a = json_object_iter_next(a, in_a), in_b = json_object_iter_next(b, in_b)) {
+        if (strcmp(json_object_iter_key(in_a), json_object_iter_key(in_b)) != 0)
+            return false;
+        if (!same(json_object_iter_value(in_a), json_object_iter_value(in_b), depth))
+            return false;
+    }
+    return true;
+}
+
+/* `depth` is how many brackets may still open. */
+static bool same(json_t *a, json_t *b, int depth)
+{
+    if (json_typeof(a) != json_typeof(b))
+        return false;
+    switch (json_typeof(a)) {
+    case JSON_OBJECT:
+        return depth > 0 && same_object(a, b, depth - 1);
+    case JSON_ARRAY:
+        return depth > 0 && same_array(a, b, depth - 1);
+    case JSON_STRING:
+        return same_string(json_string_value(a), json_string_length(a), json_string_value(b), json_string_length(b));
+    case JSON_INTEGER:
+        return json_integer_value(a) == json_integer_value(b);
+    case JSON_REAL:
+        return same_double(json_real_value(a), json_real_value(b));
+    default:
+        return true;
+    }
+}
+
+static bool same_member(json_t *a, json_t *b)
+{
+    return a == b || (a && b && same(a, b, SKV_JSON_DEPTH_MAX - 1));
+}
+
+static bool is_empty(const json_t *metadata)
+{
+    return !metadata || (json_is_object(metadata) && json_object_size(metadata) == 0);
+}
+
+static bool same_metadata(json_t *a, json_t *b)
+{
+    return (is_empty(a) && is_empty(b)) || same_member(a, b);
+}
+
+static bool same_document(const document *a, const document *b)
+{
+    return a->value && b->value && same_member(a->value, b->value) && same_metadata(a->metadata, b->metadata) &&
+           same_member(a->encoding, b->encoding) && same_member(a->original_encoding, b->original_encoding);
+}
+
+/* jansson reads numbers as the locale says, and aborts where a decimal point has several bytes: this thread reads in
+ * C's. */
+static void compare(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
+{
+    locale_t numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), previous;
+    document in_a = {0}, in_b = {0};
+
+    if (!numbers) {
+        skv_fail_memory(reply);
+        return;
+    }
+    previous = uselocale(numbers);
+    if (load(&in_a, a, a_len, reply) == SKV_OK && in_a.value && load(&in_b, b, b_len, reply) == SKV_OK)
+        reply->number = same_document(&in_a, &in_b);
+    unload(&in_b);
+    unload(&in_a);
+    uselocale(previous);
+    freelocale(numbers);
+}
+
+int skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
+{
+    skv_reply_reset(reply);
+    if ((!a && a_len) || (!b && b_len))
+        return skv_fail(reply, SKV_INVALID, "a document is missing");
+    if (a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0))
+        reply->number = 1;
+    else if (a_len && b_len)
+        compare(a, a_len, b, b_len, reply);
+    return reply->status;
+}

@@ -1,0 +1,257 @@
+/* Entries that are no keys: for who sets a directory up, or looks for what is wrong with one. */
+#include "ldap/key.h"
+#include "json/writer.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* libldap takes texts that it does not change without const. */
+#define TEXT(text) ((char *)(uintptr_t)(text))
+
+/* ---- Reading ---- */
+
+typedef struct read_call {
+    skv_ldap_call call;
+    const char **attributes; /* NULL-terminated */
+} read_call;
+
+static void write_values(skv_json_writer *writer, const struct berval *values)
+{
+    skv_json_begin_array(writer);
+    for (; values && values->bv_val; values++)
+        if (skv_is_utf8(values->bv_val, values->bv_len))
+            skv_json_write_string(writer, values->bv_val, values->bv_len);
+    skv_json_end_array(writer);
+}
+
+/* Nobody knows what they are. */
+static void wipe_values(const struct berval *values)
+{
+    for (; values && values->bv_val; values++)
+        explicit_bzero(values->bv_val, values->bv_len);
+}
+
+/* Writes the attributes of an entry. LDAP_SUCCESS, or libldap's error. */
+static int write_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *entry)
+{
+    BerElement *ber = NULL;
+    struct berval name;
+    int error = ldap_get_dn_ber(handle, entry, &ber, &name);
+
+    while (error == LDAP_SUCCESS) {
+        struct berval *values = NULL;
+
+        error = ldap_get_attribute_ber(handle, entry, ber, &name, &values);
+        if (error != LDAP_SUCCESS || !name.bv_val)
+            break;
+        if (skv_is_utf8(name.bv_val, name.bv_len)) {
+            skv_json_write_name(writer, name.bv_val, name.bv_len);
+            write_values(writer, values);
+        }
+        wipe_values(values);
+        ldap_memfree(values);
+    }
+    ber_free(ber, 0);
+    return error;
+}
+
+static int take_entry(skv_ldap_call *call, skv_ldap_answer *answer)
+{
+    LDAP *handle = skv_conn_handle(call->conn);
+    skv_json_writer writer;
+
+    skv_json_write_init(&writer, &call->reply->data);
+    skv_json_begin_object(&writer);
+    answer->code = write_attributes(&writer, handle, ldap_first_entry(handle, answer->message));
+    skv_json_end_object(&writer);
+    return answer->code == LDAP_SUCCESS ? skv_reply_done(call->reply) : skv_ldap_fail(call, answer);
+}
+
+/* What all three have in common. */
+static int fail(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    if (answer->code == LDAP_INVALID_DN_SYNTAX)
+        return skv_ldap_refuse(call, SKV_INVALID, "to the server, that is no DN");
+    return skv_ldap_fail(call, answer);
+}
+
+static int attempt_read(skv_ldap_call *call)
+{
+    skv_ldap_answer answer;
+
+    switch (skv_ldap_read(call, call->dn, ((read_call *)call)->attributes, &answer)) {
+    case LDAP_SUCCESS:
+        take_entry(call, &answer);
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no such entry");
+        break;
+    default:
+        fail(call, &answer);
+    }
+    skv_ldap_answer_free(&answer);
+    return call->reply->status;
+}
+
+int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply)
+{
+    const char *text = args->texts;
+    read_call read = {.attributes = skv_alloc_zeroed(args->count + 1, sizeof *read.attributes)};
+
+    if (!read.attributes)
+        return skv_fail_memory(reply);
+    for (size_t i = 0; i < args->count; i++, text += strlen(text) + 1)
+        read.attributes[i] = text;
+    if (skv_ldap_begin_entry(&read.call, store, SKV_OP_ENTRY_READ, args->dn, wait, reply) == SKV_OK)
+        skv_ldap_run(&read.call, attempt_read);
+    skv_ldap_end(&read.call);
+    skv_free(read.attributes);
+    return reply->status;
+}
+
+/* ---- Changing ---- */
+
+/* An attribute and one of its values. */
+typedef struct pair {
+    const char *attribute;
+    struct berval value;
+    bool taken;
+} pair;
+
+/* What is added, in the form that libldap wants: each attribute once, with all of its values. */
+typedef struct additions {
+    pair *pairs;
+    size_t count;
+    LDAPMod *mods, **list;
+    struct berval **values; /* of one attribute behind those of another, each row with a NULL */
+} additions;
+
+static void additions_free(additions *a)
+{
+    skv_free(a->pairs);
+    skv_free(a->mods);
+    skv_free(a->list);
+    skv_free(a->values);
+}
+
+/* Points into the texts. False when out of memory. */
+static bool read_pairs(additions *a, const skv_entry_args *args)
+{
+    const char *text = args->texts;
+
+    a->count = args->count / 2;
+    a->pairs = skv_alloc_zeroed(a->count, sizeof *a->pairs);
+    a->mods = skv_alloc_zeroed(a->count, sizeof *a->mods);
+    a->list = skv_alloc_zeroed(a->count + 1, sizeof(LDAPMod *));
+    a->values = skv_alloc_zeroed(2 * a->count, sizeof(struct berval *));
+    if (!a->pairs || !a->mods || !a->list || !a->values)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        a->pairs[i].attribute = text;
+        text += strlen(text) + 1;
+        a->pairs[i].value = (struct berval){strlen(text), TEXT(text)};
+        text += strlen(text) + 1;
+    }
+    return true;
+}
+
+/* Moves the values of the attribute of one pair, and of those behind it, to `row`; answers where the next one starts.
+ */
+static struct berval **gather(additions *a, size_t first, struct berval **row)
+{
+    const char *attribute = a->pairs[first].attribute;
+
+    for (size_t i = first; i < a->count; i++) {
+        pair *each = &a->pairs[i];
+
+        if (each->taken || strcasecmp(each->attribute, attribute) != 0)
+            continue;
+        each->taken = true;
+        *row++ = &each->value;
+    }
+    return row + 1;
+}
+
+static bool additions_read(additions *a, const skv_entry_args *args)
+{
+    struct berval **row;
+    size_t mods = 0;
+
+    *a = (additions){0};
+    if (!read_pairs(a, args))
+        return false;
+    row = a->values;
+    for (size_t i = 0; i < a->count; i++) {
+        LDAPMod *mod = &a->mods[mods];
+
+        if (a->pairs[i].taken)
+            continue;
+        mod->mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES;
+        mod->mod_type = TEXT(a->pairs[i].attribute);
+        mod->mod_bvalues = row;
+        a->list[mods++] = mod;
+        row = gather(a, i, row);
+    }
+    return true;
+}
+
+typedef struct change_call {
+    skv_ldap_call call;
+    additions additions;
+} change_call;
+
+/* What a change came to: `exists` is the code of what is there already. */
+static int settle(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there, const char *missing)
+{
+    if (answer->code == exists)
+        skv_ldap_refuse(call, SKV_EXISTS, there);
+    else if (answer->code == LDAP_NO_SUCH_OBJECT)
+        skv_ldap_refuse(call, SKV_NOT_FOUND, missing);
+    else if (answer->code != LDAP_SUCCESS)
+        fail(call, answer);
+    skv_ldap_answer_free(answer);
+    return call->reply->status;
+}
+
+static int attempt_add(skv_ldap_call *call)
+{
+    skv_ldap_answer answer;
+
+    skv_ldap_add(call, call->dn, ((change_call *)call)->additions.list, &answer);
+    return settle(call, &answer, LDAP_ALREADY_EXISTS, "the entry is there already", "there is no entry above it");
+}
+
+static int attempt_extend(skv_ldap_call *call)
+{
+    skv_ldap_answer answer;
+
+    skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, NULL, &answer);
+    return settle(call, &answer, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values is there already",
+                  "there is no such entry");
+}
+
+static int change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), const skv_entry_args *args,
+                  skv_wait *wait, skv_reply *reply)
+{
+    change_call each;
+
+    if (skv_ldap_begin_entry(&each.call, store, op, args->dn, wait, reply) == SKV_OK) {
+        if (additions_read(&each.additions, args))
+            skv_ldap_run(&each.call, attempt);
+        else
+            skv_fail_memory(reply);
+        additions_free(&each.additions);
+    }
+    skv_ldap_end(&each.call);
+    return reply->status;
+}
+
+int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply)
+{
+    return change(store, SKV_OP_ENTRY_ADD, attempt_add, args, wait, reply);
+}
+
+int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply)
+{
+    return change(store, SKV_OP_ENTRY_EXTEND, attempt_extend, args, wait, reply);
+}

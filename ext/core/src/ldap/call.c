@@ -1,0 +1,342 @@
+#include "ldap/call.h"
+
+#include "ldap/entry.h"
+
+#include <string.h>
+
+#define BACKOFF_MIN_NS (50 * SKV_NS_PER_MS)
+#define BACKOFF_MAX_NS (2000 * SKV_NS_PER_MS)
+
+/* About the time of a round trip. */
+#define CONTENTION_NS (SKV_NS_PER_MS / 4)
+
+/* How often an operation moves to another connection without having been sent: more than a pool has stale ones. */
+#define UNSENT_MAX 64
+
+const char *const skv_ldap_no_attributes[] = {LDAP_NO_ATTRS, NULL};
+
+/* How messages start and end around the key, by skv_op. */
+static const struct {
+    const char *what, *failed;
+} words[SKV_OP_COUNT] = {
+    [SKV_OP_GET] = {"Cannot read", ""},
+    [SKV_OP_EXISTS] = {"Cannot access", ""},
+    [SKV_OP_PUT] = {"Key write to", " failed"},
+    [SKV_OP_DELETE] = {"Delete of", " failed"},
+    [SKV_OP_DELETETREE] = {"Folder delete of", " failed"},
+    [SKV_OP_LIST] = {"Cannot read", ""},
+    [SKV_OP_ENTRY_READ] = {"Cannot read", ""},
+    [SKV_OP_ENTRY_ADD] = {"Adding", " failed"},
+    [SKV_OP_ENTRY_EXTEND] = {"Adding values to", " failed"},
+};
+
+/* ---- Names ---- */
+
+/* The first name of a path behind `prefix`, up to a slash or the end; NULL if the path is not below it. */
+static const char *below(const skv_key *key, const char *prefix)
+{
+    size_t len = strlen(prefix);
+
+    return strncmp(key->path, prefix, len) == 0 ? key->path + len : NULL;
+}
+
+bool skv_ldap_is_structure(const skv_key *key)
+{
+    const char *environment = below(key, "environments/");
+
+    return key->len == 0 || strcmp(key->path, "globals") == 0 || strcmp(key->path, "environments") == 0 ||
+           (environment && !strchr(environment, '/'));
+}
+
+const char *skv_ldap_shared(const char *name, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (name[i] >= 'A' && name[i] <= 'Z')
+            return "has capital letters, which do not count in a directory: set 'fold_case' if it is to share its keys "
+                   "with its namesake in small letters";
+        if (name[i] < ' ' || name[i] > '~' || (name[i] == ' ' && (i == 0 || i == len - 1 || name[i + 1] == ' ')))
+            return "has characters that a directory ignores or takes for others (spaces at an end or in a row, or "
+                   "other "
+                   "than ASCII): set 'fold_case' if it is to share its keys with its namesakes";
+    }
+    return NULL;
+}
+
+static int check_environment(const skv_ldap_call *call)
+{
+    const char *environment = below(call->key, "environments/");
+    size_t len = environment ? strcspn(environment, "/") : 0;
+    const char *shared = call->store->fold_case ? NULL : skv_ldap_shared(environment, len);
+
+    if (!shared)
+        return SKV_OK;
+    return skv_fail(call->reply, SKV_INVALID, "environment '%.*s' %s", (int)len, environment, shared);
+}
+
+/* ---- Calls ---- */
+
+static bool is_write(skv_op op)
+{
+    return op == SKV_OP_PUT || op == SKV_OP_DELETE || op == SKV_OP_DELETETREE || op == SKV_OP_ENTRY_ADD ||
+           op == SKV_OP_ENTRY_EXTEND;
+}
+
+/* All of a call but what it is on. */
+static void prepare(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv_wait *wait, skv_reply *reply)
+{
+    *call = (skv_ldap_call){.store = store,
+                            .what = words[op].what,
+                            .failed = words[op].failed,
+                            .op = op,
+                            .writes = is_write(op),
+                            .wait = wait,
+                            .reply = reply,
+                            .retries = store->retries};
+    call->pool = call->writes || atomic_load(&store->wrote) ? store->writes : store->reads;
+}
+
+int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind, skv_wait *wait,
+                   skv_reply *reply)
+{
+    skv_ldap_store *ldap = (skv_ldap_store *)store;
+
+    prepare(call, ldap, op, wait, reply);
+    call->key = key;
+    call->name = key->len ? key->path : "/";
+    if (check_environment(call) != SKV_OK)
+        return reply->status;
+    if (kind == SKV_KIND_KEY && skv_ldap_is_structure(key))
+        return skv_fail(reply, SKV_IS_FOLDER, "Key specifies a folder: '%s'", call->name);
+    call->dn = skv_ldap_dn(ldap, kind, key->path, key->len, reply);
+    return reply->status;
+}
+
+int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_wait *wait,
+                         skv_reply *reply)
+{
+    prepare(call, (skv_ldap_store *)store, op, wait, reply);
+    call->name = dn[0] ? dn : "root DSE";
+    call->dn = skv_copy_string(dn, strlen(dn));
+    return call->dn ? SKV_OK : skv_fail_memory(reply);
+}
+
+void skv_ldap_end(skv_ldap_call *call)
+{
+    skv_free(call->dn);
+}
+
+static int stopped(skv_ldap_call *call, int status)
+{
+    skv_reply_reset(call->reply);
+    return skv_fail(call->reply, status, "%s '%s'%s: %s", call->what, call->name, call->failed,
+                    status == SKV_INTERRUPTED ? "interrupted" : "out of memory");
+}
+
+/* Between half of `ns` and all of it, so that clients that failed together do not come back together. */
+static int64_t with_jitter(int64_t ns)
+{
+    uint64_t mixed = (uint64_t)skv_now_ns() * UINT64_C(6364136223846793005);
+
+    return ns / 2 + (int64_t)((mixed >> 33) % (uint64_t)(ns / 2));
+}
+
+/* Whether to try again, after a pause. */
+static bool may_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
+{
+    int status;
+
+    if (call->unsent && ++*unsent < UNSENT_MAX)
+        return true;
+    if (call->retries == 0)
+        return false;
+    call->retries--;
+    status = skv_wait_pause(skv_ldap_round_trip(call), with_jitter(*backoff_ns));
+    if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
+        stopped(call, status);
+    *backoff_ns = *backoff_ns < BACKOFF_MAX_NS / 2 ? 2 * *backoff_ns : BACKOFF_MAX_NS;
+    return status == SKV_OK;
+}
+
+/* Borrows a connection for an attempt, and gives it back, unless the attempt takes it away. */
+static void try_once(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
+{
+    int64_t started;
+    skv_conn *conn;
+
+    call->again = call->unsent = false;
+    call->gone = true;
+    conn = call->conn = skv_pool_borrow(call->pool, &call->store->limits, skv_ldap_round_trip(call), call->reply);
+    if (!conn) {
+        call->again = call->reply->status == SKV_UNAVAILABLE;
+        return;
+    }
+    if (call->writes)
+        atomic_store(&call->store->wrote, true);
+    started = skv_now_ns();
+    attempt(call);
+    call->gone = call->again || call->reply->status == SKV_TIMEOUT;
+    if (call->conn)
+        skv_pool_count(call->pool, conn, call->op, skv_now_ns() - started);
+    if (call->again && !call->unsent && call->retries > 0)
+        skv_pool_count_retry(call->pool, conn, call->reason);
+    if (!call->conn)
+        return;
+    skv_pool_return(call->pool, call->conn);
+    call->conn = NULL;
+}
+
+int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
+{
+    int64_t backoff_ns = BACKOFF_MIN_NS;
+    int unsent = 0;
+
+    for (;;) {
+        try_once(call, attempt);
+        if (!call->again || !may_retry(call, &unsent, &backoff_ns))
+            return call->reply->status;
+        skv_reply_reset(call->reply);
+    }
+}
+
+int skv_ldap_pause(skv_ldap_call *call, int round)
+{
+    int status = skv_wait_pause(call->wait, with_jitter(CONTENTION_NS << (round < 6 ? round : 6)));
+
+    if (status == SKV_OK && skv_now_ns() < call->wait->deadline_ns)
+        return SKV_OK;
+    if (status == SKV_INTERRUPTED)
+        return skv_ldap_refuse(call, SKV_INTERRUPTED, "interrupted");
+    return skv_ldap_refuse(call, SKV_TIMEOUT,
+                           "other clients changed it again and again, until the deadline "
+                           "('operation_timeout_seconds')");
+}
+
+skv_wait *skv_ldap_round_trip(skv_ldap_call *call)
+{
+    int64_t now;
+
+    if (!call->round_trip_ns)
+        return call->wait;
+    now = skv_now_ns();
+    call->round_trip.cancel = call->wait->cancel;
+    call->round_trip.deadline_ns = call->round_trip_ns > INT64_MAX - now ? INT64_MAX : now + call->round_trip_ns;
+    return &call->round_trip;
+}
+
+/* ---- Requests ---- */
+
+void skv_ldap_answer_free(skv_ldap_answer *answer)
+{
+    ldap_msgfree(answer->message);
+    ldap_memfree(answer->matched);
+    ldap_memfree(answer->text);
+    ldap_memvfree((void **)answer->referrals);
+    ldap_controls_free(answer->controls);
+    *answer = (skv_ldap_answer){0};
+}
+
+bool skv_ldap_has_value(const LDAPControl *control)
+{
+    return control->ldctl_value.bv_val && control->ldctl_value.bv_len > 0;
+}
+
+int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
+{
+    int error = ldap_parse_result(skv_conn_handle(call->conn), answer->message, &answer->code, &answer->matched,
+                                  &answer->text, &answer->referrals, &answer->controls, 0);
+
+    if (error != LDAP_SUCCESS)
+        answer->code = error;
+    return answer->code;
+}
+
+/* Waits for what a request, which was sent or not (`error`), comes to. */
+static int finish(skv_ldap_call *call, int error, int id, skv_ldap_answer *answer)
+{
+    if (error != LDAP_SUCCESS)
+        return answer->code = skv_conn_send_error(call->conn, error);
+    error = skv_conn_result(call->conn, id, LDAP_MSG_ALL, &answer->message);
+    if (error == LDAP_SUCCESS)
+        return skv_ldap_parse(call, answer);
+    skv_conn_spoil(call->conn);
+    return answer->code = error;
+}
+
+int skv_ldap_start(skv_ldap_call *call)
+{
+    skv_wait *wait = skv_ldap_round_trip(call);
+
+    skv_conn_begin(call->conn, wait);
+    return skv_wait_request(wait) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
+}
+
+int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,
+                    int limit, int *id)
+{
+    LDAPControl *controls[] = {control, NULL};
+    int error = skv_ldap_start(call);
+
+    if (error != LDAP_SUCCESS)
+        return error;
+    /* libldap does not change what it is given. */
+    error = ldap_search_ext(skv_conn_handle(call->conn), dn, scope, "(objectClass=*)", (char **)(uintptr_t)attributes,
+                            0, controls, NULL, NULL, limit, id);
+    return error == LDAP_SUCCESS ? error : skv_conn_send_error(call->conn, error);
+}
+
+int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer)
+{
+    int id, error;
+
+    *answer = (skv_ldap_answer){0};
+    error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, &id);
+    if (error != LDAP_SUCCESS)
+        return answer->code = error;
+    finish(call, LDAP_SUCCESS, id, answer);
+    if (answer->code == LDAP_SUCCESS && !ldap_first_entry(skv_conn_handle(call->conn), answer->message))
+        answer->code = LDAP_INSUFFICIENT_ACCESS;
+    return answer->code;
+}
+
+/* What a change came to. If its answer was lost, nobody knows. */
+static int changed(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    if (answer->code < 0 && skv_conn_has_sent(call->conn))
+        call->doubtful = true;
+    return answer->code;
+}
+
+int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer)
+{
+    int id = 0, error = skv_ldap_start(call);
+
+    *answer = (skv_ldap_answer){0};
+    if (error == LDAP_SUCCESS)
+        error = ldap_add_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
+    finish(call, error, id, answer);
+    return changed(call, answer);
+}
+
+int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer)
+{
+    LDAPControl *controls[] = {control, NULL};
+    int id = 0, error = skv_ldap_start(call);
+
+    *answer = (skv_ldap_answer){0};
+    if (error == LDAP_SUCCESS)
+        error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, controls, NULL, &id);
+    finish(call, error, id, answer);
+    return changed(call, answer);
+}
+
+int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer)
+{
+    LDAPControl *controls[] = {control, NULL};
+    int id = 0, error = skv_ldap_start(call);
+
+    *answer = (skv_ldap_answer){0};
+    if (error == LDAP_SUCCESS)
+        error = ldap_delete_ext(skv_conn_handle(call->conn), dn, controls, NULL, &id);
+    finish(call, error, id, answer);
+    return changed(call, answer);
+}

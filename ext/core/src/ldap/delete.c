@@ -1,0 +1,113 @@
+/*
+ * Deleting a key. It is read first, which tells whether it is there, and which version of it the server is to delete:
+ * should the connection be lost, the request may reach the server after another client has put the key again.
+ */
+#include "ldap/key.h"
+
+#include <string.h>
+
+typedef struct delete_call {
+    skv_ldap_call call;
+    skv_ldap_version version; /* that was read */
+    skv_ldap_version refused; /* for which the server did not delete the entry */
+    skv_ldap_version doubt;   /* for which a deletion was sent whose answer was lost */
+    int overtaken;            /* for how many versions it did not */
+} delete_call;
+
+/* There is no such key; only after a lost answer can this call have deleted it, for it was there before. */
+static int no_key(skv_ldap_call *call)
+{
+    bool folder;
+
+    if (call->doubtful) {
+        call->reply->number = 1;
+        return SKV_OK;
+    }
+    if (skv_ldap_has_twin(call, call->dn, &folder) == SKV_OK && folder)
+        return skv_ldap_refuse_folder(call);
+    return call->reply->status;
+}
+
+/* Returns true if the server has not deleted this very version: then it cannot compare it. */
+static bool is_refused(const delete_call *del)
+{
+    return strcmp(del->refused.text, del->version.text) == 0;
+}
+
+static int send_deletion(delete_call *del, skv_ldap_answer *answer)
+{
+    LDAPControl *control;
+
+    *answer = (skv_ldap_answer){0};
+    answer->code = skv_ldap_version_control(&del->call, is_refused(del) ? "" : del->version.text, &control);
+    if (answer->code == LDAP_SUCCESS)
+        skv_ldap_delete(&del->call, del->call.dn, control, answer);
+    ldap_control_free(control);
+    return answer->code;
+}
+
+static int delete_version(delete_call *del)
+{
+    skv_ldap_call *call = &del->call;
+    skv_ldap_answer answer;
+    int status = SKV_OK, code = send_deletion(del, &answer);
+
+    if ((code == LDAP_ASSERTION_FAILED || code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION) && !is_refused(del)) {
+        del->refused = del->version;
+        del->overtaken++;
+        skv_ldap_answer_free(&answer);
+        return SKV_LDAP_AGAIN;
+    }
+    switch (code) {
+    case LDAP_SUCCESS:
+        call->reply->number = 1;
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        status = skv_ldap_check_base(call, &answer) == SKV_OK ? no_key(call) : call->reply->status;
+        break;
+    default:
+        if (code < 0)
+            del->doubt = del->version;
+        status = skv_ldap_fail(call, &answer);
+    }
+    skv_ldap_answer_free(&answer);
+    return status;
+}
+
+static int one_round(delete_call *del)
+{
+    skv_ldap_call *call = &del->call;
+    int kind;
+
+    if (skv_ldap_look(call, call->dn, &kind, &del->version) != SKV_OK)
+        return call->reply->status;
+    if (kind == SKV_KIND_NONE)
+        return no_key(call);
+    if (kind == SKV_KIND_FOLDER)
+        return skv_ldap_refuse_folder(call);
+    if (call->doubtful && strcmp(del->doubt.text, del->version.text) != 0)
+        return skv_ldap_refuse_in_doubt(call);
+    return delete_version(del);
+}
+
+static int attempt(skv_ldap_call *call)
+{
+    delete_call *del = (delete_call *)call;
+    int status = one_round(del);
+
+    while (status == SKV_LDAP_AGAIN)
+        status = skv_ldap_pause(call, del->overtaken) == SKV_OK ? one_round(del) : call->reply->status;
+    return status;
+}
+
+int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    delete_call del = {.overtaken = 0};
+
+    if (skv_ldap_begin(&del.call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, wait, reply) == SKV_OK)
+        skv_ldap_run(&del.call, attempt);
+    if (reply->status == SKV_INTERRUPTED)
+        reply->number = del.call.doubtful;
+    skv_ldap_end(&del.call);
+    return reply->status;
+}

@@ -1,0 +1,238 @@
+#include "ldap/entry.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define KEY_TYPE "simpkvKey="
+#define FOLDER_TYPE "ou="
+
+/* ---- DNs ---- */
+
+char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)
+{
+    char *dn = NULL;
+
+    if (!len)
+        dn = skv_copy_string(store->base_dn, strlen(store->base_dn));
+    else if (skv_dn_below(store->layout, kind, store->instance_dn, store->instance_dn_len, path, len, reply) == SKV_OK)
+        dn = skv_copy_string(skv_reply_data(reply), skv_reply_size(reply));
+    else
+        return NULL;
+    skv_reply_reset(reply);
+    if (!dn)
+        skv_fail_memory(reply);
+    return dn;
+}
+
+static char *joined(const char *start, const char *rest)
+{
+    size_t start_len = strlen(start), rest_len = strlen(rest);
+    char *text = skv_alloc(start_len + rest_len + 1);
+
+    if (!text)
+        return NULL;
+    memcpy(text, start, start_len);
+    memcpy(text + start_len, rest, rest_len + 1);
+    return text;
+}
+
+char *skv_ldap_twin(const char *dn)
+{
+    if (strncmp(dn, KEY_TYPE, strlen(KEY_TYPE)) == 0)
+        return joined(FOLDER_TYPE, dn + strlen(KEY_TYPE));
+    return joined(KEY_TYPE, dn + strlen(FOLDER_TYPE));
+}
+
+/* ---- Reading ---- */
+
+const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call, bool with_csn)
+{
+    static const char *const plain_csn[] = {"entryCSN", NULL};
+    static const char *const hex[] = {"objectClass", NULL};
+    static const char *const hex_csn[] = {"objectClass", "entryCSN", NULL};
+
+    if (call->store->layout == SKV_LAYOUT_HEX)
+        return with_csn ? hex_csn : hex;
+    return with_csn ? plain_csn : skv_ldap_no_attributes;
+}
+
+const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool with_csn)
+{
+    static const char *const plain[] = {"simpkvJsonValue", NULL};
+    static const char *const plain_csn[] = {"simpkvJsonValue", "entryCSN", NULL};
+    static const char *const hex[] = {"objectClass", "simpkvJsonValue", NULL};
+    static const char *const hex_csn[] = {"objectClass", "simpkvJsonValue", "entryCSN", NULL};
+
+    if (call->store->layout == SKV_LAYOUT_HEX)
+        return with_csn ? hex_csn : hex;
+    return with_csn ? plain_csn : plain;
+}
+
+static bool is_text(const struct berval *value, const char *text)
+{
+    return value->bv_len == strlen(text) && strncasecmp(value->bv_val, text, value->bv_len) == 0;
+}
+
+static bool starts_with(const struct berval *dn, const char *type)
+{
+    return dn->bv_len >= strlen(type) && strncasecmp(dn->bv_val, type, strlen(type)) == 0;
+}
+
+static void read_attribute(skv_ldap_entry *entry, const struct berval *type, const struct berval *values)
+{
+    if (!values || !values[0].bv_val)
+        return;
+    if (is_text(type, "simpkvJsonValue")) {
+        entry->document = values[0];
+    } else if (is_text(type, "entryCSN")) {
+        entry->csn = values[0];
+    } else if (is_text(type, "objectClass")) {
+        for (; values->bv_val; values++) {
+            entry->is_key |= is_text(values, "simpkvEntry");
+            entry->is_folder |= is_text(values, "organizationalUnit") || is_text(values, "simpkvFolder");
+        }
+    }
+}
+
+static int read_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
+{
+    BerElement *ber = NULL;
+    int error;
+
+    *entry = (skv_ldap_entry){0};
+    error = ldap_get_dn_ber(handle, message, &ber, &entry->dn);
+    while (error == LDAP_SUCCESS) {
+        struct berval type, *values = NULL;
+
+        error = ldap_get_attribute_ber(handle, message, ber, &type, &values);
+        if (error != LDAP_SUCCESS || !type.bv_val)
+            break;
+        read_attribute(entry, &type, values);
+        ldap_memfree(values);
+    }
+    ber_free(ber, 0);
+    return error;
+}
+
+int skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry)
+{
+    int error = read_attributes(skv_conn_handle(call->conn), message, entry);
+
+    if (call->store->layout == SKV_LAYOUT_PLAIN) {
+        entry->is_key = starts_with(&entry->dn, KEY_TYPE);
+        entry->is_folder = starts_with(&entry->dn, FOLDER_TYPE);
+    }
+    return error;
+}
+
+int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
+{
+    int error = skv_ldap_entry_read(call, ldap_first_entry(skv_conn_handle(call->conn), answer->message), entry);
+
+    if (error != LDAP_SUCCESS)
+        answer->code = error;
+    return error;
+}
+
+void skv_ldap_entry_wipe(skv_ldap_entry *entry)
+{
+    if (entry->document.bv_val)
+        explicit_bzero(entry->document.bv_val, entry->document.bv_len);
+}
+
+/* ---- Making ---- */
+
+#define ATTRIBUTES_MAX 4
+
+/* The attributes of a new entry, in the form that libldap wants. */
+typedef struct attributes {
+    LDAPMod mods[ATTRIBUTES_MAX], *list[ATTRIBUTES_MAX + 1];
+    struct berval *values[ATTRIBUTES_MAX][3];
+    int count;
+} attributes;
+
+/* Borrows the values. `second` may be NULL. */
+static void put(attributes *a, const char *type, struct berval *first, struct berval *second)
+{
+    LDAPMod *mod = &a->mods[a->count];
+
+    a->values[a->count][0] = first;
+    a->values[a->count][1] = second;
+    /* libldap does not change the type. */
+    mod->mod_type = (char *)(uintptr_t)type;
+    mod->mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES;
+    mod->mod_bvalues = a->values[a->count];
+    a->list[a->count++] = mod;
+}
+
+static struct berval text_value(const char *text)
+{
+    return (struct berval){strlen(text), (char *)(uintptr_t)text};
+}
+
+/* A new entry, described: what the attributes point to is in it. */
+typedef struct new_entry {
+    attributes attributes;
+    struct berval top, class, name, raw, content;
+    skv_rdn rdn, plain;
+} new_entry;
+
+/* False if that is no DN of ours. */
+static bool describe(new_entry *new, const char *dn, int kind, const struct berval *document)
+{
+    attributes *a = &new->attributes;
+    bool hex;
+
+    *a = (attributes){0};
+    if (!skv_rdn_first(dn, strlen(dn), &new->rdn))
+        return false;
+    hex = skv_rdn_is(&new->rdn, "simpkvHexId");
+    new->top = text_value("top");
+    new->class = text_value(kind == SKV_KIND_KEY ? "simpkvEntry" : hex ? "simpkvFolder" : "organizationalUnit");
+    new->name = (struct berval){new->rdn.len, new->rdn.value};
+    put(a, "objectClass", &new->top, &new->class);
+    put(a, hex ? "simpkvHexId" : kind == SKV_KIND_KEY ? "simpkvKey" : "ou", &new->name, NULL);
+    if (hex) {
+        new->plain = new->rdn;
+        skv_rdn_unhex(&new->plain);
+        new->raw = (struct berval){new->plain.len, new->plain.value};
+        put(a, "simpkvId", &new->raw, NULL);
+    }
+    if (kind == SKV_KIND_KEY) {
+        new->content = *document;
+        put(a, "simpkvJsonValue", &new->content, NULL);
+    }
+    return true;
+}
+
+int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
+                       skv_ldap_answer *answer)
+{
+    new_entry new;
+
+    *answer = (skv_ldap_answer){0};
+    if (!describe(&new, dn, kind, document))
+        return answer->code = LDAP_INVALID_DN_SYNTAX;
+    return skv_ldap_add(call, dn, new.attributes.list, answer);
+}
+
+int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document, int *id)
+{
+    new_entry new;
+
+    if (!describe(&new, dn, kind, document))
+        return LDAP_INVALID_DN_SYNTAX;
+    return ldap_add_ext(skv_conn_handle(call->conn), dn, new.attributes.list, NULL, NULL, id);
+}
+
+int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document,
+                                 LDAPControl *control, int *id)
+{
+    LDAPControl *controls[] = {control, NULL};
+    struct berval content = *document;
+    attributes a = {0};
+
+    put(&a, "simpkvJsonValue", &content, NULL);
+    a.mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
+    return ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, controls, NULL, id);
+}

@@ -1,0 +1,89 @@
+/*
+ * Replacing a document on condition that it is a certain one, where the server has no assertion control: 389-DS.
+ * "Delete the old value, add the new one" is atomic, but the server compares the old value by caseExactMatch, for which
+ * runs of spaces are one. So it shows, by the pre-read control, what it really replaced; was that another document, it
+ * is put back. For the moment in between, others see the new one.
+ */
+#include "ldap/exchange.h"
+
+#include <string.h>
+
+/* libldap takes texts that it does not change without const. */
+#define DOCUMENT ((char *)(uintptr_t) "simpkvJsonValue")
+
+/* The control that makes the server show the old document. */
+static int ask_to_show(LDAPControl **control)
+{
+    char *attributes[] = {DOCUMENT, NULL};
+    BerElement *ber = ber_alloc_t(LBER_USE_DER);
+    struct berval value;
+    int error = LDAP_NO_MEMORY;
+
+    if (ber && ber_printf(ber, "{v}", attributes) != -1 && ber_flatten2(ber, &value, 0) == 0)
+        error = ldap_control_create(LDAP_CONTROL_PRE_READ, 1, &value, 1, control);
+    ber_free(ber, 1);
+    return error;
+}
+
+/* What the server shows, to be freed with ber_bvecfree(); NULL if it shows nothing. */
+static struct berval **shown(const skv_ldap_answer *answer)
+{
+    LDAPControl *control = ldap_control_find(LDAP_CONTROL_PRE_READ, answer->controls, NULL);
+    BerElement *ber = control && skv_ldap_has_value(control) ? ber_init(&control->ldctl_value) : NULL;
+    struct berval dn, type, **values = NULL;
+
+    /* An entry: its DN, and a sequence of attributes, each with its type and a set of values. */
+    if (ber && ber_scanf(ber, "{m{{m[V]", &dn, &type, &values) == LBER_ERROR)
+        values = NULL;
+    ber_free(ber, 1);
+    return values;
+}
+
+static int replace(skv_ldap_call *call, struct berval *old, struct berval *new, LDAPControl *control,
+                   skv_ldap_answer *answer)
+{
+    struct berval *olds[] = {old, NULL}, *news[] = {new, NULL};
+    LDAPMod mods[] = {
+        {LDAP_MOD_DELETE | LDAP_MOD_BVALUES, DOCUMENT, {.modv_bvals = olds}},
+        {LDAP_MOD_ADD | LDAP_MOD_BVALUES, DOCUMENT, {.modv_bvals = news}},
+    };
+    LDAPMod *list[] = {&mods[0], &mods[1], NULL};
+
+    return skv_ldap_modify(call, call->dn, list, control, answer);
+}
+
+int skv_ldap_exchange_similar(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer)
+{
+    return replace(call, old, new, NULL, answer);
+}
+
+/* Puts back what was not to be replaced, unless another one has changed it by now. Whether that is done. */
+static bool put_back(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
+{
+    skv_ldap_answer_free(answer);
+    if (replace(call, new, other, NULL, answer) == LDAP_SUCCESS)
+        answer->code = LDAP_NO_SUCH_ATTRIBUTE;
+    return answer->code == LDAP_NO_SUCH_ATTRIBUTE || answer->code == LDAP_NO_SUCH_OBJECT;
+}
+
+int skv_ldap_exchange(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer,
+                      bool *mistaken)
+{
+    LDAPControl *control = NULL;
+    struct berval **replaced;
+
+    *answer = (skv_ldap_answer){0};
+    *mistaken = false;
+    if (skv_conn_features(call->conn)->pre_read)
+        answer->code = ask_to_show(&control);
+    if (answer->code == LDAP_SUCCESS)
+        replace(call, old, new, control, answer);
+    ldap_control_free(control);
+    replaced = answer->code == LDAP_SUCCESS ? shown(answer) : NULL;
+    if (replaced && replaced[0] && ber_bvcmp(replaced[0], old) != 0)
+        *mistaken = !put_back(call, new, replaced[0], answer);
+    if (replaced && replaced[0])
+        explicit_bzero(replaced[0]->bv_val, replaced[0]->bv_len);
+    ber_bvecfree(replaced);
+    return answer->code;
+}

@@ -1,0 +1,181 @@
+#include "ldap/entry.h"
+#include "name/key.h"
+
+#include <string.h>
+
+/* What to do about a result, for people. */
+#define ADVICE_RIGHTS ": give that identity the right to, or bind as another one ('admin_dn')"
+#define ADVICE_TLS ": use ldaps:// or 'enable_tls'"
+#define ADVICE_SCHEMA ": if its schema is not loaded, load simpkv's: "
+#define ADVICE_BUSY ": try again later, or raise 'retries'"
+
+static const struct {
+    int code, status;
+    const char *advice;
+} kinds[] = {
+    {LDAP_INSUFFICIENT_ACCESS, SKV_DENIED, ADVICE_RIGHTS},
+    {LDAP_INVALID_CREDENTIALS, SKV_DENIED, ": check 'admin_dn' and 'admin_pw_file'"},
+    {LDAP_INAPPROPRIATE_AUTH, SKV_DENIED, ": check 'admin_dn' and 'admin_pw_file'"},
+    {LDAP_UNWILLING_TO_PERFORM, SKV_DENIED, ": is the server, or its database, read-only?"},
+    {LDAP_STRONG_AUTH_REQUIRED, SKV_DENIED, ADVICE_TLS},
+    {LDAP_CONFIDENTIALITY_REQUIRED, SKV_DENIED, ADVICE_TLS},
+    {LDAP_BUSY, SKV_UNAVAILABLE, ADVICE_BUSY},
+    {LDAP_UNAVAILABLE, SKV_UNAVAILABLE, ADVICE_BUSY},
+    {LDAP_UNDEFINED_TYPE, SKV_UNAVAILABLE, ADVICE_SCHEMA},
+    {LDAP_INVALID_SYNTAX, SKV_UNAVAILABLE, ADVICE_SCHEMA},
+    {LDAP_INVALID_DN_SYNTAX, SKV_UNAVAILABLE, ADVICE_SCHEMA},
+    {LDAP_NAMING_VIOLATION, SKV_UNAVAILABLE, ADVICE_SCHEMA},
+    {LDAP_OBJECT_CLASS_VIOLATION, SKV_UNAVAILABLE, ADVICE_SCHEMA},
+};
+
+const char *skv_ldap_server(const skv_ldap_call *call)
+{
+    return skv_conn_uri(call->conn)->text;
+}
+
+int skv_ldap_refuse(skv_ldap_call *call, int status, const char *why)
+{
+    if (!call->conn)
+        return skv_fail(call->reply, status, "%s '%s'%s: %s", call->what, call->name, call->failed, why);
+    return skv_fail(call->reply, status, "%s '%s'%s: %s (%s)", call->what, call->name, call->failed, why,
+                    skv_ldap_server(call));
+}
+
+int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    size_t len = answer->matched ? strlen(answer->matched) : 0;
+
+    if (len == 0 || skv_dn_depth(answer->matched, len) >= call->store->base_depth)
+        return SKV_OK;
+    return skv_fail(
+        call->reply, SKV_UNAVAILABLE,
+        "%s '%s'%s: the base DN '%s' is not there at %s, or may not be seen: make it (schema/base.ldif), or "
+        "correct 'base_dn'",
+        call->what, call->name, call->failed, call->store->base_dn, skv_ldap_server(call));
+}
+
+/* The connection is lost, or never took the request. */
+static int fail_lost(skv_ldap_call *call)
+{
+    call->again = true;
+    call->reason = SKV_RETRY_LOST;
+    call->unsent = !skv_conn_has_sent(call->conn);
+    if (!call->unsent)
+        skv_pool_blame(call->pool, call->conn);
+    return skv_ldap_refuse(call, SKV_UNAVAILABLE,
+                           call->doubtful
+                               ? "the connection was lost before the answer came: the change may have been made"
+                               : "the connection was lost");
+}
+
+/* What libldap and the transport answer. */
+static int fail_local(skv_ldap_call *call, int code)
+{
+    switch (code) {
+    case LDAP_TIMEOUT:
+        skv_pool_suspect(call->pool, call->conn);
+        return skv_ldap_refuse(call, SKV_TIMEOUT,
+                               call->doubtful ? "no answer in time ('operation_timeout_seconds'): the change may have "
+                                                "been made"
+                                              : "no answer in time ('operation_timeout_seconds')");
+    case LDAP_USER_CANCELLED:
+        return skv_ldap_refuse(call, SKV_INTERRUPTED, "interrupted");
+    case LDAP_NO_MEMORY:
+        return skv_fail_memory(call->reply);
+    case LDAP_SERVER_DOWN:
+    case LDAP_CONNECT_ERROR:
+        return fail_lost(call);
+    default:
+        skv_conn_spoil(call->conn);
+        return skv_ldap_refuse(call, SKV_UNAVAILABLE, ldap_err2string(code));
+    }
+}
+
+static int fail_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    const char *to = answer->referrals && answer->referrals[0] ? answer->referrals[0] : "another server";
+
+    return skv_fail(call->reply, SKV_UNAVAILABLE,
+                    "%s '%s'%s: %s is a replica that refers to %s: name that server in 'write_uri'", call->what,
+                    call->name, call->failed, skv_ldap_server(call), to);
+}
+
+/* Whether the server said yes, and showed no entry: skv_ldap_read() makes LDAP_INSUFFICIENT_ACCESS of that. */
+static bool is_hidden(const skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    int code = LDAP_OTHER;
+
+    if (answer->code == LDAP_INSUFFICIENT_ACCESS && answer->message)
+        ldap_parse_result(skv_conn_handle(call->conn), answer->message, &code, NULL, NULL, NULL, NULL, 0);
+    return code == LDAP_SUCCESS;
+}
+
+/* So 389-DS answers to somebody who may not see what is above the entry, whether or not that is there. */
+static int fail_hidden(skv_ldap_call *call)
+{
+    return skv_fail(
+        call->reply, SKV_DENIED,
+        "%s '%s'%s: %s shows no such entry to '%s': it is not there, or no access to it: give that identity "
+        "rights%s",
+        call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
+        call->key ? ", or correct 'base_dn'" : "");
+}
+
+/* What a server wrote, without the newline that 389-DS puts at the end. */
+static skv_quote without_newline(const char *text)
+{
+    size_t len = strlen(text);
+
+    while (len > 0 && text[len - 1] == '\n')
+        len--;
+    return skv_quoted(text, len);
+}
+
+static const char *schema_of(const skv_ldap_call *call)
+{
+    bool hex = call->store->layout == SKV_LAYOUT_HEX;
+
+    if (skv_conn_features(call->conn)->is_389ds)
+        return hex ? "schema/389ds/hex.ldif" : "schema/389ds/plain.ldif";
+    return hex ? "schema/openldap/simpkv-hex.schema (.ldif with cn=config)"
+               : "schema/openldap/simpkv.schema (.ldif with cn=config)";
+}
+
+static void note_retry(skv_ldap_call *call, int code)
+{
+    if (code != LDAP_BUSY && code != LDAP_UNAVAILABLE)
+        return;
+    call->again = true;
+    call->reason = code == LDAP_BUSY ? SKV_RETRY_BUSY : SKV_RETRY_UNAVAILABLE;
+    if (code == LDAP_UNAVAILABLE) {
+        skv_pool_blame(call->pool, call->conn);
+        skv_conn_spoil(call->conn);
+    }
+}
+
+int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    const char *text = answer->text && answer->text[0] ? answer->text : NULL, *advice = "";
+    int status = SKV_UNAVAILABLE;
+
+    if (answer->code < 0)
+        return fail_local(call, answer->code);
+    if (answer->code == LDAP_REFERRAL)
+        return fail_referral(call, answer);
+    if (is_hidden(call, answer))
+        return fail_hidden(call);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].code == answer->code) {
+            status = kinds[i].status;
+            advice = kinds[i].advice;
+        }
+    }
+    /* An entry that is no key's has a schema that is none of ours. */
+    if (!call->key && strcmp(advice, ADVICE_SCHEMA) == 0)
+        advice = "";
+    note_retry(call, answer->code);
+    return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s", call->what, call->name,
+                    call->failed, skv_ldap_server(call), answer->code, call->store->identity,
+                    ldap_err2string(answer->code), text ? ": " : "", text ? without_newline(text).text : "", advice,
+                    strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_of(call) : "");
+}

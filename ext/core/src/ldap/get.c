@@ -1,0 +1,111 @@
+#include "ldap/entry.h"
+#include "ldap/key.h"
+
+#include <string.h>
+
+static int take_document(skv_ldap_call *call, skv_ldap_answer *answer)
+{
+    skv_ldap_entry entry;
+
+    if (skv_ldap_entry_of(call, answer, &entry) != LDAP_SUCCESS)
+        return skv_ldap_fail(call, answer);
+    if (entry.is_folder && !entry.is_key)
+        return skv_ldap_refuse_folder(call);
+    if (!entry.document.bv_val)
+        return skv_ldap_refuse(call, SKV_DENIED, "its simpkvJsonValue may not be read");
+    skv_buf_put(&call->reply->data, entry.document.bv_val, entry.document.bv_len);
+    skv_ldap_entry_wipe(&entry);
+    return skv_reply_done(call->reply);
+}
+
+static int no_key(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    bool folder;
+
+    if (skv_ldap_check_base(call, answer) != SKV_OK || skv_ldap_has_twin(call, call->dn, &folder) != SKV_OK)
+        return call->reply->status;
+    if (folder)
+        return skv_ldap_refuse_folder(call);
+    return skv_ldap_refuse_missing(call);
+}
+
+static int attempt_get(skv_ldap_call *call)
+{
+    skv_ldap_answer answer;
+
+    switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, false), &answer)) {
+    case LDAP_SUCCESS:
+        take_document(call, &answer);
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        no_key(call, &answer);
+        break;
+    default:
+        skv_ldap_fail(call, &answer);
+    }
+    skv_ldap_answer_free(&answer);
+    return call->reply->status;
+}
+
+bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
+{
+    skv_ldap_call call;
+    int status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, wait, reply);
+
+    if (flags & SKV_GET_LATEST)
+        call.pool = call.store->writes;
+    if (status == SKV_OK)
+        skv_ldap_run(&call, attempt_get);
+    skv_ldap_end(&call);
+    return reply->status == SKV_OK || !call.gone;
+}
+
+int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
+{
+    skv_ldap_get_one(store, key, flags, wait, reply);
+    return reply->status;
+}
+
+/* The two roots are there from the first on, whether or not anything was put below them; all of it is below the base.
+ */
+static bool is_root(const skv_key *key)
+{
+    return key->len && skv_ldap_is_structure(key) && !memchr(key->path, '/', key->len);
+}
+
+typedef struct exists_call {
+    skv_ldap_call call;
+    bool is_folder; /* that it can only be */
+} exists_call;
+
+static int attempt_exists(skv_ldap_call *call)
+{
+    const exists_call *exists = (exists_call *)call;
+    bool twin = false;
+    int kind;
+
+    if (skv_ldap_kind_of(call, call->dn, &kind) != SKV_OK)
+        return call->reply->status;
+    if (kind == SKV_KIND_NONE && !exists->is_folder && skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
+        return call->reply->status;
+    call->reply->number = twin || is_root(call->key) ? SKV_KIND_FOLDER : kind;
+    return SKV_OK;
+}
+
+int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+{
+    exists_call exists = {.is_folder = skv_ldap_is_structure(key)};
+    int status = exists.is_folder ? SKV_TOO_LARGE
+                                  : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, wait, reply);
+
+    /* A folder's name has room for some bytes more than a key's. */
+    if (status == SKV_TOO_LARGE) {
+        exists.is_folder = true;
+        skv_reply_reset(reply);
+        status = skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_FOLDER, wait, reply);
+    }
+    if (status == SKV_OK)
+        skv_ldap_run(&exists.call, attempt_exists);
+    skv_ldap_end(&exists.call);
+    return reply->status;
+}

@@ -1,0 +1,53 @@
+/* Reading many keys: their entries, and for those that are not there, whether a folder has the name. */
+#include "ldap/key.h"
+#include "ldap/many.h"
+
+static void not_found(skv_ldap_many *many, skv_ldap_item *item)
+{
+    skv_ldap_refuse_missing(skv_ldap_many_word(many, item));
+    skv_ldap_many_decide(many, item);
+}
+
+static void take_entry(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
+{
+    skv_ldap_entry entry = {0};
+
+    item->step = SKV_STEP_ALONE;
+    if (skv_ldap_many_entry(many, answer, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
+        skv_ldap_call *call = skv_ldap_many_word(many, item);
+
+        skv_buf_put(&call->reply->data, entry.document.bv_val, entry.document.bv_len);
+        skv_reply_done(call->reply);
+        skv_ldap_many_decide(many, item);
+    }
+    skv_ldap_entry_wipe(&entry);
+}
+
+static void take(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
+{
+    if (!skv_ldap_many_is_absent(many, answer))
+        take_entry(many, item, answer);
+    else if (item->step == SKV_STEP_READ && many->call.store->layout == SKV_LAYOUT_PLAIN)
+        item->step = SKV_STEP_TWIN;
+    else
+        not_found(many, item);
+}
+
+static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_wait *wait)
+{
+    return skv_ldap_get_one(&many->call.store->store, &item->record->key, SKV_GET_ANY, wait, many->batch->each);
+}
+
+static bool prepare(skv_ldap_many *many)
+{
+    (void)many;
+    return true;
+}
+
+void skv_ldap_get_many(skv_store *store, skv_batch *batch)
+{
+    static const skv_many_ops ops = {.op = SKV_OP_GET, .take = take, .alone = alone};
+    skv_ldap_many many = {0};
+
+    skv_ldap_many_run(&many, store, batch, &ops, 0, prepare);
+}

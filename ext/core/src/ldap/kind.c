@@ -1,0 +1,95 @@
+#include "ldap/entry.h"
+#include "ldap/key.h"
+
+#include <string.h>
+
+/* `version` may be NULL. */
+static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer, int *kind,
+                         skv_ldap_version *version)
+{
+    skv_ldap_entry entry;
+    skv_rdn rdn;
+
+    if (skv_ldap_entry_of(call, answer, &entry) != LDAP_SUCCESS)
+        return skv_ldap_fail(call, answer);
+    if (version)
+        *version = skv_ldap_version_of(&entry);
+    if (skv_rdn_first(dn, strlen(dn), &rdn) && !skv_rdn_is(&rdn, "simpkvHexId"))
+        *kind = skv_rdn_is(&rdn, "simpkvKey") ? SKV_KIND_KEY : SKV_KIND_FOLDER;
+    else if (entry.is_key || entry.is_folder)
+        *kind = entry.is_key ? SKV_KIND_KEY : SKV_KIND_FOLDER;
+    else
+        return skv_ldap_refuse(call, SKV_DENIED, "the entry's objectClass may not be read, or is none of simpkv's");
+    return SKV_OK;
+}
+
+static int look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
+{
+    bool with_csn = version && skv_ldap_asserts(call);
+    skv_ldap_answer answer;
+
+    *kind = SKV_KIND_NONE;
+    switch (skv_ldap_read(call, dn, skv_ldap_kind_attributes(call, with_csn), &answer)) {
+    case LDAP_SUCCESS:
+        kind_of_entry(call, dn, &answer, kind, version);
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        skv_ldap_check_base(call, &answer);
+        break;
+    default:
+        skv_ldap_fail(call, &answer);
+    }
+    skv_ldap_answer_free(&answer);
+    return call->reply->status;
+}
+
+int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind)
+{
+    return look(call, dn, kind, NULL);
+}
+
+int skv_ldap_look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
+{
+    *version = (skv_ldap_version){""};
+    return look(call, dn, kind, version);
+}
+
+int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *there)
+{
+    char *twin;
+    int kind;
+
+    *there = false;
+    if (call->store->layout == SKV_LAYOUT_HEX)
+        return SKV_OK;
+    twin = skv_ldap_twin(dn);
+    if (!twin)
+        return skv_fail_memory(call->reply);
+    if (skv_ldap_kind_of(call, twin, &kind) == SKV_OK)
+        *there = kind != SKV_KIND_NONE;
+    skv_free(twin);
+    return call->reply->status;
+}
+
+int skv_ldap_refuse_folder(skv_ldap_call *call)
+{
+    return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s' (%s)", call->key->path,
+                    skv_ldap_server(call));
+}
+
+int skv_ldap_refuse_missing(skv_ldap_call *call)
+{
+    return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s' (%s)", call->key->path, skv_ldap_server(call));
+}
+
+int skv_ldap_refuse_present(skv_ldap_call *call)
+{
+    return skv_ldap_refuse(call, SKV_EXISTS, "the key is there already");
+}
+
+int skv_ldap_refuse_in_doubt(skv_ldap_call *call)
+{
+    return skv_ldap_refuse(call, SKV_UNAVAILABLE,
+                           "the outcome is unknown: the connection was lost, and another client has changed the key "
+                           "since. Read the key before you repeat the call");
+}

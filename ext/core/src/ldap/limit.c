@@ -1,0 +1,82 @@
+/* How much a server takes at once. Both hang up on more, without a word: so it is looked up before much is sent. */
+#include "ldap/limit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What every server takes. */
+#define SMALL ((size_t)256 << 10)
+
+/* What a request is longer than its documents and its DN, at the most. */
+#define OVERHEAD 512
+
+/* In the entry cn=config, which few identities may read: else the server is taken to be as it comes. */
+#define DS389_SETTING "nsslapd-maxbersize"
+#define DS389_USUAL ((size_t)2 << 20)
+#define SLAPD_SETTING "olcSockbufMaxIncomingAuth"
+#define SLAPD_USUAL (((size_t)16 << 20) - 1)
+
+static bool read_number(LDAP *ld, LDAPMessage *entry, const char *name, size_t *number)
+{
+    struct berval **values = ldap_get_values_len(ld, entry, name);
+    bool found = values && values[0];
+
+    if (found)
+        *number = strtoull(values[0]->bv_val, NULL, 10);
+    ldap_value_free_len(values);
+    return found;
+}
+
+static void read_limit(skv_conn *conn, LDAPMessage *messages, skv_message_limit *limit)
+{
+    LDAP *ld = skv_conn_handle(conn);
+    LDAPMessage *entry = messages ? ldap_first_entry(ld, messages) : NULL;
+    bool is_389ds = skv_conn_features(conn)->is_389ds;
+
+    limit->is_told = entry && read_number(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
+    if (!limit->is_told || (is_389ds && !limit->bytes))
+        limit->bytes = is_389ds ? DS389_USUAL : SLAPD_USUAL;
+    /* To slapd, 0 is none. */
+    if (!limit->bytes)
+        limit->bytes = SIZE_MAX;
+}
+
+static int look_up(skv_ldap_call *call, skv_message_limit *limit)
+{
+    static const char *const settings[] = {DS389_SETTING, SLAPD_SETTING, NULL};
+    skv_ldap_answer answer;
+
+    if (skv_ldap_read(call, "cn=config", settings, &answer) < 0)
+        skv_ldap_fail(call, &answer);
+    else
+        read_limit(call->conn, answer.message, limit);
+    skv_ldap_answer_free(&answer);
+    return call->reply->status;
+}
+
+static int too_large(skv_ldap_call *call, const skv_message_limit *limit, size_t len)
+{
+    bool is_389ds = skv_conn_features(call->conn)->is_389ds;
+    const char *setting = is_389ds ? DS389_SETTING : SLAPD_SETTING;
+
+    if (limit->is_told)
+        return skv_fail(call->reply, SKV_TOO_LARGE,
+                        "%s '%s'%s: it takes a message of %zu bytes, and %s takes %zu at the most ('%s' of cn=config)",
+                        call->what, call->name, call->failed, len, skv_ldap_server(call), limit->bytes, setting);
+    return skv_fail(call->reply, SKV_TOO_LARGE,
+                    "%s '%s'%s: it takes a message of %zu bytes, and servers like %s take %zu unless they are told "
+                    "otherwise: if '%s' of cn=config is higher, let '%s' read it (%s)",
+                    call->what, call->name, call->failed, len, skv_ldap_server(call), limit->bytes, setting,
+                    call->store->identity, is_389ds ? "schema/389ds/limits.ldif" : "schema/openldap/limits.conf");
+}
+
+int skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
+{
+    skv_message_limit *limit = skv_conn_message_limit(call->conn);
+    size_t len = documents_len + strlen(call->dn) + OVERHEAD;
+
+    if (len <= SMALL || (!limit->bytes && look_up(call, limit) != SKV_OK) || len <= limit->bytes)
+        return call->reply->status;
+    return too_large(call, limit, len);
+}

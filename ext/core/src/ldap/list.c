@@ -1,0 +1,297 @@
+#include "ldap/below.h"
+#include "ldap/entry.h"
+#include "ldap/key.h"
+#include "ldap/search.h"
+
+#include <string.h>
+
+/* A page ends with one of the server's, or when it has this much. */
+#define PAGE_BYTES ((size_t)256 << 10)
+
+typedef struct ldap_list {
+    skv_ldap_call call; /* its conn is borrowed from the first page to the last */
+    skv_list list;
+    skv_key folder;
+    const char *dn; /* of the search */
+    bool tree, names_only;
+    skv_ldap_below below; /* of a tree */
+    skv_ldap_search_state search;
+    LDAPMessage *first; /* the entry that was read when the list was opened; the search's */
+    skv_conn *kept;
+    int64_t spent_ns; /* on it so far, but for what happens between pages */
+    int64_t since_ns; /* since when it is worked on; 0: it is not */
+    bool roots;       /* the two roots are on it, and have not been handed out */
+    char path[SKV_KEY_MAX + 1];
+} ldap_list;
+
+static ldap_list *list_of(skv_list *list)
+{
+    return (ldap_list *)((char *)list - offsetof(ldap_list, list));
+}
+
+static void stop_clock(ldap_list *list)
+{
+    if (list->since_ns)
+        list->spent_ns += skv_now_ns() - list->since_ns;
+    list->since_ns = 0;
+}
+
+/* Gives the connection back as soon as nothing more is to come. */
+static void let_go(ldap_list *list)
+{
+    skv_conn *conn = list->call.conn;
+
+    skv_ldap_search_end(&list->call, &list->search);
+    list->call.conn = NULL;
+    if (!conn)
+        return;
+    stop_clock(list);
+    skv_pool_count(list->call.pool, conn, SKV_OP_LIST, list->spent_ns);
+    skv_pool_return(list->call.pool, conn);
+}
+
+/* ---- Opening ---- */
+
+static int not_found(skv_ldap_call *call)
+{
+    return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
+}
+
+/* The two roots are there from the first on, though their entries come with the first key. */
+static int no_folder(ldap_list *list)
+{
+    return strchr(list->path, '/') || !skv_ldap_is_structure(&list->folder) ? not_found(&list->call) : SKV_OK;
+}
+
+/* There is nothing below it; when asked for pages, 389-DS says that of an entry that is not there, too. And in the hex
+ * layout it may be a key. */
+static int check_empty(ldap_list *list)
+{
+    skv_ldap_call *call = &list->call;
+    int kind;
+
+    if (skv_ldap_kind_of(call, list->dn, &kind) != SKV_OK || kind == SKV_KIND_FOLDER)
+        return call->reply->status;
+    return kind == SKV_KIND_KEY ? not_found(call) : no_folder(list);
+}
+
+/* An LDAP result; LDAP_SUCCESS without an entry if there is none on any page. */
+static int read_first(ldap_list *list, skv_ldap_answer *answer)
+{
+    int code;
+
+    do
+        code = skv_ldap_search_next(&list->call, &list->search, answer, &list->first);
+    while (code == LDAP_SUCCESS && !list->first && !list->search.over);
+    return code;
+}
+
+/* The search of a tree answers the folder itself, too: in the hex layout it may be a key. */
+static int check_first(ldap_list *list)
+{
+    skv_ldap_entry entry;
+    int error;
+
+    if (!list->tree)
+        return SKV_OK;
+    error = skv_ldap_entry_read(&list->call, list->first, &entry);
+    if (error != LDAP_SUCCESS)
+        return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
+    if (entry.is_key && !entry.is_folder && skv_ldap_below_is_top(&list->below, &entry.dn))
+        not_found(&list->call);
+    return list->call.reply->status;
+}
+
+static skv_ldap_search_state search_of(const ldap_list *list)
+{
+    const skv_ldap_call *call = &list->call;
+
+    return (skv_ldap_search_state){.dn = list->dn,
+                                   .scope = list->tree ? LDAP_SCOPE_SUBTREE : LDAP_SCOPE_ONELEVEL,
+                                   .attributes = list->names_only ? skv_ldap_kind_attributes(call, false)
+                                                                  : skv_ldap_document_attributes(call, false)};
+}
+
+/* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
+static int attempt(skv_ldap_call *call)
+{
+    ldap_list *list = (ldap_list *)call;
+    skv_ldap_answer answer;
+
+    list->search = search_of(list);
+    switch (read_first(list, &answer)) {
+    case LDAP_SUCCESS:
+        if ((list->first ? check_first(list) : check_empty(list)) != SKV_OK || !list->first)
+            break;
+        list->kept = call->conn;
+        call->conn = NULL;
+        return SKV_OK;
+    case LDAP_NO_SUCH_OBJECT:
+        if (skv_ldap_check_base(call, &answer) == SKV_OK)
+            no_folder(list);
+        break;
+    default:
+        skv_ldap_search_failed(call, &answer);
+    }
+    skv_ldap_answer_free(&answer);
+    skv_ldap_search_end(call, &list->search);
+    return call->reply->status;
+}
+
+/* Finds out what to search, and does; there is nothing to ask of the two roots alone. */
+static void start(ldap_list *list, skv_wait *wait, skv_reply *reply)
+{
+    skv_ldap_call *call = &list->call;
+
+    if (skv_ldap_begin(call, list->list.store, SKV_OP_LIST, &list->folder, SKV_KIND_FOLDER, wait, reply) != SKV_OK)
+        return;
+    list->dn = list->roots ? call->store->instance_dn : call->dn;
+    if (list->tree && skv_ldap_below_begin(&list->below, call->store, &list->folder, list->dn, reply) != SKV_OK)
+        return;
+    if (list->tree || !list->roots)
+        skv_ldap_run(call, attempt);
+}
+
+skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply)
+{
+    ldap_list *list = skv_alloc_zeroed(1, sizeof *list);
+
+    if (!list) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    list->list.store = store;
+    list->since_ns = skv_now_ns();
+    list->tree = args->tree;
+    list->names_only = args->names_only;
+    list->roots = args->folder.len == 0;
+    memcpy(list->path, args->folder.path, args->folder.len + 1);
+    list->folder = (skv_key){list->path, args->folder.len};
+    start(list, wait, reply);
+    list->call.conn = list->kept;
+    stop_clock(list);
+    if (reply->status == SKV_OK)
+        return &list->list;
+    skv_ldap_list_close(&list->list);
+    return NULL;
+}
+
+/* ---- Pages ---- */
+
+static skv_ldap_record problem(const char *why)
+{
+    return (skv_ldap_record){'e', why, strlen(why)};
+}
+
+/* The record of a key or folder by its object class. */
+static skv_ldap_record describe(const ldap_list *list, const skv_ldap_entry *entry)
+{
+    if (!entry->is_key && !entry->is_folder)
+        return problem("its objectClass may not be read, or is none of simpkv's");
+    if (!entry->is_key)
+        return (skv_ldap_record){'f', "", 0};
+    if (list->names_only)
+        return (skv_ldap_record){'k', "", 0};
+    if (!entry->document.bv_val)
+        return problem("its simpkvJsonValue may not be read");
+    return (skv_ldap_record){'k', entry->document.bv_val, entry->document.bv_len};
+}
+
+/* Adds the record of an entry, unless it is something else's than simpkv's. */
+static void add_entry(ldap_list *list, const skv_ldap_entry *entry, skv_reply *page)
+{
+    skv_ldap_record record;
+    skv_rdn rdn;
+    bool hex;
+
+    if (!skv_rdn_first(entry->dn.bv_val, entry->dn.bv_len, &rdn))
+        return;
+    hex = list->call.store->layout == SKV_LAYOUT_HEX && skv_rdn_is(&rdn, "simpkvHexId");
+    if (hex && !skv_rdn_unhex(&rdn))
+        record = problem("its simpkvHexId is not made of hex digits");
+    else if (hex || skv_rdn_is(&rdn, "simpkvKey") || (skv_rdn_is(&rdn, "ou") && entry->is_folder))
+        record = describe(list, entry);
+    else
+        return;
+    if (list->tree)
+        skv_ldap_below_add(&list->below, &entry->dn, &rdn, &record, page);
+    else
+        skv_list_add(page, record.kind, rdn.value, rdn.len, record.body, record.len);
+}
+
+static int take_entry(ldap_list *list, LDAPMessage *message, skv_reply *page)
+{
+    skv_ldap_entry entry;
+    int error = skv_ldap_entry_read(&list->call, message, &entry);
+
+    if (error != LDAP_SUCCESS)
+        return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
+    add_entry(list, &entry, page);
+    skv_ldap_entry_wipe(&entry);
+    return skv_reply_done(page);
+}
+
+/* Adds the next entry. Whether there may be more on the page. */
+static bool next_entry(ldap_list *list, skv_reply *page)
+{
+    skv_ldap_answer answer = {0};
+    LDAPMessage *entry = list->first;
+    bool interrupted, at_end;
+
+    list->first = NULL;
+    if (!entry)
+        skv_ldap_search_next(&list->call, &list->search, &answer, &entry);
+    at_end = !entry && page->number;
+    interrupted = answer.code == LDAP_USER_CANCELLED;
+    /* What is on the page already is handed out first. */
+    if (answer.code != LDAP_SUCCESS && !(interrupted && page->number))
+        skv_ldap_search_failed(&list->call, &answer);
+    else if (entry)
+        take_entry(list, entry, page);
+    skv_ldap_answer_free(&answer);
+    if (list->search.over || (page->status != SKV_OK && !interrupted))
+        let_go(list);
+    return list->call.conn && !interrupted && !at_end && page->data.len < PAGE_BYTES;
+}
+
+static void add_roots(ldap_list *list, skv_reply *page)
+{
+    skv_list_add(page, 'f', "environments", strlen("environments"), "", 0);
+    skv_list_add(page, 'f', "globals", strlen("globals"), "", 0);
+    list->roots = false;
+    skv_reply_done(page);
+}
+
+int skv_ldap_list_next(skv_list *handle, skv_wait *wait, skv_reply *reply)
+{
+    ldap_list *list = list_of(handle);
+
+    list->call.wait = wait;
+    list->call.reply = reply;
+    if (list->roots)
+        add_roots(list, reply);
+    if (list->call.conn) {
+        list->since_ns = skv_now_ns();
+        skv_conn_begin(list->call.conn, wait);
+        while (next_entry(list, reply))
+            ;
+        stop_clock(list);
+    }
+    if (!list->call.conn && reply->status == SKV_OK)
+        skv_ldap_below_add_rest(&list->below, PAGE_BYTES, reply);
+    if (!list->call.conn && reply->status != SKV_OK)
+        skv_ldap_below_end(&list->below);
+    if (reply->status == SKV_OK && reply->number == 0)
+        reply->status = SKV_END;
+    return reply->status;
+}
+
+void skv_ldap_list_close(skv_list *handle)
+{
+    ldap_list *list = list_of(handle);
+
+    let_go(list);
+    skv_ldap_below_end(&list->below);
+    skv_ldap_end(&list->call);
+    skv_free(list);
+}

@@ -1,0 +1,385 @@
+#include "ldap/many.h"
+
+#include "ldap/key.h"
+
+#include <string.h>
+
+/* From so many on, connections are not lost by accident: each record goes by itself. */
+#define FAILURES_MAX 3
+
+/* What is sent of a larger document waits for what the server takes: ldap/limit.h. */
+#define DOCUMENT_MAX ((size_t)128 << 10)
+
+/* What a request is longer than its DN and its document, at the most. */
+#define OVERHEAD 512
+
+/* ---- Items ---- */
+
+static bool is_sent(const skv_ldap_item *item)
+{
+    return item->step < SKV_STEP_ALONE;
+}
+
+static bool writes(skv_step step)
+{
+    return step == SKV_STEP_ADD || step == SKV_STEP_REPLACE;
+}
+
+/* What is refused without asking a server is so by the operation on one key. */
+static bool is_usual(const skv_record *record)
+{
+    return !record->document || (record->document_len > 0 && record->document_len <= DOCUMENT_MAX &&
+                                 skv_is_utf8(record->document, record->document_len));
+}
+
+static void add_item(skv_ldap_many *many, skv_store *store, skv_record *record)
+{
+    skv_ldap_item *item = &many->items[many->count++];
+    skv_ldap_call call = {0};
+
+    item->record = record;
+    item->step = SKV_STEP_DONE;
+    if (record->status != SKV_RECORD_OPEN)
+        return;
+    item->step = SKV_STEP_ALONE;
+    skv_reply_reset(many->batch->each);
+    if (is_usual(record) && skv_ldap_begin(&call, store, many->ops->op, &record->key, SKV_KIND_KEY, &many->wait,
+                                           many->batch->each) == SKV_OK) {
+        item->step = SKV_STEP_READ;
+        item->dn = call.dn;
+        call.dn = NULL;
+    }
+    skv_ldap_end(&call);
+}
+
+static void free_items(skv_ldap_many *many)
+{
+    for (size_t i = 0; i < many->count; i++) {
+        skv_free(many->items[i].dn);
+        skv_free(many->items[i].version);
+    }
+    skv_free(many->items);
+}
+
+/* ---- Answers ---- */
+
+skv_ldap_call *skv_ldap_many_word(skv_ldap_many *many, const skv_ldap_item *item)
+{
+    skv_reply_reset(many->call.reply);
+    many->call.key = &item->record->key;
+    many->call.name = item->record->key.path;
+    return &many->call;
+}
+
+void skv_ldap_many_decide(skv_ldap_many *many, skv_ldap_item *item)
+{
+    skv_batch_decide(many->batch, item->record);
+    skv_reply_reset(many->call.reply);
+    item->step = SKV_STEP_DONE;
+}
+
+bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_answer *answer, skv_ldap_entry *entry)
+{
+    return answer->code == LDAP_SUCCESS && ldap_first_entry(skv_conn_handle(many->call.conn), answer->message) &&
+           skv_ldap_entry_of(&many->call, answer, entry) == LDAP_SUCCESS;
+}
+
+bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_answer *answer)
+{
+    size_t len = answer->matched ? strlen(answer->matched) : 0;
+
+    return answer->code == LDAP_NO_SUCH_OBJECT &&
+           (len == 0 || skv_dn_depth(answer->matched, len) >= many->call.store->base_depth);
+}
+
+static void take(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
+{
+    skv_ldap_many *many = (skv_ldap_many *)pipeline->call;
+    skv_ldap_item *item = &many->items[slot->tag];
+
+    /* An answer that cannot be read is none. */
+    item->doubtful |= answer->code < 0 && writes(item->step);
+    many->ops->take(many, item, answer);
+    if (item->record && item->step == SKV_STEP_DONE)
+        skv_pool_count(many->call.pool, many->call.conn, many->ops->op, skv_now_ns() - slot->sent_ns);
+}
+
+/* ---- Requests ---- */
+
+static int search(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
+{
+    return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
+}
+
+static int replace(skv_ldap_call *call, const skv_ldap_item *item, const struct berval *document, int *id)
+{
+    LDAPControl *control;
+    int error = skv_ldap_version_control(call, item->version ? item->version : "", &control);
+
+    if (error == LDAP_SUCCESS)
+        error = skv_ldap_entry_start_replace(call, item->dn, document, control, id);
+    ldap_control_free(control);
+    return error;
+}
+
+static int write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
+{
+    struct berval document = {0};
+    int error = skv_ldap_start(call);
+
+    if (error != LDAP_SUCCESS)
+        return error;
+    if (item->step == SKV_STEP_MAKE)
+        return skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id);
+    document = (struct berval){item->record->document_len, (char *)(uintptr_t)item->record->document};
+    return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_KEY, &document, id)
+                                      : replace(call, item, &document, id);
+}
+
+static int send_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
+{
+    skv_ldap_call *call = &many->call;
+    char *twin;
+    int error;
+
+    switch (item->step) {
+    case SKV_STEP_READ:
+        return search(call, item->dn,
+                      item->record
+                          ? skv_ldap_document_attributes(call, many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call))
+                          : skv_ldap_kind_attributes(call, false),
+                      id);
+    case SKV_STEP_TWIN:
+        twin = skv_ldap_twin(item->dn);
+        error = search(call, twin, skv_ldap_kind_attributes(call, false), id);
+        skv_free(twin);
+        return error;
+    default:
+        return write(call, item, id);
+    }
+}
+
+static size_t size_of(const skv_ldap_item *item)
+{
+    return strlen(item->dn) + OVERHEAD + (writes(item->step) ? item->record->document_len : 0);
+}
+
+/* It was not sent, or not all of it. */
+static void send_failed(skv_ldap_many *many, skv_ldap_item *item, int error)
+{
+    skv_conn *conn = many->call.conn;
+
+    error = skv_conn_send_error(conn, error);
+    if (error == LDAP_USER_CANCELLED && skv_conn_is_usable(conn)) {
+        many->stopped = true;
+        return;
+    }
+    item->doubtful |= writes(item->step) && skv_conn_has_sent(conn);
+    if (item->record && item->doubtful)
+        item->step = SKV_STEP_ALONE;
+    if (!skv_conn_is_usable(conn))
+        many->pipeline.error = error;
+    else
+        item->step = item->record ? SKV_STEP_ALONE : SKV_STEP_DONE;
+}
+
+static void send_item(skv_ldap_many *many, size_t index)
+{
+    skv_ldap_item *item = &many->items[index];
+    size_t bytes = size_of(item);
+    int id = 0, error;
+
+    if (!skv_ldap_pipeline_room(&many->pipeline, bytes))
+        return;
+    if (many->ops->waits && many->ops->waits(many, item))
+        return;
+    many->stopped |= skv_wait_has_fired(skv_ldap_round_trip(&many->call));
+    if (many->stopped)
+        return;
+    error = send_request(many, item, &id);
+    if (error == LDAP_SUCCESS)
+        skv_ldap_pipeline_sent(&many->pipeline, id, index, bytes);
+    else
+        send_failed(many, item, error);
+}
+
+/* Sends what is at that step, and waits for all answers. False when there is no going on with this connection. */
+static bool pass(skv_ldap_many *many, skv_step from, skv_step to)
+{
+    for (size_t i = 0; i < many->count && !many->pipeline.error && !many->stopped; i++) {
+        const skv_ldap_item *item = &many->items[i];
+
+        if (item->step >= from && item->step <= to && !(many->ops->waits && many->ops->waits(many, item)))
+            send_item(many, i);
+    }
+    return skv_ldap_pipeline_drain(&many->pipeline) && !many->stopped;
+}
+
+/* What others wait for, as long as there is some. */
+static bool prepare_way(skv_ldap_many *many)
+{
+    bool goes_on = true;
+
+    while (goes_on && many->ops->plan && many->ops->plan(many))
+        goes_on = pass(many, SKV_STEP_READ, SKV_STEP_MAKE);
+    return goes_on;
+}
+
+static size_t first_open(const skv_ldap_many *many)
+{
+    size_t i = 0;
+
+    while (i < many->count && !(many->items[i].record && many->items[i].step != SKV_STEP_DONE))
+        i++;
+    return i;
+}
+
+/* What was under way on a connection that is lost: reads are made again, writes by themselves. */
+static void note_lost(skv_ldap_many *many)
+{
+    skv_ldap_pipeline *pipeline = &many->pipeline;
+
+    for (size_t i = 0; i < pipeline->in_flight; i++) {
+        skv_ldap_item *item = &many->items[pipeline->slots[i].tag];
+
+        if (!writes(item->step))
+            continue;
+        item->doubtful = true;
+        item->step = SKV_STEP_ALONE;
+    }
+}
+
+/* The failure of the whole that there is no going on after is the batch's; others show when each is tried alone. */
+static void connection_failed(skv_ldap_many *many)
+{
+    skv_ldap_call *call = &many->call;
+
+    note_lost(many);
+    skv_reply_reset(call->reply);
+    if (first_open(many) < many->count)
+        skv_ldap_many_word(many, &many->items[first_open(many)]);
+    skv_ldap_fail(call, &(skv_ldap_answer){.code = many->pipeline.error});
+    if (call->reply->status == SKV_INTERRUPTED || call->reply->status == SKV_TIMEOUT)
+        skv_batch_stop(many->batch);
+    many->failures++;
+    call->again = false;
+}
+
+/* On a borrowed connection, which it gives back by itself: each record counts as an operation, not their batch. */
+static int attempt(skv_ldap_call *call)
+{
+    skv_ldap_many *many = (skv_ldap_many *)call;
+
+    skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take);
+    /* That a folder is missing may be seen only when a key is added. */
+    (void)(pass(many, SKV_STEP_READ, SKV_STEP_READ) && pass(many, SKV_STEP_TWIN, SKV_STEP_TWIN) && prepare_way(many) &&
+           pass(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && prepare_way(many) &&
+           pass(many, SKV_STEP_ADD, SKV_STEP_REPLACE));
+    skv_ldap_pipeline_drain(&many->pipeline);
+    if (many->pipeline.error)
+        connection_failed(many);
+    skv_reply_reset(call->reply);
+    skv_pool_return(call->pool, call->conn);
+    call->conn = NULL;
+    return SKV_OK;
+}
+
+/* ---- Rounds ---- */
+
+/* Whether there is any use in a connection. */
+static bool has_requests(const skv_ldap_many *many)
+{
+    for (size_t i = 0; i < many->count; i++)
+        if (is_sent(&many->items[i]) && !(many->ops->waits && many->ops->waits(many, &many->items[i])))
+            return true;
+    return false;
+}
+
+static void stop_interrupted(skv_ldap_many *many)
+{
+    skv_wait_check(&many->call.round_trip);
+    skv_reply_reset(many->call.reply);
+    skv_fail(many->call.reply, SKV_INTERRUPTED, "interrupted");
+    skv_batch_stop(many->batch);
+}
+
+/* Many at once, as far as a connection carries. What is wrong with it tells the first that is tried alone. */
+static void together(skv_ldap_many *many)
+{
+    skv_ldap_call *call = &many->call;
+    int failures = many->failures;
+
+    if (many->failures >= FAILURES_MAX || !has_requests(many))
+        return;
+    skv_reply_reset(call->reply);
+    if (skv_ldap_run(call, attempt) == SKV_INTERRUPTED)
+        skv_batch_stop(many->batch);
+    if ((call->reply->status != SKV_OK || many->failures > failures) && first_open(many) < many->count)
+        many->items[first_open(many)].step = SKV_STEP_ALONE;
+    if (many->stopped && first_open(many) < many->count)
+        stop_interrupted(many);
+}
+
+static void alone(skv_ldap_many *many)
+{
+    skv_batch *batch = many->batch;
+
+    for (size_t i = 0; i < many->count && batch->status == SKV_OK; i++) {
+        skv_ldap_item *item = &many->items[i];
+        skv_wait wait = skv_batch_wait(batch);
+        bool goes_on;
+
+        if (many->failures >= FAILURES_MAX && item->record && is_sent(item))
+            item->step = SKV_STEP_ALONE;
+        if (item->step != SKV_STEP_ALONE)
+            continue;
+        goes_on = many->ops->alone(many, item, &wait);
+        item->step = SKV_STEP_DONE;
+        skv_batch_decide(batch, item->record);
+        if (!goes_on || batch->each->status == SKV_INTERRUPTED || batch->each->status == SKV_NOMEM)
+            skv_batch_stop(batch);
+    }
+}
+
+static void run(skv_ldap_many *many)
+{
+    while (many->batch->status == SKV_OK && first_open(many) < many->count) {
+        together(many);
+        if (many->ops->settle)
+            many->ops->settle(many);
+        alone(many);
+    }
+    /* For the message to what was not reached. */
+    for (size_t i = 0; i < many->batch->count; i++)
+        many->batch->records[i].number |= many->items[i].step != SKV_STEP_DONE && many->items[i].doubtful;
+}
+
+static const skv_key everything = {"", 0};
+
+void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, const skv_many_ops *ops, size_t more,
+                       bool (*prepare)(skv_ldap_many *many))
+{
+    bool ready = false;
+
+    many->batch = batch;
+    many->ops = ops;
+    many->items = skv_alloc_zeroed(batch->count + more, sizeof *many->items);
+    many->wait = skv_batch_wait(batch);
+    if (skv_ldap_begin(&many->call, store, ops->op, &everything, SKV_KIND_FOLDER, &many->wait, batch->each) == SKV_OK) {
+        many->call.round_trip_ns = many->wait.deadline_ns == INT64_MAX ? INT64_MAX : batch->timeout_ms * SKV_NS_PER_MS;
+        many->call.round_trip_ns += many->call.round_trip_ns == 0;
+        many->call.retries = 0;
+        for (size_t i = 0; many->items && i < batch->count; i++)
+            add_item(many, store, &batch->records[i]);
+        ready = many->items && prepare(many);
+    }
+    if (ready) {
+        run(many);
+    } else {
+        if (batch->each->status == SKV_OK)
+            skv_fail_memory(batch->each);
+        skv_batch_stop(batch);
+    }
+    skv_ldap_end(&many->call);
+    free_items(many);
+}

@@ -1,0 +1,200 @@
+#include "ldap/search.h"
+
+#include "ldap/entry.h"
+
+#include <string.h>
+
+/* Asks for a page. slapd looks at all that it has to find the entries of a page, and knows those of a folder: it is
+ * first asked for the whole, should that be no more than a page. */
+static int ask(skv_ldap_call *call, skv_ldap_search_state *search)
+{
+    const skv_features *features = skv_conn_features(call->conn);
+    int page_size = call->store->page_size, limit = LDAP_NO_LIMIT, error;
+    LDAPControl *control = NULL;
+
+    search->in_pages |= features->is_389ds;
+    if (features->paging && search->in_pages) {
+        error = ldap_create_page_control(skv_conn_handle(call->conn), page_size, &search->cookie, 1, &control);
+        if (error != LDAP_SUCCESS)
+            return error;
+    } else if (features->paging) {
+        limit = page_size;
+    }
+    error = skv_ldap_search(call, search->dn, search->scope, search->attributes, control, limit, &search->id);
+    ldap_control_free(control);
+    search->asked = error == LDAP_SUCCESS;
+    return error;
+}
+
+/* Takes the cookie out of a page's result. An empty one, or none, means that it was the last. */
+static void turn_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    LDAPControl *control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, answer->controls, NULL);
+    ber_int_t estimate;
+    int error = LDAP_SUCCESS;
+
+    ldap_memfree(search->cookie.bv_val);
+    search->cookie = (struct berval){0};
+    if (control && !skv_ldap_has_value(control))
+        error = LDAP_DECODING_ERROR;
+    else if (control)
+        error = ldap_parse_pageresponse_control(skv_conn_handle(call->conn), control, &estimate, &search->cookie);
+    if (error != LDAP_SUCCESS)
+        answer->code = error;
+    search->last = search->cookie.bv_len == 0;
+}
+
+static void free_page(skv_ldap_search_state *search)
+{
+    ldap_msgfree(search->page);
+    search->page = search->next = NULL;
+}
+
+/* Wipes it, for there is something in it that nobody has read. */
+static void drop_page(skv_ldap_call *call, skv_ldap_search_state *search)
+{
+    LDAP *handle = skv_conn_handle(call->conn);
+    skv_ldap_entry entry;
+
+    for (LDAPMessage *each = search->page; each; each = ldap_next_message(handle, each))
+        if (ldap_msgtype(each) == LDAP_RES_SEARCH_ENTRY && skv_ldap_entry_read(call, each, &entry) == LDAP_SUCCESS)
+            skv_ldap_entry_wipe(&entry);
+    free_page(search);
+}
+
+/* Whether the whole was asked for, which is read when all of it is there: it may be too much. */
+static bool is_whole(const skv_ldap_call *call, const skv_ldap_search_state *search)
+{
+    return skv_conn_features(call->conn)->paging && !search->in_pages;
+}
+
+/* Ends a page, and asks for the next: the server makes that while the reader is at work on this one. */
+static int end_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    search->asked = false;
+    answer->message = search->page;
+    skv_ldap_parse(call, answer);
+    answer->message = NULL;
+    turn_page(call, search, answer);
+    if (answer->code != LDAP_SUCCESS) {
+        drop_page(call, search);
+        return answer->code;
+    }
+    skv_ldap_answer_free(answer);
+    if (!search->last)
+        (void)ask(call, search); /* What is wrong shows when it is waited for. */
+    return LDAP_SUCCESS;
+}
+
+/* Waits for the next message, or all of them. An LDAP result. */
+static int receive(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    bool whole;
+
+    if (!search->asked && (answer->code = ask(call, search)) != LDAP_SUCCESS)
+        return answer->code;
+    whole = is_whole(call, search);
+    answer->code = skv_conn_result(call->conn, search->id, whole ? LDAP_MSG_ALL : LDAP_MSG_ONE, &search->page);
+    if (answer->code != LDAP_SUCCESS)
+        return answer->code;
+    search->next = search->page;
+    return whole || ldap_msgtype(search->page) == LDAP_RES_SEARCH_RESULT ? end_page(call, search, answer)
+                                                                         : LDAP_SUCCESS;
+}
+
+/* There is more than a page, or more than the server tells at once: then in pages. */
+static int receive_some(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+{
+    int code = receive(call, search, answer);
+
+    if ((code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && is_whole(call, search)) {
+        skv_ldap_answer_free(answer);
+        search->in_pages = true;
+        code = receive(call, search, answer);
+    }
+    return code;
+}
+
+/* Part of the folder is elsewhere. */
+static int take_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
+{
+    int error = ldap_parse_reference(skv_conn_handle(call->conn), message, &answer->referrals, NULL, 0);
+
+    return answer->code = error == LDAP_SUCCESS ? LDAP_REFERRAL : error;
+}
+
+int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
+                         LDAPMessage **entry)
+{
+    *answer = (skv_ldap_answer){0};
+    *entry = NULL;
+    while (!search->over) {
+        LDAPMessage *message;
+
+        if (!search->next) {
+            free_page(search);
+            if (receive_some(call, search, answer) != LDAP_SUCCESS)
+                return answer->code;
+        }
+        message = search->next;
+        search->next = ldap_next_message(skv_conn_handle(call->conn), message);
+        switch (ldap_msgtype(message)) {
+        case LDAP_RES_SEARCH_ENTRY:
+            *entry = message;
+            return LDAP_SUCCESS;
+        case LDAP_RES_SEARCH_REFERENCE:
+            return take_reference(call, message, answer);
+        case LDAP_RES_SEARCH_RESULT:
+            free_page(search);
+            search->over = search->last;
+            return LDAP_SUCCESS;
+        default: /* Something that nobody has asked for. */
+            break;
+        }
+    }
+    return LDAP_SUCCESS;
+}
+
+void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)
+{
+    if (call->conn) {
+        drop_page(call, search);
+        if (search->asked || search->cookie.bv_len)
+            skv_conn_spoil(call->conn);
+    }
+    ldap_memfree(search->cookie.bv_val);
+    search->cookie = (struct berval){0};
+    search->asked = false;
+    search->over = true;
+}
+
+int skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    const char *limit, *slapd, *ds389;
+
+    switch (answer->code) {
+    case LDAP_TIMELIMIT_EXCEEDED:
+        limit = "time limit (timeLimitExceeded, 3)";
+        slapd = "time=unlimited";
+        ds389 = "nsTimeLimit";
+        break;
+    case LDAP_SIZELIMIT_EXCEEDED:
+        limit = "size limit (sizeLimitExceeded, 4)";
+        slapd = "size=unlimited size.prtotal=unlimited";
+        ds389 = "nsSizeLimit and nsPagedSizeLimit";
+        break;
+    case LDAP_ADMINLIMIT_EXCEEDED:
+        limit = "look-through limit (adminLimitExceeded, 11)";
+        slapd = "size.unchecked=unlimited size.prtotal=unlimited";
+        ds389 = "nsLookThroughLimit and nsPagedLookThroughLimit";
+        break;
+    default:
+        return skv_ldap_fail(call, answer);
+    }
+    return skv_fail(call->reply, SKV_TOO_LARGE,
+                    "%s '%s'%s: %s stopped at its %s for '%s'. Lift it for that identity: on slapd with 'limits "
+                    "dn.exact=\"%s\" %s' (schema/openldap/limits.conf), on 389-DS with the attributes %s of its entry "
+                    "(schema/389ds/limits.ldif)",
+                    call->what, call->name, call->failed, skv_ldap_server(call), limit, call->store->identity,
+                    call->store->identity, slapd, ds389);
+}

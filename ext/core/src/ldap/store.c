@@ -1,0 +1,279 @@
+/* The store in a directory: one entry a key. It is a borrowed view on pools of connections, which outlive it. */
+#include "ldap/entry.h"
+#include "ldap/key.h"
+#include "name/key.h"
+
+#include <string.h>
+
+static void store_close(skv_store *store)
+{
+    skv_ldap_store *ldap = (skv_ldap_store *)store;
+
+    skv_free(ldap->base_dn);
+    skv_free(ldap->instance_dn);
+    skv_free(ldap->identity);
+    skv_free(ldap);
+}
+
+static const skv_store_ops ops = {
+    .close = store_close,
+    .get = skv_ldap_get,
+    .exists = skv_ldap_exists,
+    .put = skv_ldap_put,
+    .put_many = skv_ldap_put_many,
+    .get_many = skv_ldap_get_many,
+    .del = skv_ldap_delete_key,
+    .deletetree = skv_ldap_deletetree,
+    .list_open = skv_ldap_list_open,
+    .list_next = skv_ldap_list_next,
+    .list_close = skv_ldap_list_close,
+    .entry_read = skv_ldap_admin_read,
+    .entry_add = skv_ldap_admin_add,
+    .entry_extend = skv_ldap_admin_extend,
+};
+
+/* ---- Options ---- */
+
+typedef struct settings {
+    const char *ldap_uri, *write_uri, *base_dn, *admin_dn, *admin_pw_file, *tls_cacert, *tls_cert, *tls_key, *id;
+    bool enable_tls, strict_paths, fold_case, anonymous;
+    int layout;
+    int64_t retries, pool_size, page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms;
+} settings;
+
+typedef enum option_type { TEXT, FLAG, LAYOUT, NUMBER } option_type;
+
+static const struct {
+    const char *name;
+    option_type type;
+    size_t offset;
+    const char *usual;
+    int64_t min, max;
+} known[] = {
+#define OPTION(name, type, usual, min, max)                                                                            \
+    {                                                                                                                  \
+#name, type, offsetof(settings, name), usual, min, max                                                         \
+    }
+    OPTION(ldap_uri, TEXT, "", 0, 0),
+    OPTION(write_uri, TEXT, "", 0, 0),
+    OPTION(base_dn, TEXT, "ou=simpkv,o=puppet,dc=simp", 0, 0),
+    OPTION(admin_dn, TEXT, "cn=Directory_Manager", 0, 0),
+    OPTION(admin_pw_file, TEXT, "", 0, 0),
+    OPTION(enable_tls, FLAG, "false", 0, 0),
+    OPTION(tls_cacert, TEXT, "", 0, 0),
+    OPTION(tls_cert, TEXT, "", 0, 0),
+    OPTION(tls_key, TEXT, "", 0, 0),
+    OPTION(layout, LAYOUT, "plain", 0, 0),
+    OPTION(id, TEXT, "", 0, 0),
+    OPTION(strict_paths, FLAG, "false", 0, 0),
+    OPTION(fold_case, FLAG, "false", 0, 0),
+    OPTION(anonymous, FLAG, "false", 0, 0),
+    OPTION(retries, NUMBER, "1", 0, 100),
+    OPTION(pool_size, NUMBER, "8", 1, 1024),
+    OPTION(page_size, NUMBER, "500", 1, 100000),
+    OPTION(connect_timeout_ms, NUMBER, "5000", 0, INT64_MAX),
+    OPTION(pool_timeout_ms, NUMBER, "5000", 0, INT64_MAX),
+    OPTION(idle_timeout_ms, NUMBER, "60000", 0, INT64_MAX),
+#undef OPTION
+};
+
+#define KNOWN (sizeof known / sizeof *known)
+
+static bool read_flag(const char *text, bool *flag)
+{
+    *flag = strcmp(text, "true") == 0;
+    return *flag || strcmp(text, "false") == 0;
+}
+
+static bool read_layout(const char *text, int *layout)
+{
+    *layout = strcmp(text, "hex") == 0 ? SKV_LAYOUT_HEX : SKV_LAYOUT_PLAIN;
+    return *layout == SKV_LAYOUT_HEX || strcmp(text, "plain") == 0;
+}
+
+static bool read_number(const char *text, int64_t min, int64_t max, int64_t *number)
+{
+    if (!*text)
+        return false;
+    for (*number = 0; *text >= '0' && *text <= '9'; text++) {
+        if (*number > (INT64_MAX - 9) / 10)
+            return false;
+        *number = *number * 10 + (*text - '0');
+    }
+    return !*text && *number >= min && *number <= max;
+}
+
+static int read_option(settings *s, size_t i, const char *value, skv_reply *reply)
+{
+    void *member = (char *)s + known[i].offset;
+    bool good = true;
+
+    switch (known[i].type) {
+    case TEXT:
+        *(const char **)member = value;
+        break;
+    case FLAG:
+        good = read_flag(value, member);
+        break;
+    case LAYOUT:
+        good = read_layout(value, member);
+        break;
+    case NUMBER:
+        good = read_number(value, known[i].min, known[i].max, member);
+    }
+    if (good)
+        return SKV_OK;
+    if (known[i].type == NUMBER && known[i].max < INT64_MAX)
+        return skv_fail(reply, SKV_INVALID, "'%s' of a store of type 'ldap' must be an integer from %d to %d",
+                        known[i].name, (int)known[i].min, (int)known[i].max);
+    return skv_fail(reply, SKV_INVALID, "'%s' of a store of type 'ldap' must be %s", known[i].name,
+                    known[i].type == FLAG     ? "'true' or 'false'"
+                    : known[i].type == LAYOUT ? "'plain' or 'hex'"
+                                              : "an integer, 0 or more");
+}
+
+static int read_options(settings *s, const char *options, size_t options_len, skv_reply *reply)
+{
+    for (const char *name = options; name < options + options_len;) {
+        const char *value = name + strlen(name) + 1;
+        size_t i = 0;
+
+        while (i < KNOWN && strcmp(known[i].name, name) != 0)
+            i++;
+        if (i == KNOWN)
+            return skv_fail(reply, SKV_INVALID, "unknown option '%s' of a store of type 'ldap'",
+                            skv_quoted(name, strlen(name)).text);
+        name = value + strlen(value) + 1;
+    }
+    for (size_t i = 0; i < KNOWN; i++) {
+        const char *value = skv_option(options, options_len, known[i].name);
+
+        if (read_option(s, i, value ? value : known[i].usual, reply) != SKV_OK)
+            return reply->status;
+    }
+    return SKV_OK;
+}
+
+/* ---- What the options must be together ---- */
+
+/* Takes the instance's DN from that of one of its roots, which shows whether base and id make one. */
+static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *reply)
+{
+    static const char root[] = "globals", root_rdn[] = "ou=globals,";
+    const char *shared;
+
+    if (!*s->id)
+        return skv_fail(reply, SKV_INVALID, "a store of type 'ldap' needs an 'id'");
+    if (skv_dn_from_path(s->layout, SKV_KIND_FOLDER, s->base_dn, strlen(s->base_dn), s->id, strlen(s->id), root,
+                         strlen(root), reply) != SKV_OK)
+        return reply->status;
+    store->instance_dn_len = skv_reply_size(reply) - strlen(root_rdn);
+    store->instance_dn = skv_copy_string(skv_reply_data(reply) + strlen(root_rdn), store->instance_dn_len);
+    skv_reply_reset(reply);
+    if (!store->instance_dn)
+        return skv_fail_memory(reply);
+    shared = s->layout == SKV_LAYOUT_HEX || s->fold_case ? NULL : skv_ldap_shared(s->id, strlen(s->id));
+    if (!shared)
+        return reply->status;
+    return skv_fail(reply, SKV_INVALID, "id '%s' %s, or use the layout 'hex'", s->id, shared);
+}
+
+static bool any(const skv_uris *uris, skv_scheme scheme)
+{
+    for (int i = 0; i < uris->count; i++)
+        if (uris->uri[i].scheme == scheme)
+            return true;
+    return false;
+}
+
+static int check_servers(const settings *s, const skv_uris *uris, skv_reply *reply)
+{
+    bool tls = any(uris, SKV_LDAPS) || (s->enable_tls && any(uris, SKV_LDAP));
+
+    if (!*s->admin_pw_file && !s->anonymous && (any(uris, SKV_LDAP) || any(uris, SKV_LDAPS)))
+        return skv_fail(reply, SKV_INVALID, "Plugin missing 'admin_pw_file' configuration");
+    if (*s->admin_pw_file && !*s->admin_dn)
+        return skv_fail(reply, SKV_INVALID, "'admin_pw_file' needs an 'admin_dn'");
+    if (tls && !*s->tls_cacert)
+        return skv_fail(reply, SKV_INVALID, "TLS configuration incomplete: 'tls_cacert' is missing");
+    if (tls && !*s->tls_cert != !*s->tls_key)
+        return skv_fail(reply, SKV_INVALID, "TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair");
+    return SKV_OK;
+}
+
+/* ---- Opening ---- */
+
+static skv_pool *pool_for(const settings *s, const char *text, skv_reply *reply)
+{
+    const char *external_or_anonymous = s->anonymous ? SKV_ANONYMOUS : "";
+    /* The pool copies it, and changes nothing. */
+    const skv_identity identity = {
+        .bind_dn = (char *)(uintptr_t)(*s->admin_pw_file ? s->admin_dn : external_or_anonymous),
+        .password_file = (char *)(uintptr_t)s->admin_pw_file,
+        .starttls = s->enable_tls,
+        .cacert = (char *)(uintptr_t)s->tls_cacert,
+        .cert = (char *)(uintptr_t)s->tls_cert,
+        .key = (char *)(uintptr_t)s->tls_key,
+    };
+    skv_uris *uris = skv_alloc(sizeof *uris);
+    skv_pool *pool = NULL;
+
+    if (!uris)
+        skv_fail_memory(reply);
+    else if (skv_uris_parse(text, strlen(text), uris, reply) == SKV_OK && check_servers(s, uris, reply) == SKV_OK)
+        pool = skv_pool_for(uris, &identity, reply);
+    skv_free(uris);
+    return pool;
+}
+
+static int fill(skv_ldap_store *store, const settings *s, skv_reply *reply)
+{
+    const char *without_password = s->anonymous ? SKV_ANONYMOUS : "the local user (SASL EXTERNAL)";
+    const char *identity = *s->admin_pw_file ? s->admin_dn : without_password;
+
+    store->store.ops = &ops;
+    atomic_init(&store->wrote, false);
+    store->limits = (skv_pool_limits){
+        .size = (int)s->pool_size,
+        .connect_timeout_ms = s->connect_timeout_ms,
+        .pool_timeout_ms = s->pool_timeout_ms,
+        .idle_timeout_ms = s->idle_timeout_ms,
+    };
+    store->layout = s->layout;
+    store->retries = (int)s->retries;
+    store->page_size = (int)s->page_size;
+    store->strict_paths = s->strict_paths;
+    store->fold_case = s->fold_case;
+    store->base_depth = skv_dn_depth(s->base_dn, strlen(s->base_dn));
+    store->base_dn = skv_copy_string(s->base_dn, strlen(s->base_dn));
+    store->identity = skv_copy_string(identity, strlen(identity));
+    if (!store->base_dn || !store->identity)
+        return skv_fail_memory(reply);
+    store->reads = pool_for(s, s->ldap_uri, reply);
+    store->writes = store->reads && *s->write_uri ? pool_for(s, s->write_uri, reply) : store->reads;
+    return reply->status;
+}
+
+skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *reply)
+{
+    skv_ldap_store *store;
+    settings s = {0};
+
+    if (read_options(&s, options, options_len, reply) != SKV_OK)
+        return NULL;
+    if (s.anonymous)
+        s.admin_pw_file = "";
+    if (!s.ldap_uri || !*s.ldap_uri) {
+        skv_fail(reply, SKV_INVALID, "Plugin missing 'ldap_uri' configuration");
+        return NULL;
+    }
+    store = skv_alloc_zeroed(1, sizeof *store);
+    if (!store) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    if (locate_instance(store, &s, reply) == SKV_OK && fill(store, &s, reply) == SKV_OK)
+        return &store->store;
+    store_close(&store->store);
+    return NULL;
+}

@@ -1,0 +1,291 @@
+/*
+ * Deleting a folder with all that is below it: the DNs below it are enumerated, and deleted from the innermost
+ * outwards, many at once. No server here has a tree delete. What others delete meanwhile is as well; what they add is
+ * found by enumerating again.
+ */
+#include "ldap/entry.h"
+#include "ldap/key.h"
+#include "ldap/pipeline.h"
+#include "ldap/search.h"
+#include "ldap/version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How often others may add to what is deleted. */
+#define ROUNDS_MAX 8
+
+/* In how many of these rounds an entry is deleted only as it was read: a request that reaches the server late must not
+ * delete what was put since. A key that others keep changing is deleted all the same in the rounds after. */
+#define COMPARING_ROUNDS 4
+
+/* How many deletions are under way at once, on one connection. Both servers level off between 8 and 32; with two to
+ * four, 389-DS is slower than with one. A network's delay is hidden the better the more there are. */
+#define IN_FLIGHT_MAX 32
+
+#define BUSY_PAUSE_NS (50 * SKV_NS_PER_MS)
+
+typedef struct tree_call {
+    skv_ldap_call call;
+    bool keep;           /* the folder itself stays */
+    skv_buf names;       /* DNs, each with its version behind it, both followed by a NUL */
+    size_t count;        /* of DNs */
+    bool compares;       /* in this round, entries are deleted in the version that was read only */
+    bool cannot_compare; /* the server's database lacks assertions */
+    size_t deleted;
+    skv_ldap_pipeline pipeline;
+    bool busy, others_added; /* in this round */
+    bool found;              /* the folder was there */
+} tree_call;
+
+static int add_name(tree_call *tree, LDAPMessage *message)
+{
+    skv_ldap_version version;
+    skv_ldap_entry entry;
+    int error = skv_ldap_entry_read(&tree->call, message, &entry);
+
+    if (error != LDAP_SUCCESS)
+        return skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = error});
+    version = skv_ldap_version_of(&entry);
+    skv_buf_put(&tree->names, entry.dn.bv_val, entry.dn.bv_len);
+    skv_buf_put_char(&tree->names, '\0');
+    skv_buf_put(&tree->names, version.text, strlen(version.text) + 1);
+    tree->count++;
+    if (skv_buf_failed(&tree->names))
+        return tree->names.no_memory ? skv_fail_memory(tree->call.reply)
+                                     : skv_ldap_refuse(&tree->call, SKV_TOO_LARGE, "it holds too many names");
+    return SKV_OK;
+}
+
+/* Collects the names of the folder and all that is below it; none if it is not there. */
+static int enumerate(tree_call *tree)
+{
+    skv_ldap_call *call = &tree->call;
+    static const char *const csn[] = {"entryCSN", NULL};
+    skv_ldap_search_state search = {.dn = call->dn,
+                                    .scope = LDAP_SCOPE_SUBTREE,
+                                    .attributes = skv_ldap_asserts(call) ? csn : skv_ldap_no_attributes};
+    skv_ldap_answer answer = {0};
+    LDAPMessage *entry;
+
+    skv_buf_clear(&tree->names);
+    tree->count = 0;
+    while (!search.over && call->reply->status == SKV_OK) {
+        skv_conn_begin(call->conn, skv_ldap_round_trip(call));
+        skv_ldap_search_next(call, &search, &answer, &entry);
+        if (entry)
+            add_name(tree, entry);
+        else if (answer.code == LDAP_NO_SUCH_OBJECT)
+            search.over = true;
+        else if (answer.code != LDAP_SUCCESS)
+            skv_ldap_search_failed(call, &answer);
+        skv_ldap_answer_free(&answer);
+    }
+    skv_ldap_search_end(call, &search);
+    return call->reply->status;
+}
+
+typedef struct name {
+    const char *dn, *version;
+    int depth;
+} name;
+
+static int innermost_first(const void *a, const void *b)
+{
+    return ((const name *)b)->depth - ((const name *)a)->depth;
+}
+
+static name *sorted(const tree_call *tree)
+{
+    name *names = skv_alloc_zeroed(tree->count, sizeof *names);
+    const char *dn = tree->names.bytes;
+
+    if (!names)
+        return NULL;
+    for (size_t i = 0; i < tree->count; i++) {
+        const char *version = dn + strlen(dn) + 1;
+
+        names[i] = (name){dn, version, skv_dn_depth(dn, strlen(dn))};
+        dn = version + strlen(version) + 1;
+    }
+    qsort(names, tree->count, sizeof *names, innermost_first);
+    return names;
+}
+
+/* ---- Deleting --------------------------------------------------------------------------------------------------- */
+
+/* What the server answered, to nothing in particular: who is left is found by enumerating again. */
+static void take_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
+{
+    tree_call *tree = (tree_call *)pipeline->call;
+
+    (void)slot;
+    switch (answer->code) {
+    case LDAP_SUCCESS:
+        tree->deleted++;
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        break;
+    case LDAP_UNAVAILABLE_CRITICAL_EXTENSION:
+        tree->cannot_compare = true;
+        tree->others_added = true;
+        break;
+    case LDAP_NOT_ALLOWED_ON_NONLEAF:
+    case LDAP_ASSERTION_FAILED:
+        tree->others_added = true;
+        break;
+    case LDAP_BUSY:
+        tree->busy = true;
+        break;
+    default:
+        skv_ldap_fail(&tree->call, answer);
+    }
+}
+
+static int send_deletion(tree_call *tree, const name *entry, int *id)
+{
+    LDAPControl *control;
+    int error = skv_ldap_version_control(&tree->call, tree->compares ? entry->version : "", &control);
+
+    if (error == LDAP_SUCCESS)
+        error =
+            ldap_delete_ext(skv_conn_handle(tree->call.conn), entry->dn, (LDAPControl *[]){control, NULL}, NULL, id);
+    ldap_control_free(control);
+    return error;
+}
+
+static int send_one(tree_call *tree, const name *entry)
+{
+    skv_ldap_call *call = &tree->call;
+    skv_ldap_answer answer = {.code = LDAP_USER_CANCELLED};
+    int id = 0;
+
+    if (!skv_ldap_pipeline_room(&tree->pipeline, 0))
+        return skv_ldap_fail(call, &(skv_ldap_answer){.code = tree->pipeline.error});
+    if (call->reply->status != SKV_OK)
+        return call->reply->status;
+    if (skv_wait_request(skv_ldap_round_trip(call)) == SKV_OK)
+        answer.code = send_deletion(tree, entry, &id);
+    if (answer.code == LDAP_SUCCESS) {
+        skv_ldap_pipeline_sent(&tree->pipeline, id, 0, 0);
+        return SKV_OK;
+    }
+    answer.code = skv_conn_send_error(call->conn, answer.code);
+    return skv_ldap_fail(call, &answer);
+}
+
+/* Takes what is still to come; or gives the connection up, when that may be long. A connection that owes an answer
+ * would give it to the next who asks. */
+static void drain(tree_call *tree)
+{
+    if (tree->call.reply->status == SKV_INTERRUPTED || !skv_conn_is_usable(tree->call.conn))
+        skv_ldap_pipeline_give_up(&tree->pipeline);
+    else if (!skv_ldap_pipeline_drain(&tree->pipeline))
+        skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = tree->pipeline.error});
+}
+
+/* Deletes what was enumerated, a level of depth after the other. */
+static int delete_all(tree_call *tree)
+{
+    skv_ldap_call *call = &tree->call;
+    int outermost = skv_dn_depth(call->dn, strlen(call->dn));
+    name *names = sorted(tree);
+
+    if (!names)
+        return skv_fail_memory(call->reply);
+    skv_conn_begin(call->conn, skv_ldap_round_trip(call));
+    skv_ldap_pipeline_begin(&tree->pipeline, call, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_answer);
+    for (size_t i = 0; i < tree->count && call->reply->status == SKV_OK; i++) {
+        if (tree->keep && names[i].depth == outermost)
+            break;
+        if (i > 0 && names[i].depth != names[i - 1].depth)
+            drain(tree);
+        if (call->reply->status == SKV_OK)
+            send_one(tree, &names[i]);
+    }
+    drain(tree);
+    skv_free(names);
+    return call->reply->status;
+}
+
+/* ---- Rounds ----------------------------------------------------------------------------------------------------- */
+
+/* SKV_LDAP_AGAIN when something is left of it. */
+static int one_round(tree_call *tree)
+{
+    static const skv_ldap_answer busy = {.code = LDAP_BUSY};
+    size_t before = tree->deleted;
+
+    tree->busy = tree->others_added = false;
+    if (enumerate(tree) != SKV_OK || delete_all(tree) != SKV_OK)
+        return tree->call.reply->status;
+    /* Whoever deletes much is in his own way there: as long as something is deleted, that is no failure. */
+    if (tree->busy && tree->deleted == before)
+        return skv_ldap_fail(&tree->call, &busy);
+    if (tree->busy && skv_wait_pause(skv_ldap_round_trip(&tree->call), BUSY_PAUSE_NS) == SKV_INTERRUPTED)
+        return skv_ldap_refuse(&tree->call, SKV_INTERRUPTED, "interrupted");
+    return tree->busy || tree->others_added ? SKV_LDAP_AGAIN : SKV_OK;
+}
+
+/* A key in the folder's place: in the hex layout at its DN, in the plain one beside it. */
+static int check_kind(tree_call *tree, int *kind)
+{
+    skv_ldap_call *call = &tree->call;
+    bool key = false;
+
+    if (skv_ldap_kind_of(call, call->dn, kind) != SKV_OK)
+        return call->reply->status;
+    if (*kind == SKV_KIND_NONE && !skv_ldap_is_structure(call->key) &&
+        skv_ldap_has_twin(call, call->dn, &key) != SKV_OK)
+        return call->reply->status;
+    if (key || *kind == SKV_KIND_KEY)
+        return skv_ldap_refuse(call, SKV_IS_KEY, "it is a key, not a folder");
+    return SKV_OK;
+}
+
+static int attempt(skv_ldap_call *call)
+{
+    tree_call *tree = (tree_call *)call;
+    int kind, status = SKV_LDAP_AGAIN;
+
+    if (check_kind(tree, &kind) != SKV_OK)
+        return call->reply->status;
+    tree->found |= tree->keep || kind == SKV_KIND_FOLDER;
+    for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER; i += !tree->busy) {
+        tree->compares = i < COMPARING_ROUNDS && !tree->cannot_compare;
+        status = one_round(tree);
+    }
+    if (status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER)
+        return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep adding to it");
+    if (call->reply->status == SKV_OK)
+        call->reply->number = tree->found;
+    return call->reply->status;
+}
+
+/* Says how far it came. */
+static void tell_progress(const tree_call *tree, skv_reply *reply)
+{
+    size_t used = strlen(reply->message);
+
+    if (reply->status > SKV_END && tree->deleted > 0)
+        snprintf(reply->message + used, sizeof reply->message - used, "; %zu of its entries were deleted before that",
+                 tree->deleted);
+}
+
+int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
+{
+    tree_call tree = {.keep = strcmp(folder->path, "globals") == 0 || strcmp(folder->path, "environments") == 0};
+
+    skv_buf_init(&tree.names, SKV_DATA_MAX);
+    if (skv_ldap_begin(&tree.call, store, SKV_OP_DELETETREE, folder, SKV_KIND_FOLDER, wait, reply) == SKV_OK) {
+        tree.call.round_trip_ns = wait->deadline_ns == INT64_MAX ? INT64_MAX : wait->deadline_ns - skv_now_ns();
+        skv_ldap_run(&tree.call, attempt);
+        tell_progress(&tree, reply);
+        if (reply->status == SKV_INTERRUPTED)
+            reply->number = tree.found;
+    }
+    skv_ldap_end(&tree.call);
+    skv_buf_free(&tree.names);
+    return reply->status;
+}

@@ -1,0 +1,49 @@
+#include "ldap/version.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define IS_FINGERPRINT(version) ((version)[0] == '#')
+
+/* FNV-1a: two documents of one key with one fingerprint are not expected. */
+static uint64_t fingerprint(const struct berval *document)
+{
+    uint64_t h = 14695981039346656037U;
+
+    for (size_t i = 0; i < document->bv_len; i++)
+        h = (h ^ (unsigned char)document->bv_val[i]) * 1099511628211U;
+    return h;
+}
+
+bool skv_ldap_asserts(const skv_ldap_call *call)
+{
+    return skv_conn_features(call->conn)->assertion;
+}
+
+skv_ldap_version skv_ldap_version_of(const skv_ldap_entry *entry)
+{
+    skv_ldap_version version = {""};
+
+    if (entry->csn.bv_val && entry->csn.bv_len < sizeof version.text)
+        memcpy(version.text, entry->csn.bv_val, entry->csn.bv_len);
+    else if (entry->document.bv_val)
+        snprintf(version.text, sizeof version.text, "#%016" PRIx64, fingerprint(&entry->document));
+    return version;
+}
+
+bool skv_ldap_version_is_assertable(const skv_ldap_call *call, const char *version)
+{
+    return version[0] && !IS_FINGERPRINT(version) && skv_ldap_asserts(call);
+}
+
+int skv_ldap_version_control(skv_ldap_call *call, const char *version, LDAPControl **control)
+{
+    char filter[SKV_LDAP_VERSION_MAX + sizeof "(entryCSN=)"];
+
+    *control = NULL;
+    if (!skv_ldap_version_is_assertable(call, version))
+        return LDAP_SUCCESS;
+    snprintf(filter, sizeof filter, "(entryCSN=%s)", version);
+    return ldap_create_assertion_control(skv_conn_handle(call->conn), filter, 1, control);
+}

@@ -1,0 +1,559 @@
+/*
+ * Where a path stands in the directory, in two layouts:
+ *
+ *   plain  simpkvKey=<key>,ou=<folder>,ou=<env>,ou=environments,ou=<id>,ou=instances,<base>
+ *   hex    simpkvHexId=<key>,simpkvHexId=<folder>,ou=<env>,ou=environments,simpkvHexId=<id>,ou=instances,<base>
+ *
+ * and the same below ou=globals, without the environment. A slash in an id nests.
+ */
+#include "name/dn.h"
+
+#include "name/key.h"
+
+#include <string.h>
+
+#define RDN_MAX 240                    /* bytes of an RDN that slapd's mdb takes */
+#define DN_MAX 8192                    /* bytes of a DN that slapd takes */
+#define RDNS_MAX (SKV_KEY_MAX / 2 + 8) /* in a DN of ours: one a segment, and those around */
+
+/* ---- Escaping ---- */
+
+static const char hex_digits[] = "0123456789abcdef";
+
+static void put_hex(skv_buf *buf, const char *bytes, size_t len)
+{
+    if (!skv_buf_reserve(buf, 2 * len))
+        return;
+    for (size_t i = 0; i < len; i++) {
+        char digits[] = {hex_digits[(unsigned char)bytes[i] >> 4], hex_digits[bytes[i] & 15]};
+        skv_buf_put(buf, digits, sizeof digits);
+    }
+}
+
+static void put_escaped(skv_buf *buf, char c)
+{
+    skv_buf_put_char(buf, '\\');
+    put_hex(buf, &c, 1);
+}
+
+/* What would end or change a value, by RFC 4514, and control characters. */
+static bool is_special(const char *value, size_t len, size_t i)
+{
+    unsigned char c = (unsigned char)value[i];
+
+    switch (c) {
+    case '"':
+    case '+':
+    case ',':
+    case ';':
+    case '<':
+    case '>':
+    case '\\':
+    case 0x7F:
+        return true;
+    case ' ':
+        return i == 0 || i == len - 1;
+    case '#':
+        return i == 0;
+    default:
+        return c < 0x20;
+    }
+}
+
+/* As \HH what is special, and the rest, which is usually all, at once. */
+static void put_value(skv_buf *buf, const char *value, size_t len)
+{
+    size_t start = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        if (!is_special(value, len, i))
+            continue;
+        skv_buf_put(buf, value + start, i - start);
+        put_escaped(buf, value[i]);
+        start = i + 1;
+    }
+    skv_buf_put(buf, value + start, len - start);
+}
+
+int skv_filter_escape(const char *value, size_t value_len, skv_reply *reply)
+{
+    skv_reply_reset(reply);
+    if (!value)
+        return skv_fail(reply, SKV_INVALID, "the value is NULL");
+    for (size_t i = 0; i < value_len; i++) {
+        if (value[i] == '\0' || strchr("*()\\", value[i]))
+            put_escaped(&reply->data, value[i]);
+        else
+            skv_buf_put_char(&reply->data, value[i]);
+    }
+    return skv_reply_done(reply);
+}
+
+/* ---- Parsing ---- */
+
+typedef struct text {
+    const char *bytes;
+    size_t len;
+} text;
+
+typedef skv_rdn rdn;
+
+static text trimmed(const char *start, const char *end)
+{
+    while (start < end && *start == ' ')
+        start++;
+    /* A space behind a backslash is the value's own. */
+    while (end > start && end[-1] == ' ' && !(end - start >= 2 && end[-2] == '\\'))
+        end--;
+    return (text){start, (size_t)(end - start)};
+}
+
+/* Walks the RDNs of a DN, which end at commas that are neither escaped nor quoted: *out is the next one, from *rest on,
+ * which moves behind it. False at the end. */
+static bool next_rdn(const char **rest, const char *end, text *out)
+{
+    const char *start = *rest;
+    bool quoted = false;
+
+    if (start > end)
+        return false;
+    for (const char *p = start;; p++) {
+        if (p < end && *p == '\\' && p + 1 < end) {
+            p++;
+        } else if (p < end && *p == '"') {
+            quoted = !quoted;
+        } else if (p == end || (!quoted && (*p == ',' || *p == ';'))) {
+            *out = trimmed(start, p);
+            *rest = p + 1;
+            return true;
+        }
+    }
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Decodes pairs of hex digits; false if that is not what they are. */
+static bool unhex(const char *digits, size_t len, char *out)
+{
+    if (len % 2)
+        return false;
+    for (size_t i = 0; i < len; i += 2) {
+        int high = hex_value(digits[i]), low = hex_value(digits[i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i / 2] = (char)(high << 4 | low);
+    }
+    return true;
+}
+
+static bool unescape(text value, rdn *out)
+{
+    bool quoted = value.len >= 2 && value.bytes[0] == '"' && value.bytes[value.len - 1] == '"';
+    const char *p = value.bytes + quoted, *end = value.bytes + value.len - quoted;
+
+    for (out->len = 0; p < end; out->len++) {
+        if (out->len == SKV_RDN_VALUE_MAX)
+            return false;
+        if (*p != '\\') {
+            out->value[out->len] = *p++;
+        } else if (end - p >= 3 && unhex(p + 1, 2, out->value + out->len)) {
+            p += 3;
+        } else if (end - p >= 2) {
+            out->value[out->len] = p[1];
+            p += 2;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool parse(text source, rdn *out)
+{
+    const char *equals = source.len ? memchr(source.bytes, '=', source.len) : NULL;
+    text type;
+
+    if (!equals || equals == source.bytes)
+        return false;
+    type = trimmed(source.bytes, equals);
+    out->type = type.bytes;
+    out->type_len = type.len;
+    return type.len > 0 && unescape(trimmed(equals + 1, source.bytes + source.len), out);
+}
+
+/* ---- Comparing ---- */
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* As caseIgnoreMatch does for ASCII: without regard to case, runs of spaces as one. */
+static bool same_text(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t i = 0, j = 0;
+
+    while (i < a_len && j < b_len) {
+        if (lower(a[i]) != lower(b[j]))
+            return false;
+        if (a[i] == ' ') {
+            while (i + 1 < a_len && a[i + 1] == ' ')
+                i++;
+            while (j + 1 < b_len && b[j + 1] == ' ')
+                j++;
+        }
+        i++;
+        j++;
+    }
+    return i == a_len && j == b_len;
+}
+
+bool skv_rdn_is(const rdn *r, const char *type)
+{
+    return same_text(r->type, r->type_len, type, strlen(type));
+}
+
+bool skv_rdn_is_ou(const rdn *r, const char *name)
+{
+    return skv_rdn_is(r, "ou") && same_text(r->value, r->len, name, strlen(name));
+}
+
+bool skv_rdn_unhex(skv_rdn *r)
+{
+    char name[SKV_RDN_VALUE_MAX / 2] = {0};
+
+    if (!skv_rdn_is(r, "simpkvHexId") || !unhex(r->value, r->len, name))
+        return false;
+    r->len /= 2;
+    memcpy(r->value, name, r->len);
+    return true;
+}
+
+bool skv_rdn_next(const char **rest, const char *end, skv_rdn *out)
+{
+    text source;
+
+    return next_rdn(rest, end, &source) && parse(source, out);
+}
+
+bool skv_rdn_first(const char *dn, size_t len, skv_rdn *out)
+{
+    return skv_rdn_next(&dn, dn + len, out);
+}
+
+int skv_dn_depth(const char *dn, size_t len)
+{
+    const char *rest = dn;
+    text source;
+    int depth = 0;
+
+    while (len && next_rdn(&rest, dn + len, &source))
+        depth++;
+    return depth;
+}
+
+const char *skv_dn_above(const char *dn, size_t len, int rdns)
+{
+    const char *rest = dn;
+    text source;
+
+    while (rdns-- > 0 && next_rdn(&rest, dn + len, &source))
+        ;
+    return rest;
+}
+
+/* ---- What both directions are given ---- */
+
+/* A checked path. */
+typedef struct place {
+    text path;
+    int count; /* of its names */
+    int fixed; /* how many of them are an ou in both layouts: "globals", or "environments" and the environment's */
+} place;
+
+static int check_names(text path, skv_reply *reply, place *out)
+{
+    const char *rest = path.bytes, *end = path.bytes + path.len;
+    text name;
+
+    *out = (place){.path = path};
+    for (; skv_key_next(&rest, end, &name.bytes, &name.len); out->count++) {
+        if (skv_key_check_segment(name.bytes, name.len, reply) != SKV_OK)
+            return reply->status;
+        if (!skv_is_utf8(name.bytes, name.len))
+            return skv_fail(reply, SKV_INVALID, "'%s' is not UTF-8, as a directory requires",
+                            skv_quoted(name.bytes, name.len).text);
+    }
+    return SKV_OK;
+}
+
+static int check_base(text base, skv_reply *reply)
+{
+    const char *rest = base.bytes, *end = base.bytes + base.len;
+    text source;
+    rdn parsed;
+
+    while (next_rdn(&rest, end, &source))
+        if (!parse(source, &parsed))
+            return skv_fail(reply, SKV_INVALID, "base DN '%s' is not a distinguished name",
+                            skv_quoted(base.bytes, base.len).text);
+    return SKV_OK;
+}
+
+static int check_common(int layout, text base, text id, skv_reply *reply, place *instance)
+{
+    skv_reply_reset(reply);
+    if (!base.bytes || !id.bytes)
+        return skv_fail(reply, SKV_INVALID, "a base DN or id is NULL");
+    if (layout != SKV_LAYOUT_PLAIN && layout != SKV_LAYOUT_HEX)
+        return skv_fail(reply, SKV_INVALID, "layout %d is unknown", layout);
+    if (check_base(base, reply) == SKV_OK && check_names(id, reply, instance) == SKV_OK && instance->count == 0)
+        return skv_fail(reply, SKV_INVALID, "the id of the instance is empty");
+    return reply->status;
+}
+
+/* ---- From path to DN ---- */
+
+static bool starts_with(text path, const char *name)
+{
+    const char *rest = path.bytes;
+    text first = {0};
+
+    return skv_key_next(&rest, path.bytes + path.len, &first.bytes, &first.len) && first.len == strlen(name) &&
+           memcmp(first.bytes, name, first.len) == 0;
+}
+
+static int locate(text path, int kind, skv_reply *reply, place *where)
+{
+    if (check_names(path, reply, where) != SKV_OK)
+        return reply->status;
+    if (starts_with(path, "environments"))
+        where->fixed = 2;
+    else if (starts_with(path, "globals"))
+        where->fixed = 1;
+    else
+        return skv_fail(reply, SKV_INVALID, "'%s' is below neither 'environments' nor 'globals'",
+                        skv_quoted(path.bytes, path.len).text);
+    if (kind == SKV_KIND_KEY && where->count <= where->fixed)
+        return skv_fail(reply, SKV_INVALID, "'%s' specifies a folder, not a key",
+                        skv_quoted(path.bytes, path.len).text);
+    return SKV_OK;
+}
+
+static int put_rdn(skv_reply *reply, const char *type, text name, bool hex)
+{
+    size_t start = reply->data.len, len;
+
+    skv_buf_put_string(&reply->data, type);
+    skv_buf_put_char(&reply->data, '=');
+    if (hex)
+        put_hex(&reply->data, name.bytes, name.len);
+    else
+        put_value(&reply->data, name.bytes, name.len);
+    len = reply->data.len - start;
+    if (len > RDN_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE,
+                        "'%s' is too long for a directory: it takes %zu bytes, where there is room for %zu",
+                        skv_quoted(name.bytes, name.len).text, (len - strlen(type) - 1) / (hex ? 2 : 1),
+                        (RDN_MAX - strlen(type) - 1) / (hex ? 2 : 1));
+    skv_buf_put_char(&reply->data, ',');
+    return reply->status;
+}
+
+/* The name that ends at *end, which moves before it. */
+static text previous_name(const char *start, const char **end)
+{
+    const char *stop = *end, *p;
+
+    while (stop > start && stop[-1] == '/')
+        stop--;
+    for (p = stop; p > start && p[-1] != '/'; p--)
+        ;
+    *end = p;
+    return (text){p, (size_t)(stop - p)};
+}
+
+/* Puts the names of a path, the last one first. `leaf` is the attribute of the last one in the plain layout. */
+static int put_names(skv_reply *reply, int layout, const place *where, const char *leaf)
+{
+    const char *end = where->path.bytes + where->path.len;
+
+    for (int left = where->count; left > 0; left--) {
+        bool hex = layout == SKV_LAYOUT_HEX && left > where->fixed;
+        const char *type = hex ? "simpkvHexId" : left == where->count ? leaf : "ou";
+        if (put_rdn(reply, type, previous_name(where->path.bytes, &end), hex) != SKV_OK)
+            break;
+    }
+    return reply->status;
+}
+
+/* Puts what of a DN stands for the path. */
+static int put_path(int layout, int kind, text path, skv_reply *reply)
+{
+    place where = {0};
+
+    if (locate(path, kind, reply, &where) != SKV_OK)
+        return reply->status;
+    return put_names(reply, layout, &where, kind == SKV_KIND_KEY ? "simpkvKey" : "ou");
+}
+
+/* Ends a DN with its last RDNs, which stand already as they are to. */
+static int put_end(text path, text end, skv_reply *reply)
+{
+    skv_buf_put(&reply->data, end.bytes, end.len);
+    if (reply->data.len > DN_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE,
+                        "'%s' is too long for a directory: its DN would have %zu bytes, %d are allowed",
+                        skv_quoted(path.bytes, path.len).text, reply->data.len, DN_MAX);
+    return skv_reply_done(reply);
+}
+
+int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len,
+                     const char *path, size_t path_len, skv_reply *reply)
+{
+    place instance = {0};
+
+    if (check_common(layout, (text){base_dn, base_dn_len}, (text){id, id_len}, reply, &instance) != SKV_OK)
+        return reply->status;
+    if (!path || (kind != SKV_KIND_KEY && kind != SKV_KIND_FOLDER))
+        return skv_fail(reply, SKV_INVALID, "the path is NULL, or kind %d is unknown", kind);
+    if (put_path(layout, kind, (text){path, path_len}, reply) != SKV_OK ||
+        put_names(reply, layout, &instance, "ou") != SKV_OK)
+        return reply->status;
+    skv_buf_put_string(&reply->data, "ou=instances,");
+    return put_end((text){path, path_len}, (text){base_dn, base_dn_len}, reply);
+}
+
+int skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
+                 skv_reply *reply)
+{
+    skv_reply_reset(reply);
+    if (put_path(layout, kind, (text){path, path_len}, reply) != SKV_OK)
+        return reply->status;
+    return put_end((text){path, path_len}, (text){above, above_len}, reply);
+}
+
+/* ---- From DN to path ---- */
+
+/* The RDNs of a DN, taken from its end. */
+typedef struct walk {
+    text rdns[RDNS_MAX];
+    int left;
+    rdn current;
+} walk;
+
+static bool walk_init(walk *w, text dn)
+{
+    const char *rest = dn.bytes, *end = dn.bytes + dn.len;
+
+    for (w->left = 0; w->left < RDNS_MAX; w->left++)
+        if (!next_rdn(&rest, end, &w->rdns[w->left]))
+            return true;
+    return false;
+}
+
+static bool take(walk *w)
+{
+    return w->left > 0 && parse(w->rdns[--w->left], &w->current);
+}
+
+static bool take_base(walk *w, walk *base)
+{
+    while (base->left > 0) {
+        if (!take(base) || !take(w) ||
+            !same_text(base->current.type, base->current.type_len, w->current.type, w->current.type_len) ||
+            !same_text(base->current.value, base->current.len, w->current.value, w->current.len))
+            return false;
+    }
+    return true;
+}
+
+static bool take_instance(walk *w, int layout, const place *id)
+{
+    const char *rest = id->path.bytes, *end = id->path.bytes + id->path.len;
+    text wanted;
+
+    if (!take(w) || !skv_rdn_is_ou(&w->current, "instances"))
+        return false;
+    while (skv_key_next(&rest, end, &wanted.bytes, &wanted.len)) {
+        if (!take(w))
+            return false;
+        if (layout == SKV_LAYOUT_HEX) {
+            if (!skv_rdn_unhex(&w->current) || w->current.len != wanted.len ||
+                memcmp(w->current.value, wanted.bytes, wanted.len) != 0)
+                return false;
+        } else if (!skv_rdn_is(&w->current, "ou") ||
+                   !same_text(w->current.value, w->current.len, wanted.bytes, wanted.len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Appends the name of the current RDN to the path, and says what it is; false if it can be neither. */
+static bool put_name(walk *w, bool hex, bool fixed, skv_reply *reply)
+{
+    rdn *r = &w->current;
+
+    if (hex) {
+        if (!skv_rdn_unhex(&w->current))
+            return false;
+        reply->number = SKV_KIND_NONE;
+    } else if (!skv_rdn_is(r, "ou")) {
+        if (fixed || !skv_rdn_is(r, "simpkvKey") || w->left > 0)
+            return false;
+        reply->number = SKV_KIND_KEY;
+    }
+    if (!skv_key_is_segment(r->value, r->len))
+        return false;
+    skv_buf_put_char(&reply->data, '/');
+    skv_buf_put(&reply->data, r->value, r->len);
+    return true;
+}
+
+static bool take_path(walk *w, int layout, skv_reply *reply)
+{
+    bool environments;
+
+    if (!take(w))
+        return false;
+    environments = skv_rdn_is_ou(&w->current, "environments");
+    if (!environments && !skv_rdn_is_ou(&w->current, "globals"))
+        return false;
+    skv_buf_put_string(&reply->data, environments ? "environments" : "globals");
+    reply->number = SKV_KIND_FOLDER;
+    for (bool fixed = environments; w->left > 0; fixed = false)
+        if (!take(w) || !put_name(w, layout == SKV_LAYOUT_HEX && !fixed, fixed, reply))
+            return false;
+    return true;
+}
+
+int skv_path_from_dn(int layout, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len, const char *dn,
+                     size_t dn_len, skv_reply *reply)
+{
+    place instance = {0};
+    walk *w, *base;
+
+    if (check_common(layout, (text){base_dn, base_dn_len}, (text){id, id_len}, reply, &instance) != SKV_OK)
+        return reply->status;
+    if (!dn)
+        return skv_fail(reply, SKV_INVALID, "the DN is NULL");
+    w = skv_alloc(2 * sizeof *w);
+    if (!w)
+        return skv_fail_memory(reply);
+    base = w + 1;
+    if (!walk_init(w, (text){dn, dn_len}) || !walk_init(base, (text){base_dn, base_dn_len}) || !take_base(w, base) ||
+        !take_instance(w, layout, &instance) || !take_path(w, layout, reply)) {
+        skv_reply_reset(reply);
+        skv_fail(reply, SKV_INVALID, "'%s' is no entry of instance '%s' below '%s'", skv_quoted(dn, dn_len).text,
+                 skv_quoted(id, id_len).text, skv_quoted(base_dn, base_dn_len).text);
+    }
+    skv_free(w);
+    return skv_reply_done(reply);
+}

@@ -1,0 +1,181 @@
+#include "net/bind.h"
+
+#include "net/connect.h"
+#include "net/handle.h"
+#include "net/tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A password file that is larger is none. */
+#define PASSWORD_MAX 4096
+
+typedef struct password {
+    size_t len;
+    char bytes[PASSWORD_MAX + 3]; /* with its newline, and one more to see that there is more */
+} password;
+
+typedef struct binding {
+    LDAP *ld;
+    skv_transport *transport;
+    const skv_uri *uri;
+    const skv_identity *identity;
+    skv_reply *reply;
+    skv_conn_failure failure;
+} binding;
+
+/* The bytes of the file; -1 with errno set. */
+static ssize_t read_file(const char *path, char *bytes, size_t size)
+{
+    size_t used = 0;
+    ssize_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error_number;
+
+    if (fd < 0)
+        return -1;
+    while (used < size && (got = read(fd, bytes + used, size - used)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        used += got > 0 ? (size_t)got : 0;
+    }
+    error_number = errno;
+    close(fd);
+    errno = error_number;
+    return got < 0 ? -1 : (ssize_t)used;
+}
+
+/* An empty password is refused: servers take it for an anonymous bind, and let it in. */
+static bool read_password(binding *b, password *p)
+{
+    const char *path = b->identity->password_file;
+    ssize_t got = read_file(path, p->bytes, sizeof p->bytes);
+
+    p->len = got > 0 ? (size_t)got : 0;
+    if (p->len && p->bytes[p->len - 1] == '\n')
+        p->len -= p->len > 1 && p->bytes[p->len - 2] == '\r' ? 2 : 1;
+    if (got < 0 && errno == ENOENT)
+        skv_fail(b->reply, SKV_INVALID, "Configured 'admin_pw_file' %s does not exist", path);
+    else if (got < 0)
+        skv_fail_errno(b->reply, errno, "%s: cannot read '%s', the file of 'admin_pw_file'", b->uri->text, path);
+    else if (!p->len)
+        skv_fail(b->reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', holds no password", b->uri->text, path);
+    else if (p->len > PASSWORD_MAX)
+        skv_fail(b->reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', is longer than %d bytes", b->uri->text,
+                 path, PASSWORD_MAX);
+    b->failure = b->reply->status == SKV_OK ? SKV_CONN_OK : SKV_CONN_REJECTED;
+    return b->failure == SKV_CONN_OK;
+}
+
+static bool fail_lost(binding *b)
+{
+    int status = skv_transport_failure(b->transport);
+    bool no_certificate = skv_tls_is_wanted(b->uri, b->identity) && !b->identity->cert[0];
+
+    b->failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
+    skv_fail_wait(b->reply, status == SKV_OK ? SKV_UNAVAILABLE : status, b->uri,
+                  status == SKV_UNAVAILABLE && no_certificate
+                      ? "binding: if it wants a client certificate, set 'tls_cert' and 'tls_key'"
+                      : "binding");
+    return false;
+}
+
+/* Sends the bind and waits for its answer. p is NULL for EXTERNAL. */
+static bool ask(binding *b, const password *p, skv_answer *answer)
+{
+    struct berval credentials = {.bv_len = p ? p->len : 0, .bv_val = p ? (char *)p->bytes : ""};
+    LDAPMessage *message;
+    int id = 0;
+    int rc = ldap_sasl_bind(b->ld, p ? b->identity->bind_dn : "", p ? LDAP_SASL_SIMPLE : "EXTERNAL", &credentials, NULL,
+                            NULL, &id);
+
+    return (skv_answer_wait(b->ld, rc, id, &message) && skv_answer_read(b->ld, message, answer)) || fail_lost(b);
+}
+
+static const char *advice_for(int code, bool external)
+{
+    switch (code) {
+    case LDAP_INVALID_CREDENTIALS:
+        return external ? "the server does not take this process's user: set 'admin_dn' and 'admin_pw_file', or map it"
+                        : "wrong password or bind DN: check 'admin_dn' and the file of 'admin_pw_file'";
+    case LDAP_NO_SUCH_OBJECT:
+        return "there is no such bind DN: check 'admin_dn'";
+    case LDAP_INVALID_DN_SYNTAX:
+        return "the bind DN is malformed: check 'admin_dn'";
+    case LDAP_INAPPROPRIATE_AUTH:
+        return "the bind DN has no password: check 'admin_dn'";
+    case LDAP_CONSTRAINT_VIOLATION:
+    case LDAP_UNWILLING_TO_PERFORM:
+        return "the server is unwilling to let the bind DN in: is the account locked, or is TLS required?";
+    case LDAP_CONFIDENTIALITY_REQUIRED:
+    case LDAP_STRONG_AUTH_REQUIRED:
+        return "the server requires TLS: set 'enable_tls', or use ldaps://";
+    case LDAP_AUTH_METHOD_NOT_SUPPORTED:
+        return external ? "the server does not offer SASL EXTERNAL: set 'admin_dn' and 'admin_pw_file'"
+                        : "the server does not offer simple binds";
+    case LDAP_INSUFFICIENT_ACCESS:
+        return "the bind DN may not log in";
+    default:
+        return NULL;
+    }
+}
+
+static bool fail_answer(binding *b, const skv_answer *answer)
+{
+    bool external = !b->identity->password_file[0];
+    const char *who = external ? "SASL EXTERNAL" : b->identity->bind_dn, *advice = advice_for(answer->code, external);
+    const char *colon = answer->text[0] ? ": " : "";
+
+    b->failure = advice ? SKV_CONN_REFUSED : SKV_CONN_UNREACHABLE;
+    if (advice)
+        skv_fail(b->reply, SKV_DENIED, "%s: bind as '%s' refused: %s (%d, %s%s%s)", b->uri->text, who, advice,
+                 answer->code, ldap_err2string(answer->code), colon, answer->text);
+    else
+        skv_fail(b->reply, SKV_UNAVAILABLE, "%s: bind as '%s' failed: the server cannot now (%d, %s%s%s)", b->uri->text,
+                 who, answer->code, ldap_err2string(answer->code), colon, answer->text);
+    return false;
+}
+
+/* Whether the file holds another password now; p is the one that was refused, and becomes the new one. */
+static bool reread(binding *b, password *p, password *again)
+{
+    bool changed = read_password(b, again) && (again->len != p->len || memcmp(again->bytes, p->bytes, p->len) != 0);
+
+    if (changed)
+        *p = *again;
+    return changed;
+}
+
+static bool bind_simply(binding *b)
+{
+    password p, again = {.len = 0};
+    skv_answer answer = {.code = LDAP_OTHER};
+    bool done = read_password(b, &p) && ask(b, &p, &answer);
+
+    if (done && answer.code == LDAP_INVALID_CREDENTIALS && reread(b, &p, &again))
+        done = ask(b, &p, &answer);
+    if (done && answer.code != LDAP_SUCCESS)
+        done = fail_answer(b, &answer);
+    explicit_bzero(&p, sizeof p);
+    explicit_bzero(&again, sizeof again);
+    return done;
+}
+
+bool skv_bind(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity, skv_reply *reply,
+              skv_conn_failure *failure)
+{
+    binding b = {ld, transport, uri, identity, reply, SKV_CONN_OK};
+    skv_answer answer = {.code = LDAP_OTHER};
+    bool done;
+
+    if (identity->password_file[0])
+        done = bind_simply(&b);
+    else if (strcmp(identity->bind_dn, SKV_ANONYMOUS) == 0)
+        done = true;
+    else
+        done = ask(&b, NULL, &answer) && (answer.code == LDAP_SUCCESS || fail_answer(&b, &answer));
+    if (!done)
+        *failure = b.failure;
+    return done;
+}

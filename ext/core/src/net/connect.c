@@ -1,0 +1,206 @@
+#include "net/connect.h"
+
+#include "net/resolve.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* How long one address may be silent before the next one is tried beside it. */
+#define NEXT_ADDRESS_NS (250 * SKV_NS_PER_MS)
+
+/* Attempts under way. */
+#define ATTEMPTS_MAX 8
+
+/* What the kernel does about a peer that has gone: ask after half a minute of silence, give up half a minute later. */
+#define KEEPALIVE_IDLE_S 30
+#define KEEPALIVE_INTERVAL_S 10
+#define KEEPALIVE_COUNT 3
+#define USER_TIMEOUT_MS 30000
+
+int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing)
+{
+    switch (status) {
+    case SKV_TIMEOUT:
+        return skv_fail(reply, status, "%s: timed out while %s", uri->text, doing);
+    case SKV_INTERRUPTED:
+        return skv_fail(reply, status, "%s: interrupted while %s", uri->text, doing);
+    case SKV_NOMEM:
+        return skv_fail_memory(reply);
+    default:
+        return skv_fail(reply, status, "%s: the server closed the connection while %s", uri->text, doing);
+    }
+}
+
+static int fail_connect(skv_reply *reply, const skv_uri *uri, int error_number)
+{
+    switch (error_number) {
+    case ECONNREFUSED:
+        return skv_fail(reply, SKV_UNAVAILABLE,
+                        uri->scheme == SKV_LDAPI ? "%s: connection refused: no server listens there any more; start it"
+                                                 : "%s: connection refused: check that the server runs, and the port",
+                        uri->text);
+    case ENOENT:
+        return skv_fail(reply, SKV_UNAVAILABLE,
+                        "%s: there is no socket '%s': check that the server runs, and where it listens", uri->text,
+                        uri->host);
+    case EACCES:
+    case EPERM:
+        return skv_fail_errno(reply, error_number, "%s: this user may not connect", uri->text);
+    default:
+        return skv_fail_errno(reply, error_number, "%s: the server cannot be reached, check host, port and firewall",
+                              uri->text);
+    }
+}
+
+/* The state of an attempt that has become ready: 0 or an errno. */
+static int connect_result(int fd)
+{
+    int error_number = 0;
+    socklen_t len = sizeof error_number;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error_number, &len) < 0 ? errno : error_number;
+}
+
+typedef struct race {
+    const struct addrinfo *next;
+    struct pollfd attempt[ATTEMPTS_MAX];
+    int count;
+    int error_number; /* of the last attempt that failed */
+} race;
+
+/* Starts the next attempt; answers its socket if it succeeded at once, else -1. */
+static int race_start(race *r)
+{
+    const struct addrinfo *address = r->next;
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address->ai_protocol);
+
+    r->next = address->ai_next;
+    if (fd < 0) {
+        r->error_number = errno;
+        return -1;
+    }
+    if (connect(fd, address->ai_addr, address->ai_addrlen) == 0)
+        return fd;
+    if (errno == EINPROGRESS) {
+        r->attempt[r->count++] = (struct pollfd){.fd = fd, .events = POLLOUT};
+        return -1;
+    }
+    r->error_number = errno;
+    close(fd);
+    return -1;
+}
+
+/* Takes out what has ended; answers the socket of an attempt that succeeded, else -1. */
+static int race_collect(race *r)
+{
+    for (int i = r->count - 1; i >= 0; i--) {
+        int fd = r->attempt[i].fd, error_number;
+
+        if (!r->attempt[i].revents)
+            continue;
+        r->attempt[i] = r->attempt[--r->count];
+        error_number = connect_result(fd);
+        if (!error_number)
+            return fd;
+        r->error_number = error_number;
+        close(fd);
+    }
+    return -1;
+}
+
+static int connect_any(const struct addrinfo *addresses, const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+{
+    race r = {.next = addresses, .error_number = EHOSTUNREACH};
+    int64_t next_at = INT64_MAX;
+    int fd = -1, status;
+
+    while (fd < 0 && (r.next || r.count)) {
+        if (r.next && r.count < ATTEMPTS_MAX && (r.count == 0 || skv_now_ns() >= next_at)) {
+            fd = race_start(&r);
+            next_at = skv_now_ns() + NEXT_ADDRESS_NS;
+            continue;
+        }
+        for (int i = 0; i < r.count; i++)
+            r.attempt[i].revents = 0;
+        status = skv_wait_poll(wait, r.attempt, r.count, r.next ? next_at : INT64_MAX);
+        if (status == SKV_OK) {
+            fd = race_collect(&r);
+        } else if (status != SKV_TIMEOUT || skv_now_ns() >= wait->deadline_ns) {
+            skv_fail_wait(reply, status, uri, "connecting: check host, port and firewall");
+            break;
+        }
+    }
+    while (r.count > 0)
+        close(r.attempt[--r.count].fd);
+    if (fd < 0)
+        fail_connect(reply, uri, r.error_number);
+    return fd;
+}
+
+/* None of these is worth failing for. */
+static void set_tcp_options(int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {
+        {IPPROTO_TCP, TCP_NODELAY, 1},
+        {SOL_SOCKET, SO_KEEPALIVE, 1},
+        {IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
+        {IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S},
+        {IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_COUNT},
+        {IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS},
+    };
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
+}
+
+static int dial_unix(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), status = SKV_OK, error_number;
+
+    if (fd < 0) {
+        fail_connect(reply, uri, errno);
+        return -1;
+    }
+    /* What does not fit was refused when the URI was read. */
+    memcpy(address.sun_path, uri->host, strnlen(uri->host, sizeof address.sun_path - 1));
+    while (status == SKV_OK) {
+        if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+            return fd;
+        error_number = errno;
+        /* A full queue of the server shows as EAGAIN, and nothing tells when there is room. */
+        if (error_number != EAGAIN && error_number != EINTR) {
+            fail_connect(reply, uri, error_number);
+            break;
+        }
+        status = skv_wait_pause(wait, 5 * SKV_NS_PER_MS);
+    }
+    if (status != SKV_OK)
+        skv_fail_wait(reply, status, uri, "connecting");
+    close(fd);
+    return -1;
+}
+
+int skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+{
+    struct addrinfo *addresses;
+    int fd;
+
+    if (uri->scheme == SKV_LDAPI)
+        return dial_unix(uri, wait, reply);
+    addresses = skv_lookup(uri, wait, reply);
+    if (!addresses)
+        return -1;
+    fd = connect_any(addresses, uri, wait, reply);
+    freeaddrinfo(addresses);
+    if (fd >= 0)
+        set_tcp_options(fd);
+    return fd;
+}

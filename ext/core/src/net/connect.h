@@ -1,0 +1,19 @@
+/* net/connect.h - from a URI to a connected socket, within a deadline that name lookup obeys too. */
+#ifndef SKV_DIAL_H
+#define SKV_DIAL_H
+
+#include "base/wait.h"
+#include "net/uri.h"
+
+/*
+ * Answers a connected socket (non-blocking, CLOEXEC; TCP with keepalive and TCP_NODELAY), which the caller closes, or
+ * -1 with the reply filled: UNAVAILABLE, DENIED (the socket of ldapi), TIMEOUT, INTERRUPTED, NOMEM. Of a host's several
+ * addresses, the next one is tried when one failed, or was silent for 250 ms; the first to answer is taken. A name is
+ * looked up in a thread of its own, which is left to itself at the deadline.
+ */
+int skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
+
+/* Fails the reply for a wait that ended with `status`. */
+int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing);
+
+#endif

@@ -1,0 +1,291 @@
+#include "net/connection.h"
+
+#include "net/bind.h"
+#include "net/connect.h"
+#include "net/handle.h"
+#include "net/tls.h"
+#include "net/transport.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/time.h>
+
+#define OID_ASSERTION "1.3.6.1.1.12"
+#define OID_PRE_READ "1.3.6.1.1.13.1"
+#define OID_PAGING "1.2.840.113556.1.4.319"
+
+struct skv_conn {
+    skv_uri uri;
+    skv_features features;
+    skv_tls_facts tls_facts;
+    skv_message_limit message_limit;
+    skv_transport *transport;
+    LDAP *ld;
+    void *owner;
+    bool tls;
+    bool usable;
+};
+
+static bool starts_with(const struct berval *value, const char *prefix)
+{
+    return value->bv_len >= strlen(prefix) && strncasecmp(value->bv_val, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_value(const struct berval *value, const char *text)
+{
+    return value->bv_len == strlen(text) && memcmp(value->bv_val, text, value->bv_len) == 0;
+}
+
+/* Whatever a server says, it is harmless where it is shown. */
+static void note_vendor(skv_features *features, int rank, const char *text, size_t len)
+{
+    if (rank <= features->vendor_rank || !len)
+        return;
+    if (len >= sizeof features->vendor)
+        len = sizeof features->vendor - 1;
+    features->vendor_rank = rank;
+    for (size_t i = 0; i < len; i++)
+        features->vendor[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    features->vendor[len] = '\0';
+}
+
+/* slapd says no more of itself than the object class of its root DSE. */
+static void note_name(skv_features *features, const char *attribute, const struct berval *value)
+{
+    if (strcasecmp(attribute, "vendorVersion") == 0)
+        note_vendor(features, 3, value->bv_val, value->bv_len);
+    else if (strcasecmp(attribute, "vendorName") == 0)
+        note_vendor(features, 2, value->bv_val, value->bv_len);
+    else if (strcasecmp(attribute, "objectClass") == 0 && is_value(value, "OpenLDAProotDSE"))
+        note_vendor(features, 1, "OpenLDAP", strlen("OpenLDAP"));
+}
+
+static void note_attribute(skv_features *features, const char *name, struct berval **values)
+{
+    bool control = strcasecmp(name, "supportedControl") == 0,
+         vendor = strcasecmp(name, "vendorName") == 0 || strcasecmp(name, "vendorVersion") == 0;
+
+    for (int i = 0; values && values[i]; i++) {
+        const struct berval *value = values[i];
+
+        features->assertion = features->assertion || (control && is_value(value, OID_ASSERTION));
+        features->pre_read = features->pre_read || (control && is_value(value, OID_PRE_READ));
+        features->paging = features->paging || (control && is_value(value, OID_PAGING));
+        features->is_389ds =
+            features->is_389ds || (vendor && (starts_with(value, "389 ") || starts_with(value, "389-Directory/")));
+        note_name(features, name, value);
+    }
+}
+
+static void note_entry(skv_conn *conn, LDAPMessage *entry)
+{
+    BerElement *ber = NULL;
+
+    for (char *name = ldap_first_attribute(conn->ld, entry, &ber); name;
+         name = ldap_next_attribute(conn->ld, entry, ber)) {
+        struct berval **values = ldap_get_values_len(conn->ld, entry, name);
+
+        note_attribute(&conn->features, name, values);
+        ldap_value_free_len(values);
+        ldap_memfree(name);
+    }
+    ber_free(ber, 0);
+}
+
+/* A server that shows nothing of its root DSE has no features that we could use; only a lost connection is a failure.
+ */
+static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *failure)
+{
+    static char *attributes[] = {"supportedControl", "vendorName", "vendorVersion", "objectClass", NULL};
+    LDAPMessage *messages, *entry;
+    int id = 0, status;
+    int rc = ldap_search_ext(conn->ld, "", LDAP_SCOPE_BASE, "(objectClass=*)", attributes, 0, NULL, NULL, NULL, 0, &id);
+
+    if (!skv_answer_wait(conn->ld, rc, id, &messages)) {
+        status = skv_transport_failure(conn->transport);
+        *failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
+        skv_fail_wait(reply, status == SKV_OK ? SKV_UNAVAILABLE : status, &conn->uri, "reading its root DSE");
+        return false;
+    }
+    entry = ldap_first_entry(conn->ld, messages);
+    if (entry)
+        note_entry(conn, entry);
+    ldap_msgfree(messages);
+    return true;
+}
+
+/* From a URI to a socket and a handle on it. */
+static bool dial(skv_conn *conn, skv_wait *wait, skv_reply *reply, skv_conn_failure *failure)
+{
+    int fd = skv_dial(&conn->uri, wait, reply);
+
+    *failure = reply->status == SKV_INTERRUPTED || reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
+    if (fd < 0)
+        return false;
+    *failure = SKV_CONN_STOPPED;
+    conn->transport = skv_transport_new(fd);
+    if (!conn->transport) {
+        skv_fail_memory(reply);
+        return false;
+    }
+    skv_transport_limit(conn->transport, wait);
+    conn->ld = skv_handle_new(conn->transport, &conn->uri, wait, reply);
+    /* libldap's own initialisation may have taken the attempt's time, and not all of the call's. */
+    if (!conn->ld && reply->status == SKV_TIMEOUT)
+        *failure = SKV_CONN_UNREACHABLE;
+    return conn->ld != NULL;
+}
+
+skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_wait *wait, skv_reply *reply,
+                        skv_conn_failure *failure)
+{
+    skv_conn *conn = skv_alloc_zeroed(1, sizeof *conn);
+
+    *failure = SKV_CONN_STOPPED;
+    if (!conn) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    conn->uri = *uri;
+    conn->tls = skv_tls_is_wanted(uri, identity);
+    if (dial(conn, wait, reply, failure) &&
+        (!conn->tls || skv_tls_start(conn->ld, conn->transport, uri, identity, wait, reply, failure)) &&
+        skv_bind(conn->ld, conn->transport, uri, identity, reply, failure) && read_root_dse(conn, reply, failure)) {
+        skv_transport_limit(conn->transport, NULL);
+        if (conn->tls)
+            skv_tls_tell(conn->ld, &conn->tls_facts);
+        conn->usable = true;
+        *failure = SKV_CONN_OK;
+        return conn;
+    }
+    skv_conn_discard(conn, false);
+    return NULL;
+}
+
+static void conn_free(skv_conn *conn)
+{
+    skv_handle_free(conn->ld);
+    skv_transport_free(conn->transport);
+    skv_free(conn);
+}
+
+void skv_conn_close(skv_conn *conn)
+{
+    skv_transport_limit(conn->transport, NULL);
+    conn_free(conn);
+}
+
+void skv_conn_discard(skv_conn *conn, bool forked)
+{
+    if (forked) {
+        skv_transport_shut(conn->transport);
+        conn->usable = false;
+        return;
+    }
+    if (conn->transport)
+        skv_transport_mute(conn->transport);
+    conn_free(conn);
+}
+
+bool skv_conn_is_alive(const skv_conn *conn)
+{
+    return conn->usable && skv_transport_is_alive(conn->transport, conn->tls);
+}
+
+bool skv_conn_is_usable(const skv_conn *conn)
+{
+    return conn->usable && skv_transport_failure(conn->transport) == SKV_OK;
+}
+
+const skv_uri *skv_conn_uri(const skv_conn *conn)
+{
+    return &conn->uri;
+}
+
+const skv_features *skv_conn_features(const skv_conn *conn)
+{
+    return &conn->features;
+}
+
+const skv_tls_facts *skv_conn_tls(const skv_conn *conn)
+{
+    return &conn->tls_facts;
+}
+
+skv_message_limit *skv_conn_message_limit(skv_conn *conn)
+{
+    return &conn->message_limit;
+}
+
+void skv_conn_set_owner(skv_conn *conn, void *owner)
+{
+    conn->owner = owner;
+}
+
+void *skv_conn_owner(const skv_conn *conn)
+{
+    return conn->owner;
+}
+
+LDAP *skv_conn_handle(skv_conn *conn)
+{
+    return conn->ld;
+}
+
+void skv_conn_begin(skv_conn *conn, skv_wait *wait)
+{
+    skv_transport_limit(conn->transport, wait);
+}
+
+int skv_conn_send_error(skv_conn *conn, int code)
+{
+    int status = skv_transport_failure(conn->transport);
+
+    if (status != SKV_OK || code == LDAP_SERVER_DOWN)
+        conn->usable = false;
+    switch (status) {
+    case SKV_OK:
+        return code;
+    case SKV_TIMEOUT:
+        return LDAP_TIMEOUT;
+    case SKV_INTERRUPTED:
+        return LDAP_USER_CANCELLED;
+    case SKV_NOMEM:
+        return LDAP_NO_MEMORY;
+    default:
+        return LDAP_SERVER_DOWN;
+    }
+}
+
+void skv_conn_spoil(skv_conn *conn)
+{
+    conn->usable = false;
+}
+
+int skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
+{
+    /* libldap does not wait by itself: 0 means that a message was read, but not all that was asked for. */
+    struct timeval at_once = {0};
+    int rc, code = LDAP_SERVER_DOWN;
+
+    *message = NULL;
+    skv_transport_set_resumable(conn->transport, true);
+    do
+        rc = ldap_result(conn->ld, message_id, all, &at_once, message);
+    while (rc == 0 && !skv_transport_is_interrupted(conn->transport));
+    skv_transport_set_resumable(conn->transport, false);
+    if (rc > 0)
+        return LDAP_SUCCESS;
+    ldap_msgfree(*message);
+    *message = NULL;
+    if (rc == 0)
+        return LDAP_USER_CANCELLED;
+    conn->usable = false;
+    ldap_get_option(conn->ld, LDAP_OPT_RESULT_CODE, &code);
+    return skv_conn_send_error(conn, code == LDAP_SUCCESS ? LDAP_LOCAL_ERROR : code);
+}
+
+bool skv_conn_has_sent(const skv_conn *conn)
+{
+    return skv_transport_has_sent(conn->transport);
+}

@@ -1,0 +1,366 @@
+/* Borrowing and giving back: idle connections, places for new ones, and the queue of those who wait. */
+#include "net/pool_failover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* The most idle connections that one call closes because they have been idle for too long. */
+#define REAP_MAX 4
+
+/* ---- Slots: all under the lock ---------------------------------------------------------------------------------- */
+
+static void push_idle(skv_pool *pool, skv_slot *slot)
+{
+    skv_server *server = &pool->server[slot->server];
+
+    slot->idle_since = skv_now_ns();
+    slot->idle_prev = NULL;
+    slot->idle_next = server->idle_first;
+    if (server->idle_first)
+        server->idle_first->idle_prev = slot;
+    else
+        server->idle_last = slot;
+    server->idle_first = slot;
+    server->idle++;
+}
+
+static void take_idle(skv_pool *pool, skv_slot *slot)
+{
+    skv_server *server = &pool->server[slot->server];
+
+    if (slot->idle_prev)
+        slot->idle_prev->idle_next = slot->idle_next;
+    else
+        server->idle_first = slot->idle_next;
+    if (slot->idle_next)
+        slot->idle_next->idle_prev = slot->idle_prev;
+    else
+        server->idle_last = slot->idle_prev;
+    server->idle--;
+}
+
+skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot)
+{
+    skv_conn *conn = slot->conn;
+
+    if (slot->prev)
+        slot->prev->next = slot->next;
+    else
+        pool->slots = slot->next;
+    if (slot->next)
+        slot->next->prev = slot->prev;
+    pool->server[slot->server].open--;
+    skv_free(slot);
+    return conn;
+}
+
+/* Hands an idle connection, or a place (NULL), to who has waited longest. False when nobody waits. */
+static bool grant(skv_pool *pool, skv_slot *slot)
+{
+    skv_waiter *waiter = pool->waiter_first;
+    uint64_t one = 1;
+
+    if (!waiter)
+        return false;
+    pool->waiter_first = waiter->next;
+    if (!pool->waiter_first)
+        pool->waiter_last = NULL;
+    waiter->slot = slot;
+    waiter->granted = true;
+    /* Under the lock: the waiter's descriptor is there until it has seen that it was granted something. */
+    while (write(waiter->event, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+    return true;
+}
+
+static void release_place(skv_pool *pool)
+{
+    if (!grant(pool, NULL))
+        pool->places--;
+}
+
+/* A connection that somebody may use at once. */
+static void release_slot(skv_pool *pool, skv_slot *slot)
+{
+    if (!grant(pool, slot))
+        push_idle(pool, slot);
+}
+
+/* ---- Borrowing -------------------------------------------------------------------------------------------------- */
+
+/* Takes out what has been idle for too long, to be closed without the lock. */
+static int reap(skv_borrow *borrow, skv_conn **out)
+{
+    skv_pool *pool = borrow->pool;
+    int64_t since = skv_now_ns() - skv_ms_to_ns(borrow->limits->idle_timeout_ms);
+    int count = 0;
+
+    for (int i = 0; i < pool->servers; i++)
+        while (count < REAP_MAX && pool->server[i].idle_last && pool->server[i].idle_last->idle_since < since) {
+            skv_slot *slot = pool->server[i].idle_last;
+
+            take_idle(pool, slot);
+            out[count++] = skv_slot_remove(pool, slot);
+            release_place(pool);
+        }
+    return count;
+}
+
+/* Takes an idle connection or a place; false when there is neither, or others were first. */
+static bool take(skv_borrow *borrow, skv_slot **slot)
+{
+    skv_pool *pool = borrow->pool;
+
+    *slot = NULL;
+    if (pool->waiter_first)
+        return false;
+    for (int i = 0; i < pool->servers && !*slot; i++)
+        *slot = pool->server[i].idle_first;
+    if (*slot) {
+        take_idle(pool, *slot);
+        borrow->expired = skv_now_ns() >= (*slot)->expires;
+        return true;
+    }
+    if (pool->places >= pool->size)
+        return false;
+    pool->places++;
+    return true;
+}
+
+/* Under the lock. */
+static void enqueue(skv_pool *pool, skv_waiter *waiter)
+{
+    if (pool->waiter_last)
+        pool->waiter_last->next = waiter;
+    else
+        pool->waiter_first = waiter;
+    pool->waiter_last = waiter;
+    pool->waits++;
+}
+
+static void dequeue(skv_pool *pool, const skv_waiter *waiter)
+{
+    skv_waiter *before = NULL;
+
+    for (skv_waiter *w = pool->waiter_first; w && w != waiter; w = w->next)
+        before = w;
+    if (before)
+        before->next = waiter->next;
+    else
+        pool->waiter_first = waiter->next;
+    if (pool->waiter_last == waiter)
+        pool->waiter_last = before;
+}
+
+static void fail_exhausted(skv_borrow *borrow, int status)
+{
+    skv_pool *pool = borrow->pool;
+    int size;
+
+    pthread_mutex_lock(&pool->lock);
+    size = pool->size;
+    pthread_mutex_unlock(&pool->lock);
+    if (status == SKV_TIMEOUT)
+        skv_fail(borrow->reply, status,
+                 "%s: all %d connections were in use for the whole time of waiting: raise 'pool_size' or "
+                 "'pool_timeout_seconds'",
+                 pool->server[0].uri.text, size);
+    else if (status == SKV_INTERRUPTED)
+        skv_fail(borrow->reply, status, "%s: interrupted while waiting for a connection", pool->server[0].uri.text);
+    else
+        skv_fail_memory(borrow->reply);
+}
+
+/* Waits in the queue; what was granted is in waiter. */
+static int stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
+{
+    skv_pool *pool = borrow->pool;
+    struct pollfd event = {.fd = waiter->event, .events = POLLIN};
+    int64_t began = skv_now_ns();
+    int status = skv_wait_poll(borrow->wait, &event, 1, skv_deadline_in(skv_ms_to_ns(borrow->limits->pool_timeout_ms)));
+
+    pthread_mutex_lock(&pool->lock);
+    pool->wait_ns += skv_now_ns() - began;
+    if (borrow->generation != pool->generation) {
+        /* The queue is the parent's. */
+        waiter->granted = false;
+        status = status == SKV_OK ? SKV_INTERRUPTED : status;
+    } else if (!waiter->granted) {
+        dequeue(pool, waiter);
+        pool->wait_timeouts += status == SKV_TIMEOUT;
+    } else if (status == SKV_INTERRUPTED) {
+        if (waiter->slot)
+            release_slot(pool, waiter->slot);
+        else
+            release_place(pool);
+    } else {
+        status = SKV_OK;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return status;
+}
+
+/* A connection that was idle, or (NULL) a place for a new one. False with the reply filled. */
+static bool wait_for_turn(skv_borrow *borrow, skv_slot **slot)
+{
+    skv_pool *pool = borrow->pool;
+    skv_waiter waiter = {.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    int status = SKV_OK;
+    bool taken;
+
+    if (waiter.event < 0) {
+        skv_fail_errno(borrow->reply, errno, "%s: cannot wait for a connection", pool->server[0].uri.text);
+        return false;
+    }
+    pthread_mutex_lock(&pool->lock);
+    taken = take(borrow, slot);
+    if (!taken)
+        enqueue(pool, &waiter);
+    pthread_mutex_unlock(&pool->lock);
+    if (!taken) {
+        status = stand_in_line(borrow, &waiter);
+        *slot = waiter.slot;
+    }
+    close(waiter.event);
+    if (status != SKV_OK)
+        fail_exhausted(borrow, status);
+    return status == SKV_OK;
+}
+
+static bool acquire(skv_borrow *borrow, skv_slot **slot)
+{
+    skv_pool *pool = borrow->pool;
+    skv_conn *stale[REAP_MAX];
+    bool taken;
+    int count;
+
+    borrow->expired = false;
+    pthread_mutex_lock(&pool->lock);
+    borrow->generation = pool->generation;
+    if (borrow->limits->size > pool->size)
+        pool->size = borrow->limits->size;
+    while (pool->places < pool->size && grant(pool, NULL))
+        pool->places++;
+    count = reap(borrow, stale);
+    taken = take(borrow, slot);
+    pthread_mutex_unlock(&pool->lock);
+    while (count > 0)
+        skv_conn_close(stale[--count]);
+    return taken || wait_for_turn(borrow, slot);
+}
+
+/* Gives up a place, and what is in it. */
+static void drop(skv_borrow *borrow, skv_slot *slot, bool alive)
+{
+    skv_pool *pool = borrow->pool;
+    skv_conn *conn = NULL;
+
+    pthread_mutex_lock(&pool->lock);
+    if (borrow->generation == pool->generation) {
+        if (slot)
+            conn = skv_slot_remove(pool, slot);
+        release_place(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (conn && alive)
+        skv_conn_close(conn);
+    else if (conn)
+        skv_conn_discard(conn, false);
+}
+
+/* Makes a connection that was idle fit for use; NULL, and its place given up, if it is not, or the call was
+ * interrupted. */
+static skv_slot *revive(skv_borrow *borrow, skv_slot *slot)
+{
+    bool alive = skv_conn_is_alive(slot->conn);
+
+    if (!alive || borrow->expired) {
+        drop(borrow, slot, alive);
+        return NULL;
+    }
+    if (slot->server > 0)
+        slot = skv_pool_improve(borrow, slot);
+    if (borrow->reply->status == SKV_OK)
+        return slot;
+    skv_pool_return(borrow->pool, slot->conn);
+    return NULL;
+}
+
+skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply)
+{
+    skv_borrow borrow = {.pool = pool, .limits = limits, .wait = wait, .reply = reply};
+    skv_slot *slot;
+
+    while (acquire(&borrow, &slot)) {
+        if (slot) {
+            slot = revive(&borrow, slot);
+            if (slot)
+                return slot->conn;
+            if (reply->status != SKV_OK)
+                return NULL;
+            continue;
+        }
+        slot = skv_pool_open(&borrow);
+        if (slot)
+            return slot->conn;
+        drop(&borrow, NULL, false);
+        return NULL;
+    }
+    return NULL;
+}
+
+/* ---- Giving back ------------------------------------------------------------------------------------------------ */
+
+void skv_pool_return(skv_pool *pool, skv_conn *conn)
+{
+    skv_slot *slot = skv_conn_owner(conn);
+    bool usable = skv_conn_is_usable(conn), keep;
+
+    skv_conn_begin(conn, NULL);
+    pthread_mutex_lock(&pool->lock);
+    if (slot->generation != pool->generation) {
+        /* Borrowed before a fork: the parent's. */
+        pthread_mutex_unlock(&pool->lock);
+        return;
+    }
+    keep = usable && skv_now_ns() < slot->expires;
+    if (keep) {
+        release_slot(pool, slot);
+    } else {
+        skv_slot_remove(pool, slot);
+        release_place(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (!keep && usable)
+        skv_conn_close(conn);
+    else if (!keep)
+        skv_conn_discard(conn, false);
+}
+
+void skv_pool_blame(skv_pool *pool, const skv_conn *conn)
+{
+    const skv_slot *slot = skv_conn_owner(conn);
+    skv_server *server = &pool->server[slot->server];
+
+    pthread_mutex_lock(&pool->lock);
+    server->blames++;
+    skv_server_mark_down(pool, server, "was lost or unavailable");
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void skv_pool_suspect(skv_pool *pool, const skv_conn *conn)
+{
+    const skv_slot *slot = skv_conn_owner(conn);
+    skv_server *server = &pool->server[slot->server];
+
+    pthread_mutex_lock(&pool->lock);
+    server->timeouts++;
+    for (skv_slot *other = pool->slots; other; other = other->next)
+        if (other->server == slot->server)
+            other->expires = 0;
+    skv_server_mark_down(pool, server, "did not answer in time");
+    pthread_mutex_unlock(&pool->lock);
+}

@@ -1,0 +1,81 @@
+/*
+ * net/pool.h - connections that outlive calls, stores and catalogs. One registry of pools per loaded core is its only
+ * mutable global: locked, inspectable. No network I/O happens under its locks, and no thread runs in the background:
+ * reaping and probing happen at checkout.
+ */
+#ifndef SKV_POOL_H
+#define SKV_POOL_H
+
+#include "net/connection.h"
+
+typedef struct skv_pool skv_pool;
+
+/* Limits of a call that needs a connection. The largest pool_size that anybody asked for wins; times are each call's
+ * own. */
+typedef struct skv_pool_limits {
+    int size;
+    int64_t connect_timeout_ms, pool_timeout_ms, idle_timeout_ms;
+} skv_pool_limits;
+
+/* The pool for these servers as this identity (both are copied); made by the first who asks. It lives as long as the
+ * process. NULL, with the reply filled, when out of memory. Thread-safe. */
+skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_reply *reply);
+
+/*
+ * Borrows a bound connection: an idle one, else a new one while there are fewer than limits->size, else the first that
+ * is given back, in the order of asking. Give back with skv_pool_return(). Thread-safe.
+ *
+ * Servers are tried in order. An attempt gets the connect timeout, or its share of the call's remaining time if that is
+ * less: a silent first server leaves time for the others. A server that failed is in quarantine for 0.2 s, doubling to
+ * 30 s; then one call at a time probes it. A call returns to the first server when that is back.
+ *
+ * A refused bind counts against the server that refused: its quarantine is 10 s, doubling to 60 s, and ends when the
+ * password file changes. A server that has accepted the same file goes on serving, and one that comes back with another
+ * password is asked once a quarantine. Until a server has accepted the file, one refusal holds for the whole pool, and
+ * the next attempt is at another server: the servers of a directory usually share their count of failed binds, and to
+ * ask each of them would lock the account sooner.
+ *
+ * NULL on failure, with the reply, which must hold none before, filled: of several servers, it says what was wrong with
+ * each; the message is never empty.
+ *   SKV_UNAVAILABLE    no server can be reached: another attempt may do better
+ *   SKV_DENIED         the password is refused, or no server's certificate can be verified
+ *   SKV_INVALID        a file of ours is missing, or not what it should be
+ *   SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM
+ */
+skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply);
+
+/* What kind of operation a connection was borrowed for, for the statistics. */
+typedef enum skv_op {
+    SKV_OP_GET,
+    SKV_OP_EXISTS,
+    SKV_OP_PUT,
+    SKV_OP_DELETE,
+    SKV_OP_DELETETREE,
+    SKV_OP_LIST,
+    SKV_OP_ENTRY_READ,
+    SKV_OP_ENTRY_ADD,
+    SKV_OP_ENTRY_EXTEND,
+    SKV_OP_COUNT
+} skv_op;
+
+/* Why an operation is tried again, for the statistics. */
+typedef enum skv_retry { SKV_RETRY_BUSY, SKV_RETRY_UNAVAILABLE, SKV_RETRY_LOST, SKV_RETRY_COUNT } skv_retry;
+
+/* Gives a connection back; one that is not usable is discarded, and its place is free again. */
+void skv_pool_return(skv_pool *pool, skv_conn *conn);
+
+/* Marks the connection's server as down (52, lost connection), unless it is the only one that is up. */
+void skv_pool_blame(skv_pool *pool, const skv_conn *conn);
+
+/* The same for a server that did not answer in time. The pool closes its other connections instead of lending them. */
+void skv_pool_suspect(skv_pool *pool, const skv_conn *conn);
+
+void skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
+void skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);
+
+/* Writes all pools as JSON into the reply's data:
+ * {"pools":[{"identity":...,"servers":[{"uri":...,"open":1,"idle":1,"in_use":0,...}]}]}. Never a password. Called by
+ * skv_stats(). Thread-safe. */
+int skv_pool_stats(skv_reply *reply);
+
+#endif

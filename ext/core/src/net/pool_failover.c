@@ -1,0 +1,283 @@
+#include "net/pool_failover.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MS SKV_NS_PER_MS
+#define S (1000 * MS)
+
+/* The quarantine of a server that is down. Without another server a long one gains nothing. */
+#define DOWN_MIN_NS (200 * MS)
+#define DOWN_MAX_NS (30 * S)
+#define DOWN_ALONE_NS (2 * S)
+
+/* The quarantine of a server that refused the credentials, lest the account be locked. */
+#define REFUSING_MIN_NS (10 * S)
+#define REFUSING_MAX_NS (60 * S)
+
+/* How long a call waits for the end of a quarantine, or of another call's probe. */
+#define PATIENCE_NS (500 * MS)
+
+/* How often a call looks whether another call's attempt has ended. */
+#define LOOK_NS (2 * MS)
+
+/* The most that a probe takes while another server is up. */
+#define PROBE_NS (1 * S)
+
+/* ---- The password file ------------------------------------------------------------------------------------------ */
+
+skv_stamp skv_pool_stamp(const skv_pool *pool)
+{
+    struct stat file;
+
+    if (!pool->identity.password_file[0] || stat(pool->identity.password_file, &file) < 0)
+        return (skv_stamp){{0}};
+    return (skv_stamp){{(int64_t)file.st_dev, (int64_t)file.st_ino, file.st_size, file.st_mtim.tv_sec,
+                        file.st_mtim.tv_nsec, file.st_ctim.tv_sec, file.st_ctim.tv_nsec}};
+}
+
+static bool same_stamp(const skv_stamp *a, const skv_stamp *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* Whether a server has accepted the password file as it is now, and none of its later binds was refused. */
+static bool is_accepted(const skv_pool *pool, const skv_stamp *stamp)
+{
+    for (int i = 0; i < pool->servers; i++)
+        if (pool->server[i].has_accepted && same_stamp(&pool->server[i].accepted, stamp))
+            return true;
+    return false;
+}
+
+static bool has_refused(const skv_server *server, const skv_stamp *stamp)
+{
+    return server->health == SKV_SERVER_REFUSING && same_stamp(&server->refused, stamp);
+}
+
+/* Whether the pool leaves the password alone for now: a server has refused it, and none has accepted it. */
+static bool is_barred(const skv_pool *pool, const skv_stamp *stamp, int64_t now)
+{
+    for (int i = 0; i < pool->servers; i++)
+        if (has_refused(&pool->server[i], stamp) && now < pool->server[i].quarantine_until)
+            return !is_accepted(pool, stamp);
+    return false;
+}
+
+/* ---- Quarantine ------------------------------------------------------------------------------------------------- */
+
+static bool another_is_up(const skv_pool *pool, int but)
+{
+    for (int i = 0; i < pool->servers; i++)
+        if (i != but && pool->server[i].health == SKV_SERVER_UP)
+            return true;
+    return false;
+}
+
+int64_t skv_server_quarantine_end(const skv_pool *pool, int index, const skv_stamp *stamp, int64_t now)
+{
+    const skv_server *server = &pool->server[index];
+    int64_t until = server->quarantine_until;
+
+    if (server->health == SKV_SERVER_UP || (server->health == SKV_SERVER_REFUSING && !has_refused(server, stamp)))
+        return 0;
+    if (server->health == SKV_SERVER_DOWN && until > server->quarantine_from + DOWN_ALONE_NS &&
+        !another_is_up(pool, index))
+        until = server->quarantine_from + DOWN_ALONE_NS;
+    return until > now ? until : 0;
+}
+
+/* The next back-off: twice the longest that any server has for the same reason. */
+static int64_t next_backoff(const skv_pool *pool, const skv_server *server, skv_health health, const skv_stamp *stamp)
+{
+    int64_t min = health == SKV_SERVER_DOWN ? DOWN_MIN_NS : REFUSING_MIN_NS;
+    int64_t max = health == SKV_SERVER_DOWN ? DOWN_MAX_NS : REFUSING_MAX_NS, last = 0;
+
+    if (health == SKV_SERVER_DOWN)
+        last = server->health == health ? server->backoff_ns : 0;
+    for (int i = 0; i < pool->servers && health == SKV_SERVER_REFUSING; i++)
+        if (has_refused(&pool->server[i], stamp) && pool->server[i].backoff_ns > last)
+            last = pool->server[i].backoff_ns;
+    if (!last)
+        return min;
+    return last < max / 2 ? 2 * last : max;
+}
+
+/* Starts a quarantine. Of several attempts that fail at the same time, the first one counts. */
+static void quarantine(skv_pool *pool, skv_server *server, skv_health health, const skv_stamp *stamp, int status,
+                       const char *why)
+{
+    int64_t now = skv_now_ns(), jitter;
+
+    if (server->health >= health && skv_server_quarantine_end(pool, (int)(server - pool->server), stamp, now))
+        return;
+    server->why_status = status;
+    snprintf(server->why, sizeof server->why, "%s", why);
+    server->backoff_ns = next_backoff(pool, server, health, stamp);
+    server->health = health;
+    if (health == SKV_SERVER_REFUSING)
+        server->refused = *stamp;
+    jitter = server->backoff_ns / 100 * (int64_t)skv_pool_random(pool, 25);
+    server->quarantine_from = now;
+    /* 60 s is the promise to those who wait for a corrected password. */
+    server->quarantine_until = now + server->backoff_ns + (health == SKV_SERVER_DOWN ? jitter : -jitter);
+}
+
+void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what)
+{
+    char why[SKV_URI_MAX + 64];
+    bool alone = true;
+
+    for (int i = 0; i < pool->servers; i++)
+        alone = alone && (&pool->server[i] == server || pool->server[i].health != SKV_SERVER_UP);
+    if (alone)
+        return;
+    snprintf(why, sizeof why, "%s: the server %s a moment ago", server->uri.text, what);
+    quarantine(pool, server, SKV_SERVER_DOWN, &server->refused, SKV_UNAVAILABLE, why);
+}
+
+/* ---- Choosing --------------------------------------------------------------------------------------------------- */
+
+/* Whether the search may try the server now. */
+static bool is_candidate(const skv_pool *pool, const skv_search *search, int index, int64_t now)
+{
+    const skv_server *server = &pool->server[index];
+
+    return !search->tried[index] && !server->probing && !skv_server_quarantine_end(pool, index, &search->stamp, now);
+}
+
+/* The first candidate, -1 for none. While no server has accepted the password, one that has refused it comes last. */
+static int first_candidate(const skv_pool *pool, const skv_search *search, bool accepted, int64_t now)
+{
+    int last = -1;
+
+    for (int i = 0; i < search->end; i++) {
+        if (!is_candidate(pool, search, i, now))
+            continue;
+        if (accepted || !has_refused(&pool->server[i], &search->stamp))
+            return i;
+        last = last < 0 ? i : last;
+    }
+    return last;
+}
+
+/* How long an attempt may take. The connection that a call holds already counts as another server to turn to. */
+static int64_t attempt_limit(const skv_pool *pool, const skv_search *search, int index, int64_t left_ns, int64_t now)
+{
+    bool probes = pool->server[index].health != SKV_SERVER_UP;
+    int64_t parts = search->improves ? 2 : 1, most;
+
+    for (int i = 0; i < search->end && !search->improves; i++)
+        parts += i != index && is_candidate(pool, search, i, now);
+    most = left_ns / parts;
+    if (most < SKV_ATTEMPT_MIN_NS)
+        most = SKV_ATTEMPT_MIN_NS;
+    if (most > PROBE_NS && (search->improves || (probes && another_is_up(pool, index))))
+        most = PROBE_NS;
+    return most < left_ns ? most : left_ns;
+}
+
+/* Without a candidate: waits for the end of a quarantine or of a probe, if the call has time, and nothing to report. */
+static skv_step wait_or_give_up(const skv_pool *pool, skv_search *search, int64_t now, skv_turn *turn)
+{
+    int64_t soonest = INT64_MAX;
+
+    for (int i = 0; i < search->end; i++) {
+        int64_t end = pool->server[i].probing ? now + LOOK_NS : skv_server_quarantine_end(pool, i, &search->stamp, now);
+
+        soonest = end < soonest ? end : soonest;
+    }
+    if (!search->patience_ends)
+        search->patience_ends = now + PATIENCE_NS;
+    turn->until = soonest;
+    return search->has_tried || search->improves || soonest > search->patience_ends ? SKV_STEP_GIVE_UP : SKV_STEP_WAIT;
+}
+
+skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, skv_turn *turn)
+{
+    int64_t now = skv_now_ns();
+    bool accepted = is_accepted(pool, &search->stamp);
+    int index = first_candidate(pool, search, accepted, now);
+
+    *turn = (skv_turn){.index = index};
+    if (is_barred(pool, &search->stamp, now))
+        return SKV_STEP_GIVE_UP;
+    if (index < 0)
+        return wait_or_give_up(pool, search, now, turn);
+    if (!accepted && pool->proving) {
+        turn->until = now + LOOK_NS;
+        return search->improves ? SKV_STEP_GIVE_UP : SKV_STEP_WAIT;
+    }
+    turn->most_ns = attempt_limit(pool, search, index, left_ns, now);
+    if (search->improves && turn->most_ns < SKV_ATTEMPT_MIN_NS)
+        return SKV_STEP_GIVE_UP;
+    turn->probes = pool->server[index].health != SKV_SERVER_UP;
+    turn->proves = !accepted;
+    pool->server[index].probing |= turn->probes;
+    pool->proving |= turn->proves;
+    return SKV_STEP_ATTEMPT;
+}
+
+bool skv_server_may_improve(const skv_pool *pool, int end)
+{
+    int64_t now = skv_now_ns();
+
+    for (int i = 0; i < end; i++) {
+        const skv_server *server = &pool->server[i];
+
+        if (!server->probing && (server->health != SKV_SERVER_DOWN || now >= server->quarantine_until))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Outcomes --------------------------------------------------------------------------------------------------- */
+
+/* Whether a server that did not answer in time is down. A call with next to no time left tells nothing; and the only
+ * server gets more time than one that others can stand in for: its quarantine would fail calls that have more. */
+static bool is_telling(const skv_pool *pool, const skv_turn *turn)
+{
+    return turn->most_ns >= (another_is_up(pool, turn->index) ? SKV_ATTEMPT_MIN_NS : PROBE_NS);
+}
+
+void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *turn, skv_outcome outcome,
+                     const skv_reply *reply)
+{
+    skv_server *server = &pool->server[turn->index];
+    bool has_file = pool->identity.password_file[0] != '\0';
+    int status = reply->status == SKV_TIMEOUT ? SKV_UNAVAILABLE : reply->status;
+
+    if (turn->probes)
+        server->probing = false;
+    if (turn->proves)
+        pool->proving = false;
+    server->connects++;
+    server->failures += outcome != SKV_ATTEMPT_CONNECTED;
+    switch (outcome) {
+    case SKV_ATTEMPT_CONNECTED:
+        server->binds++;
+        server->health = SKV_SERVER_UP;
+        server->quarantine_until = server->backoff_ns = 0;
+        server->has_accepted = true;
+        server->accepted = search->stamp;
+        break;
+    case SKV_ATTEMPT_REFUSED:
+        server->has_accepted = false;
+        /* Without a password there is no account to lock. */
+        quarantine(pool, server, has_file ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp, status,
+                   reply->message);
+        break;
+    case SKV_ATTEMPT_LATE:
+        if (is_telling(pool, turn))
+            quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
+        break;
+    case SKV_ATTEMPT_UNREACHABLE:
+        quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
+        break;
+    case SKV_ATTEMPT_MISCONFIGURED:
+    case SKV_ATTEMPT_INTERRUPTED:
+    case SKV_ATTEMPT_NO_MEMORY:
+        break;
+    }
+}

@@ -1,0 +1,79 @@
+/*
+ * net/pool_failover.h - which server a new connection goes to. skv_server_choose() picks a server, the caller connects
+ * to it, and skv_server_note() judges the outcome. All functions but skv_pool_stamp() are called under the pool's lock,
+ * and none does network I/O.
+ *
+ *     UP --------- unreachable, late, lost --------> DOWN      quarantine of 0.2 s, doubling to 30 s
+ *     UP, DOWN --- credentials refused ------------> REFUSING  quarantine of 10 s, doubling to 60 s
+ *     any -------- connected ----------------------> UP
+ *
+ * A late attempt counts if it had 50 ms, or at the only server that is up 1 s. After its quarantine a server that is
+ * not up is probed by one call at a time; a failed probe starts the next quarantine. An interrupt, a lack of memory or
+ * a missing file of ours changes nothing.
+ */
+#ifndef SKV_POOL_FAILOVER_H
+#define SKV_POOL_FAILOVER_H
+
+#include "net/pool_state.h"
+
+/* How an attempt to connect to a server ended. */
+typedef enum skv_outcome {
+    SKV_ATTEMPT_CONNECTED,
+    SKV_ATTEMPT_REFUSED,       /* the server refused the credentials */
+    SKV_ATTEMPT_UNREACHABLE,   /* no connection, no TLS, or the server cannot serve now */
+    SKV_ATTEMPT_LATE,          /* the attempt's time ran out */
+    SKV_ATTEMPT_MISCONFIGURED, /* a file of ours is missing or wrong: says nothing about the server */
+    SKV_ATTEMPT_INTERRUPTED,   /* says nothing about the server either, nor does the next one */
+    SKV_ATTEMPT_NO_MEMORY
+} skv_outcome;
+
+/* One call's search for a server, from skv_server_choose() to skv_server_choose(). */
+typedef struct skv_search {
+    int end;                  /* servers with a lower index are candidates */
+    bool improves;            /* the call holds a connection already: it never waits, and only probes */
+    bool tried[SKV_URIS_MAX]; /* each server is tried once */
+    bool has_tried;           /* any of them */
+    int64_t patience_ends;    /* how long the call waits for the end of a quarantine; 0: it has not waited yet */
+    skv_stamp stamp;          /* of the password file before this step */
+} skv_search;
+
+typedef enum skv_step {
+    SKV_STEP_ATTEMPT, /* connect to turn->index, then call skv_server_note() */
+    SKV_STEP_WAIT,    /* until turn->until, then choose again */
+    SKV_STEP_GIVE_UP
+} skv_step;
+
+typedef struct skv_turn {
+    int index;
+    bool probes, proves; /* what skv_server_note() releases */
+    int64_t most_ns;     /* how long the attempt may take */
+    int64_t until;
+} skv_turn;
+
+/* The shortest time that says something about a server that did not answer. An attempt gets at least that much, if the
+ * call has it. */
+#define SKV_ATTEMPT_MIN_NS (50 * SKV_NS_PER_MS)
+
+/* Reads the stamp of the password file. Not under the lock: it asks a file system. */
+skv_stamp skv_pool_stamp(const skv_pool *pool);
+
+/* Decides the search's next step. `left_ns` is how much time the call has. An attempt gets an equal share of it for
+ * each server that may be tried. */
+skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, skv_turn *turn);
+
+/* Notes the outcome of an attempt: no other function judges one. The reply says why it failed. */
+void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *turn, skv_outcome outcome,
+                     const skv_reply *reply);
+
+/* Notes that a connection which had worked was lost, or an answer did not come: the server is down, unless it is the
+ * last one. */
+void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what);
+
+/* Whether a server before `end` could be tried by a call that has a connection to another one: a cheap look, before
+ * skv_pool_stamp(). */
+bool skv_server_may_improve(const skv_pool *pool, int end);
+
+/* When the server may be tried again; 0 for now. */
+int64_t skv_server_quarantine_end(const skv_pool *pool, int index, const skv_stamp *stamp, int64_t now);
+
+#endif

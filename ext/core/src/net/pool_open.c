@@ -1,0 +1,237 @@
+/* New connections: attempts, as skv_server_choose() decides, and what the reply says when all of them failed. */
+#include "net/pool_failover.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MS SKV_NS_PER_MS
+#define S (1000 * MS)
+
+/* How old a connection gets: half an hour, less up to a tenth, so that they do not all end at once. */
+#define AGE_NS (1800 * S)
+
+uint32_t skv_pool_random(skv_pool *pool, uint32_t below)
+{
+    pool->random ^= pool->random << 13;
+    pool->random ^= pool->random >> 17;
+    pool->random ^= pool->random << 5;
+    return pool->random % below;
+}
+
+/* ---- One attempt ------------------------------------------------------------------------------------------------ */
+
+static skv_outcome outcome_of(const skv_conn *conn, skv_conn_failure failure, const skv_reply *reply)
+{
+    if (conn)
+        return SKV_ATTEMPT_CONNECTED;
+    switch (failure) {
+    case SKV_CONN_REFUSED:
+        return SKV_ATTEMPT_REFUSED;
+    case SKV_CONN_REJECTED:
+        return SKV_ATTEMPT_MISCONFIGURED;
+    case SKV_CONN_STOPPED:
+        return reply->status == SKV_NOMEM ? SKV_ATTEMPT_NO_MEMORY : SKV_ATTEMPT_INTERRUPTED;
+    default:
+        return reply->status == SKV_TIMEOUT ? SKV_ATTEMPT_LATE : SKV_ATTEMPT_UNREACHABLE;
+    }
+}
+
+/* Whether the other servers would not do better. */
+static bool is_final(skv_outcome outcome)
+{
+    return outcome == SKV_ATTEMPT_MISCONFIGURED || outcome == SKV_ATTEMPT_INTERRUPTED ||
+           outcome == SKV_ATTEMPT_NO_MEMORY;
+}
+
+/* The attempt's own deadline: the turn's, the connect timeout's or the call's, which comes first. */
+static skv_wait attempt_wait(const skv_borrow *borrow, const skv_turn *turn)
+{
+    int64_t most = skv_ms_to_ns(borrow->limits->connect_timeout_ms), end;
+    skv_wait wait = *borrow->wait;
+
+    end = skv_deadline_in(turn->most_ns < most ? turn->most_ns : most);
+    if (end < wait.deadline_ns)
+        wait.deadline_ns = end;
+    return wait;
+}
+
+/* Makes the connection one of the pool's. Under the lock. */
+static void link_slot(skv_pool *pool, skv_slot *slot)
+{
+    skv_server *server = &pool->server[slot->server];
+
+    server->tls = *skv_conn_tls(slot->conn);
+    memcpy(server->vendor, skv_conn_features(slot->conn)->vendor, sizeof server->vendor);
+    server->open++;
+    slot->generation = pool->generation;
+    slot->expires = skv_now_ns() + AGE_NS - AGE_NS / 1000 * (int64_t)skv_pool_random(pool, 100);
+    slot->prev = NULL;
+    slot->next = pool->slots;
+    if (pool->slots)
+        pool->slots->prev = slot;
+    pool->slots = slot;
+}
+
+/* Connects to the turn's server and notes the outcome. NULL with the reply filled. */
+static skv_slot *attempt(skv_borrow *borrow, const skv_search *search, const skv_turn *turn, skv_outcome *outcome)
+{
+    skv_pool *pool = borrow->pool;
+    skv_conn_failure failure = SKV_CONN_STOPPED;
+    skv_wait wait = attempt_wait(borrow, turn);
+    skv_slot *slot = skv_alloc_zeroed(1, sizeof *slot);
+
+    if (slot) {
+        slot->server = turn->index;
+        slot->conn = skv_conn_open(&pool->server[turn->index].uri, &pool->identity, &wait, borrow->reply, &failure);
+    } else {
+        skv_fail_memory(borrow->reply);
+    }
+    *outcome = outcome_of(slot ? slot->conn : NULL, failure, borrow->reply);
+    pthread_mutex_lock(&pool->lock);
+    /* After a fork the turn is the parent's. */
+    if (borrow->generation == pool->generation) {
+        skv_server_note(pool, search, turn, *outcome, borrow->reply);
+        if (slot && slot->conn)
+            link_slot(pool, slot);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (slot && slot->conn) {
+        skv_conn_set_owner(slot->conn, slot);
+        return slot;
+    }
+    skv_free(slot);
+    return NULL;
+}
+
+/* ---- What the reply says ---------------------------------------------------------------------------------------- */
+
+/* What was wrong with each server. */
+typedef struct reasons {
+    int status;
+    char text[SKV_MESSAGE_MAX];
+} reasons;
+
+static void add_reason(reasons *r, const char *text, const char *more, int status)
+{
+    size_t used = strlen(r->text);
+
+    snprintf(r->text + used, sizeof r->text - used, "%s%s%s", used ? "; " : "", text, more);
+    if (!used || status == SKV_UNAVAILABLE)
+        r->status = status;
+}
+
+/* The servers in quarantine, which this call did not try. Under the lock. */
+static void add_quarantined(const skv_pool *pool, reasons *r, const skv_search *search)
+{
+    int64_t now = skv_now_ns();
+
+    for (int i = 0; i < pool->servers; i++) {
+        const skv_server *server = &pool->server[i];
+        int64_t left = skv_server_quarantine_end(pool, i, &search->stamp, now) - now;
+        char more[64] = " (being tried again at the moment)";
+
+        if (search->tried[i] || server->health == SKV_SERVER_UP)
+            continue;
+        if (left > 0 && server->health == SKV_SERVER_REFUSING)
+            snprintf(more, sizeof more, " (not tried again for %" PRId64 " s, unless the file changes)", left / S + 1);
+        else if (left > 0)
+            snprintf(more, sizeof more, " (tried again in %" PRId64 " ms)", left / MS + 1);
+        add_reason(r, server->why, more, server->why_status);
+    }
+}
+
+/* Fails the reply with the reasons; `status` is why the call waits no longer, or SKV_OK. */
+static void fail_all(skv_borrow *borrow, reasons *r, const skv_search *search, int status)
+{
+    const skv_pool *pool = borrow->pool;
+
+    pthread_mutex_lock(&borrow->pool->lock);
+    add_quarantined(pool, r, search);
+    pthread_mutex_unlock(&borrow->pool->lock);
+    if (status != SKV_OK)
+        r->status = status;
+    if (!r->text[0])
+        snprintf(r->text, sizeof r->text, "%s: %s while another call was connecting", pool->server[0].uri.text,
+                 r->status == SKV_INTERRUPTED ? "interrupted" : "timed out");
+    skv_fail(borrow->reply, r->status, "%s", r->text);
+}
+
+/* ---- All attempts ----------------------------------------------------------------------------------------------- */
+
+static skv_step choose(skv_borrow *borrow, skv_search *search, skv_turn *turn)
+{
+    skv_step step;
+
+    search->stamp = skv_pool_stamp(borrow->pool);
+    pthread_mutex_lock(&borrow->pool->lock);
+    step = skv_server_choose(borrow->pool, search, skv_wait_left(borrow->wait), turn);
+    pthread_mutex_unlock(&borrow->pool->lock);
+    return step;
+}
+
+/* Takes the turn, or waits for it; SKV_OK when the search goes on. */
+static int take_turn(skv_borrow *borrow, skv_search *search, const skv_turn *turn, reasons *r, skv_slot **slot)
+{
+    skv_outcome outcome;
+
+    *slot = attempt(borrow, search, turn, &outcome);
+    if (*slot || is_final(outcome))
+        return borrow->reply->status;
+    search->tried[turn->index] = search->has_tried = true;
+    if (borrow->reply->status == SKV_TIMEOUT && skv_wait_left(borrow->wait) > 0)
+        borrow->reply->status = SKV_UNAVAILABLE;
+    add_reason(r, borrow->reply->message, "", borrow->reply->status);
+    skv_reply_reset(borrow->reply);
+    return skv_wait_left(borrow->wait) > 0 ? SKV_OK : SKV_TIMEOUT;
+}
+
+skv_slot *skv_pool_open(skv_borrow *borrow)
+{
+    skv_search search = {.end = borrow->pool->servers};
+    reasons r = {.status = SKV_UNAVAILABLE};
+    skv_slot *slot = NULL;
+    int status = SKV_OK;
+
+    while (!slot && status == SKV_OK) {
+        skv_turn turn;
+        skv_step step = choose(borrow, &search, &turn);
+
+        if (step == SKV_STEP_GIVE_UP)
+            break;
+        if (step == SKV_STEP_WAIT)
+            status = skv_wait_pause(borrow->wait, turn.until - skv_now_ns());
+        else
+            status = take_turn(borrow, &search, &turn, &r, &slot);
+    }
+    if (!slot && borrow->reply->status == SKV_OK)
+        fail_all(borrow, &r, &search, status);
+    return slot;
+}
+
+skv_slot *skv_pool_improve(skv_borrow *borrow, skv_slot *slot)
+{
+    skv_pool *pool = borrow->pool;
+    skv_search search = {.end = slot->server, .improves = true};
+    skv_outcome outcome;
+    skv_slot *better;
+    skv_turn turn;
+    skv_conn *old;
+    bool may;
+
+    pthread_mutex_lock(&pool->lock);
+    may = skv_server_may_improve(pool, slot->server);
+    pthread_mutex_unlock(&pool->lock);
+    if (!may || choose(borrow, &search, &turn) != SKV_STEP_ATTEMPT)
+        return slot;
+    better = attempt(borrow, &search, &turn, &outcome);
+    if (!better && outcome != SKV_ATTEMPT_INTERRUPTED)
+        skv_reply_reset(borrow->reply);
+    if (!better)
+        return slot;
+    pthread_mutex_lock(&pool->lock);
+    old = skv_slot_remove(pool, slot);
+    pthread_mutex_unlock(&pool->lock);
+    skv_conn_close(old);
+    return better;
+}

@@ -1,0 +1,111 @@
+/* net/pool_state.h - what a pool consists of; for its own files. */
+#ifndef SKV_POOL_STATE_H
+#define SKV_POOL_STATE_H
+
+#include "net/pool.h"
+
+#include <pthread.h>
+
+/* Bucket n of the histogram counts operations of less than 2^n microseconds; the last one, all that took longer. */
+#define SKV_LATENCY_BUCKETS 26
+
+/* What a pool knows against a server; a later one outweighs an earlier one. */
+typedef enum skv_health {
+    SKV_SERVER_UP,
+    SKV_SERVER_DOWN,    /* it failed: not used until quarantine_until, and then probed by one call at a time */
+    SKV_SERVER_REFUSING /* it refused the password file as that was then: the same, unless the file changes */
+} skv_health;
+
+/* Identifies the content of the password file without reading it; all zero where there is no file. */
+typedef struct skv_stamp {
+    int64_t part[7];
+} skv_stamp;
+
+/* A server, its idle connections, and the outcome of attempts to connect to it. */
+typedef struct skv_server {
+    skv_uri uri;
+    struct skv_slot *idle_first, *idle_last; /* the first is the one used last */
+    skv_health health;
+    int64_t quarantine_from, quarantine_until;
+    int64_t backoff_ns; /* the length of this quarantine, before jitter; the next one is twice as long */
+    bool probing;       /* one call tries the server, though it is not up */
+    skv_stamp refused;  /* SKV_SERVER_REFUSING: the file that it refused */
+    bool has_accepted;  /* the last bind that it answered succeeded, */
+    skv_stamp accepted; /* with this file */
+    int why_status;     /* of the last failure */
+    char why[1024];
+    /* What the newest connection has learnt of it. */
+    skv_tls_facts tls;
+    char vendor[SKV_VENDOR_MAX];
+    /* Statistics. */
+    int open, idle;
+    int64_t connects, binds, failures, blames, timeouts;
+    int64_t operations[SKV_OP_COUNT], retries[SKV_RETRY_COUNT], latency[SKV_LATENCY_BUCKETS];
+} skv_server;
+
+/* A connection, and what the pool keeps with it: its owner, in connection.h's sense. */
+typedef struct skv_slot {
+    struct skv_slot *prev, *next;           /* all of the pool's */
+    struct skv_slot *idle_prev, *idle_next; /* of one server's idle ones */
+    skv_conn *conn;
+    int server;
+    unsigned generation;
+    int64_t idle_since, expires;
+} skv_slot;
+
+/* Who waits for a connection: on the stack of skv_pool_borrow(). Gets an idle connection or a place for a new one. */
+typedef struct skv_waiter {
+    struct skv_waiter *next;
+    int event; /* an eventfd */
+    bool granted;
+    skv_slot *slot; /* NULL: a place */
+} skv_waiter;
+
+struct skv_pool {
+    struct skv_pool *next;
+    skv_identity identity;
+    pthread_mutex_t lock; /* for what follows. Nothing waits under it, and there is no I/O but waking a waiter */
+    unsigned generation;  /* counts forks */
+    int size;             /* the most places */
+    int places;           /* taken: idle, in use, or about to be opened */
+    skv_slot *slots;
+    skv_waiter *waiter_first, *waiter_last;
+    uint32_t random;
+    /* Until a server has accepted the password file, one call at a time binds: a wrong password is tried once, not by
+     * each of eight threads. */
+    bool proving;
+    /* Statistics. */
+    int64_t waits, wait_timeouts, wait_ns;
+    int servers;
+    skv_server server[SKV_URIS_MAX];
+};
+
+/* One call's way to a connection. */
+typedef struct skv_borrow {
+    skv_pool *pool;
+    const skv_pool_limits *limits;
+    skv_wait *wait;
+    skv_reply *reply;
+    unsigned generation;
+    bool expired; /* the idle connection that acquire() took is too old */
+} skv_borrow;
+
+/* A number between 0 and below - 1, not for secrets. Under the lock. */
+uint32_t skv_pool_random(skv_pool *pool, uint32_t below);
+
+/* Opens a connection to the first server that can be had, into a place that the borrower holds, and keeps. NULL with
+ * the reply filled. Not under the lock. */
+skv_slot *skv_pool_open(skv_borrow *borrow);
+
+/* Tries to replace a connection by one to a server that comes before its own: the way back. Returns the better one, or
+ * the same; the reply then holds a failure only if the call was interrupted. Not under the lock. */
+skv_slot *skv_pool_improve(skv_borrow *borrow, skv_slot *slot);
+
+/* Takes the slot out of the pool and frees it; its place stays taken. Answers the connection, to be closed by the
+ * caller when the lock is released. Under the lock. */
+skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot);
+
+/* Calls `visit` for each pool, under the registry's lock and the pool's. */
+void skv_pool_each(void (*visit)(skv_pool *pool, void *context), void *context);
+
+#endif

@@ -1,0 +1,214 @@
+#include "net/tls.h"
+
+#include "net/certificate.h"
+#include "net/connect.h"
+#include "net/handle.h"
+#include "net/tls_context.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* A handshake: what skv_tls_start() was called with. */
+typedef struct handshake {
+    LDAP *ld;
+    skv_transport *transport;
+    const skv_uri *uri;
+    const skv_identity *identity;
+    skv_wait *wait;
+    skv_reply *reply;
+    skv_conn_failure failure;
+} handshake;
+
+bool skv_tls_is_wanted(const skv_uri *uri, const skv_identity *identity)
+{
+    return uri->scheme == SKV_LDAPS || (uri->scheme == SKV_LDAP && identity->starttls);
+}
+
+/* libldap's words for its last failure; "" for none. */
+typedef struct words {
+    char text[256];
+} words;
+
+static words words_of(LDAP *ld)
+{
+    char *text = NULL;
+    words w = {""};
+
+    ldap_get_option(ld, LDAP_OPT_DIAGNOSTIC_MESSAGE, &text);
+    snprintf(w.text, sizeof w.text, "%s", text ? text : "");
+    ldap_memfree(text);
+    return w;
+}
+
+/* ---- StartTLS --------------------------------------------------------------------------------------------------- */
+
+static bool fail_lost(handshake *h, const char *doing)
+{
+    int status = skv_transport_failure(h->transport);
+
+    h->failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
+    skv_fail_wait(h->reply, status == SKV_OK ? SKV_UNAVAILABLE : status, h->uri, doing);
+    return false;
+}
+
+static bool start_tls(handshake *h)
+{
+    skv_answer answer;
+    LDAPMessage *message;
+    int id = 0, rc = ldap_start_tls(h->ld, NULL, NULL, &id);
+
+    if (!skv_answer_wait(h->ld, rc, id, &message) || !skv_answer_read(h->ld, message, &answer))
+        return fail_lost(h, "asking for StartTLS");
+    if (answer.code == LDAP_SUCCESS)
+        return true;
+    h->failure = SKV_CONN_UNREACHABLE;
+    skv_fail(h->reply, answer.code == LDAP_BUSY ? SKV_UNAVAILABLE : SKV_DENIED,
+             "%s: the server refuses StartTLS (%d, %s%s%s): give it a certificate and key, or use ldaps://",
+             h->uri->text, answer.code, ldap_err2string(answer.code), answer.text[0] ? ": " : "", answer.text);
+    return false;
+}
+
+/* ---- What is wrong with a certificate --------------------------------------------------------------------------- */
+
+/*
+ * libldap says no more than that a handshake failed. So this repeats it on a connection of its own, with less verified,
+ * without the client certificate, and sends nothing else there. False when it fails all the same.
+ */
+static bool look(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
+{
+    struct berval certificate = {0, NULL};
+    handshake again = *h;
+    skv_reply *reply = skv_reply_new();
+    int fd = reply ? skv_dial(h->uri, h->wait, reply) : -1;
+    bool done = false;
+
+    again.reply = reply;
+    again.ld = NULL;
+    again.transport = fd >= 0 ? skv_transport_new(fd) : NULL;
+    if (again.transport) {
+        skv_transport_limit(again.transport, h->wait);
+        again.ld = skv_handle_new(again.transport, h->uri, h->wait, reply);
+    }
+    if (again.ld && skv_tls_configure(again.ld, h->uri, h->identity, purpose, reply))
+        done = (h->uri->scheme == SKV_LDAPS || start_tls(&again)) && ldap_install_tls(again.ld) == LDAP_SUCCESS;
+#ifdef LDAP_OPT_X_TLS_PEERCERT
+    if (done && ldap_get_option(again.ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == 0 && certificate.bv_val)
+        skv_validity_read(&certificate, validity);
+#else
+    (void)validity;
+#endif
+    ber_memfree(certificate.bv_val);
+    if (again.transport)
+        skv_transport_mute(again.transport);
+    skv_handle_free(again.ld);
+    skv_transport_free(again.transport);
+    skv_reply_free(reply);
+    return done;
+}
+
+static int fail_certificate(handshake *h, const skv_validity *validity)
+{
+    char now[15];
+    time_t seconds = time(NULL);
+    struct tm tm;
+
+    strftime(now, sizeof now, "%Y%m%d%H%M%S", gmtime_r(&seconds, &tm));
+    if (validity->to[0] && strcmp(now, validity->to) > 0)
+        return skv_fail(h->reply, SKV_DENIED, "%s: the server's certificate expired on %.4s-%.2s-%.2s: renew it",
+                        h->uri->text, validity->to, validity->to + 4, validity->to + 6);
+    if (validity->from[0] && strcmp(now, validity->from) < 0)
+        return skv_fail(h->reply, SKV_DENIED,
+                        "%s: the server's certificate is not valid before %.4s-%.2s-%.2s: check the clocks",
+                        h->uri->text, validity->from, validity->from + 4, validity->from + 6);
+    return skv_fail(
+        h->reply, SKV_DENIED,
+        "%s: the server's certificate is not signed by a CA in '%s', the file of 'tls_cacert', or that CA's "
+        "certificate has expired",
+        h->uri->text, h->identity->cacert);
+}
+
+static int fail_name(handshake *h)
+{
+    bool is_localhost = strcasecmp(h->uri->host, "localhost") == 0;
+
+    return skv_fail(h->reply, SKV_DENIED,
+                    "%s: the server's certificate is for another host name than '%s'%s: put a name of the certificate "
+                    "into 'ldap_uri', or that one into the certificate",
+                    h->uri->text, h->uri->host,
+                    is_localhost ? ", for which libldap expects this machine's own name" : "");
+}
+
+static bool fail_handshake(handshake *h)
+{
+    words said = words_of(h->ld);
+    skv_validity validity = {"", ""};
+    int status = skv_transport_failure(h->transport);
+
+    skv_transport_mute(h->transport);
+    if (status != SKV_OK)
+        return fail_lost(h, "doing the TLS handshake: check that it speaks TLS on that port");
+    h->failure = SKV_CONN_UNREACHABLE;
+    if (look(h, SKV_TLS_TO_LOOK, &validity))
+        fail_name(h);
+    else if (look(h, SKV_TLS_TO_LOOK_AT_ANY, &validity))
+        fail_certificate(h, &validity);
+    else
+        skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
+                 said.text[0] ? said.text : "no reason given");
+    return false;
+}
+
+bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity, skv_wait *wait,
+                   skv_reply *reply, skv_conn_failure *failure)
+{
+    handshake h = {ld, transport, uri, identity, wait, reply, SKV_CONN_OK};
+    bool done = skv_tls_configure(ld, uri, identity, SKV_TLS_TO_USE, reply);
+
+    if (!done)
+        h.failure = reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_REJECTED;
+    done = done && (uri->scheme == SKV_LDAPS || start_tls(&h));
+
+    if (done && ldap_install_tls(ld) != LDAP_SUCCESS)
+        done = fail_handshake(&h);
+    if (!done) {
+        skv_transport_mute(transport);
+        *failure = h.failure;
+    }
+    return done;
+}
+
+/* ---- What it came to -------------------------------------------------------------------------------------------- */
+
+#ifdef LDAP_OPT_X_TLS_PEERCERT
+static void tell_text(LDAP *ld, int option, char *out, size_t size)
+{
+    char *text = NULL;
+
+    if (ldap_get_option(ld, option, &text) == LDAP_OPT_SUCCESS && text)
+        snprintf(out, size, "%s", text);
+    ldap_memfree(text);
+}
+#endif
+
+void skv_tls_tell(LDAP *ld, skv_tls_facts *facts)
+{
+    *facts = (skv_tls_facts){.is_on = true};
+    /* libldap 2.4 has none of these. */
+#ifdef LDAP_OPT_X_TLS_PEERCERT
+    struct berval certificate = {0, NULL};
+    skv_validity validity = {"", ""};
+
+    tell_text(ld, LDAP_OPT_X_TLS_VERSION, facts->protocol, sizeof facts->protocol);
+    tell_text(ld, LDAP_OPT_X_TLS_CIPHER, facts->cipher, sizeof facts->cipher);
+    if (ldap_get_option(ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == LDAP_OPT_SUCCESS && certificate.bv_val &&
+        skv_validity_read(&certificate, &validity)) {
+        facts->certificate_ends = skv_validity_seconds(validity.to);
+        facts->is_dated = true;
+    }
+    ber_memfree(certificate.bv_val);
+#else
+    (void)ld;
+#endif
+}

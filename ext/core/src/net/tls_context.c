@@ -1,0 +1,331 @@
+#include "net/tls_context.h"
+
+#include "net/transport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openldap.h>
+#include <pthread.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Without TLS 1.0 and 1.1. libldap's PROTOCOL_MIN counts with OpenSSL only. */
+#define GNUTLS_PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
+/* What changes when a file does. */
+typedef struct stamp {
+    ino_t inode;
+    off_t size;
+    struct timespec modified;
+} stamp;
+
+/* A TLS context, and the handle that keeps it; NULL before there is one. */
+typedef struct shared {
+    LDAP *holder;
+    void *context;
+} shared;
+
+struct skv_tls_context {
+    pthread_mutex_t lock;
+    skv_transport *nowhere; /* of the holders: muted from the beginning */
+    shared made[SKV_TLS_PURPOSES];
+    stamp files[3];
+};
+
+skv_tls_context *skv_tls_context_new(void)
+{
+    skv_tls_context *context = skv_alloc_zeroed(1, sizeof *context);
+
+    if (!context)
+        return NULL;
+    context->nowhere = skv_transport_new(-1);
+    if (context->nowhere && pthread_mutex_init(&context->lock, NULL) == 0) {
+        skv_transport_mute(context->nowhere);
+        return context;
+    }
+    skv_transport_free(context->nowhere);
+    skv_free(context);
+    return NULL;
+}
+
+/* Connections keep the contexts that they use. */
+static void forget(skv_tls_context *context)
+{
+    for (int i = 0; i < SKV_TLS_PURPOSES; i++)
+        if (context->made[i].holder)
+            ldap_unbind_ext(context->made[i].holder, NULL, NULL);
+    memset(context->made, 0, sizeof context->made);
+}
+
+void skv_tls_context_free(skv_tls_context *context)
+{
+    if (!context)
+        return;
+    forget(context);
+    skv_transport_free(context->nowhere);
+    pthread_mutex_destroy(&context->lock);
+    skv_free(context);
+}
+
+void skv_tls_context_lock(skv_tls_context *context)
+{
+    pthread_mutex_lock(&context->lock);
+}
+
+void skv_tls_context_unlock(skv_tls_context *context)
+{
+    pthread_mutex_unlock(&context->lock);
+}
+
+static bool has(const char *text)
+{
+    return text[0] != '\0';
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------ */
+
+/* Whether the file is there, readable, and holds a PEM block of that kind. */
+static bool check_file(const skv_uri *uri, const char *option, const char *path, const char *kind, skv_reply *reply)
+{
+    char bytes[16384];
+    ssize_t got;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0) {
+        skv_fail_errno(reply, errno, "%s: cannot open '%s', the file of '%s'", uri->text, path, option);
+        return false;
+    }
+    got = read(fd, bytes, sizeof bytes);
+    if (got < 0)
+        skv_fail_errno(reply, errno, "%s: cannot read '%s', the file of '%s'", uri->text, path, option);
+    else if (!memmem(bytes, (size_t)got, kind, strlen(kind)))
+        skv_fail(reply, SKV_INVALID, "%s: '%s', the file of '%s', holds no %s in PEM", uri->text, path, option, kind);
+    explicit_bzero(bytes, sizeof bytes);
+    close(fd);
+    return reply->status == SKV_OK;
+}
+
+static bool check_files(const skv_uri *uri, const skv_identity *identity, skv_reply *reply)
+{
+    if (!has(identity->cacert)) {
+        skv_fail(reply, SKV_INVALID, "%s: TLS configuration incomplete: 'tls_cacert' is missing", uri->text);
+        return false;
+    }
+    if (has(identity->cert) != has(identity->key)) {
+        skv_fail(reply, SKV_INVALID, "%s: TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
+                 uri->text);
+        return false;
+    }
+    return check_file(uri, "tls_cacert", identity->cacert, "CERTIFICATE", reply) &&
+           (!has(identity->cert) || (check_file(uri, "tls_cert", identity->cert, "CERTIFICATE", reply) &&
+                                     check_file(uri, "tls_key", identity->key, "PRIVATE KEY", reply)));
+}
+
+/* False when one cannot be looked at. */
+static bool read_stamps(const skv_identity *identity, stamp stamps[3])
+{
+    const char *paths[3] = {identity->cacert, identity->cert, identity->key};
+    struct stat file;
+
+    memset(stamps, 0, 3 * sizeof *stamps);
+    for (int i = 0; i < 3; i++) {
+        if (!has(paths[i]))
+            continue;
+        if (stat(paths[i], &file) < 0)
+            return false;
+        stamps[i].inode = file.st_ino;
+        stamps[i].size = file.st_size;
+        stamps[i].modified = file.st_mtim;
+    }
+    return true;
+}
+
+/* ---- Settings --------------------------------------------------------------------------------------------------- */
+
+static bool uses_gnutls(void)
+{
+    char *package = NULL;
+    bool gnutls;
+
+    ldap_get_option(NULL, LDAP_OPT_X_TLS_PACKAGE, &package);
+    gnutls = package && strcasecmp(package, "GnuTLS") == 0;
+    ldap_memfree(package);
+    return gnutls;
+}
+
+/* What is a number in libldap is inherited by each handle from ldap.conf, ldaprc and LDAPTLS_*. */
+static bool set_numbers(LDAP *ld, int require)
+{
+    static const int never = LDAP_OPT_X_TLS_NEVER, minimum = LDAP_OPT_X_TLS_PROTOCOL_TLS1_2;
+    static const int crl = LDAP_OPT_X_TLS_CRL_NONE;
+#ifdef LDAP_OPT_X_TLS_REQUIRE_SAN
+    /* Alternative names that do not match are refused, whatever the common name is. libldap 2.4 has no such option. */
+    static const int san = LDAP_OPT_X_TLS_TRY;
+
+    if (ldap_set_option(ld, LDAP_OPT_X_TLS_REQUIRE_SAN, &san) != 0)
+        return false;
+#endif
+#ifdef LDAP_OPT_X_TLS_PROTOCOL_MAX
+    static const int any = 0;
+
+    if (ldap_set_option(ld, LDAP_OPT_X_TLS_PROTOCOL_MAX, &any) != 0)
+        return false;
+#endif
+#ifdef LDAP_OPT_X_TLS_PEERKEY_HASH
+    if (ldap_set_option(ld, LDAP_OPT_X_TLS_PEERKEY_HASH, NULL) != 0)
+        return false;
+#endif
+    /* Known with OpenSSL only. */
+    ldap_set_option(ld, LDAP_OPT_X_TLS_CRLCHECK, &crl);
+    return ldap_set_option(ld, LDAP_OPT_X_TLS, &never) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_REQUIRE_CERT, &require) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_PROTOCOL_MIN, &minimum) == 0;
+}
+
+/* Settings and files, and last of all the context, for which alone they count. */
+static bool make_context(LDAP *ld, const skv_identity *identity, int require, bool with_key)
+{
+    static const int client = 0;
+    const char *priority = uses_gnutls() ? GNUTLS_PRIORITY : NULL;
+    const char *cert = with_key && has(identity->cert) ? identity->cert : NULL;
+    const char *key = with_key && has(identity->key) ? identity->key : NULL;
+
+    return set_numbers(ld, require) && ldap_set_option(ld, LDAP_OPT_X_TLS_CIPHER_SUITE, priority) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_CACERTDIR, NULL) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_CRLFILE, NULL) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_CACERTFILE, identity->cacert) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_CERTFILE, cert) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_KEYFILE, key) == 0 &&
+           ldap_set_option(ld, LDAP_OPT_X_TLS_NEWCTX, &client) == 0;
+}
+
+/* The first context of a process initialises the TLS library, which is not safe in several threads at once. */
+static void initialise(void)
+{
+    static const int client = 0;
+    LDAP *ld = NULL;
+
+    if (ldap_initialize(&ld, NULL) != LDAP_SUCCESS)
+        return;
+    ldap_set_option(ld, LDAP_OPT_X_TLS_NEWCTX, &client);
+    ldap_unbind_ext(ld, NULL, NULL);
+}
+
+static bool make_verifying_context(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_reply *reply)
+{
+    if (!check_files(uri, identity, reply))
+        return false;
+    if (make_context(ld, identity, LDAP_OPT_X_TLS_DEMAND, true))
+        return true;
+    if (has(identity->cert) && make_context(ld, identity, LDAP_OPT_X_TLS_DEMAND, false))
+        skv_fail(reply, SKV_INVALID,
+                 "%s: the key '%s' ('tls_key') does not belong to the certificate '%s' ('tls_cert'), or is locked by a "
+                 "passphrase",
+                 uri->text, identity->key, identity->cert);
+    else
+        skv_fail(reply, SKV_INVALID, "%s: the file of 'tls_cacert', '%s', cannot be used: it is damaged", uri->text,
+                 identity->cacert);
+    return false;
+}
+
+static LDAP *handle_on(skv_transport *transport)
+{
+    LDAP *ld = NULL;
+    Sockbuf *sockbuf = NULL;
+
+    if (ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, "ldap://nowhere", &ld) != LDAP_SUCCESS)
+        return NULL;
+    if (ldap_get_option(ld, LDAP_OPT_SOCKBUF, &sockbuf) == 0 && sockbuf &&
+        skv_transport_attach(transport, sockbuf) == 0)
+        return ld;
+    ldap_unbind_ext(ld, NULL, NULL);
+    return NULL;
+}
+
+static int note_context(LDAP *ld, void *session, void *context, void *out)
+{
+    (void)ld;
+    (void)session;
+    *(void **)out = context;
+    return 0;
+}
+
+/*
+ * Answers the context of a handle on a muted transport; it stays the handle's. ldap_get_option() adds a reference that
+ * no public function of libldap releases. A handshake gives the context to a callback without one, and fails then.
+ */
+static void *context_of(LDAP *ld)
+{
+    void *context = NULL;
+
+    if (ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_CB, (void *)note_context) == 0 &&
+        ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_ARG, &context) == 0)
+        ldap_install_tls(ld);
+    ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_CB, NULL);
+    ldap_set_option(ld, LDAP_OPT_X_TLS_CONNECT_ARG, NULL);
+    return context;
+}
+
+static bool make_for(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                     skv_reply *reply)
+{
+    if (purpose == SKV_TLS_TO_USE)
+        return make_verifying_context(ld, uri, identity, reply);
+    return make_context(ld, identity, purpose == SKV_TLS_TO_LOOK ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW, false);
+}
+
+/* Makes a context to be shared, and notes it. Under the lock. */
+static bool add(skv_tls_context *context, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                skv_reply *reply)
+{
+    shared *made = &context->made[purpose];
+
+    made->holder = handle_on(context->nowhere);
+    if (!made->holder) {
+        skv_fail_memory(reply);
+        return false;
+    }
+    if (make_for(made->holder, uri, identity, purpose, reply) && (made->context = context_of(made->holder)))
+        return true;
+    skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap has no TLS context", uri->text);
+    ldap_unbind_ext(made->holder, NULL, NULL);
+    made->holder = NULL;
+    return false;
+}
+
+/* Gives the handle a context that was made of the files as they are now. */
+static bool share(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose, skv_reply *reply)
+{
+    skv_tls_context *context = identity->tls;
+    stamp files[3];
+    bool done;
+
+    skv_tls_context_lock(context);
+    if (!read_stamps(identity, files) || memcmp(files, context->files, sizeof files) != 0)
+        forget(context);
+    memcpy(context->files, files, sizeof files);
+    done = context->made[purpose].holder || add(context, uri, identity, purpose, reply);
+    if (done && ldap_set_option(ld, LDAP_OPT_X_TLS_CTX, context->made[purpose].context) != 0) {
+        skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS context", uri->text);
+        done = false;
+    }
+    skv_tls_context_unlock(context);
+    return done;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+bool skv_tls_configure(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                       skv_reply *reply)
+{
+    pthread_once(&once, initialise);
+    if (!(identity->tls ? share : make_for)(ld, uri, identity, purpose, reply))
+        return false;
+    /* The context goes by what was required when it was made, the host name by what is required at the handshake. */
+    if (set_numbers(ld, purpose == SKV_TLS_TO_USE ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW))
+        return true;
+    skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS option", uri->text);
+    return false;
+}

@@ -1,0 +1,242 @@
+#include "net/transport.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_AHEAD 16384
+
+struct skv_transport {
+    int fd;
+    int failure; /* a status */
+    skv_wait *wait;
+    bool has_sent;
+    bool resumable;   /* an interrupt of a read is no failure */
+    bool interrupted; /* by such a one */
+    bool answer_due;  /* nothing was read since the last write: there is nothing to read before poll() says so */
+    size_t from, to;  /* what was read ahead and not handed out yet */
+    char ahead[READ_AHEAD];
+};
+
+skv_transport *skv_transport_new(int fd)
+{
+    skv_transport *transport = skv_alloc(sizeof *transport);
+
+    if (!transport) {
+        close(fd);
+        return NULL;
+    }
+    transport->fd = fd;
+    transport->failure = SKV_OK;
+    transport->wait = NULL;
+    transport->has_sent = transport->resumable = transport->interrupted = transport->answer_due = false;
+    transport->from = transport->to = 0;
+    return transport;
+}
+
+void skv_transport_shut(skv_transport *transport)
+{
+    if (transport->fd >= 0)
+        close(transport->fd);
+    transport->fd = -1;
+    skv_transport_mute(transport);
+}
+
+void skv_transport_free(skv_transport *transport)
+{
+    if (!transport)
+        return;
+    skv_transport_shut(transport);
+    skv_free_wiped(transport, sizeof *transport);
+}
+
+int skv_transport_fd(const skv_transport *transport)
+{
+    return transport->fd;
+}
+
+void skv_transport_limit(skv_transport *transport, skv_wait *wait)
+{
+    transport->wait = wait;
+    transport->has_sent = transport->interrupted = false;
+}
+
+bool skv_transport_is_interrupted(const skv_transport *transport)
+{
+    return transport->interrupted;
+}
+
+void skv_transport_set_resumable(skv_transport *transport, bool resumable)
+{
+    transport->resumable = resumable;
+}
+
+void skv_transport_mute(skv_transport *transport)
+{
+    if (transport->failure == SKV_OK)
+        transport->failure = SKV_UNAVAILABLE;
+}
+
+int skv_transport_failure(const skv_transport *transport)
+{
+    return transport->failure;
+}
+
+bool skv_transport_has_sent(const skv_transport *transport)
+{
+    return transport->has_sent;
+}
+
+bool skv_transport_is_alive(const skv_transport *transport, bool tls)
+{
+    struct pollfd fd = {.fd = transport->fd, .events = POLLIN | POLLRDHUP};
+
+    if (transport->failure || (!tls && transport->from < transport->to))
+        return false;
+    if (poll(&fd, 1, 0) <= 0)
+        return true;
+    return tls && !(fd.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
+}
+
+/* Never EAGAIN or EINTR, which libldap takes for a reason to go on; but see wait_to_read(). */
+static ber_slen_t fail(skv_transport *transport, int status)
+{
+    transport->failure = status;
+    errno = status == SKV_TIMEOUT ? ETIMEDOUT : status == SKV_INTERRUPTED ? ECANCELED : ECONNRESET;
+    return -1;
+}
+
+/* SKV_OK when the socket is ready. */
+static int wait_for(skv_transport *transport, short events)
+{
+    struct pollfd fd = {.fd = transport->fd, .events = events};
+
+    return transport->wait ? skv_wait_answer(transport->wait, &fd) : SKV_TIMEOUT;
+}
+
+static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
+{
+    size_t there = transport->to - transport->from;
+
+    if (len > there)
+        len = there;
+    memcpy(out, transport->ahead + transport->from, len);
+    transport->from += len;
+    return (ber_slen_t)len;
+}
+
+/* 0 when there is something to read. */
+static ber_slen_t wait_to_read(skv_transport *transport)
+{
+    int status = wait_for(transport, POLLIN);
+
+    if (status == SKV_OK)
+        return 0;
+    if (status != SKV_INTERRUPTED || !transport->resumable)
+        return fail(transport, status);
+    transport->interrupted = true;
+    errno = EAGAIN;
+    return -1;
+}
+
+/* Large pieces go to libldap's buffer at once. */
+static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
+{
+    skv_transport *transport = desc->sbiod_pvt;
+    bool direct = len >= READ_AHEAD;
+
+    if (transport->failure)
+        return fail(transport, transport->failure);
+    if (transport->from < transport->to)
+        return hand_out(transport, out, len);
+    for (;;) {
+        ssize_t got;
+
+        if (transport->answer_due && wait_to_read(transport) != 0)
+            return -1;
+        got = recv(transport->fd, direct ? out : transport->ahead, direct ? len : READ_AHEAD, MSG_DONTWAIT);
+        transport->answer_due = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        if (got > 0 && direct)
+            return got;
+        if (got > 0) {
+            transport->from = 0;
+            transport->to = (size_t)got;
+            return hand_out(transport, out, len);
+        }
+        if (!transport->answer_due && (got == 0 || errno != EINTR))
+            return fail(transport, SKV_UNAVAILABLE);
+    }
+}
+
+/* All of it, or failure: GnuTLS takes a part for a reason to be called again. */
+static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
+{
+    skv_transport *transport = desc->sbiod_pvt;
+    const char *rest = bytes;
+    ber_len_t left = len;
+
+    if (transport->failure)
+        return fail(transport, transport->failure);
+    while (left > 0) {
+        ssize_t sent = send(transport->fd, rest, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (sent >= 0) {
+            transport->has_sent = transport->has_sent || sent > 0;
+            rest += sent;
+            left -= (ber_len_t)sent;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            int status = wait_for(transport, POLLOUT);
+            if (status != SKV_OK)
+                return fail(transport, status);
+        } else if (errno != EINTR) {
+            return fail(transport, SKV_UNAVAILABLE);
+        }
+    }
+    transport->answer_due = true;
+    return (ber_slen_t)len;
+}
+
+static int sb_setup(Sockbuf_IO_Desc *desc, void *transport)
+{
+    desc->sbiod_pvt = transport;
+    return 0;
+}
+
+static int sb_remove(Sockbuf_IO_Desc *desc)
+{
+    desc->sbiod_pvt = NULL;
+    return 0;
+}
+
+/* "Data are ready", always: so libldap reads at once, which waits here, and not in its own poll(). */
+static int sb_ctrl(Sockbuf_IO_Desc *desc, int option, void *argument)
+{
+    (void)desc;
+    (void)argument;
+    return option == LBER_SB_OPT_DATA_READY;
+}
+
+/* The socket is closed by skv_transport_free(). */
+static int sb_close(Sockbuf_IO_Desc *desc)
+{
+    (void)desc;
+    return 0;
+}
+
+int skv_transport_attach(skv_transport *transport, Sockbuf *sockbuf)
+{
+    static Sockbuf_IO provider = {
+        .sbi_setup = sb_setup,
+        .sbi_remove = sb_remove,
+        .sbi_ctrl = sb_ctrl,
+        .sbi_read = sb_read,
+        .sbi_write = sb_write,
+        .sbi_close = sb_close,
+    };
+    ber_len_t largest = SKV_INCOMING_MAX;
+
+    /* liblber allocates what a message says that it is long, before any of it has come. */
+    ber_sockbuf_ctrl(sockbuf, LBER_SB_OPT_SET_MAX_INCOMING, &largest);
+    return ber_sockbuf_add_io(sockbuf, &provider, LBER_SBIOD_LEVEL_PROVIDER, transport);
+}

@@ -1,0 +1,283 @@
+#include "store/batch.h"
+
+#include "name/key.h"
+
+#include <string.h>
+
+/* A record of the answer, without its text. */
+#define HEADER (1 + sizeof(int32_t) + sizeof(uint32_t))
+
+/* ---- What came of each ---- */
+
+/* Room for so many more bytes: SKV_OK, or why there is none, which later ones do not suffer from. */
+static int make_room(skv_buf *buf, size_t len)
+{
+    int status = skv_buf_reserve(buf, len) ? SKV_OK : buf->too_large ? SKV_TOO_LARGE : SKV_NOMEM;
+
+    buf->no_memory = buf->too_large = false;
+    return status;
+}
+
+/* Keeps a text; where there is no room, there is none. */
+static int keep(skv_batch *batch, skv_record *record, const char *text, size_t len)
+{
+    int status = make_room(&batch->texts, len);
+
+    record->text = batch->texts.len;
+    record->text_len = status == SKV_OK ? len : 0;
+    skv_buf_put(&batch->texts, text, record->text_len);
+    return status;
+}
+
+void skv_batch_decide(skv_batch *batch, skv_record *record)
+{
+    const skv_reply *each = batch->each;
+
+    record->status = each->status;
+    record->number = each->number != 0;
+    if (each->status != SKV_OK)
+        keep(batch, record, each->message, strlen(each->message));
+    else
+        record->status = keep(batch, record, skv_reply_data(each), each->data.len);
+}
+
+void skv_batch_stop(skv_batch *batch)
+{
+    if (batch->status != SKV_OK)
+        return;
+    batch->status = batch->each->status;
+    skv_buf_put_string(&batch->why, batch->each->message);
+}
+
+/* What was not reached, or given up. */
+static void decide_rest(skv_batch *batch)
+{
+    const char *why = batch->why.bytes ? batch->why.bytes : "";
+
+    for (size_t i = 0; i < batch->count; i++) {
+        skv_record *record = &batch->records[i];
+        bool number = record->number;
+
+        if (record->status != SKV_RECORD_OPEN)
+            continue;
+        skv_reply_reset(batch->each);
+        skv_fail(batch->each, batch->status, number ? "'%s' may have been written: %s" : "'%s' was not reached: %s",
+                 record->key.path, why);
+        skv_batch_decide(batch, record);
+        record->number = number && batch->status == SKV_INTERRUPTED;
+    }
+}
+
+/* Without its text where there is no room: a document is none, then. */
+static void pack(skv_batch *batch, const skv_record *record)
+{
+    int room = make_room(&batch->packed, HEADER * batch->count + record->text_len);
+    int32_t status = record->status == SKV_OK && record->text_len ? room : record->status;
+    uint32_t len = room == SKV_OK ? (uint32_t)record->text_len : 0;
+
+    skv_buf_put_char(&batch->packed, (char)record->number);
+    skv_buf_put(&batch->packed, &status, sizeof status);
+    skv_buf_put(&batch->packed, &len, sizeof len);
+    if (len)
+        skv_buf_put(&batch->packed, batch->texts.bytes + record->text, len);
+}
+
+/* ---- Taking apart ---- */
+
+/* Reads the lengths of a record at *p, which moves to its key. False if it ends before its end. */
+static bool read_lengths(const char **p, const char *end, bool documents, uint32_t lengths[2])
+{
+    size_t size = (documents ? 2 : 1) * sizeof *lengths;
+
+    lengths[1] = 0;
+    if ((size_t)(end - *p) < size)
+        return false;
+    memcpy(lengths, *p, size);
+    *p += size;
+    return (size_t)(end - *p) >= (size_t)lengths[0] + lengths[1];
+}
+
+/* Counts the records, and the bytes of their keys with a NUL to each. */
+static int measure(skv_batch *batch, const char *bytes, size_t len, bool documents, size_t *paths_len, skv_reply *reply)
+{
+    uint32_t lengths[2];
+
+    *paths_len = 0;
+    for (const char *p = bytes, *end = bytes + len; p < end; p += (size_t)lengths[0] + lengths[1]) {
+        if (!read_lengths(&p, end, documents, lengths))
+            return skv_fail(reply, SKV_INVALID, "record %zu ends before its end", batch->count);
+        *paths_len += (size_t)lengths[0] + 1;
+        batch->count++;
+    }
+    return SKV_OK;
+}
+
+skv_put_args skv_batch_put_args(const skv_batch *batch, const skv_record *record)
+{
+    return (skv_put_args){.document = record->document,
+                          .document_len = record->document_len,
+                          .condition = batch->condition,
+                          .in_doubt = batch->in_doubt};
+}
+
+/* Keeps the key at `path`, and answers where the next one goes. What is no key is decided. */
+static char *read_record(skv_batch *batch, skv_record *record, const char *key, size_t key_len, char *path)
+{
+    const skv_put_args args = skv_batch_put_args(batch, record);
+    char text[SKV_KEY_MAX + 1];
+
+    skv_reply_reset(batch->each);
+    record->key = (skv_key){path, 0};
+    record->status = SKV_RECORD_OPEN;
+    *path = '\0';
+    if (skv_key_normalise("", 0, key, key_len, text, &record->key.len, batch->each) == SKV_OK) {
+        memcpy(path, text, record->key.len + 1);
+        if (record->document)
+            skv_check_put(&record->key, &args, batch->each);
+        else
+            skv_refuse_structure(&record->key, batch->each);
+    }
+    if (batch->each->status != SKV_OK)
+        skv_batch_decide(batch, record);
+    return path + strlen(path) + 1;
+}
+
+static void read_records(skv_batch *batch, const char *bytes, const char *end, bool documents)
+{
+    const char *p = bytes;
+    char *path = batch->paths;
+    uint32_t lengths[2] = {0};
+
+    for (size_t i = 0; i < batch->count; i++, p += (size_t)lengths[0] + lengths[1]) {
+        skv_record *record = &batch->records[i];
+
+        read_lengths(&p, end, documents, lengths);
+        record->document = documents ? p + lengths[0] : NULL;
+        record->document_len = lengths[1];
+        path = read_record(batch, record, p, lengths[0], path);
+    }
+}
+
+static int begin(skv_batch *batch, const skv_store *store, const char *bytes, size_t len, bool documents,
+                 skv_reply *reply)
+{
+    size_t paths_len;
+
+    skv_buf_init(&batch->texts, SKV_DATA_MAX);
+    skv_buf_init(&batch->packed, SKV_DATA_MAX);
+    skv_buf_init(&batch->why, SKV_MESSAGE_MAX);
+    if (!store || (!bytes && len))
+        return skv_fail(reply, SKV_INVALID, "the store or the records are NULL");
+    if (batch->timeout_ms < 0)
+        return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more",
+                        (long long)batch->timeout_ms);
+    if (batch->condition != SKV_PUT_ANY && batch->condition != SKV_PUT_ABSENT)
+        return skv_fail(reply, SKV_INVALID, "the condition %d is none of SKV_PUT_ANY and SKV_PUT_ABSENT",
+                        batch->condition);
+    bytes = bytes ? bytes : "";
+    if (measure(batch, bytes, len, documents, &paths_len, reply) != SKV_OK)
+        return reply->status;
+    batch->records = skv_alloc_zeroed(batch->count, sizeof *batch->records);
+    batch->paths = skv_alloc(paths_len);
+    batch->each = skv_reply_new();
+    if (!batch->records || !batch->paths || !batch->each || !skv_buf_reserve(&batch->packed, HEADER * batch->count))
+        return skv_fail_memory(reply);
+    read_records(batch, bytes, bytes + len, documents);
+    return SKV_OK;
+}
+
+/* ---- Calls ---- */
+
+/* Hands the answer over, and frees the rest. */
+static int end(skv_batch *batch, skv_reply *reply)
+{
+    if (reply->status == SKV_OK) {
+        decide_rest(batch);
+        for (size_t i = 0; i < batch->count; i++)
+            pack(batch, &batch->records[i]);
+        if (batch->status != SKV_OK)
+            skv_fail(reply, batch->status, "%s", batch->why.bytes ? batch->why.bytes : "");
+        skv_buf_free(&reply->data);
+        reply->data = batch->packed;
+    } else {
+        skv_buf_free(&batch->packed);
+    }
+    skv_free(batch->records);
+    skv_free(batch->paths);
+    skv_reply_free(batch->each);
+    skv_buf_free(&batch->texts);
+    skv_buf_free(&batch->why);
+    return reply->status;
+}
+
+int skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
+                 skv_cancel *cancel, skv_reply *reply)
+{
+    skv_batch batch = {.condition = condition & ~SKV_PUT_IN_DOUBT,
+                       .in_doubt = condition & SKV_PUT_IN_DOUBT,
+                       .timeout_ms = timeout_ms,
+                       .cancel = cancel};
+
+    if (!reply)
+        return SKV_INVALID;
+    skv_reply_reset(reply);
+    if (begin(&batch, store, records, records_len, true, reply) == SKV_OK)
+        store->ops->put_many(store, &batch);
+    return end(&batch, reply);
+}
+
+int skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
+                 skv_reply *reply)
+{
+    skv_batch batch = {.timeout_ms = timeout_ms, .cancel = cancel};
+
+    if (!reply)
+        return SKV_INVALID;
+    skv_reply_reset(reply);
+    if (begin(&batch, store, keys, keys_len, false, reply) == SKV_OK)
+        store->ops->get_many(store, &batch);
+    return end(&batch, reply);
+}
+
+/* ---- One after the other ---- */
+
+skv_wait skv_batch_wait(skv_batch *batch)
+{
+    skv_wait wait;
+
+    skv_reply_reset(batch->each);
+    skv_wait_init(&wait, batch->timeout_ms, batch->cancel, batch->each);
+    return wait;
+}
+
+static void each(skv_store *store, skv_batch *batch, bool puts)
+{
+    for (size_t i = 0; i < batch->count && batch->status == SKV_OK; i++) {
+        skv_record *record = &batch->records[i];
+        const skv_put_args args = skv_batch_put_args(batch, record);
+        skv_wait wait = skv_batch_wait(batch);
+        int status;
+
+        if (record->status != SKV_RECORD_OPEN)
+            continue;
+        /* Only what waits would take notice of it. */
+        if (skv_wait_check(&wait) != SKV_OK)
+            status = skv_fail(batch->each, SKV_INTERRUPTED, "interrupted");
+        else
+            status = puts ? store->ops->put(store, &record->key, &args, &wait, batch->each)
+                          : store->ops->get(store, &record->key, SKV_GET_ANY, &wait, batch->each);
+        skv_batch_decide(batch, record);
+        if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
+            skv_batch_stop(batch);
+    }
+}
+
+void skv_batch_put_each(skv_store *store, skv_batch *batch)
+{
+    each(store, batch, true);
+}
+
+void skv_batch_get_each(skv_store *store, skv_batch *batch)
+{
+    each(store, batch, false);
+}

@@ -1,0 +1,90 @@
+/* store/store.h - what an implementation of a store provides. store.c checks arguments and dispatches. */
+#ifndef SKV_STORE_H
+#define SKV_STORE_H
+
+#include "base/reply.h"
+#include "base/wait.h"
+
+/* A checked key or folder: no empty, "." or ".." segment, no NUL, within the limits of simpkv.h. */
+typedef struct skv_key {
+    const char *path; /* NUL-terminated, lives as long as the call */
+    size_t len;
+} skv_key;
+
+/* What skv_put() was given. All borrowed. */
+typedef struct skv_put_args {
+    const char *document;
+    size_t document_len;
+    int condition;
+    const char *expect;
+    size_t expect_len;
+    bool in_doubt; /* SKV_PUT_IN_DOUBT */
+    bool alike;    /* SKV_PUT_ALIKE */
+} skv_put_args;
+
+/* What the functions of entries were given. All borrowed. */
+typedef struct skv_entry_args {
+    const char *dn;    /* NUL-terminated, UTF-8 */
+    const char *texts; /* each followed by a NUL: attributes, or attributes and values by turns */
+    size_t count;      /* of the texts */
+} skv_entry_args;
+
+/* What skv_list_open() or skv_tree_open() was given. */
+typedef struct skv_list_args {
+    skv_key folder;
+    bool tree;       /* also what is in the folders below it */
+    bool names_only; /* SKV_TREE_NAMES */
+} skv_list_args;
+
+typedef struct skv_batch skv_batch;
+
+/* Each operation answers the status that it leaves in the reply, which is empty when it starts. All are called from
+ * several threads at once. */
+typedef struct skv_store_ops {
+    void (*close)(skv_store *store);
+    int (*get)(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
+    int (*exists)(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+    int (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
+    /* Decide each record of a batch, or stop it: batch.h. */
+    void (*put_many)(skv_store *store, skv_batch *batch);
+    void (*get_many)(skv_store *store, skv_batch *batch);
+    int (*del)(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+    int (*deletetree)(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
+    skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply);
+    int (*list_next)(skv_list *list, skv_wait *wait, skv_reply *reply);
+    void (*list_close)(skv_list *list);
+    /* NULL, all three, for a store that has no entries. */
+    int (*entry_read)(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+    int (*entry_add)(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+    int (*entry_extend)(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+} skv_store_ops;
+
+/* The first member of every implementation's store and list. */
+struct skv_store {
+    const skv_store_ops *ops;
+};
+
+struct skv_list {
+    skv_store *store; /* borrowed */
+};
+
+/* The value of an option in the packed list that skv_open() got, which it has checked to be well-formed; NULL if
+ * absent. */
+const char *skv_option(const char *options, size_t options_len, const char *name);
+
+/* What skv_put() refuses before it asks the store: SKV_OK, or the reply's failure. */
+int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
+
+/* The root and its two folders are there by construction: a key cannot have their names. */
+int skv_refuse_structure(const skv_key *key, skv_reply *reply);
+
+/* Appends one record of a list's page to the reply's data, and counts it. */
+void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len, const char *body, size_t body_len);
+
+/* file/store.c. NULL on failure, with the reply filled. */
+skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *reply);
+
+/* ldap/store.c. The same. */
+skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *reply);
+
+#endif

@@ -1,0 +1,153 @@
+/* The parts that all others stand on: buffers, replies, waiting. */
+#include "base/buf.h"
+#include "base/reply.h"
+#include "base/wait.h"
+#include "chaos.h"
+#include "check.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+static void buffer_keeps_what_is_put_into_it(void)
+{
+    skv_buf buf;
+
+    skv_buf_init(&buf, 1000);
+    for (int i = 0; i < 100; i++)
+        skv_buf_put(&buf, "0123456789", 10);
+    if (!skv_buf_failed(&buf)) {
+        CHECK(buf.len == 1000);
+        CHECK(buf.bytes[1000] == '\0');
+        CHECK(memcmp(buf.bytes + 990, "0123456789", 10) == 0);
+    } else {
+        CHECK(buf.no_memory);
+    }
+    skv_buf_free(&buf);
+    CHECK(buf.len == 0 && buf.bytes == NULL);
+}
+
+static void buffer_refuses_more_than_its_maximum(void)
+{
+    skv_buf buf;
+
+    skv_buf_init(&buf, 10);
+    skv_buf_put_string(&buf, "0123456789");
+    CHECK(!skv_buf_failed(&buf));
+    skv_buf_put_char(&buf, 'x');
+    CHECK(buf.too_large);
+    CHECK(buf.len == 10);
+    skv_buf_clear(&buf);
+    CHECK(!skv_buf_failed(&buf) && buf.len == 0);
+    skv_buf_free(&buf);
+}
+
+static void first_failure_wins_and_messages_are_printable(void)
+{
+    skv_reply *reply = skv_reply_new();
+
+    skv_fail(reply, SKV_INVALID, "bad\n%s", "\xff\xc3\xa9");
+    skv_fail(reply, SKV_TIMEOUT, "later");
+    CHECK_STATUS(reply, SKV_INVALID);
+    CHECK_STR(skv_reply_message(reply), "bad??\xc3\xa9");
+    skv_reply_reset(reply);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK_STR(skv_reply_message(reply), "");
+    skv_fail_errno(reply, EACCES, "Cannot read '%s'", "x");
+    CHECK_STATUS(reply, SKV_DENIED);
+    CHECK_STR(skv_reply_message(reply), "Cannot read 'x': Permission denied");
+    skv_reply_free(reply);
+    skv_reply_free(NULL);
+}
+
+static void utf8_is_told_from_other_bytes(void)
+{
+    static const struct {
+        const char *bytes;
+        bool valid;
+    } cases[] = {{"", true},
+                 {"a\x7f", true},
+                 {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", true},
+                 {"\xed\x9f\xbf", true},
+                 {"\xf4\x8f\xbf\xbf", true},
+                 {"\x80", false},
+                 {"\xc1\xbf", false},
+                 {"\xe0\x9f\xbf", false},
+                 {"\xed\xa0\x80", false},
+                 {"\xf0\x8f\xbf\xbf", false},
+                 {"\xf4\x90\x80\x80", false},
+                 {"\xf5\x80\x80\x80", false},
+                 {"\xe2\x82", false},
+                 {"\xc3(", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(skv_is_utf8(cases[i].bytes, strlen(cases[i].bytes)) == cases[i].valid);
+}
+
+static void statuses_have_names(void)
+{
+    CHECK_STR(skv_status_name(SKV_OK), "ok");
+    CHECK_STR(skv_status_name(SKV_NOMEM), "no_memory");
+    CHECK(skv_status_name(-1) == NULL);
+    CHECK(skv_status_name(SKV_NOMEM + 1) == NULL);
+    CHECK(skv_abi() == SKV_ABI);
+    CHECK(strlen(skv_version()) > 0);
+}
+
+static void *fire(void *cancel)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    skv_cancel_fire(cancel);
+    return NULL;
+}
+
+static void waiting_ends_at_the_deadline(void)
+{
+    skv_reply *reply = skv_reply_new();
+    skv_wait wait;
+
+    CHECK(skv_wait_init(&wait, 200, NULL, reply) == SKV_OK);
+    CHECK(skv_wait_pause(&wait, 1000000) == SKV_OK);
+    CHECK(skv_wait_pause(&wait, 3600000000000) == SKV_OK);
+    CHECK(skv_wait_pause(&wait, 1) == SKV_TIMEOUT);
+    CHECK(skv_wait_init(&wait, -1, NULL, reply) == SKV_INVALID);
+    skv_reply_reset(reply);
+    CHECK(skv_wait_init(&wait, INT64_MAX, NULL, reply) == SKV_OK);
+    CHECK(skv_wait_pause(&wait, 1000) == SKV_OK);
+    skv_reply_free(reply);
+}
+
+static void waiting_is_cancelled_before_and_during_it(void)
+{
+    skv_reply *reply = skv_reply_new();
+    skv_cancel *cancel = skv_cancel_new();
+    pthread_t thread;
+    skv_wait wait;
+
+    skv_wait_init(&wait, 3600000, cancel, reply);
+    skv_cancel_fire(cancel);
+    CHECK(skv_wait_check(&wait) == SKV_INTERRUPTED);
+    CHECK(skv_wait_check(&wait) == SKV_OK);
+    pthread_create(&thread, NULL, fire, cancel);
+    CHECK(skv_wait_pause(&wait, 3600000000000) == SKV_INTERRUPTED);
+    pthread_join(thread, NULL);
+    skv_cancel_fire(cancel);
+    skv_cancel_reset(cancel);
+    CHECK(skv_wait_check(&wait) == SKV_OK);
+    skv_cancel_free(cancel);
+    skv_cancel_free(NULL);
+    skv_reply_free(reply);
+}
+
+int main(void)
+{
+    chaos(buffer_keeps_what_is_put_into_it);
+    buffer_refuses_more_than_its_maximum();
+    first_failure_wins_and_messages_are_printable();
+    utf8_is_told_from_other_bytes();
+    statuses_have_names();
+    waiting_ends_at_the_deadline();
+    waiting_is_cancelled_before_and_during_it();
+    return check_summary("base");
+}

@@ -1,0 +1,356 @@
+/* One connection, to a real slapd: all the ways to it, and what is said when one is closed. */
+#include "check.h"
+#include "net/certificate.h"
+#include "net/connection.h"
+#include "slapd.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static skv_reply *reply;
+static slapd server, expired, other_host;
+
+/* A connection, or NULL with the reply filled. */
+static skv_conn *open_conn(const char *uri, const skv_identity *identity, skv_conn_failure *failure)
+{
+    skv_wait wait;
+    skv_uris uris;
+    skv_conn *conn;
+
+    skv_reply_reset(reply);
+    if (!CHECK(skv_uris_parse(uri, strlen(uri), &uris, reply) == SKV_OK))
+        return NULL;
+    skv_wait_init(&wait, 10000, NULL, reply);
+    conn = skv_conn_open(&uris.uri[0], identity, &wait, reply, failure);
+    CHECK((conn != NULL) == (reply->status == SKV_OK));
+    CHECK((conn != NULL) == (*failure == SKV_CONN_OK));
+    return conn;
+}
+
+/* Who the server takes us for. */
+static void check_identity(skv_conn *conn, const char *expected)
+{
+    struct berval *who = NULL;
+    skv_wait wait;
+
+    skv_wait_init(&wait, 10000, NULL, reply);
+    skv_conn_begin(conn, &wait);
+    if (CHECK(ldap_whoami_s(skv_conn_handle(conn), &who, NULL, NULL) == LDAP_SUCCESS))
+        CHECK_STR(who->bv_val ? who->bv_val : "", expected);
+    ber_bvfree(who);
+}
+
+static skv_identity admin(void)
+{
+    return (skv_identity){SLAPD_ADMIN, server.password_file, false, "", "", "", NULL};
+}
+
+static void check_open(const char *uri, const skv_identity *identity)
+{
+    skv_conn_failure failure;
+    skv_conn *conn = open_conn(uri, identity, &failure);
+
+    if (!CHECK_STATUS(reply, SKV_OK))
+        return;
+    check_identity(conn, "dn:" SLAPD_ADMIN);
+    CHECK(skv_conn_is_alive(conn));
+    CHECK(skv_conn_is_usable(conn));
+    CHECK(skv_conn_has_sent(conn));
+    CHECK(skv_conn_features(conn)->assertion);
+    CHECK(skv_conn_features(conn)->pre_read);
+    CHECK(skv_conn_features(conn)->paging);
+    CHECK(!skv_conn_features(conn)->is_389ds);
+    skv_conn_close(conn);
+}
+
+static void check_refused(const char *uri, const skv_identity *identity, int status, skv_conn_failure expected,
+                          const char *part, const char *another)
+{
+    skv_conn_failure failure;
+
+    CHECK(open_conn(uri, identity, &failure) == NULL);
+    CHECK_STATUS(reply, status);
+    CHECK(failure == expected);
+    CHECK_HAS(skv_reply_message(reply), part);
+    CHECK_HAS(skv_reply_message(reply), another);
+    CHECK(strstr(skv_reply_message(reply), SLAPD_PASSWORD) == NULL);
+}
+
+static void every_way_leads_to_a_bound_connection(void)
+{
+    skv_identity simple = admin(), external = admin(), starttls = admin();
+
+    check_open(server.ldapi, &simple);
+    check_open(server.ldap, &simple);
+    external.bind_dn = external.password_file = "";
+    check_open(server.ldapi, &external);
+    starttls.cacert = server.cacert;
+    check_open(server.ldaps, &starttls);
+    starttls.starttls = true;
+    check_open(server.ldap, &starttls);
+    check_open(server.ldaps, &starttls);
+    check_open(server.ldapi, &starttls);
+    starttls.cert = server.cert;
+    starttls.key = server.key;
+    check_open(server.ldaps, &starttls);
+}
+
+static void an_anonymous_connection_does_not_bind(void)
+{
+    skv_identity anonymous = admin();
+    skv_conn_failure failure;
+    skv_conn *conn;
+
+    anonymous.bind_dn = SKV_ANONYMOUS;
+    anonymous.password_file = "";
+    conn = open_conn(server.ldapi, &anonymous, &failure);
+    if (CHECK_STATUS(reply, SKV_OK))
+        check_identity(conn, "");
+    skv_conn_close(conn);
+}
+
+static void a_password_ends_at_its_last_newline(void)
+{
+    static const char *const good[] = {SLAPD_PASSWORD, SLAPD_PASSWORD "\n", SLAPD_PASSWORD "\r\n"};
+    static const char *const bad[] = {SLAPD_PASSWORD "\n\n", SLAPD_PASSWORD "\r", SLAPD_PASSWORD " "};
+    skv_identity identity = admin();
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/tried", server.folder);
+    identity.password_file = path;
+    for (size_t i = 0; i < 3; i++) {
+        slapd_write(path, good[i]);
+        check_open(server.ldapi, &identity);
+        slapd_write(path, bad[i]);
+        check_refused(server.ldapi, &identity, SKV_DENIED, SKV_CONN_REFUSED, "wrong password or bind DN", "49");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        slapd_write(path, i ? "\n" : "");
+        check_refused(server.ldapi, &identity, SKV_INVALID, SKV_CONN_REJECTED, path, "holds no password");
+    }
+}
+
+static void a_refused_bind_says_why(void)
+{
+    skv_identity identity = admin();
+
+    identity.bind_dn = "cn=nobody,dc=simp";
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, server.ldap, "'cn=nobody,dc=simp'");
+    identity.bind_dn = "nonsense";
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "malformed", "'admin_dn'");
+    identity = admin();
+    identity.password_file = "/nonexistent/pw";
+    check_refused(server.ldap, &identity, SKV_INVALID, SKV_CONN_REJECTED, "'admin_pw_file' /nonexistent/pw",
+                  "not exist");
+    identity.password_file = server.folder;
+    check_refused(server.ldap, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, server.folder, "Is a directory");
+    identity.password_file = "";
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_REFUSED, "SASL EXTERNAL", "'admin_pw_file'");
+}
+
+static void a_server_that_is_not_there_is_named(void)
+{
+    skv_identity identity = admin();
+
+    check_refused("ldap://127.0.0.1:1", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE,
+                  "ldap://127.0.0.1:1:", "connection refused");
+    check_refused("ldap://no-such-host.invalid", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE,
+                  "'no-such-host.invalid' is unknown", "'ldap_uri'");
+    check_refused("ldapi://%2Ftmp%2Fno%20such%20socket", &identity, SKV_UNAVAILABLE, SKV_CONN_UNREACHABLE,
+                  "'/tmp/no such socket'", "check that the server runs");
+}
+
+static void a_certificate_is_always_verified(void)
+{
+    skv_identity identity = admin();
+
+    identity.cacert = server.other_cacert;
+    check_refused(server.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, server.ldaps, "not signed by a CA in");
+    CHECK_HAS(skv_reply_message(reply), server.other_cacert);
+    identity.starttls = true;
+    check_refused(server.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, server.ldap, "not signed by a CA in");
+    identity.cacert = expired.cacert;
+    check_refused(expired.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, expired.ldaps,
+                  "certificate expired on 20");
+    check_refused(expired.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, expired.ldap, "certificate expired on 20");
+    identity.cacert = other_host.cacert;
+    check_refused(other_host.ldaps, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, other_host.ldaps,
+                  "another host name than '127.0.0.1'");
+    check_refused(other_host.ldap, &identity, SKV_DENIED, SKV_CONN_UNREACHABLE, other_host.ldap,
+                  "another host name than '127.0.0.1'");
+}
+
+static void tls_files_are_checked(void)
+{
+    skv_identity identity = admin();
+
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "TLS configuration incomplete",
+                  "tls_cacert");
+    identity.cacert = "/nonexistent/ca.pem";
+    check_refused(server.ldaps, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, "'/nonexistent/ca.pem'", "tls_cacert");
+    identity.cacert = server.key;
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, server.key, "CERTIFICATE in PEM");
+    identity.cacert = server.cacert;
+    identity.cert = server.cert;
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, "incomplete", "come as a pair");
+    identity.key = "/nonexistent/key.pem";
+    check_refused(server.ldaps, &identity, SKV_UNAVAILABLE, SKV_CONN_REJECTED, "'/nonexistent/key.pem'", "tls_key");
+    identity.key = server.other_key;
+    check_refused(server.ldaps, &identity, SKV_INVALID, SKV_CONN_REJECTED, server.other_key, "does not belong");
+}
+
+static void tls_that_the_server_does_not_do_is_refused(void)
+{
+    skv_identity identity = admin();
+    skv_conn_failure failure;
+    char uri[64];
+
+    identity.cacert = server.cacert;
+    snprintf(uri, sizeof uri, "ldaps://127.0.0.1:%d", server.port);
+    CHECK(open_conn(uri, &identity, &failure) == NULL);
+    CHECK(failure == SKV_CONN_UNREACHABLE);
+    CHECK_HAS(skv_reply_message(reply), "TLS handshake");
+}
+
+/* A server that accepts and never says a word. */
+static int silent_listener(char *port, size_t size)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(bind(fd, (struct sockaddr *)&address, len) == 0 && listen(fd, 8) == 0 &&
+          getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+    snprintf(port, size, "%d", ntohs(address.sin_port));
+    return fd;
+}
+
+/* How long an attempt took, in milliseconds. */
+static int64_t time_attempt(const char *uri, const skv_identity *identity, int64_t timeout_ms, skv_cancel *cancel)
+{
+    int64_t began = skv_now_ns();
+    skv_conn_failure failure;
+    skv_wait wait;
+    skv_uris uris;
+
+    skv_reply_reset(reply);
+    skv_uris_parse(uri, strlen(uri), &uris, reply);
+    skv_wait_init(&wait, timeout_ms, cancel, reply);
+    CHECK(skv_conn_open(&uris.uri[0], identity, &wait, reply, &failure) == NULL);
+    CHECK(failure == (cancel ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE));
+    return (skv_now_ns() - began) / SKV_NS_PER_MS;
+}
+
+static void a_silent_server_costs_no_more_than_the_deadline(void)
+{
+    static const struct {
+        const char *scheme;
+        bool starttls;
+        const char *doing;
+    } ways[] = {{"ldap", false, "timed out while binding"},
+                {"ldap", true, "timed out while asking for StartTLS"},
+                {"ldaps", false, "timed out while doing the TLS handshake"}};
+    struct rusage before, after;
+    skv_identity identity = admin();
+    char port[8], uri[64];
+    int fd = silent_listener(port, sizeof port);
+
+    identity.cacert = server.cacert;
+    getrusage(RUSAGE_SELF, &before);
+    for (size_t i = 0; i < 3; i++) {
+        skv_cancel *cancel = skv_cancel_new();
+        int64_t took;
+
+        identity.starttls = ways[i].starttls;
+        snprintf(uri, sizeof uri, "%s://127.0.0.1:%s", ways[i].scheme, port);
+        took = time_attempt(uri, &identity, 300, NULL);
+        CHECK(took >= 290 && took < 10000);
+        CHECK_STATUS(reply, SKV_TIMEOUT);
+        CHECK_HAS(skv_reply_message(reply), uri);
+        CHECK_HAS(skv_reply_message(reply), ways[i].doing);
+        skv_cancel_fire(cancel);
+        CHECK(time_attempt(uri, &identity, 60000, cancel) < 10000);
+        CHECK_STATUS(reply, SKV_INTERRUPTED);
+        skv_cancel_free(cancel);
+    }
+    getrusage(RUSAGE_SELF, &after);
+    /* libldap spun for the whole time, before it got this transport. */
+    CHECK(after.ru_utime.tv_sec * 1000000 + after.ru_utime.tv_usec - before.ru_utime.tv_sec * 1000000 -
+              before.ru_utime.tv_usec <
+          400000);
+    close(fd);
+}
+
+/* ldaprc in the working directory, ~/.ldaprc and LDAP*: they were set before libldap was first used. */
+static void be_hostile(void)
+{
+    char path[128], text[512];
+
+    snprintf(path, sizeof path, "%s/ldaprc", server.folder);
+    snprintf(text, sizeof text,
+             "TLS_REQCERT never\nTLS_CACERT %s\nURI ldap://127.0.0.1:1\nTIMEOUT 1\nNETWORK_TIMEOUT 1\nSIZELIMIT 1\n"
+             "TLS_CACERTDIR /etc/ssl/certs\nREFERRALS on\nDEREF always\nTLS_PROTOCOL_MIN 3.0\nTLS_CIPHER_SUITE NONE\n",
+             server.other_cacert);
+    slapd_write(path, text);
+    if (chdir(server.folder) < 0)
+        abort();
+    setenv("LDAPTLS_REQCERT", "never", 1);
+    setenv("LDAPTLS_REQSAN", "never", 1);
+    setenv("LDAPTLS_CACERT", server.cacert, 1);
+    setenv("LDAPURI", "ldap://127.0.0.1:1", 1);
+    setenv("LDAPBINDDN", "cn=somebody", 1);
+}
+
+static void the_validity_of_a_certificate_is_read(void)
+{
+    static unsigned char minimal[] = {0x30, 0x27, 0x30, 0x25, 0xa0, 0x03, 0x02, 0x01, 0x02, 0x02, 0x01, 0x07, 0x30,
+                                      0x00, 0x30, 0x00, 0x30, 0x20, 0x17, 0x0d, '4',  '9',  '1',  '2',  '3',  '1',
+                                      '2',  '3',  '5',  '9',  '5',  '9',  'Z',  0x18, 0x0f, '2',  '0',  '5',  '0',
+                                      '0',  '1',  '0',  '1',  '0',  '0',  '0',  '0',  '0',  '0',  'Z'};
+    struct berval certificate;
+    skv_validity validity;
+
+    minimal[1] = sizeof minimal - 2;
+    minimal[3] = sizeof minimal - 4;
+    certificate = (struct berval){sizeof minimal, (char *)minimal};
+    if (CHECK(skv_validity_read(&certificate, &validity))) {
+        CHECK_STR(validity.from, "20491231235959");
+        CHECK_STR(validity.to, "20500101000000");
+        CHECK(skv_validity_seconds(validity.from) == 2524607999);
+        CHECK(skv_validity_seconds("19691231235959") == -1);
+    }
+    for (size_t len = 0; len < sizeof minimal; len++) {
+        certificate = (struct berval){len, (char *)minimal};
+        CHECK(!skv_validity_read(&certificate, &validity));
+    }
+}
+
+int main(void)
+{
+    reply = skv_reply_new();
+    the_validity_of_a_certificate_is_read();
+    if (slapd_is_installed() && CHECK(slapd_begin(&server, SLAPD_TLS, "")) &&
+        CHECK(slapd_begin(&expired, SLAPD_TLS_EXPIRED, "")) &&
+        CHECK(slapd_begin(&other_host, SLAPD_TLS_OTHER_HOST, ""))) {
+        be_hostile();
+        every_way_leads_to_a_bound_connection();
+        an_anonymous_connection_does_not_bind();
+        a_password_ends_at_its_last_newline();
+        a_refused_bind_says_why();
+        a_server_that_is_not_there_is_named();
+        a_certificate_is_always_verified();
+        tls_files_are_checked();
+        tls_that_the_server_does_not_do_is_refused();
+        a_silent_server_costs_no_more_than_the_deadline();
+    }
+    CHECK(chdir("/") == 0);
+    slapd_end(&server);
+    slapd_end(&expired);
+    slapd_end(&other_host);
+    skv_reply_free(reply);
+    return check_summary("conn");
+}
