@@ -125,6 +125,8 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     case PROXY_LOSE_ANSWER:
         if (send_all(l->server, bytes, len))
             recv(l->server, unheard, sizeof unheard, 0);
+        if (l->proxy->before_loss)
+            l->proxy->before_loss();
         return false;
     case PROXY_LATE_REQUEST:
         deliver_late(l, bytes, len, code);

@@ -43,10 +43,11 @@ typedef struct proxy {
     unsigned char tag;
     proxy_fault fault;
     int code, skip, times;
-    int delivered;          /* of late requests */
-    bool hide_assertion;    /* from the root DSE; set before the first connection */
-    const int *round_trips; /* how many requests each has, and 0; NULL for no such limit */
-    long requests, answers; /* passed on since then */
+    int delivered;             /* of late requests */
+    bool hide_assertion;       /* from the root DSE; set before the first connection */
+    void (*before_loss)(void); /* called when a request was carried out, before its answer is lost; NULL for none */
+    const int *round_trips;    /* how many requests each has, and 0; NULL for no such limit */
+    long requests, answers;    /* passed on since then */
 } proxy;
 
 /* Listens on a free port of loopback. */

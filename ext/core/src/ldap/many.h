@@ -27,7 +27,7 @@ typedef struct skv_ldap_item {
     char *dn;           /* owned */
     const char *name;   /* the path, as far as names differ: in small letters in the plain layout */
     skv_step step;
-    char *version; /* owned: of the entry that is to be replaced, if the server can compare it; else NULL */
+    char *version; /* owned: of the entry that is to be replaced; NULL for one that is to be added */
     bool tried;    /* it went wrong once */
     bool doubtful; /* it may have been written */
     size_t group;  /* ldap/put_many.c's */

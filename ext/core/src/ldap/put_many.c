@@ -373,17 +373,13 @@ static void written(skv_ldap_many *many, skv_ldap_item *item)
 }
 
 /* Has the document replaced on condition that the entry is as it was read, if the server can compare that. */
-static void plan_replacement(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_entry *entry)
+static void plan_replacement(skv_ldap_item *item, const skv_ldap_entry *entry)
 {
     skv_ldap_version version = skv_ldap_version_of(entry);
 
-    item->step = SKV_STEP_REPLACE;
-    if (!skv_ldap_version_is_assertable(&many->call, version.text))
-        return;
     skv_free(item->version);
     item->version = skv_copy_string(version.text, strlen(version.text));
-    if (!item->version)
-        item->step = SKV_STEP_ALONE;
+    item->step = item->version ? SKV_STEP_REPLACE : SKV_STEP_ALONE;
 }
 
 /* What is stored says the same, or is to be replaced. */
@@ -401,7 +397,7 @@ static void compare(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_ent
         reply->number = many->batch->in_doubt;
         skv_ldap_many_decide(many, item);
     } else {
-        plan_replacement(many, item, entry);
+        plan_replacement(item, entry);
     }
 }
 
@@ -472,10 +468,10 @@ static void take(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answ
 static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_wait *wait)
 {
     skv_put_args args = skv_batch_put_args(many->batch, item->record);
-    bool is_known = item->doubtful && item->version && !args.in_doubt;
+    bool is_known = item->doubtful && !args.in_doubt;
     skv_ldap_version doubt = {""};
 
-    if (is_known)
+    if (item->version)
         snprintf(doubt.text, sizeof doubt.text, "%s", item->version);
     args.in_doubt |= item->doubtful;
     return skv_ldap_put_one(&many->call.store->store, &item->record->key, &args, is_known ? &doubt : NULL, wait,

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* Longer than a call waits before it makes a request again. */
 #define LATE_MS 300
@@ -94,13 +93,19 @@ static void a_late_replacement_of_a_batch_neither(void)
         get_gives(batch[i].key, D3);
 }
 
-/* The answer to this call's write is lost, and another client writes before it looks again. */
-static void *put_elsewhere(void *key)
+/* The answer to this call's write of that key is lost, after another client has written it. */
+static const char *contested;
+
+static void put_elsewhere(void)
 {
-    while (proxy_left(&between) > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    other_puts(key, D3);
-    return NULL;
+    other_puts(contested, D3);
+}
+
+static void arm_contest(const char *key, unsigned char tag)
+{
+    contested = key;
+    between.before_loss = put_elsewhere;
+    proxy_arm(&between, tag, PROXY_LOSE_ANSWER, 0, 0, 1);
 }
 
 /* It used to write again, over what had been put since, and readers saw its document come back. */
@@ -111,21 +116,36 @@ static void a_write_in_doubt_is_not_made_again_after_another_one(void)
         unsigned char tag;
     } cases[] = {{"globals/late/u", D1, PROXY_MODIFY}, {"globals/late/v", NULL, PROXY_ADD}};
 
+    put("globals/late/there", D1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        pthread_t thread;
-        int status;
-
-        put("globals/late/there", D1);
         if (cases[i].before)
             put(cases[i].key, cases[i].before);
-        proxy_arm(&between, cases[i].tag, PROXY_LOSE_ANSWER, 0, 0, 1);
-        CHECK(pthread_create(&thread, NULL, put_elsewhere, (void *)(uintptr_t)cases[i].key) == 0);
-        status = put(cases[i].key, D2);
-        pthread_join(thread, NULL);
-        /* The other client may come too late. */
-        CHECK(status == SKV_UNAVAILABLE || status == SKV_OK);
-        if (status == SKV_UNAVAILABLE)
-            CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+        arm_contest(cases[i].key, cases[i].tag);
+        CHECK(put(cases[i].key, D2) == SKV_UNAVAILABLE);
+        CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+        get_gives(cases[i].key, D3);
+    }
+}
+
+/* It used to, if it had added the key, or the server had no assertions. */
+static void nor_is_one_of_a_batch(void)
+{
+    static const struct {
+        const char *key, *before;
+        unsigned char tag;
+    } cases[] = {{"globals/late/x", D1, PROXY_MODIFY}, {"globals/late/y", NULL, PROXY_ADD}};
+
+    put("globals/late/there", D1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].before)
+            put(cases[i].key, cases[i].before);
+        batch_clear();
+        batch_add(cases[i].key, D2);
+        arm_contest(cases[i].key, cases[i].tag);
+        CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+        CHECK(proxy_left(&between) == 0);
+        CHECK(outcomes[0].status == SKV_UNAVAILABLE);
+        CHECK_HAS(outcomes[0].text, "the outcome is unknown");
         get_gives(cases[i].key, D3);
     }
 }
@@ -213,6 +233,8 @@ static void asserting_tests(void)
     a_late_deletion_of_a_tree_neither();
     a_late_replacement_of_a_batch_neither();
     a_write_in_doubt_is_not_made_again_after_another_one();
+    nor_is_one_of_a_batch();
+    between.before_loss = NULL;
     a_key_that_never_existed_is_not_deleted();
     a_write_takes_two_round_trips();
     clients_that_write_one_key_all_succeed();
@@ -229,6 +251,8 @@ static void exchanging_tests(void)
     a_late_replacement_does_not_overwrite_what_was_put_since();
     a_late_conditional_replacement_neither();
     a_write_in_doubt_is_not_made_again_after_another_one();
+    nor_is_one_of_a_batch();
+    between.before_loss = NULL;
     a_key_that_never_existed_is_not_deleted();
     clients_that_write_one_key_all_succeed();
 }
