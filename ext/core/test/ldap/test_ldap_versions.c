@@ -82,5 +82,5 @@ int main(void)
     without_assertions();
     batch_clear();
     skv_reply_free(reply);
-    return check_summary("store_ldap_versions");
+    return check_summary("ldap_versions");
 }
