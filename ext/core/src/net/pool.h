@@ -26,8 +26,9 @@ skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_r
  * is given back, in the order of asking. Give back with skv_pool_return(). Thread-safe.
  *
  * Servers are tried in order. An attempt gets the connect timeout, or its share of the call's remaining time if that is
- * less: a silent first server leaves time for the others. A server that failed is in quarantine for 0.2 s, doubling to
- * 30 s; then one call at a time probes it. A call returns to the first server when that is back.
+ * less: a silent first server leaves time for the others. While there is another server, it gets 1 s at the most until
+ * a server has accepted the password file, for other calls wait for that. A server that failed is in quarantine for 0.2
+ * s, doubling to 30 s; then one call at a time probes it. A call returns to the first server when that is back.
  *
  * A refused bind counts against the server that refused: its quarantine is 10 s, doubling to 60 s, and ends when the
  * password file changes. A server that has accepted the same file goes on serving, and one that comes back with another

@@ -22,16 +22,23 @@
 /* How often a call looks whether another call's attempt has ended. */
 #define LOOK_NS (2 * MS)
 
-/* The most that a probe takes while another server is up. */
+/* The most that a probe takes while another server is up, and an attempt for which other calls wait while there is
+ * another server. */
 #define PROBE_NS (1 * S)
 
 /* ---- The password file ------------------------------------------------------------------------------------------ */
+
+/* False for who binds without one, and has no account that refused binds could lock. */
+static bool has_password(const skv_pool *pool)
+{
+    return pool->identity.password_file[0] != '\0';
+}
 
 skv_stamp skv_pool_stamp(const skv_pool *pool)
 {
     struct stat file;
 
-    if (!pool->identity.password_file[0] || stat(pool->identity.password_file, &file) < 0)
+    if (!has_password(pool) || stat(pool->identity.password_file, &file) < 0)
         return (skv_stamp){{0}};
     return (skv_stamp){{(int64_t)file.st_dev, (int64_t)file.st_ino, file.st_size, file.st_mtim.tv_sec,
                         file.st_mtim.tv_nsec, file.st_ctim.tv_sec, file.st_ctim.tv_nsec}};
@@ -163,17 +170,18 @@ static int first_candidate(const skv_pool *pool, const skv_search *search, bool 
 }
 
 /* How long an attempt may take. The connection that a call holds already counts as another server to turn to. */
-static int64_t attempt_limit(const skv_pool *pool, const skv_search *search, int index, int64_t left_ns, int64_t now)
+static int64_t attempt_limit(const skv_pool *pool, const skv_search *search, const skv_turn *turn, int64_t left_ns,
+                             int64_t now)
 {
-    bool probes = pool->server[index].health != SKV_SERVER_UP;
     int64_t parts = search->improves ? 2 : 1, most;
 
     for (int i = 0; i < search->end && !search->improves; i++)
-        parts += i != index && is_candidate(pool, search, i, now);
+        parts += i != turn->index && is_candidate(pool, search, i, now);
     most = left_ns / parts;
     if (most < SKV_ATTEMPT_MIN_NS)
         most = SKV_ATTEMPT_MIN_NS;
-    if (most > PROBE_NS && (search->improves || (probes && another_is_up(pool, index))))
+    if (most > PROBE_NS &&
+        (search->improves || (turn->probes && another_is_up(pool, turn->index)) || (turn->proves && parts > 1)))
         most = PROBE_NS;
     return most < left_ns ? most : left_ns;
 }
@@ -197,7 +205,7 @@ static skv_step wait_or_give_up(const skv_pool *pool, skv_search *search, int64_
 skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, skv_turn *turn)
 {
     int64_t now = skv_now_ns();
-    bool accepted = is_accepted(pool, &search->stamp);
+    bool accepted = !has_password(pool) || is_accepted(pool, &search->stamp);
     int index = first_candidate(pool, search, accepted, now);
 
     *turn = (skv_turn){.index = index};
@@ -209,11 +217,11 @@ skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, 
         turn->until = now + LOOK_NS;
         return search->improves ? SKV_STEP_GIVE_UP : SKV_STEP_WAIT;
     }
-    turn->most_ns = attempt_limit(pool, search, index, left_ns, now);
-    if (search->improves && turn->most_ns < SKV_ATTEMPT_MIN_NS)
-        return SKV_STEP_GIVE_UP;
     turn->probes = pool->server[index].health != SKV_SERVER_UP;
     turn->proves = !accepted;
+    turn->most_ns = attempt_limit(pool, search, turn, left_ns, now);
+    if (search->improves && turn->most_ns < SKV_ATTEMPT_MIN_NS)
+        return SKV_STEP_GIVE_UP;
     pool->server[index].probing |= turn->probes;
     pool->proving |= turn->proves;
     return SKV_STEP_ATTEMPT;
@@ -245,7 +253,6 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
                      const skv_reply *reply)
 {
     skv_server *server = &pool->server[turn->index];
-    bool has_file = pool->identity.password_file[0] != '\0';
     int status = reply->status == SKV_TIMEOUT ? SKV_UNAVAILABLE : reply->status;
 
     if (turn->probes)
@@ -264,8 +271,7 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
         break;
     case SKV_ATTEMPT_REFUSED:
         server->has_accepted = false;
-        /* Without a password there is no account to lock. */
-        quarantine(pool, server, has_file ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp, status,
+        quarantine(pool, server, has_password(pool) ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp, status,
                    reply->message);
         break;
     case SKV_ATTEMPT_LATE:

@@ -58,7 +58,8 @@ typedef struct skv_turn {
 skv_stamp skv_pool_stamp(const skv_pool *pool);
 
 /* Decides the search's next step. `left_ns` is how much time the call has. An attempt gets an equal share of it for
- * each server that may be tried. */
+ * each server that may be tried, and 1 s at the most if another server may be tried and other calls wait for the
+ * outcome. */
 skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, skv_turn *turn);
 
 /* Notes the outcome of an attempt: no other function judges one. The reply says why it failed. */

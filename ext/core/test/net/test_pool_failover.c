@@ -289,6 +289,40 @@ static void many_calls_at_once_are_served_by_the_second_server(void)
     close(s.listener);
 }
 
+/* All calls wait for the first one that shows the password. It used to take its whole connect timeout. */
+static void a_patient_first_call_does_not_keep_others_from_the_second_server(void)
+{
+    silent s = silent_begin();
+    skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
+    caller patient = {.pool = pool, .timeout_ms = 60000};
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, call, &patient);
+    while (pool_stat("opening") != 1)
+        usleep(5000);
+    is_served_by(pool, &first, limits.connect_timeout_ms * 4 / 5);
+    pthread_join(thread, NULL);
+    CHECK(patient.status == SKV_OK);
+    CHECK(server_stat(0, "connects") == 1);
+    close(s.listener);
+}
+
+/* Without a password there is nothing to wait for. */
+static void who_has_no_password_waits_for_nobody(void)
+{
+    silent s = silent_begin();
+    skv_pool *pool = pool_of(s.uri, "");
+    skv_search search = {.end = 1};
+    skv_turn turns[2];
+
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < 2; i++)
+        CHECK(skv_server_choose(pool, &search, 10 * S, &turns[i]) == SKV_STEP_ATTEMPT);
+    CHECK(!pool->proving);
+    pthread_mutex_unlock(&pool->lock);
+    close(s.listener);
+}
+
 static void an_interrupted_attempt_says_nothing_about_a_server(void)
 {
     silent s = silent_begin();
@@ -372,6 +406,8 @@ static void run(void)
     a_brief_call_does_not_take_the_only_server_from_others();
     when_all_servers_are_silent_the_call_ends_at_its_deadline_and_names_each();
     many_calls_at_once_are_served_by_the_second_server();
+    a_patient_first_call_does_not_keep_others_from_the_second_server();
+    who_has_no_password_waits_for_nobody();
     an_interrupted_attempt_says_nothing_about_a_server();
     times_without_end_do_not_overflow();
 }
