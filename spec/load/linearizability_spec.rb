@@ -21,10 +21,19 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
   def violations_of(registers, &breaking)
     histories = registers.run(&breaking)
     @operations = histories.values.sum(&:length)
+    expect_writes(histories)
     histories.values.flat_map { |history| Linearizability.new(history).violations }
   end
 
+  # Calls that fail violate nothing: most writes have to succeed, or to be refused.
+  def expect_writes(histories)
+    writes = histories.values.flatten.reject { |operation| operation.kind == :get }
+    unknown, known = writes.partition { |operation| operation.outcome == :unknown }
+    expect(unknown.length).to be < known.length
+  end
+
   def tally(name, faults, violations)
+    expect(faults).to be > 0
     tally = Tally.new("linearizability, #{name}")
     tally.add(faults: faults, operations: @operations, anomalies: violations.map(&:to_s))
     tally
@@ -155,7 +164,6 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       proxy = new_proxy
       proxy.deliver_late(%i[modify delete], 0.05)
       violations = violations_of(registers_on(proxy.uri, clients, operations, deletions: false))
-      expect(proxy.delivered_late).to be > 0
       expect(tally('slapd, late writes', proxy.delivered_late, violations).anomalies).to eq([])
     end
 
@@ -171,7 +179,6 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       proxy = new_proxy
       proxy.deliver_late(%i[add], 0.2)
       violations = violations_of(registers_on(proxy.uri, clients, operations, deletions: false))
-      expect(proxy.delivered_late).to be > 0
       tally_counted('slapd, late additions', proxy.delivered_late, violations)
     end
   end
@@ -197,7 +204,6 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       proxy.deliver_late(%i[modify delete add], 0.05)
       registers = registers_on(proxy.uri, clients, operations / 2, deletions: false)
       violations = violations_of(registers)
-      expect(proxy.delivered_late).to be > 0
       tally_counted('389-DS, all late', proxy.delivered_late, violations)
     end
 
