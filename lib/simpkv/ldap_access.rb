@@ -21,8 +21,9 @@ module Simpkv
     # @param settings [Hash{String => Object}]
     # @return [Array<String>] files with secrets that every local user can read or change, and what to do
     def self.warnings(settings)
-      %w[admin_pw_file tls_key].map { |name| [name, settings[name]] }.select { |_, file| file && File.exist?(file) }
-                               .map { |name, file| open_to_others(name, file, File.stat(file)) }.compact
+      files = settings.slice('admin_pw_file', 'tls_key').compact
+      files.select { |_, file| File.exist?(file) && !File.directory?(file) }
+           .map { |name, file| open_to_others(name, file, File.stat(file)) }.compact
     end
 
     # Returns the shell command that reads the base entry. The password stays in its file. ldapsearch takes the whole
@@ -83,7 +84,9 @@ module Simpkv
       end
 
       def file_problem(settings, name)
-        File.stat(settings[name])
+        folder = File.stat(settings[name]).directory?
+        return "Configured '#{name}' #{settings[name]} is a folder, not a file" if folder
+
         "Configured '#{name}' #{settings[name]} cannot be read by #{user}" unless File.readable?(settings[name])
       rescue Errno::ENOENT
         "Configured '#{name}' #{settings[name]} does not exist"

@@ -7,7 +7,9 @@ require_relative '../support/ds389'
 # `export` wrote a backup of 0 keys, and `copy` said `verified: true`.
 RSpec.describe 'simpkv, with a wrong base DN' do
   wrong = { 'outside of the suffixes of the server' => 'ou=simpkv,dc=elsewhere',
-            'below the suffix' => 'ou=nothing,dc=simp' }
+            'below the suffix' => 'ou=nothing,dc=simp',
+            # The command said that the server is unavailable.
+            'below an entry that the identity may see' => "ou=nothing,#{DirectoryServer::BASE_DN}" }
 
   shared_examples 'says so' do
     include_context 'with the command'

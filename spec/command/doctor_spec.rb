@@ -48,6 +48,16 @@ RSpec.describe 'simpkv doctor' do
       expect(findings).to contain_exactly(warning('rights', /open to every local user \(mode 0755\)/, /chmod o-rwx/))
     end
 
+    it 'refuses a user that there is not' do
+      expect(simpkv('doctor', '--user', 'nosuch').to_a).to eq(['', "simpkv: there is no user 'nosuch'\n", 64])
+    end
+
+    # It said so twice.
+    it 'finds once what is wrong with the options of the backend' do
+      backends['default']['id'] = 'a/b'
+      expect(findings).to contain_exactly(problem('configuration', /'id' of simpkv backend/, /correct/))
+    end
+
     it 'finds an option that there is not' do
       backends['default']['rot_path'] = '/x'
       simpkv('init')
@@ -211,6 +221,26 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
+      # It said to give the identity rights, with an ldapsearch that asked the other server.
+      it 'finds that the server for writes does not answer' do
+        at(type) do
+          also('write_uri' => 'ldap://127.0.0.1:1')
+          unknown = include('state' => 'unknown', 'what' => 'rights and limits', 'why' => /no server of 'write_uri'/)
+          expect(findings).to contain_exactly(
+            problem('connecting', /refused/i, %r{correct 'write_uri'; .*-H ldap://127\.0\.0\.1:1 }), unknown,
+            warning('encryption', %r{ldap://127\.0\.0\.1:1: .*in the clear}, /enable_tls/)
+          )
+        end
+      end
+
+      # It said to change the rights of the folder.
+      it 'finds that the file of the password is a folder' do
+        at(type) do |server|
+          also('admin_pw_file' => server.folder)
+          expect(findings).to contain_exactly(problem('configuration', /#{server.folder} is a folder/, /correct the/))
+        end
+      end
+
       it 'finds a wrong password, without showing it' do
         at(type) do |server|
           also('admin_pw_file' => server.wrong_password_file)
@@ -228,6 +258,14 @@ RSpec.describe 'simpkv doctor' do
       it 'finds that there is no base entry' do
         at(type) do
           also('base_dn' => 'ou=elsewhere,dc=simp')
+          expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/, /simpkv init --only base --as/))
+        end
+      end
+
+      # It said to start the server, or to correct 'ldap_uri'.
+      it 'finds that there is no base entry where the identity may see what is above it' do
+        at(type) do
+          also('base_dn' => "ou=elsewhere,#{DirectoryServer::BASE_DN}")
           expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/, /simpkv init --only base --as/))
         end
       end

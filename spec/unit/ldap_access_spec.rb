@@ -33,6 +33,7 @@ RSpec.describe Simpkv::LdapAccess do
       { 'ldap_uri' => 'ldapi://x', 'write_uri' => 'ldap://a', 'admin_pw_file' => nil } =>
         "Plugin missing 'admin_pw_file' configuration",
       { 'admin_pw_file' => '/no/such' } => "Configured 'admin_pw_file' /no/such does not exist",
+      { 'admin_pw_file' => __dir__ } => "Configured 'admin_pw_file' #{__dir__} is a folder, not a file",
       { 'ldap_uri' => 'ldapi://x', 'admin_pw_file' => '/no/such' } =>
         "Configured 'admin_pw_file' /no/such does not exist",
       { 'ldap_uri' => 'ldaps://a' } => "TLS configuration incomplete: 'tls_cacert' is missing",
@@ -65,6 +66,13 @@ RSpec.describe Simpkv::LdapAccess do
                        "Configured 'admin_pw_file' #{files[1]} cannot be read by the user #{name}: Permission denied"]
         end
       end
+    end
+  end
+
+  describe '.warnings' do
+    # 'chmod o=' of the folder /etc was the advice for 'admin_pw_file: /etc'.
+    it 'give no advice on the rights of a folder' do
+      expect(described_class.warnings('admin_pw_file' => __dir__)).to eq([])
     end
   end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/base_entry'
 require 'simpkv/cli/file_root'
 
 module Simpkv
@@ -114,13 +115,23 @@ module Simpkv
       # @return [void]
       # @raise [Failure] it has none, or does not answer
       def check_base
-        @base_found = store(base: false).exist?('')
+        @base_found = base?
         return if @base_found
 
         no_access("there is no such entry at #{settings['ldap_uri']}, or #{identity} may not see it: correct " \
                   "'base_dn', or make the entry with 'simpkv init' ('simpkv doctor' looks into it)", Failure::CONFIG)
       rescue Simpkv::Error => e
         no_access(explained(e), Failure.code_for(e))
+      end
+
+      # @return [Boolean] whether a directory shows its base entry
+      # @raise [Simpkv::Error]
+      def base?
+        store(base: false).exist?('')
+      rescue DeniedError, UnavailableError => e
+        raise unless BaseEntry.missing?(e)
+
+        false
       end
 
       # @return [Array<String>] those that have a folder, sorted

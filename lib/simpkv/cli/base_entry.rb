@@ -8,6 +8,15 @@ module Simpkv
       CLASSES = { 'ou' => 'organizationalUnit', 'o' => 'organization', 'dc' => 'domain' }.freeze
 
       class << self
+        # Tells whether a server answered that it has no base entry, or that it shows none. The core reports that as an
+        # error where the identity may see an entry above it, and where 389-DS hides what is above it.
+        #
+        # @param error [Simpkv::Error] of a store that was asked for the base entry
+        # @return [Boolean]
+        def missing?(error)
+          error.message.match?(/the base DN '.*' is not there|shows no such entry/)
+        end
+
         # @param dn [String]
         # @return [Hash{String => Array<String>}] the attributes of a new entry with that DN
         # @raise [InvalidError] the DN begins with another attribute than those of {CLASSES}

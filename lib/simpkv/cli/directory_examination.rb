@@ -31,7 +31,10 @@ module Simpkv
         look_at_keys
         look_at_indexes
         look_at_anonymous_access(samples) if samples.any? || !@write
-        @write ? try_writing : findings.unknown('rights and limits', 'not tried (--read-only)')
+        return findings.unknown('rights and limits', 'not tried (--read-only)') unless @write
+        return findings.unknown('rights and limits', "not tried: no server of 'write_uri' answers") unless @writable
+
+        try_writing
       end
 
       def remedies
@@ -68,22 +71,21 @@ module Simpkv
 
       # Every server by itself: a store would quietly use another one.
       def reachable?
-        uris = settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split).uniq
-        found = uris.map { |uri| connects?(uri) }
-        found.any?
+        uris = settings.values_at('ldap_uri', 'write_uri').compact.map(&:split)
+        answers = uris.flatten.uniq.to_h { |uri| [uri, connects?(uri)] }
+        @writable = uris.last.any? { |uri| answers[uri] }
+        answers.value?(true)
       end
 
       def connects?(uri)
         store = Store.open('ldap', backend.store_options.merge('ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0))
         store.exist?('')
         findings.ok('connecting', "#{uri} answers")
-      rescue DeniedError => e
-        # It answers: what it denies is looked at below.
-        return findings.ok('connecting', "#{uri} answers") if e.message.include?('shows no such entry')
-
-        findings.problem('connecting', e.message, remedies.for_connecting(e.message))
       rescue Simpkv::Error => e
-        findings.problem('connecting', e.message, remedies.for_connecting(e.message))
+        # Such a server answers: the base entry is looked at below.
+        return findings.ok('connecting', "#{uri} answers") if BaseEntry.missing?(e)
+
+        findings.problem('connecting', e.message, remedies.for_connecting(uri, e.message))
       ensure
         store&.close
       end
@@ -118,7 +120,7 @@ module Simpkv
       end
 
       def base?
-        return findings.ok('base entry', settings['base_dn']) if backend.store(base: false).exist?('')
+        return findings.ok('base entry', settings['base_dn']) if backend.base?
 
         findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.identity} may not see " \
                                        'it', remedies.for_base(schema))
@@ -184,9 +186,10 @@ module Simpkv
         paths.concat(Array.new(size) { |number| "#{folder}/k#{number}" })
         fill(paths)
         found = backend.store.list(folder) { nil }[:keys].length
-        return findings.ok('limits', "a folder of #{size} keys is listed") if found == size
+        return findings.ok('limits', "a folder of #{Output.count(size, 'key')} is listed") if found == size
 
-        findings.problem('limits', "of #{size} keys only #{found} are listed", remedies.for_limits(schema))
+        findings.problem('limits', "only #{found} of #{Output.count(size, 'key')} are listed",
+                         remedies.for_limits(schema))
       rescue Simpkv::Error => e
         findings.problem('limits', e.message, remedies.for_limits(schema))
       end

@@ -48,14 +48,17 @@ module Simpkv
         end
       end
 
+      # @param uri [String] the server
       # @param why [String] the error
       # @return [String]
-      def for_connecting(why)
+      def for_connecting(uri, why)
         case why
         when /cannot read '.*', the file of/ then "let this user read it, or correct 'admin_pw_file'"
         when /certificate|TLS|handshake/i then "mend the server's certificate, or correct 'tls_cacert'"
         when /credentials|password|admin_dn/i then "correct 'admin_dn', or the password in 'admin_pw_file'"
-        else "start the server, or correct 'ldap_uri'; by hand: #{LdapAccess.command(settings)}"
+        else
+          option = settings['ldap_uri'].split.include?(uri) ? 'ldap_uri' : 'write_uri'
+          "start the server, or correct '#{option}'; by hand: #{LdapAccess.command(settings.merge('ldap_uri' => uri))}"
         end
       end
 

@@ -25,7 +25,8 @@ module Simpkv
 
       # @return [false]
       def problem(what, why, fix)
-        all << Finding.new('problem', what, why, fix)
+        finding = Finding.new('problem', what, why, fix)
+        all << finding unless all.include?(finding)
         false
       end
 

@@ -45,16 +45,26 @@ module Simpkv
         end
 
         def examine(findings)
+          user = other_user
           look_at_configuration(findings)
           kind = backend.ldap? ? 'directory' : 'file'
           require "simpkv/cli/#{kind}_examination"
           type = Cli.const_get("#{kind.capitalize}Examination")
           type.new(backend, findings, simpkv: command_line, write: !@read_only, size: @size,
-                                      user: OtherUser.find(@user || 'puppet')).perform
+                                      user: user).perform
         rescue Configuration::PluginType
           raise
         rescue ConfigError => e
           findings.problem('configuration', e.message, "correct #{configuration.source || 'the command line'}")
+        end
+
+        # @return [OtherUser, nil]
+        # @raise [Failure] the command line names a user that is not there
+        def other_user
+          Etc.getpwnam(@user) if @user
+          OtherUser.find(@user || 'puppet')
+        rescue ArgumentError
+          raise Failure.new("there is no user '#{@user}'", Failure::USAGE)
         end
 
         # @return [String] how this backend is chosen, for commands that are printed
