@@ -14,6 +14,7 @@ static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *a
         return skv_ldap_fail(call, answer);
     if (version)
         *version = skv_ldap_version_of(&entry);
+    skv_ldap_entry_wipe(&entry);
     if (skv_rdn_first(dn, strlen(dn), &rdn) && !skv_rdn_is(&rdn, "simpkvHexId"))
         *kind = skv_rdn_is(&rdn, "simpkvKey") ? SKV_KIND_KEY : SKV_KIND_FOLDER;
     else if (entry.is_key || entry.is_folder)
@@ -23,13 +24,21 @@ static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *a
     return SKV_OK;
 }
 
+/* Returns what to ask for: the document stands for the version where the server shows none. */
+static const char *const *attributes_for(const skv_ldap_call *call, bool with_version)
+{
+    bool asserts = skv_ldap_asserts(call);
+
+    return with_version && !asserts ? skv_ldap_document_attributes(call, false)
+                                    : skv_ldap_kind_attributes(call, with_version);
+}
+
 static int look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
-    bool with_csn = version && skv_ldap_asserts(call);
     skv_ldap_answer answer;
 
     *kind = SKV_KIND_NONE;
-    switch (skv_ldap_read(call, dn, skv_ldap_kind_attributes(call, with_csn), &answer)) {
+    switch (skv_ldap_read(call, dn, attributes_for(call, version != NULL), &answer)) {
     case LDAP_SUCCESS:
         kind_of_entry(call, dn, &answer, kind, version);
         break;

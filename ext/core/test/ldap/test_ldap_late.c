@@ -127,6 +127,18 @@ static void a_write_in_doubt_is_not_made_again_after_another_one(void)
     }
 }
 
+/* Without assertions it used to delete what had been put since. */
+static void nor_is_a_deletion(void)
+{
+    put("globals/late/there", D1);
+    put("globals/late/w", D1);
+    arm_contest("globals/late/w", PROXY_DELETE);
+    CHECK(del("globals/late/w") == SKV_UNAVAILABLE);
+    CHECK(proxy_left(&between) == 0);
+    CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
+    get_gives("globals/late/w", D3);
+}
+
 /* It used to, if it had added the key, or the server had no assertions. */
 static void nor_is_one_of_a_batch(void)
 {
@@ -233,6 +245,7 @@ static void asserting_tests(void)
     a_late_deletion_of_a_tree_neither();
     a_late_replacement_of_a_batch_neither();
     a_write_in_doubt_is_not_made_again_after_another_one();
+    nor_is_a_deletion();
     nor_is_one_of_a_batch();
     between.before_loss = NULL;
     a_key_that_never_existed_is_not_deleted();
@@ -251,6 +264,7 @@ static void exchanging_tests(void)
     a_late_replacement_does_not_overwrite_what_was_put_since();
     a_late_conditional_replacement_neither();
     a_write_in_doubt_is_not_made_again_after_another_one();
+    nor_is_a_deletion();
     nor_is_one_of_a_batch();
     between.before_loss = NULL;
     a_key_that_never_existed_is_not_deleted();
