@@ -77,6 +77,8 @@ install: $(library)
 
 # Tests are named without their folder: ONLY="test_pool test_dn".
 wanted := $(filter-out $(addprefix %/,$(WITHOUT)),$(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(tests)),$(tests)))
+unknown := $(strip $(foreach name,$(ONLY),$(if $(filter %/$(name),$(tests) $(fuzzers)),,$(name))))
+$(if $(unknown),$(error there is no test $(unknown)))
 run-tests: $(wanted:%=%.run)
 
 $(tests:%=%.run): %.run: %
