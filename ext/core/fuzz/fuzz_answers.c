@@ -27,7 +27,7 @@ static skv_store *stores[2], *store; /* in both layouts; the one that is used */
 
 /* ---- In place of the core's own (ld --wrap): no connection outlives its call, and each is to ourselves ---- */
 
-int __wrap_skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
+int __wrap_skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
 skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply);
 void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn);
 void __wrap_skv_pool_blame(skv_pool *pool, const skv_conn *conn);
@@ -37,7 +37,7 @@ void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry
 
 static int server = -1;
 
-int __wrap_skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+int __wrap_skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
 {
     int fds[2];
 

@@ -1,8 +1,8 @@
 /* base/buf.h - memory: the one seam through which the core allocates, and a byte buffer that grows up to a stated
  * maximum.
  */
-#ifndef SKV_BUF_H
-#define SKV_BUF_H
+#ifndef SKV_BASE_BUF_H
+#define SKV_BASE_BUF_H
 
 #include <stdbool.h>
 #include <stddef.h>

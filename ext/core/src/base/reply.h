@@ -1,6 +1,6 @@
 /* base/reply.h - what a call answers: a status, why it failed, and what it returns. */
-#ifndef SKV_REPLY_H
-#define SKV_REPLY_H
+#ifndef SKV_BASE_REPLY_H
+#define SKV_BASE_REPLY_H
 
 #include "base/buf.h"
 #include "simpkv.h"

@@ -1,6 +1,6 @@
 /* base/wait.h - how long a call may take, and how it is stopped sooner. */
-#ifndef SKV_WAIT_H
-#define SKV_WAIT_H
+#ifndef SKV_BASE_WAIT_H
+#define SKV_BASE_WAIT_H
 
 #include "base/reply.h"
 

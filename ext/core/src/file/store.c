@@ -1,5 +1,7 @@
 /* The store in files: one file a key. Each operation opens the root anew, so that a store holds no descriptor between
  * calls, and closing it does no I/O. */
+#include "file/store.h"
+
 #include "file/key.h"
 #include "file/list.h"
 #include "file/path.h"

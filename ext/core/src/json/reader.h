@@ -1,6 +1,6 @@
 /* json/reader.h - reads JSON in one pass, token by token, without any memory of its own. */
-#ifndef SKV_JSON_READ_H
-#define SKV_JSON_READ_H
+#ifndef SKV_JSON_READER_H
+#define SKV_JSON_READER_H
 
 #include "json/writer.h"
 

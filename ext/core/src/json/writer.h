@@ -1,6 +1,6 @@
 /* json/writer.h - writes JSON into a buffer, as it goes, in the very spelling of MRI's json. */
-#ifndef SKV_JSON_WRITE_H
-#define SKV_JSON_WRITE_H
+#ifndef SKV_JSON_WRITER_H
+#define SKV_JSON_WRITER_H
 
 #include "base/buf.h"
 

@@ -1,7 +1,5 @@
 #include "ldap/call.h"
 
-#include "ldap/entry.h"
-
 #include <string.h>
 
 #define BACKOFF_MIN_NS (50 * SKV_NS_PER_MS)
@@ -339,4 +337,20 @@ int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, s
         error = ldap_delete_ext(skv_conn_handle(call->conn), dn, controls, NULL, &id);
     finish(call, error, id, answer);
     return changed(call, answer);
+}
+
+char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)
+{
+    char *dn = NULL;
+
+    if (!len)
+        dn = skv_copy_string(store->base_dn, strlen(store->base_dn));
+    else if (skv_dn_below(store->layout, kind, store->instance_dn, store->instance_dn_len, path, len, reply) == SKV_OK)
+        dn = skv_copy_string(skv_reply_data(reply), skv_reply_size(reply));
+    else
+        return NULL;
+    skv_reply_reset(reply);
+    if (!dn)
+        skv_fail_memory(reply);
+    return dn;
 }

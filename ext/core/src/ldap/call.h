@@ -3,6 +3,7 @@
 #ifndef SKV_LDAP_CALL_H
 #define SKV_LDAP_CALL_H
 
+#include "name/dn.h"
 #include "net/pool.h"
 #include "store/store.h"
 
@@ -130,5 +131,9 @@ int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer);
 
 /* Where the call's connection goes. */
 const char *skv_ldap_server(const skv_ldap_call *call);
+
+/* The DN of a path as a kind; of "", which is no kind's, that of the base. The caller frees it; NULL with the reply
+ * filled on failure. */
+char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply);
 
 #endif

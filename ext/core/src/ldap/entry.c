@@ -8,22 +8,6 @@
 
 /* ---- DNs ---- */
 
-char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)
-{
-    char *dn = NULL;
-
-    if (!len)
-        dn = skv_copy_string(store->base_dn, strlen(store->base_dn));
-    else if (skv_dn_below(store->layout, kind, store->instance_dn, store->instance_dn_len, path, len, reply) == SKV_OK)
-        dn = skv_copy_string(skv_reply_data(reply), skv_reply_size(reply));
-    else
-        return NULL;
-    skv_reply_reset(reply);
-    if (!dn)
-        skv_fail_memory(reply);
-    return dn;
-}
-
 static char *joined(const char *start, const char *rest)
 {
     size_t start_len = strlen(start), rest_len = strlen(rest);

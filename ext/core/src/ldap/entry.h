@@ -3,11 +3,6 @@
 #define SKV_LDAP_ENTRY_H
 
 #include "ldap/call.h"
-#include "name/dn.h"
-
-/* The DN of a path as a kind; of "", which is no kind's, that of the base. The caller frees it; NULL with the reply
- * filled on failure. */
-char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply);
 
 /* In the plain layout, the DN that a folder has beside a key of the same name, and the other way round. The caller
  * frees it; NULL when out of memory. */

@@ -1,4 +1,6 @@
 /* The store in a directory: one entry a key. It is a borrowed view on pools of connections, which outlive it. */
+#include "ldap/store.h"
+
 #include "ldap/entry.h"
 #include "ldap/key.h"
 #include "name/key.h"

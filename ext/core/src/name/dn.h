@@ -1,6 +1,6 @@
 /* name/dn.h - distinguished names, taken apart. */
-#ifndef SKV_DN_H
-#define SKV_DN_H
+#ifndef SKV_NAME_DN_H
+#define SKV_NAME_DN_H
 
 #include "base/reply.h"
 

@@ -1,6 +1,6 @@
 /* name/key.h - keys as paths: one segment after another, none of them able to leave its folder. */
-#ifndef SKV_KEY_H
-#define SKV_KEY_H
+#ifndef SKV_NAME_KEY_H
+#define SKV_NAME_KEY_H
 
 #include "base/reply.h"
 

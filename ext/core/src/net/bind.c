@@ -1,6 +1,5 @@
 #include "net/bind.h"
 
-#include "net/connect.h"
 #include "net/handle.h"
 #include "net/tls.h"
 

@@ -1,6 +1,6 @@
 /* net/bind.h - who we are to the server. */
-#ifndef SKV_BIND_H
-#define SKV_BIND_H
+#ifndef SKV_NET_BIND_H
+#define SKV_NET_BIND_H
 
 #include "net/connection.h"
 #include "net/transport.h"

@@ -1,6 +1,6 @@
 /* net/certificate.h - the one thing that we read in a certificate ourselves. */
-#ifndef SKV_CERTIFICATE_H
-#define SKV_CERTIFICATE_H
+#ifndef SKV_NET_CERTIFICATE_H
+#define SKV_NET_CERTIFICATE_H
 
 #include <lber.h>
 #include <stdbool.h>

@@ -22,20 +22,6 @@
 #define KEEPALIVE_COUNT 3
 #define USER_TIMEOUT_MS 30000
 
-int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing)
-{
-    switch (status) {
-    case SKV_TIMEOUT:
-        return skv_fail(reply, status, "%s: timed out while %s", uri->text, doing);
-    case SKV_INTERRUPTED:
-        return skv_fail(reply, status, "%s: interrupted while %s", uri->text, doing);
-    case SKV_NOMEM:
-        return skv_fail_memory(reply);
-    default:
-        return skv_fail(reply, status, "%s: the server closed the connection while %s", uri->text, doing);
-    }
-}
-
 static int fail_connect(skv_reply *reply, const skv_uri *uri, int error_number)
 {
     switch (error_number) {
@@ -188,14 +174,14 @@ static int dial_unix(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
     return -1;
 }
 
-int skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+int skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
 {
     struct addrinfo *addresses;
     int fd;
 
     if (uri->scheme == SKV_LDAPI)
         return dial_unix(uri, wait, reply);
-    addresses = skv_lookup(uri, wait, reply);
+    addresses = skv_resolve(uri, wait, reply);
     if (!addresses)
         return -1;
     fd = connect_any(addresses, uri, wait, reply);

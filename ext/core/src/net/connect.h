@@ -1,6 +1,6 @@
 /* net/connect.h - from a URI to a connected socket, within a deadline that name lookup obeys too. */
-#ifndef SKV_DIAL_H
-#define SKV_DIAL_H
+#ifndef SKV_NET_CONNECT_H
+#define SKV_NET_CONNECT_H
 
 #include "base/wait.h"
 #include "net/uri.h"
@@ -11,9 +11,6 @@
  * addresses, the next one is tried when one failed, or was silent for 250 ms; the first to answer is taken. A name is
  * looked up in a thread of its own, which is left to itself at the deadline.
  */
-int skv_dial(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
-
-/* Fails the reply for a wait that ended with `status`. */
-int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing);
+int skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
 
 #endif

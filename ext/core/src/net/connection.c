@@ -117,7 +117,7 @@ static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *fa
 /* From a URI to a socket and a handle on it. */
 static bool dial(skv_conn *conn, skv_wait *wait, skv_reply *reply, skv_conn_failure *failure)
 {
-    int fd = skv_dial(&conn->uri, wait, reply);
+    int fd = skv_connect(&conn->uri, wait, reply);
 
     *failure = reply->status == SKV_INTERRUPTED || reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
     if (fd < 0)

@@ -2,8 +2,8 @@
  * net/connection.h - one connection to one directory server: dialled by ourselves, TLS, bound, root DSE read. It
  * belongs to one thread at a time, and has one operation in flight.
  */
-#ifndef SKV_CONN_H
-#define SKV_CONN_H
+#ifndef SKV_NET_CONNECTION_H
+#define SKV_NET_CONNECTION_H
 
 #include "base/wait.h"
 #include "net/uri.h"

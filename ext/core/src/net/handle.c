@@ -1,6 +1,5 @@
 #include "net/handle.h"
 
-#include "net/connect.h"
 #include "net/resolve.h"
 
 #include <openldap.h>

@@ -1,7 +1,7 @@
 /* net/handle.h - a libldap handle over a transport, on which every option that a configuration file could set is ours.
  */
-#ifndef SKV_HANDLE_H
-#define SKV_HANDLE_H
+#ifndef SKV_NET_HANDLE_H
+#define SKV_NET_HANDLE_H
 
 #include "net/transport.h"
 #include "net/uri.h"

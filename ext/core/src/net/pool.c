@@ -42,21 +42,6 @@ static void take_idle(skv_pool *pool, skv_slot *slot)
     server->idle--;
 }
 
-skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot)
-{
-    skv_conn *conn = slot->conn;
-
-    if (slot->prev)
-        slot->prev->next = slot->next;
-    else
-        pool->slots = slot->next;
-    if (slot->next)
-        slot->next->prev = slot->prev;
-    pool->server[slot->server].open--;
-    skv_free(slot);
-    return conn;
-}
-
 /* Hands an idle connection, or a place (NULL), to who has waited longest. False when nobody waits. */
 static bool grant(skv_pool *pool, skv_slot *slot)
 {

@@ -3,8 +3,8 @@
  * mutable global: locked, inspectable. No network I/O happens under its locks, and no thread runs in the background:
  * reaping and probing happen at checkout.
  */
-#ifndef SKV_POOL_H
-#define SKV_POOL_H
+#ifndef SKV_NET_POOL_H
+#define SKV_NET_POOL_H
 
 #include "net/connection.h"
 

@@ -26,6 +26,14 @@
  * another server. */
 #define PROBE_NS (1 * S)
 
+uint32_t skv_pool_random(skv_pool *pool, uint32_t below)
+{
+    pool->random ^= pool->random << 13;
+    pool->random ^= pool->random >> 17;
+    pool->random ^= pool->random << 5;
+    return pool->random % below;
+}
+
 /* ---- The password file ------------------------------------------------------------------------------------------ */
 
 /* False for who binds without one, and has no account that refused binds could lock. */

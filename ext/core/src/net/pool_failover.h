@@ -11,8 +11,8 @@
  * not up is probed by one call at a time; a failed probe starts the next quarantine. An interrupt, a lack of memory or
  * a missing file of ours changes nothing.
  */
-#ifndef SKV_POOL_FAILOVER_H
-#define SKV_POOL_FAILOVER_H
+#ifndef SKV_NET_POOL_FAILOVER_H
+#define SKV_NET_POOL_FAILOVER_H
 
 #include "net/pool_state.h"
 
@@ -76,5 +76,8 @@ bool skv_server_may_improve(const skv_pool *pool, int end);
 
 /* When the server may be tried again; 0 for now. */
 int64_t skv_server_quarantine_end(const skv_pool *pool, int index, const skv_stamp *stamp, int64_t now);
+
+/* A number between 0 and below - 1, not for secrets. Under the lock. */
+uint32_t skv_pool_random(skv_pool *pool, uint32_t below);
 
 #endif

@@ -11,14 +11,6 @@
 /* How old a connection gets: half an hour, less up to a tenth, so that they do not all end at once. */
 #define AGE_NS (1800 * S)
 
-uint32_t skv_pool_random(skv_pool *pool, uint32_t below)
-{
-    pool->random ^= pool->random << 13;
-    pool->random ^= pool->random >> 17;
-    pool->random ^= pool->random << 5;
-    return pool->random % below;
-}
-
 /* ---- One attempt ------------------------------------------------------------------------------------------------ */
 
 static skv_outcome outcome_of(const skv_conn *conn, skv_conn_failure failure, const skv_reply *reply)
@@ -234,4 +226,19 @@ skv_slot *skv_pool_improve(skv_borrow *borrow, skv_slot *slot)
     pthread_mutex_unlock(&pool->lock);
     skv_conn_close(old);
     return better;
+}
+
+skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot)
+{
+    skv_conn *conn = slot->conn;
+
+    if (slot->prev)
+        slot->prev->next = slot->next;
+    else
+        pool->slots = slot->next;
+    if (slot->next)
+        slot->next->prev = slot->prev;
+    pool->server[slot->server].open--;
+    skv_free(slot);
+    return conn;
 }

@@ -68,7 +68,7 @@ static void after_fork_in_child(void)
 {
     for (skv_pool *pool = registry; pool; pool = pool->next)
         abandon(pool);
-    skv_lookup_after_fork();
+    skv_resolve_after_fork();
     skv_handle_after_fork();
     after_fork_in_parent();
 }

@@ -1,6 +1,6 @@
 /* net/pool_state.h - what a pool consists of; for its own files. */
-#ifndef SKV_POOL_STATE_H
-#define SKV_POOL_STATE_H
+#ifndef SKV_NET_POOL_STATE_H
+#define SKV_NET_POOL_STATE_H
 
 #include "net/pool.h"
 
@@ -90,9 +90,6 @@ typedef struct skv_borrow {
     bool expired; /* the idle connection that acquire() took is too old */
 } skv_borrow;
 
-/* A number between 0 and below - 1, not for secrets. Under the lock. */
-uint32_t skv_pool_random(skv_pool *pool, uint32_t below);
-
 /* Opens a connection to the first server that can be had, into a place that the borrower holds, and keeps. NULL with
  * the reply filled. Not under the lock. */
 skv_slot *skv_pool_open(skv_borrow *borrow);
@@ -101,11 +98,11 @@ skv_slot *skv_pool_open(skv_borrow *borrow);
  * the same; the reply then holds a failure only if the call was interrupted. Not under the lock. */
 skv_slot *skv_pool_improve(skv_borrow *borrow, skv_slot *slot);
 
+/* Calls `visit` for each pool, under the registry's lock and the pool's. */
+void skv_pool_each(void (*visit)(skv_pool *pool, void *context), void *context);
+
 /* Takes the slot out of the pool and frees it; its place stays taken. Answers the connection, to be closed by the
  * caller when the lock is released. Under the lock. */
 skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot);
-
-/* Calls `visit` for each pool, under the registry's lock and the pool's. */
-void skv_pool_each(void (*visit)(skv_pool *pool, void *context), void *context);
 
 #endif

@@ -1,7 +1,5 @@
 #include "net/resolve.h"
 
-#include "net/connect.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
@@ -26,7 +24,7 @@ typedef struct lookup {
 
 static atomic_int running;
 
-void skv_lookup_after_fork(void)
+void skv_resolve_after_fork(void)
 {
     atomic_store(&running, 0);
 }
@@ -99,12 +97,12 @@ int skv_thread_start(void *(*function)(void *), void *argument)
     return error_number;
 }
 
-/* Waits for one of SKV_LOOKUPS_MAX places. */
+/* Waits for one of SKV_RESOLVERS_MAX places. */
 static int take_place(skv_wait *wait)
 {
     int status;
 
-    while (atomic_fetch_add(&running, 1) >= SKV_LOOKUPS_MAX) {
+    while (atomic_fetch_add(&running, 1) >= SKV_RESOLVERS_MAX) {
         atomic_fetch_sub(&running, 1);
         status = skv_wait_pause(wait, 5 * SKV_NS_PER_MS);
         if (status != SKV_OK)
@@ -160,7 +158,7 @@ static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_wait *wait, skv
     return addresses;
 }
 
-struct addrinfo *skv_lookup(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+struct addrinfo *skv_resolve(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
 {
     unsigned char address[sizeof(struct in6_addr)];
     struct addrinfo *addresses;

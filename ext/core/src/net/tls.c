@@ -81,7 +81,7 @@ static bool look(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
     struct berval certificate = {0, NULL};
     handshake again = *h;
     skv_reply *reply = skv_reply_new();
-    int fd = reply ? skv_dial(h->uri, h->wait, reply) : -1;
+    int fd = reply ? skv_connect(h->uri, h->wait, reply) : -1;
     bool done = false;
 
     again.reply = reply;

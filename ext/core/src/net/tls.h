@@ -1,6 +1,6 @@
 /* net/tls.h - TLS on a libldap handle, by our settings alone. */
-#ifndef SKV_TLS_H
-#define SKV_TLS_H
+#ifndef SKV_NET_TLS_H
+#define SKV_NET_TLS_H
 
 #include "net/connection.h"
 #include "net/transport.h"

@@ -4,8 +4,8 @@
  * connections, until one of the files changes. Reading a bundle of CAs takes milliseconds; and libldap 2.5 with GnuTLS
  * never frees 8 KB of each context, and 18 KB of one with a client certificate.
  */
-#ifndef SKV_TLS_CONTEXT_H
-#define SKV_TLS_CONTEXT_H
+#ifndef SKV_NET_TLS_CONTEXT_H
+#define SKV_NET_TLS_CONTEXT_H
 
 #include "net/connection.h"
 

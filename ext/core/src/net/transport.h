@@ -3,8 +3,8 @@
  * ends at the operation's deadline, or when its cancel handle says so; SIGPIPE and EINTR do not exist; TLS, where there
  * is any, lies above. A transport belongs to one thread at a time.
  */
-#ifndef SKV_TRANSPORT_H
-#define SKV_TRANSPORT_H
+#ifndef SKV_NET_TRANSPORT_H
+#define SKV_NET_TRANSPORT_H
 
 #include "base/wait.h"
 

@@ -153,3 +153,17 @@ int skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply
         return skv_fail(reply, SKV_INVALID, "Invalid 'ldap_uri' configuration: it holds no URI");
     return SKV_OK;
 }
+
+int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing)
+{
+    switch (status) {
+    case SKV_TIMEOUT:
+        return skv_fail(reply, status, "%s: timed out while %s", uri->text, doing);
+    case SKV_INTERRUPTED:
+        return skv_fail(reply, status, "%s: interrupted while %s", uri->text, doing);
+    case SKV_NOMEM:
+        return skv_fail_memory(reply);
+    default:
+        return skv_fail(reply, status, "%s: the server closed the connection while %s", uri->text, doing);
+    }
+}

@@ -1,6 +1,6 @@
 /* net/uri.h - where a directory server listens. */
-#ifndef SKV_URI_H
-#define SKV_URI_H
+#ifndef SKV_NET_URI_H
+#define SKV_NET_URI_H
 
 #include "base/reply.h"
 
@@ -27,5 +27,8 @@ typedef struct skv_uris {
  * when there is none, one too many, or one that is not ldap://host[:port], ldaps://host[:port] or
  * ldapi://percent-encoded-path, without DN or query. */
 int skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply);
+
+/* Fails the reply for a wait on the server that ended with `status`. */
+int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing);
 
 #endif

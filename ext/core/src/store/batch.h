@@ -1,6 +1,6 @@
 /* store/batch.h - many records in one call: taken apart, and what came of each of them put together again. */
-#ifndef SKV_BATCH_H
-#define SKV_BATCH_H
+#ifndef SKV_STORE_BATCH_H
+#define SKV_STORE_BATCH_H
 
 #include "store/store.h"
 

@@ -1,6 +1,7 @@
-/* store/store.h - what an implementation of a store provides. store.c checks arguments and dispatches. */
-#ifndef SKV_STORE_H
-#define SKV_STORE_H
+/* store/store.h - the interface of a store, and what its implementations share. The public calls (store.c) check
+ * arguments and dispatch. */
+#ifndef SKV_STORE_STORE_H
+#define SKV_STORE_STORE_H
 
 #include "base/reply.h"
 #include "base/wait.h"
@@ -80,11 +81,5 @@ int skv_refuse_structure(const skv_key *key, skv_reply *reply);
 
 /* Appends one record of a list's page to the reply's data, and counts it. */
 void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len, const char *body, size_t body_len);
-
-/* file/store.c. NULL on failure, with the reply filled. */
-skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *reply);
-
-/* ldap/store.c. The same. */
-skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *reply);
 
 #endif

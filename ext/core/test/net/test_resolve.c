@@ -66,7 +66,7 @@ static struct addrinfo *look_up(const char *text, int64_t timeout_ms, skv_cancel
 
     skv_reply_reset(reply);
     skv_wait_init(&wait, timeout_ms, cancel, reply);
-    return skv_lookup(&uri, &wait, reply);
+    return skv_resolve(&uri, &wait, reply);
 }
 
 static bool is_found(const char *text)
@@ -102,11 +102,11 @@ static void an_interrupt_ends_the_wait_for_a_name(void)
 
 static void no_more_names_are_asked_for_at_once_than_there_are_places(void)
 {
-    for (int i = 0; i < 2 * SKV_LOOKUPS_MAX; i++)
+    for (int i = 0; i < 2 * SKV_RESOLVERS_MAX; i++)
         CHECK(look_up("ldap://slow.example.com", 10, NULL) == NULL);
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "timed out while waiting to look up its name");
-    CHECK(atomic_load(&asked) <= SKV_LOOKUPS_MAX);
+    CHECK(atomic_load(&asked) <= SKV_RESOLVERS_MAX);
 }
 
 static void addresses_do_not_wait_for_names(void)
@@ -118,9 +118,9 @@ static void addresses_do_not_wait_for_names(void)
 static void names_are_found_again_when_the_service_is_well(void)
 {
     set_hanging(false);
-    for (int i = 0; i < 3 * SKV_LOOKUPS_MAX; i++)
+    for (int i = 0; i < 3 * SKV_RESOLVERS_MAX; i++)
         CHECK(is_found("ldap://quick.example.com"));
-    CHECK(atomic_load(&asked) >= 3 * SKV_LOOKUPS_MAX);
+    CHECK(atomic_load(&asked) >= 3 * SKV_RESOLVERS_MAX);
     for (int i = 0; i < 1000 && atomic_load(&answered) < atomic_load(&asked); i++)
         usleep(10000);
     CHECK(atomic_load(&answered) == atomic_load(&asked));
@@ -154,7 +154,7 @@ static void a_host_that_does_not_answer_costs_no_more_than_the_deadline(void)
     snprintf(text, sizeof text, "ldap://127.0.0.1:%d", ntohs(address.sin_port));
     uri = uri_of(text);
     skv_wait_init(&wait, 300, NULL, reply);
-    CHECK(skv_dial(&uri, &wait, reply) == -1);
+    CHECK(skv_connect(&uri, &wait, reply) == -1);
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "timed out while connecting");
     CHECK_HAS(skv_reply_message(reply), text);
@@ -184,7 +184,7 @@ static void a_socket_does_not_block_is_not_inherited_and_notices_a_peer_that_has
     snprintf(text, sizeof text, "ldap://some.example.com:%d", ntohs(address.sin_port));
     uri = uri_of(text);
     skv_wait_init(&wait, LONG_MS, NULL, reply);
-    fd = skv_dial(&uri, &wait, reply);
+    fd = skv_connect(&uri, &wait, reply);
     if (CHECK(fd >= 0)) {
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
         CHECK(fcntl(fd, F_GETFL) & O_NONBLOCK);

@@ -1,0 +1,55 @@
+#include "store/store.h"
+
+#include <string.h>
+
+/* Half of what a reply holds, so that a list's page has room for any document beside others. */
+#define DOCUMENT_MAX (SKV_DATA_MAX / 2)
+
+const char *skv_option(const char *options, size_t options_len, const char *name)
+{
+    for (const char *p = options; p < options + options_len;) {
+        const char *value = p + strlen(p) + 1;
+
+        if (strcmp(p, name) == 0)
+            return value;
+        p = value + strlen(value) + 1;
+    }
+    return NULL;
+}
+
+int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply)
+{
+    if (!args->document)
+        return skv_fail(reply, SKV_INVALID, "the document is NULL");
+    if (args->condition < SKV_PUT_ANY || args->condition > SKV_PUT_EXPECT)
+        return skv_fail(reply, SKV_INVALID, "unknown condition %d", args->condition);
+    if ((args->condition == SKV_PUT_EXPECT) != (args->expect != NULL))
+        return skv_fail(reply, SKV_INVALID,
+                        "an expected document comes with the condition SKV_PUT_EXPECT, and only then");
+    if (args->document_len > DOCUMENT_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the document has %zu bytes: %zu are allowed", args->document_len,
+                        DOCUMENT_MAX);
+    return skv_refuse_structure(key, reply);
+}
+
+int skv_refuse_structure(const skv_key *key, skv_reply *reply)
+{
+    if (key->len && strcmp(key->path, "globals") != 0 && strcmp(key->path, "environments") != 0)
+        return SKV_OK;
+    return skv_fail(reply, SKV_IS_FOLDER, "Key specifies a folder: '%s'", key->len ? key->path : "/");
+}
+
+void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len, const char *body, size_t body_len)
+{
+    const uint32_t lengths[] = {(uint32_t)name_len, (uint32_t)body_len};
+
+    if (name_len > UINT32_MAX || body_len > UINT32_MAX) {
+        reply->data.too_large = true;
+        return;
+    }
+    skv_buf_put_char(&reply->data, kind);
+    skv_buf_put(&reply->data, lengths, sizeof lengths);
+    skv_buf_put(&reply->data, name, name_len);
+    skv_buf_put(&reply->data, body, body_len);
+    reply->number++;
+}
