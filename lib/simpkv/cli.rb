@@ -95,7 +95,7 @@ module Simpkv
           simpkv COMMAND --help says more of each; simpkv man has it all.
 
           Examples:
-            simpkv put app1/db_password 'correct horse'
+            simpkv put app1/db_password --chomp - < password.txt
             simpkv get app1/db_password
             simpkv --config site.yaml doctor
         TEXT

@@ -43,10 +43,12 @@ module Simpkv
         file == '-' ? $stdin.binmode.read : File.binread(file)
       rescue Errno::ENOENT
         raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
+      rescue Errno::EISDIR
+        raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
       end
 
       def converted(bytes, what)
-        bytes = bytes.chomp if @chomp
+        bytes = bytes.b.sub(/\r?\n\z/, '') if @chomp
         return bytes if @kind == :binary
         return Value.from_json(bytes, what) if @kind == :json
 

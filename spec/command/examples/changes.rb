@@ -8,7 +8,8 @@ RSpec.shared_examples 'put, cas and mv' do
   end
 
   it 'put --chomp leaves out one newline at the end, and no more' do
-    { "secret\n" => 'secret', "secret\r\n" => 'secret', 'secret' => 'secret', "a\n\n" => "a\n" }.each do |input, value|
+    { "secret\n" => 'secret', "secret\r\n" => 'secret', 'secret' => 'secret', "a\n\n" => "a\n",
+      "a\r" => "a\r" }.each do |input, value|
       simpkv!('put', '--chomp', 'a', '-', input: input)
       expect(simpkv!('get', 'a')).to eq(value)
     end
@@ -61,6 +62,22 @@ RSpec.shared_examples 'put, cas and mv' do
     simpkv!('put', 'a', '--json', '{"a": 1, "b": [2]}')
     expect(simpkv('cas', 'a', '--json', '0', '--expect', '{"b": [2], "a": 1.0}').code).to eq(1)
     expect(simpkv('cas', 'a', '--json', '0', '--expect', '{"b": [2], "a": 1}').code).to eq(0)
+  end
+
+  # It read the value after the expected one: it stored nothing in place of what was there.
+  it 'cas refuses to read both values from standard input' do
+    simpkv!('put', 'a', 'one')
+    [%w[-], %w[--file -]].each do |value|
+      expect(simpkv('cas', 'a', *value, '--expect-file', '-', input: 'one').to_a)
+        .to eq(['', "simpkv: standard input cannot hold both the value and the expected one\n", 64])
+    end
+    expect(simpkv!('get', 'a')).to eq('one')
+  end
+
+  it 'put and cas name a folder that is given as a file' do
+    [%w[put a --file .], %w[cas a x --expect-file .]].each do |arguments|
+      expect(simpkv(*arguments).to_a).to eq(['', "simpkv: '.' is a folder, not a file\n", 66])
+    end
   end
 
   it 'cas --absent makes a key once' do
