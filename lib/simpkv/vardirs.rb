@@ -9,7 +9,7 @@ module Simpkv
     # Those of `puppet agent` and `puppet apply`, run by root.
     AGENT = %w[/opt/puppetlabs/puppet/cache /var/cache/puppet].freeze
 
-    # Where configuration files are, in the same order.
+    # The places of configuration files, in the same order.
     CONFIGURATIONS = [
       { server: '/etc/puppetlabs/puppetserver/conf.d/*.conf', puppet: '/etc/puppetlabs/puppet/puppet.conf' },
       { server: '/etc/puppet/puppetserver/conf.d/*.conf', puppet: '/etc/puppet/puppet.conf' }

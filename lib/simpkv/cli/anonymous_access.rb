@@ -2,9 +2,9 @@
 
 module Simpkv
   module Cli
-    # What a directory shows of its keys to a client that has not bound.
+    # Finds out how much of its keys a directory shows to a client that has not bound.
     class AnonymousAccess
-      # Whom the client must not be, and what it would prove that with.
+      # The options with which a client binds.
       IDENTITY = %w[admin_dn admin_pw_file tls_cert tls_key].freeze
       private_constant :IDENTITY
 

@@ -49,7 +49,7 @@ module Simpkv
         look_at_files_of_user if @user
       end
 
-      # What root can read may be closed to puppetserver.
+      # The user of puppetserver may lack access to a file that root can read.
       def look_at_files_of_user
         %w[admin_pw_file tls_cacert tls_cert tls_key].select { |name| settings[name] && File.exist?(settings[name]) }
                                                      .each do |name|

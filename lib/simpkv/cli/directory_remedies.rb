@@ -5,7 +5,7 @@ require 'simpkv/cli/directory_schema'
 
 module Simpkv
   module Cli
-    # What to do about what {DirectoryExamination} finds, with commands that can be pasted.
+    # The remedies for the findings of {DirectoryExamination}, with commands that can be pasted.
     class DirectoryRemedies
       # @param backend [Backend]
       # @param simpkv [#call] makes a command line of the arguments of the command simpkv
@@ -122,8 +122,7 @@ module Simpkv
                  'ldap:///anyone'
         end
 
-        "put the access rule of simpkv in front of all others: #{printed(schema, 'access')} (slapd.conf), or " \
-          "#{@simpkv.call('schema', '--form', 'config')} (cn=config)"
+        "put the access rule of simpkv in front of all others: #{printed(schema, 'access')}"
       end
 
       # @param why [String] the error
@@ -147,11 +146,15 @@ module Simpkv
         @backend.settings
       end
 
-      # @return [String] the command that prints a file for the administrator
+      # @return [String] the command that prints a file for the administrator; for OpenLDAP one for each way in which a
+      #   server is configured
       def printed(schema, form)
         database = schema.server == '389ds' ? schema.database(settings['base_dn']) : nil
         more = ['--database', database] if form == 'limits' && database && database != 'userRoot'
-        @simpkv.call('schema', '--server', schema.server, '--form', form, *more)
+        command = @simpkv.call('schema', '--server', schema.server, '--form', form, *more)
+        return command if schema.server == '389ds'
+
+        "#{command} (slapd.conf), or #{@simpkv.call('schema', '--form', 'config')} (cn=config, with ldapmodify -c)"
       end
     end
   end

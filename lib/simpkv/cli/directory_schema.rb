@@ -28,7 +28,7 @@ module Simpkv
         'hex' => { 'attributeTypes' => %w[simpkvHexId simpkvId simpkvJsonValue],
                    'objectClasses' => %w[simpkvEntry simpkvFolder] }
       }.freeze
-      # What dscreate calls a database of 389-DS.
+      # The name that dscreate gives to a database of 389-DS.
       USUAL_DATABASE = 'userRoot'
       private_constant :FOLDER, :FILES, :LAYOUTS, :NEEDED, :USUAL_DATABASE
 

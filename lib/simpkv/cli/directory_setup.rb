@@ -18,7 +18,7 @@ module Simpkv
 
       # A line that only those need who change the file themselves.
       NOTE = /\A#:/.freeze
-      # What stands in LDIF without base64.
+      # A value that LDIF holds without base64.
       SAFE = /\A(?![ :<])[\x20-\x7e]*(?<! )\z/.freeze
       private_constant :NOTE, :SAFE
 
