@@ -14,6 +14,14 @@ RSpec.describe 'simpkv init' do
     expect(simpkv!('init')).to match(/keys was there already$/)
   end
 
+  # It made a folder when the configuration of the directory was missing.
+  it 'refuses options for a directory with a file backend' do
+    [%w[--only base], %w[--local], %w[--as cn=x]].each do |arguments|
+      expect(simpkv('init', *arguments).to_a).to match(['', /are for directories: .* keeps its keys in files/, 64])
+    end
+    expect(File).not_to exist(File.join(folder, 'keys'))
+  end
+
   %w[plain hex].each do |layout|
     it "loads the #{layout} schema and makes the base entry on 389-DS" do
       Ds389.run(layout: nil) do |server|

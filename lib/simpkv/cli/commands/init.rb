@@ -45,6 +45,7 @@ module Simpkv
         end
 
         def prepare_folder
+          refuse_directory_options
           there = backend.there?
           backend.store(create: true)
           root = backend.root
@@ -53,6 +54,14 @@ module Simpkv
             steps['note'] = "this is the store that functions use; an empty one in '#{root.passed_over}' would hide it"
           end
           steps.merge('owner' => root.owner)
+        end
+
+        # Without its configuration file, the command would make a folder for an administrator who means a directory.
+        def refuse_directory_options
+          return unless @only || @overriding.any?
+
+          raise Failure.new("--as, --password-file, --local, --uri and --only are for directories: #{backend.title} " \
+                            'keeps its keys in files (--config or --backend names another)', Failure::USAGE)
         end
 
         def prepare_directory
