@@ -38,8 +38,6 @@ module Simpkv
   require 'simpkv/config'
   require 'simpkv/deadline'
   require 'simpkv/default_root'
-  require 'simpkv/environment_code'
   require 'simpkv/ldap_access'
-  require 'simpkv/plugin_operations'
   require 'simpkv/store'
 end

@@ -56,11 +56,14 @@ module Simpkv
     # @param key [String]
     # @param latest [Boolean] whether to ask the server that is written to, this time, where `write_uri` is another than
     #   `ldap_uri`: for who decides on a write by what is stored
-    # @return [String] its document, tagged UTF-8
+    # @param required [Boolean] whether a missing key raises {NotFoundError}; otherwise nil is returned
+    # @return [String, nil] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
     # @raise [TimeoutError] another process kept the key locked, or the server did not answer in time: as for all calls
-    def get(key, latest: false)
+    def get(key, latest: false, required: true)
       @native.get(key, latest, call_timeout)
+    rescue NotFoundError
+      raise if required
     end
 
     # Whether there is a key or a folder of that name.
@@ -159,6 +162,8 @@ module Simpkv
     # What is in a folder, not in the folders below it.
     #
     # @param folder [String]
+    # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
+    # @param partial [Boolean] whether keys that cannot be read become `errors`; otherwise the first is raised
     # @yield while the server looks for more, each document that was found. The list keeps its connection meanwhile: the
     #   block should not call a store, nor wait
     # @yieldparam name [String]
@@ -167,22 +172,28 @@ module Simpkv
     # @return [Hash] `{keys: {name => document}, folders: [name], errors: {name => why}}`, unsorted; `errors` are the
     #   keys that could not be read
     # @raise [NotFoundError] there is no such folder
-    def list(folder, &block)
-      @native.list(folder, @timeout_ms, &block)
+    # @raise [Error] without `partial`: a key cannot be read
+    def list(folder, required: true, partial: true, &block)
+      found = listing(required) { @native.list(folder, @timeout_ms, &block) }
+      name, why = found[:errors].min_by(&:first) unless partial
+      raise Error, "Key '#{name}': #{why}" if name
+
+      found
     end
 
     # What is in a folder and in all folders below it. Of a directory, it is asked for at once.
     #
     # @param folder [String]
     # @param values [Boolean] whether documents are wanted: else they are not read, and there is '' for each
+    # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
     # @yield as {#list} does, each document with its path; not without `values`
     # @return [Hash] as that of {#list}, with paths from the folder on: `{keys: {path => document}, folders: [path],
     #   errors: {path => why}}`
     # @raise [NotFoundError] there is no such folder
     # @example
     #   store.tree('globals')  #=> {keys: {'app1/password' => '{"value":...}'}, folders: ['app1'], errors: {}}
-    def tree(folder, values: true, &block)
-      @native.tree(folder, values, @timeout_ms, &(block if values))
+    def tree(folder, values: true, required: true, &block)
+      listing(required) { @native.tree(folder, values, @timeout_ms, &(block if values)) }
     end
 
     # Reads an entry of the directory, whatever it is; for a store of type 'ldap'.
@@ -244,6 +255,14 @@ module Simpkv
     end
 
     private
+
+    def listing(required)
+      yield
+    rescue NotFoundError
+      raise if required
+
+      { keys: {}, folders: [], errors: {} }
+    end
 
     # A store inside another one would have its keys among those of that one's environments.
     def refuse_nesting(options)

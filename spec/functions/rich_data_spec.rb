@@ -70,7 +70,7 @@ RSpec.describe 'Rich data, between the functions and the store' do
   end
 
   it 'is made by a class without a name, one for each environment' do
-    classes = Array.new(2) { world.fresh_environment.adapter.instance_variable_get(:@rich_data_class) }
+    classes = Array.new(2) { world.fresh_environment.adapter.__send__(:classes)[:rich_data] }
     expect(classes.map(&:name)).to eq([nil, nil])
     expect(classes.uniq.size).to eq(2)
   end

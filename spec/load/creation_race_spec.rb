@@ -7,15 +7,27 @@ require_relative '../support/slapd'
 
 # Many catalogs that make the same keys at the same moment, as compilers do that are given a run each.
 #
-# WITHOUT=put_new or WITHOUT=exchange takes the atomic step away, and the adapter asks first and stores then: the
-# examples that promise something of that step fail.
+# WITHOUT=absent or WITHOUT=expect makes that condition of a write a read before it, which is not atomic: the examples
+# that promise something of the condition fail.
 RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
   processes = 16
   keys = 1000
 
   before(:context) do
     without = ENV['WITHOUT'].to_s
-    Simpkv::PluginOperations.__send__(:remove_method, without) unless without.empty?
+    Simpkv::Store.prepend(unconditional(without.to_sym)) unless without.empty?
+  end
+
+  def unconditional(without)
+    Module.new do
+      define_method(:put) do |key, document, condition: :any, expect: nil, **more|
+        return super(key, document, condition: condition, expect: expect, **more) unless condition == without
+
+        raise Simpkv::ConditionError if get(key, latest: true, required: false) != expect
+
+        super(key, document)
+      end
+    end
   end
 
   # Runs a block in each process, all from the same moment on.

@@ -9,9 +9,16 @@ RSpec.describe 'Environments of one puppetserver' do
 
   # Edits the module so that its function, its adapter and its plugin each say which version they are.
   def edit(place, version)
-    { 'puppet/functions/simpkv/support/call.rb' => ['value = found[:value]', "\\0 + ' f%s'"],
-      'puppet_x/simpkv/simpkv.rb' => ['def deserialize(json)', "\\0\n return { value: json + ' a%s', metadata: {} }"],
-      'puppet_x/simpkv/file_plugin.rb' => ['  private', "def get(key)\n{ result: 'p%s' }\nend\n\\0"] }
+    { 'puppet/functions/simpkv/get.rb' =>
+        ['simpkv(scope, :get, key, options)', "\\0.transform_values { |value| value + ' f%s' }"],
+      'puppet_x/simpkv/documents.rb' =>
+        ['def decode(document)', "\\0\n return { value: document + ' a%s', metadata: {} }"],
+      'puppet_x/simpkv/file_plugin.rb' => ['  private', <<~RUBY] }
+        def simpkv_store
+          super.tap { |store| store.define_singleton_method(:get) { |*, **| 'p%s' } }
+        end
+        \\0
+      RUBY
       .each do |name, (text, other)|
         file = File.join(place, 'lib', name)
         File.write("#{file}.original", File.read(file)) unless File.exist?("#{file}.original")

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Keeps keys in files, one each, below a root folder. Simpkv::Store does the work; see plugin_template.rb for what the
-# adapter asks of a plugin.
+# Keeps keys in files, one each, below a root folder, in a Simpkv::Store. plugin_template.rb describes plugins.
+plugin_methods = File.join(File.dirname(__FILE__), 'plugin_methods.rb')
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  include Simpkv::PluginOperations
+  include TOPLEVEL_BINDING.eval(File.read(plugin_methods), plugin_methods)
 
   # Chooses the root folder and opens the store there.
   def configure(options)

@@ -159,7 +159,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     name = segments.last
     fail_for(segments, listing[:errors][name]) if listing[:errors].key?(name)
     document = listing[:documents][name]
-    found = document ? @adapter.deserialize(document) : result_of(@adapter.find(path(segments), @options))
+    found = document ? @adapter.deserialize(document) : @adapter.run(:find, path(segments), @options)
     # How to merge is for Hiera itself.
     [segments == ['lookup_options'] ? found[:value] : present(found[:value])] if found
   rescue Simpkv::MalformedError => e
@@ -171,21 +171,23 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @level['sensitive'] && !value.is_a?(type) ? type.new(value) : value
   end
 
-  # What is in a folder of the level: asked once, also when it failed.
+  # Lists a folder of the level once; a failure is remembered as well.
   def listing(segments)
-    path = path(segments)
-    result_of(@listings[path] ||= @adapter.snapshot(path.empty? ? '/' : path, @options, room))
+    found = @listings[path(segments)] ||= snapshot(path(segments))
+    raise found if found.is_a?(Simpkv::Error)
+
+    found
+  end
+
+  def snapshot(path)
+    @adapter.run(:snapshot, path.empty? ? '/' : path, room, @options)
+  rescue Simpkv::Error => e
+    e
   end
 
   # How many bytes of documents a catalog keeps of one folder. What does not fit in is read when it is looked up.
   def room
     16 * 1024 * 1024
-  end
-
-  def result_of(reply)
-    raise reply[:err_msg] if reply[:err_msg]
-
-    reply[:result]
   end
 
   def fail_for(segments, why)

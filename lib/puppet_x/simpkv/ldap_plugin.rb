@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-# Keeps keys in an LDAP directory, below an entry that is there already. Simpkv::Store does the work, over connections
-# that outlive the catalog; see plugin_template.rb for what the adapter asks of a plugin.
+# Keeps keys in an LDAP directory, below an existing entry, in a Simpkv::Store whose connections outlive the catalog.
+# plugin_template.rb describes plugins.
+plugin_methods = File.join(File.dirname(__FILE__), 'plugin_methods.rb')
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  include Simpkv::PluginOperations
+  include TOPLEVEL_BINDING.eval(File.read(plugin_methods), plugin_methods)
 
-  # Opens the store, and looks whether its base entry can be read, so that what is wrong with server, password, rights
-  # or base DN is said once and in full.
+  # Opens the store and reads its base entry, so that trouble with server, password, rights or base DN has one full
+  # message.
   def configure(options)
     open_store do
       @settings = settings_from(options, 'ldap')
@@ -20,31 +21,34 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
-  private
-
-  def check_access(store)
-    return if store.exist?('')
-
-    identity = @settings['admin_pw_file'] ? "'#{@settings['admin_dn']}'" : 'the local user'
-    no_access(Simpkv::NotFoundError,
-              "there is no such entry at #{@settings['ldap_uri']}, or no access to it: make it (schema/base.ldif of " \
-              "simpkv does), give #{identity} rights, or correct 'base_dn'")
-  rescue Simpkv::Error => e
-    raise if e.message.start_with?('Plugin could not access')
-
-    no_access(e.class, e.message)
-  end
-
-  def no_access(error, why)
-    raise error, "Plugin could not access #{@settings['base_dn']}: #{with_command(why)}"
-  end
-
-  # Trouble with the server, unlike a missing key, can be looked into by hand.
+  # Adds the command that asks the server outside of Puppet, unless the server has said why.
   def explain(error)
     case error
     when Simpkv::DeniedError, Simpkv::UnavailableError, Simpkv::TimeoutError then with_command(error.message)
     else error.message
     end
+  end
+
+  private
+
+  def check_access(store)
+    no_access(Simpkv::NotFoundError, no_such_entry) unless found?(store)
+  end
+
+  def found?(store)
+    store.exist?('')
+  rescue Simpkv::Error => e
+    no_access(e.class, e.message)
+  end
+
+  def no_such_entry
+    identity = @settings['admin_pw_file'] ? "'#{@settings['admin_dn']}'" : 'the local user'
+    "there is no such entry at #{@settings['ldap_uri']}, or no access to it: make it (schema/base.ldif of simpkv " \
+      "does), give #{identity} rights, or correct 'base_dn'"
+  end
+
+  def no_access(error, why)
+    raise error, "Plugin could not access #{@settings['base_dn']}: #{with_command(why)}"
   end
 
   def with_command(why)

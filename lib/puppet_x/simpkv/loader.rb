@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# simpkv::support::load evaluates this file in the catalog object, or in the compiler where there is no catalog. From
-# then on `catalog.simpkv` is the adapter.
+# simpkv::support::load evaluates this file in the catalog object, or in the compiler if there is no catalog. From then
+# on `catalog.simpkv` is the adapter.
 #
 # Nothing here has a name that another environment could see: different versions of this module live side by side in one
 # puppetserver.
@@ -12,8 +12,10 @@ unless File.exist?(adapter_file)
 end
 
 begin
-  simp_simpkv_adapter_class = Simpkv::EnvironmentCode.kept(:@simpkv_adapter_class) do
-    Simpkv::EnvironmentCode.evaluate(adapter_file, :simp_simpkv_adapter_class)
+  code_file = File.join(File.dirname(__FILE__), 'environment_code.rb')
+  code = TOPLEVEL_BINDING.eval(File.read(code_file), code_file).new(File.dirname(__FILE__))
+  simp_simpkv_adapter_class = code.kept(:@simpkv_adapter_class) do
+    code.evaluate(adapter_file, :simp_simpkv_adapter_class)
   end
   adapter = simp_simpkv_adapter_class.new
 rescue SyntaxError, StandardError => e

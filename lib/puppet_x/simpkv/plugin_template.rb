@@ -92,8 +92,8 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Where finding more takes time, yield each name and document as they come: simpkv decodes one meanwhile.
   #
   # A plugin that can tell which of the entries it could not read may also have a method `list_partial(keydir)`, whose
-  # result has `errors: { name => why }` beside them. simpkv calls it when the option `skip_undecodable` is set, or only
-  # names are wanted, while `list` fails as a whole.
+  # result has `errors: { name => why }` beside them. simpkv calls it when the option `skip_undecodable` is set, when
+  # only names are wanted, and for a tree, while `list` fails as a whole.
   #
   # @param keydir [String]
   # @return [Hash] `result:` `{ keys: { name => String }, folders: [name] }` with names relative to the folder, in any

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Stores a value if the stored one is what it is expected to be
 #
 # Of several that expect the same value at the same moment, one stores its own, and the others learn that they have not.
@@ -8,7 +10,7 @@
 # made with `undef` for the expected value, or with `simpkv::get_or_create`, which have none. When the connection is
 # lost before the answer has come, and the value is there, it is a failure: it may be another one's. A backend of a
 # third-party type whose plugin has no `exchange` is asked what is there before it is stored.
-Puppet::Functions.create_function(:'simpkv::compare_and_put', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `cluster1/leader`, as for `simpkv::put`.
   # @param expected
@@ -48,7 +50,6 @@ Puppet::Functions.create_function(:'simpkv::compare_and_put', Puppet::Functions:
   end
 
   def compare_and_put(scope, key, expected, value, metadata = {}, options = {})
-    internal_call_function(scope, 'simpkv::support::call',
-                           ['compare_and_put', key, options, expected, value, metadata])
+    simpkv(scope, :compare_and_put, key, options, expected, value, metadata)
   end
 end

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Deletes a key
 #
 # The folder that it was in stays, even when it is empty now.
-Puppet::Functions.create_function(:'simpkv::delete', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::delete', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   The key, such as `app1/db/password`. One that is not there counts as deleted; a folder is a failure.
   # @param options
@@ -30,6 +32,6 @@ Puppet::Functions.create_function(:'simpkv::delete', Puppet::Functions::Internal
   end
 
   def delete(scope, key, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['delete', key, options])
+    simpkv(scope, :delete, key, options)
   end
 end

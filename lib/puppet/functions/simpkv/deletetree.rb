@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Deletes a folder with all that is below it
-Puppet::Functions.create_function(:'simpkv::deletetree', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::deletetree', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keydir
   #   The folder, such as `app1/db`; `/` is all keys of the environment, or all global keys. One that is not there
   #   counts as deleted; a key is a failure.
@@ -29,6 +31,6 @@ Puppet::Functions.create_function(:'simpkv::deletetree', Puppet::Functions::Inte
   end
 
   def deletetree(scope, keydir, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['deletetree', keydir, options])
+    simpkv(scope, :deletetree, keydir, options)
   end
 end

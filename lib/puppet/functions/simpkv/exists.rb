@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Tells whether there is a key or a folder of that name
 #
 # Another catalog may store or delete the key right after the answer. To store a first value use
 # `simpkv::get_or_create`, to replace a known one `simpkv::compare_and_put`.
-Puppet::Functions.create_function(:'simpkv::exists', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::exists', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   The key or folder, such as `app1/db/password` or `app1/db`.
   # @param options
@@ -31,6 +33,6 @@ Puppet::Functions.create_function(:'simpkv::exists', Puppet::Functions::Internal
   end
 
   def exists(scope, key, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['exists', key, options])
+    simpkv(scope, :exists, key, options)
   end
 end

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Reads the value and the metadata that are stored under a key
-Puppet::Functions.create_function(:'simpkv::get', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::get', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `app1/db/password`, as given to `simpkv::put`. A key that is not there is a failure, unless the
   #   options have a `default`.
@@ -38,6 +40,6 @@ Puppet::Functions.create_function(:'simpkv::get', Puppet::Functions::InternalFun
   end
 
   def get(scope, key, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['get', key, options])
+    simpkv(scope, :get, key, options)
   end
 end

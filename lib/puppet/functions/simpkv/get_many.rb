@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Reads many keys at once
 #
 # Over a network this takes a few round trips, not one for each key.
-Puppet::Functions.create_function(:'simpkv::get_many', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::get_many', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keys
   #   Paths such as `app1/db/password`. Each must be one that could be stored.
   # @param options
@@ -35,6 +37,6 @@ Puppet::Functions.create_function(:'simpkv::get_many', Puppet::Functions::Intern
   end
 
   def get_many(scope, keys, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['get_many', keys, options])
+    simpkv(scope, :get_many, keys, options)
   end
 end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Reads a key, and makes it first when it is not there
 #
 # However many catalogs are compiled at the same moment, on however many compilers, the first one's value is stored and
@@ -7,7 +9,7 @@
 # one in `write_uri`. It is asked when `ldap_uri` has no such key; what `ldap_uri` has is returned as it is there, by
 # `simpkv::get`, too. A backend of a third-party type whose plugin has no `put_new` is asked whether the key is there
 # before it is stored; of two that do so at the same moment, the last one's value stays.
-Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # Makes the value only where it is needed.
   #
   # @param key
@@ -76,7 +78,7 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::I
   end
 
   def with_block(scope, key, metadata = {}, options = {})
-    found = ask(scope, 'find', key, options)
+    found = simpkv(scope, :find, key, options)
     return found unless found == false
 
     value = yield(key.dup)
@@ -84,14 +86,10 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', Puppet::Functions::I
       raise ArgumentError, "simpkv::get_or_create with key='#{key}': the block answers undef, which is no value"
     end
 
-    ask(scope, 'create', key, options, value, metadata)
+    simpkv(scope, :create, key, options, value, metadata)
   end
 
   def with_value(scope, key, value, metadata = {}, options = {})
     with_block(scope, key, metadata, options) { value }
-  end
-
-  def ask(scope, *arguments)
-    internal_call_function(scope, 'simpkv::support::call', arguments)
   end
 end

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Lists the keys and folders of a folder, with the values and metadata of the keys
 #
 # What is in the folders below it is not listed.
-Puppet::Functions.create_function(:'simpkv::list', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::list', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keydir
   #   The folder, such as `app1/db`; `/` is the one of all keys of the environment, or of the global keys. A folder
   #   that is not there is a failure, unless `missing` is `empty`.
@@ -36,6 +38,6 @@ Puppet::Functions.create_function(:'simpkv::list', Puppet::Functions::InternalFu
   end
 
   def list(scope, keydir, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['list', keydir, options])
+    simpkv(scope, :list, keydir, options)
   end
 end

@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Stores a value and its metadata under a key
 #
 # The key lives in the environment of the catalog, or among the keys of all environments with the option `global`.
 # A value that is stored already, with the same metadata, is not written again.
-Puppet::Functions.create_function(:'simpkv::put', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `app1/db/password`: segments of `a-z 0-9 . _ : -` separated by `/`, none of them `.` or `..`.
   # @param value
@@ -41,6 +43,6 @@ Puppet::Functions.create_function(:'simpkv::put', Puppet::Functions::InternalFun
   end
 
   def put(scope, key, value, metadata = {}, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['put', key, options, value, metadata])
+    simpkv(scope, :put, key, options, value, metadata)
   end
 end

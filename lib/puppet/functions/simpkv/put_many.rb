@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Stores many keys at once
 #
 # Over a network this takes a few round trips, not some for each key; in files, as long as a `simpkv::put` of each. Each
 # key is stored or not by itself: when one fails, the others stay stored.
-Puppet::Functions.create_function(:'simpkv::put_many', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param entries
   #   By key, a hash with `value` and perhaps `metadata`, as `simpkv::get_many` answers them in `keys`. When a value
   #   cannot be stored by its kind, or a key is there twice in two spellings, nothing is stored.
@@ -39,7 +41,7 @@ Puppet::Functions.create_function(:'simpkv::put_many', Puppet::Functions::Intern
 
   def put_many(scope, entries, options = {})
     entries.each { |key, entry| check(key, entry) }
-    internal_call_function(scope, 'simpkv::support::call', ['put_many', entries, options])
+    simpkv(scope, :put_many, entries, options)
   end
 
   # What the type of the parameter could say, but for its messages: Puppet's show numbers that are in the hash.

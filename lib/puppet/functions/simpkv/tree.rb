@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
+
 # @summary Lists a folder with all folders below it
 #
 # A directory is asked once, whatever the number of folders. In files, a folder that is a symbolic link is named, and
 # not looked into.
-Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFunction) do
+Puppet::Functions.create_function(:'simpkv::tree', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keydir
   #   A path such as `app1`; `/` is all of the environment, or with `global` all global keys. A
   #   folder that is not there is a failure, unless `missing` is `empty`.
@@ -40,6 +42,6 @@ Puppet::Functions.create_function(:'simpkv::tree', Puppet::Functions::InternalFu
   end
 
   def tree(scope, keydir, options = {})
-    internal_call_function(scope, 'simpkv::support::call', ['tree', keydir, options])
+    simpkv(scope, :tree, keydir, options)
   end
 end

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+# The backends of a catalog, each made and configured at its first use.
+#
+# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
+# its own.
+backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @return [Hash{String => Object}] the configured plugins, by `<type>/<id>`
+  attr_reader :plugins
+
+  # @param adapter [Object] see simpkv.rb
+  # @param configured_backend [Class] see configured_backend.rb, and the classes that it needs
+  def initialize(adapter, configured_backend, *needed)
+    @adapter = adapter
+    @types = adapter.plugin_info
+    @configured_backend = configured_backend
+    @needed = needed
+    @plugins = {}
+    @configurations = {}
+    @known = {}.compare_by_identity
+  end
+
+  # @param options [Hash] merged options
+  # @return [Object] the chosen backend. A backend whose configuration failed is made anew at the next call
+  # @raise [RuntimeError] it cannot be made or configured
+  # @raise [Simpkv::ConfigError] it is in use with another location or identity
+  def for(options)
+    @known[options] || find(options)
+  end
+
+  private
+
+  # Remembers the backend for options that cannot change.
+  def find(options)
+    configuration = chosen(options)
+    name = configuration.values_at('type', 'id').join('/')
+    if @plugins.key?(name)
+      check_unchanged(name, configuration) unless @configurations[name] == configuration
+    else
+      check_apart(name, configuration)
+      @plugins[name] = configured(name, configuration['type'], options)
+      @configurations[name] = Simpkv::Config.copy(configuration)
+    end
+    backend = @configured_backend.new(@plugins[name], name, *@needed)
+    @known[options] = backend if [options, options['backends'], configuration].all?(&:frozen?)
+    backend
+  end
+
+  def chosen(options)
+    backends = options['backends']
+    backend = backends[options['backend']] if backends.is_a?(Hash)
+    unless backend.is_a?(Hash) && backend['type'].is_a?(String) && backend['id'].is_a?(String)
+      malformed(options, "its 'type' and 'id' must be Strings")
+    end
+    return backend if @types.key?(backend['type'])
+
+    malformed(options, "there is no plugin of type '#{backend['type']}', only of #{@adapter.backends.join(', ')}")
+  end
+
+  def malformed(options, why)
+    raise Simpkv::InvalidError, "Malformed backend config of backend '#{options['backend']}': #{why}"
+  end
+
+  def configured(name, type, options)
+    plugin = @types[type][:class].new(name)
+    check_configured(plugin.configure(Simpkv::Config.copy(options)))
+    plugin
+  rescue SystemExit, SignalException, NoMemoryError
+    raise
+  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
+    # No value is at hand here, and the message may well name an option.
+    raise Simpkv::PluginError, "simpkv Error: Unable to construct '#{name}': #{e.message}"
+  end
+
+  # A plugin that neither raises nor answers that it failed is configured.
+  def check_configured(answer)
+    return unless answer.is_a?(Hash) && answer.key?(:result) && !answer[:result]
+
+    why = answer[:err_msg].to_s
+    raise Simpkv::PluginError, why.empty? ? 'configure failed and gave no reason' : why
+  end
+
+  # Refuses a backend inside another one of this catalog, or around it.
+  def check_apart(name, configuration)
+    problem = Simpkv::Isolation.clash(configuration, @configurations.values)
+    raise Simpkv::ConfigError, "simpkv backend #{name}: #{problem}" if problem
+  end
+
+  def check_unchanged(name, configuration)
+    location, others = Simpkv::Config.differences(@configurations[name], configuration)
+    if location.any?
+      type, id = configuration.values_at('type', 'id')
+      raise Simpkv::ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they " \
+                                 "differ in #{location.join(', ')}"
+    end
+    @adapter.warn_of(others.map do |option|
+      "simpkv backend #{name} is in use already with another '#{option}', which stays until the end of this catalog"
+    end)
+  end
+end

@@ -1,0 +1,159 @@
+# frozen_string_literal: true
+
+# Runs the calls of the Puppet functions: merges options, checks keys, skips writes in noop, and turns results and
+# errors of the adapter into those of functions.
+#
+# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
+# its own.
+operation = Struct.new(:name, :function, :named, :writes, :presented, :failed)
+# `find` and `create` are the steps of get_or_create. The last column is the result of a failure with `softfail`.
+operations = [
+  [:compare_and_put, 'compare_and_put', 'key', true, :as_is, false],
+  [:create, 'get_or_create', 'key', true, :entry, nil],
+  [:delete, 'delete', 'key', true, :as_is, false],
+  [:deletetree, 'deletetree', 'keydir', true, :as_is, false],
+  [:exists, 'exists', 'key', false, :as_is, nil],
+  [:find, 'get_or_create', 'key', false, :entry, nil],
+  [:get, 'get', 'key', false, :entry, nil],
+  [:get_many, 'get_many', 'keys', false, :collection, nil],
+  [:list, 'list', 'keydir', false, :collection, nil],
+  [:put, 'put', 'key', true, :as_is, false],
+  [:put_many, 'put_many', 'keys', true, :collection, nil],
+  [:tree, 'tree', 'keydir', false, :collection, nil]
+].to_h { |row| [row.first, operation.new(*row)] }.freeze
+
+calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  define_method(:operations) { operations }
+  private :operations
+
+  # @param adapter [Object] see simpkv.rb
+  def initialize(adapter)
+    @adapter = adapter
+  end
+
+  # @param function [#call_puppet] the Puppet function, see function.rb
+  # @param scope [Puppet::Parser::Scope]
+  # @param name [Symbol] of the operation
+  # @param key [String, Array<String>, Hash{String => Object}] the key or folder, or the keys of many
+  # @param options [Hash] of the call
+  # @param arguments [Array] the others
+  # @return [Object] the result of the function
+  # @raise [ArgumentError] the key or the configuration is wrong
+  # @raise [RuntimeError] the backend fails, unless `softfail` is set
+  def run(function, scope, name, key, options, arguments)
+    operation = operations.fetch(name)
+    function.check_keys(scope, key)
+    merged = merged(function, scope, options)
+    each_key(key) { |each| check_merged(function, scope, each, merged) }
+    result, why = outcome(operation, scope, key, arguments, merged, options)
+    return fail_softly(operation, key, why, merged) if why
+    return presented_default(options['default'], merged) if result == false && name == :get
+
+    __send__(operation.presented, result, merged)
+  rescue Simpkv::ConfigError => e
+    raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
+  end
+
+  private
+
+  # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own. A
+  # `default` belongs to the call alone.
+  def merged(function, scope, options)
+    options = options.reject { |name, _| name == 'default' } if options.key?('default')
+    @adapter.merged_options.fetch(options) do
+      merged = function.call_puppet(scope, 'simpkv::support::config::merge', options, @adapter.backends)
+      @adapter.merged_options[Simpkv::Config.copy(options)] = Simpkv::Config.frozen(merged)
+    end
+  end
+
+  def each_key(key)
+    return yield key if key.is_a?(String)
+
+    key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
+  end
+
+  # The checks that need the backend: capital letters, and the length with the prefix.
+  def check_merged(function, scope, key, merged)
+    function.check_keys(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
+    @adapter.normalize_key(key, merged) if key.bytesize > 3000
+  rescue Simpkv::TooLargeError => e
+    raise ArgumentError, e.message
+  end
+
+  # @return [Array] the result; or nil, and why there is none
+  def outcome(operation, scope, key, arguments, merged, options)
+    # With a default, a missing key is no failure.
+    step = operation.name == :get && options.key?('default') ? :find : operation.name
+    result = @adapter.run(step, key, *arguments, merged, dry: skipped?(operation, scope, key, merged))
+    [result, (failed_keys(operation, key, result[:errors], merged) if operation.named == 'keys')]
+  rescue Simpkv::Error => e
+    [nil, e.message]
+  end
+
+  # Returns true, after a notice, for a write on a node that runs in noop, if its writes are to be skipped.
+  def skipped?(operation, scope, key, merged)
+    return false if !operation.writes || merged['noop_writes'].nil?
+    return false if Simpkv::Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
+
+    Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
+    true
+  end
+
+  def noop?(scope)
+    facts = scope['facts'] if scope.is_a?(Puppet::Parser::Scope) && scope.include?('facts')
+    facts.is_a?(Hash) && facts['clientnoop'].to_s == 'true'
+  end
+
+  # @return [String, nil] why some of many keys failed, unless the caller wants their errors
+  def failed_keys(operation, key, errors, merged)
+    return if errors.empty? || Simpkv::Config.flag(merged, 'errors') == 'return'
+
+    reasons = errors.first(10).map { |name, why| "'#{name}': #{why}" }
+    reasons << "and #{errors.length - 10} more" if errors.length > 10
+    "#{errors.length} of #{key.length} keys not #{operation.writes ? 'stored' : 'read'}: #{reasons.join('; ')}"
+  end
+
+  def fail_softly(operation, key, why, merged)
+    message = "simpkv Error for #{description(operation, key)}: #{why}"
+    raise message unless merged['softfail']
+
+    Puppet.warning(message)
+    operation.failed
+  end
+
+  # The function and its keys; of many keys, the first three.
+  def description(operation, key)
+    keys = key.is_a?(String) ? [key] : key.first(3).map { |each, _| each }
+    more = " and #{key.length - 3} more" if keys.length > 1 && key.length > 3
+    "simpkv::#{operation.function} with #{operation.named}='#{keys.join("', '")}'#{more}"
+  end
+
+  def as_is(result, _merged)
+    result
+  end
+
+  # A name without its value is an empty Hash.
+  def entry(found, merged)
+    return found if !found || found.empty?
+
+    value = found[:value]
+    value = sensitive(value) if merged['sensitive'] && Simpkv::Config.flag(merged, 'sensitive')
+    found[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => found[:metadata] }
+  end
+
+  def collection(found, merged)
+    result = found.transform_keys(&:to_s)
+    result['keys'] = found[:keys].transform_values { |each| entry(each, merged) } if found.key?(:keys)
+    result
+  end
+
+  # The result of simpkv::get for a missing key.
+  def presented_default(value, merged)
+    value.nil? ? { 'value' => nil } : entry({ value: value, metadata: {} }, merged)
+  end
+
+  def sensitive(value)
+    type = Puppet::Pops::Types::PSensitiveType::Sensitive
+    value.is_a?(type) ? value : type.new(value)
+  end
+end

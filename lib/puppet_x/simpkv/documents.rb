@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+# Turns values and metadata of Puppet's types into documents, and back.
+#
+# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
+# its own.
+documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @param rich_data [Class] see rich_data.rb
+  def initialize(rich_data)
+    @rich_data = rich_data
+  end
+
+  # @param value [Object] plain data, or a Binary; it and the metadata may contain Sensitive and Binary
+  # @param metadata [Hash]
+  # @param all [Boolean] whether Timestamp, Regexp, SemVer and the like are kept; otherwise they become strings
+  # @return [String] the document
+  # @raise [Simpkv::UnencodableError] names the place, not the value
+  def encode(value, metadata, all)
+    plain(value, metadata, all) || @rich_data.new(all).encode(value, metadata)
+  end
+
+  # @param document [String]
+  # @return [Hash] `{ value:, metadata: }`
+  # @raise [Simpkv::MalformedError]
+  def decode(document)
+    found = Simpkv::Codec.decode(document, foreign: 'pcore')
+    found.key?(:encoding) ? @rich_data.new.decode(found) : found
+  end
+
+  # @return [Hash, String] the entry, or why there is none
+  def decode_or_reason(document)
+    decode(document)
+  rescue Simpkv::MalformedError => e
+    e.message
+  end
+
+  # @param options [Hash] merged options
+  # @return [String] the document
+  def of(value, metadata, options)
+    encode(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
+  end
+
+  # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
+  # @param paths [Hash{String => String}] by key
+  # @return [Hash{String => String}] by path
+  def of_many(entries, paths, options)
+    paths.keys.group_by { |key| paths[key] }.transform_values do |(key, *others)|
+      raise Simpkv::InvalidError, "'#{key}' and '#{others.first}' are the same key: give it once" if others.any?
+
+      of(entries[key]['value'], entries[key]['metadata'] || {}, options)
+    rescue Simpkv::UnencodableError, Simpkv::TooLargeError => e
+      raise e.class, "Key '#{key}': #{e.message}", cause: nil
+    end
+  end
+
+  # @param expected [Object] the value that a caller expects; nil for no key
+  # @return [Array<Object>] the values that are equal to it: as given, and as read from storage
+  def expectations(expected, options)
+    return [] if expected.nil?
+
+    [decode(of(expected, {}, options))[:value], expected].map { |value| bare(value) }
+  rescue Simpkv::UnencodableError => e
+    raise e.class, e.message.sub('value', 'expected'), cause: nil
+  end
+
+  # @return [Object] the value for comparisons with `eql?`
+  def bare(value)
+    @rich_data.new.bare(value)
+  end
+
+  private
+
+  # Most values are plain data. Of the others, a Symbol and some hash keys could be written as strings.
+  def plain(value, metadata, all)
+    Simpkv::Codec.encode(value, metadata) unless all
+  rescue Simpkv::UnencodableError
+    nil
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+# The base class of simpkv's Puppet functions: it finds the adapter of the catalog.
+#
+# The value of this file is the class.
+Class.new(Puppet::Functions::InternalFunction) do
+  # @param scope [Puppet::Parser::Scope]
+  # @param operation [Symbol] see calls.rb
+  # @param key [String, Array<String>, Hash{String => Object}] the key or folder, or the keys of many
+  # @param options [Hash] of the call
+  # @param arguments [Array] the others, such as value and metadata
+  # @return [Object] the result of the function
+  def simpkv(scope, operation, key, options, *arguments)
+    adapter = adapter_of(scope) || load_adapter(scope, key)
+    adapter.calls.run(self, scope, operation, key, options, arguments)
+  end
+
+  # @param keys [String, Array<String>, Hash{String => Object}]
+  # @param upper [Boolean] whether keys may have capital letters, which is not known before options are merged
+  # @raise [ArgumentError] a key is malformed
+  def check_keys(scope, keys, upper = true) # rubocop:disable Style/OptionalBooleanParameter
+    return check_key(scope, keys, upper) if keys.is_a?(String)
+
+    keys.each { |key, _| check_key(scope, key, upper) } # rubocop:disable Style/HashEachMethods -- it may be an Array
+  end
+
+  # @return [Object] the result of another Puppet function
+  def call_puppet(scope, name, *arguments)
+    internal_call_function(scope, name, arguments)
+  end
+
+  private
+
+  # @return [Object, nil] the adapter of the catalog, or of the compiler if there is no catalog; nil before the first
+  #   call
+  def adapter_of(scope)
+    return unless scope.is_a?(Puppet::Parser::Scope)
+
+    compiler = scope.compiler
+    holder = compiler.is_a?(Puppet::Parser::ScriptCompiler) ? compiler : compiler.catalog
+    holder.simpkv if holder.respond_to?(:simpkv)
+  end
+
+  # A malformed key is reported before a module that cannot be loaded.
+  def load_adapter(scope, keys)
+    call_puppet(scope, 'simpkv::support::native')
+    check_keys(scope, keys)
+    call_puppet(scope, 'simpkv::support::load')
+  end
+
+  def check_key(scope, key, upper)
+    Simpkv::Native.key_check(key, upper)
+  rescue Simpkv::Error
+    call_puppet(scope, 'simpkv::support::key::validate', key, upper)
+  end
+end

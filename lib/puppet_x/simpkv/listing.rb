@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+# The operations on folders; as in operations.rb, each is given the configured backend, its arguments and the merged
+# options, and raises Simpkv::Error.
+#
+# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
+# its own.
+listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  def initialize(documents, paths)
+    @documents = documents
+    @paths = paths
+  end
+
+  # @return [Hash] `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
+  def list(backend, keydir, options)
+    path = @paths.of(keydir, options)
+    partial = Simpkv::Config.flag(options, 'skip_undecodable')
+    found = decoded { |block| backend.store.list(path, partial: partial, required: required?(options), &block) }
+    readable('list', keydir, found, options)
+  end
+
+  # @return [Hash] as {#list}, of the folder and all folders below it, by paths. Without the option `values`, each key
+  #   has `{}`
+  def tree(backend, keydir, options)
+    path = @paths.of(keydir, options)
+    values = Simpkv::Config.flag(options, 'values')
+    found = decoded(values) do |block|
+      backend.store.tree(path, values: values, required: required?(options), &block)
+    end
+    readable('tree', keydir, found, options)
+  end
+
+  # Lists a folder without decoding it, for a caller that may need little of it. A missing folder is empty.
+  #
+  # @param room [Integer] how many bytes of documents to keep. The other documents are nil
+  # @return [Hash] `{ documents: { name => String, nil }, errors: { name => why }, folders: [name] }`
+  def snapshot(backend, keydir, room, options)
+    documents = {}
+    keep = lambda do |name, document|
+      fits = document.bytesize <= room
+      room -= document.bytesize if fits
+      documents[name] = (document if fits)
+      nil
+    end
+    found = backend.store.list(@paths.of(keydir, options), required: false, &keep)
+    found[:keys].each { |name, document| keep.call(name, document) unless documents.key?(name) }
+    { documents: documents, errors: found[:errors], folders: found[:folders] }
+  end
+
+  private
+
+  def required?(options)
+    Simpkv::Config.flag(options, 'missing') != 'empty'
+  end
+
+  # Decodes documents as the store yields them, and those that it does not yield.
+  #
+  # @yieldparam block [Proc, nil] for the store
+  # @return [Hash] `{ keys: { name => entry }, folders: [name], errors: { name => why } }`, keys and folders sorted
+  def decoded(values = true) # rubocop:disable Style/OptionalBooleanParameter
+    entries = {}
+    found = yield(lambda do |name, document|
+      entries[name] = @documents.decode_or_reason(document) if values
+      nil
+    end)
+    keys = found[:keys].keys.sort.to_h do |name|
+      [name, values ? entries.fetch(name) { @documents.decode_or_reason(found[:keys][name]) } : {}]
+    end
+    failed = keys.reject { |_, entry| entry.is_a?(Hash) }
+    { keys: keys.select { |_, entry| entry.is_a?(Hash) }, folders: found[:folders].sort,
+      errors: found[:errors].merge(failed) }
+  end
+
+  # A key that cannot be read makes the call fail, or is left out with a warning.
+  def readable(function, keydir, found, options)
+    skip = found[:errors].any? && Simpkv::Config.flag(options, 'skip_undecodable')
+    found[:errors].sort.each do |name, why|
+      # Not key_join: it may be a name that no key can have.
+      key = [*keydir.split('/').reject(&:empty?), name].join('/')
+      raise Simpkv::MalformedError, "Key '#{key}': #{why}" unless skip
+
+      Puppet.warning("simpkv::#{function} leaves out key '#{key}': #{why}")
+    end
+    found.slice(:keys, :folders)
+  end
+end

@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+# The operations on keys. Each is given the configured backend of the call (see configured_backend.rb), its arguments
+# and the merged options, and raises Simpkv::Error.
+#
+# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
+# its own.
+operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @param documents [Object] see documents.rb
+  # @param paths [#of, #of_key, #of_keys] see paths.rb
+  def initialize(documents, paths)
+    @documents = documents
+    @paths = paths
+  end
+
+  # @return [Hash] `{ value:, metadata: }`
+  def get(backend, key, options)
+    @documents.decode(backend.store.get(@paths.of_key(key, options)))
+  end
+
+  # @return [Hash, false] as {#get}; false for a missing key
+  def find(backend, key, options)
+    document = backend.store.get(@paths.of_key(key, options), required: false)
+    document ? @documents.decode(document) : false
+  end
+
+  # @return [Boolean] whether there is a key or a folder of that name
+  def exists(backend, key, options)
+    backend.store.exist?(@paths.of(key, options))
+  end
+
+  # @return [true]
+  def put(backend, key, value, metadata, options)
+    document = @documents.of(value, metadata, options)
+    backend.store.put(@paths.of_key(key, options), document)
+    true
+  end
+
+  # @return [true] also for a missing key
+  def delete(backend, key, options)
+    backend.store.delete(@paths.of_key(key, options))
+    true
+  end
+
+  # @return [true] also for a missing folder
+  def deletetree(backend, keydir, options)
+    backend.store.deletetree(@paths.of(keydir, options))
+    true
+  end
+
+  # Stores a key unless it exists. The first of several writers at the same moment wins; all get the stored entry.
+  #
+  # @return [Hash] `{ value:, metadata: }`
+  def create(backend, key, value, metadata, options)
+    path = @paths.of_key(key, options)
+    document = @documents.of(value, metadata, options)
+    @documents.decode(repeatedly { put_or_read(backend.store, path, document) })
+  end
+
+  # Stores a key if its value is the expected one. A Sensitive is equal to the value that it wraps.
+  #
+  # @param expected [Object] nil for a missing key
+  # @return [Boolean] whether it was stored
+  def compare_and_put(backend, key, expected, value, metadata, options)
+    path = @paths.of_key(key, options)
+    expected = @documents.expectations(expected, options)
+    document = @documents.of(value, metadata, options)
+    repeatedly do
+      stored = backend.store.get(path, latest: true, required: false)
+      next [expected.empty? && put_if?(backend.store, path, document, condition: :absent)] unless stored
+
+      value = @documents.bare(@documents.decode(stored)[:value])
+      next [false] unless expected.any? { |each| each.eql?(value) }
+
+      # On a conflict, it may be that only the metadata have changed.
+      [true] if put_if?(backend.store, path, document, condition: :expect, expect: stored)
+    end.first
+  end
+
+  # @return [Hash] `{ keys: { key => { value:, metadata: } }, absent: [key], errors: { key => why } }`
+  def get_many(backend, keys, options)
+    paths, errors = @paths.of_keys(keys, options)
+    found = reached(backend.store.get_many(paths.values.uniq))
+    result = { keys: {}, absent: [], errors: errors }
+    paths.each { |key, path| sort_in(result, key, found[path]) }
+    result.merge(errors: backend.attributed(errors))
+  end
+
+  # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
+  # @return [Hash] `{ stored: [key], errors: { key => why } }`
+  def put_many(backend, entries, options)
+    paths, errors = @paths.of_keys(entries.keys, options)
+    outcomes = reached(backend.store.put_many(@documents.of_many(entries, paths, options)))
+    failed, stored = paths.partition { |_, path| outcomes[path].is_a?(Simpkv::Error) }
+    failed.each { |key, path| errors[key] = outcomes[path].message }
+    { stored: stored.map(&:first), errors: backend.attributed(errors) }
+  end
+
+  private
+
+  # If the outcome of the write is unknown, the stored document counts, whoever has stored it.
+  #
+  # @return [String, nil] the stored document; nil if another process has deleted it
+  def put_or_read(store, path, document)
+    return document if put_if?(store, path, document, condition: :absent)
+
+    store.get(path, latest: true, required: false)
+  rescue Simpkv::Error => e
+    read_after_failure(store, path) || raise(e)
+  end
+
+  def read_after_failure(store, path)
+    store.get(path, latest: true, required: false)
+  rescue Simpkv::Error
+    nil
+  end
+
+  # Writes that document, which other writers may write as well.
+  #
+  # @return [Boolean] whether the condition held
+  def put_if?(store, path, document, **condition)
+    store.put(path, document, alike: true, **condition)
+    true
+  rescue Simpkv::ConditionError
+    false
+  end
+
+  # Tries until the block returns something. Other processes may prevent that by changing the key in between.
+  def repeatedly
+    100.times do
+      settled = yield
+      return settled if settled
+    end
+    raise Simpkv::ConflictError, 'others keep changing it'
+  end
+
+  # @param outcomes [Hash{String => Object, Simpkv::Error}] by path
+  # @raise [Simpkv::TransientError] no key was reached: then the backend failed
+  def reached(outcomes)
+    failed = outcomes.values.all?(Simpkv::TransientError)
+    raise outcomes.values.first if failed && outcomes.any?
+
+    outcomes
+  end
+
+  def sort_in(result, key, outcome)
+    case outcome
+    when Simpkv::NotFoundError then result[:absent] << key
+    when Simpkv::Error then result[:errors][key] = outcome.message
+    else
+      entry = @documents.decode_or_reason(outcome)
+      result[entry.is_a?(Hash) ? :keys : :errors][key] = entry
+    end
+  end
+end

@@ -1,0 +1,231 @@
+# frozen_string_literal: true
+
+# A backend over a third-party plugin: the methods of Simpkv::Store that the adapter calls, with the same errors. It is
+# the only code that knows the `{ result:, err_msg: }` of a plugin, which may raise anything, answer anything, and lack
+# optional methods. plugin_template.rb and docs/plugin-development.md describe the plugin's side.
+#
+# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
+# its own.
+plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @param plugin [Object]
+  # @param text [#of] the text of an exception, see exception_text.rb
+  def initialize(plugin, text)
+    @plugin = plugin
+    @text = text
+  end
+
+  # @param required [Boolean] whether a missing key is a failure; otherwise nil is returned for it
+  # @return [String, nil] the document
+  # @raise [Simpkv::PluginError] also for a missing key
+  def get(path, latest: false, required: true)
+    return call(:get, path) if required
+
+    fetch = [(:fetch_latest if latest), :fetch].compact.find { |each| has?(each) }
+    return call(fetch, path) || nil if fetch
+
+    call(:get, path) if call(:exists, path)
+  end
+
+  # Stores a document. If the plugin has no method for the condition, reads first: then a write of another process in
+  # between is lost.
+  #
+  # @return [true]
+  # @raise [Simpkv::ExistsError, Simpkv::ConflictError] the condition does not hold
+  def put(path, document, condition: :any, expect: nil, alike: false) # rubocop:disable Lint/UnusedMethodArgument
+    case condition
+    when :absent then put_new(path, document) || raise(Simpkv::ExistsError, "'#{path}' exists")
+    when :expect then exchange(path, expect, document) || raise(Simpkv::ConflictError, "'#{path}' has changed")
+    else call(:put, path, document)
+    end
+    true
+  end
+
+  def exist?(path)
+    call(:exists, path)
+  end
+
+  def delete(path)
+    call(:delete, path) && true
+  end
+
+  def deletetree(path)
+    call(:deletetree, path) && true
+  end
+
+  # @return [Hash{String => String, Simpkv::Error}] by path: the document, or the reason why there is none
+  def get_many(paths)
+    outcomes(paths, :get_many, paths) { |path| get(path, required: false) || false }.transform_values do |outcome|
+      case outcome
+      when String, Simpkv::Error then outcome
+      when false then Simpkv::NotFoundError.new('Key not found')
+      else failure(outcome, 'get_many answered neither a document nor why not')
+      end
+    end
+  end
+
+  # @return [Hash{String => true, Simpkv::Error}] by path
+  def put_many(documents)
+    outcomes(documents.keys, :put_many, documents) { |path| put(path, documents[path]) }.transform_values do |outcome|
+      case outcome
+      when true, Simpkv::Error then outcome
+      else failure(outcome, 'put_many answered neither true nor why not')
+      end
+    end
+  end
+
+  # @param required [Boolean] whether a missing folder is a failure; otherwise it is empty
+  # @param partial [Boolean] whether keys that cannot be read become errors, if the plugin can tell; otherwise the list
+  #   fails
+  # @return [Hash] `{ keys: { name => document }, folders: [name], errors: { name => why } }`
+  def list(path, required: true, partial: true, &block)
+    listing(:list_present, path, [], required, block) do
+      call(partial && has?(:list_partial) ? :list_partial : :list, path, &block)
+    end
+  end
+
+  # Lists a folder and all folders below it, by paths.
+  #
+  # @param values [Boolean] whether the caller needs documents; otherwise any text is in their place
+  # @return [Hash] as {#list}
+  def tree(path, values: true, required: true, &block)
+    return walk(path, values, required, block) unless has?(:tree)
+
+    listing(:tree_present, path, [values], required, block) { call(:tree, path, values, &block) }
+  end
+
+  private
+
+  def has?(operation)
+    @plugin.respond_to?(operation)
+  end
+
+  # @return [Object] the result
+  # @raise [Simpkv::PluginError] the plugin raises, says that it failed, or answers something else
+  def call(operation, *arguments, &block)
+    raise Simpkv::PluginError, "the plugin has no method '#{operation}'" unless has?(operation)
+
+    answer = contained { @plugin.public_send(operation, *arguments, &block) }
+    raise Simpkv::PluginError, "#{operation} did not answer a Hash" unless answer.is_a?(Hash)
+
+    why = answer[:err_msg].to_s
+    raise Simpkv::PluginError, why unless why.empty?
+    return answer[:result] if valid?(operation, answer[:result])
+
+    raise Simpkv::PluginError, "#{operation} answered no result and no reason"
+  end
+
+  # Runs code of a plugin. Its exceptions become a PluginError, except for those that end the process.
+  def contained
+    yield
+  rescue SystemExit, SignalException, NoMemoryError
+    raise
+  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
+    raise Simpkv::PluginError, @text.of(e), cause: nil
+  end
+
+  def put_new(path, document)
+    return call(:put_new, path, document) if has?(:put_new)
+
+    !call(:exists, path) && call(:put, path, document)
+  end
+
+  def exchange(path, old, document)
+    return call(:exchange, path, old, document) if has?(:exchange)
+
+    now = get(path, required: false)
+    now && now.b == old.b && call(:put, path, document)
+  end
+
+  # @return [Hash{String => Object}] the plugin's answer for each path, or that of the block, or an error
+  def outcomes(paths, operation, argument)
+    found = call(operation, argument) if has?(operation)
+    paths.to_h do |path|
+      [path, found ? found.fetch(path) { failure(nil, "#{operation} says nothing of it") } : yield(path)]
+    rescue Simpkv::PluginError => e
+      [path, e]
+    end
+  end
+
+  # @param outcome [Object] the plugin's, perhaps `{ err_msg: why }`
+  def failure(outcome, otherwise)
+    why = outcome[:err_msg].to_s if outcome.is_a?(Hash)
+    Simpkv::PluginError.new(why.nil? || why.empty? ? otherwise : why)
+  end
+
+  # Lists by the block; a folder that may be missing by the plugin's method for that, if it has one.
+  def listing(present, path, arguments, required, block)
+    empty = { keys: {}, folders: [], errors: {} }
+    return empty.merge(call(present, path, *arguments, &block) || {}) if !required && has?(present)
+
+    begin
+      empty.merge(yield)
+    rescue Simpkv::PluginError
+      raise if required || !missing?(path)
+
+      empty
+    end
+  end
+
+  def missing?(path)
+    !call(:exists, path)
+  rescue Simpkv::PluginError
+    false
+  end
+
+  # Lists one folder after the other. A folder that another process deletes meanwhile is empty.
+  def walk(path, values, required, block)
+    tree = { keys: {}, folders: [], errors: {} }
+    places = ['']
+    while (place = places.shift)
+      here = list(Simpkv::Native.key_join(path, place), required: required && place.empty?) do |name, document|
+        block&.call("#{place}#{name}", document)
+      end
+      add(tree, here, place, values)
+      places.concat(here[:folders].map { |name| "#{place}#{name}/" })
+    end
+    tree
+  end
+
+  # A key that cannot be read still has a name.
+  def add(tree, here, place, values)
+    tree[:folders].concat(here[:folders].map { |name| "#{place}#{name}" })
+    here[:keys].each { |name, document| tree[:keys]["#{place}#{name}"] = document }
+    here[:errors].each { |name, why| tree[values ? :errors : :keys]["#{place}#{name}"] = why }
+  end
+
+  def valid?(operation, result)
+    return true if result == false && none?(operation)
+
+    case operation
+    when :exists, :put_new, :exchange then result == true
+    when :get, :fetch, :fetch_latest then result.is_a?(String)
+    when :get_many, :put_many then result.is_a?(Hash)
+    when /\A(list|tree)/ then listing?(operation, result)
+    else result
+    end
+  end
+
+  # Returns true if false is an answer of that operation: it did nothing, or nothing is there.
+  def none?(operation)
+    %i[exists put_new exchange fetch fetch_latest list_present tree_present].include?(operation)
+  end
+
+  def listing?(operation, result)
+    return false unless result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array)
+
+    reasons?(result.fetch(:errors) { {} }) && names?(operation, [*result[:keys].keys, *result[:folders]])
+  end
+
+  def reasons?(errors)
+    errors.is_a?(Hash) && errors.all? { |name, why| name.is_a?(String) && why.is_a?(String) }
+  end
+
+  # Other names would stand for the folder itself, or for another one.
+  def names?(operation, names)
+    names.all? do |name|
+      next false if !name.is_a?(String) || name.empty?
+
+      %i[tree tree_present].include?(operation) ? !"/#{name}/".include?('//') : !name.include?('/')
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+# Finds the files of plugins, and reads their classes.
+#
+# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
+# its own.
+plugin_files_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @param code [Object] see environment_code.rb
+  def initialize(code)
+    @code = code
+  end
+
+  # Reads the plugins: first those of the modules beside this one, then those of the rest of the modulepath. The first
+  # of a type counts.
+  #
+  # @return [Array(Hash, Array<String>)] by type `{ class:, source: }`; and the warnings that each catalog gives
+  def read
+    found = {}
+    warnings = files.map do |file|
+      type = File.basename(file, '_plugin.rb')
+      if found.key?(type)
+        "Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from #{found[type][:source]}"
+      else
+        plugin_class, why = class_from(file)
+        found[type] = { class: plugin_class, source: file } if plugin_class
+        why
+      end
+    end
+    [found.freeze, warnings.compact.freeze].freeze
+  end
+
+  private
+
+  def files
+    # The path as it was given, links included: __dir__ would follow them, away from the modulepath.
+    own = File.expand_path('../../../..', @code.folder)
+    environment = Puppet.lookup(:current_environment) { nil }
+    folders = [own] + (environment ? environment.modulepath : [])
+    found = folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
+      Dir.glob('*/lib/puppet_x/simpkv/?*_plugin.rb', base: folder).map { |file| File.join(folder, file) }.sort
+    end
+    # On an agent, this file is in no module.
+    found | Dir.glob(File.join(@code.folder, '?*_plugin.rb')).sort
+  end
+
+  # @return [Array] the class; or nil, and why there is none
+  def class_from(file)
+    plugin_class = @code.evaluate(file, :plugin_class)
+    raise 'it does not assign a class to the variable plugin_class' unless plugin_class.is_a?(Class)
+
+    [plugin_class]
+  rescue SystemExit, SignalException, NoMemoryError
+    raise
+  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
+    [nil, "simpkv plugin from #{file} failed to load: #{e.message}"]
+  end
+end
