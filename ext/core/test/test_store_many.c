@@ -196,6 +196,19 @@ static void an_interrupt_before_the_first_reaches_none(void)
     skv_cancel_free(cancel);
 }
 
+/* An earlier call may have written them. A second interrupt, before they were sent again, made the binding forget that:
+ * the third call took its own documents for those of another client. */
+static void records_stay_in_doubt_when_they_are_interrupted_again(void)
+{
+    skv_cancel *cancel = skv_cancel_new();
+
+    add_many("globals/doubted", 5);
+    skv_cancel_fire(cancel);
+    CHECK(batch_put(many, SKV_PUT_ABSENT | SKV_PUT_IN_DOUBT, LONG_MS, cancel) == SKV_INTERRUPTED);
+    CHECK(batch_tally(SKV_INTERRUPTED, 1) == 5);
+    skv_cancel_free(cancel);
+}
+
 static void memory_scenario(void)
 {
     int status;
@@ -217,6 +230,7 @@ static void all_tests(void)
     a_large_batch_is_written_once();
     large_documents_go_along();
     an_interrupt_before_the_first_reaches_none();
+    records_stay_in_doubt_when_they_are_interrupted_again();
     chaos(memory_scenario);
     batch_clear();
 }

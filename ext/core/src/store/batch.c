@@ -34,7 +34,7 @@ void skv_batch_decide(skv_batch *batch, skv_record *record)
     const skv_reply *each = batch->each;
 
     record->status = each->status;
-    record->number = each->number != 0;
+    record->number = each->number != 0 || (each->status == SKV_INTERRUPTED && batch->in_doubt);
     if (each->status != SKV_OK)
         keep(batch, record, each->message, strlen(each->message));
     else
@@ -56,7 +56,7 @@ static void decide_rest(skv_batch *batch)
 
     for (size_t i = 0; i < batch->count; i++) {
         skv_record *record = &batch->records[i];
-        bool number = record->number;
+        bool number = record->number || batch->in_doubt;
 
         if (record->status != SKV_RECORD_OPEN)
             continue;
