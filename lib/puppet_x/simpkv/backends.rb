@@ -9,12 +9,11 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   attr_reader :plugins
 
   # @param adapter [Object] see simpkv.rb
-  # @param configured_backend [Class] see configured_backend.rb, and the classes that it needs
-  def initialize(adapter, configured_backend, *needed)
+  # @param classes [Hash{Symbol => Class}] by the name of the file
+  def initialize(adapter, classes)
     @adapter = adapter
     @types = adapter.plugin_info
-    @configured_backend = configured_backend
-    @needed = needed
+    @classes = classes
     @plugins = {}
     @configurations = {}
     @known = {}.compare_by_identity
@@ -41,7 +40,7 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
       @plugins[name] = configured(name, configuration['type'], options)
       @configurations[name] = Simpkv::Config.copy(configuration)
     end
-    backend = @configured_backend.new(@plugins[name], name, *@needed)
+    backend = @classes[:configured_backend].new(@plugins[name], name, @classes)
     @known[options] = backend if [options, options['backends'], configuration].all?(&:frozen?)
     backend
   end

@@ -14,14 +14,13 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @param plugin [Object] a configured one
   # @param name [String] `<type>/<id>`
-  # @param plugin_backend [Class] see plugin_backend.rb
-  # @param text [#of] see exception_text.rb
-  def initialize(plugin, name, plugin_backend, text)
+  # @param classes [Hash{Symbol => Class}] by the name of the file
+  def initialize(plugin, name, classes)
     @plugin = plugin
     @prefix = "simpkv #{name} Error:"
-    @text = text
+    @text = classes[:exception_text]
     @native = plugin.respond_to?(:simpkv_store)
-    @store = @native ? plugin.simpkv_store : plugin_backend.new(plugin, text)
+    @store = @native ? plugin.simpkv_store : classes[:plugin_backend].new(plugin, @text, classes[:plugin_answers])
   end
 
   # @param exception [Exception] of an operation

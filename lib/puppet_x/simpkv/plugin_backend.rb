@@ -9,9 +9,11 @@
 plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param plugin [Object]
   # @param text [#of] the text of an exception, see exception_text.rb
-  def initialize(plugin, text)
+  # @param answers [#valid?] see plugin_answers.rb
+  def initialize(plugin, text, answers)
     @plugin = plugin
     @text = text
+    @answers = answers
   end
 
   # @param required [Boolean] whether a missing key is a failure; otherwise nil is returned for it
@@ -109,7 +111,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
     why = answer[:err_msg].to_s
     raise Simpkv::PluginError, why unless why.empty?
-    return answer[:result] if valid?(operation, answer[:result])
+    return answer[:result] if @answers.valid?(operation, answer[:result])
 
     raise Simpkv::PluginError, "#{operation} answered no result and no reason"
   end
@@ -191,41 +193,5 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     tree[:folders].concat(here[:folders].map { |name| "#{place}#{name}" })
     here[:keys].each { |name, document| tree[:keys]["#{place}#{name}"] = document }
     here[:errors].each { |name, why| tree[values ? :errors : :keys]["#{place}#{name}"] = why }
-  end
-
-  def valid?(operation, result)
-    return true if result == false && none?(operation)
-
-    case operation
-    when :exists, :put_new, :exchange then result == true
-    when :get, :fetch, :fetch_latest then result.is_a?(String)
-    when :get_many, :put_many then result.is_a?(Hash)
-    when /\A(list|tree)/ then listing?(operation, result)
-    else result
-    end
-  end
-
-  # Returns true if false is an answer of that operation: it did nothing, or nothing is there.
-  def none?(operation)
-    %i[exists put_new exchange fetch fetch_latest list_present tree_present].include?(operation)
-  end
-
-  def listing?(operation, result)
-    return false unless result.is_a?(Hash) && result[:keys].is_a?(Hash) && result[:folders].is_a?(Array)
-
-    reasons?(result.fetch(:errors) { {} }) && names?(operation, [*result[:keys].keys, *result[:folders]])
-  end
-
-  def reasons?(errors)
-    errors.is_a?(Hash) && errors.all? { |name, why| name.is_a?(String) && why.is_a?(String) }
-  end
-
-  # Other names would stand for the folder itself, or for another one.
-  def names?(operation, names)
-    names.all? do |name|
-      next false if !name.is_a?(String) || name.empty?
-
-      %i[tree tree_present].include?(operation) ? !"/#{name}/".include?('//') : !name.include?('/')
-    end
   end
 end

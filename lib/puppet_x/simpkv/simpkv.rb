@@ -10,7 +10,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   code_file = File.join(File.dirname(__FILE__), 'environment_code.rb')
   code = TOPLEVEL_BINDING.eval(File.read(code_file), code_file).new(File.dirname(__FILE__))
   classes = code.classes(:backends, :calls, :configured_backend, :documents, :dry_run, :exception_text, :hiera_level,
-                         :listing, :operations, :paths, :plugin_backend, :plugin_files, :rich_data)
+                         :listing, :operations, :paths, :plugin_answers, :plugin_backend, :plugin_files, :rich_data)
   define_method(:code) { code }
   define_method(:classes) { classes }
   private :code, :classes
@@ -32,7 +32,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     @warned = []
     @merged_options = {}
     @hiera_levels = {}
-    @backends = classes[:backends].new(self, *classes.values_at(:configured_backend, :plugin_backend, :exception_text))
+    @backends = classes[:backends].new(self, classes)
     @documents = classes[:documents].new(classes[:rich_data])
     @steps = steps
     @calls = classes[:calls].new(self)
