@@ -4,9 +4,9 @@
  *
  *   instructions CASE TIMES     without a case, prints their names
  */
-#include <dn.h>
-#include <json_read.h>
-#include <json_write.h>
+#include <json/reader.h>
+#include <json/writer.h>
+#include <name/dn.h>
 #include <simpkv.h>
 
 #include <stdio.h>

@@ -17,12 +17,8 @@ struct skv_transport {
     bool resumable;   /* an interrupt of a read is no failure */
     bool interrupted; /* by such a one */
     bool answer_due;  /* nothing was read since the last write: there is nothing to read before poll() says so */
-<<<<<<< HEAD:ext/core/src/net/transport.c
-    size_t from, to;  /* what was read ahead and not handed out yet */
-=======
     skv_awake awake;
     size_t from, to; /* what was read ahead and not handed out yet */
->>>>>>> parent of 08e829c (Wait for answers asleep):ext/core/src/transport.c
     char ahead[READ_AHEAD];
 };
 
