@@ -447,8 +447,10 @@ RSpec.describe 'simpkv::lookup_key' do
   end
 
   it 'has files for a backend where none is named, as the functions do' do
+    allow(Simpkv::Config).to receive(:default_root_path).and_return(File.join(world.dir, 'default'))
     hierarchy({})
     expect(explained('a')).to include("asked simpkv backend 'default' (file/auto_default)")
+    expect(Dir.exist?(File.join(world.dir, 'default'))).to be(true)
   end
 
   it 'warns of an option of a backend that there is not' do
