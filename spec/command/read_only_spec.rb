@@ -20,7 +20,7 @@ RSpec.describe 'simpkv, for a user without write permission' do
 
   before do
     simpkv!('put', 'app1/key', 'value')
-    # What a command loads, it loads now: not every checkout is readable by nobody.
+    # The command's files are loaded now: the user nobody cannot read every checkout.
     [*reading, %w[put app1/key value], %w[rm app1/none]].each { |words| simpkv_here(*words) }
     Dir.glob("#{root}/**/*").each { |path| File.chmod(File.directory?(path) ? 0o555 : 0o444, path) }
     File.chmod(0o555, root)

@@ -107,7 +107,7 @@ end
 Conformance.describe 'The keys of a backend, for another one whose options name a place inside it' do
   before { put('globals/secret', 'planted') }
 
-  # What such a catalog is told about a global key, and whether it can write one.
+  # The result of such a catalog for a global key, and for writing one.
   def expect_refused(other, message)
     in_environment('dev') do |dev|
       options = { 'backends' => { 'default' => entry.merge(other) }, 'global' => true }

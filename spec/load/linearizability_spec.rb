@@ -7,9 +7,9 @@ require_relative '../support/linearizability'
 require_relative '../support/register_clients'
 require_relative '../support/tally'
 
-# Whether a key is a linearizable register for clients in processes of their own, while clients and servers are killed,
-# and while a network delivers requests after their connection is lost (docs/adr/0022). LOAD_SECONDS=600 has each client
-# make a hundred times as many calls.
+# Checks that a key is a linearizable register for clients in processes of their own, while clients and servers are
+# killed, and while a network delivers requests after their connection is lost (docs/adr/0022). LOAD_SECONDS=600 has
+# each client make a hundred times as many calls.
 RSpec.describe 'A key as a register', needs: :fork, heavy: true do
   clients = 6
   operations = (Float(ENV.fetch('LOAD_SECONDS', '6')) * 100).to_i
@@ -198,7 +198,7 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       violations = violations_of(registers) { killed = kill_clients(registers, kills) }
       expect(proxy.delivered_late).to be > 0
       anomalies = tally('389-DS, late replacements', proxy.delivered_late + killed, violations).anomalies
-      # What the server itself did wrong, docs/adr/0013.
+      # The server's own anomalies, docs/adr/0013.
       expect(anomalies).to eq([]), -> { "#{anomalies}; replaced twice: #{directory.replaced_twice.values.sum}" }
     end
 

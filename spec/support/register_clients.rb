@@ -5,7 +5,7 @@ require_relative 'linearizability'
 require_relative 'processes'
 
 # A client of registers: calls a store by chance, and writes down each call before it is made, and its outcome after.
-# What it has written down survives its own SIGKILL.
+# Its log survives its own SIGKILL.
 class RegisterClient
   # How often each is called.
   CHANCES = { get: 5, put: 4, delete: 1, create: 1, swap: 3 }.freeze

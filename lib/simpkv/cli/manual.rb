@@ -32,8 +32,8 @@ module Simpkv
       }.freeze
 
       CONFIGURATION = <<~TEXT
-        What Hiera has as simpkv::options, in YAML, alone or under that name: a file of Hiera's own does, too. Without
-        that name, the file must have backends. Their types are file and ldap: a type that a module brings with a plugin
+        The options that Hiera has as simpkv::options, in YAML, alone or under that name: a file of Hiera's own does, too.
+        Without that name, the file must have backends. Their types are file and ldap: a type that a module brings with a plugin
         works in Puppet alone.
       TEXT
 

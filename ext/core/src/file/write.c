@@ -38,7 +38,7 @@ static int cannot_write(skv_file_call *call, int error_number)
     return skv_file_fail_write(call, error_number, "read and write permission on the file and on its folder");
 }
 
-/* What else a user needs in the key's folder. */
+/* The other permission that a user needs in the key's folder. */
 #define MAY_MAKE "write permission on this folder, in which a put makes the key's new file"
 #define MAY_REPLACE "to own the key's file, or a folder without the sticky bit"
 

@@ -82,7 +82,7 @@ static int overtaken(put_call *put)
     return SKV_LDAP_AGAIN;
 }
 
-/* What a conditional modification came to. */
+/* The outcome of a conditional modification. */
 static int conditional(put_call *put, const skv_ldap_answer *answer)
 {
     switch (answer->code) {
@@ -176,8 +176,8 @@ static int condition_failed(put_call *put, const struct berval *stored)
                            stored ? "the stored document is not the expected one" : "there is no such key");
 }
 
-/* Whether another client has written since this call did, whose answer was lost. Both may have taken effect, or only
- * the other one: this call must not write again. */
+/* Returns true if another client has written since this call did, whose answer was lost. Both may have taken effect, or
+ * only the other one: this call must not write again. */
 static bool is_in_doubt(const put_call *put)
 {
     return put->call.doubtful && put->doubt_is_known && strcmp(put->doubt.text, put->version.text) != 0;

@@ -13,7 +13,7 @@ typedef struct skv_ldap_version {
     char text[SKV_LDAP_VERSION_MAX]; /* ends in a NUL */
 } skv_ldap_version;
 
-/* Whether the server can assert versions: to be asked for entryCSN. */
+/* Returns true if the server can assert versions: reads then ask for entryCSN. */
 bool skv_ldap_asserts(const skv_ldap_call *call);
 
 /* The version of an entry that was read. */

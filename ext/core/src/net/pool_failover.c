@@ -57,7 +57,7 @@ static bool same_stamp(const skv_stamp *a, const skv_stamp *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* Whether a server has accepted the password file as it is now, and none of its later binds was refused. */
+/* Returns true if a server has accepted the password file as it is now, and none of its later binds was refused. */
 static bool is_accepted(const skv_pool *pool, const skv_stamp *stamp)
 {
     for (int i = 0; i < pool->servers; i++)
@@ -71,7 +71,7 @@ static bool has_refused(const skv_server *server, const skv_stamp *stamp)
     return server->health == SKV_SERVER_REFUSING && same_stamp(&server->refused, stamp);
 }
 
-/* Whether the pool leaves the password alone for now: a server has refused it, and none has accepted it. */
+/* Returns true while the pool does not use the password: a server has refused it, and none has accepted it. */
 static bool is_barred(const skv_pool *pool, const skv_stamp *stamp, int64_t now)
 {
     for (int i = 0; i < pool->servers; i++)
@@ -154,7 +154,7 @@ void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what)
 
 /* ---- Choosing --------------------------------------------------------------------------------------------------- */
 
-/* Whether the search may try the server now. */
+/* Returns true if the search may try the server now. */
 static bool is_candidate(const skv_pool *pool, const skv_search *search, int index, int64_t now)
 {
     const skv_server *server = &pool->server[index];
@@ -250,8 +250,8 @@ bool skv_server_may_improve(const skv_pool *pool, int end)
 
 /* ---- Outcomes --------------------------------------------------------------------------------------------------- */
 
-/* Whether a server that did not answer in time is down. A call with next to no time left tells nothing; and the only
- * server gets more time than one that others can stand in for: its quarantine would fail calls that have more. */
+/* Returns true if a server that did not answer in time is down. A call with next to no time left tells nothing; and the
+ * only server gets more time than one that others can stand in for: its quarantine would fail calls that have more. */
 static bool is_telling(const skv_pool *pool, const skv_turn *turn)
 {
     return turn->most_ns >= (another_is_up(pool, turn->index) ? SKV_ATTEMPT_MIN_NS : PROBE_NS);

@@ -70,7 +70,7 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
  * last one. */
 void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what);
 
-/* Whether a server before `end` could be tried by a call that has a connection to another one: a cheap look, before
+/* Returns true if a call that has a connection to another server could try one before `end`: a cheap look, before
  * skv_pool_stamp(). */
 bool skv_server_may_improve(const skv_pool *pool, int end);
 

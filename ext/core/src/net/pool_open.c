@@ -29,7 +29,7 @@ static skv_outcome outcome_of(const skv_conn *conn, skv_conn_failure failure, co
     }
 }
 
-/* Whether the other servers would not do better. */
+/* Returns true if the other servers would not do better. */
 static bool is_final(skv_outcome outcome)
 {
     return outcome == SKV_ATTEMPT_MISCONFIGURED || outcome == SKV_ATTEMPT_INTERRUPTED ||
@@ -98,7 +98,7 @@ static skv_slot *attempt(skv_borrow *borrow, const skv_search *search, const skv
 
 /* ---- What the reply says ---------------------------------------------------------------------------------------- */
 
-/* What was wrong with each server. */
+/* The failure of each server. */
 typedef struct reasons {
     int status;
     char text[SKV_MESSAGE_MAX];

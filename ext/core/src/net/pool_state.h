@@ -9,7 +9,7 @@
 /* Bucket n of the histogram counts operations of less than 2^n microseconds; the last one, all that took longer. */
 #define SKV_LATENCY_BUCKETS 26
 
-/* What a pool knows against a server; a later one outweighs an earlier one. */
+/* The state of a server for its pool. */
 typedef enum skv_health {
     SKV_SERVER_UP,
     SKV_SERVER_DOWN,    /* it failed: not used until quarantine_until, and then probed by one call at a time */

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What readlink() calls: newer architectures have readlinkat() alone. */
+/* The system call of readlink(): newer architectures have readlinkat() alone. */
 #ifdef SYS_readlink
 #define READLINK SYS_readlink
 #else

@@ -27,7 +27,7 @@ static void a_batch_replaces(void)
     CHECK(batch_tally(SKV_OK, 1) == 8);
 }
 
-/* Where the database lacks assertions, they used to answer 12 all. */
+/* They all answered 12 on a database without assertions. */
 static void every_write_succeeds(void)
 {
     put_gives("globals/versions/k", D1, 1);

@@ -97,7 +97,7 @@ static void the_next_server_takes_over_and_the_first_is_returned_to(void)
     } while (skv_now_ns() - began < 60000 * SKV_NS_PER_MS);
     CHECK(conn && is_at(conn, &first));
     skv_pool_return(pool, conn);
-    /* What worked goes on working. */
+    /* The calls that worked go on working. */
     CHECK(use(kept));
     skv_pool_return(pool, kept);
     CHECK(server_stat(0, "resting") == 0);
