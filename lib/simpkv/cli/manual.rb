@@ -22,8 +22,9 @@ module Simpkv
       FILES = {
         Configuration::FILE => 'The options, when there is neither --config nor SIMPKV_CONFIG. Without the file, ' \
                                'keys are where manifests without options keep them.',
-        '/var/simp/simpkv/file/auto_default' => "That place; simp/simpkv/file/auto_default below puppetserver's " \
-                                                'vardir if only that exists, or if the first cannot be made.'
+        '/var/simp/simpkv/file/auto_default' =>
+          'The default place of keys. If only simp/simpkv/file/auto_default below ' \
+          "puppetserver's vardir exists, or the first cannot be made, it is that."
       }.freeze
 
       ENVIRONMENT = {

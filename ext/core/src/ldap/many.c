@@ -7,10 +7,10 @@
 /* From so many on, connections are not lost by accident: each record goes by itself. */
 #define FAILURES_MAX 3
 
-/* What is sent of a larger document waits for what the server takes: ldap/limit.h. */
+/* A larger document is put alone, after a look at the server's limit: ldap/limit.h. */
 #define DOCUMENT_MAX ((size_t)128 << 10)
 
-/* What a request is longer than its DN and its document, at the most. */
+/* The most bytes of a request beside its DN and its document. */
 #define OVERHEAD 512
 
 /* ---- Items ---- */
