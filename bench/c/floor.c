@@ -1,11 +1,10 @@
 /*
  * floor.c - the floor of each operation: a bare loop over libldap. Each thread has a connection of its own; up to
- * BENCH_WINDOW operations are in flight on it. With BENCH_AWAKE=1 it does not sleep while it waits for an answer.
+ * BENCH_WINDOW operations are in flight on it.
  */
 #include "contest.h"
 
 #include <ldap.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@ typedef struct client {
     const char *name;   /* of this contestant, in the keys that it writes */
     char *documents[2];
     size_t sizes[2];
-    long keys, window, page, awake;
+    long keys, window, page;
     char *value; /* the last that was read */
     size_t size, room;
     int found;
@@ -79,7 +78,6 @@ static void *open_client(void)
     c->keys = contest_number("BENCH_KEYS", 1);
     c->window = contest_number("BENCH_WINDOW", 1);
     c->page = contest_number("BENCH_PAGE", 500);
-    c->awake = contest_number("BENCH_AWAKE", 0);
     return c;
 }
 
@@ -178,16 +176,11 @@ static void take_entry(client *c, LDAPMessage *entry)
     ldap_value_free_len(values);
 }
 
-/* Waits for an answer; with BENCH_AWAKE without going to sleep. */
 static LDAPMessage *wait_for_answer(client *c)
 {
-    struct timeval at_once = {0};
     LDAPMessage *message = NULL;
-    int type;
 
-    while ((type = ldap_result(c->ldap, LDAP_RES_ANY, LDAP_MSG_ALL, c->awake ? &at_once : NULL, &message)) == 0)
-        sched_yield();
-    if (type < 0)
+    if (ldap_result(c->ldap, LDAP_RES_ANY, LDAP_MSG_ALL, NULL, &message) < 0)
         contest_fail("ldap_result", "failed");
     return message;
 }

@@ -26,7 +26,6 @@ class Contest
   # The contestants, by name: a command to which the operation is added.
   COMMANDS = {
     'bare C loop' => [File.join(__dir__, '..', 'c', 'build', 'floor')],
-    'bare C loop, awake' => [{ 'BENCH_AWAKE' => '1' }, File.join(__dir__, '..', 'c', 'build', 'floor')],
     'bare C loop, 16 in flight' => [{ 'BENCH_WINDOW' => '16' }, File.join(__dir__, '..', 'c', 'build', 'floor')],
     'C core' => [File.join(__dir__, '..', 'c', 'build', 'core')],
     'store' => [*MRI, BY_RUBY, 'store'],

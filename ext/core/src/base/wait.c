@@ -210,11 +210,6 @@ int64_t skv_wait_left(const skv_wait *wait)
     return now < wait->deadline_ns ? wait->deadline_ns - now : 0;
 }
 
-bool skv_wait_is_over(const skv_wait *wait)
-{
-    return skv_now_ns() >= wait->deadline_ns || (wait->cancel && atomic_load(&wait->cancel->fired));
-}
-
 int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns)
 {
     return poll_until(wait, fds, count, until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns, 0);

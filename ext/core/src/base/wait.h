@@ -54,9 +54,6 @@ bool skv_wait_has_fired(skv_wait *wait);
 /* The time until the deadline, 0 when it has passed. */
 int64_t skv_wait_left(const skv_wait *wait);
 
-/* Whether the deadline has come or the cancel handle has fired. */
-bool skv_wait_is_over(const skv_wait *wait);
-
 /* SKV_INTERRUPTED if the cancel handle fired, else SKV_OK: for loops that do not wait. */
 int skv_wait_check(skv_wait *wait);
 

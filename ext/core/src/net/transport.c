@@ -1,7 +1,5 @@
 #include "net/transport.h"
 
-#include "net/awake.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,8 +15,7 @@ struct skv_transport {
     bool resumable;   /* an interrupt of a read is no failure */
     bool interrupted; /* by such a one */
     bool answer_due;  /* nothing was read since the last write: there is nothing to read before poll() says so */
-    skv_awake awake;
-    size_t from, to; /* what was read ahead and not handed out yet */
+    size_t from, to;  /* what was read ahead and not handed out yet */
     char ahead[READ_AHEAD];
 };
 
@@ -35,7 +32,6 @@ skv_transport *skv_transport_new(int fd)
     transport->wait = NULL;
     transport->has_sent = transport->resumable = transport->interrupted = transport->answer_due = false;
     transport->from = transport->to = 0;
-    transport->awake = (skv_awake){0};
     return transport;
 }
 
@@ -133,11 +129,8 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
 /* 0 when there is something to read. */
 static ber_slen_t wait_to_read(skv_transport *transport)
 {
-    bool may_last = transport->wait && !skv_wait_is_over(transport->wait);
-    int status = SKV_OK;
+    int status = wait_for(transport, POLLIN);
 
-    if (!may_last || !skv_awake_wait(&transport->awake, transport->fd))
-        status = wait_for(transport, POLLIN);
     if (status == SKV_OK)
         return 0;
     if (status != SKV_INTERRUPTED || !transport->resumable)
