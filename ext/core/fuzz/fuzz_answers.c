@@ -27,8 +27,9 @@ static skv_store *stores[2], *store; /* in both layouts; the one that is used */
 
 /* ---- In place of the core's own (ld --wrap): no connection outlives its call, and each is to ourselves ---- */
 
-int __wrap_skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
-skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply);
+int __wrap_skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
+skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline,
+                                 skv_reply *reply);
 void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn);
 void __wrap_skv_pool_blame(skv_pool *pool, const skv_conn *conn);
 void __wrap_skv_pool_suspect(skv_pool *pool, const skv_conn *conn);
@@ -37,11 +38,11 @@ void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry
 
 static int server = -1;
 
-int __wrap_skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+int __wrap_skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     int fds[2];
 
-    (void)uri, (void)wait, (void)reply;
+    (void)uri, (void)deadline, (void)reply;
     if (server >= 0)
         close(server);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0)
@@ -52,12 +53,13 @@ int __wrap_skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
     return fds[0];
 }
 
-skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply)
+skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline,
+                                 skv_reply *reply)
 {
     skv_conn_failure failure;
 
     (void)pool, (void)limits;
-    return skv_conn_open(&uris.uri[0], &nobody, wait, reply, &failure);
+    return skv_conn_open(&uris.uri[0], &nobody, deadline, reply, &failure);
 }
 
 void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn)

@@ -62,7 +62,7 @@ int skv_stats(skv_reply *reply)
 /* What each call on a key or folder starts with. */
 typedef struct key_call {
     skv_key key;
-    skv_wait wait;
+    skv_deadline deadline;
     char path[SKV_KEY_MAX + 1];
 } key_call;
 
@@ -77,7 +77,7 @@ static int begin(key_call *call, const skv_store *store, const char *key, size_t
         return skv_fail(reply, SKV_INVALID, "the store or the key is NULL");
     if (skv_key_normalise("", 0, key, key_len, call->path, &call->key.len, reply) != SKV_OK)
         return reply->status;
-    return skv_wait_init(&call->wait, timeout_ms, cancel, reply);
+    return skv_deadline_init(&call->deadline, timeout_ms, cancel, reply);
 }
 
 int skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms, skv_cancel *cancel,
@@ -90,7 +90,7 @@ int skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_
         return status;
     if (flags & ~SKV_GET_LATEST)
         return skv_fail(reply, SKV_INVALID, "unknown flags %d", flags);
-    return store->ops->get(store, &call.key, flags, &call.wait, reply);
+    return store->ops->get(store, &call.key, flags, &call.deadline, reply);
 }
 
 int skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
@@ -101,7 +101,7 @@ int skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeou
 
     if (status != SKV_OK)
         return status;
-    return store->ops->exists(store, &call.key, &call.wait, reply);
+    return store->ops->exists(store, &call.key, &call.deadline, reply);
 }
 
 int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len, int condition,
@@ -119,7 +119,7 @@ int skv_put(skv_store *store, const char *key, size_t key_len, const char *docum
 
     if (status != SKV_OK || (status = skv_check_put(&call.key, &args, reply)) != SKV_OK)
         return status;
-    return store->ops->put(store, &call.key, &args, &call.wait, reply);
+    return store->ops->put(store, &call.key, &args, &call.deadline, reply);
 }
 
 int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
@@ -130,7 +130,7 @@ int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeou
 
     if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
-    return store->ops->del(store, &call.key, &call.wait, reply);
+    return store->ops->del(store, &call.key, &call.deadline, reply);
 }
 
 int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms, skv_cancel *cancel,
@@ -143,7 +143,7 @@ int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int6
         return status;
     if (!call.key.len)
         return skv_fail(reply, SKV_INVALID, "'/' cannot be deleted: name one of its folders");
-    return store->ops->deletetree(store, &call.key, &call.wait, reply);
+    return store->ops->deletetree(store, &call.key, &call.deadline, reply);
 }
 
 skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms, skv_cancel *cancel,
@@ -154,7 +154,7 @@ skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len,
     if (begin(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
         return NULL;
     /* cppcheck-suppress returnDanglingLifetime ; the list copies what it needs of the key */
-    return store->ops->list_open(store, &(skv_list_args){.folder = call.key}, &call.wait, reply);
+    return store->ops->list_open(store, &(skv_list_args){.folder = call.key}, &call.deadline, reply);
 }
 
 skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
@@ -171,21 +171,21 @@ skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len,
     }
     args.folder = call.key;
     /* cppcheck-suppress returnDanglingLifetime ; as above */
-    return store->ops->list_open(store, &args, &call.wait, reply);
+    return store->ops->list_open(store, &args, &call.deadline, reply);
 }
 
 int skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    skv_wait wait;
+    skv_deadline deadline;
 
     if (!reply)
         return SKV_INVALID;
     skv_reply_reset(reply);
     if (!list)
         return skv_fail(reply, SKV_INVALID, "the list is NULL");
-    if (skv_wait_init(&wait, timeout_ms, cancel, reply) != SKV_OK)
+    if (skv_deadline_init(&deadline, timeout_ms, cancel, reply) != SKV_OK)
         return reply->status;
-    return list->store->ops->list_next(list, &wait, reply);
+    return list->store->ops->list_next(list, &deadline, reply);
 }
 
 void skv_list_close(skv_list *list)
@@ -198,7 +198,7 @@ void skv_list_close(skv_list *list)
 
 typedef struct entry_call {
     skv_entry_args args;
-    skv_wait wait;
+    skv_deadline deadline;
     char dn[SKV_ENTRY_DN_MAX + 1];
 } entry_call;
 
@@ -258,7 +258,7 @@ static int begin_entry(entry_call *call, const skv_store *store, int64_t timeout
         return skv_fail(reply, SKV_INVALID, "the store is NULL");
     if (!store->ops->entry_read)
         return skv_fail(reply, SKV_INVALID, "only a store of type 'ldap' has entries");
-    return skv_wait_init(&call->wait, timeout_ms, cancel, reply);
+    return skv_deadline_init(&call->deadline, timeout_ms, cancel, reply);
 }
 
 int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes, size_t attributes_len,
@@ -270,7 +270,7 @@ int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *
     if (status != SKV_OK ||
         (status = take_entry(&call, dn, dn_len, attributes, attributes_len, false, reply)) != SKV_OK)
         return status;
-    return store->ops->entry_read(store, &call.args, &call.wait, reply);
+    return store->ops->entry_read(store, &call.args, &call.deadline, reply);
 }
 
 static int change_entry(entry_call *call, skv_store *store, const char *dn, size_t dn_len, const char *values,
@@ -287,7 +287,7 @@ int skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *v
     entry_call call;
     int status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
 
-    return status == SKV_OK ? store->ops->entry_add(store, &call.args, &call.wait, reply) : status;
+    return status == SKV_OK ? store->ops->entry_add(store, &call.args, &call.deadline, reply) : status;
 }
 
 int skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
@@ -296,5 +296,5 @@ int skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char
     entry_call call;
     int status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
 
-    return status == SKV_OK ? store->ops->entry_extend(store, &call.args, &call.wait, reply) : status;
+    return status == SKV_OK ? store->ops->entry_extend(store, &call.args, &call.deadline, reply) : status;
 }

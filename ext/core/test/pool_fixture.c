@@ -7,14 +7,14 @@
 const skv_pool_limits limits = {
     .size = 4, .connect_timeout_ms = 5000, .pool_timeout_ms = 5000, .idle_timeout_ms = 60000};
 
-skv_wait within(int64_t timeout_ms, skv_cancel *cancel)
+skv_deadline within(int64_t timeout_ms, skv_cancel *cancel)
 {
-    skv_wait wait = {0};
+    skv_deadline deadline = {0};
     skv_reply *scratch = skv_reply_new();
 
-    skv_wait_init(&wait, timeout_ms, cancel, scratch);
+    skv_deadline_init(&deadline, timeout_ms, cancel, scratch);
     skv_reply_free(scratch);
-    return wait;
+    return deadline;
 }
 
 skv_pool *pool_of(const char *uri, const char *password_file)
@@ -32,19 +32,19 @@ skv_pool *pool_of(const char *uri, const char *password_file)
 
 skv_conn *borrow(skv_pool *pool, int64_t timeout_ms)
 {
-    skv_wait wait = within(timeout_ms, NULL);
+    skv_deadline deadline = within(timeout_ms, NULL);
 
     skv_reply_reset(reply);
-    return skv_pool_borrow(pool, &limits, &wait, reply);
+    return skv_pool_borrow(pool, &limits, &deadline, reply);
 }
 
 bool use(skv_conn *conn)
 {
-    skv_wait wait = within(10000, NULL);
+    skv_deadline deadline = within(10000, NULL);
     LDAPMessage *message = NULL;
     int id = 0, rc;
 
-    skv_conn_begin(conn, &wait);
+    skv_conn_begin(conn, &deadline);
     rc = ldap_search_ext(skv_conn_handle(conn), "", LDAP_SCOPE_BASE, "(objectClass=*)", NULL, 0, NULL, NULL, NULL, 0,
                          &id);
     rc = rc == LDAP_SUCCESS ? skv_conn_result(conn, id, LDAP_MSG_ALL, &message) : skv_conn_send_error(conn, rc);

@@ -10,7 +10,7 @@
 
 extern const skv_pool_limits limits;
 
-skv_wait within(int64_t timeout_ms, skv_cancel *cancel);
+skv_deadline within(int64_t timeout_ms, skv_cancel *cancel);
 
 /* Makes a pool that no other test shares: the bind DN differs for the registry, and not for the server. */
 skv_pool *pool_of(const char *uri, const char *password_file);

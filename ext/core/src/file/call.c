@@ -30,7 +30,8 @@ static int refuse_temp_names(const skv_key *key, skv_reply *reply)
     return SKV_OK;
 }
 
-int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_deadline *deadline,
+                   skv_reply *reply)
 {
     const char *root = ((const skv_file_store *)store)->root_path;
 
@@ -38,7 +39,7 @@ int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *k
     call->root_path = root;
     call->what = "Cannot access";
     call->failed = "";
-    call->wait = wait;
+    call->deadline = deadline;
     call->reply = reply;
     call->busy = NULL;
     call->root = -1;
@@ -47,7 +48,7 @@ int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *k
     call->root = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (call->root < 0)
         return skv_fail_errno(reply, errno, "Cannot access root path '%s'", *root ? root : "/");
-    return skv_file_stopped(call, skv_wait_check(wait));
+    return skv_file_stopped(call, skv_deadline_check(deadline));
 }
 
 void skv_file_end(skv_file_call *call)
@@ -132,9 +133,9 @@ int skv_file_again(skv_file_call *call)
     int status;
 
     if (++call->tries <= TRIES_WITHOUT_PAUSE)
-        status = skv_wait_check(call->wait);
+        status = skv_deadline_check(call->deadline);
     else
-        status = skv_wait_pause(call->wait, FIRST_PAUSE_NS);
+        status = skv_deadline_sleep(call->deadline, FIRST_PAUSE_NS);
     if (status == SKV_TIMEOUT && call->busy)
         return skv_file_refuse_busy(call, call->path, slash ? (size_t)(slash - call->path) : 0);
     call->path = call->key->path;
@@ -154,7 +155,7 @@ int skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
         if (errno != EWOULDBLOCK)
             return skv_file_fail(call, errno);
         *waited = true;
-        status = skv_wait_pause(call->wait, pause);
+        status = skv_deadline_sleep(call->deadline, pause);
         if (status != SKV_OK)
             return skv_file_stopped(call, status);
         pause = pause < LONGEST_PAUSE_NS / 2 ? pause * 2 : LONGEST_PAUSE_NS;
@@ -169,7 +170,7 @@ static ssize_t read_some(skv_file_call *call, int fd, char *out, size_t room)
 
     do
         got = read(fd, out, room);
-    while (got < 0 && errno == EINTR && skv_wait_check(call->wait) == SKV_OK);
+    while (got < 0 && errno == EINTR && skv_deadline_check(call->deadline) == SKV_OK);
     return got;
 }
 

@@ -28,7 +28,7 @@ typedef struct skv_file_call {
     size_t path_len;
     const char *what; /* how messages start and end around the name: "Delete of", " failed" */
     const char *failed;
-    skv_wait *wait;
+    skv_deadline *deadline;
     skv_reply *reply;
     int tries; /* how often it started again */
     int links; /* how many it followed since then */
@@ -39,7 +39,8 @@ typedef struct skv_file_call {
 
 /* Opens the root, afresh for each operation: between calls a store holds no descriptor. Refuses keys and folders that
  * have a temporary file's name. skv_file_end() closes the root, also when this failed. */
-int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_deadline *deadline,
+                   skv_reply *reply);
 void skv_file_end(skv_file_call *call);
 
 /* Turns to another key, which the call borrows. */
@@ -65,7 +66,7 @@ int skv_file_check_mode(skv_file_call *call, mode_t mode);
 /* The same for an open file, whose state is put into *found. */
 int skv_file_check(skv_file_call *call, int fd, struct stat *found);
 
-/* Fails the reply for what skv_wait_pause() and skv_wait_check() answer; SKV_OK passes. */
+/* Fails the reply for what skv_deadline_sleep() and skv_deadline_check() answer; SKV_OK passes. */
 int skv_file_stopped(skv_file_call *call, int status);
 
 /* Remembers the temporary file because of which the operation has to start again, and answers SKV_AGAIN. */

@@ -53,7 +53,7 @@ static int scan(skv_file_call *call, file_list *list, DIR *dir)
             continue;
         skv_buf_put_char(&list->names, entry->d_type == DT_DIR ? IS_FOLDER : IS_OTHER);
         skv_buf_put(&list->names, entry->d_name, strlen(entry->d_name) + 1);
-        if (skv_file_stopped(call, skv_wait_check(call->wait)) != SKV_OK)
+        if (skv_file_stopped(call, skv_deadline_check(call->deadline)) != SKV_OK)
             return call->reply->status;
     }
 }
@@ -181,7 +181,7 @@ static file_list *list_new(skv_store *store, const skv_list_args *args)
     return list;
 }
 
-skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply)
+skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply)
 {
     file_list *list = list_new(store, args);
     skv_file_call call;
@@ -190,7 +190,7 @@ skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_wa
         skv_fail_memory(reply);
         return NULL;
     }
-    if (skv_file_begin(&call, store, &args->folder, wait, reply) == SKV_OK) {
+    if (skv_file_begin(&call, store, &args->folder, deadline, reply) == SKV_OK) {
         call.what = "Cannot read";
         fill(&call, list, skv_folder_open(&call, call.path, call.path_len, SKV_FOLDER_READ));
     }
@@ -271,7 +271,7 @@ static int add_next(skv_file_call *call, file_list *list, skv_reply *page)
     const skv_key *folder = call->key;
     const char *entry = list->index[list->next];
     skv_key key;
-    int status = skv_wait_check(call->wait);
+    int status = skv_deadline_check(call->deadline);
 
     if (status != SKV_OK)
         return status;
@@ -321,7 +321,7 @@ static int next_folder(skv_file_call *call, file_list *list, skv_key *folder, sk
 {
     const char *names = list->folders.bytes, *before = memrchr(names, '\0', list->folders.len - 1);
     size_t start = before ? (size_t)(before - names) + 1 : 0;
-    int status = skv_wait_check(call->wait);
+    int status = skv_deadline_check(call->deadline);
 
     if (status != SKV_OK)
         return status;
@@ -358,19 +358,19 @@ static int make_page(skv_file_call *call, file_list *list, skv_key *folder, skv_
     if (status == SKV_INTERRUPTED && page->number == 0)
         return skv_file_stopped(call, status);
     if (status == SKV_INTERRUPTED)
-        skv_cancel_fire(call->wait->cancel);
+        skv_cancel_fire(call->deadline->cancel);
     if (skv_reply_done(page) == SKV_OK && page->number == 0)
         page->status = SKV_END;
     return page->status;
 }
 
-int skv_file_list_next(skv_list *list, skv_wait *wait, skv_reply *reply)
+int skv_file_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply)
 {
     file_list *files = (file_list *)list;
     skv_key folder = {files->path.bytes, files->path.len};
     skv_file_call call;
 
-    if (skv_file_begin(&call, list->store, &folder, wait, reply) == SKV_OK) {
+    if (skv_file_begin(&call, list->store, &folder, deadline, reply) == SKV_OK) {
         call.what = "Cannot read";
         make_page(&call, files, &folder, reply);
     }

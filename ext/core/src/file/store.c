@@ -15,52 +15,53 @@ static void store_close(skv_store *store)
     skv_free(store);
 }
 
-static int store_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
+static int store_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
     (void)flags;
-    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
         skv_key_read(&call);
     skv_file_end(&call);
     return reply->status;
 }
 
-static int store_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+static int store_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
-    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
         skv_key_kind(&call);
     skv_file_end(&call);
     return reply->status;
 }
 
-static int store_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
+static int store_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                     skv_reply *reply)
 {
     skv_file_call call;
 
-    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
         skv_key_write(&call, args);
     skv_file_end(&call);
     return reply->status;
 }
 
-static int store_delete(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+static int store_delete(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
-    if (skv_file_begin(&call, store, key, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
         skv_key_delete(&call);
     skv_file_end(&call);
     return reply->status;
 }
 
-static int store_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
+static int store_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
-    if (skv_file_begin(&call, store, folder, wait, reply) == SKV_OK)
+    if (skv_file_begin(&call, store, folder, deadline, reply) == SKV_OK)
         skv_tree_delete(&call);
     skv_file_end(&call);
     return reply->status;

@@ -59,7 +59,7 @@ static int pop(tree *t)
 /* Others write into what is being deleted: let them, until the deadline. */
 static int pause_for_others(tree *t)
 {
-    int status = skv_wait_pause(t->call->wait, PAUSE_NS);
+    int status = skv_deadline_sleep(t->call->deadline, PAUSE_NS);
 
     if (status == SKV_TIMEOUT && t->call->busy)
         return skv_file_refuse_busy(t->call, t->path.bytes, t->path.len);
@@ -116,7 +116,7 @@ static int delete_entries(tree *t, DIR *dir)
             return errno ? skv_file_fail(t->call, errno) : SKV_OK;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        status = skv_file_stopped(t->call, skv_wait_check(t->call->wait));
+        status = skv_file_stopped(t->call, skv_deadline_check(t->call->deadline));
         if (status == SKV_OK)
             status = push(t, entry->d_name);
         if (status == SKV_OK)

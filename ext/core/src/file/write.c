@@ -126,7 +126,7 @@ static int wait_for_others(skv_file_call *call, const skv_temp *temp)
 /* Renames the temporary file over the key's. */
 static int rename_over(attempt *a, skv_temp *temp)
 {
-    if (skv_file_stopped(a->call, skv_wait_check(a->call->wait)) != SKV_OK)
+    if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
         return a->call->reply->status;
     if (renameat(a->folder, temp->name, a->folder, a->base) == 0) {
         a->call->reply->number = 1;
@@ -211,7 +211,7 @@ static int replace(attempt *a)
 /* Gives the written temporary file the key's name, unless that is taken meanwhile. */
 static int link_new(attempt *a, skv_temp *temp)
 {
-    if (skv_file_stopped(a->call, skv_wait_check(a->call->wait)) != SKV_OK)
+    if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
         return a->call->reply->status;
     if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
         return errno == EEXIST || is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno, MAY_MAKE);

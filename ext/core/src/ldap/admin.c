@@ -93,7 +93,7 @@ static int attempt_read(skv_ldap_call *call)
     return call->reply->status;
 }
 
-int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply)
+int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
     const char *text = args->texts;
     read_call read = {.attributes = skv_alloc_zeroed(args->count + 1, sizeof *read.attributes)};
@@ -102,7 +102,7 @@ int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_wait *
         return skv_fail_memory(reply);
     for (size_t i = 0; i < args->count; i++, text += strlen(text) + 1)
         read.attributes[i] = text;
-    if (skv_ldap_begin_entry(&read.call, store, SKV_OP_ENTRY_READ, args->dn, wait, reply) == SKV_OK)
+    if (skv_ldap_begin_entry(&read.call, store, SKV_OP_ENTRY_READ, args->dn, deadline, reply) == SKV_OK)
         skv_ldap_run(&read.call, attempt_read);
     skv_ldap_end(&read.call);
     skv_free(read.attributes);
@@ -231,11 +231,11 @@ static int attempt_extend(skv_ldap_call *call)
 }
 
 static int change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), const skv_entry_args *args,
-                  skv_wait *wait, skv_reply *reply)
+                  skv_deadline *deadline, skv_reply *reply)
 {
     change_call each;
 
-    if (skv_ldap_begin_entry(&each.call, store, op, args->dn, wait, reply) == SKV_OK) {
+    if (skv_ldap_begin_entry(&each.call, store, op, args->dn, deadline, reply) == SKV_OK) {
         if (additions_read(&each.additions, args))
             skv_ldap_run(&each.call, attempt);
         else
@@ -246,12 +246,12 @@ static int change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), 
     return reply->status;
 }
 
-int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply)
+int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    return change(store, SKV_OP_ENTRY_ADD, attempt_add, args, wait, reply);
+    return change(store, SKV_OP_ENTRY_ADD, attempt_add, args, deadline, reply);
 }
 
-int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply)
+int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    return change(store, SKV_OP_ENTRY_EXTEND, attempt_extend, args, wait, reply);
+    return change(store, SKV_OP_ENTRY_EXTEND, attempt_extend, args, deadline, reply);
 }

@@ -80,25 +80,25 @@ static bool is_write(skv_op op)
 }
 
 /* All of a call but what it is on. */
-static void prepare(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv_wait *wait, skv_reply *reply)
+static void prepare(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv_deadline *deadline, skv_reply *reply)
 {
     *call = (skv_ldap_call){.store = store,
                             .what = words[op].what,
                             .failed = words[op].failed,
                             .op = op,
                             .writes = is_write(op),
-                            .wait = wait,
+                            .deadline = deadline,
                             .reply = reply,
                             .retries = store->retries};
     call->pool = call->writes || atomic_load(&store->wrote) ? store->writes : store->reads;
 }
 
-int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind, skv_wait *wait,
-                   skv_reply *reply)
+int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind,
+                   skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_store *ldap = (skv_ldap_store *)store;
 
-    prepare(call, ldap, op, wait, reply);
+    prepare(call, ldap, op, deadline, reply);
     call->key = key;
     call->name = key->len ? key->path : "/";
     if (check_environment(call) != SKV_OK)
@@ -109,10 +109,10 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
     return reply->status;
 }
 
-int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_wait *wait,
+int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_deadline *deadline,
                          skv_reply *reply)
 {
-    prepare(call, (skv_ldap_store *)store, op, wait, reply);
+    prepare(call, (skv_ldap_store *)store, op, deadline, reply);
     call->name = dn[0] ? dn : "root DSE";
     call->dn = skv_copy_string(dn, strlen(dn));
     return call->dn ? SKV_OK : skv_fail_memory(reply);
@@ -148,7 +148,7 @@ static bool may_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
     if (call->retries == 0)
         return false;
     call->retries--;
-    status = skv_wait_pause(skv_ldap_round_trip(call), with_jitter(*backoff_ns));
+    status = skv_deadline_sleep(skv_ldap_round_trip(call), with_jitter(*backoff_ns));
     if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
         stopped(call, status);
     *backoff_ns = *backoff_ns < BACKOFF_MAX_NS / 2 ? 2 * *backoff_ns : BACKOFF_MAX_NS;
@@ -198,9 +198,9 @@ int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
 
 int skv_ldap_pause(skv_ldap_call *call, int round)
 {
-    int status = skv_wait_pause(call->wait, with_jitter(CONTENTION_NS << (round < 6 ? round : 6)));
+    int status = skv_deadline_sleep(call->deadline, with_jitter(CONTENTION_NS << (round < 6 ? round : 6)));
 
-    if (status == SKV_OK && skv_now_ns() < call->wait->deadline_ns)
+    if (status == SKV_OK && skv_now_ns() < call->deadline->end_ns)
         return SKV_OK;
     if (status == SKV_INTERRUPTED)
         return skv_ldap_refuse(call, SKV_INTERRUPTED, "interrupted");
@@ -209,15 +209,15 @@ int skv_ldap_pause(skv_ldap_call *call, int round)
                            "('operation_timeout_seconds')");
 }
 
-skv_wait *skv_ldap_round_trip(skv_ldap_call *call)
+skv_deadline *skv_ldap_round_trip(skv_ldap_call *call)
 {
     int64_t now;
 
     if (!call->round_trip_ns)
-        return call->wait;
+        return call->deadline;
     now = skv_now_ns();
-    call->round_trip.cancel = call->wait->cancel;
-    call->round_trip.deadline_ns = call->round_trip_ns > INT64_MAX - now ? INT64_MAX : now + call->round_trip_ns;
+    call->round_trip.cancel = call->deadline->cancel;
+    call->round_trip.end_ns = call->round_trip_ns > INT64_MAX - now ? INT64_MAX : now + call->round_trip_ns;
     return &call->round_trip;
 }
 
@@ -262,10 +262,10 @@ static int finish(skv_ldap_call *call, int error, int id, skv_ldap_answer *answe
 
 int skv_ldap_start(skv_ldap_call *call)
 {
-    skv_wait *wait = skv_ldap_round_trip(call);
+    skv_deadline *deadline = skv_ldap_round_trip(call);
 
-    skv_conn_begin(call->conn, wait);
-    return skv_wait_request(wait) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
+    skv_conn_begin(call->conn, deadline);
+    return skv_deadline_check_request(deadline) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
 }
 
 int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,

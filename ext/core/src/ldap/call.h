@@ -36,9 +36,9 @@ typedef struct skv_ldap_call {
     skv_op op;
     bool writes;
     char *dn; /* owned: of the entry that the key, or folder, is */
-    skv_wait *wait;
-    int64_t round_trip_ns; /* how long each round trip may take; 0: wait is for the whole */
-    skv_wait round_trip;   /* its own limits, then */
+    skv_deadline *deadline;
+    int64_t round_trip_ns;   /* how long each round trip may take; 0: `deadline` is for the whole */
+    skv_deadline round_trip; /* its own limits, then */
     skv_reply *reply;
     skv_pool *pool;
     skv_conn *conn; /* borrowed while an attempt runs */
@@ -52,11 +52,11 @@ typedef struct skv_ldap_call {
 
 /* Prepares a call on a key or a folder (SKV_KIND_*), and refuses names that the store does not take. Always followed by
  * skv_ldap_end(). */
-int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind, skv_wait *wait,
-                   skv_reply *reply);
+int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind,
+                   skv_deadline *deadline, skv_reply *reply);
 
 /* The same on any entry: there is no key, then. */
-int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_wait *wait,
+int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_deadline *deadline,
                          skv_reply *reply);
 
 void skv_ldap_end(skv_ldap_call *call);
@@ -115,7 +115,7 @@ int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer);
 int skv_ldap_pause(skv_ldap_call *call, int round);
 
 /* Sets the limits of the next round trip. */
-skv_wait *skv_ldap_round_trip(skv_ldap_call *call);
+skv_deadline *skv_ldap_round_trip(skv_ldap_call *call);
 
 /* ---- Failures */
 

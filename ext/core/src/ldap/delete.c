@@ -100,11 +100,11 @@ static int attempt(skv_ldap_call *call)
     return status;
 }
 
-int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     delete_call del = {.overtaken = 0};
 
-    if (skv_ldap_begin(&del.call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, wait, reply) == SKV_OK)
+    if (skv_ldap_begin(&del.call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, deadline, reply) == SKV_OK)
         skv_ldap_run(&del.call, attempt);
     if (reply->status == SKV_INTERRUPTED)
         reply->number = del.call.doubtful;

@@ -47,10 +47,10 @@ static int attempt_get(skv_ldap_call *call)
     return call->reply->status;
 }
 
-bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
+bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_call call;
-    int status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, wait, reply);
+    int status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, deadline, reply);
 
     if (flags & SKV_GET_LATEST)
         call.pool = call.store->writes;
@@ -60,9 +60,9 @@ bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_wait 
     return reply->status == SKV_OK || !call.gone;
 }
 
-int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply)
+int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_ldap_get_one(store, key, flags, wait, reply);
+    skv_ldap_get_one(store, key, flags, deadline, reply);
     return reply->status;
 }
 
@@ -92,17 +92,18 @@ static int attempt_exists(skv_ldap_call *call)
     return SKV_OK;
 }
 
-int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply)
+int skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     exists_call exists = {.is_folder = skv_ldap_is_structure(key)};
-    int status = exists.is_folder ? SKV_TOO_LARGE
-                                  : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, wait, reply);
+    int status = exists.is_folder
+                     ? SKV_TOO_LARGE
+                     : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, deadline, reply);
 
     /* A folder's name has room for some bytes more than a key's. */
     if (status == SKV_TOO_LARGE) {
         exists.is_folder = true;
         skv_reply_reset(reply);
-        status = skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_FOLDER, wait, reply);
+        status = skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_FOLDER, deadline, reply);
     }
     if (status == SKV_OK)
         skv_ldap_run(&exists.call, attempt_exists);

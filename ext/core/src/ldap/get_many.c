@@ -33,9 +33,9 @@ static void take(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answ
         not_found(many, item);
 }
 
-static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_wait *wait)
+static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline)
 {
-    return skv_ldap_get_one(&many->call.store->store, &item->record->key, SKV_GET_ANY, wait, many->batch->each);
+    return skv_ldap_get_one(&many->call.store->store, &item->record->key, SKV_GET_ANY, deadline, many->batch->each);
 }
 
 static bool prepare(skv_ldap_many *many)

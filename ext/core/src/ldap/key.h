@@ -6,38 +6,39 @@
 #include "ldap/version.h"
 
 /* ldap/get.c */
-int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
+int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
 /* The same for one of many: false if it failed in a way in which all others would. */
-bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
+bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
 
-int skv_ldap_exists(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+int skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/put.c */
-int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
+int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                 skv_reply *reply);
 /* `doubt`: with args->in_doubt, the version of the entry that the earlier write was made for, NULL if it is not known.
  */
 bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, const skv_ldap_version *doubt,
-                      skv_wait *wait, skv_reply *reply);
+                      skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/put_many.c, ldap/get_many.c */
 void skv_ldap_put_many(skv_store *store, skv_batch *batch);
 void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 
 /* ldap/delete.c */
-int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
+int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/tree.c */
-int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
+int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/list.c */
-skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply);
-int skv_ldap_list_next(skv_list *list, skv_wait *wait, skv_reply *reply);
+skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
+int skv_ldap_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply);
 void skv_ldap_list_close(skv_list *list);
 
 /* ldap/admin.c */
-int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
-int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
-int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
 
 /*
  * ldap/kind.c. What an entry is, SKV_KIND_*, into *kind: KEY or FOLDER, or NONE if there is no such entry. In the plain

@@ -139,11 +139,11 @@ static int attempt(skv_ldap_call *call)
 }
 
 /* Finds out what to search, and does; there is nothing to ask of the two roots alone. */
-static void start(ldap_list *list, skv_wait *wait, skv_reply *reply)
+static void start(ldap_list *list, skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_call *call = &list->call;
 
-    if (skv_ldap_begin(call, list->list.store, SKV_OP_LIST, &list->folder, SKV_KIND_FOLDER, wait, reply) != SKV_OK)
+    if (skv_ldap_begin(call, list->list.store, SKV_OP_LIST, &list->folder, SKV_KIND_FOLDER, deadline, reply) != SKV_OK)
         return;
     list->dn = list->roots ? call->store->instance_dn : call->dn;
     if (list->tree && skv_ldap_below_begin(&list->below, call->store, &list->folder, list->dn, reply) != SKV_OK)
@@ -152,7 +152,7 @@ static void start(ldap_list *list, skv_wait *wait, skv_reply *reply)
         skv_ldap_run(call, attempt);
 }
 
-skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply)
+skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply)
 {
     ldap_list *list = skv_alloc_zeroed(1, sizeof *list);
 
@@ -167,7 +167,7 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_wa
     list->roots = args->folder.len == 0;
     memcpy(list->path, args->folder.path, args->folder.len + 1);
     list->folder = (skv_key){list->path, args->folder.len};
-    start(list, wait, reply);
+    start(list, deadline, reply);
     list->call.conn = list->kept;
     stop_clock(list);
     if (reply->status == SKV_OK)
@@ -262,17 +262,17 @@ static void add_roots(ldap_list *list, skv_reply *page)
     skv_reply_done(page);
 }
 
-int skv_ldap_list_next(skv_list *handle, skv_wait *wait, skv_reply *reply)
+int skv_ldap_list_next(skv_list *handle, skv_deadline *deadline, skv_reply *reply)
 {
     ldap_list *list = list_of(handle);
 
-    list->call.wait = wait;
+    list->call.deadline = deadline;
     list->call.reply = reply;
     if (list->roots)
         add_roots(list, reply);
     if (list->call.conn) {
         list->since_ns = skv_now_ns();
-        skv_conn_begin(list->call.conn, wait);
+        skv_conn_begin(list->call.conn, deadline);
         while (next_entry(list, reply))
             ;
         stop_clock(list);

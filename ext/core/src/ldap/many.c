@@ -43,7 +43,7 @@ static void add_item(skv_ldap_many *many, skv_store *store, skv_record *record)
         return;
     item->step = SKV_STEP_ALONE;
     skv_reply_reset(many->batch->each);
-    if (is_usual(record) && skv_ldap_begin(&call, store, many->ops->op, &record->key, SKV_KIND_KEY, &many->wait,
+    if (is_usual(record) && skv_ldap_begin(&call, store, many->ops->op, &record->key, SKV_KIND_KEY, &many->deadline,
                                            many->batch->each) == SKV_OK) {
         item->step = SKV_STEP_READ;
         item->dn = call.dn;
@@ -193,7 +193,7 @@ static void send_item(skv_ldap_many *many, size_t index)
         return;
     if (many->ops->waits && many->ops->waits(many, item))
         return;
-    many->stopped |= skv_wait_has_fired(skv_ldap_round_trip(&many->call));
+    many->stopped |= skv_deadline_has_fired(skv_ldap_round_trip(&many->call));
     if (many->stopped)
         return;
     error = send_request(many, item, &id);
@@ -297,7 +297,7 @@ static bool has_requests(const skv_ldap_many *many)
 
 static void stop_interrupted(skv_ldap_many *many)
 {
-    skv_wait_check(&many->call.round_trip);
+    skv_deadline_check(&many->call.round_trip);
     skv_reply_reset(many->call.reply);
     skv_fail(many->call.reply, SKV_INTERRUPTED, "interrupted");
     skv_batch_stop(many->batch);
@@ -326,14 +326,14 @@ static void alone(skv_ldap_many *many)
 
     for (size_t i = 0; i < many->count && batch->status == SKV_OK; i++) {
         skv_ldap_item *item = &many->items[i];
-        skv_wait wait = skv_batch_wait(batch);
+        skv_deadline deadline = skv_batch_deadline(batch);
         bool goes_on;
 
         if (many->failures >= FAILURES_MAX && item->record && is_sent(item))
             item->step = SKV_STEP_ALONE;
         if (item->step != SKV_STEP_ALONE)
             continue;
-        goes_on = many->ops->alone(many, item, &wait);
+        goes_on = many->ops->alone(many, item, &deadline);
         item->step = SKV_STEP_DONE;
         skv_batch_decide(batch, item->record);
         if (!goes_on || batch->each->status == SKV_INTERRUPTED || batch->each->status == SKV_NOMEM)
@@ -364,9 +364,10 @@ void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, 
     many->batch = batch;
     many->ops = ops;
     many->items = skv_alloc_zeroed(batch->count + more, sizeof *many->items);
-    many->wait = skv_batch_wait(batch);
-    if (skv_ldap_begin(&many->call, store, ops->op, &everything, SKV_KIND_FOLDER, &many->wait, batch->each) == SKV_OK) {
-        many->call.round_trip_ns = many->wait.deadline_ns == INT64_MAX ? INT64_MAX : batch->timeout_ms * SKV_NS_PER_MS;
+    many->deadline = skv_batch_deadline(batch);
+    if (skv_ldap_begin(&many->call, store, ops->op, &everything, SKV_KIND_FOLDER, &many->deadline, batch->each) ==
+        SKV_OK) {
+        many->call.round_trip_ns = many->deadline.end_ns == INT64_MAX ? INT64_MAX : batch->timeout_ms * SKV_NS_PER_MS;
         many->call.round_trip_ns += many->call.round_trip_ns == 0;
         many->call.retries = 0;
         for (size_t i = 0; many->items && i < batch->count; i++)

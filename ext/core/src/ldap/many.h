@@ -44,14 +44,14 @@ typedef struct skv_many_ops {
     /* What an answer makes of an item's step. */
     void (*take)(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer);
     /* The operation on one key. False when there is no use in going on. */
-    bool (*alone)(skv_ldap_many *many, skv_ldap_item *item, skv_wait *wait);
+    bool (*alone)(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline);
     /* Between what is done together and what is done alone. May be NULL. */
     void (*settle)(skv_ldap_many *many);
 } skv_many_ops;
 
 struct skv_ldap_many {
     skv_ldap_call call; /* its reply is the batch's `each` */
-    skv_wait wait;
+    skv_deadline deadline;
     skv_batch *batch;
     const skv_many_ops *ops;
     skv_ldap_item *items; /* one for each record, in their order, and then what else there is */

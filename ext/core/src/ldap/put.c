@@ -419,14 +419,14 @@ static int check_document(put_call *put)
 }
 
 bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, const skv_ldap_version *doubt,
-                      skv_wait *wait, skv_reply *reply)
+                      skv_deadline *deadline, skv_reply *reply)
 {
     put_call put = {.args = args, .doubt_is_known = doubt || !args->in_doubt};
 
     if (doubt)
         put.doubt = *doubt;
 
-    if (skv_ldap_begin(&put.call, store, SKV_OP_PUT, key, SKV_KIND_KEY, wait, reply) == SKV_OK &&
+    if (skv_ldap_begin(&put.call, store, SKV_OP_PUT, key, SKV_KIND_KEY, deadline, reply) == SKV_OK &&
         check_document(&put) == SKV_OK) {
         put.document = (struct berval){args->document_len, TEXT(args->document)};
         put.call.doubtful = args->in_doubt;
@@ -438,8 +438,9 @@ bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *
     return reply->status == SKV_OK || !put.call.gone;
 }
 
-int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply)
+int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                 skv_reply *reply)
 {
-    skv_ldap_put_one(store, key, args, NULL, wait, reply);
+    skv_ldap_put_one(store, key, args, NULL, deadline, reply);
     return reply->status;
 }

@@ -465,7 +465,7 @@ static void take(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answ
         item->step = item->step == SKV_STEP_TWIN && absent ? SKV_STEP_ADD : SKV_STEP_ALONE;
 }
 
-static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_wait *wait)
+static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline)
 {
     skv_put_args args = skv_batch_put_args(many->batch, item->record);
     bool is_known = item->doubtful && !args.in_doubt;
@@ -474,7 +474,7 @@ static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_wait *wait)
     if (item->version)
         snprintf(doubt.text, sizeof doubt.text, "%s", item->version);
     args.in_doubt |= item->doubtful;
-    return skv_ldap_put_one(&many->call.store->store, &item->record->key, &args, is_known ? &doubt : NULL, wait,
+    return skv_ldap_put_one(&many->call.store->store, &item->record->key, &args, is_known ? &doubt : NULL, deadline,
                             many->batch->each);
 }
 

@@ -165,7 +165,7 @@ static int send_one(tree_call *tree, const name *entry)
         return skv_ldap_fail(call, &(skv_ldap_answer){.code = tree->pipeline.error});
     if (call->reply->status != SKV_OK)
         return call->reply->status;
-    if (skv_wait_request(skv_ldap_round_trip(call)) == SKV_OK)
+    if (skv_deadline_check_request(skv_ldap_round_trip(call)) == SKV_OK)
         answer.code = send_deletion(tree, entry, &id);
     if (answer.code == LDAP_SUCCESS) {
         skv_ldap_pipeline_sent(&tree->pipeline, id, 0, 0);
@@ -223,7 +223,7 @@ static int one_round(tree_call *tree)
     /* Whoever deletes much is in his own way there: as long as something is deleted, that is no failure. */
     if (tree->busy && tree->deleted == before)
         return skv_ldap_fail(&tree->call, &busy);
-    if (tree->busy && skv_wait_pause(skv_ldap_round_trip(&tree->call), BUSY_PAUSE_NS) == SKV_INTERRUPTED)
+    if (tree->busy && skv_deadline_sleep(skv_ldap_round_trip(&tree->call), BUSY_PAUSE_NS) == SKV_INTERRUPTED)
         return skv_ldap_refuse(&tree->call, SKV_INTERRUPTED, "interrupted");
     return tree->busy || tree->others_added ? SKV_LDAP_AGAIN : SKV_OK;
 }
@@ -273,13 +273,13 @@ static void tell_progress(const tree_call *tree, skv_reply *reply)
                  tree->deleted);
 }
 
-int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply)
+int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
     tree_call tree = {.keep = strcmp(folder->path, "globals") == 0 || strcmp(folder->path, "environments") == 0};
 
     skv_buf_init(&tree.names, SKV_DATA_MAX);
-    if (skv_ldap_begin(&tree.call, store, SKV_OP_DELETETREE, folder, SKV_KIND_FOLDER, wait, reply) == SKV_OK) {
-        tree.call.round_trip_ns = wait->deadline_ns == INT64_MAX ? INT64_MAX : wait->deadline_ns - skv_now_ns();
+    if (skv_ldap_begin(&tree.call, store, SKV_OP_DELETETREE, folder, SKV_KIND_FOLDER, deadline, reply) == SKV_OK) {
+        tree.call.round_trip_ns = deadline->end_ns == INT64_MAX ? INT64_MAX : deadline->end_ns - skv_now_ns();
         skv_ldap_run(&tree.call, attempt);
         tell_progress(&tree, reply);
         if (reply->status == SKV_INTERRUPTED)

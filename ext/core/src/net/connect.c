@@ -99,7 +99,7 @@ static int race_collect(race *r)
     return -1;
 }
 
-static int connect_any(const struct addrinfo *addresses, const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+static int connect_any(const struct addrinfo *addresses, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     race r = {.next = addresses, .error_number = EHOSTUNREACH};
     int64_t next_at = INT64_MAX;
@@ -113,10 +113,10 @@ static int connect_any(const struct addrinfo *addresses, const skv_uri *uri, skv
         }
         for (int i = 0; i < r.count; i++)
             r.attempt[i].revents = 0;
-        status = skv_wait_poll(wait, r.attempt, r.count, r.next ? next_at : INT64_MAX);
+        status = skv_deadline_poll(deadline, r.attempt, r.count, r.next ? next_at : INT64_MAX);
         if (status == SKV_OK) {
             fd = race_collect(&r);
-        } else if (status != SKV_TIMEOUT || skv_now_ns() >= wait->deadline_ns) {
+        } else if (status != SKV_TIMEOUT || skv_now_ns() >= deadline->end_ns) {
             skv_fail_wait(reply, status, uri, "connecting: check host, port and firewall");
             break;
         }
@@ -146,7 +146,7 @@ static void set_tcp_options(int fd)
         setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
-static int dial_unix(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+static int dial_unix(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), status = SKV_OK, error_number;
@@ -166,7 +166,7 @@ static int dial_unix(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
             fail_connect(reply, uri, error_number);
             break;
         }
-        status = skv_wait_pause(wait, 5 * SKV_NS_PER_MS);
+        status = skv_deadline_sleep(deadline, 5 * SKV_NS_PER_MS);
     }
     if (status != SKV_OK)
         skv_fail_wait(reply, status, uri, "connecting");
@@ -174,17 +174,17 @@ static int dial_unix(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
     return -1;
 }
 
-int skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+int skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     struct addrinfo *addresses;
     int fd;
 
     if (uri->scheme == SKV_LDAPI)
-        return dial_unix(uri, wait, reply);
-    addresses = skv_resolve(uri, wait, reply);
+        return dial_unix(uri, deadline, reply);
+    addresses = skv_resolve(uri, deadline, reply);
     if (!addresses)
         return -1;
-    fd = connect_any(addresses, uri, wait, reply);
+    fd = connect_any(addresses, uri, deadline, reply);
     freeaddrinfo(addresses);
     if (fd >= 0)
         set_tcp_options(fd);

@@ -2,7 +2,7 @@
 #ifndef SKV_NET_CONNECT_H
 #define SKV_NET_CONNECT_H
 
-#include "base/wait.h"
+#include "base/deadline.h"
 #include "net/uri.h"
 
 /*
@@ -11,6 +11,6 @@
  * addresses, the next one is tried when one failed, or was silent for 250 ms; the first to answer is taken. A name is
  * looked up in a thread of its own, which is left to itself at the deadline.
  */
-int skv_connect(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
+int skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
 
 #endif

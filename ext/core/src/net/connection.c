@@ -115,9 +115,9 @@ static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *fa
 }
 
 /* From a URI to a socket and a handle on it. */
-static bool dial(skv_conn *conn, skv_wait *wait, skv_reply *reply, skv_conn_failure *failure)
+static bool dial(skv_conn *conn, skv_deadline *deadline, skv_reply *reply, skv_conn_failure *failure)
 {
-    int fd = skv_connect(&conn->uri, wait, reply);
+    int fd = skv_connect(&conn->uri, deadline, reply);
 
     *failure = reply->status == SKV_INTERRUPTED || reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
     if (fd < 0)
@@ -128,15 +128,15 @@ static bool dial(skv_conn *conn, skv_wait *wait, skv_reply *reply, skv_conn_fail
         skv_fail_memory(reply);
         return false;
     }
-    skv_transport_limit(conn->transport, wait);
-    conn->ld = skv_handle_new(conn->transport, &conn->uri, wait, reply);
+    skv_transport_limit(conn->transport, deadline);
+    conn->ld = skv_handle_new(conn->transport, &conn->uri, deadline, reply);
     /* libldap's own initialisation may have taken the attempt's time, and not all of the call's. */
     if (!conn->ld && reply->status == SKV_TIMEOUT)
         *failure = SKV_CONN_UNREACHABLE;
     return conn->ld != NULL;
 }
 
-skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_wait *wait, skv_reply *reply,
+skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_deadline *deadline, skv_reply *reply,
                         skv_conn_failure *failure)
 {
     skv_conn *conn = skv_alloc_zeroed(1, sizeof *conn);
@@ -148,8 +148,8 @@ skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_wa
     }
     conn->uri = *uri;
     conn->tls = skv_tls_is_wanted(uri, identity);
-    if (dial(conn, wait, reply, failure) &&
-        (!conn->tls || skv_tls_start(conn->ld, conn->transport, uri, identity, wait, reply, failure)) &&
+    if (dial(conn, deadline, reply, failure) &&
+        (!conn->tls || skv_tls_start(conn->ld, conn->transport, uri, identity, deadline, reply, failure)) &&
         skv_bind(conn->ld, conn->transport, uri, identity, reply, failure) && read_root_dse(conn, reply, failure)) {
         skv_transport_limit(conn->transport, NULL);
         if (conn->tls)
@@ -232,9 +232,9 @@ LDAP *skv_conn_handle(skv_conn *conn)
     return conn->ld;
 }
 
-void skv_conn_begin(skv_conn *conn, skv_wait *wait)
+void skv_conn_begin(skv_conn *conn, skv_deadline *deadline)
 {
-    skv_transport_limit(conn->transport, wait);
+    skv_transport_limit(conn->transport, deadline);
 }
 
 int skv_conn_send_error(skv_conn *conn, int code)

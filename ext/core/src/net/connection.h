@@ -5,7 +5,7 @@
 #ifndef SKV_NET_CONNECTION_H
 #define SKV_NET_CONNECTION_H
 
-#include "base/wait.h"
+#include "base/deadline.h"
 #include "net/uri.h"
 
 #include <ldap.h>
@@ -64,13 +64,13 @@ typedef enum skv_conn_failure {
 } skv_conn_failure;
 
 /*
- * Dials (non-blocking, CLOEXEC, keepalive, TCP_USER_TIMEOUT), does TLS, binds, and reads the root DSE, before wait's
+ * Dials (non-blocking, CLOEXEC, keepalive, TCP_USER_TIMEOUT), does TLS, binds, and reads the root DSE, before the
  * deadline. NULL on failure, with the reply filled (it names the server, what is wrong and what to do) and *failure
  * set. Nothing is sent on a handle whose TLS handshake failed. With TLS, the certificate and host name are always
  * verified, against identity->cacert; minimum 1.2; nothing of ldap.conf, ldaprc or the environment counts.
  * When the server answers 49 and the password file holds another password by then, that one is tried once.
  */
-skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_wait *wait, skv_reply *reply,
+skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_deadline *deadline, skv_reply *reply,
                         skv_conn_failure *failure);
 
 /* Unbinds and frees. Never blocks. */
@@ -100,7 +100,7 @@ void *skv_conn_owner(const skv_conn *conn);
 LDAP *skv_conn_handle(skv_conn *conn);
 
 /* Sets the limits under which the next operation sends and waits. */
-void skv_conn_begin(skv_conn *conn, skv_wait *wait);
+void skv_conn_begin(skv_conn *conn, skv_deadline *deadline);
 
 /* What a failed ldap_*_ext() means: LDAP_TIMEOUT, LDAP_USER_CANCELLED, LDAP_SERVER_DOWN when the connection stopped it,
  * which is not usable then; else the code as it is. */

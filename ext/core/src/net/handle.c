@@ -28,14 +28,14 @@ static void *initialise(void *unused)
 }
 
 /* False with the reply filled. */
-static bool wait_until_initialised(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+static bool wait_until_initialised(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     int state = UNUSED, status;
 
     if (atomic_compare_exchange_strong(&initialised, &state, BEGUN) && skv_thread_start(initialise, NULL) != 0)
         initialise(NULL);
     while ((state = atomic_load(&initialised)) == BEGUN) {
-        status = skv_wait_pause(wait, SKV_NS_PER_MS);
+        status = skv_deadline_sleep(deadline, SKV_NS_PER_MS);
         if (status != SKV_OK) {
             skv_fail_wait(reply, status, uri, "libldap looks up this machine's own name");
             return false;
@@ -88,13 +88,13 @@ static bool set_options(LDAP *ld)
            ldap_set_option(ld, LDAP_OPT_CLIENT_CONTROLS, NULL) == LDAP_OPT_SUCCESS;
 }
 
-LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     LDAP *ld = NULL;
     Sockbuf *sockbuf = NULL;
     int rc;
 
-    if (!wait_until_initialised(uri, wait, reply))
+    if (!wait_until_initialised(uri, deadline, reply))
         return NULL;
     /* The descriptor is for libldap's poll(), which never happens. */
     rc = ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, uri->text, &ld);

@@ -10,7 +10,7 @@
 
 /* A handle for the connected transport, or NULL with the reply filled. Release with skv_handle_free(), before the
  * transport. */
-LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_wait *wait, skv_reply *reply);
+LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
 
 /*
  * The fork handlers, which the pool calls. A fork waits for a first use of libldap that is under way, for at most

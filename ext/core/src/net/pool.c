@@ -165,7 +165,8 @@ static int stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
     skv_pool *pool = borrow->pool;
     struct pollfd event = {.fd = waiter->event, .events = POLLIN};
     int64_t began = skv_now_ns();
-    int status = skv_wait_poll(borrow->wait, &event, 1, skv_deadline_in(skv_ms_to_ns(borrow->limits->pool_timeout_ms)));
+    int status =
+        skv_deadline_poll(borrow->deadline, &event, 1, skv_now_plus_ns(skv_ms_to_ns(borrow->limits->pool_timeout_ms)));
 
     pthread_mutex_lock(&pool->lock);
     pool->wait_ns += skv_now_ns() - began;
@@ -274,9 +275,9 @@ static skv_slot *revive(skv_borrow *borrow, skv_slot *slot)
     return NULL;
 }
 
-skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply)
+skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_borrow borrow = {.pool = pool, .limits = limits, .wait = wait, .reply = reply};
+    skv_borrow borrow = {.pool = pool, .limits = limits, .deadline = deadline, .reply = reply};
     skv_slot *slot;
 
     while (acquire(&borrow, &slot)) {

@@ -43,7 +43,7 @@ skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_r
  *   SKV_INVALID        a file of ours is missing, or not what it should be
  *   SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM
  */
-skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_wait *wait, skv_reply *reply);
+skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline, skv_reply *reply);
 
 /* What kind of operation a connection was borrowed for, for the statistics. */
 typedef enum skv_op {

@@ -37,15 +37,15 @@ static bool is_final(skv_outcome outcome)
 }
 
 /* The attempt's own deadline: the turn's, the connect timeout's or the call's, which comes first. */
-static skv_wait attempt_wait(const skv_borrow *borrow, const skv_turn *turn)
+static skv_deadline attempt_deadline(const skv_borrow *borrow, const skv_turn *turn)
 {
     int64_t most = skv_ms_to_ns(borrow->limits->connect_timeout_ms), end;
-    skv_wait wait = *borrow->wait;
+    skv_deadline deadline = *borrow->deadline;
 
-    end = skv_deadline_in(turn->most_ns < most ? turn->most_ns : most);
-    if (end < wait.deadline_ns)
-        wait.deadline_ns = end;
-    return wait;
+    end = skv_now_plus_ns(turn->most_ns < most ? turn->most_ns : most);
+    if (end < deadline.end_ns)
+        deadline.end_ns = end;
+    return deadline;
 }
 
 /* Makes the connection one of the pool's. Under the lock. */
@@ -70,12 +70,12 @@ static skv_slot *attempt(skv_borrow *borrow, const skv_search *search, const skv
 {
     skv_pool *pool = borrow->pool;
     skv_conn_failure failure = SKV_CONN_STOPPED;
-    skv_wait wait = attempt_wait(borrow, turn);
+    skv_deadline deadline = attempt_deadline(borrow, turn);
     skv_slot *slot = skv_alloc_zeroed(1, sizeof *slot);
 
     if (slot) {
         slot->server = turn->index;
-        slot->conn = skv_conn_open(&pool->server[turn->index].uri, &pool->identity, &wait, borrow->reply, &failure);
+        slot->conn = skv_conn_open(&pool->server[turn->index].uri, &pool->identity, &deadline, borrow->reply, &failure);
     } else {
         skv_fail_memory(borrow->reply);
     }
@@ -157,7 +157,7 @@ static skv_step choose(skv_borrow *borrow, skv_search *search, skv_turn *turn)
 
     search->stamp = skv_pool_stamp(borrow->pool);
     pthread_mutex_lock(&borrow->pool->lock);
-    step = skv_server_choose(borrow->pool, search, skv_wait_left(borrow->wait), turn);
+    step = skv_server_choose(borrow->pool, search, skv_deadline_left(borrow->deadline), turn);
     pthread_mutex_unlock(&borrow->pool->lock);
     return step;
 }
@@ -171,11 +171,11 @@ static int take_turn(skv_borrow *borrow, skv_search *search, const skv_turn *tur
     if (*slot || is_final(outcome))
         return borrow->reply->status;
     search->tried[turn->index] = search->has_tried = true;
-    if (borrow->reply->status == SKV_TIMEOUT && skv_wait_left(borrow->wait) > 0)
+    if (borrow->reply->status == SKV_TIMEOUT && skv_deadline_left(borrow->deadline) > 0)
         borrow->reply->status = SKV_UNAVAILABLE;
     add_reason(r, borrow->reply->message, "", borrow->reply->status);
     skv_reply_reset(borrow->reply);
-    return skv_wait_left(borrow->wait) > 0 ? SKV_OK : SKV_TIMEOUT;
+    return skv_deadline_left(borrow->deadline) > 0 ? SKV_OK : SKV_TIMEOUT;
 }
 
 skv_slot *skv_pool_open(skv_borrow *borrow)
@@ -192,7 +192,7 @@ skv_slot *skv_pool_open(skv_borrow *borrow)
         if (step == SKV_STEP_GIVE_UP)
             break;
         if (step == SKV_STEP_WAIT)
-            status = skv_wait_pause(borrow->wait, turn.until - skv_now_ns());
+            status = skv_deadline_sleep(borrow->deadline, turn.until - skv_now_ns());
         else
             status = take_turn(borrow, &search, &turn, &r, &slot);
     }

@@ -84,7 +84,7 @@ struct skv_pool {
 typedef struct skv_borrow {
     skv_pool *pool;
     const skv_pool_limits *limits;
-    skv_wait *wait;
+    skv_deadline *deadline;
     skv_reply *reply;
     unsigned generation;
     bool expired; /* the idle connection that acquire() took is too old */

@@ -98,13 +98,13 @@ int skv_thread_start(void *(*function)(void *), void *argument)
 }
 
 /* Waits for one of SKV_RESOLVERS_MAX places. */
-static int take_place(skv_wait *wait)
+static int take_place(skv_deadline *deadline)
 {
     int status;
 
     while (atomic_fetch_add(&running, 1) >= SKV_RESOLVERS_MAX) {
         atomic_fetch_sub(&running, 1);
-        status = skv_wait_pause(wait, 5 * SKV_NS_PER_MS);
+        status = skv_deadline_sleep(deadline, 5 * SKV_NS_PER_MS);
         if (status != SKV_OK)
             return status;
     }
@@ -122,11 +122,11 @@ static int fail_lookup(skv_reply *reply, const skv_uri *uri, int result, int err
                     uri->host, gai_strerror(result));
 }
 
-static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     struct addrinfo *addresses = NULL;
     struct pollfd event = {.events = POLLIN};
-    int status = take_place(wait), error_number;
+    int status = take_place(deadline), error_number;
     lookup *l;
 
     if (status != SKV_OK) {
@@ -145,7 +145,7 @@ static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_wait *wait, skv
         return NULL;
     }
     event.fd = l->event;
-    status = skv_wait_poll(wait, &event, 1, INT64_MAX);
+    status = skv_deadline_poll(deadline, &event, 1, INT64_MAX);
     if (atomic_load(&l->done)) {
         addresses = l->addresses;
         l->addresses = NULL;
@@ -158,7 +158,7 @@ static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_wait *wait, skv
     return addresses;
 }
 
-struct addrinfo *skv_resolve(const skv_uri *uri, skv_wait *wait, skv_reply *reply)
+struct addrinfo *skv_resolve(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     unsigned char address[sizeof(struct in6_addr)];
     struct addrinfo *addresses;
@@ -166,7 +166,7 @@ struct addrinfo *skv_resolve(const skv_uri *uri, skv_wait *wait, skv_reply *repl
     int result;
 
     if (inet_pton(AF_INET, uri->host, address) != 1 && inet_pton(AF_INET6, uri->host, address) != 1)
-        return lookup_in_thread(uri, wait, reply);
+        return lookup_in_thread(uri, deadline, reply);
     snprintf(port, sizeof port, "%d", uri->port);
     result = resolve(uri->host, port, AI_NUMERICHOST, &addresses);
     if (result)

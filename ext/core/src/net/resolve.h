@@ -2,7 +2,7 @@
 #ifndef SKV_NET_RESOLVE_H
 #define SKV_NET_RESOLVE_H
 
-#include "base/wait.h"
+#include "base/deadline.h"
 #include "net/uri.h"
 
 #include <netdb.h>
@@ -15,7 +15,7 @@
  * (name unknown), TIMEOUT, INTERRUPTED, NOMEM. getaddrinfo() knows no deadline, so that it runs in a detached thread
  * with all signals blocked, unless the host is a numeric address.
  */
-struct addrinfo *skv_resolve(const skv_uri *uri, skv_wait *wait, skv_reply *reply);
+struct addrinfo *skv_resolve(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
 
 /* Runs a function in a detached thread with all signals blocked, which are for threads of the program. 0 or an errno.
  */

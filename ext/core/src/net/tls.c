@@ -16,7 +16,7 @@ typedef struct handshake {
     skv_transport *transport;
     const skv_uri *uri;
     const skv_identity *identity;
-    skv_wait *wait;
+    skv_deadline *deadline;
     skv_reply *reply;
     skv_conn_failure failure;
 } handshake;
@@ -81,15 +81,15 @@ static bool look(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
     struct berval certificate = {0, NULL};
     handshake again = *h;
     skv_reply *reply = skv_reply_new();
-    int fd = reply ? skv_connect(h->uri, h->wait, reply) : -1;
+    int fd = reply ? skv_connect(h->uri, h->deadline, reply) : -1;
     bool done = false;
 
     again.reply = reply;
     again.ld = NULL;
     again.transport = fd >= 0 ? skv_transport_new(fd) : NULL;
     if (again.transport) {
-        skv_transport_limit(again.transport, h->wait);
-        again.ld = skv_handle_new(again.transport, h->uri, h->wait, reply);
+        skv_transport_limit(again.transport, h->deadline);
+        again.ld = skv_handle_new(again.transport, h->uri, h->deadline, reply);
     }
     if (again.ld && skv_tls_configure(again.ld, h->uri, h->identity, purpose, reply))
         done = (h->uri->scheme == SKV_LDAPS || start_tls(&again)) && ldap_install_tls(again.ld) == LDAP_SUCCESS;
@@ -160,10 +160,10 @@ static bool fail_handshake(handshake *h)
     return false;
 }
 
-bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity, skv_wait *wait,
-                   skv_reply *reply, skv_conn_failure *failure)
+bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity,
+                   skv_deadline *deadline, skv_reply *reply, skv_conn_failure *failure)
 {
-    handshake h = {ld, transport, uri, identity, wait, reply, SKV_CONN_OK};
+    handshake h = {ld, transport, uri, identity, deadline, reply, SKV_CONN_OK};
     bool done = skv_tls_configure(ld, uri, identity, SKV_TLS_TO_USE, reply);
 
     if (!done)

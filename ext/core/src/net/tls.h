@@ -13,8 +13,8 @@ bool skv_tls_is_wanted(const skv_uri *uri, const skv_identity *identity);
  * and host name are verified against identity->cacert, whatever ldap.conf, ldaprc or LDAP* say. After a failure nothing
  * more is sent, the reply says what is wrong with which file or certificate, and *failure is set.
  */
-bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity, skv_wait *wait,
-                   skv_reply *reply, skv_conn_failure *failure);
+bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_identity *identity,
+                   skv_deadline *deadline, skv_reply *reply, skv_conn_failure *failure);
 
 /* What that came to, as far as libldap tells. */
 void skv_tls_tell(LDAP *ld, skv_tls_facts *facts);

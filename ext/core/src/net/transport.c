@@ -10,7 +10,7 @@
 struct skv_transport {
     int fd;
     int failure; /* a status */
-    skv_wait *wait;
+    skv_deadline *deadline;
     bool has_sent;
     bool resumable;   /* an interrupt of a read is no failure */
     bool interrupted; /* by such a one */
@@ -29,7 +29,7 @@ skv_transport *skv_transport_new(int fd)
     }
     transport->fd = fd;
     transport->failure = SKV_OK;
-    transport->wait = NULL;
+    transport->deadline = NULL;
     transport->has_sent = transport->resumable = transport->interrupted = transport->answer_due = false;
     transport->from = transport->to = 0;
     return transport;
@@ -56,9 +56,9 @@ int skv_transport_fd(const skv_transport *transport)
     return transport->fd;
 }
 
-void skv_transport_limit(skv_transport *transport, skv_wait *wait)
+void skv_transport_limit(skv_transport *transport, skv_deadline *deadline)
 {
-    transport->wait = wait;
+    transport->deadline = deadline;
     transport->has_sent = transport->interrupted = false;
 }
 
@@ -112,7 +112,7 @@ static int wait_for(skv_transport *transport, short events)
 {
     struct pollfd fd = {.fd = transport->fd, .events = events};
 
-    return transport->wait ? skv_wait_answer(transport->wait, &fd) : SKV_TIMEOUT;
+    return transport->deadline ? skv_deadline_poll_answer(transport->deadline, &fd) : SKV_TIMEOUT;
 }
 
 static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)

@@ -6,7 +6,7 @@
 #ifndef SKV_NET_TRANSPORT_H
 #define SKV_NET_TRANSPORT_H
 
-#include "base/wait.h"
+#include "base/deadline.h"
 
 #include <lber.h>
 
@@ -33,7 +33,7 @@ int skv_transport_fd(const skv_transport *transport);
 int skv_transport_attach(skv_transport *transport, Sockbuf *sockbuf);
 
 /* Sets the limits of what is read and written from now on (borrowed; NULL: never wait), and forgets what was sent. */
-void skv_transport_limit(skv_transport *transport, skv_wait *wait);
+void skv_transport_limit(skv_transport *transport, skv_deadline *deadline);
 
 /* From now on nothing is sent or read: what libldap says in parting does not reach the server. */
 void skv_transport_mute(skv_transport *transport);

@@ -241,13 +241,13 @@ int skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t ti
 
 /* ---- One after the other ---- */
 
-skv_wait skv_batch_wait(skv_batch *batch)
+skv_deadline skv_batch_deadline(skv_batch *batch)
 {
-    skv_wait wait;
+    skv_deadline deadline;
 
     skv_reply_reset(batch->each);
-    skv_wait_init(&wait, batch->timeout_ms, batch->cancel, batch->each);
-    return wait;
+    skv_deadline_init(&deadline, batch->timeout_ms, batch->cancel, batch->each);
+    return deadline;
 }
 
 static void each(skv_store *store, skv_batch *batch, bool puts)
@@ -255,17 +255,17 @@ static void each(skv_store *store, skv_batch *batch, bool puts)
     for (size_t i = 0; i < batch->count && batch->status == SKV_OK; i++) {
         skv_record *record = &batch->records[i];
         const skv_put_args args = skv_batch_put_args(batch, record);
-        skv_wait wait = skv_batch_wait(batch);
+        skv_deadline deadline = skv_batch_deadline(batch);
         int status;
 
         if (record->status != SKV_RECORD_OPEN)
             continue;
         /* Only what waits would take notice of it. */
-        if (skv_wait_check(&wait) != SKV_OK)
+        if (skv_deadline_check(&deadline) != SKV_OK)
             status = skv_fail(batch->each, SKV_INTERRUPTED, "interrupted");
         else
-            status = puts ? store->ops->put(store, &record->key, &args, &wait, batch->each)
-                          : store->ops->get(store, &record->key, SKV_GET_ANY, &wait, batch->each);
+            status = puts ? store->ops->put(store, &record->key, &args, &deadline, batch->each)
+                          : store->ops->get(store, &record->key, SKV_GET_ANY, &deadline, batch->each);
         skv_batch_decide(batch, record);
         if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
             skv_batch_stop(batch);

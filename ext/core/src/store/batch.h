@@ -42,7 +42,7 @@ void skv_batch_stop(skv_batch *batch);
 skv_put_args skv_batch_put_args(const skv_batch *batch, const skv_record *record);
 
 /* Starts a call on one record, with an empty `each` and a deadline of its own. */
-skv_wait skv_batch_wait(skv_batch *batch);
+skv_deadline skv_batch_deadline(skv_batch *batch);
 
 /* skv_store_ops' functions, for a store that has nothing better: one after the other. */
 void skv_batch_put_each(skv_store *store, skv_batch *batch);

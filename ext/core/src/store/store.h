@@ -3,8 +3,8 @@
 #ifndef SKV_STORE_STORE_H
 #define SKV_STORE_STORE_H
 
+#include "base/deadline.h"
 #include "base/reply.h"
-#include "base/wait.h"
 
 /* A checked key or folder: no empty, "." or ".." segment, no NUL, within the limits of simpkv.h. */
 typedef struct skv_key {
@@ -43,21 +43,22 @@ typedef struct skv_batch skv_batch;
  * several threads at once. */
 typedef struct skv_store_ops {
     void (*close)(skv_store *store);
-    int (*get)(skv_store *store, const skv_key *key, int flags, skv_wait *wait, skv_reply *reply);
-    int (*exists)(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
-    int (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_wait *wait, skv_reply *reply);
+    int (*get)(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
+    int (*exists)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+    int (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+               skv_reply *reply);
     /* Decide each record of a batch, or stop it: batch.h. */
     void (*put_many)(skv_store *store, skv_batch *batch);
     void (*get_many)(skv_store *store, skv_batch *batch);
-    int (*del)(skv_store *store, const skv_key *key, skv_wait *wait, skv_reply *reply);
-    int (*deletetree)(skv_store *store, const skv_key *folder, skv_wait *wait, skv_reply *reply);
-    skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_wait *wait, skv_reply *reply);
-    int (*list_next)(skv_list *list, skv_wait *wait, skv_reply *reply);
+    int (*del)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+    int (*deletetree)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
+    skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
+    int (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
     void (*list_close)(skv_list *list);
     /* NULL, all three, for a store that has no entries. */
-    int (*entry_read)(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
-    int (*entry_add)(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
-    int (*entry_extend)(skv_store *store, const skv_entry_args *args, skv_wait *wait, skv_reply *reply);
+    int (*entry_read)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    int (*entry_add)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    int (*entry_extend)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
 } skv_store_ops;
 
 /* The first member of every implementation's store and list. */

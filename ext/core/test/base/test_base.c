@@ -1,7 +1,7 @@
 /* The parts that all others stand on: buffers, replies, waiting. */
 #include "base/buf.h"
+#include "base/deadline.h"
 #include "base/reply.h"
-#include "base/wait.h"
 #include "chaos.h"
 #include "check.h"
 
@@ -105,16 +105,16 @@ static void *fire(void *cancel)
 static void waiting_ends_at_the_deadline(void)
 {
     skv_reply *reply = skv_reply_new();
-    skv_wait wait;
+    skv_deadline deadline;
 
-    CHECK(skv_wait_init(&wait, 200, NULL, reply) == SKV_OK);
-    CHECK(skv_wait_pause(&wait, 1000000) == SKV_OK);
-    CHECK(skv_wait_pause(&wait, 3600000000000) == SKV_OK);
-    CHECK(skv_wait_pause(&wait, 1) == SKV_TIMEOUT);
-    CHECK(skv_wait_init(&wait, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_deadline_init(&deadline, 200, NULL, reply) == SKV_OK);
+    CHECK(skv_deadline_sleep(&deadline, 1000000) == SKV_OK);
+    CHECK(skv_deadline_sleep(&deadline, 3600000000000) == SKV_OK);
+    CHECK(skv_deadline_sleep(&deadline, 1) == SKV_TIMEOUT);
+    CHECK(skv_deadline_init(&deadline, -1, NULL, reply) == SKV_INVALID);
     skv_reply_reset(reply);
-    CHECK(skv_wait_init(&wait, INT64_MAX, NULL, reply) == SKV_OK);
-    CHECK(skv_wait_pause(&wait, 1000) == SKV_OK);
+    CHECK(skv_deadline_init(&deadline, INT64_MAX, NULL, reply) == SKV_OK);
+    CHECK(skv_deadline_sleep(&deadline, 1000) == SKV_OK);
     skv_reply_free(reply);
 }
 
@@ -123,18 +123,18 @@ static void waiting_is_cancelled_before_and_during_it(void)
     skv_reply *reply = skv_reply_new();
     skv_cancel *cancel = skv_cancel_new();
     pthread_t thread;
-    skv_wait wait;
+    skv_deadline deadline;
 
-    skv_wait_init(&wait, 3600000, cancel, reply);
+    skv_deadline_init(&deadline, 3600000, cancel, reply);
     skv_cancel_fire(cancel);
-    CHECK(skv_wait_check(&wait) == SKV_INTERRUPTED);
-    CHECK(skv_wait_check(&wait) == SKV_OK);
+    CHECK(skv_deadline_check(&deadline) == SKV_INTERRUPTED);
+    CHECK(skv_deadline_check(&deadline) == SKV_OK);
     pthread_create(&thread, NULL, fire, cancel);
-    CHECK(skv_wait_pause(&wait, 3600000000000) == SKV_INTERRUPTED);
+    CHECK(skv_deadline_sleep(&deadline, 3600000000000) == SKV_INTERRUPTED);
     pthread_join(thread, NULL);
     skv_cancel_fire(cancel);
     skv_cancel_reset(cancel);
-    CHECK(skv_wait_check(&wait) == SKV_OK);
+    CHECK(skv_deadline_check(&deadline) == SKV_OK);
     skv_cancel_free(cancel);
     skv_cancel_free(NULL);
     skv_reply_free(reply);

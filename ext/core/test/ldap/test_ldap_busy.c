@@ -1,6 +1,6 @@
 /* Servers that say that they are busy (51) or unavailable (52): what becomes of the connection, and where it goes on.
  */
-#include "base/wait.h"
+#include "base/deadline.h"
 #include "check.h"
 #include "directory.h"
 

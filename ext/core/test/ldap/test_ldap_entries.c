@@ -1,5 +1,5 @@
 /* Entries of a directory that are no keys: reading and adding them, and what the statistics tell of the servers. */
-#include "base/wait.h"
+#include "base/deadline.h"
 #include "chaos.h"
 #include "check.h"
 #include "directory.h"

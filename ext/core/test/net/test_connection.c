@@ -17,15 +17,15 @@ static slapd server, expired, other_host;
 /* A connection, or NULL with the reply filled. */
 static skv_conn *open_conn(const char *uri, const skv_identity *identity, skv_conn_failure *failure)
 {
-    skv_wait wait;
+    skv_deadline deadline;
     skv_uris uris;
     skv_conn *conn;
 
     skv_reply_reset(reply);
     if (!CHECK(skv_uris_parse(uri, strlen(uri), &uris, reply) == SKV_OK))
         return NULL;
-    skv_wait_init(&wait, 10000, NULL, reply);
-    conn = skv_conn_open(&uris.uri[0], identity, &wait, reply, failure);
+    skv_deadline_init(&deadline, 10000, NULL, reply);
+    conn = skv_conn_open(&uris.uri[0], identity, &deadline, reply, failure);
     CHECK((conn != NULL) == (reply->status == SKV_OK));
     CHECK((conn != NULL) == (*failure == SKV_CONN_OK));
     return conn;
@@ -35,10 +35,10 @@ static skv_conn *open_conn(const char *uri, const skv_identity *identity, skv_co
 static void check_identity(skv_conn *conn, const char *expected)
 {
     struct berval *who = NULL;
-    skv_wait wait;
+    skv_deadline deadline;
 
-    skv_wait_init(&wait, 10000, NULL, reply);
-    skv_conn_begin(conn, &wait);
+    skv_deadline_init(&deadline, 10000, NULL, reply);
+    skv_conn_begin(conn, &deadline);
     if (CHECK(ldap_whoami_s(skv_conn_handle(conn), &who, NULL, NULL) == LDAP_SUCCESS))
         CHECK_STR(who->bv_val ? who->bv_val : "", expected);
     ber_bvfree(who);
@@ -234,13 +234,13 @@ static int64_t time_attempt(const char *uri, const skv_identity *identity, int64
 {
     int64_t began = skv_now_ns();
     skv_conn_failure failure;
-    skv_wait wait;
+    skv_deadline deadline;
     skv_uris uris;
 
     skv_reply_reset(reply);
     skv_uris_parse(uri, strlen(uri), &uris, reply);
-    skv_wait_init(&wait, timeout_ms, cancel, reply);
-    CHECK(skv_conn_open(&uris.uri[0], identity, &wait, reply, &failure) == NULL);
+    skv_deadline_init(&deadline, timeout_ms, cancel, reply);
+    CHECK(skv_conn_open(&uris.uri[0], identity, &deadline, reply, &failure) == NULL);
     CHECK(failure == (cancel ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE));
     return (skv_now_ns() - began) / SKV_NS_PER_MS;
 }

@@ -76,7 +76,7 @@ static void what_was_idle_for_too_long_is_closed(void)
     skv_pool_limits brief = limits;
     skv_pool *pool = pool_of(first.ldap, first.password_file);
     skv_conn *a = borrow(pool, 10000), *b = borrow(pool, 10000);
-    skv_wait wait = within(10000, NULL);
+    skv_deadline deadline = within(10000, NULL);
 
     skv_pool_return(pool, a);
     skv_pool_return(pool, b);
@@ -84,7 +84,7 @@ static void what_was_idle_for_too_long_is_closed(void)
     brief.idle_timeout_ms = 20;
     usleep(50000);
     skv_reply_reset(reply);
-    a = skv_pool_borrow(pool, &brief, &wait, reply);
+    a = skv_pool_borrow(pool, &brief, &deadline, reply);
     CHECK(a != NULL);
     skv_pool_return(pool, a);
     CHECK(pool_stat("open") == 1);
@@ -96,7 +96,7 @@ static void a_full_pool_says_so_in_time(void)
     skv_pool_limits brief = limits;
     skv_pool *pool = pool_of(first.ldap, first.password_file);
     skv_conn *taken[4];
-    skv_wait wait = within(10000, NULL);
+    skv_deadline deadline = within(10000, NULL);
     int64_t began;
 
     for (int i = 0; i < 4; i++)
@@ -104,7 +104,7 @@ static void a_full_pool_says_so_in_time(void)
     brief.pool_timeout_ms = 50;
     began = skv_now_ns();
     skv_reply_reset(reply);
-    CHECK(skv_pool_borrow(pool, &brief, &wait, reply) == NULL);
+    CHECK(skv_pool_borrow(pool, &brief, &deadline, reply) == NULL);
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "all 4 connections were in use");
     CHECK(skv_now_ns() - began >= 50 * SKV_NS_PER_MS);
@@ -115,7 +115,7 @@ static void a_full_pool_says_so_in_time(void)
     /* The largest size that anybody asked for wins. */
     brief.size = 5;
     skv_reply_reset(reply);
-    skv_pool_return(pool, skv_pool_borrow(pool, &brief, &wait, reply));
+    skv_pool_return(pool, skv_pool_borrow(pool, &brief, &deadline, reply));
     CHECK(pool_stat("open") == 5);
     for (int i = 0; i < 4; i++)
         skv_pool_return(pool, taken[i]);
@@ -133,12 +133,12 @@ static void *stand_in_line(void *argument)
 {
     queued *q = argument;
     skv_reply *own = skv_reply_new();
-    skv_wait wait = within(20000, q->cancel);
+    skv_deadline deadline = within(20000, q->cancel);
     skv_pool_limits patient = limits;
     skv_conn *conn;
 
     patient.pool_timeout_ms = 20000;
-    conn = skv_pool_borrow(q->pool, &patient, &wait, own);
+    conn = skv_pool_borrow(q->pool, &patient, &deadline, own);
     q->status = skv_reply_status(own);
     if (conn) {
         if (q->order)
@@ -235,7 +235,7 @@ static void each_pool_goes_by_its_own_ca(void)
 {
     char path[128], line[400];
     skv_identity own = {SLAPD_ADMIN, first.password_file, false, path, "", "", NULL}, other = own;
-    skv_wait wait = within(60000, NULL);
+    skv_deadline deadline = within(60000, NULL);
     skv_pool *good, *bad;
     skv_conn *conn;
     skv_uris uris;
@@ -251,13 +251,13 @@ static void each_pool_goes_by_its_own_ca(void)
     good = skv_pool_for(&uris, &own, reply);
     for (int i = 0; i < 3; i++) {
         skv_reply_reset(reply);
-        conn = skv_pool_borrow(good, &limits, &wait, reply);
+        conn = skv_pool_borrow(good, &limits, &deadline, reply);
         if (!CHECK_STATUS(reply, SKV_OK))
             return;
         CHECK(use(conn));
         skv_conn_spoil(conn);
         skv_pool_return(good, conn);
-        CHECK(skv_pool_borrow(bad, &limits, &wait, reply) == NULL);
+        CHECK(skv_pool_borrow(bad, &limits, &deadline, reply) == NULL);
         CHECK_STATUS(reply, SKV_DENIED);
     }
     snprintf(line, sizeof line, "cp %s %s", first.other_cacert, path);
@@ -267,7 +267,7 @@ static void each_pool_goes_by_its_own_ca(void)
     pid = fork();
     if (pid == 0) {
         skv_reply_reset(reply);
-        conn = skv_pool_borrow(good, &limits, &wait, reply);
+        conn = skv_pool_borrow(good, &limits, &deadline, reply);
         leave(!conn && reply->status == SKV_DENIED && strstr(reply->message, path));
     }
     CHECK(waitpid(pid, &status, 0) == pid);
@@ -278,9 +278,9 @@ static void *borrow_once(void *argument)
 {
     queued *q = argument;
     skv_reply *own = skv_reply_new();
-    skv_wait wait = within(1500, NULL);
+    skv_deadline deadline = within(1500, NULL);
 
-    CHECK(skv_pool_borrow(q->pool, &limits, &wait, own) == NULL);
+    CHECK(skv_pool_borrow(q->pool, &limits, &deadline, own) == NULL);
     q->status = skv_reply_status(own);
     skv_reply_free(own);
     return NULL;
@@ -372,12 +372,12 @@ static void *work(void *argument)
     unsigned seed = (unsigned)(uintptr_t)own;
 
     while (!atomic_load(&c->stop)) {
-        skv_wait wait = within(50 + rand_r(&seed) % 2000, NULL);
+        skv_deadline deadline = within(50 + rand_r(&seed) % 2000, NULL);
         skv_conn *conn;
         int now, most;
 
         skv_reply_reset(own);
-        conn = skv_pool_borrow(c->pool, &limits, &wait, own);
+        conn = skv_pool_borrow(c->pool, &limits, &deadline, own);
         if (!conn) {
             CHECK(skv_reply_message(own)[0] != '\0');
             atomic_fetch_add(&c->failed, 1);
@@ -435,12 +435,12 @@ static void nothing_is_lost_among_many(void)
 static void borrowing_an_idle_connection_is_quick(void)
 {
     skv_pool *pool = pool_of(first.ldap, first.password_file);
-    skv_wait wait = within(60000, NULL);
+    skv_deadline deadline = within(60000, NULL);
     int64_t began = 0;
     enum { TIMES = 20000 };
 
     for (int i = -1; i < TIMES; i++) {
-        skv_conn *conn = skv_pool_borrow(pool, &limits, &wait, reply);
+        skv_conn *conn = skv_pool_borrow(pool, &limits, &deadline, reply);
         if (!CHECK(conn != NULL))
             return;
         skv_pool_return(pool, conn);
@@ -453,7 +453,7 @@ static void borrowing_an_idle_connection_is_quick(void)
 static void without_memory_a_pool_says_so(void)
 {
     skv_reply *own = skv_reply_new();
-    skv_wait wait = within(10000, NULL);
+    skv_deadline deadline = within(10000, NULL);
     skv_pool *pool;
     skv_conn *conn;
 
@@ -463,7 +463,7 @@ static void without_memory_a_pool_says_so(void)
     if (!pool) {
         CHECK_STATUS(reply, SKV_NOMEM);
     } else {
-        conn = skv_pool_borrow(pool, &limits, &wait, own);
+        conn = skv_pool_borrow(pool, &limits, &deadline, own);
         CHECK(conn || skv_reply_status(own) == SKV_NOMEM);
         if (conn)
             skv_pool_return(pool, conn);

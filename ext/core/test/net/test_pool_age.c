@@ -16,12 +16,12 @@ static const skv_pool_limits limits = {
 
 static skv_slot *borrow(void)
 {
-    skv_wait wait;
+    skv_deadline deadline;
     skv_conn *conn;
 
     skv_reply_reset(reply);
-    skv_wait_init(&wait, 10000, NULL, reply);
-    conn = skv_pool_borrow(pool, &limits, &wait, reply);
+    skv_deadline_init(&deadline, 10000, NULL, reply);
+    conn = skv_pool_borrow(pool, &limits, &deadline, reply);
     CHECK_STATUS(reply, SKV_OK);
     return conn ? skv_conn_owner(conn) : NULL;
 }

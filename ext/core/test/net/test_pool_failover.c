@@ -198,12 +198,12 @@ static void a_probe_of_a_silent_server_leaves_time_for_the_call(void)
 
     is_served_by(pool, &first, 4000);
     for (int i = 1; i <= 3; i++) {
-        skv_wait wait = within(800, NULL);
+        skv_deadline deadline = within(800, NULL);
         skv_conn *conn;
 
         set_quarantine(pool, 0, 0);
         skv_reply_reset(reply);
-        conn = skv_pool_borrow(pool, &limits, &wait, reply);
+        conn = skv_pool_borrow(pool, &limits, &deadline, reply);
         if (!CHECK_STATUS(reply, SKV_OK))
             break;
         CHECK(is_at(conn, &first));
@@ -271,8 +271,8 @@ static void *call(void *argument)
 {
     caller *c = argument;
     skv_reply *own = skv_reply_new();
-    skv_wait wait = within(c->timeout_ms, c->cancel);
-    skv_conn *conn = skv_pool_borrow(c->pool, &limits, &wait, own);
+    skv_deadline deadline = within(c->timeout_ms, c->cancel);
+    skv_conn *conn = skv_pool_borrow(c->pool, &limits, &deadline, own);
 
     c->status = skv_reply_status(own);
     c->has_message = skv_reply_message(own)[0] != '\0';
@@ -365,22 +365,22 @@ static void times_without_end_do_not_overflow(void)
         skv_pool_limits patient = {
             .size = 2, .connect_timeout_ms = endless[i], .pool_timeout_ms = endless[i], .idle_timeout_ms = endless[i]};
         skv_pool *pool = pool_of(first.ldapi, first.password_file);
-        skv_wait wait = within(endless[i], NULL), brief;
+        skv_deadline deadline = within(endless[i], NULL), brief;
         skv_conn *conns[2];
 
         skv_reply_reset(reply);
         for (int n = 0; n < 2; n++)
-            conns[n] = skv_pool_borrow(pool, &patient, &wait, reply);
+            conns[n] = skv_pool_borrow(pool, &patient, &deadline, reply);
         if (!CHECK_STATUS(reply, SKV_OK))
             return;
         brief = within(50, NULL);
         CHECK(skv_pool_borrow(pool, &patient, &brief, reply) == NULL);
         CHECK_STATUS(reply, SKV_TIMEOUT);
-        CHECK(skv_wait_left(&brief) == 0);
+        CHECK(skv_deadline_left(&brief) == 0);
         for (int n = 0; n < 2; n++)
             skv_pool_return(pool, conns[n]);
         skv_reply_reset(reply);
-        conns[0] = skv_pool_borrow(pool, &patient, &wait, reply);
+        conns[0] = skv_pool_borrow(pool, &patient, &deadline, reply);
         if (CHECK_STATUS(reply, SKV_OK))
             skv_pool_return(pool, conns[0]);
         CHECK(server_stat(0, "connects") == 2);
@@ -391,14 +391,14 @@ static void times_without_end_do_not_overflow(void)
 static void without_memory_no_server_is_to_blame(void)
 {
     skv_reply *own = skv_reply_new();
-    skv_wait wait = within(10000, NULL);
+    skv_deadline deadline = within(10000, NULL);
     skv_pool *pool;
     skv_conn *conn;
 
     if (!own)
         return;
     pool = pool_of_both(first.ldapi, first.ldap, first.password_file);
-    conn = pool ? skv_pool_borrow(pool, &limits, &wait, own) : NULL;
+    conn = pool ? skv_pool_borrow(pool, &limits, &deadline, own) : NULL;
     if (conn)
         skv_pool_return(pool, conn);
     else if (pool)

@@ -62,11 +62,11 @@ static skv_uri uri_of(const char *text)
 static struct addrinfo *look_up(const char *text, int64_t timeout_ms, skv_cancel *cancel)
 {
     const skv_uri uri = uri_of(text);
-    skv_wait wait;
+    skv_deadline deadline;
 
     skv_reply_reset(reply);
-    skv_wait_init(&wait, timeout_ms, cancel, reply);
-    return skv_resolve(&uri, &wait, reply);
+    skv_deadline_init(&deadline, timeout_ms, cancel, reply);
+    return skv_resolve(&uri, &deadline, reply);
 }
 
 static bool is_found(const char *text)
@@ -144,7 +144,7 @@ static void a_host_that_does_not_answer_costs_no_more_than_the_deadline(void)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int listener = listen_at(&address, 0), fds[MORE];
     char text[64];
-    skv_wait wait;
+    skv_deadline deadline;
     skv_uri uri;
 
     for (int i = 0; i < MORE; i++) {
@@ -153,8 +153,8 @@ static void a_host_that_does_not_answer_costs_no_more_than_the_deadline(void)
     }
     snprintf(text, sizeof text, "ldap://127.0.0.1:%d", ntohs(address.sin_port));
     uri = uri_of(text);
-    skv_wait_init(&wait, 300, NULL, reply);
-    CHECK(skv_connect(&uri, &wait, reply) == -1);
+    skv_deadline_init(&deadline, 300, NULL, reply);
+    CHECK(skv_connect(&uri, &deadline, reply) == -1);
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "timed out while connecting");
     CHECK_HAS(skv_reply_message(reply), text);
@@ -177,14 +177,14 @@ static void a_socket_does_not_block_is_not_inherited_and_notices_a_peer_that_has
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int listener = listen_at(&address, 8), fd;
     char text[64];
-    skv_wait wait;
+    skv_deadline deadline;
     skv_uri uri;
 
     skv_reply_reset(reply);
     snprintf(text, sizeof text, "ldap://some.example.com:%d", ntohs(address.sin_port));
     uri = uri_of(text);
-    skv_wait_init(&wait, LONG_MS, NULL, reply);
-    fd = skv_connect(&uri, &wait, reply);
+    skv_deadline_init(&deadline, LONG_MS, NULL, reply);
+    fd = skv_connect(&uri, &deadline, reply);
     if (CHECK(fd >= 0)) {
         CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
         CHECK(fcntl(fd, F_GETFL) & O_NONBLOCK);

@@ -27,14 +27,14 @@ static void touch(const char *path, int seconds)
 static void connect_with(const skv_identity *identity)
 {
     skv_conn_failure failure;
-    skv_wait wait;
+    skv_deadline deadline;
     skv_uris uris;
     skv_conn *conn;
 
     skv_reply_reset(reply);
     skv_uris_parse(server.ldaps, strlen(server.ldaps), &uris, reply);
-    skv_wait_init(&wait, 10000, NULL, reply);
-    conn = skv_conn_open(&uris.uri[0], identity, &wait, reply, &failure);
+    skv_deadline_init(&deadline, 10000, NULL, reply);
+    conn = skv_conn_open(&uris.uri[0], identity, &deadline, reply, &failure);
     if (conn)
         skv_conn_close(conn);
 }

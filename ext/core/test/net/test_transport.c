@@ -36,12 +36,12 @@ static void end(void)
         close(peer);
 }
 
-static skv_wait within(int64_t timeout_ms, skv_cancel *cancel)
+static skv_deadline within(int64_t timeout_ms, skv_cancel *cancel)
 {
-    skv_wait wait = {0};
+    skv_deadline deadline = {0};
 
-    skv_wait_init(&wait, timeout_ms, cancel, reply);
-    return wait;
+    skv_deadline_init(&deadline, timeout_ms, cancel, reply);
+    return deadline;
 }
 
 /* Sends one LDAP message, a string of `len` bytes, as libldap does. */
@@ -113,11 +113,11 @@ static void a_slow_peer_gets_and_gives_all(void)
 {
     static const unsigned char small[] = {0x04, 0x05, 'h', 'e', 'l', 'l', 'o'};
     script s = {.read = 1000005, .write = sizeof small, .piece = 30000, .pause_us = 500, .bytes = (const char *)small};
-    skv_wait wait = within(30000, NULL);
+    skv_deadline deadline = within(30000, NULL);
     pthread_t thread;
 
     begin();
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     pthread_create(&thread, NULL, play, &s);
     CHECK(send_string(1000000) == 0);
     CHECK(skv_transport_has_sent(transport));
@@ -138,7 +138,7 @@ static void large_answers_come_whole(void)
     size_t len = 3000000, size = len + 5;
     char *bytes = malloc(size);
     script s = {.write = size, .piece = 70000, .bytes = bytes};
-    skv_wait wait = within(30000, NULL);
+    skv_deadline deadline = within(30000, NULL);
     pthread_t thread;
 
     bytes[0] = 0x04;
@@ -148,7 +148,7 @@ static void large_answers_come_whole(void)
     bytes[4] = (char)(len & 255);
     memset(bytes + 5, 'y', len);
     begin();
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     pthread_create(&thread, NULL, play, &s);
     CHECK(receive_string() == (long)len);
     pthread_join(thread, NULL);
@@ -159,10 +159,10 @@ static void large_answers_come_whole(void)
 static void an_answer_that_says_it_is_huge_takes_no_memory(void)
 {
     static const char header[] = "\x04\x84\x7f\xff\xff\xff more";
-    skv_wait wait = within(30000, NULL);
+    skv_deadline deadline = within(30000, NULL);
 
     begin();
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     CHECK(write(peer, header, sizeof header) == sizeof header);
     CHECK(receive_string() == -1 && errno == ERANGE);
     end();
@@ -182,11 +182,11 @@ static void check_failed(int status, int error_number)
 
 static void a_silent_peer_ends_a_read_at_the_deadline(void)
 {
-    skv_wait wait = within(100, NULL);
+    skv_deadline deadline = within(100, NULL);
     int64_t began = skv_now_ns();
 
     begin();
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     CHECK(send_string(10) == 0);
     CHECK(receive_string() == -1);
     check_failed(SKV_TIMEOUT, ETIMEDOUT);
@@ -197,10 +197,10 @@ static void a_silent_peer_ends_a_read_at_the_deadline(void)
 
 static void a_peer_that_reads_nothing_ends_a_write_at_the_deadline(void)
 {
-    skv_wait wait = within(100, NULL);
+    skv_deadline deadline = within(100, NULL);
 
     begin();
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     CHECK(send_string(10000000) == -1);
     check_failed(SKV_TIMEOUT, ETIMEDOUT);
     end();
@@ -208,7 +208,7 @@ static void a_peer_that_reads_nothing_ends_a_write_at_the_deadline(void)
 
 static void a_peer_that_is_gone_is_found_out(void)
 {
-    skv_wait wait = within(10000, NULL);
+    skv_deadline deadline = within(10000, NULL);
 
     begin();
     CHECK(skv_transport_is_alive(transport, false));
@@ -217,13 +217,13 @@ static void a_peer_that_is_gone_is_found_out(void)
     peer = -1;
     CHECK(!skv_transport_is_alive(transport, false));
     CHECK(!skv_transport_is_alive(transport, true));
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     CHECK(receive_string() == -1);
     check_failed(SKV_UNAVAILABLE, ECONNRESET);
     CHECK(!skv_transport_has_sent(transport));
     end();
     begin();
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     close(peer);
     peer = -1;
     /* No SIGPIPE. */
@@ -248,10 +248,10 @@ static void an_answer_that_is_there_is_not_lost_to_an_interrupt(void)
 {
     static const unsigned char small[] = {0x04, 0x01, 'x'};
     skv_cancel *cancel = skv_cancel_new();
-    skv_wait wait = within(0, cancel);
+    skv_deadline deadline = within(0, cancel);
 
     begin();
-    skv_transport_limit(transport, &wait);
+    skv_transport_limit(transport, &deadline);
     CHECK(send_string(1) == 0);
     CHECK(write(peer, small, sizeof small) == sizeof small);
     skv_cancel_fire(cancel);

@@ -1,4 +1,4 @@
-#include "base/wait.h"
+#include "base/deadline.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -110,28 +110,28 @@ int64_t skv_ms_to_ns(int64_t ms)
     return ms > INT64_MAX / SKV_NS_PER_MS ? INT64_MAX : ms * SKV_NS_PER_MS;
 }
 
-int64_t skv_deadline_in(int64_t ns)
+int64_t skv_now_plus_ns(int64_t ns)
 {
     int64_t now = skv_now_ns();
 
     return ns > INT64_MAX - now ? INT64_MAX : now + ns;
 }
 
-int skv_wait_init(skv_wait *wait, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+int skv_deadline_init(skv_deadline *deadline, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     if (timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more", (long long)timeout_ms);
-    wait->cancel = cancel;
-    wait->give_up_ns = 0;
-    wait->deadline_ns = skv_deadline_in(skv_ms_to_ns(timeout_ms));
+    deadline->cancel = cancel;
+    deadline->give_up_ns = 0;
+    deadline->end_ns = skv_now_plus_ns(skv_ms_to_ns(timeout_ms));
     return SKV_OK;
 }
 
-int skv_wait_check(skv_wait *wait)
+int skv_deadline_check(skv_deadline *deadline)
 {
-    if (!wait->cancel || !atomic_load(&wait->cancel->fired) || !take_notice(wait->cancel))
+    if (!deadline->cancel || !atomic_load(&deadline->cancel->fired) || !take_notice(deadline->cancel))
         return SKV_OK;
-    wait->give_up_ns = 0;
+    deadline->give_up_ns = 0;
     return SKV_INTERRUPTED;
 }
 
@@ -148,17 +148,17 @@ static int event_of(skv_cancel *cancel)
 }
 
 /* Whether the handle has fired; then the grace begins, if it has not. */
-static bool has_fired(skv_wait *wait, int64_t grace_ns)
+static bool has_fired(skv_deadline *deadline, int64_t grace_ns)
 {
-    skv_cancel *cancel = wait->cancel;
+    skv_cancel *cancel = deadline->cancel;
     bool fired = cancel && atomic_load(&cancel->fired);
 
     if (cancel && !fired && cancel->watch && cancel->watch(cancel->context)) {
         atomic_store(&cancel->fired, true);
         fired = true;
     }
-    if (fired && !wait->give_up_ns)
-        wait->give_up_ns = skv_now_ns() + grace_ns;
+    if (fired && !deadline->give_up_ns)
+        deadline->give_up_ns = skv_now_ns() + grace_ns;
     return fired;
 }
 
@@ -177,80 +177,83 @@ static bool poll_once(struct pollfd *all, struct pollfd *fds, int count, int64_t
 }
 
 /* `grace_ns` is for how long the wait goes on after the handle has fired. */
-static int poll_until(skv_wait *wait, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
+static int poll_until(skv_deadline *deadline, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
 {
-    struct pollfd all[SKV_WAIT_FDS + 1];
-    const int event = wait->cancel ? event_of(wait->cancel) : -1;
-    const int64_t step = !wait->cancel ? INT64_MAX : event < 0 ? BLIND_NS : wait->cancel->watch ? WATCH_NS : INT64_MAX;
+    struct pollfd all[SKV_POLL_FDS_MAX + 1];
+    const int event = deadline->cancel ? event_of(deadline->cancel) : -1;
+    const int64_t step = !deadline->cancel         ? INT64_MAX
+                         : event < 0               ? BLIND_NS
+                         : deadline->cancel->watch ? WATCH_NS
+                                                   : INT64_MAX;
 
     for (int i = 0; i < count; i++)
         all[i] = fds[i];
     for (;;) {
-        bool fired = has_fired(wait, grace_ns);
+        bool fired = has_fired(deadline, grace_ns);
         int64_t now = skv_now_ns(), stop = end, left;
 
-        if (fired && wait->give_up_ns < end)
-            stop = wait->give_up_ns;
+        if (fired && deadline->give_up_ns < end)
+            stop = deadline->give_up_ns;
         left = now < stop ? stop - now : 0;
         all[count] = (struct pollfd){.fd = fired ? -1 : event, .events = POLLIN};
         if (poll_once(all, fds, count, left < step ? left : step))
             return SKV_OK;
         /* Somebody fired, and wrote to the descriptor when that was forgotten already. */
-        if (event >= 0 && all[count].revents && !atomic_load(&wait->cancel->fired))
+        if (event >= 0 && all[count].revents && !atomic_load(&deadline->cancel->fired))
             drain(event);
         if (!left)
-            return skv_wait_check(wait) == SKV_OK ? SKV_TIMEOUT : SKV_INTERRUPTED;
+            return skv_deadline_check(deadline) == SKV_OK ? SKV_TIMEOUT : SKV_INTERRUPTED;
     }
 }
 
-int64_t skv_wait_left(const skv_wait *wait)
+int64_t skv_deadline_left(const skv_deadline *deadline)
 {
     int64_t now = skv_now_ns();
 
-    return now < wait->deadline_ns ? wait->deadline_ns - now : 0;
+    return now < deadline->end_ns ? deadline->end_ns - now : 0;
 }
 
-int skv_wait_poll(skv_wait *wait, struct pollfd *fds, int count, int64_t until_ns)
+int skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int count, int64_t until_ns)
 {
-    return poll_until(wait, fds, count, until_ns < wait->deadline_ns ? until_ns : wait->deadline_ns, 0);
+    return poll_until(deadline, fds, count, until_ns < deadline->end_ns ? until_ns : deadline->end_ns, 0);
 }
 
-static int64_t grace(const skv_wait *wait)
+static int64_t grace(const skv_deadline *deadline)
 {
-    return wait->cancel ? wait->cancel->grace_ns : 0;
+    return deadline->cancel ? deadline->cancel->grace_ns : 0;
 }
 
-static int longer_next_time(skv_wait *wait, int status)
+static int longer_next_time(skv_deadline *deadline, int status)
 {
-    if (status == SKV_INTERRUPTED && wait->cancel && wait->cancel->grace_ns < GRACE_MAX_NS)
-        wait->cancel->grace_ns *= 2;
+    if (status == SKV_INTERRUPTED && deadline->cancel && deadline->cancel->grace_ns < GRACE_MAX_NS)
+        deadline->cancel->grace_ns *= 2;
     return status;
 }
 
-int skv_wait_answer(skv_wait *wait, struct pollfd *fd)
+int skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd)
 {
-    return longer_next_time(wait, poll_until(wait, fd, 1, wait->deadline_ns, grace(wait)));
+    return longer_next_time(deadline, poll_until(deadline, fd, 1, deadline->end_ns, grace(deadline)));
 }
 
-int skv_wait_request(skv_wait *wait)
+int skv_deadline_check_request(skv_deadline *deadline)
 {
-    if (!has_fired(wait, grace(wait)) || skv_now_ns() < wait->give_up_ns)
+    if (!has_fired(deadline, grace(deadline)) || skv_now_ns() < deadline->give_up_ns)
         return SKV_OK;
-    return longer_next_time(wait, skv_wait_check(wait));
+    return longer_next_time(deadline, skv_deadline_check(deadline));
 }
 
-bool skv_wait_has_fired(skv_wait *wait)
+bool skv_deadline_has_fired(skv_deadline *deadline)
 {
-    return has_fired(wait, grace(wait));
+    return has_fired(deadline, grace(deadline));
 }
 
-int skv_wait_pause(skv_wait *wait, int64_t ns)
+int skv_deadline_sleep(skv_deadline *deadline, int64_t ns)
 {
     int64_t now = skv_now_ns();
     int status;
 
-    if (now >= wait->deadline_ns)
+    if (now >= deadline->end_ns)
         return SKV_TIMEOUT;
-    status = skv_wait_poll(wait, NULL, 0, ns < wait->deadline_ns - now ? now + ns : wait->deadline_ns);
+    status = skv_deadline_poll(deadline, NULL, 0, ns < deadline->end_ns - now ? now + ns : deadline->end_ns);
     return status == SKV_TIMEOUT ? SKV_OK : status;
 }
