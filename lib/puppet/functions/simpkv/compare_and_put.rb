@@ -2,41 +2,41 @@
 
 base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
 
-# @summary Stores a value if the stored one is what it is expected to be
+# @summary Stores a value if the stored one is the expected one
 #
-# Of several that expect the same value at the same moment, one stores its own, and the others learn that they have not.
-# That is so for compilers that write to the same server. On 389 Directory Server it has exceptions: where many change
-# one key at the same moment, now and then two of them are told that they did; a key that must never be made twice is
-# made with `undef` for the expected value, or with `simpkv::get_or_create`, which have none. When the connection is
-# lost before the answer has come, and the value is there, it is a failure: it may be another one's. A backend of a
-# third-party type whose plugin has no `exchange` is asked what is there before it is stored.
+# If several catalogs expect the same value at the same moment, one of them stores its value, and the others return
+# false. This requires that all compilers write to the same server. 389 Directory Server has exceptions: if many clients
+# change one key at the same moment, occasionally two of them succeed. To create a key exactly once, use `undef` as the
+# expected value, or `simpkv::get_or_create`; these have no exceptions. If the connection is lost before the response
+# arrives, and the value is stored, the call fails, because another client may have stored it. For a plugin of a
+# third-party type without `exchange`, the function reads the key before it stores it.
 Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `cluster1/leader`, as for `simpkv::put`.
   # @param expected
-  #   The value that must be stored now, whatever its metadata; `undef`: there must be no such key. Hashes are equal
-  #   whatever the order of their keys, a Sensitive is equal to what it wraps, and a number only to one of its type.
+  #   The expected value, whatever its metadata; `undef`: the key must be missing. The order of a hash's keys does not
+  #   matter, a Sensitive is equal to the value that it wraps, and a number is equal only to one of its type.
   # @param value
-  #   What to store, as for `simpkv::put`.
+  #   The value to store, as for `simpkv::put`.
   # @param metadata
-  #   What to store with the value, in place of the metadata that are there.
+  #   The metadata to store with the value, in place of the stored ones.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
-  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
-  #   notice and no write. Default: write.
-  # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
-  #   Default: false.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @return [Boolean] whether it was stored; with `softfail`, `false` when the backend failed
-  # @raise ArgumentError when the key or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example Count up
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
+  #   Default: write.
+  # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
+  #   type. Default: false.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @return [Boolean] true if it stored the value; with `softfail`, `false` if the backend failed
+  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
+  # @example Increment a number
   #   $last = simpkv::get_or_create('app1/serial', 0)['value']
   #   $mine = simpkv::compare_and_put('app1/serial', $last, $last + 1)
   dispatch :compare_and_put do

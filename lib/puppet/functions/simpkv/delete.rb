@@ -4,25 +4,25 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 
 # @summary Deletes a key
 #
-# The folder that it was in stays, even when it is empty now.
+# Its folder stays, even if it is empty.
 Puppet::Functions.create_function(:'simpkv::delete', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
-  #   The key, such as `app1/db/password`. One that is not there counts as deleted; a folder is a failure.
+  #   The key, such as `app1/db/password`. A missing key counts as deleted; a folder is an error.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
-  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
-  #   notice and no write. Default: write.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @return [Boolean] `true`; with `softfail`, `false` when the backend failed
-  # @raise ArgumentError when the key or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example Forget a password
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
+  #   Default: write.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @return [Boolean] `true`; with `softfail`, `false` if the backend failed
+  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
+  # @example Delete a password
   #   simpkv::delete('app1/db/password')
   dispatch :delete do
     scope_param

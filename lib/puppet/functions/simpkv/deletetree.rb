@@ -2,26 +2,26 @@
 
 base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
 
-# @summary Deletes a folder with all that is below it
+# @summary Deletes a folder with all keys and folders below it
 Puppet::Functions.create_function(:'simpkv::deletetree', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keydir
-  #   The folder, such as `app1/db`; `/` is all keys of the environment, or all global keys. One that is not there
-  #   counts as deleted; a key is a failure.
+  #   The folder, such as `app1/db`; `/` is all keys of the environment, or all global keys. A missing folder
+  #   counts as deleted; a key is an error.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the folder is one of the global keys. Default: false.
-  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
-  #   notice and no write. Default: write.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @return [Boolean] `true`; with `softfail`, `false` when the backend failed
-  # @raise ArgumentError when the folder or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example Forget all that an application stored
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the folder belongs to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
+  #   Default: write.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @return [Boolean] `true`; with `softfail`, `false` if the backend failed
+  # @raise ArgumentError if the folder or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
+  # @example Delete all keys of an application
   #   simpkv::deletetree('app1')
   dispatch :deletetree do
     scope_param

@@ -2,9 +2,9 @@
 
 base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
 
-# @summary Tells whether there is a key or a folder of that name
+# @summary Returns true if a key or a folder exists
 #
-# Another catalog may store or delete the key right after the answer. To store a first value use
+# Another catalog may store or delete the key right after this call. To store a first value use
 # `simpkv::get_or_create`, to replace a known one `simpkv::compare_and_put`.
 Puppet::Functions.create_function(:'simpkv::exists', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
@@ -13,14 +13,14 @@ Puppet::Functions.create_function(:'simpkv::exists', TOPLEVEL_BINDING.eval(File.
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @return [Optional[Boolean]] whether it is there; with `softfail`, `undef` when the backend could not tell
-  # @raise ArgumentError when the key or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @return [Optional[Boolean]] true if it exists; with `softfail`, `undef` if the backend failed
+  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
   # @example Configure the replica once the primary has stored its address
   #   if simpkv::exists('cluster1/primary') {
   #     class { 'replica': primary => simpkv::get('cluster1/primary')['value'] }

@@ -7,26 +7,26 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 # Over a network this takes a few round trips, not one for each key.
 Puppet::Functions.create_function(:'simpkv::get_many', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keys
-  #   Paths such as `app1/db/password`. Each must be one that could be stored.
+  #   Paths such as `app1/db/password`. Each must be a valid key.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the keys belong to all environments. Default: false.
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the keys belong to all environments. Default: false.
   # @option options [Enum[fail,return]] 'errors' How to report keys that cannot be read: `fail` fails the call and names
   #   them, `return` returns their errors. Default: fail.
-  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @return [Optional[Struct[{keys => Hash, absent => Array[String], errors => Hash[String, String]}]]] in `keys`, by
-  #   key, what `simpkv::get` answers for each; in `absent` the keys that there are not; in `errors`, by key, why one
-  #   cannot be read: empty, unless the option `errors` is `return`. With `softfail`, `undef` when the backend failed,
-  #   or a key cannot be read
-  # @raise ArgumentError when the key or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails or a key cannot be read, unless `softfail` is set
-  # @example The addresses of some hosts
+  # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @return [Optional[Struct[{keys => Hash, absent => Array[String], errors => Hash[String, String]}]]] `keys` has,
+  #   by key, the result of `simpkv::get` for each; `absent` has the missing keys; `errors` has, by key, the reason why
+  #   a key cannot be read, and is empty unless the option `errors` is `return`. With `softfail`, `undef` if the backend
+  #   failed, or a key cannot be read
+  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails or a key cannot be read, unless `softfail` is set
+  # @example Read the addresses of some hosts
   #   $found = simpkv::get_many($hosts.map |$host| { "hosts/${host}" })
   #   $addresses = $found['keys'].map |$key, $entry| { $entry['value'] }
   dispatch :get_many do

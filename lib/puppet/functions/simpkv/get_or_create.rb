@@ -2,44 +2,43 @@
 
 base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
 
-# @summary Reads a key, and makes it first when it is not there
+# @summary Reads a key, and creates it if it is missing
 #
-# However many catalogs are compiled at the same moment, on however many compilers, the first one's value is stored and
-# all of them return it. Where a directory is replicated, that is so for compilers that write to the same server: name
-# one in `write_uri`. It is asked when `ldap_uri` has no such key; what `ldap_uri` has is returned as it is there, by
-# `simpkv::get`, too. A backend of a third-party type whose plugin has no `put_new` is asked whether the key is there
-# before it is stored; of two that do so at the same moment, the last one's value stays.
+# If several catalogs do this at the same moment, on several compilers, simpkv stores the first one's value, and all of
+# them return it. In a replicated directory this requires that all compilers write to the same server: name it in
+# `write_uri`. The function reads from that server only if `ldap_uri` has no such key. It returns a key that `ldap_uri`
+# has as it is there, as `simpkv::get` does. For a plugin of a third-party type without `put_new`, the function reads
+# the key before it stores it; of two catalogs that do so at the same moment, the last value stays.
 Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eval(File.read(base), base)) do
-  # Makes the value only where it is needed.
+  # Makes the value only if the key is missing.
   #
   # @param key
   #   A path such as `app1/db/password`, as for `simpkv::put`.
   # @param metadata
-  #   What to store with the value.
+  #   The metadata to store with the value.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
-  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
-  #   notice and no write, and for a key that is not there the answer is the value that would have been stored. It is
-  #   not remembered: a second call for the key in the same catalog makes another value, and `simpkv::get` fails for it.
-  #   Default: write.
-  # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
-  #   Default: false.
-  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
+  #   For a missing key the function then returns the value that it would have stored, and does not remember it: a
+  #   second call for the key in the same catalog makes another value, and `simpkv::get` fails for it. Default: write.
+  # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
+  #   type. Default: false.
+  # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @param block
-  #   Is given the key and answers the value, as `simpkv::put` takes it. It runs only when the key is not there; what it
-  #   answers is dropped when another catalog was faster.
-  # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] what is stored under the key, as of
-  #   `simpkv::get`; with `softfail`, `undef` when the backend failed
-  # @raise ArgumentError when the key or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example A password that is made once
+  #   Receives the key and returns the value, as for `simpkv::put`. It runs only if the key is missing. If another
+  #   catalog stores its value first, this one is dropped.
+  # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] the stored value and metadata, as
+  #   `simpkv::get` returns them; with `softfail`, `undef` if the backend failed
+  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
+  # @example Make a password once
   #   $password = simpkv::get_or_create('app1/db/password') |$key| {
   #     Sensitive(generate('/usr/bin/openssl', 'rand', '-hex', '24').strip)
   #   }['value']
@@ -52,21 +51,22 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
     return_type 'Optional[Hash]'
   end
 
-  # Takes a value that is there already. Metadata come after it: where a block is forgotten, they would be the value.
+  # Takes a value in place of a block. Metadata come after it: if a block is forgotten, they become the value.
   #
   # @param key
   #   A path such as `app1/db/password`, as for `simpkv::put`.
   # @param value
-  #   What to store, as for `simpkv::put`.
+  #   The value to store, as for `simpkv::put`.
   # @param metadata
-  #   What to store with the value.
+  #   The metadata to store with the value.
   # @param options
-  #   Merged over `simpkv::options` of Hiera; as above.
-  # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] what is stored under the key
-  # @raise ArgumentError when the key or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example The first node to come is the leader
+  #   Merged over `simpkv::options` of Hiera, as above.
+  # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] the stored value and
+  #   metadata
+  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
+  # @example Make the first node the leader
   #   $leader = simpkv::get_or_create('cluster1/leader', $facts['networking']['fqdn'])['value']
   dispatch :with_value do
     scope_param

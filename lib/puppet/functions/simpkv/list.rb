@@ -4,31 +4,31 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 
 # @summary Lists the keys and folders of a folder, with the values and metadata of the keys
 #
-# What is in the folders below it is not listed.
+# It does not list the contents of the folders below it.
 Puppet::Functions.create_function(:'simpkv::list', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keydir
-  #   The folder, such as `app1/db`; `/` is the one of all keys of the environment, or of the global keys. A folder
-  #   that is not there is a failure, unless `missing` is `empty`.
+  #   The folder, such as `app1/db`; `/` is the root folder of the environment, or of the global keys. A missing folder
+  #   is an error, unless `missing` is `empty`.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the folder is one of the global keys. Default: false.
-  # @option options [Enum[fail,empty]] 'missing' What a folder that is not there is: `fail`, a failure, or `empty`, an
-  #   empty folder. Default: fail.
-  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
-  # @option options [Boolean] 'skip_undecodable' Whether an entry that cannot be read is left out with a warning that
-  #   names it; else it makes the whole list fail. Default: false.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the folder belongs to all environments. Default: false.
+  # @option options [Enum[fail,empty]] 'missing' With `fail`, a missing folder is an error. With `empty`, it is an empty
+  #   folder. Default: fail.
+  # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.
+  # @option options [Boolean] 'skip_undecodable' True: the list omits an entry that cannot be read, with a warning
+  #   that names it. False: such an entry is an error. Default: false.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @return [Optional[Struct[{keys => Hash, folders => Array[String]}]]] `keys` maps the name of each key, without the
-  #   folder, to what `simpkv::get` returns for it; both are sorted by name; with `softfail`, `undef` when the backend
-  #   failed
-  # @raise ArgumentError when the folder or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example Everything that the hosts have registered
+  #   folder, to the result that `simpkv::get` has for it; both are sorted by name; with `softfail`, `undef` if the
+  #   backend failed
+  # @raise ArgumentError if the folder or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
+  # @example Read the addresses that the hosts have stored
   #   $addresses = simpkv::list('hosts')['keys'].map |$host, $entry| { $entry['value'] }
   dispatch :list do
     scope_param

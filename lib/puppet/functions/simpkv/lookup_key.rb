@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
-# @summary Answers lookups of Hiera from what is stored
+# @summary Answers lookups of Hiera from stored values
 #
 # A backend of Hiera 5, for hiera.yaml: `lookup_key: simpkv::lookup_key`. Manifests do not call it.
 #
-# It does not look at `simpkv::options`, which may come from the same hierarchy, and answers no key of `simpkv::`. Each
-# catalog asks for a folder once, however many keys are looked up in it.
+# It does not use `simpkv::options`, which may come from the same hierarchy, and answers no key of `simpkv::`. Each
+# catalog reads a folder once, however many keys it looks up there.
 Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::InternalFunction) do
   # @param key
-  #   What is looked up, such as `profile::db::password`.
+  #   The key to look up, such as `profile::db::password`.
   # @param options
-  #   Those of the level of hiera.yaml: docs/configuration.md has a table of them.
+  #   The options of the level of hiera.yaml: docs/configuration.md has a table of them.
   # @param context
-  #   Hiera's.
-  # @return [Any] the value that is stored
-  # @raise ArgumentError when the options are wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise LookupError when the backend fails, unless `softfail` is set, or when what is stored cannot be read
+  #   Hiera's context.
+  # @return [Any] the stored value
+  # @raise ArgumentError if the options are invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise LookupError if the backend fails, unless `softfail` is set, or if the stored document cannot be read
   # @example In hiera.yaml
   #   hierarchy:
   #     - name: stored

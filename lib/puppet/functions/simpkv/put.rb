@@ -4,33 +4,33 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 
 # @summary Stores a value and its metadata under a key
 #
-# The key lives in the environment of the catalog, or among the keys of all environments with the option `global`.
-# A value that is stored already, with the same metadata, is not written again.
+# The key belongs to the environment of the catalog, or with the option `global` to all environments. A value that is
+# stored already, with the same metadata, is not written again.
 Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `app1/db/password`: segments of `a-z 0-9 . _ : -` separated by `/`, none of them `.` or `..`.
   # @param value
-  #   What to store: a string, number, boolean, Binary or Sensitive, or arrays and hashes of these and of undef. A
-  #   Sensitive comes back as one. A Timestamp, Regexp, SemVer or the like comes back as a string, unless `rich_data`
-  #   is set. What cannot be stored is refused, and the message names its place: `value['a'][3]`.
+  #   A string, number, boolean, Binary or Sensitive, or arrays and hashes of these and of undef. A Sensitive comes
+  #   back as a Sensitive. A Timestamp, Regexp, SemVer or the like comes back as a string, unless `rich_data` is set.
+  #   A value that cannot be stored is an error, which names its place: `value['a'][3]`.
   # @param metadata
-  #   More about the value, for whoever reads it; any hash of such values.
+  #   Information about the value, for its readers: any hash of such values.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the key belongs to all environments. Default: false.
-  # @option options [Enum[write,skip]] 'noop_writes' What a write comes to on a node that runs in noop: `skip` is a
-  #   notice and no write. Default: write.
-  # @option options [Boolean] 'rich_data' Whether a Timestamp, Regexp, SemVer and the like come back as they were.
-  #   Default: false.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @return [Boolean] `true`; with `softfail`, `false` when the backend failed
-  # @raise ArgumentError when the key or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
+  #   Default: write.
+  # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
+  #   type. Default: false.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @return [Boolean] `true`; with `softfail`, `false` if the backend failed
+  # @raise ArgumentError if the key or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
   # @example Keep a password with a note on where it came from
   #   simpkv::put('app1/db/password', $password, { 'made_by' => $facts['networking']['fqdn'] })
   dispatch :put do

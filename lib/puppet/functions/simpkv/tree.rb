@@ -4,35 +4,35 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 
 # @summary Lists a folder with all folders below it
 #
-# A directory is asked once, whatever the number of folders. In files, a folder that is a symbolic link is named, and
-# not looked into.
+# One request to a directory reads all folders. In files, the function names a folder that is a symbolic link, and does
+# not follow it.
 Puppet::Functions.create_function(:'simpkv::tree', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param keydir
-  #   A path such as `app1`; `/` is all of the environment, or with `global` all global keys. A
-  #   folder that is not there is a failure, unless `missing` is `empty`.
+  #   A path such as `app1`; `/` is the root folder of the environment, or with `global` of the global keys. A missing
+  #   folder is an error, unless `missing` is `empty`.
   # @param options
   #   Merged over `simpkv::options` of Hiera.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
-  # @option options [String] 'app_id' Picks the backend, where `backend` is not set: the one of that name, else the one
-  #   whose name is the longest beginning of it, else `default`.
-  # @option options [Boolean] 'global' Whether the folder belongs to all environments. Default: false.
-  # @option options [Enum[fail,empty]] 'missing' What a folder that is not there is: `fail`, a failure, or `empty`, an
-  #   empty folder. Default: fail.
-  # @option options [Boolean] 'sensitive' Whether values come as Sensitive. Default: false.
-  # @option options [Boolean] 'skip_undecodable' Whether what cannot be read is left out with a warning, instead of
-  #   failing. Default: false.
-  # @option options [Boolean] 'softfail' Whether a failing backend is a warning only. Default: false.
-  # @option options [Boolean] 'values' Whether values and metadata are wanted: with `false`, each key has an empty hash,
-  #   and nothing is read or sent but names; those of keys that cannot be read are there, too. What is no key, or a
-  #   folder that cannot be looked into, fails or is left out as with values. Default: true.
+  # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
+  #   whose name is its longest prefix, else `default`.
+  # @option options [Boolean] 'global' True: the folder belongs to all environments. Default: false.
+  # @option options [Enum[fail,empty]] 'missing' With `fail`, a missing folder is an error. With `empty`, it is an empty
+  #   folder. Default: fail.
+  # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.
+  # @option options [Boolean] 'skip_undecodable' True: the tree omits entries that cannot be read, with a warning,
+  #   instead of failing. Default: false.
+  # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @option options [Boolean] 'values' False: the function reads names only, and each key has an empty hash, even a
+  #   key that cannot be read. A name that no key can have, or a folder that cannot be read, is treated as with values.
+  #   Default: true.
   # @return [Optional[Struct[{keys => Hash[String, Hash], folders => Array[String]}]]] the keys by their paths below the
   #   folder, each with `value` and, unless empty, `metadata`; the paths of the folders; both sorted. With `softfail`,
-  #   `undef` when the backend failed
-  # @raise ArgumentError when the folder or the configuration is wrong
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @raise RuntimeError when the backend fails, unless `softfail` is set
-  # @example Names only
+  #   `undef` if the backend failed
+  # @raise ArgumentError if the folder or the configuration is invalid
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise RuntimeError if the backend fails, unless `softfail` is set
+  # @example List names only
   #   $names = simpkv::tree('app1', { 'values' => false })['keys'].keys
   dispatch :tree do
     scope_param

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# @summary Answers the adapter, the object between the functions and the plugins
+# @summary Returns the adapter, the object between the functions and the backends
 #
-# Gives the catalog a method `simpkv` that answers the adapter: what stands between the functions and the plugins.
-# Where there is no catalog (`puppet script`, Bolt plans, Deferred), the compiler has it.
+# Adds a method `simpkv` to the catalog, which returns the adapter. Without a catalog (`puppet script`, Bolt plans,
+# Deferred), the compiler gets the method.
 Puppet::Functions.create_function(:'simpkv::support::load', Puppet::Functions::InternalFunction) do
   # @return [Any] the adapter
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
   # @example Load simpkv before its first use
   #   simpkv::support::load()
   dispatch :load_adapter do

@@ -2,12 +2,12 @@
 
 # @summary Loads the gem simpkv, or says how to install it
 #
-# The one place that does.
+# No other code does this.
 # @api private
 Puppet::Functions.create_function(:'simpkv::support::native') do
   # @return [Undef]
-  # @raise LoadError when it cannot be loaded, or does not fit this module
-  # @example Before the first use of the library
+  # @raise LoadError if it cannot be loaded, or does not fit this module
+  # @example Load the gem before its first use
   #   simpkv::support::native()
   dispatch(:require_gem) { return_type 'Undef' }
 
@@ -21,16 +21,16 @@ Puppet::Functions.create_function(:'simpkv::support::native') do
 
   def load_gem
     activate_gem unless defined?(Simpkv::Store)
-    # Also when another thread of this process is in the middle of it: then this waits for that. If that thread fails,
-    # JRuby says here that all is well.
+    # If another thread is loading it, `require` waits for that thread. If that thread fails, JRuby's `require` returns
+    # here without an error.
     3.times { defined?(Simpkv::Store) || require('simpkv') }
     raise LoadError, 'another thread tried, and failed' unless defined?(Simpkv::Store)
   rescue LoadError => e
     raise LoadError, "The gem 'simpkv' cannot be loaded: #{e.message}. #{remedy}"
   end
 
-  # Asks for the gem first: `puppet apply` has the `lib` of every module on its load path, this module's as well, and
-  # what a checkout of the module has there may not be built.
+  # Activates the gem first: `puppet apply` has the `lib` of every module on its load path, this module's as well, and
+  # the extension in a checkout of the module may not be built.
   def activate_gem
     gem('simpkv')
   rescue Gem::LoadError => e

@@ -4,18 +4,18 @@ require 'deep_merge/core'
 
 # @summary Merges the options of a call over Hiera's, and chooses the backend
 #
-# Hiera's are those of `simpkv::options`. Hashes are merged, arrays united, `undef` overrides nothing;
-# only the `ldap_uri` of a backend is replaced as a whole. The environment is the compiler's, or where Bolt made that
-# up, `bolt_environment`. The outcome is checked.
+# Hiera's options are those of `simpkv::options`. Hashes are merged, arrays united, and `undef` overrides nothing. Only
+# the `ldap_uri` of a backend is replaced as a whole. The environment is the compiler's, or in Bolt's own environments
+# `bolt_environment`. The function checks the result.
 Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Functions::InternalFunction) do
   # @param options
   #   The options of the call.
   # @param backends
-  #   The types of backends for which there is a plugin.
-  # @return [Hash] the merged options; `backend`, `backends`, `environment`, `global` and `softfail` are always there
-  # @raise ArgumentError when something is wrong with them; the message names the option, not its value
-  # @raise LoadError when simpkv's own code or the gem `simpkv` cannot be loaded
-  # @example Which backend an application's keys go to
+  #   The types of backends that have a plugin.
+  # @return [Hash] the merged options; `backend`, `backends`, `environment`, `global` and `softfail` are always set
+  # @raise ArgumentError if an option is invalid; the message names the option, not its value
+  # @raise LoadError if simpkv's own code or the gem `simpkv` cannot be loaded
+  # @example Find the backend of an application's keys
   #   simpkv::support::config::merge({ 'app_id' => 'app1' }, ['file'])
   dispatch :merge do
     scope_param
@@ -43,7 +43,7 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     Simpkv::Config.environment(options, compiling, adapter.made_up?(compiling))
   end
 
-  # Those that every call looks at are converted; the others must be right before anything is done.
+  # Converts the flags that every call reads, and checks the others before anything is done.
   def convert_flags(options)
     %w[softfail global].each { |name| options[name] = Simpkv::Config.flag(options, name) }
     %w[sensitive values noop_writes missing errors].each { |name| Simpkv::Config.flag(options, name) }

@@ -5,11 +5,11 @@ Puppet::Functions.create_function(:'simpkv::support::config::validate', Puppet::
   # @param options
   #   Merged options, as `simpkv::support::config::merge` returns them.
   # @param backends
-  #   The types of backends for which there is a plugin.
+  #   The types of backends that have a plugin.
   # @return [Undef]
-  # @raise ArgumentError when something is wrong; the message names the option, not its value
-  # @raise LoadError when the gem `simpkv` cannot be loaded
-  # @example Check options of one's own
+  # @raise ArgumentError if an option is invalid; the message names the option, not its value
+  # @raise LoadError if the gem `simpkv` cannot be loaded
+  # @example Check options
   #   simpkv::support::config::validate({
   #     'backend'  => 'default',
   #     'backends' => { 'default' => { 'type' => 'file', 'id' => 'default' } },

@@ -3,12 +3,12 @@
 # @summary Checks a key, or the name of a folder
 Puppet::Functions.create_function(:'simpkv::support::key::validate', Puppet::Functions::InternalFunction) do
   # @param key
-  #   It may hold `a-z 0-9 . _ : / -`, none of its segments may be `.` or `..`, nor longer than 255 bytes.
+  #   A path of `a-z 0-9 . _ : / -`. No segment may be `.` or `..`, nor longer than 255 bytes.
   # @param upper
-  #   Whether it may hold `A-Z` too, as for a backend that is `case_sensitive`.
+  #   True: the key may have `A-Z` too, as for a backend that is `case_sensitive`.
   # @return [Undef]
-  # @raise ArgumentError when it does not comply
-  # @raise LoadError when the gem `simpkv` cannot be loaded
+  # @raise ArgumentError if the key is invalid
+  # @raise LoadError if the gem `simpkv` cannot be loaded
   # @example Check a key before it is used
   #   simpkv::support::key::validate('app1/db/password')
   dispatch :validate do
@@ -22,7 +22,7 @@ Puppet::Functions.create_function(:'simpkv::support::key::validate', Puppet::Fun
     Simpkv::Native.key_check(key, upper)
     nil
   rescue Simpkv::Error => e
-    # The core's messages have no control characters, but who greps for a key wants the key as it was written.
+    # The core's messages leave control characters out. A person who searches for a key needs it as it was written.
     raise ArgumentError, e.message.sub(/\Akey '.*' contains/) { "key '#{key}' contains" }
   end
 end
