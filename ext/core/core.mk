@@ -120,7 +120,7 @@ $(fuzzers:%=%.run): $(BUILD)/fuzz_%.run: $(BUILD)/fuzz_%
 	@awk '/^stat::number_of_executed_units/ { print "fuzz_$*: - faults, " $$2 " operations, 0 anomalies" }' $<.log
 
 # What a fuzzer has in the place of the core's own.
-$(BUILD)/fuzz_answers: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_blame skv_pool_suspect \
+$(BUILD)/fuzz_answers: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_mark_down skv_pool_mark_timed_out \
   skv_pool_count skv_pool_count_retry
 $(BUILD)/fuzz_options: replaced := skv_pool_for
 # libldap gives up a request without freeing it when its answer is malformed in some ways.

@@ -31,8 +31,8 @@ int __wrap_skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *re
 skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline,
                                  skv_reply *reply);
 void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn);
-void __wrap_skv_pool_blame(skv_pool *pool, const skv_conn *conn);
-void __wrap_skv_pool_suspect(skv_pool *pool, const skv_conn *conn);
+void __wrap_skv_pool_mark_down(skv_pool *pool, const skv_conn *conn);
+void __wrap_skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn);
 void __wrap_skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
 void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);
 
@@ -71,12 +71,12 @@ void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn)
         skv_conn_discard(conn, false);
 }
 
-void __wrap_skv_pool_blame(skv_pool *pool, const skv_conn *conn)
+void __wrap_skv_pool_mark_down(skv_pool *pool, const skv_conn *conn)
 {
     (void)pool, (void)conn;
 }
 
-void __wrap_skv_pool_suspect(skv_pool *pool, const skv_conn *conn)
+void __wrap_skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn)
 {
     (void)pool, (void)conn;
 }

@@ -61,7 +61,7 @@ static int fail_lost(skv_ldap_call *call)
     call->reason = SKV_RETRY_LOST;
     call->unsent = !skv_conn_has_sent(call->conn);
     if (!call->unsent)
-        skv_pool_blame(call->pool, call->conn);
+        skv_pool_mark_down(call->pool, call->conn);
     return skv_ldap_refuse(call, SKV_UNAVAILABLE,
                            call->doubtful
                                ? "the connection was lost before the answer came: the change may have been made"
@@ -73,7 +73,7 @@ static int fail_local(skv_ldap_call *call, int code)
 {
     switch (code) {
     case LDAP_TIMEOUT:
-        skv_pool_suspect(call->pool, call->conn);
+        skv_pool_mark_timed_out(call->pool, call->conn);
         return skv_ldap_refuse(call, SKV_TIMEOUT,
                                call->doubtful ? "no answer in time ('operation_timeout_seconds'): the change may have "
                                                 "been made"
@@ -148,7 +148,7 @@ static void note_retry(skv_ldap_call *call, int code)
     call->again = true;
     call->reason = code == LDAP_BUSY ? SKV_RETRY_BUSY : SKV_RETRY_UNAVAILABLE;
     if (code == LDAP_UNAVAILABLE) {
-        skv_pool_blame(call->pool, call->conn);
+        skv_pool_mark_down(call->pool, call->conn);
         skv_conn_spoil(call->conn);
     }
 }

@@ -326,18 +326,18 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn)
         skv_conn_discard(conn, false);
 }
 
-void skv_pool_blame(skv_pool *pool, const skv_conn *conn)
+void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn)
 {
     const skv_slot *slot = skv_conn_owner(conn);
     skv_server *server = &pool->server[slot->server];
 
     pthread_mutex_lock(&pool->lock);
-    server->blames++;
+    server->times_down++;
     skv_server_mark_down(pool, server, "was lost or unavailable");
     pthread_mutex_unlock(&pool->lock);
 }
 
-void skv_pool_suspect(skv_pool *pool, const skv_conn *conn)
+void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn)
 {
     const skv_slot *slot = skv_conn_owner(conn);
     skv_server *server = &pool->server[slot->server];

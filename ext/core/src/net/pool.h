@@ -66,10 +66,10 @@ typedef enum skv_retry { SKV_RETRY_BUSY, SKV_RETRY_UNAVAILABLE, SKV_RETRY_LOST, 
 void skv_pool_return(skv_pool *pool, skv_conn *conn);
 
 /* Marks the connection's server as down (52, lost connection), unless it is the only one that is up. */
-void skv_pool_blame(skv_pool *pool, const skv_conn *conn);
+void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn);
 
 /* The same for a server that did not answer in time. The pool closes its other connections instead of lending them. */
-void skv_pool_suspect(skv_pool *pool, const skv_conn *conn);
+void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn);
 
 void skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
 void skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);

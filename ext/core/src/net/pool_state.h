@@ -39,7 +39,7 @@ typedef struct skv_server {
     char vendor[SKV_VENDOR_MAX];
     /* Statistics. */
     int open, idle;
-    int64_t connects, binds, failures, blames, timeouts;
+    int64_t connects, binds, failures, times_down, timeouts;
     int64_t operations[SKV_OP_COUNT], retries[SKV_RETRY_COUNT], latency[SKV_LATENCY_BUCKETS];
 } skv_server;
 

@@ -138,7 +138,7 @@ static void write_server(skv_json_writer *w, const skv_server *server)
     write_int(w, "connects", server->connects);
     write_int(w, "binds", server->binds);
     write_int(w, "failures", server->failures);
-    write_int(w, "blames", server->blames);
+    write_int(w, "blames", server->times_down);
     write_int(w, "timeouts", server->timeouts);
     write_name(w, "resting");
     skv_json_write_bool(w, !is_up);

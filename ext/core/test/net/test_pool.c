@@ -390,10 +390,10 @@ static void *work(void *argument)
         if (use(conn))
             atomic_fetch_add(&c->done, 1);
         else
-            skv_pool_blame(c->pool, conn);
+            skv_pool_mark_down(c->pool, conn);
         /* Its effect on the other connections used to be a data race. */
         if (rand_r(&seed) % 50 == 0)
-            skv_pool_suspect(c->pool, conn);
+            skv_pool_mark_timed_out(c->pool, conn);
         if (rand_r(&seed) % 200 == 0)
             skv_conn_spoil(conn);
         atomic_fetch_sub(&c->in_use, 1);

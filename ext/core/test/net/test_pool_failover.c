@@ -76,7 +76,7 @@ static void the_next_server_takes_over_and_the_first_is_returned_to(void)
     slapd_kill(&first);
     CHECK(!use(conn));
     CHECK(!skv_conn_is_usable(conn));
-    skv_pool_blame(pool, conn);
+    skv_pool_mark_down(pool, conn);
     skv_pool_return(pool, conn);
     kept = borrow(pool, 10000);
     if (!CHECK(kept && is_at(kept, &second)))
