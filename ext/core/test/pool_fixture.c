@@ -121,11 +121,11 @@ void mark_down(skv_pool *pool, int server)
     set_quarantine(pool, server, INT64_MAX);
 }
 
-void give_back_spoilt(skv_pool *pool, skv_conn *conn)
+void return_invalidated(skv_pool *pool, skv_conn *conn)
 {
     if (!CHECK(conn != NULL))
         return;
-    skv_conn_spoil(conn);
+    skv_conn_invalidate(conn);
     skv_pool_return(pool, conn);
 }
 

@@ -42,7 +42,7 @@ skv_health health_of(skv_pool *pool, int server);
 void mark_down(skv_pool *pool, int server);
 
 /* Gives a connection back so that the next borrow opens a new one. */
-void give_back_spoilt(skv_pool *pool, skv_conn *conn);
+void return_invalidated(skv_pool *pool, skv_conn *conn);
 
 /* Borrows, and gives back, a connection that must be to that server. */
 void is_served_by(skv_pool *pool, const slapd *server, int64_t timeout_ms);

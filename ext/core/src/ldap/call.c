@@ -256,7 +256,7 @@ static int finish(skv_ldap_call *call, int error, int id, skv_ldap_answer *answe
     error = skv_conn_result(call->conn, id, LDAP_MSG_ALL, &answer->message);
     if (error == LDAP_SUCCESS)
         return skv_ldap_parse(call, answer);
-    skv_conn_spoil(call->conn);
+    skv_conn_invalidate(call->conn);
     return answer->code = error;
 }
 

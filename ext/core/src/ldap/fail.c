@@ -86,7 +86,7 @@ static int fail_local(skv_ldap_call *call, int code)
     case LDAP_CONNECT_ERROR:
         return fail_lost(call);
     default:
-        skv_conn_spoil(call->conn);
+        skv_conn_invalidate(call->conn);
         return skv_ldap_refuse(call, SKV_UNAVAILABLE, ldap_err2string(code));
     }
 }
@@ -149,7 +149,7 @@ static void note_retry(skv_ldap_call *call, int code)
     call->reason = code == LDAP_BUSY ? SKV_RETRY_BUSY : SKV_RETRY_UNAVAILABLE;
     if (code == LDAP_UNAVAILABLE) {
         skv_pool_mark_down(call->pool, call->conn);
-        skv_conn_spoil(call->conn);
+        skv_conn_invalidate(call->conn);
     }
 }
 

@@ -43,7 +43,7 @@ static void receive_one(skv_ldap_pipeline *pipeline)
     if (answer.message && ldap_msgid(answer.message) == 0)
         pipeline->error = LDAP_SERVER_DOWN;
     if (pipeline->error != LDAP_SUCCESS) {
-        skv_conn_spoil(call->conn);
+        skv_conn_invalidate(call->conn);
     } else if (take_slot(pipeline, ldap_msgid(answer.message), &slot)) {
         skv_ldap_parse(call, &answer);
         pipeline->take(pipeline, &slot, &answer);
@@ -71,6 +71,6 @@ bool skv_ldap_pipeline_drain(skv_ldap_pipeline *pipeline)
 void skv_ldap_pipeline_give_up(skv_ldap_pipeline *pipeline)
 {
     if (pipeline->in_flight > 0)
-        skv_conn_spoil(pipeline->call->conn);
+        skv_conn_invalidate(pipeline->call->conn);
     pipeline->in_flight = pipeline->bytes = 0;
 }

@@ -160,7 +160,7 @@ void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)
     if (call->conn) {
         drop_page(call, search);
         if (search->asked || search->cookie.bv_len)
-            skv_conn_spoil(call->conn);
+            skv_conn_invalidate(call->conn);
     }
     ldap_memfree(search->cookie.bv_val);
     search->cookie = (struct berval){0};

@@ -257,7 +257,7 @@ int skv_conn_send_error(skv_conn *conn, int code)
     }
 }
 
-void skv_conn_spoil(skv_conn *conn)
+void skv_conn_invalidate(skv_conn *conn)
 {
     conn->usable = false;
 }

@@ -107,13 +107,13 @@ void skv_conn_begin(skv_conn *conn, skv_deadline *deadline);
 int skv_conn_send_error(skv_conn *conn, int code);
 
 /* Not usable any more: after an unfinished search, or result 52. */
-void skv_conn_spoil(skv_conn *conn);
+void skv_conn_invalidate(skv_conn *conn);
 
 /*
  * Waits for the next message of an operation: LDAP_SUCCESS with *message set (owned by the caller: ldap_msgfree), or a
  * libldap error: LDAP_TIMEOUT (deadline), LDAP_SERVER_DOWN (the connection is lost), ... after which the connection is
  * not usable; or LDAP_USER_CANCELLED (interrupt): then the message is still to come, and is either waited for again,
- * after another skv_conn_begin(), or the connection is spoilt. `all`: LDAP_MSG_ALL or LDAP_MSG_ONE.
+ * after another skv_conn_begin(), or the caller invalidates the connection. `all`: LDAP_MSG_ALL or LDAP_MSG_ONE.
  */
 int skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message);
 

@@ -62,7 +62,7 @@ static void an_unusable_connection_is_replaced(void)
     skv_pool *pool = pool_of(first.ldap, first.password_file);
     skv_conn *conn = borrow(pool, 10000);
 
-    skv_conn_spoil(conn);
+    skv_conn_invalidate(conn);
     skv_pool_return(pool, conn);
     CHECK(pool_stat("open") == 0);
     conn = borrow(pool, 10000);
@@ -174,7 +174,7 @@ static void those_who_wait_are_served_in_the_order_of_asking(void)
         wait_until("waiting", i + 1);
     }
     /* A connection that is lost frees its place for the first in line. */
-    skv_conn_spoil(taken[0]);
+    skv_conn_invalidate(taken[0]);
     skv_pool_return(pool, taken[0]);
     for (int i = 0; i < WAITING; i++)
         pthread_join(threads[i], NULL);
@@ -255,7 +255,7 @@ static void each_pool_goes_by_its_own_ca(void)
         if (!CHECK_STATUS(reply, SKV_OK))
             return;
         CHECK(use(conn));
-        skv_conn_spoil(conn);
+        skv_conn_invalidate(conn);
         skv_pool_return(good, conn);
         CHECK(skv_pool_borrow(bad, &limits, &deadline, reply) == NULL);
         CHECK_STATUS(reply, SKV_DENIED);
@@ -395,7 +395,7 @@ static void *work(void *argument)
         if (rand_r(&seed) % 50 == 0)
             skv_pool_mark_timed_out(c->pool, conn);
         if (rand_r(&seed) % 200 == 0)
-            skv_conn_spoil(conn);
+            skv_conn_invalidate(conn);
         atomic_fetch_sub(&c->in_use, 1);
         skv_pool_return(c->pool, conn);
     }

@@ -181,7 +181,7 @@ static void a_silent_first_server_leaves_time_for_the_second(void)
             skv_conn *conn = borrow_at_last(pool, timeouts_ms[i]);
 
             if (conn && CHECK(is_at(conn, &first)))
-                give_back_spoilt(pool, conn);
+                return_invalidated(pool, conn);
         }
         CHECK(server_stat(0, "resting") == 1);
         CHECK_HAS(pool->server[0].why, "timed out");

@@ -90,7 +90,7 @@ static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
     CHECK(health_of(pool, 0) == SKV_SERVER_REFUSING);
     CHECK_HAS(pool->server[0].why, "wrong password or bind DN");
     /* New connections too go to the second one at once: it has accepted the password. */
-    give_back_spoilt(pool, borrow(pool, 10000));
+    return_invalidated(pool, borrow(pool, 10000));
     is_served_by(pool, &second, 10000);
     CHECK(refused_binds(&p) == 1);
     /* Each end of the quarantine is one more bind. */
@@ -106,7 +106,7 @@ static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
     /* And the server is returned to when it accepts the password again. */
     proxy_arm(&p, PROXY_BIND, PROXY_ANSWER, 49, 0, 0);
     set_quarantine(pool, 0, 0);
-    give_back_spoilt(pool, borrow(pool, 10000));
+    return_invalidated(pool, borrow(pool, 10000));
     CHECK(health_of(pool, 0) == SKV_SERVER_UP);
     proxy_end(&p);
 }
@@ -132,7 +132,7 @@ static void a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time(voi
     CHECK(server_stat(1, "connects") == 0);
     /* The next attempt is at the other server, which accepts it: the first one is out of step. */
     set_quarantine(pool, 0, 0);
-    give_back_spoilt(pool, borrow(pool, 10000));
+    return_invalidated(pool, borrow(pool, 10000));
     CHECK_STATUS(reply, SKV_OK);
     CHECK(server_stat(1, "binds") == 1);
     CHECK(refused_binds(&p) == 1);
