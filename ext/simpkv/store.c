@@ -327,14 +327,14 @@ static int condition_of(VALUE condition)
     rb_raise(rb_eArgError, "condition is :any or :absent or :expect");
 }
 
-static VALUE store_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE alike,
+static VALUE store_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE non_unique,
                        VALUE timeout_ms)
 {
     call c = {.run = run_put,
               .convert = to_boolean,
               .key = skv_rb_bytes(key),
               .document = skv_rb_bytes(document),
-              .condition = condition_of(condition) | (RTEST(alike) ? SKV_PUT_ALIKE : 0),
+              .condition = condition_of(condition) | (RTEST(non_unique) ? SKV_PUT_NON_UNIQUE : 0),
               .expect = NIL_P(expect) ? Qnil : skv_rb_bytes(expect),
               .timeout_ms = NUM2LL(timeout_ms)};
 

@@ -266,9 +266,9 @@ SKV_API int skv_exists(skv_store *store, const char *key, size_t key_len, int64_
  * (SKV_UNAVAILABLE). */
 #define SKV_PUT_IN_DOUBT 4
 
-/* Another flag: others may put the same document, so that finding it after a lost answer is no proof that this call has
- * written it (SKV_UNAVAILABLE). */
-#define SKV_PUT_ALIKE 8
+/* Another flag: the document is not unique, because other clients may put the same one. Finding it after a lost answer
+ * then does not prove that this call has written it (SKV_UNAVAILABLE). */
+#define SKV_PUT_NON_UNIQUE 8
 
 /*
  * Stores a document, with the folders that it needs. The number is 1 if something was written, 0 if the stored document

@@ -109,11 +109,11 @@ int skv_put(skv_store *store, const char *key, size_t key_len, const char *docum
 {
     skv_put_args args = {.document = document,
                          .document_len = document_len,
-                         .condition = condition & ~(SKV_PUT_IN_DOUBT | SKV_PUT_ALIKE),
+                         .condition = condition & ~(SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE),
                          .expect = expect,
                          .expect_len = expect_len,
                          .in_doubt = condition & SKV_PUT_IN_DOUBT,
-                         .alike = condition & SKV_PUT_ALIKE};
+                         .non_unique = condition & SKV_PUT_NON_UNIQUE};
     key_call call;
     int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 

@@ -162,7 +162,7 @@ static int condition_failed(put_call *put, const struct berval *stored)
 
     bool is_ours = stored && is_document(stored, args->document, args->document_len);
 
-    if (call->doubtful && is_ours && !args->alike)
+    if (call->doubtful && is_ours && !args->non_unique)
         return done(put);
     if (call->doubtful && is_ours)
         return skv_ldap_refuse(call, SKV_UNAVAILABLE,

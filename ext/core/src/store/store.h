@@ -19,8 +19,8 @@ typedef struct skv_put_args {
     int condition;
     const char *expect;
     size_t expect_len;
-    bool in_doubt; /* SKV_PUT_IN_DOUBT */
-    bool alike;    /* SKV_PUT_ALIKE */
+    bool in_doubt;   /* SKV_PUT_IN_DOUBT */
+    bool non_unique; /* SKV_PUT_NON_UNIQUE */
 } skv_put_args;
 
 /* What the functions of entries were given. All borrowed. */

@@ -98,7 +98,7 @@ static void whose_document_it_is_is_not_guessed(void)
         if (cases[i].before)
             put(cases[i].key, cases[i].before);
         proxy_arm(&between, cases[i].kind, PROXY_LOSE_ANSWER, 0, 0, 1);
-        CHECK(put_if(cases[i].key, D2, cases[i].condition | SKV_PUT_ALIKE, cases[i].before) == SKV_UNAVAILABLE);
+        CHECK(put_if(cases[i].key, D2, cases[i].condition | SKV_PUT_NON_UNIQUE, cases[i].before) == SKV_UNAVAILABLE);
         CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
         CHECK(proxy_left(&between) == 0);
         get_gives(cases[i].key, D2);
@@ -107,7 +107,7 @@ static void whose_document_it_is_is_not_guessed(void)
         if (cases[i].before)
             put(cases[i].key, cases[i].before);
         proxy_arm(&between, cases[i].kind, PROXY_LOSE_REQUEST, 0, 0, 1);
-        CHECK(put_if(cases[i].key, D2, cases[i].condition | SKV_PUT_ALIKE, cases[i].before) == SKV_OK);
+        CHECK(put_if(cases[i].key, D2, cases[i].condition | SKV_PUT_NON_UNIQUE, cases[i].before) == SKV_OK);
         CHECK(skv_reply_number(reply) == 1 && proxy_left(&between) == 0);
     }
 }
