@@ -22,7 +22,6 @@
     "{\"value\":[" HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST "," HOST      \
     "],\"metadata\":{}}"
 #define INSTANCE_DN "ou=default,ou=instances," BASE
-#define PLAIN_DN "simpkvKey=password,ou=app1,ou=production,ou=environments," INSTANCE_DN
 
 static skv_reply *reply;
 
@@ -136,11 +135,6 @@ static void dn_below(void)
                       strlen(FOLDER "/password"), reply));
 }
 
-static void path_from_dn(void)
-{
-    must(skv_path_from_dn(SKV_LAYOUT_PLAIN, BASE, strlen(BASE), "default", 7, PLAIN_DN, strlen(PLAIN_DN), reply));
-}
-
 static void format_double(void)
 {
     char text[SKV_DOUBLE_MAX];
@@ -164,7 +158,6 @@ static const struct {
     {"make a DN, plain", dn_plain},
     {"make a DN, hex", dn_hex},
     {"make a DN of an open store", dn_below},
-    {"read a DN", path_from_dn},
 };
 
 int main(int argc, char **argv)

@@ -58,33 +58,6 @@ static VALUE dn_from_path(VALUE self, VALUE layout, VALUE kind, VALUE base_dn, V
     return skv_rb_take_data(reply);
 }
 
-static VALUE path_from_dn(VALUE self, VALUE layout, VALUE base_dn, VALUE id, VALUE dn)
-{
-    int wanted_layout = layout_of(layout);
-    skv_reply *reply;
-    VALUE kind = Qnil;
-
-    StringValue(base_dn);
-    StringValue(id);
-    StringValue(dn);
-    reply = skv_rb_reply_new();
-    skv_path_from_dn(wanted_layout, RSTRING_PTR(base_dn), (size_t)RSTRING_LEN(base_dn), RSTRING_PTR(id),
-                     (size_t)RSTRING_LEN(id), RSTRING_PTR(dn), (size_t)RSTRING_LEN(dn), reply);
-    if (skv_reply_number(reply) != SKV_KIND_NONE)
-        kind = ID2SYM(skv_reply_number(reply) == SKV_KIND_KEY ? id_key : id_folder);
-    return rb_assoc_new(kind, skv_rb_take_data(reply));
-}
-
-static VALUE filter_escape(VALUE self, VALUE value)
-{
-    skv_reply *reply;
-
-    StringValue(value);
-    reply = skv_rb_reply_new();
-    skv_filter_escape(RSTRING_PTR(value), (size_t)RSTRING_LEN(value), reply);
-    return skv_rb_take_data(reply);
-}
-
 static VALUE format_double(VALUE self, VALUE number)
 {
     char text[SKV_DOUBLE_MAX];
@@ -127,8 +100,6 @@ void skv_rb_init_names(VALUE native)
     rb_define_singleton_method(native, "key_check", key_check, 2);
     rb_define_singleton_method(native, "key_join", key_join, 2);
     rb_define_singleton_method(native, "dn_from_path", dn_from_path, 5);
-    rb_define_singleton_method(native, "path_from_dn", path_from_dn, 4);
-    rb_define_singleton_method(native, "filter_escape", filter_escape, 1);
     rb_define_singleton_method(native, "format_double", format_double, 1);
     rb_define_singleton_method(native, "document_same?", document_same, 2);
     rb_define_singleton_method(native, "stats", stats, 0);

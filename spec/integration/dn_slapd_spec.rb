@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../support/distinguished_names'
 require_relative '../support/paths'
 require_relative '../support/slapd'
 
@@ -42,8 +43,7 @@ RSpec.describe 'Distinguished names in a real slapd', :heavy do
       slapd.add("dn: ou=instances,#{base}\nobjectClass: organizationalUnit\n\n" \
                 "dn: ou=default,ou=instances,#{base}\nobjectClass: organizationalUnit\n")
       slapd.add(entries.map { |kind, path| ldif(native.dn_from_path(:plain, kind, base, 'default', path), kind) }.join)
-      found = slapd.search(base, '(objectClass=simpkvEntry)')
-                   .map { |dn| native.path_from_dn(:plain, base, 'default', dn) }
+      found = slapd.search(base, '(objectClass=simpkvEntry)').map { |dn| DistinguishedNames.path(dn, base) }
       expect(found.map(&:first)).to all(eq(:key))
       expect(found.map { |_, path| folded(path) }).to match_array(paths.keys)
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require_relative '../support/distinguished_names'
 require_relative '../support/ldap_store'
 
 # Stores that the existing module has left: spec/fixtures/existing holds their bytes, as files and as LDIF of either
@@ -194,7 +195,7 @@ Directories::ALL.each do |server, layout, tags|
     # 389-DS has no entryCSN to show: there, what it logs of writes stands in for it.
     def traces
       directory.search(DirectoryServer::BASE_DN, '(objectClass=simpkvEntry)').to_h do |name|
-        path = Simpkv::Native.path_from_dn(directory.layout.to_sym, DirectoryServer::BASE_DN, 'site', name).last
+        path = DistinguishedNames.path(name, DirectoryServer::BASE_DN).last
         writes = directory.log.scan(/ (?:MOD|ADD|DEL|MODRDN) dn="#{Regexp.escape(name)}"/).length
         [path, [directory.entry(name, 'modifyTimestamp', 'entryCSN', 'simpkvJsonValue'), writes]]
       end

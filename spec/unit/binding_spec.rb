@@ -36,11 +36,11 @@ RSpec.describe Simpkv::Native do
   {
     'nil for a key' => [-> { native.key_check(nil, false) }, TypeError, format(no_string, 'nil')],
     'true for a key' => [-> { native.key_join('a', true) }, TypeError, format(no_string, 'true')],
-    'a number for text' => [-> { native.filter_escape(5) }, TypeError, format(no_string, 'Integer')],
+    'a number for text' => [-> { native.key_join('a', 5) }, TypeError, format(no_string, 'Integer')],
     'an object without methods' =>
       [-> { native.document_same?(BasicObject.new, '1') }, TypeError, format(no_string, 'BasicObject')],
     'another layout' =>
-      [-> { native.path_from_dn('plain', 'dc=x', 'i', 'x') }, ArgumentError, 'layout is :plain or :hex'],
+      [-> { native.dn_from_path('plain', :key, 'dc=x', 'i', 'x') }, ArgumentError, 'layout is :plain or :hex'],
     'another kind' =>
       [-> { native.dn_from_path(:hex, 5, 'dc=x', 'i', 'a') }, ArgumentError, 'kind is :key or :folder'],
     'no options' => [-> { native::Store.new('file', nil) }, TypeError, 'wrong argument type nil (expected Hash)'],

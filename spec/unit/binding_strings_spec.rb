@@ -12,10 +12,6 @@ RSpec.describe 'Strings of the native library' do
   calls = {
     'key_join' => ->(text) { native.key_join(text, text) },
     'dn_from_path' => ->(text) { native.dn_from_path(:plain, :key, base, text, "globals/#{text}") },
-    'path_from_dn' => lambda do |text|
-      native.path_from_dn(:hex, base, text, native.dn_from_path(:hex, :key, base, text, "globals/#{text}")).last
-    end,
-    'filter_escape' => ->(text) { native.filter_escape(text) },
     'generate' => ->(text) { native.generate('a' => text) },
     'parse' => ->(text) { native.parse(%({"a":"#{text}"})).fetch('a') }
   }
@@ -51,7 +47,7 @@ RSpec.describe 'Strings of the native library' do
       texts.each { |text| store.put(given.first, text) && store.get(given.first) }
     end
     given.first(3).each { |key| [store.put(key, given.last), store.get(key), store.kind(key), store.delete(key)] }
-    given.each { |text| [native.filter_escape(text), native.document_same?(text, text)] }
+    given.each { |text| [native.key_join(text, 'k'), native.document_same?(text, text)] }
     expect(given.map { |text| [text, text.encoding] }).to eq(before)
     expect(given.map(&:frozen?).uniq).to eq([false])
   end
@@ -62,7 +58,6 @@ RSpec.describe 'Strings of the native library' do
       store.put('globals/k', document)
       expect(store.get('globals/k').b).to eq(document.b)
       expect(store.list('globals')[:keys]['k'].b).to eq(document.b)
-      expect(native.filter_escape(document.b)).not_to be_empty unless document.empty?
     end
   end
 end

@@ -1,6 +1,6 @@
-/* What the first byte says: a key is checked, joined, made into a DN, and that read back as the same key; or any text
- * is read as a DN, and what that is makes a DN that is read back. */
-#include "simpkv.h"
+/* The first byte selects: a key is checked, joined and made into a DN that names the same key; or any text is read as a
+ * DN. */
+#include "names.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,17 +19,10 @@ static char *copy_of(const skv_reply *reply)
     return memcpy(copy, skv_reply_data(reply), skv_reply_size(reply) + 1);
 }
 
-/* What skv_path_from_dn() says of the DN of a path is that path. */
-static void is_read_back(int layout, int kind, const char *path, size_t len, skv_reply *reply)
+static void is_named_by_its_dn(int layout, int kind, const char *path, skv_reply *reply)
 {
-    char *dn;
-
-    if (skv_dn_from_path(layout, kind, BASE, ID, path, len, reply) != SKV_OK)
-        return;
-    dn = copy_of(reply);
-    assert(skv_path_from_dn(layout, BASE, ID, dn, strlen(dn), reply) == SKV_OK);
-    assert(skv_reply_size(reply) == len && memcmp(skv_reply_data(reply), path, len) == 0);
-    free(dn);
+    if (skv_dn_from_path(layout, kind, BASE, ID, path, strlen(path), reply) == SKV_OK)
+        assert(names_path(skv_reply_data(reply), path, strlen(path)));
 }
 
 /* Below "environments/dev", and nowhere else: a key has no way out. */
@@ -44,21 +37,22 @@ static void key(int layout, int kind, const char *text, size_t len, skv_reply *r
     path = copy_of(reply);
     assert(strncmp(path, prefix, sizeof prefix - 1) == 0 && strchr("/", path[sizeof prefix - 1]));
     assert(!strstr(path, "/../") && !strstr(path, "/./") && !strstr(path, "//"));
-    is_read_back(layout, kind, path, strlen(path), reply);
+    is_named_by_its_dn(layout, kind, path, reply);
     free(path);
 }
 
-static void dn(int layout, const char *text, size_t len, skv_reply *reply)
+/* Each RDN lies within the DN, and skv_dn_above() finds the rest of the DN that skv_rdn_next() finds. */
+static void dn(const char *text, size_t len)
 {
-    int64_t kind;
-    char *path;
+    const char *rest = text;
+    skv_rdn rdn;
+    int count = 0;
 
-    if (skv_path_from_dn(layout, BASE, ID, text, len, reply) != SKV_OK)
-        return;
-    kind = skv_reply_number(reply);
-    path = copy_of(reply);
-    is_read_back(layout, kind == SKV_KIND_NONE ? SKV_KIND_KEY : (int)kind, path, strlen(path), reply);
-    free(path);
+    for (; len && skv_rdn_next(&rest, text + len, &rdn); skv_rdn_unhex(&rdn)) {
+        assert(rdn.len <= sizeof rdn.value && rdn.type >= text && rdn.type + rdn.type_len <= text + len);
+        assert(skv_dn_above(text, len, ++count) == rest);
+    }
+    assert(count <= skv_dn_depth(text, len));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -72,10 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     reply = skv_reply_new();
     layout = data[0] & 1;
     if (data[0] & 4)
-        dn(layout, text, size - 1, reply);
+        dn(text, size - 1);
     else
         key(layout, data[0] & 2 ? SKV_KIND_KEY : SKV_KIND_FOLDER, text, size - 1, reply);
-    skv_filter_escape(text, size - 1, reply);
     skv_reply_free(reply);
     return 0;
 }

@@ -179,18 +179,6 @@ SKV_API int skv_key_join(const char *prefix, size_t prefix_len, const char *key,
 SKV_API int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id,
                              size_t id_len, const char *path, size_t path_len, skv_reply *reply);
 
-/*
- * The way back: the data are the path, the number is the SKV_KIND_*, which in the hex layout is SKV_KIND_NONE for what
- * may be a key as well as a folder (its object class tells). Attribute names are compared without regard to case, and
- * spaces around '=' and ',' are ignored, also in base_dn; names in the plain layout come back as they are spelled in
- * `dn`. Returns SKV_OK, SKV_INVALID (not a DN, or not an entry of that instance in that layout). Thread-safe.
- */
-SKV_API int skv_path_from_dn(int layout, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len,
-                             const char *dn, size_t dn_len, skv_reply *reply);
-
-/* The data are `value` escaped by RFC 4515, to stand in a search filter. Returns SKV_OK. Thread-safe. */
-SKV_API int skv_filter_escape(const char *value, size_t value_len, skv_reply *reply);
-
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
 #define SKV_DOUBLE_MAX 32 /* bytes that skv_format_double() needs at the most, with its NUL */

@@ -70,18 +70,6 @@ module Simpkv
         Calls.reply(:data) { |r| Library.skv_dn_from_path(layout, kind, *arguments, r) }
       end
 
-      def path_from_dn(layout, base_dn, id, dn)
-        layout = Calls.choice(:layout, LAYOUTS, layout)
-        number, path = Calls.reply(:number, :data) do |r|
-          Library.skv_path_from_dn(layout, *Calls.bytes(base_dn), *Calls.bytes(id), *Calls.bytes(dn), r)
-        end
-        [KIND_NAMES[number], path]
-      end
-
-      def filter_escape(value)
-        Calls.reply(:data) { |r| Library.skv_filter_escape(*Calls.bytes(value), r) }
-      end
-
       def format_double(number)
         FFI::MemoryPointer.new(:char, Library::DOUBLE_MAX) do |out|
           length = Library.skv_format_double(number, out)

@@ -56,8 +56,6 @@ module Simpkv
       attach_function :skv_key_check, [*text, :int, :pointer], :int
       attach_function :skv_key_join, [*text, *text, :pointer], :int
       attach_function :skv_dn_from_path, [:int, :int, *text, *text, *text, :pointer], :int
-      attach_function :skv_path_from_dn, [:int, *text, *text, *text, :pointer], :int
-      attach_function :skv_filter_escape, [*text, :pointer], :int
       attach_function :skv_format_double, %i[double pointer], :size_t
       attach_function :skv_document_same, [*text, *text, :pointer], :int
       attach_function :skv_open, [*text, *text, :pointer], :pointer, blocking: true

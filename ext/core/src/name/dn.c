@@ -1,5 +1,5 @@
 /*
- * Where a path stands in the directory, in two layouts:
+ * The DN of a path, in two layouts:
  *
  *   plain  simpkvKey=<key>,ou=<folder>,ou=<env>,ou=environments,ou=<id>,ou=instances,<base>
  *   hex    simpkvHexId=<key>,simpkvHexId=<folder>,ou=<env>,ou=environments,simpkvHexId=<id>,ou=instances,<base>
@@ -12,9 +12,8 @@
 
 #include <string.h>
 
-#define RDN_MAX 240                    /* bytes of an RDN that slapd's mdb takes */
-#define DN_MAX 8192                    /* bytes of a DN that slapd takes */
-#define RDNS_MAX (SKV_KEY_MAX / 2 + 8) /* in a DN of ours: one a segment, and those around */
+#define RDN_MAX 240 /* bytes of an RDN that slapd's mdb takes */
+#define DN_MAX 8192 /* bytes of a DN that slapd takes */
 
 /* ---- Escaping ---- */
 
@@ -73,20 +72,6 @@ static void put_value(skv_buf *buf, const char *value, size_t len)
         start = i + 1;
     }
     skv_buf_put(buf, value + start, len - start);
-}
-
-int skv_filter_escape(const char *value, size_t value_len, skv_reply *reply)
-{
-    skv_reply_reset(reply);
-    if (!value)
-        return skv_fail(reply, SKV_INVALID, "the value is NULL");
-    for (size_t i = 0; i < value_len; i++) {
-        if (value[i] == '\0' || strchr("*()\\", value[i]))
-            put_escaped(&reply->data, value[i]);
-        else
-            skv_buf_put_char(&reply->data, value[i]);
-    }
-    return skv_reply_done(reply);
 }
 
 /* ---- Parsing ---- */
@@ -268,7 +253,7 @@ const char *skv_dn_above(const char *dn, size_t len, int rdns)
     return rest;
 }
 
-/* ---- What both directions are given ---- */
+/* ---- Checking the arguments ---- */
 
 /* A checked path. */
 typedef struct place {
@@ -437,123 +422,4 @@ int skv_dn_below(int layout, int kind, const char *above, size_t above_len, cons
     if (put_path(layout, kind, (text){path, path_len}, reply) != SKV_OK)
         return reply->status;
     return put_end((text){path, path_len}, (text){above, above_len}, reply);
-}
-
-/* ---- From DN to path ---- */
-
-/* The RDNs of a DN, taken from its end. */
-typedef struct walk {
-    text rdns[RDNS_MAX];
-    int left;
-    rdn current;
-} walk;
-
-static bool walk_init(walk *w, text dn)
-{
-    const char *rest = dn.bytes, *end = dn.bytes + dn.len;
-
-    for (w->left = 0; w->left < RDNS_MAX; w->left++)
-        if (!next_rdn(&rest, end, &w->rdns[w->left]))
-            return true;
-    return false;
-}
-
-static bool take(walk *w)
-{
-    return w->left > 0 && parse(w->rdns[--w->left], &w->current);
-}
-
-static bool take_base(walk *w, walk *base)
-{
-    while (base->left > 0) {
-        if (!take(base) || !take(w) ||
-            !same_text(base->current.type, base->current.type_len, w->current.type, w->current.type_len) ||
-            !same_text(base->current.value, base->current.len, w->current.value, w->current.len))
-            return false;
-    }
-    return true;
-}
-
-static bool take_instance(walk *w, int layout, const place *id)
-{
-    const char *rest = id->path.bytes, *end = id->path.bytes + id->path.len;
-    text wanted;
-
-    if (!take(w) || !skv_rdn_is_ou(&w->current, "instances"))
-        return false;
-    while (skv_key_next(&rest, end, &wanted.bytes, &wanted.len)) {
-        if (!take(w))
-            return false;
-        if (layout == SKV_LAYOUT_HEX) {
-            if (!skv_rdn_unhex(&w->current) || w->current.len != wanted.len ||
-                memcmp(w->current.value, wanted.bytes, wanted.len) != 0)
-                return false;
-        } else if (!skv_rdn_is(&w->current, "ou") ||
-                   !same_text(w->current.value, w->current.len, wanted.bytes, wanted.len)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Appends the name of the current RDN to the path, and says what it is; false if it can be neither. */
-static bool put_name(walk *w, bool hex, bool fixed, skv_reply *reply)
-{
-    rdn *r = &w->current;
-
-    if (hex) {
-        if (!skv_rdn_unhex(&w->current))
-            return false;
-        reply->number = SKV_KIND_NONE;
-    } else if (!skv_rdn_is(r, "ou")) {
-        if (fixed || !skv_rdn_is(r, "simpkvKey") || w->left > 0)
-            return false;
-        reply->number = SKV_KIND_KEY;
-    }
-    if (!skv_key_is_segment(r->value, r->len))
-        return false;
-    skv_buf_put_char(&reply->data, '/');
-    skv_buf_put(&reply->data, r->value, r->len);
-    return true;
-}
-
-static bool take_path(walk *w, int layout, skv_reply *reply)
-{
-    bool environments;
-
-    if (!take(w))
-        return false;
-    environments = skv_rdn_is_ou(&w->current, "environments");
-    if (!environments && !skv_rdn_is_ou(&w->current, "globals"))
-        return false;
-    skv_buf_put_string(&reply->data, environments ? "environments" : "globals");
-    reply->number = SKV_KIND_FOLDER;
-    for (bool fixed = environments; w->left > 0; fixed = false)
-        if (!take(w) || !put_name(w, layout == SKV_LAYOUT_HEX && !fixed, fixed, reply))
-            return false;
-    return true;
-}
-
-int skv_path_from_dn(int layout, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len, const char *dn,
-                     size_t dn_len, skv_reply *reply)
-{
-    place instance = {0};
-    walk *w, *base;
-
-    if (check_common(layout, (text){base_dn, base_dn_len}, (text){id, id_len}, reply, &instance) != SKV_OK)
-        return reply->status;
-    if (!dn)
-        return skv_fail(reply, SKV_INVALID, "the DN is NULL");
-    w = skv_alloc(2 * sizeof *w);
-    if (!w)
-        return skv_fail_memory(reply);
-    base = w + 1;
-    if (!walk_init(w, (text){dn, dn_len}) || !walk_init(base, (text){base_dn, base_dn_len}) || !take_base(w, base) ||
-        !take_instance(w, layout, &instance) || !take_path(w, layout, reply)) {
-        skv_reply_reset(reply);
-        skv_fail(reply, SKV_INVALID, "'%s' is no entry of instance '%s' below '%s'", skv_quoted(dn, dn_len).text,
-                 skv_quoted(id, id_len).text, skv_quoted(base_dn, base_dn_len).text);
-    }
-    skv_free(w);
-    return skv_reply_done(reply);
 }

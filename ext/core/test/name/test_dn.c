@@ -1,7 +1,7 @@
-/* Distinguished names: from path to DN and back, in both layouts. */
+/* Distinguished names: made of a path, in both layouts, and taken apart. */
 #include "chaos.h"
 #include "check.h"
-#include "name/dn.h"
+#include "names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int layout_named(const char *name)
 
 static int kind_named(const char *name)
 {
-    return strcmp(name, "key") == 0 ? SKV_KIND_KEY : strcmp(name, "folder") == 0 ? SKV_KIND_FOLDER : SKV_KIND_NONE;
+    return strcmp(name, "key") == 0 ? SKV_KIND_KEY : SKV_KIND_FOLDER;
 }
 
 /* The same DN comes of that of the instance; it is in the reply. */
@@ -36,7 +36,6 @@ static void check_below(int layout, int kind, const test_case *c)
 static void check_dn(const test_case *c)
 {
     int layout = layout_named(c->field[0]), kind = kind_named(c->field[1]), wanted = status_named(c->field[5]);
-    char *dn;
 
     skv_dn_from_path(layout, kind, c->field[2], c->len[2], c->field[3], c->len[3], c->field[4], c->len[4], reply);
     CHECK_STATUS(reply, wanted);
@@ -45,34 +44,53 @@ static void check_dn(const test_case *c)
         return;
     }
     CHECK_STR(skv_reply_data(reply), c->field[6]);
+    CHECK(names_path(skv_reply_data(reply), c->field[4], c->len[4]));
     check_below(layout, kind, c);
-    dn = strdup(skv_reply_data(reply));
-    skv_path_from_dn(layout, c->field[2], c->len[2], c->field[3], c->len[3], dn, strlen(dn), reply);
-    CHECK_STATUS(reply, SKV_OK);
-    CHECK_STR(skv_reply_data(reply), c->field[4]);
-    free(dn);
 }
 
-static void check_path(const test_case *c)
+/* NULL: the text is no RDN, or the value is not hexadecimal. */
+static void rdns_are_read_as_rfc_4514_spells_them(void)
 {
-    int wanted = status_named(c->field[4]);
+    static const struct {
+        const char *text, *attribute, *value, *unhexed;
+    } cases[] = {{"simpkvKey=a\\,b\\2B\\ ,ou=globals", "simpkvkey", "a,b+ ", NULL},
+                 {"SIMPKVKEY = a ;ou=globals", "simpkvKey", "a", NULL},
+                 {"simpkvKey=\"a,b\",ou=globals", "simpkvKey", "a,b", NULL},
+                 {"ou=two  spaces", "ou", "two  spaces", NULL},
+                 {"simpkvKey=", "simpkvKey", "", NULL},
+                 {"simpkvHexId=4B6579", "simpkvHexId", "4B6579", "Key"},
+                 {"simpkvHexId=6", "simpkvHexId", "6", NULL},
+                 {"simpkvHexId=zz", "simpkvHexId", "zz", NULL},
+                 {"simpkvKey=6b", "simpkvKey", "6b", NULL},
+                 {"simpkvKey=a\\", NULL, NULL, NULL},
+                 {"=a", NULL, NULL, NULL},
+                 {" =a", NULL, NULL, NULL},
+                 {"ou", NULL, NULL, NULL},
+                 {"", NULL, NULL, NULL}};
 
-    skv_path_from_dn(layout_named(c->field[0]), c->field[1], c->len[1], c->field[2], c->len[2], c->field[3], c->len[3],
-                     reply);
-    CHECK_STATUS(reply, wanted);
-    if (wanted != SKV_OK) {
-        CHECK_HAS(skv_reply_message(reply), c->field[6]);
-        return;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        skv_rdn rdn;
+
+        CHECK(skv_rdn_first(cases[i].text, strlen(cases[i].text), &rdn) == (cases[i].attribute != NULL));
+        if (!cases[i].attribute)
+            continue;
+        CHECK(skv_rdn_is(&rdn, cases[i].attribute));
+        CHECK(rdn.len == strlen(cases[i].value) && memcmp(rdn.value, cases[i].value, rdn.len) == 0);
+        CHECK(skv_rdn_unhex(&rdn) == (cases[i].unhexed != NULL));
+        if (cases[i].unhexed)
+            CHECK(rdn.len == strlen(cases[i].unhexed) && memcmp(rdn.value, cases[i].unhexed, rdn.len) == 0);
     }
-    CHECK(skv_reply_number(reply) == kind_named(c->field[5]));
-    CHECK_STR(skv_reply_data(reply), c->field[6]);
 }
 
-static void check_filter(const test_case *c)
+static void ou_names_ignore_case_and_repeated_spaces(void)
 {
-    skv_filter_escape(c->field[0], c->len[0], reply);
-    CHECK_STATUS(reply, SKV_OK);
-    CHECK_STR(skv_reply_data(reply), c->field[1]);
+    static const char dn[] = "OU=Two spaces,ou=Globals";
+    const char *rest = dn;
+    skv_rdn rdn;
+
+    CHECK(skv_rdn_next(&rest, dn + strlen(dn), &rdn) && skv_rdn_is_ou(&rdn, "two  spaces"));
+    CHECK(skv_rdn_next(&rest, dn + strlen(dn), &rdn) && skv_rdn_is_ou(&rdn, "globals"));
+    CHECK(!skv_rdn_next(&rest, dn + strlen(dn), &rdn));
 }
 
 static int dn_of(int layout, int kind, const char *path)
@@ -121,11 +139,9 @@ static void missing_and_unknown_arguments_are_refused(void)
     CHECK(skv_dn_from_path(0, SKV_KIND_KEY, NULL, 0, "i", 1, "globals/a", 9, reply) == SKV_INVALID);
     CHECK(skv_dn_from_path(0, SKV_KIND_KEY, BASE, strlen(BASE), NULL, 0, "globals/a", 9, reply) == SKV_INVALID);
     CHECK(skv_dn_from_path(0, SKV_KIND_KEY, BASE, strlen(BASE), "i", 1, NULL, 0, reply) == SKV_INVALID);
-    CHECK(skv_path_from_dn(0, BASE, strlen(BASE), "i", 1, NULL, 0, reply) == SKV_INVALID);
-    CHECK(skv_filter_escape(NULL, 0, reply) == SKV_INVALID);
 }
 
-static void conversions_survive_a_failed_allocation(void)
+static void a_failed_allocation_is_a_status(void)
 {
     static const char dn[] = "simpkvKey=a,ou=globals,ou=i,ou=instances," BASE;
     skv_reply *mine = skv_reply_new();
@@ -135,10 +151,6 @@ static void conversions_survive_a_failed_allocation(void)
         return;
     status = skv_dn_from_path(0, SKV_KIND_KEY, BASE, strlen(BASE), "i", 1, "globals/a", 9, mine);
     CHECK(status == SKV_NOMEM || (status == SKV_OK && strcmp(skv_reply_data(mine), dn) == 0));
-    status = skv_path_from_dn(0, BASE, strlen(BASE), "i", 1, dn, strlen(dn), mine);
-    CHECK(status == SKV_NOMEM || (status == SKV_OK && strcmp(skv_reply_data(mine), "globals/a") == 0));
-    status = skv_filter_escape("a*", 2, mine);
-    CHECK(status == SKV_NOMEM || (status == SKV_OK && strcmp(skv_reply_data(mine), "a\\2a") == 0));
     skv_reply_free(mine);
 }
 
@@ -146,12 +158,12 @@ int main(void)
 {
     reply = skv_reply_new();
     each_case("dns.tsv", check_dn);
-    each_case("paths.tsv", check_path);
-    each_case("filters.tsv", check_filter);
+    rdns_are_read_as_rfc_4514_spells_them();
+    ou_names_ignore_case_and_repeated_spaces();
     names_that_slapd_refuses_are_refused_before_sending();
     deep_paths_are_refused_when_the_whole_is_too_long();
     missing_and_unknown_arguments_are_refused();
-    chaos(conversions_survive_a_failed_allocation);
+    chaos(a_failed_allocation_is_a_status);
     skv_reply_free(reply);
     return check_summary("dn");
 }
