@@ -276,21 +276,21 @@ static void an_interrupt_takes_the_answers_that_come_soon(void)
 
 static void what_is_not_answered_by_then_is_in_doubt(void)
 {
-    size_t done, doubtful, kept = 0;
+    size_t done, in_doubt, kept = 0;
 
     new_batch(400);
     proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, 700, 30, 1);
     CHECK(interrupted_put(SKV_PUT_ABSENT) == SKV_INTERRUPTED);
     done = batch_tally(SKV_OK, 1);
-    doubtful = batch_tally(SKV_INTERRUPTED, 1);
-    CHECK(doubtful > 0 && doubtful <= 128 && done + doubtful < 400);
-    CHECK(batch_tally(SKV_INTERRUPTED, 0) == 400 - done - doubtful);
+    in_doubt = batch_tally(SKV_INTERRUPTED, 1);
+    CHECK(in_doubt > 0 && in_doubt <= 128 && done + in_doubt < 400);
+    CHECK(batch_tally(SKV_INTERRUPTED, 0) == 400 - done - in_doubt);
     for (size_t i = 0; i < batch_count; i++)
         if (outcomes[i].number && outcomes[i].status == SKV_INTERRUPTED)
             batch[kept++] = batch[i];
     batch_count = kept;
     CHECK(batch_put(store, SKV_PUT_ABSENT | SKV_PUT_IN_DOUBT, LONG_MS, NULL) == SKV_OK);
-    CHECK(batch_tally(SKV_OK, 1) == doubtful);
+    CHECK(batch_tally(SKV_OK, 1) == in_doubt);
     all_are(D1);
 }
 

@@ -15,14 +15,14 @@
 #define LABEL_MAX 4096
 
 /* EINVAL is for ids that have no meaning in this user namespace, and for labels that have none in this policy. */
-static int not_possible(void)
+static int fail_not_permitted(void)
 {
     if (errno == EINVAL)
         errno = EPERM;
     return -1;
 }
 
-static bool is_absent(void)
+static bool is_attribute_absent(void)
 {
     return errno == ENODATA || errno == EOPNOTSUPP;
 }
@@ -30,7 +30,7 @@ static bool is_absent(void)
 /* Returns true if the group gives nobody other rights than they have without it. */
 static bool is_group_irrelevant(int old, mode_t mode)
 {
-    return (mode >> 3 & 7) == (mode & 7) && fgetxattr(old, ACL, NULL, 0) < 0 && is_absent();
+    return (mode >> 3 & 7) == (mode & 7) && fgetxattr(old, ACL, NULL, 0) < 0 && is_attribute_absent();
 }
 
 /* Copies owner and group; where only root may do that, the group. */
@@ -42,12 +42,12 @@ static int copy_owner(int old, int fd, const struct stat *from)
         return -1;
     if ((from->st_uid == to.st_uid && from->st_gid == to.st_gid) || fchown(fd, from->st_uid, from->st_gid) == 0)
         return 0;
-    (void)not_possible();
+    (void)fail_not_permitted();
     if (errno != EPERM)
         return -1;
     if (from->st_gid == to.st_gid || fchown(fd, (uid_t)-1, from->st_gid) == 0)
         return 0;
-    (void)not_possible();
+    (void)fail_not_permitted();
     if (errno != EPERM)
         return -1;
     if (is_group_irrelevant(old, from->st_mode))
@@ -57,9 +57,9 @@ static int copy_owner(int old, int fd, const struct stat *from)
 }
 
 /* Copies the mode. The folder's default ACL may have given the new file an ACL, which the old one does not have. */
-static int copy_mode(int fd, mode_t mode)
+static int copy_file_mode(int fd, mode_t mode)
 {
-    if (fremovexattr(fd, ACL) < 0 && !is_absent())
+    if (fremovexattr(fd, ACL) < 0 && !is_attribute_absent())
         return -1;
     return fchmod(fd, mode & 0777);
 }
@@ -72,7 +72,7 @@ static int copy_acl(int old, int fd, mode_t mode)
     char *acl;
 
     if (len < 0)
-        return is_absent() ? copy_mode(fd, mode) : -1;
+        return is_attribute_absent() ? copy_file_mode(fd, mode) : -1;
     acl = skv_alloc((size_t)len + 1);
     if (!acl) {
         errno = ENOMEM;
@@ -80,7 +80,7 @@ static int copy_acl(int old, int fd, mode_t mode)
     }
     len = fgetxattr(old, ACL, acl, (size_t)len);
     if (len >= 0)
-        result = fsetxattr(fd, ACL, acl, (size_t)len, 0) == 0 ? 0 : not_possible();
+        result = fsetxattr(fd, ACL, acl, (size_t)len, 0) == 0 ? 0 : fail_not_permitted();
     saved = errno;
     skv_free(acl);
     errno = saved;
@@ -93,13 +93,13 @@ static int copy_label(int old, int fd)
     ssize_t len = fgetxattr(old, LABEL, from, sizeof from), now;
 
     if (len < 0)
-        return is_absent() ? 0 : -1;
+        return is_attribute_absent() ? 0 : -1;
     now = fgetxattr(fd, LABEL, to, sizeof to);
     if (now == len && memcmp(from, to, (size_t)len) == 0)
         return 0;
     if (fsetxattr(fd, LABEL, from, (size_t)len, 0) == 0 || errno == EPERM || errno == EACCES)
         return 0;
-    return not_possible();
+    return fail_not_permitted();
 }
 
 int skv_access_copy(int old, int fd, const char **lacking)

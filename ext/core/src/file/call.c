@@ -96,11 +96,11 @@ int skv_file_check_mode(skv_file_call *call, mode_t mode)
     return SKV_OK;
 }
 
-int skv_file_check(skv_file_call *call, int fd, struct stat *found)
+int skv_file_check(skv_file_call *call, int fd, struct stat *info)
 {
-    if (fstat(fd, found) < 0)
+    if (fstat(fd, info) < 0)
         return skv_file_fail(call, errno);
-    return skv_file_check_mode(call, found->st_mode);
+    return skv_file_check_mode(call, info->st_mode);
 }
 
 int skv_file_stopped(skv_file_call *call, int status)
@@ -164,7 +164,7 @@ int skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
 }
 
 /* As read(2), but that a signal ends it only when the call is to be stopped. */
-static ssize_t read_some(skv_file_call *call, int fd, char *out, size_t room)
+static ssize_t read_interruptibly(skv_file_call *call, int fd, char *out, size_t room)
 {
     ssize_t got;
 
@@ -181,7 +181,7 @@ int skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out)
     /* One more than there is, so that the end shows without growing. */
     skv_buf_reserve(out, size < 0 ? 1 : (size_t)size + 1);
     while (got > 0 && !skv_buf_failed(out)) {
-        got = read_some(call, fd, out->bytes + out->len, out->size - out->len - 1);
+        got = read_interruptibly(call, fd, out->bytes + out->len, out->size - out->len - 1);
         if (got < 0)
             return errno == EINTR ? skv_file_stopped(call, SKV_INTERRUPTED) : skv_file_fail(call, errno);
         out->len += (size_t)got;

@@ -63,8 +63,8 @@ int skv_file_refuse(skv_file_call *call, int status, const char *why);
  * passes. */
 int skv_file_check_mode(skv_file_call *call, mode_t mode);
 
-/* The same for an open file, whose state is put into *found. */
-int skv_file_check(skv_file_call *call, int fd, struct stat *found);
+/* The same for an open file, whose state is put into *info. */
+int skv_file_check(skv_file_call *call, int fd, struct stat *info);
 
 /* Fails the reply for what skv_deadline_sleep() and skv_deadline_check() answer; SKV_OK passes. */
 int skv_file_stopped(skv_file_call *call, int status);

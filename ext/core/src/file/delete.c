@@ -20,16 +20,16 @@ static int unlink_name(skv_file_call *call, int folder, const char *name)
 /* A writer that died just after it linked a new key left it a second name. */
 static void drop_second_name(int folder, const char *name, int fd)
 {
-    struct stat found;
+    struct stat info;
     skv_temp temp;
 
-    if (fstat(fd, &found) < 0 || found.st_nlink < 2)
+    if (fstat(fd, &info) < 0 || info.st_nlink < 2)
         return;
     skv_temp_init(&temp, folder, name);
     (void)skv_temp_sweep(&temp, fd);
 }
 
-static int delete_file(skv_file_call *call, int folder, const char *name, int fd)
+static int delete_locked_file(skv_file_call *call, int folder, const char *name, int fd)
 {
     bool waited;
 
@@ -49,7 +49,7 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
 {
     bool temp = skv_temp_is_name(name);
     int fd = temp ? skv_temp_open(folder, name) : openat(folder, name, O_RDWR | SKV_KEY_FLAGS), status;
-    struct stat found;
+    struct stat info;
 
     if (fd < 0 && errno == ENOENT)
         return SKV_NOT_FOUND;
@@ -62,8 +62,8 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
         return unlink_name(call, folder, name);
     if (fd < 0)
         return skv_file_fail_write(call, errno, MAY_DELETE);
-    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode))
-        status = delete_file(call, folder, name, fd);
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        status = delete_locked_file(call, folder, name, fd);
     else
         status = unlink_name(call, folder, name);
     skv_lock_close(fd);
@@ -71,39 +71,39 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
 }
 
 /* What a link leads to decides whether it is a key; but then the link goes, not what it leads to. */
-static int check_link(skv_file_call *call)
+static int check_link_to_key(skv_file_call *call)
 {
     int fd = skv_key_open(call, O_PATH);
-    struct stat found;
+    struct stat info;
 
     if (fd < 0)
         return skv_file_fail(call, errno);
-    if (fstat(fd, &found) == 0 && S_ISDIR(found.st_mode))
-        skv_file_check_mode(call, found.st_mode);
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+        skv_file_check_mode(call, info.st_mode);
     skv_fd_close(fd);
     return call->reply->status;
 }
 
-static int delete_from(skv_file_call *call, int folder, const char *base)
+static int delete_key_in(skv_file_call *call, int folder, const char *base)
 {
-    struct stat found;
+    struct stat info;
 
-    if (fstatat(folder, base, &found, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(folder, base, &info, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? SKV_NOT_FOUND : skv_file_fail(call, errno);
-    if ((S_ISLNK(found.st_mode) ? check_link(call) : skv_file_check_mode(call, found.st_mode)) != SKV_OK)
+    if ((S_ISLNK(info.st_mode) ? check_link_to_key(call) : skv_file_check_mode(call, info.st_mode)) != SKV_OK)
         return call->reply->status;
     return skv_name_delete(call, folder, base);
 }
 
 /* SKV_NOT_FOUND, which leaves the reply alone, says that it was not there. */
-static int delete_once(skv_file_call *call)
+static int try_delete(skv_file_call *call)
 {
     const char *base;
     int folder = skv_folder_of(call, SKV_FOLDER_READ, &base), status;
 
     if (folder < 0)
         return errno == ENOENT || errno == ENOTDIR ? SKV_NOT_FOUND : skv_file_fail(call, errno);
-    status = delete_from(call, folder, base);
+    status = delete_key_in(call, folder, base);
     if (status == SKV_OK) {
         call->reply->number = 1;
         if (fsync(folder) < 0)
@@ -120,7 +120,7 @@ int skv_key_delete(skv_file_call *call)
     call->what = "Delete of";
     call->failed = " failed";
     do
-        status = delete_once(call);
+        status = try_delete(call);
     while (status == SKV_AGAIN && skv_file_again(call) == SKV_OK);
     if (status == SKV_IS_FOLDER)
         skv_file_check_mode(call, S_IFDIR);

@@ -28,11 +28,11 @@ int skv_folder_sync(int folder)
     return result;
 }
 
-static bool is_there(int parent, const char *name)
+static bool is_name_taken(int parent, const char *name)
 {
     int saved = errno;
-    struct stat found;
-    bool there = fstatat(parent, name, &found, AT_SYMLINK_NOFOLLOW) == 0;
+    struct stat info;
+    bool there = fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 
     errno = saved;
     return there;
@@ -40,7 +40,7 @@ static bool is_there(int parent, const char *name)
 
 /* Renames a folder, unless the new name is taken. Not every kernel and file system can tell by itself: then, at the
  * worst, an empty folder of that name is replaced, which is to its users as if it had been deleted and made again. */
-static int rename_new(int parent, const char *from, const char *to)
+static int rename_without_replacing(int parent, const char *from, const char *to)
 {
 #ifdef SYS_renameat2
     if (syscall(SYS_renameat2, parent, from, parent, to, RENAME_NOREPLACE) == 0)
@@ -48,7 +48,7 @@ static int rename_new(int parent, const char *from, const char *to)
     if (errno != ENOSYS && errno != EINVAL && errno != EPERM)
         return -1;
 #endif
-    if (is_there(parent, to)) {
+    if (is_name_taken(parent, to)) {
         errno = EEXIST;
         return -1;
     }
@@ -56,7 +56,7 @@ static int rename_new(int parent, const char *from, const char *to)
 }
 
 /* Gives a new folder its owner and mode. The setgid bit, if any, is the parent's. */
-static int give_access(int parent, const char *name)
+static int give_folder_access(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
     struct stat made;
@@ -86,16 +86,16 @@ int skv_folder_make(int parent, const char *name)
     skv_temp_name_folder(temp, name);
     for (int i = 0; i < TRIES; i++) {
         if (mkdirat(parent, temp, 0770) < 0 && errno != EEXIST)
-            return is_there(parent, name) ? 0 : -1;
-        if (give_access(parent, temp) == 0 && rename_new(parent, temp, name) == 0) {
+            return is_name_taken(parent, name) ? 0 : -1;
+        if (give_folder_access(parent, temp) == 0 && rename_without_replacing(parent, temp, name) == 0) {
             /* In between, the temporary name can have become that of another one's unfinished folder. */
-            (void)give_access(parent, name);
+            (void)give_folder_access(parent, name);
             return skv_folder_sync(parent);
         }
         failed = errno;
         if (failed != ENOENT && unlinkat(parent, temp, AT_REMOVEDIR) < 0 && errno != ENOENT)
             break;
-        if (is_there(parent, name))
+        if (is_name_taken(parent, name))
             return 0;
     }
     errno = failed;

@@ -13,7 +13,7 @@
 #define SETTLED_S 0.1
 
 /* Says why the key could not be opened for reading. */
-static int cannot_open(skv_file_call *call)
+static int fail_open(skv_file_call *call)
 {
     switch (errno) {
     case ENOENT:
@@ -27,7 +27,7 @@ static int cannot_open(skv_file_call *call)
 }
 
 /* Whether the key's file is still the one that is open. */
-static bool is_current(skv_file_call *call, int fd)
+static bool is_current_file(skv_file_call *call, int fd)
 {
     int now = skv_key_open(call, O_PATH);
     bool same = now >= 0 && skv_fd_same(now, fd);
@@ -38,11 +38,11 @@ static bool is_current(skv_file_call *call, int fd)
 
 /* Takes the lock. Whoever gets it at once reads what was the key's document when it was opened, during this very call.
  * After a wait that can be long ago. */
-static int lock_current(skv_file_call *call, int fd, bool *waited)
+static int lock_current_file(skv_file_call *call, int fd, bool *waited)
 {
     if (skv_file_lock(call, fd, LOCK_SH, waited) != SKV_OK)
         return call->reply->status;
-    if (*waited && !is_current(call, fd))
+    if (*waited && !is_current_file(call, fd))
         return call->reply->status == SKV_OK ? SKV_AGAIN : call->reply->status;
     return SKV_OK;
 }
@@ -53,17 +53,17 @@ static bool is_same_time(struct timespec a, struct timespec b)
 }
 
 /* Whether whoever writes to the file from now on gives it another time. */
-static bool has_settled(const struct stat *found)
+static bool is_old_enough(const struct stat *info)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec - (double)found->st_mtim.tv_sec + (double)(now.tv_nsec - found->st_mtim.tv_nsec) / 1e9 >
+    return (double)now.tv_sec - (double)info->st_mtim.tv_sec + (double)(now.tv_nsec - info->st_mtim.tv_nsec) / 1e9 >
            SETTLED_S;
 }
 
 /* Whether nobody wrote to the file since it was as `before`. */
-static bool is_unchanged(int fd, const struct stat *before)
+static bool is_file_unchanged(int fd, const struct stat *before)
 {
     struct stat after;
 
@@ -75,7 +75,7 @@ static bool is_unchanged(int fd, const struct stat *before)
  * from the lock for ever: so it is only held during the reading when it must be. Otherwise what was read counts when
  * the file is as before. Only those change it who write in place, and then it is read again with the lock.
  */
-static int read_open(skv_file_call *call, int fd)
+static int read_open_file(skv_file_call *call, int fd)
 {
     skv_buf *data = &call->reply->data;
     size_t used = data->len;
@@ -85,13 +85,13 @@ static int read_open(skv_file_call *call, int fd)
 
     if (skv_file_check(call, fd, &before) != SKV_OK)
         return call->reply->status;
-    status = lock_current(call, fd, &waited);
-    if (status == SKV_OK && !waited && has_settled(&before)) {
+    status = lock_current_file(call, fd, &waited);
+    if (status == SKV_OK && !waited && is_old_enough(&before)) {
         skv_lock_drop(fd);
-        if (skv_file_read_all(call, fd, before.st_size, data) != SKV_OK || is_unchanged(fd, &before))
+        if (skv_file_read_all(call, fd, before.st_size, data) != SKV_OK || is_file_unchanged(fd, &before))
             return call->reply->status;
         skv_buf_truncate(data, used);
-        status = lock_current(call, fd, &waited);
+        status = lock_current_file(call, fd, &waited);
         if (status == SKV_OK && lseek(fd, 0, SEEK_SET) < 0)
             status = skv_file_fail(call, errno);
     }
@@ -106,8 +106,8 @@ int skv_key_read(skv_file_call *call)
     for (;;) {
         fd = skv_key_open(call, O_RDONLY);
         if (fd < 0)
-            return cannot_open(call);
-        status = read_open(call, fd);
+            return fail_open(call);
+        status = read_open_file(call, fd);
         skv_lock_close(fd);
         if (status != SKV_AGAIN)
             return status;
@@ -118,7 +118,7 @@ int skv_key_read(skv_file_call *call)
 
 int skv_key_kind(skv_file_call *call)
 {
-    struct stat found;
+    struct stat info;
     int fd;
 
     if (!call->path_len) {
@@ -131,11 +131,11 @@ int skv_key_kind(skv_file_call *call)
     call->reply->number = SKV_KIND_NONE;
     if (fd < 0)
         return SKV_OK;
-    if (fstat(fd, &found) < 0)
+    if (fstat(fd, &info) < 0)
         skv_file_fail(call, errno);
-    else if (S_ISDIR(found.st_mode))
+    else if (S_ISDIR(info.st_mode))
         call->reply->number = SKV_KIND_FOLDER;
-    else if (S_ISREG(found.st_mode))
+    else if (S_ISREG(info.st_mode))
         call->reply->number = SKV_KIND_KEY;
     else
         skv_file_refuse(call, SKV_UNAVAILABLE, "it is neither a key file nor a folder");

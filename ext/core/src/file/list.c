@@ -40,7 +40,7 @@ typedef struct file_list {
     skv_reply *read; /* of what is read */
 } file_list;
 
-static int scan(skv_file_call *call, file_list *list, DIR *dir)
+static int scan_folder(skv_file_call *call, file_list *list, DIR *dir)
 {
     struct dirent *entry;
 
@@ -73,7 +73,7 @@ static bool may_have_changed(int fd, const struct stat *before, int64_t started)
 }
 
 /* Scans until the folder keeps still. *scans is how often. */
-static int scan_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
+static int scan_until_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
 {
     struct timespec now;
     struct stat before;
@@ -84,20 +84,20 @@ static int scan_settled(skv_file_call *call, file_list *list, DIR *dir, int *sca
         rewinddir(dir);
         if (fstat(dirfd(dir), &before) < 0)
             return skv_file_fail(call, errno);
-        if (scan(call, list, dir) != SKV_OK)
+        if (scan_folder(call, list, dir) != SKV_OK)
             return call->reply->status;
         ++*scans;
     } while (*scans < SCANS_MAX && may_have_changed(dirfd(dir), &before, nanoseconds(now)));
     return SKV_OK;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_listed_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a + 1, *(const char *const *)b + 1);
 }
 
 /* Makes the index, in which each name is once. */
-static int make_index(file_list *list, int scans, skv_reply *reply)
+static int index_names(file_list *list, int scans, skv_reply *reply)
 {
     size_t count = 0, kept = 0;
     const char *name = list->names.bytes;
@@ -113,9 +113,9 @@ static int make_index(file_list *list, int scans, skv_reply *reply)
     for (size_t i = 0; i < count; i++, name += strlen(name) + 1)
         list->index[i] = name;
     if (scans > 1) {
-        qsort(list->index, count, sizeof *list->index, by_name);
+        qsort(list->index, count, sizeof *list->index, compare_listed_names);
         for (size_t i = 0; i < count; i++)
-            if (i == 0 || by_name(&list->index[i], &list->index[kept - 1]) != 0)
+            if (i == 0 || compare_listed_names(&list->index[i], &list->index[kept - 1]) != 0)
                 list->index[kept++] = list->index[i];
         count = kept;
     }
@@ -123,7 +123,7 @@ static int make_index(file_list *list, int scans, skv_reply *reply)
     return SKV_OK;
 }
 
-static void forget_names(file_list *list)
+static void clear_names(file_list *list)
 {
     skv_buf_clear(&list->names);
     skv_free(list->index);
@@ -132,12 +132,12 @@ static void forget_names(file_list *list)
 }
 
 /* Reads the names in a folder, which it closes. */
-static int fill(skv_file_call *call, file_list *list, int fd)
+static int read_folder_names(skv_file_call *call, file_list *list, int fd)
 {
     int scans, status;
     DIR *dir;
 
-    forget_names(list);
+    clear_names(list);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s/%s' not found", call->root_path, call->key->path);
     if (fd < 0)
@@ -148,12 +148,12 @@ static int fill(skv_file_call *call, file_list *list, int fd)
         skv_fd_close(fd);
         return status;
     }
-    status = scan_settled(call, list, dir, &scans);
+    status = scan_until_settled(call, list, dir, &scans);
     closedir(dir);
-    return status == SKV_OK ? make_index(list, scans, call->reply) : status;
+    return status == SKV_OK ? index_names(list, scans, call->reply) : status;
 }
 
-static file_list *list_new(skv_store *store, const skv_list_args *args)
+static file_list *new_file_list(skv_store *store, const skv_list_args *args)
 {
     file_list *list = skv_alloc_zeroed(1, sizeof *list);
 
@@ -183,7 +183,7 @@ static file_list *list_new(skv_store *store, const skv_list_args *args)
 
 skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    file_list *list = list_new(store, args);
+    file_list *list = new_file_list(store, args);
     skv_file_call call;
 
     if (!list) {
@@ -192,7 +192,7 @@ skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_de
     }
     if (skv_file_begin(&call, store, &args->folder, deadline, reply) == SKV_OK) {
         call.what = "Cannot read";
-        fill(&call, list, skv_folder_open(&call, call.path, call.path_len, SKV_FOLDER_READ));
+        read_folder_names(&call, list, skv_folder_open(&call, call.path, call.path_len, SKV_FOLDER_READ));
     }
     skv_file_end(&call);
     if (reply->status == SKV_OK)
@@ -204,21 +204,21 @@ skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_de
 /* ---- Pages ---- */
 
 /* Turns to another key or folder, which the call borrows, and fails what is read of it alone. */
-static void turn(skv_file_call *call, file_list *list, const skv_key *key)
+static void turn_to(skv_file_call *call, file_list *list, const skv_key *key)
 {
     skv_reply_reset(list->read);
     skv_file_target(call, key);
     call->reply = list->read;
 }
 
-static void turn_back(skv_file_call *call, const skv_key *folder, skv_reply *page)
+static void turn_back_to(skv_file_call *call, const skv_key *folder, skv_reply *page)
 {
     skv_file_target(call, folder);
     call->reply = page;
 }
 
 /* What the key is, as reading it would say: SKV_OK, SKV_IS_FOLDER, SKV_NOT_FOUND, or a failure. */
-static int find_kind(skv_file_call *call)
+static int status_of_kind(skv_file_call *call)
 {
     static const int statuses[] = {
         [SKV_KIND_NONE] = SKV_NOT_FOUND, [SKV_KIND_KEY] = SKV_OK, [SKV_KIND_FOLDER] = SKV_IS_FOLDER};
@@ -227,17 +227,17 @@ static int find_kind(skv_file_call *call)
 }
 
 /* Reads what has the path. */
-static int look(skv_file_call *call, file_list *list, char kind)
+static int read_listed_path(skv_file_call *call, file_list *list, char kind)
 {
     if (list->tree && list->path.len > SKV_KEY_MAX)
         return skv_file_fail(call, ENAMETOOLONG);
     if (kind == IS_FOLDER)
         return SKV_IS_FOLDER;
-    return list->names_only ? find_kind(call) : skv_key_read(call);
+    return list->names_only ? status_of_kind(call) : skv_key_read(call);
 }
 
 /* Adds the record of what has the path, by what came of reading it. SKV_INTERRUPTED leaves the page as it is. */
-static int add_record(file_list *list, int status, skv_reply *page)
+static int add_path_record(file_list *list, int status, skv_reply *page)
 {
     const char *name = list->path.bytes + list->top_len, *why = list->read->message;
     size_t len = list->path.len - list->top_len;
@@ -266,7 +266,7 @@ static int add_record(file_list *list, int status, skv_reply *page)
 }
 
 /* Adds the next name's record. */
-static int add_next(skv_file_call *call, file_list *list, skv_reply *page)
+static int add_next_name(skv_file_call *call, file_list *list, skv_reply *page)
 {
     const skv_key *folder = call->key;
     const char *entry = list->index[list->next];
@@ -279,10 +279,10 @@ static int add_next(skv_file_call *call, file_list *list, skv_reply *page)
     if (skv_buf_failed(&list->path))
         return skv_fail_memory(page);
     key = (skv_key){list->path.bytes, list->path.len};
-    turn(call, list, &key);
-    status = add_record(list, look(call, list, entry[0]), page);
+    turn_to(call, list, &key);
+    status = add_path_record(list, read_listed_path(call, list, entry[0]), page);
     skv_buf_truncate(&list->path, folder->len);
-    turn_back(call, folder, page);
+    turn_back_to(call, folder, page);
     if (status != SKV_INTERRUPTED)
         list->next++;
     return status;
@@ -291,7 +291,7 @@ static int add_next(skv_file_call *call, file_list *list, skv_reply *page)
 /* ---- The folders of a tree ---- */
 
 /* Opens a folder by its path below the top. No link is followed: one can lead up again. */
-static int open_below(skv_file_call *call, const file_list *list, const char *below)
+static int open_below_top(skv_file_call *call, const file_list *list, const char *below)
 {
     int root = call->root, fd;
 
@@ -303,21 +303,21 @@ static int open_below(skv_file_call *call, const file_list *list, const char *be
 }
 
 /* Goes into the folder that was found last, whose path is behind that of the top. One that is gone is empty. */
-static int enter(skv_file_call *call, file_list *list, skv_reply *page)
+static int enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
 {
     skv_key folder = {list->path.bytes, list->path.len};
     int status;
 
-    turn(call, list, &folder);
-    status = fill(call, list, open_below(call, list, folder.path + list->top_len));
+    turn_to(call, list, &folder);
+    status = read_folder_names(call, list, open_below_top(call, list, folder.path + list->top_len));
     call->reply = page;
     if (status != SKV_OK && status != SKV_NOT_FOUND)
-        status = add_record(list, status, page);
+        status = add_path_record(list, status, page);
     return status == SKV_NOT_FOUND ? SKV_OK : status;
 }
 
 /* Leaves the folder at hand for the next one. */
-static int next_folder(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+static int enter_next_folder(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     const char *names = list->folders.bytes, *before = memrchr(names, '\0', list->folders.len - 1);
     size_t start = before ? (size_t)(before - names) + 1 : 0;
@@ -330,7 +330,7 @@ static int next_folder(skv_file_call *call, file_list *list, skv_key *folder, sk
     skv_buf_reserve(&list->path, NAME_MAX + 1);
     if (skv_buf_failed(&list->path))
         return skv_fail_memory(page);
-    status = enter(call, list, page);
+    status = enter_folder(call, list, page);
     skv_buf_put_char(&list->path, '/');
     *folder = (skv_key){list->path.bytes, list->path.len};
     skv_file_target(call, folder);
@@ -340,21 +340,21 @@ static int next_folder(skv_file_call *call, file_list *list, skv_key *folder, sk
 }
 
 /* Adds what comes next. SKV_END: nothing does. */
-static int advance(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+static int add_next_record(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     if (list->next < list->count)
-        return add_next(call, list, page);
-    return list->folders.len ? next_folder(call, list, folder, page) : SKV_END;
+        return add_next_name(call, list, page);
+    return list->folders.len ? enter_next_folder(call, list, folder, page) : SKV_END;
 }
 
 /* What an interrupted page has is handed out, so that a list gets on however often that happens. The next page is
  * interrupted then. */
-static int make_page(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+static int fill_page(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     int status = SKV_OK;
 
     while (status == SKV_OK && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS)
-        status = advance(call, list, folder, page);
+        status = add_next_record(call, list, folder, page);
     if (status == SKV_INTERRUPTED && page->number == 0)
         return skv_file_stopped(call, status);
     if (status == SKV_INTERRUPTED)
@@ -372,11 +372,11 @@ int skv_file_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply)
 
     if (skv_file_begin(&call, list->store, &folder, deadline, reply) == SKV_OK) {
         call.what = "Cannot read";
-        make_page(&call, files, &folder, reply);
+        fill_page(&call, files, &folder, reply);
     }
     skv_file_end(&call);
     if (reply->status != SKV_OK && reply->status != SKV_INTERRUPTED) {
-        forget_names(files);
+        clear_names(files);
         skv_buf_clear(&files->folders);
     }
     return reply->status;

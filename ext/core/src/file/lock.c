@@ -39,7 +39,7 @@ void skv_fd_close(int fd)
     errno = saved;
 }
 
-static bool same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -48,12 +48,13 @@ bool skv_fd_same(int a, int b)
 {
     struct stat first, second;
 
-    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && same(&first, &second);
+    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && is_same_file(&first, &second);
 }
 
 bool skv_fd_is_at(int fd, int folder, const char *name)
 {
     struct stat opened, there;
 
-    return fstat(fd, &opened) == 0 && fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && same(&opened, &there);
+    return fstat(fd, &opened) == 0 && fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           is_same_file(&opened, &there);
 }

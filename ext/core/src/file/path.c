@@ -39,12 +39,12 @@ static int open_beneath(int root, const char *path, int flags)
 #endif
 }
 
-static bool is_settled(int fd)
+static bool is_conclusive(int fd)
 {
     return fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES;
 }
 
-static ssize_t real_path(int fd, char out[PATH_MAX])
+static ssize_t read_real_path(int fd, char out[PATH_MAX])
 {
     char name[64];
     ssize_t len;
@@ -70,10 +70,10 @@ static int refuse_link(skv_file_call *call, const char *name, const char *why)
 
 /* Where `fd` is, below the root: an offset into `target`, which gets its path. -1 with errno EXDEV if it is elsewhere.
  */
-static ssize_t place_below_root(skv_file_call *call, int fd, char target[PATH_MAX])
+static ssize_t locate_below_root(skv_file_call *call, int fd, char target[PATH_MAX])
 {
     char root[PATH_MAX];
-    ssize_t root_len = real_path(call->root, root), len = real_path(fd, target);
+    ssize_t root_len = read_real_path(call->root, root), len = read_real_path(fd, target);
 
     if (root_len < 0 || len < 0)
         return -1;
@@ -96,7 +96,7 @@ static int open_link(skv_file_call *call, int folder, const char *name, char tar
         return refuse_link(call, name, "leads nowhere");
     if (fd < 0)
         return -1;
-    *place = place_below_root(call, fd, target);
+    *place = locate_below_root(call, fd, target);
     if (*place >= 0)
         return fd;
     skv_fd_close(fd);
@@ -109,7 +109,7 @@ static int open_link(skv_file_call *call, int folder, const char *name, char tar
 int skv_link_follow(skv_file_call *call, int folder, const char *base)
 {
     char target[PATH_MAX];
-    const char *found;
+    const char *relative;
     ssize_t place;
     int fd;
 
@@ -119,18 +119,18 @@ int skv_link_follow(skv_file_call *call, int folder, const char *base)
     if (fd < 0)
         return -1;
     close(fd);
-    found = target[place] ? target + place : ".";
-    call->path_len = strlen(found);
-    memcpy(call->real, found, call->path_len + 1);
+    relative = target[place] ? target + place : ".";
+    call->path_len = strlen(relative);
+    memcpy(call->real, relative, call->path_len + 1);
     call->path = call->real;
     return 0;
 }
 
 /* One step of the walk: opens the folder `name`, which may be a link. */
-static int step(skv_file_call *call, int folder, const char *name, int how)
+static int open_step(skv_file_call *call, int folder, const char *name, int how)
 {
     int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct stat found = {0};
+    struct stat info = {0};
     char target[PATH_MAX];
     ssize_t place;
 
@@ -141,15 +141,15 @@ static int step(skv_file_call *call, int folder, const char *name, int how)
     }
     if (fd < 0)
         return -1;
-    if (fstat(fd, &found) == 0 && S_ISLNK(found.st_mode) && !(how & SKV_FOLDER_LINKLESS)) {
+    if (fstat(fd, &info) == 0 && S_ISLNK(info.st_mode) && !(how & SKV_FOLDER_LINKLESS)) {
         close(fd);
         fd = open_link(call, folder, name, target, &place);
         if (fd < 0)
             return -1;
-        found.st_mode = 0;
-        (void)fstat(fd, &found);
+        info.st_mode = 0;
+        (void)fstat(fd, &info);
     }
-    if (S_ISDIR(found.st_mode))
+    if (S_ISDIR(info.st_mode))
         return fd;
     close(fd);
     errno = ENOTDIR;
@@ -157,7 +157,7 @@ static int step(skv_file_call *call, int folder, const char *name, int how)
 }
 
 /* Opens a folder name by name. *reached is how much of the path it saw, the name at which it failed included. */
-static int walk(skv_file_call *call, const char *path, size_t len, int how, size_t *reached)
+static int walk_to_folder(skv_file_call *call, const char *path, size_t len, int how, size_t *reached)
 {
     int folder = openat(call->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
     const char *rest = path, *segment;
@@ -174,7 +174,7 @@ static int walk(skv_file_call *call, const char *path, size_t len, int how, size
         memcpy(name, segment, name_len);
         name[name_len] = '\0';
         *reached = (size_t)(rest - path);
-        next = step(call, folder, name, how);
+        next = open_step(call, folder, name, how);
         skv_fd_close(folder);
         folder = next;
     }
@@ -199,10 +199,10 @@ int skv_folder_open(skv_file_call *call, const char *path, size_t len, int how)
         memcpy(copy, path, len);
         copy[len] = '\0';
         fd = open_beneath(call->root, copy, flags);
-        if (is_settled(fd) && !(fd < 0 && errno == ENOENT && (how & SKV_FOLDER_MAKE)))
+        if (is_conclusive(fd) && !(fd < 0 && errno == ENOENT && (how & SKV_FOLDER_MAKE)))
             return fd;
     }
-    return walk(call, path, len, how, &reached);
+    return walk_to_folder(call, path, len, how, &reached);
 }
 
 int skv_folder_of(skv_file_call *call, int how, const char **base)
@@ -213,11 +213,11 @@ int skv_folder_of(skv_file_call *call, int how, const char **base)
     return skv_folder_open(call, call->path, slash ? (size_t)(slash - call->path) : 0, how);
 }
 
-static bool is_link(int folder, const char *name)
+static bool is_link_at(int folder, const char *name)
 {
-    struct stat found;
+    struct stat info;
 
-    return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode);
+    return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
 }
 
 int skv_key_open(skv_file_call *call, int flags)
@@ -227,11 +227,11 @@ int skv_key_open(skv_file_call *call, int flags)
     int fd = open_beneath(call->root, call->path, all), folder;
     const char *base;
 
-    while (!is_settled(fd)) {
+    while (!is_conclusive(fd)) {
         folder = skv_folder_of(call, SKV_FOLDER_LOOK, &base);
         if (folder < 0)
             return -1;
-        if (is_link(folder, base)) {
+        if (is_link_at(folder, base)) {
             fd = skv_link_follow(call, folder, base);
             skv_fd_close(folder);
             if (fd < 0)
@@ -250,7 +250,7 @@ size_t skv_path_obstacle(skv_file_call *call)
 {
     const char *slash = memrchr(call->path, '/', call->path_len);
     size_t reached = 0;
-    int fd = slash ? walk(call, call->path, (size_t)(slash - call->path), SKV_FOLDER_LOOK, &reached) : -1;
+    int fd = slash ? walk_to_folder(call, call->path, (size_t)(slash - call->path), SKV_FOLDER_LOOK, &reached) : -1;
 
     if (fd < 0 && slash && errno == ENOTDIR)
         return reached;

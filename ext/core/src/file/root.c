@@ -18,7 +18,7 @@ static int make_parent(int folder, const char *name)
 }
 
 /* Opens the folder `name`, and makes it first, with `make`, if it is missing. */
-static int enter(int folder, const char *segment, size_t len, int (*make)(int, const char *))
+static int open_or_make(int folder, const char *segment, size_t len, int (*make)(int, const char *))
 {
     char name[NAME_MAX + 1];
     int fd;
@@ -36,14 +36,14 @@ static int enter(int folder, const char *segment, size_t len, int (*make)(int, c
 }
 
 /* Makes what is missing of an absolute path. */
-static int make_path(const char *path)
+static int make_root_path(const char *path)
 {
     int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
     const char *rest = path, *end = path + strlen(path), *segment;
     size_t len;
 
     while (folder >= 0 && skv_key_next(&rest, end, &segment, &len)) {
-        next = enter(folder, segment, len, rest == end ? skv_folder_make : make_parent);
+        next = open_or_make(folder, segment, len, rest == end ? skv_folder_make : make_parent);
         skv_fd_close(folder);
         folder = next;
     }
@@ -55,7 +55,7 @@ static int open_root(const char *root, skv_reply *reply)
     int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0 && (errno == ENOENT || faccessat(AT_FDCWD, root, F_OK, AT_EACCESS) < 0)) {
-        fd = make_path(root);
+        fd = make_root_path(root);
         if (fd < 0)
             skv_fail_errno(reply, errno, "Unable to create configured root path '%s'", root);
     } else if (fd < 0 || faccessat(AT_FDCWD, root, R_OK | X_OK, AT_EACCESS) < 0) {
@@ -69,7 +69,7 @@ static int open_root(const char *root, skv_reply *reply)
 
 /* Returns true if a folder is missing and this process may not make it. Its keys can be read all the same: there are
  * none. */
-static bool is_read_only(int root, const char *name, int error_number)
+static bool may_stay_missing(int root, const char *name, int error_number)
 {
     return (error_number == EACCES || error_number == EPERM || error_number == EROFS) &&
            faccessat(root, name, F_OK, AT_EACCESS) < 0 && errno == ENOENT;
@@ -81,8 +81,8 @@ int skv_root_prepare(const char *root, skv_reply *reply)
     int fd = open_root(*root ? root : "/", reply), sub;
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders && reply->status == SKV_OK; i++) {
-        sub = enter(fd, folders[i], strlen(folders[i]), skv_folder_make);
-        if (sub < 0 && !is_read_only(fd, folders[i], errno))
+        sub = open_or_make(fd, folders[i], strlen(folders[i]), skv_folder_make);
+        if (sub < 0 && !may_stay_missing(fd, folders[i], errno))
             skv_fail_errno(reply, errno, "Cannot access '%s/%s'", root, folders[i]);
         skv_fd_close(sub);
     }

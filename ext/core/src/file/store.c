@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-static void store_close(skv_store *store)
+static void close_file_store(skv_store *store)
 {
     skv_free(store);
 }
 
-static int store_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
+static int get_from_file(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
@@ -26,7 +26,7 @@ static int store_get(skv_store *store, const skv_key *key, int flags, skv_deadli
     return reply->status;
 }
 
-static int store_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
+static int exists_in_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
@@ -36,8 +36,8 @@ static int store_exists(skv_store *store, const skv_key *key, skv_deadline *dead
     return reply->status;
 }
 
-static int store_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
-                     skv_reply *reply)
+static int put_into_file(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                         skv_reply *reply)
 {
     skv_file_call call;
 
@@ -47,7 +47,7 @@ static int store_put(skv_store *store, const skv_key *key, const skv_put_args *a
     return reply->status;
 }
 
-static int store_delete(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
+static int delete_from_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
@@ -57,7 +57,7 @@ static int store_delete(skv_store *store, const skv_key *key, skv_deadline *dead
     return reply->status;
 }
 
-static int store_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
+static int deletetree_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
     skv_file_call call;
 
@@ -68,20 +68,20 @@ static int store_deletetree(skv_store *store, const skv_key *folder, skv_deadlin
 }
 
 static const skv_store_ops ops = {
-    .close = store_close,
-    .get = store_get,
-    .exists = store_exists,
-    .put = store_put,
+    .close = close_file_store,
+    .get = get_from_file,
+    .exists = exists_in_files,
+    .put = put_into_file,
     .put_many = skv_batch_put_each,
     .get_many = skv_batch_get_each,
-    .del = store_delete,
-    .deletetree = store_deletetree,
+    .del = delete_from_files,
+    .deletetree = deletetree_in_files,
     .list_open = skv_file_list_open,
     .list_next = skv_file_list_next,
     .list_close = skv_file_list_close,
 };
 
-static int check_options(const char *options, size_t options_len, skv_reply *reply)
+static int check_file_options(const char *options, size_t options_len, skv_reply *reply)
 {
     for (const char *name = options; name < options + options_len;) {
         const char *value = name + strlen(name) + 1;
@@ -95,7 +95,7 @@ static int check_options(const char *options, size_t options_len, skv_reply *rep
 }
 
 /* A store with the path without empty segments. */
-static skv_file_store *store_new(const char *root_path)
+static skv_file_store *new_file_store(const char *root_path)
 {
     size_t size = strlen(root_path) + 1, len, used = 0;
     const char *rest = root_path, *segment;
@@ -118,7 +118,7 @@ skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *rep
     const char *root_path = skv_option(options, options_len, "root_path");
     skv_file_store *store;
 
-    if (check_options(options, options_len, reply) != SKV_OK)
+    if (check_file_options(options, options_len, reply) != SKV_OK)
         return NULL;
     if (!root_path || root_path[0] != '/') {
         skv_fail(reply, SKV_INVALID, "a store of type 'file' needs 'root_path', an absolute path");
@@ -128,7 +128,7 @@ skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *rep
         skv_fail(reply, SKV_TOO_LARGE, "'root_path' has more than %d bytes", PATH_MAX - 1);
         return NULL;
     }
-    store = store_new(root_path);
+    store = new_file_store(root_path);
     if (!store)
         skv_fail_memory(reply);
     else if (skv_root_prepare(store->root_path, reply) == SKV_OK)

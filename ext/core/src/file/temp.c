@@ -19,7 +19,7 @@ bool skv_temp_is_name(const char *name)
 }
 
 /* FNV-1a. Two keys with one hash only take turns. */
-static uint64_t hash(const char *text)
+static uint64_t hash_name(const char *text)
 {
     uint64_t h = 14695981039346656037U;
 
@@ -30,7 +30,7 @@ static uint64_t hash(const char *text)
 
 /* Unlinks a temporary file that is open and in nobody's hands. Through a second descriptor, the caller's own lock on
  * its key would be in the way: that file has this name as well when its writer died just after it linked the key. */
-static int sweep_open(const skv_temp *temp, int fd, int held)
+static int sweep_open_temp(const skv_temp *temp, int fd, int held)
 {
     if (held < 0 || !skv_fd_same(fd, held)) {
         if (skv_lock_now(fd, LOCK_EX) < 0)
@@ -62,7 +62,7 @@ int skv_temp_sweep(skv_temp *temp, int held)
 
     if (fd < 0 && errno == ENOENT)
         return 0;
-    result = fd < 0 ? -1 : sweep_open(temp, fd, held);
+    result = fd < 0 ? -1 : sweep_open_temp(temp, fd, held);
     /* What cannot be opened may be a living writer's, from the moment before it gets its mode. */
     if (result < 0 && (errno == EWOULDBLOCK || (fd < 0 && errno == EACCES))) {
         temp->busy = skv_temp_busy(errno);
@@ -72,14 +72,14 @@ int skv_temp_sweep(skv_temp *temp, int held)
     return result;
 }
 
-static void put_name(char name[SKV_TEMP_NAME_SIZE], const char *kind, const char *base)
+static void format_temp_name(char name[SKV_TEMP_NAME_SIZE], const char *kind, const char *base)
 {
-    snprintf(name, SKV_TEMP_NAME_SIZE, SKV_TEMP_PREFIX "%s%016" PRIx64, kind, hash(base));
+    snprintf(name, SKV_TEMP_NAME_SIZE, SKV_TEMP_PREFIX "%s%016" PRIx64, kind, hash_name(base));
 }
 
 void skv_temp_name_folder(char name[SKV_TEMP_NAME_SIZE], const char *base)
 {
-    put_name(name, "d", base);
+    format_temp_name(name, "d", base);
 }
 
 void skv_temp_init(skv_temp *temp, int folder, const char *base)
@@ -87,7 +87,7 @@ void skv_temp_init(skv_temp *temp, int folder, const char *base)
     temp->folder = folder;
     temp->fd = -1;
     temp->busy = NULL;
-    put_name(temp->name, "", base);
+    format_temp_name(temp->name, "", base);
 }
 
 int skv_temp_make(skv_temp *temp, int held, mode_t mode)

@@ -41,14 +41,14 @@ static int point_at_entry(tree *t)
     return SKV_OK;
 }
 
-static int push(tree *t, const char *name)
+static int push_name(tree *t, const char *name)
 {
     skv_buf_put_char(&t->path, '/');
     skv_buf_put_string(&t->path, name);
     return point_at_entry(t);
 }
 
-static int pop(tree *t)
+static int pop_name(tree *t)
 {
     const char *slash = memrchr(t->path.bytes, '/', t->path.len);
 
@@ -69,7 +69,7 @@ static int pause_for_others(tree *t)
 }
 
 /* Deletes the folder at the end of the path if it is empty; else it is where to go next. */
-static int delete_folder(tree *t, int parent, const char *name)
+static int delete_empty_folder(tree *t, int parent, const char *name)
 {
     if (unlinkat(parent, name, AT_REMOVEDIR) == 0) {
         t->deletions++;
@@ -84,7 +84,7 @@ static int delete_folder(tree *t, int parent, const char *name)
 }
 
 /* Deletes what is at the end of the path. */
-static int delete_entry(tree *t, int folder, const char *name)
+static int delete_tree_entry(tree *t, int folder, const char *name)
 {
     int status = skv_name_delete(t->call, folder, name);
 
@@ -98,13 +98,13 @@ static int delete_entry(tree *t, int folder, const char *name)
     case SKV_NOT_FOUND:
         return SKV_OK;
     case SKV_IS_FOLDER:
-        return delete_folder(t, folder, name);
+        return delete_empty_folder(t, folder, name);
     default:
         return status;
     }
 }
 
-static int delete_entries(tree *t, DIR *dir)
+static int delete_folder_entries(tree *t, DIR *dir)
 {
     struct dirent *entry;
     int status = SKV_OK;
@@ -118,11 +118,11 @@ static int delete_entries(tree *t, DIR *dir)
             continue;
         status = skv_file_stopped(t->call, skv_deadline_check(t->call->deadline));
         if (status == SKV_OK)
-            status = push(t, entry->d_name);
+            status = push_name(t, entry->d_name);
         if (status == SKV_OK)
-            status = delete_entry(t, dirfd(dir), entry->d_name);
+            status = delete_tree_entry(t, dirfd(dir), entry->d_name);
         if (status == SKV_OK)
-            status = pop(t);
+            status = pop_name(t);
     }
     return status;
 }
@@ -141,7 +141,7 @@ static int clear_folder(tree *t)
         skv_fd_close(fd);
         return status;
     }
-    status = delete_entries(t, dir);
+    status = delete_folder_entries(t, dir);
     closedir(dir);
     return status;
 }
@@ -167,7 +167,7 @@ static int clear_tree(tree *t)
         if (status != SKV_OK || t->path.len == t->top_len)
             return status;
         t->emptied = t->path.len;
-        if (pop(t) != SKV_OK)
+        if (pop_name(t) != SKV_OK)
             return t->call->reply->status;
     }
 }
@@ -186,7 +186,7 @@ static int clear_and_delete(tree *t, const skv_key *key, int parent, const char 
         status = clear_tree(t);
         if (status != SKV_OK || is_structure(key))
             return status;
-        status = delete_folder(t, parent, base);
+        status = delete_empty_folder(t, parent, base);
         if (status != DESCEND)
             return status;
         /* What stands there now is not the folder that was to be deleted: that one is gone. */
@@ -199,7 +199,7 @@ static int clear_and_delete(tree *t, const skv_key *key, int parent, const char 
 }
 
 /* Says of a failure that it was not the first thing that happened. */
-static void add_progress(tree *t)
+static void append_deletion_count(tree *t)
 {
     char *message = t->call->reply->message;
     size_t used = strlen(message), room = sizeof t->call->reply->message - used;
@@ -208,7 +208,7 @@ static void add_progress(tree *t)
         snprintf(message + used, room, " (%lld names below it are deleted already)", (long long)t->deletions);
 }
 
-static int delete_tree(skv_file_call *call, int parent, const char *base, int top)
+static int delete_folder_tree(skv_file_call *call, int parent, const char *base, int top)
 {
     const skv_key *key = call->key;
     tree t = {.call = call, .top_len = key->len};
@@ -227,34 +227,34 @@ static int delete_tree(skv_file_call *call, int parent, const char *base, int to
     if (fsync(is_structure(key) ? top : parent) < 0)
         skv_file_fail(call, errno);
     if (call->reply->status != SKV_OK)
-        add_progress(&t);
+        append_deletion_count(&t);
     skv_buf_free(&t.path);
     return call->reply->status;
 }
 
 /* What the name leads to decides whether it is a folder. */
-static int check_is_folder(skv_file_call *call)
+static int check_link_to_folder(skv_file_call *call)
 {
     int fd = skv_key_open(call, O_PATH);
-    struct stat found;
+    struct stat info;
     int status = SKV_OK;
 
     if (fd < 0)
         return errno == ENOENT ? SKV_NOT_FOUND : skv_file_fail(call, errno);
-    if (fstat(fd, &found) < 0)
+    if (fstat(fd, &info) < 0)
         status = skv_file_fail(call, errno);
-    else if (!S_ISDIR(found.st_mode))
+    else if (!S_ISDIR(info.st_mode))
         status = skv_file_refuse(call, SKV_IS_KEY, "it is a key, not a folder");
     skv_fd_close(fd);
     return status;
 }
 
-static int delete_from(skv_file_call *call, int parent, const char *base)
+static int delete_tree_in(skv_file_call *call, int parent, const char *base)
 {
     int top = openat(parent, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), status;
 
     if (top >= 0) {
-        status = delete_tree(call, parent, base, top);
+        status = delete_folder_tree(call, parent, base, top);
         skv_fd_close(top);
         return status;
     }
@@ -262,7 +262,7 @@ static int delete_from(skv_file_call *call, int parent, const char *base)
         return SKV_NOT_FOUND;
     if (errno != ENOTDIR && errno != ELOOP)
         return skv_file_fail(call, errno);
-    status = check_is_folder(call);
+    status = check_link_to_folder(call);
     if (status != SKV_OK)
         return status;
     /* A link to a folder: the link goes. */
@@ -282,7 +282,7 @@ int skv_tree_delete(skv_file_call *call)
     parent = skv_folder_of(call, SKV_FOLDER_READ, &base);
     if (parent < 0)
         return errno == ENOENT || errno == ENOTDIR ? SKV_OK : skv_file_fail(call, errno);
-    status = delete_from(call, parent, base);
+    status = delete_tree_in(call, parent, base);
     skv_fd_close(parent);
     return status == SKV_NOT_FOUND ? SKV_OK : status;
 }

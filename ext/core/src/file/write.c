@@ -29,7 +29,7 @@ static int refuse_conflict(skv_file_call *call, const char *why)
 }
 
 /* A failed write: by what it takes to make it work, "Cannot write to" when it is permission. */
-static int cannot_write(skv_file_call *call, int error_number)
+static int fail_write(skv_file_call *call, int error_number)
 {
     bool denied = error_number == EACCES || error_number == EPERM || error_number == EROFS;
 
@@ -42,13 +42,13 @@ static int cannot_write(skv_file_call *call, int error_number)
 #define MAY_MAKE "write permission on this folder, in which a put makes the key's new file"
 #define MAY_REPLACE "to own the key's file, or a folder without the sticky bit"
 
-static int cannot_modify_folder(const attempt *a, int error_number, const char *needed)
+static int fail_folder_write(const attempt *a, int error_number, const char *needed)
 {
     skv_file_call *call = a->call;
     int len = (int)(a->base - call->path);
 
     if (error_number != EACCES && error_number != EPERM && error_number != EROFS)
-        return cannot_write(call, error_number);
+        return fail_write(call, error_number);
     skv_fail_errno(call->reply, error_number, "Cannot modify '%s/%.*s'", call->root_path, len ? len - 1 : 0,
                    call->path);
     return skv_file_advise(call->reply, error_number, needed);
@@ -76,7 +76,7 @@ static int refuse_clash(skv_file_call *call)
 }
 
 /* Opens the key's file. One that may only be read need not be written when it has the same document already. */
-static void open_old(attempt *a)
+static void open_old_file(attempt *a)
 {
     a->old = openat(a->folder, a->base, O_RDWR | SKV_KEY_FLAGS);
     a->old_error = a->old < 0 ? errno : 0;
@@ -85,7 +85,7 @@ static void open_old(attempt *a)
 }
 
 /* Opens the folder, and the key's file if there is one. The folder is made, unless the key has to be there already. */
-static int find(attempt *a)
+static int open_target(attempt *a)
 {
     int make = a->args->condition == SKV_PUT_EXPECT ? 0 : SKV_FOLDER_MAKE;
     skv_file_call *call = a->call;
@@ -97,28 +97,28 @@ static int find(attempt *a)
         if (a->folder < 0 && errno == ENOENT)
             return make ? SKV_AGAIN : refuse_conflict(call, "there is no such key");
         if (a->folder < 0)
-            return cannot_write(call, errno);
-        open_old(a);
+            return fail_write(call, errno);
+        open_old_file(a);
         if (a->old >= 0 || a->old_error != ELOOP)
             return SKV_OK;
         if (skv_link_follow(call, a->folder, a->base) < 0)
-            return cannot_write(call, errno);
+            return fail_write(call, errno);
         close(a->folder);
     }
 }
 
-static bool is_not_permitted(int error_number)
+static bool is_permission_error(int error_number)
 {
     return error_number == EACCES || error_number == EPERM;
 }
 
-static bool is_overtaken(int error_number)
+static bool has_lost_race(int error_number)
 {
     return error_number == EAGAIN || error_number == ENOENT;
 }
 
 /* The temporary file could not be made, as others are in the way. */
-static int wait_for_others(skv_file_call *call, const skv_temp *temp)
+static int note_busy_temp(skv_file_call *call, const skv_temp *temp)
 {
     return temp->busy ? skv_file_busy(call, temp->name, temp->busy) : SKV_AGAIN;
 }
@@ -132,11 +132,11 @@ static int rename_over(attempt *a, skv_temp *temp)
         a->call->reply->number = 1;
         /* Its lock goes last: whoever reads it, reads what a crash cannot take back. */
         if (fsync(a->folder) < 0)
-            cannot_write(a->call, errno);
+            fail_write(a->call, errno);
         skv_temp_close(temp);
         return a->call->reply->status;
     }
-    return is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno, MAY_REPLACE);
+    return has_lost_race(errno) ? SKV_AGAIN : fail_folder_write(a, errno, MAY_REPLACE);
 }
 
 static int write_new_version(attempt *a, mode_t mode)
@@ -148,12 +148,12 @@ static int write_new_version(attempt *a, mode_t mode)
     skv_temp_init(&temp, a->folder, a->base);
     /* Until it has the group of the old file, it is open to no more users than that one. */
     if (skv_temp_make(&temp, a->old, mode & 0660) < 0)
-        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno, MAY_MAKE);
+        return has_lost_race(errno) ? note_busy_temp(a->call, &temp) : fail_folder_write(a, errno, MAY_MAKE);
     if (skv_access_copy(a->old, temp.fd, &lacking) < 0)
-        status = lacking && (is_not_permitted(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
-                                                                             : cannot_write(a->call, errno);
+        status = lacking && (is_permission_error(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
+                                                                                : fail_write(a->call, errno);
     else if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
-        status = cannot_write(a->call, errno);
+        status = fail_write(a->call, errno);
     else
         status = rename_over(a, &temp);
     skv_temp_discard(&temp);
@@ -161,7 +161,7 @@ static int write_new_version(attempt *a, mode_t mode)
 }
 
 /* Whether the stored document says what is to be written. */
-static int compare(const attempt *a, bool *same)
+static int compare_with_stored_file(const attempt *a, bool *same)
 {
     const skv_put_args *args = a->args;
     skv_reply *answer;
@@ -182,14 +182,14 @@ static int compare(const attempt *a, bool *same)
 }
 
 /* The key is there. */
-static int replace(attempt *a)
+static int replace_key_file(attempt *a)
 {
     const skv_put_args *args = a->args;
     skv_file_call *call = a->call;
-    struct stat found;
+    struct stat info;
     bool waited, same;
 
-    if (skv_file_check(call, a->old, &found) != SKV_OK)
+    if (skv_file_check(call, a->old, &info) != SKV_OK)
         return call->reply->status;
     if (args->condition == SKV_PUT_ABSENT)
         return skv_fail(call->reply, SKV_EXISTS, "Key write to '%s/%s' failed: the key is there already",
@@ -198,34 +198,34 @@ static int replace(attempt *a)
         return call->reply->status;
     if (!skv_fd_is_at(a->old, a->folder, a->base))
         return SKV_AGAIN;
-    if (skv_file_read_all(call, a->old, found.st_size, &a->stored) != SKV_OK)
+    if (skv_file_read_all(call, a->old, info.st_size, &a->stored) != SKV_OK)
         return call->reply->status;
     if (args->condition == SKV_PUT_EXPECT &&
         (a->stored.len != args->expect_len || memcmp(a->stored.bytes, args->expect, args->expect_len) != 0))
         return refuse_conflict(call, "the stored document is not the expected one");
-    if (compare(a, &same) != SKV_OK || same)
+    if (compare_with_stored_file(a, &same) != SKV_OK || same)
         return call->reply->status;
-    return a->old_error ? cannot_write(call, a->old_error) : write_new_version(a, found.st_mode);
+    return a->old_error ? fail_write(call, a->old_error) : write_new_version(a, info.st_mode);
 }
 
 /* Gives the written temporary file the key's name, unless that is taken meanwhile. */
-static int link_new(attempt *a, skv_temp *temp)
+static int link_new_key(attempt *a, skv_temp *temp)
 {
     if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
         return a->call->reply->status;
     if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
-        return errno == EEXIST || is_overtaken(errno) ? SKV_AGAIN : cannot_modify_folder(a, errno, MAY_MAKE);
+        return errno == EEXIST || has_lost_race(errno) ? SKV_AGAIN : fail_folder_write(a, errno, MAY_MAKE);
     a->call->reply->number = 1;
     /* If the second name cannot be taken away, the next writer does it. */
     (void)unlinkat(a->folder, temp->name, 0);
     if (fsync(a->folder) < 0)
-        cannot_write(a->call, errno);
+        fail_write(a->call, errno);
     skv_temp_close(temp);
     return a->call->reply->status;
 }
 
 /* The key is not there. */
-static int create(attempt *a)
+static int create_key_file(attempt *a)
 {
     skv_temp temp;
     int status;
@@ -234,34 +234,34 @@ static int create(attempt *a)
         return refuse_conflict(a->call, "there is no such key");
     skv_temp_init(&temp, a->folder, a->base);
     if (skv_temp_make(&temp, -1, 0660) < 0)
-        return is_overtaken(errno) ? wait_for_others(a->call, &temp) : cannot_modify_folder(a, errno, MAY_MAKE);
+        return has_lost_race(errno) ? note_busy_temp(a->call, &temp) : fail_folder_write(a, errno, MAY_MAKE);
     skv_access_inherit(a->folder, temp.fd);
     if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
-        status = cannot_write(a->call, errno);
+        status = fail_write(a->call, errno);
     else
-        status = link_new(a, &temp);
+        status = link_new_key(a, &temp);
     skv_temp_discard(&temp);
     return status;
 }
 
-static int try_once(attempt *a)
+static int try_write(attempt *a)
 {
     skv_file_call *call = a->call;
-    int status = find(a);
+    int status = open_target(a);
 
     if (status != SKV_OK)
         return status;
     if (a->old >= 0)
-        return replace(a);
+        return replace_key_file(a);
     switch (a->old_error) {
     case ENOENT:
-        return create(a);
+        return create_key_file(a);
     case EISDIR:
         return skv_file_check_mode(call, S_IFDIR);
     case ENXIO:
         return skv_file_check_mode(call, S_IFSOCK);
     default:
-        return cannot_write(call, a->old_error);
+        return fail_write(call, a->old_error);
     }
 }
 
@@ -274,7 +274,7 @@ int skv_key_write(skv_file_call *call, const skv_put_args *args)
         attempt a = {.call = call, .args = args, .folder = -1, .old = -1};
 
         skv_buf_init(&a.stored, SKV_DATA_MAX);
-        status = try_once(&a);
+        status = try_write(&a);
         skv_buf_free(&a.stored);
         skv_lock_close(a.old);
         skv_fd_close(a.folder);

@@ -15,7 +15,7 @@ typedef struct read_call {
     const char **attributes; /* NULL-terminated */
 } read_call;
 
-static void write_values(skv_json_writer *writer, const struct berval *values)
+static void write_json_values(skv_json_writer *writer, const struct berval *values)
 {
     skv_json_begin_array(writer);
     for (; values && values->bv_val; values++)
@@ -32,7 +32,7 @@ static void wipe_values(const struct berval *values)
 }
 
 /* Writes the attributes of an entry. LDAP_SUCCESS, or libldap's error. */
-static int write_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *entry)
+static int write_json_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *entry)
 {
     BerElement *ber = NULL;
     struct berval name;
@@ -46,7 +46,7 @@ static int write_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *
             break;
         if (skv_is_utf8(name.bv_val, name.bv_len)) {
             skv_json_write_name(writer, name.bv_val, name.bv_len);
-            write_values(writer, values);
+            write_json_values(writer, values);
         }
         wipe_values(values);
         ldap_memfree(values);
@@ -55,39 +55,39 @@ static int write_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *
     return error;
 }
 
-static int take_entry(skv_ldap_call *call, skv_ldap_answer *answer)
+static int write_entry_json(skv_ldap_call *call, skv_ldap_answer *answer)
 {
     LDAP *handle = skv_conn_handle(call->conn);
     skv_json_writer writer;
 
     skv_json_write_init(&writer, &call->reply->data);
     skv_json_begin_object(&writer);
-    answer->code = write_attributes(&writer, handle, ldap_first_entry(handle, answer->message));
+    answer->code = write_json_attributes(&writer, handle, ldap_first_entry(handle, answer->message));
     skv_json_end_object(&writer);
     return answer->code == LDAP_SUCCESS ? skv_reply_done(call->reply) : skv_ldap_fail(call, answer);
 }
 
 /* What all three have in common. */
-static int fail(skv_ldap_call *call, const skv_ldap_answer *answer)
+static int fail_entry_call(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     if (answer->code == LDAP_INVALID_DN_SYNTAX)
         return skv_ldap_refuse(call, SKV_INVALID, "to the server, that is no DN");
     return skv_ldap_fail(call, answer);
 }
 
-static int attempt_read(skv_ldap_call *call)
+static int attempt_entry_read(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
     switch (skv_ldap_read(call, call->dn, ((read_call *)call)->attributes, &answer)) {
     case LDAP_SUCCESS:
-        take_entry(call, &answer);
+        write_entry_json(call, &answer);
         break;
     case LDAP_NO_SUCH_OBJECT:
         skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no such entry");
         break;
     default:
-        fail(call, &answer);
+        fail_entry_call(call, &answer);
     }
     skv_ldap_answer_free(&answer);
     return call->reply->status;
@@ -103,7 +103,7 @@ int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadli
     for (size_t i = 0; i < args->count; i++, text += strlen(text) + 1)
         read.attributes[i] = text;
     if (skv_ldap_begin_entry(&read.call, store, SKV_OP_ENTRY_READ, args->dn, deadline, reply) == SKV_OK)
-        skv_ldap_run(&read.call, attempt_read);
+        skv_ldap_run(&read.call, attempt_entry_read);
     skv_ldap_end(&read.call);
     skv_free(read.attributes);
     return reply->status;
@@ -126,7 +126,7 @@ typedef struct additions {
     struct berval **values; /* of one attribute behind those of another, each row with a NULL */
 } additions;
 
-static void additions_free(additions *a)
+static void free_additions(additions *a)
 {
     skv_free(a->pairs);
     skv_free(a->mods);
@@ -135,7 +135,7 @@ static void additions_free(additions *a)
 }
 
 /* Points into the texts. False when out of memory. */
-static bool read_pairs(additions *a, const skv_entry_args *args)
+static bool read_addition_pairs(additions *a, const skv_entry_args *args)
 {
     const char *text = args->texts;
 
@@ -157,7 +157,7 @@ static bool read_pairs(additions *a, const skv_entry_args *args)
 
 /* Moves the values of the attribute of one pair, and of those behind it, to `row`; answers where the next one starts.
  */
-static struct berval **gather(additions *a, size_t first, struct berval **row)
+static struct berval **gather_values(additions *a, size_t first, struct berval **row)
 {
     const char *attribute = a->pairs[first].attribute;
 
@@ -172,13 +172,13 @@ static struct berval **gather(additions *a, size_t first, struct berval **row)
     return row + 1;
 }
 
-static bool additions_read(additions *a, const skv_entry_args *args)
+static bool read_additions(additions *a, const skv_entry_args *args)
 {
     struct berval **row;
     size_t mods = 0;
 
     *a = (additions){0};
-    if (!read_pairs(a, args))
+    if (!read_addition_pairs(a, args))
         return false;
     row = a->values;
     for (size_t i = 0; i < a->count; i++) {
@@ -190,7 +190,7 @@ static bool additions_read(additions *a, const skv_entry_args *args)
         mod->mod_type = TEXT(a->pairs[i].attribute);
         mod->mod_bvalues = row;
         a->list[mods++] = mod;
-        row = gather(a, i, row);
+        row = gather_values(a, i, row);
     }
     return true;
 }
@@ -201,46 +201,48 @@ typedef struct change_call {
 } change_call;
 
 /* What a change came to: `exists` is the code of what is there already. */
-static int settle(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there, const char *missing)
+static int finish_change(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there,
+                         const char *missing)
 {
     if (answer->code == exists)
         skv_ldap_refuse(call, SKV_EXISTS, there);
     else if (answer->code == LDAP_NO_SUCH_OBJECT)
         skv_ldap_refuse(call, SKV_NOT_FOUND, missing);
     else if (answer->code != LDAP_SUCCESS)
-        fail(call, answer);
+        fail_entry_call(call, answer);
     skv_ldap_answer_free(answer);
     return call->reply->status;
 }
 
-static int attempt_add(skv_ldap_call *call)
+static int attempt_entry_add(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
     skv_ldap_add(call, call->dn, ((change_call *)call)->additions.list, &answer);
-    return settle(call, &answer, LDAP_ALREADY_EXISTS, "the entry is there already", "there is no entry above it");
+    return finish_change(call, &answer, LDAP_ALREADY_EXISTS, "the entry is there already",
+                         "there is no entry above it");
 }
 
-static int attempt_extend(skv_ldap_call *call)
+static int attempt_entry_extend(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
     skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, NULL, &answer);
-    return settle(call, &answer, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values is there already",
-                  "there is no such entry");
+    return finish_change(call, &answer, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values is there already",
+                         "there is no such entry");
 }
 
-static int change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), const skv_entry_args *args,
-                  skv_deadline *deadline, skv_reply *reply)
+static int run_change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), const skv_entry_args *args,
+                      skv_deadline *deadline, skv_reply *reply)
 {
     change_call each;
 
     if (skv_ldap_begin_entry(&each.call, store, op, args->dn, deadline, reply) == SKV_OK) {
-        if (additions_read(&each.additions, args))
+        if (read_additions(&each.additions, args))
             skv_ldap_run(&each.call, attempt);
         else
             skv_fail_memory(reply);
-        additions_free(&each.additions);
+        free_additions(&each.additions);
     }
     skv_ldap_end(&each.call);
     return reply->status;
@@ -248,10 +250,10 @@ static int change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), 
 
 int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    return change(store, SKV_OP_ENTRY_ADD, attempt_add, args, deadline, reply);
+    return run_change(store, SKV_OP_ENTRY_ADD, attempt_entry_add, args, deadline, reply);
 }
 
 int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    return change(store, SKV_OP_ENTRY_EXTEND, attempt_extend, args, deadline, reply);
+    return run_change(store, SKV_OP_ENTRY_EXTEND, attempt_entry_extend, args, deadline, reply);
 }

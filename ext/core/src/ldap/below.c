@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The kind of a record is a capital letter until its folder has been found. */
-#define FOUND(kind) ((char)((kind) | 0x20))
+#define RELEASED(kind) ((char)((kind) | 0x20))
 #define WAITING(kind) ((char)((kind) & ~0x20))
 #define IS_WAITING(kind) (!((kind)&0x20))
 
@@ -18,7 +18,7 @@ typedef struct place {
     char buffer[SKV_KEY_MAX + 1 + SKV_RDN_VALUE_MAX + 1];
 } place;
 
-static int levels_of(const skv_key *key)
+static int count_levels(const skv_key *key)
 {
     const char *rest = key->path, *name;
     size_t len;
@@ -32,8 +32,10 @@ static int levels_of(const skv_key *key)
 int skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder, const char *dn,
                          skv_reply *reply)
 {
-    *below = (skv_ldap_below){
-        .layout = store->layout, .folder = folder, .depth = skv_dn_depth(dn, strlen(dn)), .level = levels_of(folder)};
+    *below = (skv_ldap_below){.layout = store->layout,
+                              .folder = folder,
+                              .depth = skv_dn_depth(dn, strlen(dn)),
+                              .level = count_levels(folder)};
     if (below->layout == SKV_LAYOUT_PLAIN)
         return SKV_OK;
     below->folders = json_object();
@@ -49,19 +51,19 @@ void skv_ldap_below_end(skv_ldap_below *below)
     below->orphans = NULL;
 }
 
-static int levels_below(const skv_ldap_below *below, const struct berval *dn)
+static int count_levels_below(const skv_ldap_below *below, const struct berval *dn)
 {
     return skv_dn_depth(dn->bv_val, dn->bv_len) - below->depth;
 }
 
 bool skv_ldap_below_is_top(const skv_ldap_below *below, const struct berval *dn)
 {
-    return levels_below(below, dn) == 0;
+    return count_levels_below(below, dn) == 0;
 }
 
 /* ---- Paths ---- */
 
-static bool prepend(place *where, const char *name, size_t len)
+static bool prepend_to_path(place *where, const char *name, size_t len)
 {
     size_t room = (size_t)(where->path - where->buffer);
 
@@ -74,7 +76,7 @@ static bool prepend(place *where, const char *name, size_t len)
 }
 
 /* Which of the two roots an entry is below, or is; NULL if neither. */
-static const char *root_of(const skv_ldap_below *below, const struct berval *dn, int levels)
+static const char *root_above(const skv_ldap_below *below, const struct berval *dn, int levels)
 {
     const char *root = below->folder->path;
     skv_rdn rdn;
@@ -89,7 +91,7 @@ static const char *root_of(const skv_ldap_below *below, const struct berval *dn,
 }
 
 /* Whether the RDN is that of a folder at a level, of which the first is the roots'. What is hexadecimal is decoded. */
-static bool is_folder(const skv_ldap_below *below, const char *root, int level, skv_rdn *rdn)
+static bool is_folder_rdn(const skv_ldap_below *below, const char *root, int level, skv_rdn *rdn)
 {
     bool named = level == 1 || (level == 2 && strcmp(root, "environments") == 0);
 
@@ -99,57 +101,58 @@ static bool is_folder(const skv_ldap_below *below, const char *root, int level, 
 }
 
 /* Puts the names of the folders between the entry and the top before its own. */
-static bool put_folders(const skv_ldap_below *below, const struct berval *dn, int levels, place *where)
+static bool prepend_folders(const skv_ldap_below *below, const struct berval *dn, int levels, place *where)
 {
-    const char *root = root_of(below, dn, levels), *end = dn->bv_val + dn->bv_len;
+    const char *root = root_above(below, dn, levels), *end = dn->bv_val + dn->bv_len;
     const char *rest = skv_dn_above(dn->bv_val, dn->bv_len, 1);
     skv_rdn rdn;
 
     for (int level = below->level + levels - 1; root && level > below->level; level--) {
-        if (!skv_rdn_next(&rest, end, &rdn) || !is_folder(below, root, level, &rdn) || !prepend(where, "/", 1))
+        if (!skv_rdn_next(&rest, end, &rdn) || !is_folder_rdn(below, root, level, &rdn) ||
+            !prepend_to_path(where, "/", 1))
             return false;
         if (level == below->level + levels - 1)
             where->above_is_hex = skv_rdn_is(&rdn, "simpkvHexId");
-        if (level == 1 ? !prepend(where, root, strlen(root)) : !prepend(where, rdn.value, rdn.len))
+        if (level == 1 ? !prepend_to_path(where, root, strlen(root)) : !prepend_to_path(where, rdn.value, rdn.len))
             return false;
     }
     return root;
 }
 
 /* Whether a key could have so long a path, which is relative to the folder. */
-static bool fits(const skv_ldap_below *below, size_t len)
+static bool fits_key(const skv_ldap_below *below, size_t len)
 {
     return len + below->folder->len + (below->folder->len > 0) <= SKV_KEY_MAX;
 }
 
 /* Finds the place of an entry, which is empty at first; false if it has none, or is one of the roots. */
-static bool find_place(const skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf, place *where)
+static bool locate_entry(const skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf, place *where)
 {
-    int levels = levels_below(below, dn);
+    int levels = count_levels_below(below, dn);
 
     where->path = where->buffer + sizeof where->buffer - 1;
-    if (below->level + levels < 2 || levels < 1 || !prepend(where, leaf->value, leaf->len) ||
-        !put_folders(below, dn, levels, where))
+    if (below->level + levels < 2 || levels < 1 || !prepend_to_path(where, leaf->value, leaf->len) ||
+        !prepend_folders(below, dn, levels, where))
         return false;
     where->above_len = levels > 1 ? where->len - leaf->len - 1 : 0;
-    return fits(below, where->above_len);
+    return fits_key(below, where->above_len);
 }
 
 /* ---- Folders, and what waits for them ---- */
 
 /* What a path is to jansson, which wants a NUL behind it, for as long as that takes. */
-static bool is_found(const skv_ldap_below *below, char *path, size_t len)
+static bool is_known_folder(const skv_ldap_below *below, char *path, size_t len)
 {
     char end = path[len];
-    bool found;
+    bool is_known;
 
     path[len] = '\0';
-    found = json_object_get(below->folders, path);
+    is_known = json_object_get(below->folders, path);
     path[len] = end;
-    return found;
+    return is_known;
 }
 
-static void note_folder(skv_ldap_below *below, char *path, size_t len, skv_reply *page)
+static void add_known_folder(skv_ldap_below *below, char *path, size_t len, skv_reply *page)
 {
     char end = path[len];
 
@@ -159,7 +162,7 @@ static void note_folder(skv_ldap_below *below, char *path, size_t len, skv_reply
     path[len] = end;
 }
 
-static void keep_waiting(skv_ldap_below *below, const place *where, const skv_ldap_record *record, skv_reply *page)
+static void add_orphan(skv_ldap_below *below, const place *where, const skv_ldap_record *record, skv_reply *page)
 {
     skv_list_add(below->orphans, WAITING(record->kind), where->path, where->len, record->body, record->len);
     if (skv_reply_done(below->orphans) != SKV_OK)
@@ -167,8 +170,8 @@ static void keep_waiting(skv_ldap_below *below, const place *where, const skv_ld
 }
 
 /* The record, or why there is none of a name that no key can have. */
-static skv_ldap_record checked(const skv_ldap_below *below, const skv_ldap_record *record, const skv_rdn *leaf,
-                               const place *where)
+static skv_ldap_record checked_record(const skv_ldap_below *below, const skv_ldap_record *record, const skv_rdn *leaf,
+                                      const place *where)
 {
     static const char no_name[] = "its name can be no key's, nor a folder's", too_long[] = "its path is too long";
 
@@ -176,25 +179,25 @@ static skv_ldap_record checked(const skv_ldap_below *below, const skv_ldap_recor
         return *record;
     if (!skv_key_is_segment(leaf->value, leaf->len))
         return (skv_ldap_record){'e', no_name, strlen(no_name)};
-    return fits(below, where->len) ? *record : (skv_ldap_record){'e', too_long, strlen(too_long)};
+    return fits_key(below, where->len) ? *record : (skv_ldap_record){'e', too_long, strlen(too_long)};
 }
 
 void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf,
                         const skv_ldap_record *record, skv_reply *page)
 {
-    skv_ldap_record told;
+    skv_ldap_record listed;
     place where = {0};
 
-    if (!find_place(below, dn, leaf, &where))
+    if (!locate_entry(below, dn, leaf, &where))
         return;
-    told = checked(below, record, leaf, &where);
-    if (where.above_is_hex && !is_found(below, where.path, where.above_len)) {
-        keep_waiting(below, &where, &told, page);
+    listed = checked_record(below, record, leaf, &where);
+    if (where.above_is_hex && !is_known_folder(below, where.path, where.above_len)) {
+        add_orphan(below, &where, &listed, page);
         return;
     }
-    skv_list_add(page, told.kind, where.path, where.len, told.body, told.len);
-    if (told.kind == 'f' && skv_rdn_is(leaf, "simpkvHexId"))
-        note_folder(below, where.path, where.len, page);
+    skv_list_add(page, listed.kind, where.path, where.len, listed.body, listed.len);
+    if (listed.kind == 'f' && skv_rdn_is(leaf, "simpkvHexId"))
+        add_known_folder(below, where.path, where.len, page);
 }
 
 /* A record that waits, as skv_list_add() has packed it. */
@@ -218,7 +221,7 @@ static bool next_orphan(const skv_ldap_below *below, size_t *at, orphan *out)
 }
 
 /* Lets those go whose folder has been found by now. Whether there are folders among them. */
-static bool settle(skv_ldap_below *below, skv_reply *page)
+static bool release_orphans(skv_ldap_below *below, skv_reply *page)
 {
     bool folders = false;
     orphan each;
@@ -226,11 +229,11 @@ static bool settle(skv_ldap_below *below, skv_reply *page)
     for (size_t at = 0; next_orphan(below, &at, &each);) {
         const char *slash = memrchr(each.path, '/', each.lengths[0]);
 
-        if (!IS_WAITING(*each.kind) || !slash || !is_found(below, each.path, (size_t)(slash - each.path)))
+        if (!IS_WAITING(*each.kind) || !slash || !is_known_folder(below, each.path, (size_t)(slash - each.path)))
             continue;
-        *each.kind = FOUND(*each.kind);
+        *each.kind = RELEASED(*each.kind);
         if (*each.kind == 'f') {
-            note_folder(below, each.path, each.lengths[0], page);
+            add_known_folder(below, each.path, each.lengths[0], page);
             folders = true;
         }
     }
@@ -244,7 +247,7 @@ void skv_ldap_below_add_rest(skv_ldap_below *below, size_t bytes, skv_reply *pag
     if (!below->orphans)
         return;
     while (!below->settled)
-        below->settled = !settle(below, page);
+        below->settled = !release_orphans(below, page);
     while (page->status == SKV_OK && page->data.len < bytes && next_orphan(below, &below->next, &each))
         if (!IS_WAITING(*each.kind))
             skv_list_add(page, *each.kind, each.path, each.lengths[0], each.body, each.lengths[1]);

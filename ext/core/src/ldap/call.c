@@ -31,7 +31,7 @@ static const struct {
 /* ---- Names ---- */
 
 /* The first name of a path behind `prefix`, up to a slash or the end; NULL if the path is not below it. */
-static const char *below(const skv_key *key, const char *prefix)
+static const char *path_behind(const skv_key *key, const char *prefix)
 {
     size_t len = strlen(prefix);
 
@@ -40,7 +40,7 @@ static const char *below(const skv_key *key, const char *prefix)
 
 bool skv_ldap_is_structure(const skv_key *key)
 {
-    const char *environment = below(key, "environments/");
+    const char *environment = path_behind(key, "environments/");
 
     return key->len == 0 || strcmp(key->path, "globals") == 0 || strcmp(key->path, "environments") == 0 ||
            (environment && !strchr(environment, '/'));
@@ -62,7 +62,7 @@ const char *skv_ldap_shared(const char *name, size_t len)
 
 static int check_environment(const skv_ldap_call *call)
 {
-    const char *environment = below(call->key, "environments/");
+    const char *environment = path_behind(call->key, "environments/");
     size_t len = environment ? strcspn(environment, "/") : 0;
     const char *shared = call->store->fold_case ? NULL : skv_ldap_shared(environment, len);
 
@@ -73,20 +73,20 @@ static int check_environment(const skv_ldap_call *call)
 
 /* ---- Calls ---- */
 
-static bool is_write(skv_op op)
+static bool is_write_op(skv_op op)
 {
     return op == SKV_OP_PUT || op == SKV_OP_DELETE || op == SKV_OP_DELETETREE || op == SKV_OP_ENTRY_ADD ||
            op == SKV_OP_ENTRY_EXTEND;
 }
 
 /* All of a call but what it is on. */
-static void prepare(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv_deadline *deadline, skv_reply *reply)
+static void init_call(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv_deadline *deadline, skv_reply *reply)
 {
     *call = (skv_ldap_call){.store = store,
                             .what = words[op].what,
                             .failed = words[op].failed,
                             .op = op,
-                            .writes = is_write(op),
+                            .writes = is_write_op(op),
                             .deadline = deadline,
                             .reply = reply,
                             .retries = store->retries};
@@ -98,7 +98,7 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
 {
     skv_ldap_store *ldap = (skv_ldap_store *)store;
 
-    prepare(call, ldap, op, deadline, reply);
+    init_call(call, ldap, op, deadline, reply);
     call->key = key;
     call->name = key->len ? key->path : "/";
     if (check_environment(call) != SKV_OK)
@@ -112,7 +112,7 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
 int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_deadline *deadline,
                          skv_reply *reply)
 {
-    prepare(call, (skv_ldap_store *)store, op, deadline, reply);
+    init_call(call, (skv_ldap_store *)store, op, deadline, reply);
     call->name = dn[0] ? dn : "root DSE";
     call->dn = skv_copy_string(dn, strlen(dn));
     return call->dn ? SKV_OK : skv_fail_memory(reply);
@@ -123,7 +123,7 @@ void skv_ldap_end(skv_ldap_call *call)
     skv_free(call->dn);
 }
 
-static int stopped(skv_ldap_call *call, int status)
+static int fail_stopped_call(skv_ldap_call *call, int status)
 {
     skv_reply_reset(call->reply);
     return skv_fail(call->reply, status, "%s '%s'%s: %s", call->what, call->name, call->failed,
@@ -139,7 +139,7 @@ static int64_t with_jitter(int64_t ns)
 }
 
 /* Whether to try again, after a pause. */
-static bool may_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
+static bool prepare_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
 {
     int status;
 
@@ -150,19 +150,19 @@ static bool may_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
     call->retries--;
     status = skv_deadline_sleep(skv_ldap_round_trip(call), with_jitter(*backoff_ns));
     if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
-        stopped(call, status);
+        fail_stopped_call(call, status);
     *backoff_ns = *backoff_ns < BACKOFF_MAX_NS / 2 ? 2 * *backoff_ns : BACKOFF_MAX_NS;
     return status == SKV_OK;
 }
 
 /* Borrows a connection for an attempt, and gives it back, unless the attempt takes it away. */
-static void try_once(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
+static void run_attempt(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
 {
     int64_t started;
     skv_conn *conn;
 
     call->again = call->unsent = false;
-    call->gone = true;
+    call->server_failed = true;
     conn = call->conn = skv_pool_borrow(call->pool, &call->store->limits, skv_ldap_round_trip(call), call->reply);
     if (!conn) {
         call->again = call->reply->status == SKV_UNAVAILABLE;
@@ -172,7 +172,7 @@ static void try_once(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
         atomic_store(&call->store->wrote, true);
     started = skv_now_ns();
     attempt(call);
-    call->gone = call->again || call->reply->status == SKV_TIMEOUT;
+    call->server_failed = call->again || call->reply->status == SKV_TIMEOUT;
     if (call->conn)
         skv_pool_count(call->pool, conn, call->op, skv_now_ns() - started);
     if (call->again && !call->unsent && call->retries > 0)
@@ -189,8 +189,8 @@ int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
     int unsent = 0;
 
     for (;;) {
-        try_once(call, attempt);
-        if (!call->again || !may_retry(call, &unsent, &backoff_ns))
+        run_attempt(call, attempt);
+        if (!call->again || !prepare_retry(call, &unsent, &backoff_ns))
             return call->reply->status;
         skv_reply_reset(call->reply);
     }
@@ -249,7 +249,7 @@ int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
 }
 
 /* Waits for what a request, which was sent or not (`error`), comes to. */
-static int finish(skv_ldap_call *call, int error, int id, skv_ldap_answer *answer)
+static int receive_result(skv_ldap_call *call, int error, int id, skv_ldap_answer *answer)
 {
     if (error != LDAP_SUCCESS)
         return answer->code = skv_conn_send_error(call->conn, error);
@@ -290,17 +290,17 @@ int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attrib
     error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, &id);
     if (error != LDAP_SUCCESS)
         return answer->code = error;
-    finish(call, LDAP_SUCCESS, id, answer);
+    receive_result(call, LDAP_SUCCESS, id, answer);
     if (answer->code == LDAP_SUCCESS && !ldap_first_entry(skv_conn_handle(call->conn), answer->message))
         answer->code = LDAP_INSUFFICIENT_ACCESS;
     return answer->code;
 }
 
 /* What a change came to. If its answer was lost, nobody knows. */
-static int changed(skv_ldap_call *call, const skv_ldap_answer *answer)
+static int note_lost_change(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     if (answer->code < 0 && skv_conn_has_sent(call->conn))
-        call->doubtful = true;
+        call->in_doubt = true;
     return answer->code;
 }
 
@@ -311,8 +311,8 @@ int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_a
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
         error = ldap_add_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
-    finish(call, error, id, answer);
-    return changed(call, answer);
+    receive_result(call, error, id, answer);
+    return note_lost_change(call, answer);
 }
 
 int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer)
@@ -323,8 +323,8 @@ int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPCon
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
         error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, controls, NULL, &id);
-    finish(call, error, id, answer);
-    return changed(call, answer);
+    receive_result(call, error, id, answer);
+    return note_lost_change(call, answer);
 }
 
 int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer)
@@ -335,8 +335,8 @@ int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, s
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
         error = ldap_delete_ext(skv_conn_handle(call->conn), dn, controls, NULL, &id);
-    finish(call, error, id, answer);
-    return changed(call, answer);
+    receive_result(call, error, id, answer);
+    return note_lost_change(call, answer);
 }
 
 char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)

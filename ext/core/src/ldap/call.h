@@ -45,9 +45,9 @@ typedef struct skv_ldap_call {
     int retries;    /* left */
     bool again;     /* the attempt failed by what another may mend, for this reason: */
     skv_retry reason;
-    bool unsent;   /* and the server has not got any of it */
-    bool doubtful; /* the answer to a change was lost: it may have been made */
-    bool gone;     /* when it has failed: so would others, for the server cannot be asked, or is busy for long */
+    bool unsent;        /* and the server has not got any of it */
+    bool in_doubt;      /* the answer to a change was lost: it may have been made */
+    bool server_failed; /* when it has failed: so would others, for the server cannot be asked, or is busy for long */
 } skv_ldap_call;
 
 /* Prepares a call on a key or a folder (SKV_KIND_*), and refuses names that the store does not take. Always followed by

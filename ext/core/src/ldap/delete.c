@@ -15,11 +15,11 @@ typedef struct delete_call {
 } delete_call;
 
 /* There is no such key; only after a lost answer can this call have deleted it, for it was there before. */
-static int no_key(skv_ldap_call *call)
+static int finish_absent_delete(skv_ldap_call *call)
 {
     bool folder;
 
-    if (call->doubtful) {
+    if (call->in_doubt) {
         call->reply->number = 1;
         return SKV_OK;
     }
@@ -29,30 +29,30 @@ static int no_key(skv_ldap_call *call)
 }
 
 /* Returns true if the server has not deleted this very version: then it cannot compare it. */
-static bool is_refused(const delete_call *del)
+static bool is_delete_refused(const delete_call *del)
 {
     return strcmp(del->refused.text, del->version.text) == 0;
 }
 
-static int send_deletion(delete_call *del, skv_ldap_answer *answer)
+static int delete_asserting_version(delete_call *del, skv_ldap_answer *answer)
 {
     LDAPControl *control;
 
     *answer = (skv_ldap_answer){0};
-    answer->code = skv_ldap_version_control(&del->call, is_refused(del) ? "" : del->version.text, &control);
+    answer->code = skv_ldap_version_control(&del->call, is_delete_refused(del) ? "" : del->version.text, &control);
     if (answer->code == LDAP_SUCCESS)
         skv_ldap_delete(&del->call, del->call.dn, control, answer);
     ldap_control_free(control);
     return answer->code;
 }
 
-static int delete_version(delete_call *del)
+static int delete_read_version(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
     skv_ldap_answer answer;
-    int status = SKV_OK, code = send_deletion(del, &answer);
+    int status = SKV_OK, code = delete_asserting_version(del, &answer);
 
-    if ((code == LDAP_ASSERTION_FAILED || code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION) && !is_refused(del)) {
+    if ((code == LDAP_ASSERTION_FAILED || code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION) && !is_delete_refused(del)) {
         del->refused = del->version;
         del->overtaken++;
         skv_ldap_answer_free(&answer);
@@ -63,7 +63,7 @@ static int delete_version(delete_call *del)
         call->reply->number = 1;
         break;
     case LDAP_NO_SUCH_OBJECT:
-        status = skv_ldap_check_base(call, &answer) == SKV_OK ? no_key(call) : call->reply->status;
+        status = skv_ldap_check_base(call, &answer) == SKV_OK ? finish_absent_delete(call) : call->reply->status;
         break;
     default:
         if (code < 0)
@@ -74,7 +74,7 @@ static int delete_version(delete_call *del)
     return status;
 }
 
-static int one_round(delete_call *del)
+static int run_delete_round(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
     int kind;
@@ -82,21 +82,21 @@ static int one_round(delete_call *del)
     if (skv_ldap_look(call, call->dn, &kind, &del->version) != SKV_OK)
         return call->reply->status;
     if (kind == SKV_KIND_NONE)
-        return no_key(call);
+        return finish_absent_delete(call);
     if (kind == SKV_KIND_FOLDER)
         return skv_ldap_refuse_folder(call);
-    if (call->doubtful && strcmp(del->doubt.text, del->version.text) != 0)
+    if (call->in_doubt && strcmp(del->doubt.text, del->version.text) != 0)
         return skv_ldap_refuse_in_doubt(call);
-    return delete_version(del);
+    return delete_read_version(del);
 }
 
-static int attempt(skv_ldap_call *call)
+static int attempt_delete(skv_ldap_call *call)
 {
     delete_call *del = (delete_call *)call;
-    int status = one_round(del);
+    int status = run_delete_round(del);
 
     while (status == SKV_LDAP_AGAIN)
-        status = skv_ldap_pause(call, del->overtaken) == SKV_OK ? one_round(del) : call->reply->status;
+        status = skv_ldap_pause(call, del->overtaken) == SKV_OK ? run_delete_round(del) : call->reply->status;
     return status;
 }
 
@@ -105,9 +105,9 @@ int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *dead
     delete_call del = {.overtaken = 0};
 
     if (skv_ldap_begin(&del.call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, deadline, reply) == SKV_OK)
-        skv_ldap_run(&del.call, attempt);
+        skv_ldap_run(&del.call, attempt_delete);
     if (reply->status == SKV_INTERRUPTED)
-        reply->number = del.call.doubtful;
+        reply->number = del.call.in_doubt;
     skv_ldap_end(&del.call);
     return reply->status;
 }

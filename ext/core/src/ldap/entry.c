@@ -8,7 +8,7 @@
 
 /* ---- DNs ---- */
 
-static char *joined(const char *start, const char *rest)
+static char *concatenate(const char *start, const char *rest)
 {
     size_t start_len = strlen(start), rest_len = strlen(rest);
     char *text = skv_alloc(start_len + rest_len + 1);
@@ -23,8 +23,8 @@ static char *joined(const char *start, const char *rest)
 char *skv_ldap_twin(const char *dn)
 {
     if (strncmp(dn, KEY_TYPE, strlen(KEY_TYPE)) == 0)
-        return joined(FOLDER_TYPE, dn + strlen(KEY_TYPE));
-    return joined(KEY_TYPE, dn + strlen(FOLDER_TYPE));
+        return concatenate(FOLDER_TYPE, dn + strlen(KEY_TYPE));
+    return concatenate(KEY_TYPE, dn + strlen(FOLDER_TYPE));
 }
 
 /* ---- Reading ---- */
@@ -52,33 +52,33 @@ const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool 
     return with_csn ? plain_csn : plain;
 }
 
-static bool is_text(const struct berval *value, const char *text)
+static bool is_same_text(const struct berval *value, const char *text)
 {
     return value->bv_len == strlen(text) && strncasecmp(value->bv_val, text, value->bv_len) == 0;
 }
 
-static bool starts_with(const struct berval *dn, const char *type)
+static bool has_rdn_type(const struct berval *dn, const char *type)
 {
     return dn->bv_len >= strlen(type) && strncasecmp(dn->bv_val, type, strlen(type)) == 0;
 }
 
-static void read_attribute(skv_ldap_entry *entry, const struct berval *type, const struct berval *values)
+static void read_entry_attribute(skv_ldap_entry *entry, const struct berval *type, const struct berval *values)
 {
     if (!values || !values[0].bv_val)
         return;
-    if (is_text(type, "simpkvJsonValue")) {
+    if (is_same_text(type, "simpkvJsonValue")) {
         entry->document = values[0];
-    } else if (is_text(type, "entryCSN")) {
+    } else if (is_same_text(type, "entryCSN")) {
         entry->csn = values[0];
-    } else if (is_text(type, "objectClass")) {
+    } else if (is_same_text(type, "objectClass")) {
         for (; values->bv_val; values++) {
-            entry->is_key |= is_text(values, "simpkvEntry");
-            entry->is_folder |= is_text(values, "organizationalUnit") || is_text(values, "simpkvFolder");
+            entry->is_key |= is_same_text(values, "simpkvEntry");
+            entry->is_folder |= is_same_text(values, "organizationalUnit") || is_same_text(values, "simpkvFolder");
         }
     }
 }
 
-static int read_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
+static int read_entry_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
 {
     BerElement *ber = NULL;
     int error;
@@ -91,7 +91,7 @@ static int read_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *e
         error = ldap_get_attribute_ber(handle, message, ber, &type, &values);
         if (error != LDAP_SUCCESS || !type.bv_val)
             break;
-        read_attribute(entry, &type, values);
+        read_entry_attribute(entry, &type, values);
         ldap_memfree(values);
     }
     ber_free(ber, 0);
@@ -100,11 +100,11 @@ static int read_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *e
 
 int skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry)
 {
-    int error = read_attributes(skv_conn_handle(call->conn), message, entry);
+    int error = read_entry_attributes(skv_conn_handle(call->conn), message, entry);
 
     if (call->store->layout == SKV_LAYOUT_PLAIN) {
-        entry->is_key = starts_with(&entry->dn, KEY_TYPE);
-        entry->is_folder = starts_with(&entry->dn, FOLDER_TYPE);
+        entry->is_key = has_rdn_type(&entry->dn, KEY_TYPE);
+        entry->is_folder = has_rdn_type(&entry->dn, FOLDER_TYPE);
     }
     return error;
 }
@@ -136,7 +136,7 @@ typedef struct attributes {
 } attributes;
 
 /* Borrows the values. `second` may be NULL. */
-static void put(attributes *a, const char *type, struct berval *first, struct berval *second)
+static void put_attribute(attributes *a, const char *type, struct berval *first, struct berval *second)
 {
     LDAPMod *mod = &a->mods[a->count];
 
@@ -162,7 +162,7 @@ typedef struct new_entry {
 } new_entry;
 
 /* False if that is no DN of ours. */
-static bool describe(new_entry *new, const char *dn, int kind, const struct berval *document)
+static bool describe_new_entry(new_entry *new, const char *dn, int kind, const struct berval *document)
 {
     attributes *a = &new->attributes;
     bool hex;
@@ -174,17 +174,17 @@ static bool describe(new_entry *new, const char *dn, int kind, const struct berv
     new->top = text_value("top");
     new->class = text_value(kind == SKV_KIND_KEY ? "simpkvEntry" : hex ? "simpkvFolder" : "organizationalUnit");
     new->name = (struct berval){new->rdn.len, new->rdn.value};
-    put(a, "objectClass", &new->top, &new->class);
-    put(a, hex ? "simpkvHexId" : kind == SKV_KIND_KEY ? "simpkvKey" : "ou", &new->name, NULL);
+    put_attribute(a, "objectClass", &new->top, &new->class);
+    put_attribute(a, hex ? "simpkvHexId" : kind == SKV_KIND_KEY ? "simpkvKey" : "ou", &new->name, NULL);
     if (hex) {
         new->plain = new->rdn;
         skv_rdn_unhex(&new->plain);
         new->raw = (struct berval){new->plain.len, new->plain.value};
-        put(a, "simpkvId", &new->raw, NULL);
+        put_attribute(a, "simpkvId", &new->raw, NULL);
     }
     if (kind == SKV_KIND_KEY) {
         new->content = *document;
-        put(a, "simpkvJsonValue", &new->content, NULL);
+        put_attribute(a, "simpkvJsonValue", &new->content, NULL);
     }
     return true;
 }
@@ -195,7 +195,7 @@ int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const stru
     new_entry new;
 
     *answer = (skv_ldap_answer){0};
-    if (!describe(&new, dn, kind, document))
+    if (!describe_new_entry(&new, dn, kind, document))
         return answer->code = LDAP_INVALID_DN_SYNTAX;
     return skv_ldap_add(call, dn, new.attributes.list, answer);
 }
@@ -204,7 +204,7 @@ int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, cons
 {
     new_entry new;
 
-    if (!describe(&new, dn, kind, document))
+    if (!describe_new_entry(&new, dn, kind, document))
         return LDAP_INVALID_DN_SYNTAX;
     return ldap_add_ext(skv_conn_handle(call->conn), dn, new.attributes.list, NULL, NULL, id);
 }
@@ -216,7 +216,7 @@ int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const stru
     struct berval content = *document;
     attributes a = {0};
 
-    put(&a, "simpkvJsonValue", &content, NULL);
+    put_attribute(&a, "simpkvJsonValue", &content, NULL);
     a.mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
     return ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, controls, NULL, id);
 }

@@ -55,7 +55,7 @@ int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
 }
 
 /* The connection is lost, or never took the request. */
-static int fail_lost(skv_ldap_call *call)
+static int fail_lost_connection(skv_ldap_call *call)
 {
     call->again = true;
     call->reason = SKV_RETRY_LOST;
@@ -63,19 +63,19 @@ static int fail_lost(skv_ldap_call *call)
     if (!call->unsent)
         skv_pool_mark_down(call->pool, call->conn);
     return skv_ldap_refuse(call, SKV_UNAVAILABLE,
-                           call->doubtful
+                           call->in_doubt
                                ? "the connection was lost before the answer came: the change may have been made"
                                : "the connection was lost");
 }
 
 /* What libldap and the transport answer. */
-static int fail_local(skv_ldap_call *call, int code)
+static int fail_libldap_error(skv_ldap_call *call, int code)
 {
     switch (code) {
     case LDAP_TIMEOUT:
         skv_pool_mark_timed_out(call->pool, call->conn);
         return skv_ldap_refuse(call, SKV_TIMEOUT,
-                               call->doubtful ? "no answer in time ('operation_timeout_seconds'): the change may have "
+                               call->in_doubt ? "no answer in time ('operation_timeout_seconds'): the change may have "
                                                 "been made"
                                               : "no answer in time ('operation_timeout_seconds')");
     case LDAP_USER_CANCELLED:
@@ -84,14 +84,14 @@ static int fail_local(skv_ldap_call *call, int code)
         return skv_fail_memory(call->reply);
     case LDAP_SERVER_DOWN:
     case LDAP_CONNECT_ERROR:
-        return fail_lost(call);
+        return fail_lost_connection(call);
     default:
         skv_conn_invalidate(call->conn);
         return skv_ldap_refuse(call, SKV_UNAVAILABLE, ldap_err2string(code));
     }
 }
 
-static int fail_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
+static int fail_with_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     const char *to = answer->referrals && answer->referrals[0] ? answer->referrals[0] : "another server";
 
@@ -101,7 +101,7 @@ static int fail_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
 }
 
 /* Whether the server said yes, and showed no entry: skv_ldap_read() makes LDAP_INSUFFICIENT_ACCESS of that. */
-static bool is_hidden(const skv_ldap_call *call, const skv_ldap_answer *answer)
+static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     int code = LDAP_OTHER;
 
@@ -111,7 +111,7 @@ static bool is_hidden(const skv_ldap_call *call, const skv_ldap_answer *answer)
 }
 
 /* So 389-DS answers to somebody who may not see what is above the entry, whether or not that is there. */
-static int fail_hidden(skv_ldap_call *call)
+static int fail_hidden_entry(skv_ldap_call *call)
 {
     return skv_fail(
         call->reply, SKV_DENIED,
@@ -122,7 +122,7 @@ static int fail_hidden(skv_ldap_call *call)
 }
 
 /* What a server wrote, without the newline that 389-DS puts at the end. */
-static skv_quote without_newline(const char *text)
+static skv_quote quote_without_newline(const char *text)
 {
     size_t len = strlen(text);
 
@@ -131,7 +131,7 @@ static skv_quote without_newline(const char *text)
     return skv_quoted(text, len);
 }
 
-static const char *schema_of(const skv_ldap_call *call)
+static const char *schema_file_for(const skv_ldap_call *call)
 {
     bool hex = call->store->layout == SKV_LAYOUT_HEX;
 
@@ -159,11 +159,11 @@ int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
     int status = SKV_UNAVAILABLE;
 
     if (answer->code < 0)
-        return fail_local(call, answer->code);
+        return fail_libldap_error(call, answer->code);
     if (answer->code == LDAP_REFERRAL)
-        return fail_referral(call, answer);
-    if (is_hidden(call, answer))
-        return fail_hidden(call);
+        return fail_with_referral(call, answer);
+    if (is_hidden_entry(call, answer))
+        return fail_hidden_entry(call);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].code == answer->code) {
             status = kinds[i].status;
@@ -176,6 +176,6 @@ int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
     note_retry(call, answer->code);
     return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s", call->what, call->name,
                     call->failed, skv_ldap_server(call), answer->code, call->store->identity,
-                    ldap_err2string(answer->code), text ? ": " : "", text ? without_newline(text).text : "", advice,
-                    strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_of(call) : "");
+                    ldap_err2string(answer->code), text ? ": " : "", text ? quote_without_newline(text).text : "",
+                    advice, strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "");
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int take_document(skv_ldap_call *call, skv_ldap_answer *answer)
+static int copy_document(skv_ldap_call *call, skv_ldap_answer *answer)
 {
     skv_ldap_entry entry;
 
@@ -18,7 +18,7 @@ static int take_document(skv_ldap_call *call, skv_ldap_answer *answer)
     return skv_reply_done(call->reply);
 }
 
-static int no_key(skv_ldap_call *call, const skv_ldap_answer *answer)
+static int fail_absent_get(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     bool folder;
 
@@ -35,10 +35,10 @@ static int attempt_get(skv_ldap_call *call)
 
     switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, false), &answer)) {
     case LDAP_SUCCESS:
-        take_document(call, &answer);
+        copy_document(call, &answer);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        no_key(call, &answer);
+        fail_absent_get(call, &answer);
         break;
     default:
         skv_ldap_fail(call, &answer);
@@ -57,7 +57,7 @@ bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadl
     if (status == SKV_OK)
         skv_ldap_run(&call, attempt_get);
     skv_ldap_end(&call);
-    return reply->status == SKV_OK || !call.gone;
+    return reply->status == SKV_OK || !call.server_failed;
 }
 
 int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
@@ -68,7 +68,7 @@ int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *
 
 /* The two roots are there from the first on, whether or not anything was put below them; all of it is below the base.
  */
-static bool is_root(const skv_key *key)
+static bool is_root_folder(const skv_key *key)
 {
     return key->len && skv_ldap_is_structure(key) && !memchr(key->path, '/', key->len);
 }
@@ -88,7 +88,7 @@ static int attempt_exists(skv_ldap_call *call)
         return call->reply->status;
     if (kind == SKV_KIND_NONE && !exists->is_folder && skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
         return call->reply->status;
-    call->reply->number = twin || is_root(call->key) ? SKV_KIND_FOLDER : kind;
+    call->reply->number = twin || is_root_folder(call->key) ? SKV_KIND_FOLDER : kind;
     return SKV_OK;
 }
 

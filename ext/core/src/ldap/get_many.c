@@ -2,17 +2,17 @@
 #include "ldap/key.h"
 #include "ldap/many.h"
 
-static void not_found(skv_ldap_many *many, skv_ldap_item *item)
+static void decide_missing_key(skv_ldap_many *many, skv_ldap_item *item)
 {
     skv_ldap_refuse_missing(skv_ldap_many_word(many, item));
     skv_ldap_many_decide(many, item);
 }
 
-static void take_entry(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
+static void decide_found_key(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
 {
     skv_ldap_entry entry = {0};
 
-    item->step = SKV_STEP_ALONE;
+    item->step = SKV_STEP_SINGLE;
     if (skv_ldap_many_entry(many, answer, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
         skv_ldap_call *call = skv_ldap_many_word(many, item);
 
@@ -23,22 +23,22 @@ static void take_entry(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer
     skv_ldap_entry_wipe(&entry);
 }
 
-static void take(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
+static void take_get_answer(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
 {
     if (!skv_ldap_many_is_absent(many, answer))
-        take_entry(many, item, answer);
+        decide_found_key(many, item, answer);
     else if (item->step == SKV_STEP_READ && many->call.store->layout == SKV_LAYOUT_PLAIN)
         item->step = SKV_STEP_TWIN;
     else
-        not_found(many, item);
+        decide_missing_key(many, item);
 }
 
-static bool alone(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline)
+static bool get_single_item(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline)
 {
     return skv_ldap_get_one(&many->call.store->store, &item->record->key, SKV_GET_ANY, deadline, many->batch->each);
 }
 
-static bool prepare(skv_ldap_many *many)
+static bool prepare_gets(skv_ldap_many *many)
 {
     (void)many;
     return true;
@@ -46,8 +46,8 @@ static bool prepare(skv_ldap_many *many)
 
 void skv_ldap_get_many(skv_store *store, skv_batch *batch)
 {
-    static const skv_many_ops ops = {.op = SKV_OP_GET, .take = take, .alone = alone};
+    static const skv_many_ops ops = {.op = SKV_OP_GET, .take = take_get_answer, .single = get_single_item};
     skv_ldap_many many = {0};
 
-    skv_ldap_many_run(&many, store, batch, &ops, 0, prepare);
+    skv_ldap_many_run(&many, store, batch, &ops, 0, prepare_gets);
 }

@@ -25,7 +25,7 @@ static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *a
 }
 
 /* Returns what to ask for: the document stands for the version where the server shows none. */
-static const char *const *attributes_for(const skv_ldap_call *call, bool with_version)
+static const char *const *kind_and_version_attributes(const skv_ldap_call *call, bool with_version)
 {
     bool asserts = skv_ldap_asserts(call);
 
@@ -33,12 +33,12 @@ static const char *const *attributes_for(const skv_ldap_call *call, bool with_ve
                                     : skv_ldap_kind_attributes(call, with_version);
 }
 
-static int look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
+static int read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
     skv_ldap_answer answer;
 
     *kind = SKV_KIND_NONE;
-    switch (skv_ldap_read(call, dn, attributes_for(call, version != NULL), &answer)) {
+    switch (skv_ldap_read(call, dn, kind_and_version_attributes(call, version != NULL), &answer)) {
     case LDAP_SUCCESS:
         kind_of_entry(call, dn, &answer, kind, version);
         break;
@@ -54,13 +54,13 @@ static int look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version
 
 int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind)
 {
-    return look(call, dn, kind, NULL);
+    return read_kind(call, dn, kind, NULL);
 }
 
 int skv_ldap_look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
     *version = (skv_ldap_version){""};
-    return look(call, dn, kind, version);
+    return read_kind(call, dn, kind, version);
 }
 
 int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *there)

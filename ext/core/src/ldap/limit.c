@@ -17,24 +17,24 @@
 #define SLAPD_SETTING "olcSockbufMaxIncomingAuth"
 #define SLAPD_USUAL (((size_t)16 << 20) - 1)
 
-static bool read_number(LDAP *ld, LDAPMessage *entry, const char *name, size_t *number)
+static bool read_size_setting(LDAP *ld, LDAPMessage *entry, const char *name, size_t *number)
 {
     struct berval **values = ldap_get_values_len(ld, entry, name);
-    bool found = values && values[0];
+    bool has_value = values && values[0];
 
-    if (found)
+    if (has_value)
         *number = strtoull(values[0]->bv_val, NULL, 10);
     ldap_value_free_len(values);
-    return found;
+    return has_value;
 }
 
-static void read_limit(skv_conn *conn, LDAPMessage *messages, skv_message_limit *limit)
+static void read_message_limit(skv_conn *conn, LDAPMessage *messages, skv_message_limit *limit)
 {
     LDAP *ld = skv_conn_handle(conn);
     LDAPMessage *entry = messages ? ldap_first_entry(ld, messages) : NULL;
     bool is_389ds = skv_conn_features(conn)->is_389ds;
 
-    limit->is_told = entry && read_number(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
+    limit->is_told = entry && read_size_setting(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
     if (!limit->is_told || (is_389ds && !limit->bytes))
         limit->bytes = is_389ds ? DS389_USUAL : SLAPD_USUAL;
     /* To slapd, 0 is none. */
@@ -42,7 +42,7 @@ static void read_limit(skv_conn *conn, LDAPMessage *messages, skv_message_limit 
         limit->bytes = SIZE_MAX;
 }
 
-static int look_up(skv_ldap_call *call, skv_message_limit *limit)
+static int look_up_message_limit(skv_ldap_call *call, skv_message_limit *limit)
 {
     static const char *const settings[] = {DS389_SETTING, SLAPD_SETTING, NULL};
     skv_ldap_answer answer;
@@ -50,12 +50,12 @@ static int look_up(skv_ldap_call *call, skv_message_limit *limit)
     if (skv_ldap_read(call, "cn=config", settings, &answer) < 0)
         skv_ldap_fail(call, &answer);
     else
-        read_limit(call->conn, answer.message, limit);
+        read_message_limit(call->conn, answer.message, limit);
     skv_ldap_answer_free(&answer);
     return call->reply->status;
 }
 
-static int too_large(skv_ldap_call *call, const skv_message_limit *limit, size_t len)
+static int fail_message_too_large(skv_ldap_call *call, const skv_message_limit *limit, size_t len)
 {
     bool is_389ds = skv_conn_features(call->conn)->is_389ds;
     const char *setting = is_389ds ? DS389_SETTING : SLAPD_SETTING;
@@ -76,7 +76,7 @@ int skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
     skv_message_limit *limit = skv_conn_message_limit(call->conn);
     size_t len = documents_len + strlen(call->dn) + OVERHEAD;
 
-    if (len <= SMALL || (!limit->bytes && look_up(call, limit) != SKV_OK) || len <= limit->bytes)
+    if (len <= SMALL || (!limit->bytes && look_up_message_limit(call, limit) != SKV_OK) || len <= limit->bytes)
         return call->reply->status;
-    return too_large(call, limit, len);
+    return fail_message_too_large(call, limit, len);
 }

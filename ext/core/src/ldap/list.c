@@ -24,12 +24,12 @@ typedef struct ldap_list {
     char path[SKV_KEY_MAX + 1];
 } ldap_list;
 
-static ldap_list *list_of(skv_list *list)
+static ldap_list *ldap_list_of(skv_list *list)
 {
     return (ldap_list *)((char *)list - offsetof(ldap_list, list));
 }
 
-static void stop_clock(ldap_list *list)
+static void stop_list_clock(ldap_list *list)
 {
     if (list->since_ns)
         list->spent_ns += skv_now_ns() - list->since_ns;
@@ -37,7 +37,7 @@ static void stop_clock(ldap_list *list)
 }
 
 /* Gives the connection back as soon as nothing more is to come. */
-static void let_go(ldap_list *list)
+static void return_list_connection(ldap_list *list)
 {
     skv_conn *conn = list->call.conn;
 
@@ -45,38 +45,39 @@ static void let_go(ldap_list *list)
     list->call.conn = NULL;
     if (!conn)
         return;
-    stop_clock(list);
+    stop_list_clock(list);
     skv_pool_count(list->call.pool, conn, SKV_OP_LIST, list->spent_ns);
     skv_pool_return(list->call.pool, conn);
 }
 
 /* ---- Opening ---- */
 
-static int not_found(skv_ldap_call *call)
+static int fail_folder_not_found(skv_ldap_call *call)
 {
     return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
 }
 
 /* The two roots are there from the first on, though their entries come with the first key. */
-static int no_folder(ldap_list *list)
+static int check_missing_folder(ldap_list *list)
 {
-    return strchr(list->path, '/') || !skv_ldap_is_structure(&list->folder) ? not_found(&list->call) : SKV_OK;
+    return strchr(list->path, '/') || !skv_ldap_is_structure(&list->folder) ? fail_folder_not_found(&list->call)
+                                                                            : SKV_OK;
 }
 
 /* There is nothing below it; when asked for pages, 389-DS says that of an entry that is not there, too. And in the hex
  * layout it may be a key. */
-static int check_empty(ldap_list *list)
+static int check_empty_folder(ldap_list *list)
 {
     skv_ldap_call *call = &list->call;
     int kind;
 
     if (skv_ldap_kind_of(call, list->dn, &kind) != SKV_OK || kind == SKV_KIND_FOLDER)
         return call->reply->status;
-    return kind == SKV_KIND_KEY ? not_found(call) : no_folder(list);
+    return kind == SKV_KIND_KEY ? fail_folder_not_found(call) : check_missing_folder(list);
 }
 
 /* An LDAP result; LDAP_SUCCESS without an entry if there is none on any page. */
-static int read_first(ldap_list *list, skv_ldap_answer *answer)
+static int read_first_entry(ldap_list *list, skv_ldap_answer *answer)
 {
     int code;
 
@@ -87,7 +88,7 @@ static int read_first(ldap_list *list, skv_ldap_answer *answer)
 }
 
 /* The search of a tree answers the folder itself, too: in the hex layout it may be a key. */
-static int check_first(ldap_list *list)
+static int check_first_entry(ldap_list *list)
 {
     skv_ldap_entry entry;
     int error;
@@ -98,11 +99,11 @@ static int check_first(ldap_list *list)
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
     if (entry.is_key && !entry.is_folder && skv_ldap_below_is_top(&list->below, &entry.dn))
-        not_found(&list->call);
+        fail_folder_not_found(&list->call);
     return list->call.reply->status;
 }
 
-static skv_ldap_search_state search_of(const ldap_list *list)
+static skv_ldap_search_state new_list_search(const ldap_list *list)
 {
     const skv_ldap_call *call = &list->call;
 
@@ -113,22 +114,22 @@ static skv_ldap_search_state search_of(const ldap_list *list)
 }
 
 /* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
-static int attempt(skv_ldap_call *call)
+static int attempt_list_open(skv_ldap_call *call)
 {
     ldap_list *list = (ldap_list *)call;
     skv_ldap_answer answer;
 
-    list->search = search_of(list);
-    switch (read_first(list, &answer)) {
+    list->search = new_list_search(list);
+    switch (read_first_entry(list, &answer)) {
     case LDAP_SUCCESS:
-        if ((list->first ? check_first(list) : check_empty(list)) != SKV_OK || !list->first)
+        if ((list->first ? check_first_entry(list) : check_empty_folder(list)) != SKV_OK || !list->first)
             break;
         list->kept = call->conn;
         call->conn = NULL;
         return SKV_OK;
     case LDAP_NO_SUCH_OBJECT:
         if (skv_ldap_check_base(call, &answer) == SKV_OK)
-            no_folder(list);
+            check_missing_folder(list);
         break;
     default:
         skv_ldap_search_failed(call, &answer);
@@ -139,7 +140,7 @@ static int attempt(skv_ldap_call *call)
 }
 
 /* Finds out what to search, and does; there is nothing to ask of the two roots alone. */
-static void start(ldap_list *list, skv_deadline *deadline, skv_reply *reply)
+static void start_list(ldap_list *list, skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_call *call = &list->call;
 
@@ -149,7 +150,7 @@ static void start(ldap_list *list, skv_deadline *deadline, skv_reply *reply)
     if (list->tree && skv_ldap_below_begin(&list->below, call->store, &list->folder, list->dn, reply) != SKV_OK)
         return;
     if (list->tree || !list->roots)
-        skv_ldap_run(call, attempt);
+        skv_ldap_run(call, attempt_list_open);
 }
 
 skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply)
@@ -167,9 +168,9 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_de
     list->roots = args->folder.len == 0;
     memcpy(list->path, args->folder.path, args->folder.len + 1);
     list->folder = (skv_key){list->path, args->folder.len};
-    start(list, deadline, reply);
+    start_list(list, deadline, reply);
     list->call.conn = list->kept;
-    stop_clock(list);
+    stop_list_clock(list);
     if (reply->status == SKV_OK)
         return &list->list;
     skv_ldap_list_close(&list->list);
@@ -178,27 +179,27 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_de
 
 /* ---- Pages ---- */
 
-static skv_ldap_record problem(const char *why)
+static skv_ldap_record error_record(const char *why)
 {
     return (skv_ldap_record){'e', why, strlen(why)};
 }
 
 /* The record of a key or folder by its object class. */
-static skv_ldap_record describe(const ldap_list *list, const skv_ldap_entry *entry)
+static skv_ldap_record record_of_entry(const ldap_list *list, const skv_ldap_entry *entry)
 {
     if (!entry->is_key && !entry->is_folder)
-        return problem("its objectClass may not be read, or is none of simpkv's");
+        return error_record("its objectClass may not be read, or is none of simpkv's");
     if (!entry->is_key)
         return (skv_ldap_record){'f', "", 0};
     if (list->names_only)
         return (skv_ldap_record){'k', "", 0};
     if (!entry->document.bv_val)
-        return problem("its simpkvJsonValue may not be read");
+        return error_record("its simpkvJsonValue may not be read");
     return (skv_ldap_record){'k', entry->document.bv_val, entry->document.bv_len};
 }
 
 /* Adds the record of an entry, unless it is something else's than simpkv's. */
-static void add_entry(ldap_list *list, const skv_ldap_entry *entry, skv_reply *page)
+static void add_entry_record(ldap_list *list, const skv_ldap_entry *entry, skv_reply *page)
 {
     skv_ldap_record record;
     skv_rdn rdn;
@@ -208,9 +209,9 @@ static void add_entry(ldap_list *list, const skv_ldap_entry *entry, skv_reply *p
         return;
     hex = list->call.store->layout == SKV_LAYOUT_HEX && skv_rdn_is(&rdn, "simpkvHexId");
     if (hex && !skv_rdn_unhex(&rdn))
-        record = problem("its simpkvHexId is not made of hex digits");
+        record = error_record("its simpkvHexId is not made of hex digits");
     else if (hex || skv_rdn_is(&rdn, "simpkvKey") || (skv_rdn_is(&rdn, "ou") && entry->is_folder))
-        record = describe(list, entry);
+        record = record_of_entry(list, entry);
     else
         return;
     if (list->tree)
@@ -219,20 +220,20 @@ static void add_entry(ldap_list *list, const skv_ldap_entry *entry, skv_reply *p
         skv_list_add(page, record.kind, rdn.value, rdn.len, record.body, record.len);
 }
 
-static int take_entry(ldap_list *list, LDAPMessage *message, skv_reply *page)
+static int add_message_record(ldap_list *list, LDAPMessage *message, skv_reply *page)
 {
     skv_ldap_entry entry;
     int error = skv_ldap_entry_read(&list->call, message, &entry);
 
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
-    add_entry(list, &entry, page);
+    add_entry_record(list, &entry, page);
     skv_ldap_entry_wipe(&entry);
     return skv_reply_done(page);
 }
 
 /* Adds the next entry. Whether there may be more on the page. */
-static bool next_entry(ldap_list *list, skv_reply *page)
+static bool add_next_entry(ldap_list *list, skv_reply *page)
 {
     skv_ldap_answer answer = {0};
     LDAPMessage *entry = list->first;
@@ -247,14 +248,14 @@ static bool next_entry(ldap_list *list, skv_reply *page)
     if (answer.code != LDAP_SUCCESS && !(interrupted && page->number))
         skv_ldap_search_failed(&list->call, &answer);
     else if (entry)
-        take_entry(list, entry, page);
+        add_message_record(list, entry, page);
     skv_ldap_answer_free(&answer);
     if (list->search.over || (page->status != SKV_OK && !interrupted))
-        let_go(list);
+        return_list_connection(list);
     return list->call.conn && !interrupted && !at_end && page->data.len < PAGE_BYTES;
 }
 
-static void add_roots(ldap_list *list, skv_reply *page)
+static void add_root_records(ldap_list *list, skv_reply *page)
 {
     skv_list_add(page, 'f', "environments", strlen("environments"), "", 0);
     skv_list_add(page, 'f', "globals", strlen("globals"), "", 0);
@@ -264,18 +265,18 @@ static void add_roots(ldap_list *list, skv_reply *page)
 
 int skv_ldap_list_next(skv_list *handle, skv_deadline *deadline, skv_reply *reply)
 {
-    ldap_list *list = list_of(handle);
+    ldap_list *list = ldap_list_of(handle);
 
     list->call.deadline = deadline;
     list->call.reply = reply;
     if (list->roots)
-        add_roots(list, reply);
+        add_root_records(list, reply);
     if (list->call.conn) {
         list->since_ns = skv_now_ns();
         skv_conn_begin(list->call.conn, deadline);
-        while (next_entry(list, reply))
+        while (add_next_entry(list, reply))
             ;
-        stop_clock(list);
+        stop_list_clock(list);
     }
     if (!list->call.conn && reply->status == SKV_OK)
         skv_ldap_below_add_rest(&list->below, PAGE_BYTES, reply);
@@ -288,9 +289,9 @@ int skv_ldap_list_next(skv_list *handle, skv_deadline *deadline, skv_reply *repl
 
 void skv_ldap_list_close(skv_list *handle)
 {
-    ldap_list *list = list_of(handle);
+    ldap_list *list = ldap_list_of(handle);
 
-    let_go(list);
+    return_list_connection(list);
     skv_ldap_below_end(&list->below);
     skv_ldap_end(&list->call);
     skv_free(list);

@@ -15,24 +15,24 @@
 
 /* ---- Items ---- */
 
-static bool is_sent(const skv_ldap_item *item)
+static bool is_pipelined(const skv_ldap_item *item)
 {
-    return item->step < SKV_STEP_ALONE;
+    return item->step < SKV_STEP_SINGLE;
 }
 
-static bool writes(skv_step step)
+static bool is_write_step(skv_step step)
 {
     return step == SKV_STEP_ADD || step == SKV_STEP_REPLACE;
 }
 
 /* What is refused without asking a server is so by the operation on one key. */
-static bool is_usual(const skv_record *record)
+static bool is_pipelinable(const skv_record *record)
 {
     return !record->document || (record->document_len > 0 && record->document_len <= DOCUMENT_MAX &&
                                  skv_is_utf8(record->document, record->document_len));
 }
 
-static void add_item(skv_ldap_many *many, skv_store *store, skv_record *record)
+static void add_record_item(skv_ldap_many *many, skv_store *store, skv_record *record)
 {
     skv_ldap_item *item = &many->items[many->count++];
     skv_ldap_call call = {0};
@@ -41,10 +41,10 @@ static void add_item(skv_ldap_many *many, skv_store *store, skv_record *record)
     item->step = SKV_STEP_DONE;
     if (record->status != SKV_RECORD_OPEN)
         return;
-    item->step = SKV_STEP_ALONE;
+    item->step = SKV_STEP_SINGLE;
     skv_reply_reset(many->batch->each);
-    if (is_usual(record) && skv_ldap_begin(&call, store, many->ops->op, &record->key, SKV_KIND_KEY, &many->deadline,
-                                           many->batch->each) == SKV_OK) {
+    if (is_pipelinable(record) && skv_ldap_begin(&call, store, many->ops->op, &record->key, SKV_KIND_KEY,
+                                                 &many->deadline, many->batch->each) == SKV_OK) {
         item->step = SKV_STEP_READ;
         item->dn = call.dn;
         call.dn = NULL;
@@ -92,13 +92,13 @@ bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_answer *a
            (len == 0 || skv_dn_depth(answer->matched, len) >= many->call.store->base_depth);
 }
 
-static void take(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
+static void take_batch_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
 {
     skv_ldap_many *many = (skv_ldap_many *)pipeline->call;
     skv_ldap_item *item = &many->items[slot->tag];
 
     /* An answer that cannot be read is none. */
-    item->doubtful |= answer->code < 0 && writes(item->step);
+    item->in_doubt |= answer->code < 0 && is_write_step(item->step);
     many->ops->take(many, item, answer);
     if (item->record && item->step == SKV_STEP_DONE)
         skv_pool_count(many->call.pool, many->call.conn, many->ops->op, skv_now_ns() - slot->sent_ns);
@@ -106,12 +106,12 @@ static void take(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_lda
 
 /* ---- Requests ---- */
 
-static int search(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
+static int send_read(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
 {
     return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
 }
 
-static int replace(skv_ldap_call *call, const skv_ldap_item *item, const struct berval *document, int *id)
+static int send_replace(skv_ldap_call *call, const skv_ldap_item *item, const struct berval *document, int *id)
 {
     LDAPControl *control;
     int error = skv_ldap_version_control(call, item->version ? item->version : "", &control);
@@ -122,7 +122,7 @@ static int replace(skv_ldap_call *call, const skv_ldap_item *item, const struct 
     return error;
 }
 
-static int write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
+static int send_write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
 {
     struct berval document = {0};
     int error = skv_ldap_start(call);
@@ -133,10 +133,10 @@ static int write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
         return skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id);
     document = (struct berval){item->record->document_len, (char *)(uintptr_t)item->record->document};
     return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_KEY, &document, id)
-                                      : replace(call, item, &document, id);
+                                      : send_replace(call, item, &document, id);
 }
 
-static int send_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
+static int send_item_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
 {
     skv_ldap_call *call = &many->call;
     char *twin;
@@ -144,28 +144,28 @@ static int send_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
 
     switch (item->step) {
     case SKV_STEP_READ:
-        return search(call, item->dn,
-                      item->record
-                          ? skv_ldap_document_attributes(call, many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call))
-                          : skv_ldap_kind_attributes(call, false),
-                      id);
+        return send_read(call, item->dn,
+                         item->record
+                             ? skv_ldap_document_attributes(call, many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call))
+                             : skv_ldap_kind_attributes(call, false),
+                         id);
     case SKV_STEP_TWIN:
         twin = skv_ldap_twin(item->dn);
-        error = search(call, twin, skv_ldap_kind_attributes(call, false), id);
+        error = send_read(call, twin, skv_ldap_kind_attributes(call, false), id);
         skv_free(twin);
         return error;
     default:
-        return write(call, item, id);
+        return send_write(call, item, id);
     }
 }
 
-static size_t size_of(const skv_ldap_item *item)
+static size_t request_size(const skv_ldap_item *item)
 {
-    return strlen(item->dn) + OVERHEAD + (writes(item->step) ? item->record->document_len : 0);
+    return strlen(item->dn) + OVERHEAD + (is_write_step(item->step) ? item->record->document_len : 0);
 }
 
 /* It was not sent, or not all of it. */
-static void send_failed(skv_ldap_many *many, skv_ldap_item *item, int error)
+static void note_send_failure(skv_ldap_many *many, skv_ldap_item *item, int error)
 {
     skv_conn *conn = many->call.conn;
 
@@ -174,19 +174,19 @@ static void send_failed(skv_ldap_many *many, skv_ldap_item *item, int error)
         many->stopped = true;
         return;
     }
-    item->doubtful |= writes(item->step) && skv_conn_has_sent(conn);
-    if (item->record && item->doubtful)
-        item->step = SKV_STEP_ALONE;
+    item->in_doubt |= is_write_step(item->step) && skv_conn_has_sent(conn);
+    if (item->record && item->in_doubt)
+        item->step = SKV_STEP_SINGLE;
     if (!skv_conn_is_usable(conn))
         many->pipeline.error = error;
     else
-        item->step = item->record ? SKV_STEP_ALONE : SKV_STEP_DONE;
+        item->step = item->record ? SKV_STEP_SINGLE : SKV_STEP_DONE;
 }
 
 static void send_item(skv_ldap_many *many, size_t index)
 {
     skv_ldap_item *item = &many->items[index];
-    size_t bytes = size_of(item);
+    size_t bytes = request_size(item);
     int id = 0, error;
 
     if (!skv_ldap_pipeline_room(&many->pipeline, bytes))
@@ -196,15 +196,15 @@ static void send_item(skv_ldap_many *many, size_t index)
     many->stopped |= skv_deadline_has_fired(skv_ldap_round_trip(&many->call));
     if (many->stopped)
         return;
-    error = send_request(many, item, &id);
+    error = send_item_request(many, item, &id);
     if (error == LDAP_SUCCESS)
         skv_ldap_pipeline_sent(&many->pipeline, id, index, bytes);
     else
-        send_failed(many, item, error);
+        note_send_failure(many, item, error);
 }
 
 /* Sends what is at that step, and waits for all answers. False when there is no going on with this connection. */
-static bool pass(skv_ldap_many *many, skv_step from, skv_step to)
+static bool send_steps(skv_ldap_many *many, skv_step from, skv_step to)
 {
     for (size_t i = 0; i < many->count && !many->pipeline.error && !many->stopped; i++) {
         const skv_ldap_item *item = &many->items[i];
@@ -216,16 +216,16 @@ static bool pass(skv_ldap_many *many, skv_step from, skv_step to)
 }
 
 /* What others wait for, as long as there is some. */
-static bool prepare_way(skv_ldap_many *many)
+static bool run_plans(skv_ldap_many *many)
 {
     bool goes_on = true;
 
     while (goes_on && many->ops->plan && many->ops->plan(many))
-        goes_on = pass(many, SKV_STEP_READ, SKV_STEP_MAKE);
+        goes_on = send_steps(many, SKV_STEP_READ, SKV_STEP_MAKE);
     return goes_on;
 }
 
-static size_t first_open(const skv_ldap_many *many)
+static size_t first_open_item(const skv_ldap_many *many)
 {
     size_t i = 0;
 
@@ -235,29 +235,29 @@ static size_t first_open(const skv_ldap_many *many)
 }
 
 /* What was under way on a connection that is lost: reads are made again, writes by themselves. */
-static void note_lost(skv_ldap_many *many)
+static void note_lost_requests(skv_ldap_many *many)
 {
     skv_ldap_pipeline *pipeline = &many->pipeline;
 
     for (size_t i = 0; i < pipeline->in_flight; i++) {
         skv_ldap_item *item = &many->items[pipeline->slots[i].tag];
 
-        if (!writes(item->step))
+        if (!is_write_step(item->step))
             continue;
-        item->doubtful = true;
-        item->step = SKV_STEP_ALONE;
+        item->in_doubt = true;
+        item->step = SKV_STEP_SINGLE;
     }
 }
 
 /* The failure of the whole that there is no going on after is the batch's; others show when each is tried alone. */
-static void connection_failed(skv_ldap_many *many)
+static void fail_batch_connection(skv_ldap_many *many)
 {
     skv_ldap_call *call = &many->call;
 
-    note_lost(many);
+    note_lost_requests(many);
     skv_reply_reset(call->reply);
-    if (first_open(many) < many->count)
-        skv_ldap_many_word(many, &many->items[first_open(many)]);
+    if (first_open_item(many) < many->count)
+        skv_ldap_many_word(many, &many->items[first_open_item(many)]);
     skv_ldap_fail(call, &(skv_ldap_answer){.code = many->pipeline.error});
     if (call->reply->status == SKV_INTERRUPTED || call->reply->status == SKV_TIMEOUT)
         skv_batch_stop(many->batch);
@@ -266,18 +266,18 @@ static void connection_failed(skv_ldap_many *many)
 }
 
 /* On a borrowed connection, which it gives back by itself: each record counts as an operation, not their batch. */
-static int attempt(skv_ldap_call *call)
+static int attempt_batch(skv_ldap_call *call)
 {
     skv_ldap_many *many = (skv_ldap_many *)call;
 
-    skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take);
+    skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take_batch_answer);
     /* That a folder is missing may be seen only when a key is added. */
-    (void)(pass(many, SKV_STEP_READ, SKV_STEP_READ) && pass(many, SKV_STEP_TWIN, SKV_STEP_TWIN) && prepare_way(many) &&
-           pass(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && prepare_way(many) &&
-           pass(many, SKV_STEP_ADD, SKV_STEP_REPLACE));
+    (void)(send_steps(many, SKV_STEP_READ, SKV_STEP_READ) && send_steps(many, SKV_STEP_TWIN, SKV_STEP_TWIN) &&
+           run_plans(many) && send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && run_plans(many) &&
+           send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE));
     skv_ldap_pipeline_drain(&many->pipeline);
     if (many->pipeline.error)
-        connection_failed(many);
+        fail_batch_connection(many);
     skv_reply_reset(call->reply);
     skv_pool_return(call->pool, call->conn);
     call->conn = NULL;
@@ -290,12 +290,12 @@ static int attempt(skv_ldap_call *call)
 static bool has_requests(const skv_ldap_many *many)
 {
     for (size_t i = 0; i < many->count; i++)
-        if (is_sent(&many->items[i]) && !(many->ops->waits && many->ops->waits(many, &many->items[i])))
+        if (is_pipelined(&many->items[i]) && !(many->ops->waits && many->ops->waits(many, &many->items[i])))
             return true;
     return false;
 }
 
-static void stop_interrupted(skv_ldap_many *many)
+static void stop_interrupted_batch(skv_ldap_many *many)
 {
     skv_deadline_check(&many->call.round_trip);
     skv_reply_reset(many->call.reply);
@@ -304,7 +304,7 @@ static void stop_interrupted(skv_ldap_many *many)
 }
 
 /* Many at once, as far as a connection carries. What is wrong with it tells the first that is tried alone. */
-static void together(skv_ldap_many *many)
+static void run_pipelined(skv_ldap_many *many)
 {
     skv_ldap_call *call = &many->call;
     int failures = many->failures;
@@ -312,15 +312,15 @@ static void together(skv_ldap_many *many)
     if (many->failures >= FAILURES_MAX || !has_requests(many))
         return;
     skv_reply_reset(call->reply);
-    if (skv_ldap_run(call, attempt) == SKV_INTERRUPTED)
+    if (skv_ldap_run(call, attempt_batch) == SKV_INTERRUPTED)
         skv_batch_stop(many->batch);
-    if ((call->reply->status != SKV_OK || many->failures > failures) && first_open(many) < many->count)
-        many->items[first_open(many)].step = SKV_STEP_ALONE;
-    if (many->stopped && first_open(many) < many->count)
-        stop_interrupted(many);
+    if ((call->reply->status != SKV_OK || many->failures > failures) && first_open_item(many) < many->count)
+        many->items[first_open_item(many)].step = SKV_STEP_SINGLE;
+    if (many->stopped && first_open_item(many) < many->count)
+        stop_interrupted_batch(many);
 }
 
-static void alone(skv_ldap_many *many)
+static void run_singly(skv_ldap_many *many)
 {
     skv_batch *batch = many->batch;
 
@@ -329,11 +329,11 @@ static void alone(skv_ldap_many *many)
         skv_deadline deadline = skv_batch_deadline(batch);
         bool goes_on;
 
-        if (many->failures >= FAILURES_MAX && item->record && is_sent(item))
-            item->step = SKV_STEP_ALONE;
-        if (item->step != SKV_STEP_ALONE)
+        if (many->failures >= FAILURES_MAX && item->record && is_pipelined(item))
+            item->step = SKV_STEP_SINGLE;
+        if (item->step != SKV_STEP_SINGLE)
             continue;
-        goes_on = many->ops->alone(many, item, &deadline);
+        goes_on = many->ops->single(many, item, &deadline);
         item->step = SKV_STEP_DONE;
         skv_batch_decide(batch, item->record);
         if (!goes_on || batch->each->status == SKV_INTERRUPTED || batch->each->status == SKV_NOMEM)
@@ -341,17 +341,17 @@ static void alone(skv_ldap_many *many)
     }
 }
 
-static void run(skv_ldap_many *many)
+static void run_batch_rounds(skv_ldap_many *many)
 {
-    while (many->batch->status == SKV_OK && first_open(many) < many->count) {
-        together(many);
+    while (many->batch->status == SKV_OK && first_open_item(many) < many->count) {
+        run_pipelined(many);
         if (many->ops->settle)
             many->ops->settle(many);
-        alone(many);
+        run_singly(many);
     }
     /* For the message to what was not reached. */
     for (size_t i = 0; i < many->batch->count; i++)
-        many->batch->records[i].number |= many->items[i].step != SKV_STEP_DONE && many->items[i].doubtful;
+        many->batch->records[i].number |= many->items[i].step != SKV_STEP_DONE && many->items[i].in_doubt;
 }
 
 static const skv_key everything = {"", 0};
@@ -371,11 +371,11 @@ void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, 
         many->call.round_trip_ns += many->call.round_trip_ns == 0;
         many->call.retries = 0;
         for (size_t i = 0; many->items && i < batch->count; i++)
-            add_item(many, store, &batch->records[i]);
+            add_record_item(many, store, &batch->records[i]);
         ready = many->items && prepare(many);
     }
     if (ready) {
-        run(many);
+        run_batch_rounds(many);
     } else {
         if (batch->each->status == SKV_OK)
             skv_fail_memory(batch->each);

@@ -17,7 +17,7 @@ typedef enum skv_step {
     SKV_STEP_MAKE,    /* a folder */
     SKV_STEP_ADD,     /* the entry */
     SKV_STEP_REPLACE, /* its document */
-    SKV_STEP_ALONE,   /* leave it to the operation on one key */
+    SKV_STEP_SINGLE,  /* leave it to the operation on one key */
     SKV_STEP_DONE,
 } skv_step;
 
@@ -29,7 +29,7 @@ typedef struct skv_ldap_item {
     skv_step step;
     char *version; /* owned: of the entry that is to be replaced; NULL for one that is to be added */
     bool tried;    /* it went wrong once */
-    bool doubtful; /* it may have been written */
+    bool in_doubt; /* it may have been written */
     size_t group;  /* ldap/put_many.c's */
 } skv_ldap_item;
 
@@ -44,7 +44,7 @@ typedef struct skv_many_ops {
     /* What an answer makes of an item's step. */
     void (*take)(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer);
     /* The operation on one key. False when there is no use in going on. */
-    bool (*alone)(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline);
+    bool (*single)(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline);
     /* Between what is done together and what is done alone. May be NULL. */
     void (*settle)(skv_ldap_many *many);
 } skv_many_ops;

@@ -31,7 +31,7 @@ static bool take_slot(skv_ldap_pipeline *pipeline, int id, skv_ldap_slot *slot)
     return false;
 }
 
-static void receive_one(skv_ldap_pipeline *pipeline)
+static void receive_answer(skv_ldap_pipeline *pipeline)
 {
     skv_ldap_call *call = pipeline->call;
     skv_ldap_answer answer = {0};
@@ -57,14 +57,14 @@ bool skv_ldap_pipeline_room(skv_ldap_pipeline *pipeline, size_t bytes)
 
     while (full && !pipeline->error && pipeline->in_flight > 0 &&
            (pipeline->in_flight > pipeline->low || pipeline->bytes + bytes > SKV_PIPELINE_BYTES_MAX))
-        receive_one(pipeline);
+        receive_answer(pipeline);
     return !pipeline->error;
 }
 
 bool skv_ldap_pipeline_drain(skv_ldap_pipeline *pipeline)
 {
     while (pipeline->in_flight > 0 && !pipeline->error)
-        receive_one(pipeline);
+        receive_answer(pipeline);
     return !pipeline->error;
 }
 

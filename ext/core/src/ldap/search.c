@@ -6,7 +6,7 @@
 
 /* Asks for a page. slapd looks at all that it has to find the entries of a page, and knows those of a folder: it is
  * first asked for the whole, should that be no more than a page. */
-static int ask(skv_ldap_call *call, skv_ldap_search_state *search)
+static int request_page(skv_ldap_call *call, skv_ldap_search_state *search)
 {
     const skv_features *features = skv_conn_features(call->conn);
     int page_size = call->store->page_size, limit = LDAP_NO_LIMIT, error;
@@ -22,12 +22,12 @@ static int ask(skv_ldap_call *call, skv_ldap_search_state *search)
     }
     error = skv_ldap_search(call, search->dn, search->scope, search->attributes, control, limit, &search->id);
     ldap_control_free(control);
-    search->asked = error == LDAP_SUCCESS;
+    search->requested = error == LDAP_SUCCESS;
     return error;
 }
 
 /* Takes the cookie out of a page's result. An empty one, or none, means that it was the last. */
-static void turn_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static void read_page_cookie(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, answer->controls, NULL);
     ber_int_t estimate;
@@ -51,7 +51,7 @@ static void free_page(skv_ldap_search_state *search)
 }
 
 /* Wipes it, for there is something in it that nobody has read. */
-static void drop_page(skv_ldap_call *call, skv_ldap_search_state *search)
+static void wipe_page(skv_ldap_call *call, skv_ldap_search_state *search)
 {
     LDAP *handle = skv_conn_handle(call->conn);
     skv_ldap_entry entry;
@@ -63,60 +63,60 @@ static void drop_page(skv_ldap_call *call, skv_ldap_search_state *search)
 }
 
 /* Whether the whole was asked for, which is read when all of it is there: it may be too much. */
-static bool is_whole(const skv_ldap_call *call, const skv_ldap_search_state *search)
+static bool is_whole_request(const skv_ldap_call *call, const skv_ldap_search_state *search)
 {
     return skv_conn_features(call->conn)->paging && !search->in_pages;
 }
 
 /* Ends a page, and asks for the next: the server makes that while the reader is at work on this one. */
-static int end_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static int finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
-    search->asked = false;
+    search->requested = false;
     answer->message = search->page;
     skv_ldap_parse(call, answer);
     answer->message = NULL;
-    turn_page(call, search, answer);
+    read_page_cookie(call, search, answer);
     if (answer->code != LDAP_SUCCESS) {
-        drop_page(call, search);
+        wipe_page(call, search);
         return answer->code;
     }
     skv_ldap_answer_free(answer);
     if (!search->last)
-        (void)ask(call, search); /* What is wrong shows when it is waited for. */
+        (void)request_page(call, search); /* What is wrong shows when it is waited for. */
     return LDAP_SUCCESS;
 }
 
 /* Waits for the next message, or all of them. An LDAP result. */
-static int receive(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static int receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     bool whole;
 
-    if (!search->asked && (answer->code = ask(call, search)) != LDAP_SUCCESS)
+    if (!search->requested && (answer->code = request_page(call, search)) != LDAP_SUCCESS)
         return answer->code;
-    whole = is_whole(call, search);
+    whole = is_whole_request(call, search);
     answer->code = skv_conn_result(call->conn, search->id, whole ? LDAP_MSG_ALL : LDAP_MSG_ONE, &search->page);
     if (answer->code != LDAP_SUCCESS)
         return answer->code;
     search->next = search->page;
-    return whole || ldap_msgtype(search->page) == LDAP_RES_SEARCH_RESULT ? end_page(call, search, answer)
+    return whole || ldap_msgtype(search->page) == LDAP_RES_SEARCH_RESULT ? finish_page(call, search, answer)
                                                                          : LDAP_SUCCESS;
 }
 
 /* There is more than a page, or more than the server tells at once: then in pages. */
-static int receive_some(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static int receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
-    int code = receive(call, search, answer);
+    int code = receive_messages(call, search, answer);
 
-    if ((code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && is_whole(call, search)) {
+    if ((code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && is_whole_request(call, search)) {
         skv_ldap_answer_free(answer);
         search->in_pages = true;
-        code = receive(call, search, answer);
+        code = receive_messages(call, search, answer);
     }
     return code;
 }
 
 /* Part of the folder is elsewhere. */
-static int take_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
+static int fail_with_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
 {
     int error = ldap_parse_reference(skv_conn_handle(call->conn), message, &answer->referrals, NULL, 0);
 
@@ -133,7 +133,7 @@ int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv
 
         if (!search->next) {
             free_page(search);
-            if (receive_some(call, search, answer) != LDAP_SUCCESS)
+            if (receive_or_page(call, search, answer) != LDAP_SUCCESS)
                 return answer->code;
         }
         message = search->next;
@@ -143,7 +143,7 @@ int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv
             *entry = message;
             return LDAP_SUCCESS;
         case LDAP_RES_SEARCH_REFERENCE:
-            return take_reference(call, message, answer);
+            return fail_with_reference(call, message, answer);
         case LDAP_RES_SEARCH_RESULT:
             free_page(search);
             search->over = search->last;
@@ -158,13 +158,13 @@ int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv
 void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)
 {
     if (call->conn) {
-        drop_page(call, search);
-        if (search->asked || search->cookie.bv_len)
+        wipe_page(call, search);
+        if (search->requested || search->cookie.bv_len)
             skv_conn_invalidate(call->conn);
     }
     ldap_memfree(search->cookie.bv_val);
     search->cookie = (struct berval){0};
-    search->asked = false;
+    search->requested = false;
     search->over = true;
 }
 

@@ -11,7 +11,7 @@ typedef struct skv_ldap_search_state {
     const char *const *attributes;
     LDAPMessage *page, *next; /* what has come, owned: all of a page or one message; and what is to be read next */
     struct berval cookie;     /* owned: where the server goes on */
-    bool in_pages, asked, last, over;
+    bool in_pages, requested, last, over;
     int id; /* of what was asked for */
 } skv_ldap_search_state;
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void store_close(skv_store *store)
+static void close_ldap_store(skv_store *store)
 {
     skv_ldap_store *ldap = (skv_ldap_store *)store;
 
@@ -18,7 +18,7 @@ static void store_close(skv_store *store)
 }
 
 static const skv_store_ops ops = {
-    .close = store_close,
+    .close = close_ldap_store,
     .get = skv_ldap_get,
     .exists = skv_ldap_exists,
     .put = skv_ldap_put,
@@ -81,19 +81,19 @@ static const struct {
 
 #define KNOWN (sizeof known / sizeof *known)
 
-static bool read_flag(const char *text, bool *flag)
+static bool read_flag_option(const char *text, bool *flag)
 {
     *flag = strcmp(text, "true") == 0;
     return *flag || strcmp(text, "false") == 0;
 }
 
-static bool read_layout(const char *text, int *layout)
+static bool read_layout_option(const char *text, int *layout)
 {
     *layout = strcmp(text, "hex") == 0 ? SKV_LAYOUT_HEX : SKV_LAYOUT_PLAIN;
     return *layout == SKV_LAYOUT_HEX || strcmp(text, "plain") == 0;
 }
 
-static bool read_number(const char *text, int64_t min, int64_t max, int64_t *number)
+static bool read_number_option(const char *text, int64_t min, int64_t max, int64_t *number)
 {
     if (!*text)
         return false;
@@ -105,25 +105,25 @@ static bool read_number(const char *text, int64_t min, int64_t max, int64_t *num
     return !*text && *number >= min && *number <= max;
 }
 
-static int read_option(settings *s, size_t i, const char *value, skv_reply *reply)
+static int read_ldap_option(settings *s, size_t i, const char *value, skv_reply *reply)
 {
     void *member = (char *)s + known[i].offset;
-    bool good = true;
+    bool is_valid = true;
 
     switch (known[i].type) {
     case TEXT:
         *(const char **)member = value;
         break;
     case FLAG:
-        good = read_flag(value, member);
+        is_valid = read_flag_option(value, member);
         break;
     case LAYOUT:
-        good = read_layout(value, member);
+        is_valid = read_layout_option(value, member);
         break;
     case NUMBER:
-        good = read_number(value, known[i].min, known[i].max, member);
+        is_valid = read_number_option(value, known[i].min, known[i].max, member);
     }
-    if (good)
+    if (is_valid)
         return SKV_OK;
     if (known[i].type == NUMBER && known[i].max < INT64_MAX)
         return skv_fail(reply, SKV_INVALID, "'%s' of a store of type 'ldap' must be an integer from %d to %d",
@@ -134,7 +134,7 @@ static int read_option(settings *s, size_t i, const char *value, skv_reply *repl
                                               : "an integer, 0 or more");
 }
 
-static int read_options(settings *s, const char *options, size_t options_len, skv_reply *reply)
+static int read_ldap_options(settings *s, const char *options, size_t options_len, skv_reply *reply)
 {
     for (const char *name = options; name < options + options_len;) {
         const char *value = name + strlen(name) + 1;
@@ -150,7 +150,7 @@ static int read_options(settings *s, const char *options, size_t options_len, sk
     for (size_t i = 0; i < KNOWN; i++) {
         const char *value = skv_option(options, options_len, known[i].name);
 
-        if (read_option(s, i, value ? value : known[i].usual, reply) != SKV_OK)
+        if (read_ldap_option(s, i, value ? value : known[i].usual, reply) != SKV_OK)
             return reply->status;
     }
     return SKV_OK;
@@ -180,7 +180,7 @@ static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *
     return skv_fail(reply, SKV_INVALID, "id '%s' %s, or use the layout 'hex'", s->id, shared);
 }
 
-static bool any(const skv_uris *uris, skv_scheme scheme)
+static bool has_scheme(const skv_uris *uris, skv_scheme scheme)
 {
     for (int i = 0; i < uris->count; i++)
         if (uris->uri[i].scheme == scheme)
@@ -190,9 +190,9 @@ static bool any(const skv_uris *uris, skv_scheme scheme)
 
 static int check_servers(const settings *s, const skv_uris *uris, skv_reply *reply)
 {
-    bool tls = any(uris, SKV_LDAPS) || (s->enable_tls && any(uris, SKV_LDAP));
+    bool tls = has_scheme(uris, SKV_LDAPS) || (s->enable_tls && has_scheme(uris, SKV_LDAP));
 
-    if (!*s->admin_pw_file && !s->anonymous && (any(uris, SKV_LDAP) || any(uris, SKV_LDAPS)))
+    if (!*s->admin_pw_file && !s->anonymous && (has_scheme(uris, SKV_LDAP) || has_scheme(uris, SKV_LDAPS)))
         return skv_fail(reply, SKV_INVALID, "Plugin missing 'admin_pw_file' configuration");
     if (*s->admin_pw_file && !*s->admin_dn)
         return skv_fail(reply, SKV_INVALID, "'admin_pw_file' needs an 'admin_dn'");
@@ -205,7 +205,7 @@ static int check_servers(const settings *s, const skv_uris *uris, skv_reply *rep
 
 /* ---- Opening ---- */
 
-static skv_pool *pool_for(const settings *s, const char *text, skv_reply *reply)
+static skv_pool *pool_for_uris(const settings *s, const char *text, skv_reply *reply)
 {
     const char *external_or_anonymous = s->anonymous ? SKV_ANONYMOUS : "";
     /* The pool copies it, and changes nothing. */
@@ -228,7 +228,7 @@ static skv_pool *pool_for(const settings *s, const char *text, skv_reply *reply)
     return pool;
 }
 
-static int fill(skv_ldap_store *store, const settings *s, skv_reply *reply)
+static int init_ldap_store(skv_ldap_store *store, const settings *s, skv_reply *reply)
 {
     const char *without_password = s->anonymous ? SKV_ANONYMOUS : "the local user (SASL EXTERNAL)";
     const char *identity = *s->admin_pw_file ? s->admin_dn : without_password;
@@ -251,8 +251,8 @@ static int fill(skv_ldap_store *store, const settings *s, skv_reply *reply)
     store->identity = skv_copy_string(identity, strlen(identity));
     if (!store->base_dn || !store->identity)
         return skv_fail_memory(reply);
-    store->reads = pool_for(s, s->ldap_uri, reply);
-    store->writes = store->reads && *s->write_uri ? pool_for(s, s->write_uri, reply) : store->reads;
+    store->reads = pool_for_uris(s, s->ldap_uri, reply);
+    store->writes = store->reads && *s->write_uri ? pool_for_uris(s, s->write_uri, reply) : store->reads;
     return reply->status;
 }
 
@@ -261,7 +261,7 @@ skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *rep
     skv_ldap_store *store;
     settings s = {0};
 
-    if (read_options(&s, options, options_len, reply) != SKV_OK)
+    if (read_ldap_options(&s, options, options_len, reply) != SKV_OK)
         return NULL;
     if (s.anonymous)
         s.admin_pw_file = "";
@@ -274,8 +274,8 @@ skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *rep
         skv_fail_memory(reply);
         return NULL;
     }
-    if (locate_instance(store, &s, reply) == SKV_OK && fill(store, &s, reply) == SKV_OK)
+    if (locate_instance(store, &s, reply) == SKV_OK && init_ldap_store(store, &s, reply) == SKV_OK)
         return &store->store;
-    store_close(&store->store);
+    close_ldap_store(&store->store);
     return NULL;
 }

@@ -36,10 +36,10 @@ typedef struct tree_call {
     size_t deleted;
     skv_ldap_pipeline pipeline;
     bool busy, others_added; /* in this round */
-    bool found;              /* the folder was there */
+    bool existed;            /* the folder was there */
 } tree_call;
 
-static int add_name(tree_call *tree, LDAPMessage *message)
+static int add_enumerated_name(tree_call *tree, LDAPMessage *message)
 {
     skv_ldap_version version;
     skv_ldap_entry entry;
@@ -59,7 +59,7 @@ static int add_name(tree_call *tree, LDAPMessage *message)
 }
 
 /* Collects the names of the folder and all that is below it; none if it is not there. */
-static int enumerate(tree_call *tree)
+static int enumerate_tree(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
     static const char *const csn[] = {"entryCSN", NULL};
@@ -75,7 +75,7 @@ static int enumerate(tree_call *tree)
         skv_conn_begin(call->conn, skv_ldap_round_trip(call));
         skv_ldap_search_next(call, &search, &answer, &entry);
         if (entry)
-            add_name(tree, entry);
+            add_enumerated_name(tree, entry);
         else if (answer.code == LDAP_NO_SUCH_OBJECT)
             search.over = true;
         else if (answer.code != LDAP_SUCCESS)
@@ -96,7 +96,7 @@ static int innermost_first(const void *a, const void *b)
     return ((const name *)b)->depth - ((const name *)a)->depth;
 }
 
-static name *sorted(const tree_call *tree)
+static name *sort_innermost_first(const tree_call *tree)
 {
     name *names = skv_alloc_zeroed(tree->count, sizeof *names);
     const char *dn = tree->names.bytes;
@@ -116,7 +116,7 @@ static name *sorted(const tree_call *tree)
 /* ---- Deleting --------------------------------------------------------------------------------------------------- */
 
 /* What the server answered, to nothing in particular: who is left is found by enumerating again. */
-static void take_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
+static void take_deletion_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
 {
     tree_call *tree = (tree_call *)pipeline->call;
 
@@ -143,7 +143,7 @@ static void take_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, 
     }
 }
 
-static int send_deletion(tree_call *tree, const name *entry, int *id)
+static int send_name_deletion(tree_call *tree, const name *entry, int *id)
 {
     LDAPControl *control;
     int error = skv_ldap_version_control(&tree->call, tree->compares ? entry->version : "", &control);
@@ -155,7 +155,7 @@ static int send_deletion(tree_call *tree, const name *entry, int *id)
     return error;
 }
 
-static int send_one(tree_call *tree, const name *entry)
+static int pipeline_deletion(tree_call *tree, const name *entry)
 {
     skv_ldap_call *call = &tree->call;
     skv_ldap_answer answer = {.code = LDAP_USER_CANCELLED};
@@ -166,7 +166,7 @@ static int send_one(tree_call *tree, const name *entry)
     if (call->reply->status != SKV_OK)
         return call->reply->status;
     if (skv_deadline_check_request(skv_ldap_round_trip(call)) == SKV_OK)
-        answer.code = send_deletion(tree, entry, &id);
+        answer.code = send_name_deletion(tree, entry, &id);
     if (answer.code == LDAP_SUCCESS) {
         skv_ldap_pipeline_sent(&tree->pipeline, id, 0, 0);
         return SKV_OK;
@@ -177,7 +177,7 @@ static int send_one(tree_call *tree, const name *entry)
 
 /* Takes what is still to come; or gives the connection up, when that may be long. A connection that owes an answer
  * would give it to the next who asks. */
-static void drain(tree_call *tree)
+static void drain_deletions(tree_call *tree)
 {
     if (tree->call.reply->status == SKV_INTERRUPTED || !skv_conn_is_usable(tree->call.conn))
         skv_ldap_pipeline_give_up(&tree->pipeline);
@@ -186,25 +186,25 @@ static void drain(tree_call *tree)
 }
 
 /* Deletes what was enumerated, a level of depth after the other. */
-static int delete_all(tree_call *tree)
+static int delete_enumerated(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
     int outermost = skv_dn_depth(call->dn, strlen(call->dn));
-    name *names = sorted(tree);
+    name *names = sort_innermost_first(tree);
 
     if (!names)
         return skv_fail_memory(call->reply);
     skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-    skv_ldap_pipeline_begin(&tree->pipeline, call, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_answer);
+    skv_ldap_pipeline_begin(&tree->pipeline, call, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_deletion_answer);
     for (size_t i = 0; i < tree->count && call->reply->status == SKV_OK; i++) {
         if (tree->keep && names[i].depth == outermost)
             break;
         if (i > 0 && names[i].depth != names[i - 1].depth)
-            drain(tree);
+            drain_deletions(tree);
         if (call->reply->status == SKV_OK)
-            send_one(tree, &names[i]);
+            pipeline_deletion(tree, &names[i]);
     }
-    drain(tree);
+    drain_deletions(tree);
     skv_free(names);
     return call->reply->status;
 }
@@ -212,13 +212,13 @@ static int delete_all(tree_call *tree)
 /* ---- Rounds ----------------------------------------------------------------------------------------------------- */
 
 /* SKV_LDAP_AGAIN when something is left of it. */
-static int one_round(tree_call *tree)
+static int run_deletetree_round(tree_call *tree)
 {
     static const skv_ldap_answer busy = {.code = LDAP_BUSY};
     size_t before = tree->deleted;
 
     tree->busy = tree->others_added = false;
-    if (enumerate(tree) != SKV_OK || delete_all(tree) != SKV_OK)
+    if (enumerate_tree(tree) != SKV_OK || delete_enumerated(tree) != SKV_OK)
         return tree->call.reply->status;
     /* Whoever deletes much is in his own way there: as long as something is deleted, that is no failure. */
     if (tree->busy && tree->deleted == before)
@@ -229,7 +229,7 @@ static int one_round(tree_call *tree)
 }
 
 /* A key in the folder's place: in the hex layout at its DN, in the plain one beside it. */
-static int check_kind(tree_call *tree, int *kind)
+static int check_folder_kind(tree_call *tree, int *kind)
 {
     skv_ldap_call *call = &tree->call;
     bool key = false;
@@ -244,27 +244,27 @@ static int check_kind(tree_call *tree, int *kind)
     return SKV_OK;
 }
 
-static int attempt(skv_ldap_call *call)
+static int attempt_deletetree(skv_ldap_call *call)
 {
     tree_call *tree = (tree_call *)call;
     int kind, status = SKV_LDAP_AGAIN;
 
-    if (check_kind(tree, &kind) != SKV_OK)
+    if (check_folder_kind(tree, &kind) != SKV_OK)
         return call->reply->status;
-    tree->found |= tree->keep || kind == SKV_KIND_FOLDER;
+    tree->existed |= tree->keep || kind == SKV_KIND_FOLDER;
     for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER; i += !tree->busy) {
         tree->compares = i < COMPARING_ROUNDS && !tree->cannot_compare;
-        status = one_round(tree);
+        status = run_deletetree_round(tree);
     }
     if (status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER)
         return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep adding to it");
     if (call->reply->status == SKV_OK)
-        call->reply->number = tree->found;
+        call->reply->number = tree->existed;
     return call->reply->status;
 }
 
 /* Says how far it came. */
-static void tell_progress(const tree_call *tree, skv_reply *reply)
+static void append_deleted_count(const tree_call *tree, skv_reply *reply)
 {
     size_t used = strlen(reply->message);
 
@@ -280,10 +280,10 @@ int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *d
     skv_buf_init(&tree.names, SKV_DATA_MAX);
     if (skv_ldap_begin(&tree.call, store, SKV_OP_DELETETREE, folder, SKV_KIND_FOLDER, deadline, reply) == SKV_OK) {
         tree.call.round_trip_ns = deadline->end_ns == INT64_MAX ? INT64_MAX : deadline->end_ns - skv_now_ns();
-        skv_ldap_run(&tree.call, attempt);
-        tell_progress(&tree, reply);
+        skv_ldap_run(&tree.call, attempt_deletetree);
+        append_deleted_count(&tree, reply);
         if (reply->status == SKV_INTERRUPTED)
-            reply->number = tree.found;
+            reply->number = tree.existed;
     }
     skv_ldap_end(&tree.call);
     skv_buf_free(&tree.names);

@@ -4,7 +4,7 @@
  * runs of spaces are one. So it shows, by the pre-read control, what it really replaced; was that another document, it
  * is put back. For the moment in between, others see the new one.
  */
-#include "ldap/exchange.h"
+#include "ldap/compare_and_swap.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define DOCUMENT ((char *)(uintptr_t) "simpkvJsonValue")
 
 /* The control that makes the server show the old document. */
-static int ask_to_show(LDAPControl **control)
+static int create_pre_read_control(LDAPControl **control)
 {
     char *attributes[] = {DOCUMENT, NULL};
     BerElement *ber = ber_alloc_t(LBER_USE_DER);
@@ -26,7 +26,7 @@ static int ask_to_show(LDAPControl **control)
 }
 
 /* What the server shows, to be freed with ber_bvecfree(); NULL if it shows nothing. */
-static struct berval **shown(const skv_ldap_answer *answer)
+static struct berval **read_pre_read_values(const skv_ldap_answer *answer)
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PRE_READ, answer->controls, NULL);
     BerElement *ber = control && skv_ldap_has_value(control) ? ber_init(&control->ldctl_value) : NULL;
@@ -39,8 +39,8 @@ static struct berval **shown(const skv_ldap_answer *answer)
     return values;
 }
 
-static int replace(skv_ldap_call *call, struct berval *old, struct berval *new, LDAPControl *control,
-                   skv_ldap_answer *answer)
+static int send_swap(skv_ldap_call *call, struct berval *old, struct berval *new, LDAPControl *control,
+                     skv_ldap_answer *answer)
 {
     struct berval *olds[] = {old, NULL}, *news[] = {new, NULL};
     LDAPMod mods[] = {
@@ -52,36 +52,37 @@ static int replace(skv_ldap_call *call, struct berval *old, struct berval *new, 
     return skv_ldap_modify(call, call->dn, list, control, answer);
 }
 
-int skv_ldap_exchange_similar(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer)
+int skv_ldap_compare_and_swap_similar(skv_ldap_call *call, struct berval *old, struct berval *new,
+                                      skv_ldap_answer *answer)
 {
-    return replace(call, old, new, NULL, answer);
+    return send_swap(call, old, new, NULL, answer);
 }
 
 /* Puts back what was not to be replaced, unless another one has changed it by now. Whether that is done. */
-static bool put_back(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
+static bool restore_document(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
 {
     skv_ldap_answer_free(answer);
-    if (replace(call, new, other, NULL, answer) == LDAP_SUCCESS)
+    if (send_swap(call, new, other, NULL, answer) == LDAP_SUCCESS)
         answer->code = LDAP_NO_SUCH_ATTRIBUTE;
     return answer->code == LDAP_NO_SUCH_ATTRIBUTE || answer->code == LDAP_NO_SUCH_OBJECT;
 }
 
-int skv_ldap_exchange(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer,
-                      bool *mistaken)
+int skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer,
+                              bool *restore_failed)
 {
     LDAPControl *control = NULL;
     struct berval **replaced;
 
     *answer = (skv_ldap_answer){0};
-    *mistaken = false;
+    *restore_failed = false;
     if (skv_conn_features(call->conn)->pre_read)
-        answer->code = ask_to_show(&control);
+        answer->code = create_pre_read_control(&control);
     if (answer->code == LDAP_SUCCESS)
-        replace(call, old, new, control, answer);
+        send_swap(call, old, new, control, answer);
     ldap_control_free(control);
-    replaced = answer->code == LDAP_SUCCESS ? shown(answer) : NULL;
+    replaced = answer->code == LDAP_SUCCESS ? read_pre_read_values(answer) : NULL;
     if (replaced && replaced[0] && ber_bvcmp(replaced[0], old) != 0)
-        *mistaken = !put_back(call, new, replaced[0], answer);
+        *restore_failed = !restore_document(call, new, replaced[0], answer);
     if (replaced && replaced[0])
         explicit_bzero(replaced[0]->bv_val, replaced[0]->bv_len);
     ber_bvecfree(replaced);
