@@ -5,9 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* libldap takes texts that it does not change without const. */
-#define TEXT(text) ((char *)(uintptr_t)(text))
-
 /* ---- Reading ---- */
 
 typedef struct read_call {
@@ -149,7 +146,7 @@ static bool read_addition_pairs(additions *a, const skv_entry_args *args)
     for (size_t i = 0; i < a->count; i++) {
         a->pairs[i].attribute = text;
         text += strlen(text) + 1;
-        a->pairs[i].value = (struct berval){strlen(text), TEXT(text)};
+        a->pairs[i].value = (struct berval){strlen(text), SKV_LDAP_TEXT(text)};
         text += strlen(text) + 1;
     }
     return true;
@@ -187,7 +184,7 @@ static bool read_additions(additions *a, const skv_entry_args *args)
         if (a->pairs[i].taken)
             continue;
         mod->mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES;
-        mod->mod_type = TEXT(a->pairs[i].attribute);
+        mod->mod_type = SKV_LDAP_TEXT(a->pairs[i].attribute);
         mod->mod_bvalues = row;
         a->list[mods++] = mod;
         row = gather_values(a, i, row);

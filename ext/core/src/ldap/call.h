@@ -13,6 +13,9 @@
  * again. Never leaves the store. */
 #define SKV_LDAP_AGAIN (-1)
 
+/* libldap takes texts without const, and does not change them. */
+#define SKV_LDAP_TEXT(text) ((char *)(uintptr_t)(text))
+
 typedef struct skv_ldap_store {
     skv_store store;
     skv_pool *reads, *writes; /* one and the same unless write_uri says otherwise */
@@ -126,7 +129,10 @@ int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer);
  * yet. */
 int skv_ldap_refuse(skv_ldap_call *call, int status, const char *why);
 
-/* For LDAP_NO_SUCH_OBJECT: fails if it is the base DN that is missing, which says nothing of the key. */
+/* For LDAP_NO_SUCH_OBJECT. Returns the number of RDNs of the matched DN, 0 if the server does not say; true if the base
+ * DN exists, or the server does not say; SKV_OK, or the reply's failure if the base DN does not exist. */
+int skv_ldap_matched_depth(const skv_ldap_answer *answer);
+bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_answer *answer);
 int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer);
 
 /* Where the call's connection goes. */

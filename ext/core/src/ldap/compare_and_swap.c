@@ -1,17 +1,16 @@
 /*
- * Replacing a document on condition that it is a certain one, where the server has no assertion control: 389-DS.
- * "Delete the old value, add the new one" is atomic, but the server compares the old value by caseExactMatch, for which
- * runs of spaces are one. So it shows, by the pre-read control, what it really replaced; was that another document, it
- * is put back. For the moment in between, others see the new one.
+ * 389-DS has no assertion control. "Delete the old value, add the new one" is atomic there, but the server compares the
+ * old value by caseExactMatch, which takes a run of spaces for one space. The pre-read control therefore returns the
+ * document that was replaced. If that is not the expected one, it is put back; until then, other clients read the new
+ * document.
  */
 #include "ldap/compare_and_swap.h"
 
 #include <string.h>
 
-/* libldap takes texts that it does not change without const. */
-#define DOCUMENT ((char *)(uintptr_t) "simpkvJsonValue")
+#define DOCUMENT SKV_LDAP_TEXT("simpkvJsonValue")
 
-/* The control that makes the server show the old document. */
+/* Creates the control that returns the replaced document. Returns LDAP_SUCCESS, or libldap's error. */
 static int create_pre_read_control(LDAPControl **control)
 {
     char *attributes[] = {DOCUMENT, NULL};
@@ -25,7 +24,7 @@ static int create_pre_read_control(LDAPControl **control)
     return error;
 }
 
-/* What the server shows, to be freed with ber_bvecfree(); NULL if it shows nothing. */
+/* Returns the values that the control returned, to be freed with ber_bvecfree(); NULL without any. */
 static struct berval **read_pre_read_values(const skv_ldap_answer *answer)
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PRE_READ, answer->controls, NULL);
@@ -52,13 +51,8 @@ static int send_swap(skv_ldap_call *call, struct berval *old, struct berval *new
     return skv_ldap_modify(call, call->dn, list, control, answer);
 }
 
-int skv_ldap_compare_and_swap_similar(skv_ldap_call *call, struct berval *old, struct berval *new,
-                                      skv_ldap_answer *answer)
-{
-    return send_swap(call, old, new, NULL, answer);
-}
-
-/* Puts back what was not to be replaced, unless another one has changed it by now. Whether that is done. */
+/* Puts back the document that was replaced by mistake, unless another client has changed the key since. Returns false
+ * on failure. */
 static bool restore_document(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
 {
     skv_ldap_answer_free(answer);
@@ -67,15 +61,15 @@ static bool restore_document(skv_ldap_call *call, struct berval *new, struct ber
     return answer->code == LDAP_NO_SUCH_ATTRIBUTE || answer->code == LDAP_NO_SUCH_OBJECT;
 }
 
-int skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer,
-                              bool *restore_failed)
+int skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
+                              skv_ldap_answer *answer, bool *restore_failed)
 {
     LDAPControl *control = NULL;
     struct berval **replaced;
 
     *answer = (skv_ldap_answer){0};
     *restore_failed = false;
-    if (skv_conn_features(call->conn)->pre_read)
+    if (exact && skv_conn_features(call->conn)->pre_read)
         answer->code = create_pre_read_control(&control);
     if (answer->code == LDAP_SUCCESS)
         send_swap(call, old, new, control, answer);

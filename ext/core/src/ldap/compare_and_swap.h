@@ -1,17 +1,18 @@
-/* ldap/compare_and_swap.h - a conditional change for servers without the assertion control. */
+/* ldap/compare_and_swap.h - replacing a document if it is the expected one, on servers without the assertion control.
+ */
 #ifndef SKV_LDAP_COMPARE_AND_SWAP_H
 #define SKV_LDAP_COMPARE_AND_SWAP_H
 
 #include "ldap/call.h"
 
-/* Replaces the document `old` of the call's entry by `new`, unless the stored one is another to caseExactMatch: fills
- * the answer, which the caller frees, and answers its code, then LDAP_NO_SUCH_ATTRIBUTE. */
-int skv_ldap_compare_and_swap_similar(skv_ldap_call *call, struct berval *old, struct berval *new,
-                                      skv_ldap_answer *answer);
-
-/* The same unless the stored document differs in any byte, for which LDAP_NO_SUCH_ATTRIBUTE may be one of libldap's own
- * codes. *restore_failed: another one was replaced, and could not be put back. */
-int skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, skv_ldap_answer *answer,
-                              bool *restore_failed);
+/*
+ * Replaces the document of the call's entry, `old`, by `new`. Fills the answer, which the caller frees, and returns its
+ * code: LDAP_NO_SUCH_ATTRIBUTE if the stored document is not `old`.
+ *
+ * With `exact`, every byte counts. Without, the documents are compared by caseExactMatch. With `exact`,
+ * *restore_failed is set if another document, equal by caseExactMatch, was replaced and could not be put back.
+ */
+int skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
+                              skv_ldap_answer *answer, bool *restore_failed);
 
 #endif

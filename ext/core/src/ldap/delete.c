@@ -8,10 +8,10 @@
 
 typedef struct delete_call {
     skv_ldap_call call;
-    skv_ldap_version version; /* that was read */
-    skv_ldap_version refused; /* for which the server did not delete the entry */
-    skv_ldap_version doubt;   /* for which a deletion was sent whose answer was lost */
-    int overtaken;            /* for how many versions it did not */
+    skv_ldap_version version;  /* that was read */
+    skv_ldap_version refused;  /* for which the server did not delete the entry */
+    skv_ldap_version in_doubt; /* for which a deletion was sent whose answer was lost */
+    int overtaken;             /* for how many versions it did not */
 } delete_call;
 
 /* There is no such key; only after a lost answer can this call have deleted it, for it was there before. */
@@ -67,7 +67,7 @@ static int delete_read_version(delete_call *del)
         break;
     default:
         if (code < 0)
-            del->doubt = del->version;
+            del->in_doubt = del->version;
         status = skv_ldap_fail(call, &answer);
     }
     skv_ldap_answer_free(&answer);
@@ -79,13 +79,13 @@ static int run_delete_round(delete_call *del)
     skv_ldap_call *call = &del->call;
     int kind;
 
-    if (skv_ldap_look(call, call->dn, &kind, &del->version) != SKV_OK)
+    if (skv_ldap_read_kind(call, call->dn, &kind, &del->version) != SKV_OK)
         return call->reply->status;
     if (kind == SKV_KIND_NONE)
         return finish_absent_delete(call);
     if (kind == SKV_KIND_FOLDER)
         return skv_ldap_refuse_folder(call);
-    if (call->in_doubt && strcmp(del->doubt.text, del->version.text) != 0)
+    if (call->in_doubt && strcmp(del->in_doubt.text, del->version.text) != 0)
         return skv_ldap_refuse_in_doubt(call);
     return delete_read_version(del);
 }

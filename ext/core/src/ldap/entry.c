@@ -142,8 +142,7 @@ static void put_attribute(attributes *a, const char *type, struct berval *first,
 
     a->values[a->count][0] = first;
     a->values[a->count][1] = second;
-    /* libldap does not change the type. */
-    mod->mod_type = (char *)(uintptr_t)type;
+    mod->mod_type = SKV_LDAP_TEXT(type);
     mod->mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES;
     mod->mod_bvalues = a->values[a->count];
     a->list[a->count++] = mod;
@@ -151,7 +150,7 @@ static void put_attribute(attributes *a, const char *type, struct berval *first,
 
 static struct berval text_value(const char *text)
 {
-    return (struct berval){strlen(text), (char *)(uintptr_t)text};
+    return (struct berval){strlen(text), SKV_LDAP_TEXT(text)};
 }
 
 /* A new entry, described: what the attributes point to is in it. */
@@ -209,14 +208,28 @@ int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, cons
     return ldap_add_ext(skv_conn_handle(call->conn), dn, new.attributes.list, NULL, NULL, id);
 }
 
-int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, const struct berval *document,
-                                 LDAPControl *control, int *id)
+/* Borrows the document. */
+static void describe_replacement(attributes *a, struct berval *document)
+{
+    *a = (attributes){0};
+    put_attribute(a, "simpkvJsonValue", document, NULL);
+    a->mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
+}
+
+int skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPControl *control, skv_ldap_answer *answer)
+{
+    attributes a;
+
+    describe_replacement(&a, document);
+    return skv_ldap_modify(call, call->dn, a.list, control, answer);
+}
+
+int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document, LDAPControl *control,
+                                 int *id)
 {
     LDAPControl *controls[] = {control, NULL};
-    struct berval content = *document;
-    attributes a = {0};
+    attributes a;
 
-    put_attribute(&a, "simpkvJsonValue", &content, NULL);
-    a.mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
+    describe_replacement(&a, document);
     return ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, controls, NULL, id);
 }

@@ -41,11 +41,21 @@ int skv_ldap_refuse(skv_ldap_call *call, int status, const char *why)
                     skv_ldap_server(call));
 }
 
+int skv_ldap_matched_depth(const skv_ldap_answer *answer)
+{
+    return answer->matched ? skv_dn_depth(answer->matched, strlen(answer->matched)) : 0;
+}
+
+bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_answer *answer)
+{
+    int depth = skv_ldap_matched_depth(answer);
+
+    return depth == 0 || depth >= call->store->base_depth;
+}
+
 int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
-    size_t len = answer->matched ? strlen(answer->matched) : 0;
-
-    if (len == 0 || skv_dn_depth(answer->matched, len) >= call->store->base_depth)
+    if (skv_ldap_has_base(call, answer))
         return SKV_OK;
     return skv_fail(
         call->reply, SKV_UNAVAILABLE,

@@ -1,4 +1,4 @@
-/* Reading many keys: their entries, and for those that are not there, whether a folder has the name. */
+/* A batch of gets reads the entries, and for a missing key in the plain layout, the folder of its name. */
 #include "ldap/key.h"
 #include "ldap/many.h"
 
@@ -38,16 +38,10 @@ static bool get_single_item(skv_ldap_many *many, skv_ldap_item *item, skv_deadli
     return skv_ldap_get_one(&many->call.store->store, &item->record->key, SKV_GET_ANY, deadline, many->batch->each);
 }
 
-static bool prepare_gets(skv_ldap_many *many)
-{
-    (void)many;
-    return true;
-}
-
 void skv_ldap_get_many(skv_store *store, skv_batch *batch)
 {
     static const skv_many_ops ops = {.op = SKV_OP_GET, .take = take_get_answer, .single = get_single_item};
     skv_ldap_many many = {0};
 
-    skv_ldap_many_run(&many, store, batch, &ops, 0, prepare_gets);
+    skv_ldap_many_run(&many, store, batch, &ops);
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-/* `version` may be NULL. */
 static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer, int *kind,
                          skv_ldap_version *version)
 {
@@ -24,7 +23,7 @@ static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *a
     return SKV_OK;
 }
 
-/* Returns what to ask for: the document stands for the version where the server shows none. */
+/* Returns the attributes to read. Without entryCSN, the document stands for the version. */
 static const char *const *kind_and_version_attributes(const skv_ldap_call *call, bool with_version)
 {
     bool asserts = skv_ldap_asserts(call);
@@ -33,11 +32,13 @@ static const char *const *kind_and_version_attributes(const skv_ldap_call *call,
                                     : skv_ldap_kind_attributes(call, with_version);
 }
 
-static int read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
+int skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
     skv_ldap_answer answer;
 
     *kind = SKV_KIND_NONE;
+    if (version)
+        *version = (skv_ldap_version){""};
     switch (skv_ldap_read(call, dn, kind_and_version_attributes(call, version != NULL), &answer)) {
     case LDAP_SUCCESS:
         kind_of_entry(call, dn, &answer, kind, version);
@@ -52,30 +53,19 @@ static int read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_ve
     return call->reply->status;
 }
 
-int skv_ldap_kind_of(skv_ldap_call *call, const char *dn, int *kind)
-{
-    return read_kind(call, dn, kind, NULL);
-}
-
-int skv_ldap_look(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
-{
-    *version = (skv_ldap_version){""};
-    return read_kind(call, dn, kind, version);
-}
-
-int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *there)
+int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists)
 {
     char *twin;
     int kind;
 
-    *there = false;
+    *exists = false;
     if (call->store->layout == SKV_LAYOUT_HEX)
         return SKV_OK;
     twin = skv_ldap_twin(dn);
     if (!twin)
         return skv_fail_memory(call->reply);
-    if (skv_ldap_kind_of(call, twin, &kind) == SKV_OK)
-        *there = kind != SKV_KIND_NONE;
+    if (skv_ldap_read_kind(call, twin, &kind, NULL) == SKV_OK)
+        *exists = kind != SKV_KIND_NONE;
     skv_free(twin);
     return call->reply->status;
 }

@@ -1,21 +1,17 @@
-/* How much a server takes at once. Both hang up on more, without a word: so it is looked up before much is sent. */
 #include "ldap/limit.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* What every server takes. */
+/* Every server takes a request of this size. */
 #define SMALL ((size_t)256 << 10)
 
-/* What a request is longer than its documents and its DN, at the most. */
-#define OVERHEAD 512
-
-/* In the entry cn=config, which few identities may read: else the server is taken to be as it comes. */
+/* The settings in the entry cn=config, and their defaults. Few identities may read that entry. */
 #define DS389_SETTING "nsslapd-maxbersize"
-#define DS389_USUAL ((size_t)2 << 20)
+#define DS389_DEFAULT ((size_t)2 << 20)
 #define SLAPD_SETTING "olcSockbufMaxIncomingAuth"
-#define SLAPD_USUAL (((size_t)16 << 20) - 1)
+#define SLAPD_DEFAULT (((size_t)16 << 20) - 1)
 
 static bool read_size_setting(LDAP *ld, LDAPMessage *entry, const char *name, size_t *number)
 {
@@ -36,8 +32,8 @@ static void read_message_limit(skv_conn *conn, LDAPMessage *messages, skv_messag
 
     limit->is_told = entry && read_size_setting(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
     if (!limit->is_told || (is_389ds && !limit->bytes))
-        limit->bytes = is_389ds ? DS389_USUAL : SLAPD_USUAL;
-    /* To slapd, 0 is none. */
+        limit->bytes = is_389ds ? DS389_DEFAULT : SLAPD_DEFAULT;
+    /* In slapd, 0 stands for no limit. */
     if (!limit->bytes)
         limit->bytes = SIZE_MAX;
 }
@@ -74,9 +70,27 @@ static int fail_message_too_large(skv_ldap_call *call, const skv_message_limit *
 int skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
 {
     skv_message_limit *limit = skv_conn_message_limit(call->conn);
-    size_t len = documents_len + strlen(call->dn) + OVERHEAD;
+    size_t len = documents_len + strlen(call->dn) + SKV_LDAP_OVERHEAD;
 
     if (len <= SMALL || (!limit->bytes && look_up_message_limit(call, limit) != SKV_OK) || len <= limit->bytes)
         return call->reply->status;
     return fail_message_too_large(call, limit, len);
+}
+
+/* Returns true if a broken connection is best explained by a limit that is lower than skv_ldap_check_size() took it
+ * for. */
+static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
+{
+    return answer->code < 0 && answer->code != LDAP_TIMEOUT && answer->code != LDAP_USER_CANCELLED &&
+           document_len >= SMALL && !skv_conn_is_usable(call->conn) && !skv_conn_message_limit(call->conn)->is_told;
+}
+
+int skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
+{
+    if (!is_probably_too_large(call, answer, document_len))
+        return skv_ldap_fail(call, answer);
+    return skv_fail(call->reply, SKV_TOO_LARGE,
+                    "%s '%s'%s: %s hung up while the document's %zu bytes were sent: they are probably more than it "
+                    "takes at once (389-DS: nsslapd-maxbersize, slapd: sockbuf_max_incoming_auth)",
+                    call->what, call->name, call->failed, skv_ldap_server(call), document_len);
 }

@@ -1,17 +1,15 @@
 #include "ldap/many.h"
 
 #include "ldap/key.h"
+#include "ldap/limit.h"
 
 #include <string.h>
 
-/* From so many on, connections are not lost by accident: each record goes by itself. */
+/* After that many lost connections, each record is handled by itself. */
 #define FAILURES_MAX 3
 
-/* A larger document is put alone, after a look at the server's limit: ldap/limit.h. */
+/* A larger document is put alone, after a check of the server's limit: ldap/limit.h. */
 #define DOCUMENT_MAX ((size_t)128 << 10)
-
-/* The most bytes of a request beside its DN and its document. */
-#define OVERHEAD 512
 
 /* ---- Items ---- */
 
@@ -25,7 +23,7 @@ static bool is_write_step(skv_step step)
     return step == SKV_STEP_ADD || step == SKV_STEP_REPLACE;
 }
 
-/* What is refused without asking a server is so by the operation on one key. */
+/* A document that is refused without asking a server is left to the operation on one key. */
 static bool is_pipelinable(const skv_record *record)
 {
     return !record->document || (record->document_len > 0 && record->document_len <= DOCUMENT_MAX &&
@@ -86,10 +84,7 @@ bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_answer *answer, skv_ldap_
 
 bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_answer *answer)
 {
-    size_t len = answer->matched ? strlen(answer->matched) : 0;
-
-    return answer->code == LDAP_NO_SUCH_OBJECT &&
-           (len == 0 || skv_dn_depth(answer->matched, len) >= many->call.store->base_depth);
+    return answer->code == LDAP_NO_SUCH_OBJECT && skv_ldap_has_base(&many->call, answer);
 }
 
 static void take_batch_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
@@ -97,7 +92,7 @@ static void take_batch_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *
     skv_ldap_many *many = (skv_ldap_many *)pipeline->call;
     skv_ldap_item *item = &many->items[slot->tag];
 
-    /* An answer that cannot be read is none. */
+    /* An answer that cannot be read is a lost answer. */
     item->in_doubt |= answer->code < 0 && is_write_step(item->step);
     many->ops->take(many, item, answer);
     if (item->record && item->step == SKV_STEP_DONE)
@@ -111,7 +106,7 @@ static int send_read(skv_ldap_call *call, const char *dn, const char *const *att
     return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
 }
 
-static int send_replace(skv_ldap_call *call, const skv_ldap_item *item, const struct berval *document, int *id)
+static int send_replace(skv_ldap_call *call, const skv_ldap_item *item, struct berval *document, int *id)
 {
     LDAPControl *control;
     int error = skv_ldap_version_control(call, item->version ? item->version : "", &control);
@@ -131,7 +126,7 @@ static int send_write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
         return error;
     if (item->step == SKV_STEP_MAKE)
         return skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id);
-    document = (struct berval){item->record->document_len, (char *)(uintptr_t)item->record->document};
+    document = (struct berval){item->record->document_len, SKV_LDAP_TEXT(item->record->document)};
     return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_KEY, &document, id)
                                       : send_replace(call, item, &document, id);
 }
@@ -161,10 +156,10 @@ static int send_item_request(skv_ldap_many *many, const skv_ldap_item *item, int
 
 static size_t request_size(const skv_ldap_item *item)
 {
-    return strlen(item->dn) + OVERHEAD + (is_write_step(item->step) ? item->record->document_len : 0);
+    return strlen(item->dn) + SKV_LDAP_OVERHEAD + (is_write_step(item->step) ? item->record->document_len : 0);
 }
 
-/* It was not sent, or not all of it. */
+/* The request was not sent, or not all of it. */
 static void note_send_failure(skv_ldap_many *many, skv_ldap_item *item, int error)
 {
     skv_conn *conn = many->call.conn;
@@ -203,7 +198,8 @@ static void send_item(skv_ldap_many *many, size_t index)
         note_send_failure(many, item, error);
 }
 
-/* Sends what is at that step, and waits for all answers. False when there is no going on with this connection. */
+/* Sends the requests of all items at these steps, and waits for all answers. Returns false when the connection can
+ * carry no more. */
 static bool send_steps(skv_ldap_many *many, skv_step from, skv_step to)
 {
     for (size_t i = 0; i < many->count && !many->pipeline.error && !many->stopped; i++) {
@@ -215,7 +211,7 @@ static bool send_steps(skv_ldap_many *many, skv_step from, skv_step to)
     return skv_ldap_pipeline_drain(&many->pipeline) && !many->stopped;
 }
 
-/* What others wait for, as long as there is some. */
+/* Sends the items that others wait for, as long as the operation plans more. */
 static bool run_plans(skv_ldap_many *many)
 {
     bool goes_on = true;
@@ -234,7 +230,7 @@ static size_t first_open_item(const skv_ldap_many *many)
     return i;
 }
 
-/* What was under way on a connection that is lost: reads are made again, writes by themselves. */
+/* The connection is lost: reads that were under way are sent again, writes are left to the operation on one key. */
 static void note_lost_requests(skv_ldap_many *many)
 {
     skv_ldap_pipeline *pipeline = &many->pipeline;
@@ -249,7 +245,7 @@ static void note_lost_requests(skv_ldap_many *many)
     }
 }
 
-/* The failure of the whole that there is no going on after is the batch's; others show when each is tried alone. */
+/* An interrupt or a timeout stops the batch. Other failures show when a record is handled by itself. */
 static void fail_batch_connection(skv_ldap_many *many)
 {
     skv_ldap_call *call = &many->call;
@@ -265,13 +261,13 @@ static void fail_batch_connection(skv_ldap_many *many)
     call->again = false;
 }
 
-/* On a borrowed connection, which it gives back by itself: each record counts as an operation, not their batch. */
+/* Returns the connection by itself: each record counts as an operation, their batch does not. */
 static int attempt_batch(skv_ldap_call *call)
 {
     skv_ldap_many *many = (skv_ldap_many *)call;
 
     skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take_batch_answer);
-    /* That a folder is missing may be seen only when a key is added. */
+    /* A missing folder may show only when a key is added. */
     (void)(send_steps(many, SKV_STEP_READ, SKV_STEP_READ) && send_steps(many, SKV_STEP_TWIN, SKV_STEP_TWIN) &&
            run_plans(many) && send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && run_plans(many) &&
            send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE));
@@ -286,7 +282,7 @@ static int attempt_batch(skv_ldap_call *call)
 
 /* ---- Rounds ---- */
 
-/* Whether there is any use in a connection. */
+/* Returns true if a connection is needed: an item can be sent. */
 static bool has_requests(const skv_ldap_many *many)
 {
     for (size_t i = 0; i < many->count; i++)
@@ -303,7 +299,8 @@ static void stop_interrupted_batch(skv_ldap_many *many)
     skv_batch_stop(many->batch);
 }
 
-/* Many at once, as far as a connection carries. What is wrong with it tells the first that is tried alone. */
+/* Handles many items at once, as far as a connection carries. After a failure, the first open item is handled by
+ * itself, which words the failure. */
 static void run_pipelined(skv_ldap_many *many)
 {
     skv_ldap_call *call = &many->call;
@@ -349,30 +346,38 @@ static void run_batch_rounds(skv_ldap_many *many)
             many->ops->settle(many);
         run_singly(many);
     }
-    /* For the message to what was not reached. */
+    /* The message for a record that was not reached says whether it may have been written. */
     for (size_t i = 0; i < many->batch->count; i++)
         many->batch->records[i].number |= many->items[i].step != SKV_STEP_DONE && many->items[i].in_doubt;
 }
 
-static const skv_key everything = {"", 0};
-
-void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, const skv_many_ops *ops, size_t more,
-                       bool (*prepare)(skv_ldap_many *many))
+static bool prepare_items(skv_ldap_many *many, skv_store *store)
 {
+    skv_batch *batch = many->batch;
+    size_t items_max = many->ops->items_max > 1 ? many->ops->items_max : 1;
+
+    many->items = skv_alloc_zeroed(batch->count * items_max, sizeof *many->items);
+    if (!many->items)
+        return false;
+    for (size_t i = 0; i < batch->count; i++)
+        add_record_item(many, store, &batch->records[i]);
+    return !many->ops->prepare || many->ops->prepare(many);
+}
+
+void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, const skv_many_ops *ops)
+{
+    static const skv_key everything = {"", 0};
+    skv_ldap_call *call = &many->call;
     bool ready = false;
 
     many->batch = batch;
     many->ops = ops;
-    many->items = skv_alloc_zeroed(batch->count + more, sizeof *many->items);
     many->deadline = skv_batch_deadline(batch);
-    if (skv_ldap_begin(&many->call, store, ops->op, &everything, SKV_KIND_FOLDER, &many->deadline, batch->each) ==
-        SKV_OK) {
-        many->call.round_trip_ns = many->deadline.end_ns == INT64_MAX ? INT64_MAX : batch->timeout_ms * SKV_NS_PER_MS;
-        many->call.round_trip_ns += many->call.round_trip_ns == 0;
-        many->call.retries = 0;
-        for (size_t i = 0; many->items && i < batch->count; i++)
-            add_record_item(many, store, &batch->records[i]);
-        ready = many->items && prepare(many);
+    if (skv_ldap_begin(call, store, ops->op, &everything, SKV_KIND_FOLDER, &many->deadline, batch->each) == SKV_OK) {
+        call->round_trip_ns = many->deadline.end_ns == INT64_MAX ? INT64_MAX : batch->timeout_ms * SKV_NS_PER_MS;
+        call->round_trip_ns += call->round_trip_ns == 0;
+        call->retries = 0;
+        ready = prepare_items(many, store);
     }
     if (ready) {
         run_batch_rounds(many);
@@ -381,6 +386,6 @@ void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, 
             skv_fail_memory(batch->each);
         skv_batch_stop(batch);
     }
-    skv_ldap_end(&many->call);
+    skv_ldap_end(call);
     free_items(many);
 }

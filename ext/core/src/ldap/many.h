@@ -1,7 +1,6 @@
 /*
- * ldap/many.h - a batch of keys in the directory. What usually comes of them is asked for and answered many at a time,
- * on one connection. Whatever else comes of a key is left to the operation on that key alone, which knows all of it,
- * and words it.
+ * ldap/many.h - a batch of keys in the directory. Many requests are under way at once on one connection. They cover the
+ * usual outcomes; every other record is left to the operation on one key, which handles all outcomes and words them.
  */
 #ifndef SKV_LDAP_MANY_H
 #define SKV_LDAP_MANY_H
@@ -10,42 +9,48 @@
 #include "ldap/version.h"
 #include "store/batch.h"
 
-/* What is to be done about a key next. */
+/* The next step of an item. */
 typedef enum skv_step {
-    SKV_STEP_READ,    /* its entry */
-    SKV_STEP_TWIN,    /* in the plain layout: look for a folder beside it */
-    SKV_STEP_MAKE,    /* a folder */
-    SKV_STEP_ADD,     /* the entry */
-    SKV_STEP_REPLACE, /* its document */
+    SKV_STEP_READ,    /* read the entry */
+    SKV_STEP_TWIN,    /* in the plain layout: look for a folder of the key's name */
+    SKV_STEP_MAKE,    /* add a folder */
+    SKV_STEP_ADD,     /* add the key */
+    SKV_STEP_REPLACE, /* replace its document */
     SKV_STEP_SINGLE,  /* leave it to the operation on one key */
     SKV_STEP_DONE,
 } skv_step;
 
-/* A key of the batch, or what else is looked at for its sake. */
+/* A record of the batch, or another entry that has to be read or made for one. */
 typedef struct skv_ldap_item {
-    skv_record *record; /* NULL for what is none */
+    skv_record *record; /* NULL for another entry */
     char *dn;           /* owned */
-    const char *name;   /* the path, as far as names differ: in small letters in the plain layout */
+    const char *name;   /* the path as the directory compares it: in lower case in the plain layout */
     skv_step step;
     char *version; /* owned: of the entry that is to be replaced; NULL for one that is to be added */
-    bool tried;    /* it went wrong once */
+    bool tried;    /* it failed once */
     bool in_doubt; /* it may have been written */
-    size_t group;  /* ldap/put_many.c's */
+    size_t group;  /* its folder, for ldap/put_folders.c */
 } skv_ldap_item;
 
 typedef struct skv_ldap_many skv_ldap_many;
 
+/* The operation: get or put. */
 typedef struct skv_many_ops {
     skv_op op;
-    /* Whether an item whose step it is has to wait for others. May be NULL. */
+    /* Items for each record, at the most; 0 stands for 1. */
+    size_t items_max;
+    /* Adds items beside those of the records, which are at SKV_STEP_READ or beyond. Returns false when out of memory.
+     * May be NULL. */
+    bool (*prepare)(skv_ldap_many *many);
+    /* Returns true if an item has to wait for another one. May be NULL. */
     bool (*waits)(const skv_ldap_many *many, const skv_ldap_item *item);
-    /* Adds items that others wait for, to be sent at once. False when there are none. May be NULL. */
+    /* Adds items that others wait for. Returns false when there are none. May be NULL. */
     bool (*plan)(skv_ldap_many *many);
-    /* What an answer makes of an item's step. */
+    /* Takes an item's answer, and sets its next step. */
     void (*take)(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer);
-    /* The operation on one key. False when there is no use in going on. */
+    /* Runs the operation on one key. Returns false if it would fail for all others as well. */
     bool (*single)(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline);
-    /* Between what is done together and what is done alone. May be NULL. */
+    /* Called before the single operations. May be NULL. */
     void (*settle)(skv_ldap_many *many);
 } skv_many_ops;
 
@@ -54,29 +59,26 @@ struct skv_ldap_many {
     skv_deadline deadline;
     skv_batch *batch;
     const skv_many_ops *ops;
-    skv_ldap_item *items; /* one for each record, in their order, and then what else there is */
+    skv_ldap_item *items; /* one for each record, in their order, then the others */
     size_t count;
     skv_ldap_pipeline pipeline;
-    bool stopped;  /* the handle has fired: nothing more is sent */
-    int failures;  /* of connections */
-    void *context; /* the ops' */
+    bool stopped; /* the cancel handle has fired: nothing more is sent */
+    int failures; /* the number of lost connections */
 };
 
-/* Runs the batch. `prepare` is called when the items of the records are there, at SKV_STEP_READ or beyond, and adds
- * others, `more` at the most; false when out of memory. */
-void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, const skv_many_ops *ops, size_t more,
-                       bool (*prepare)(skv_ldap_many *many));
+/* Runs the batch: decides each record, or stops the batch. */
+void skv_ldap_many_run(skv_ldap_many *many, skv_store *store, skv_batch *batch, const skv_many_ops *ops);
 
-/* For take(): the reply is what came of the item, which has an answer to it, and counts as an operation. */
+/* For take(): takes the outcome of a record from the reply. */
 void skv_ldap_many_decide(skv_ldap_many *many, skv_ldap_item *item);
 
-/* For take(): has the reply speak of the item, and empties it. */
+/* For take(): empties the reply, and names the item's key in its messages. */
 skv_ldap_call *skv_ldap_many_word(skv_ldap_many *many, const skv_ldap_item *item);
 
-/* Reads the entry that was answered; false if there is none to be seen. */
+/* Reads the entry of an answer. Returns false if it shows none. */
 bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_answer *answer, skv_ldap_entry *entry);
 
-/* Whether that is the answer that there is no such entry, below a base DN that is there. */
+/* Returns true if the answer says that the entry does not exist, while the base DN does. */
 bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_answer *answer);
 
 #endif

@@ -1,0 +1,72 @@
+#include "ldap/new_folders.h"
+
+#include "ldap/entry.h"
+#include "ldap/key.h"
+
+#include <string.h>
+
+/* In the hex layout, a key and a folder of one name have the same DN: checks that `dn` is no key. */
+static int check_hex_folder(skv_ldap_call *call, const char *dn)
+{
+    int kind = SKV_KIND_FOLDER;
+
+    if (call->store->layout == SKV_LAYOUT_HEX && skv_ldap_read_kind(call, dn, &kind, NULL) == SKV_OK &&
+        kind == SKV_KIND_KEY)
+        return skv_ldap_refuse(call, SKV_IS_KEY, "a name on the way is a key's");
+    return call->reply->status;
+}
+
+int skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
+{
+    const char *parent = skv_dn_above(dn, strlen(dn), 1);
+    bool twin = false;
+
+    if (call->store->strict_paths && skv_ldap_has_twin(call, dn, &twin) != SKV_OK)
+        return call->reply->status;
+    if (twin && dn == call->dn)
+        return skv_ldap_refuse_folder(call);
+    if (twin)
+        return skv_ldap_refuse(call, SKV_IS_KEY, "a name on the way is a key's, and 'strict_paths' is set");
+    return skv_dn_depth(parent, strlen(parent)) > call->store->base_depth ? check_hex_folder(call, parent) : SKV_OK;
+}
+
+static int make_folder(skv_ldap_call *call, const char *dn)
+{
+    bool in_doubt = call->in_doubt;
+    skv_ldap_answer answer;
+    int status = SKV_OK;
+
+    skv_ldap_entry_add(call, dn, SKV_KIND_FOLDER, NULL, &answer);
+    /* A lost answer leaves the folder in doubt, but not the key. */
+    call->in_doubt = in_doubt;
+    switch (answer.code) {
+    case LDAP_SUCCESS:
+        break;
+    case LDAP_ALREADY_EXISTS:
+        status = check_hex_folder(call, dn);
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        status = skv_ldap_check_base(call, &answer) == SKV_OK ? SKV_LDAP_AGAIN : call->reply->status;
+        break;
+    default:
+        status = skv_ldap_fail(call, &answer);
+    }
+    skv_ldap_answer_free(&answer);
+    return status;
+}
+
+int skv_ldap_make_folders(skv_ldap_call *call, int existing)
+{
+    size_t len = strlen(call->dn);
+    int first = call->store->base_depth + existing + 1, key_depth = skv_dn_depth(call->dn, len), status = SKV_OK;
+
+    for (int depth = first; depth < key_depth && status == SKV_OK; depth++) {
+        const char *dn = skv_dn_above(call->dn, len, key_depth - depth);
+
+        if (depth == first)
+            status = skv_ldap_check_new_name(call, dn);
+        if (status == SKV_OK)
+            status = make_folder(call, dn);
+    }
+    return status;
+}
