@@ -166,6 +166,17 @@ int skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
     return status;
 }
 
+int skv_reply_append(skv_reply *reply, const char *format, ...)
+{
+    size_t used = strlen(reply->message);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reply->message + used, sizeof reply->message - used, format, args);
+    va_end(args);
+    return reply->status;
+}
+
 int skv_fail_memory(skv_reply *reply)
 {
     return skv_fail(reply, SKV_NOMEM, "out of memory");

@@ -29,6 +29,9 @@ int skv_fail(skv_reply *reply, int status, const char *format, ...) __attribute_
  * TOO_LARGE, NOMEM, else UNAVAILABLE). */
 int skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Appends to the message of a failure, as far as it has room. Answers the reply's status. */
+int skv_reply_append(skv_reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Fails with NOMEM. */
 int skv_fail_memory(skv_reply *reply);
 

@@ -64,13 +64,10 @@ int skv_file_fail(skv_file_call *call, int error_number)
 
 int skv_file_advise(skv_reply *reply, int error_number, const char *needed)
 {
-    char *message = reply->message;
-    size_t used = strlen(message), room = sizeof reply->message - used;
-
     if (error_number == EROFS)
-        snprintf(message + used, room, ": to write, mount the file system read-write");
-    else if (error_number == EACCES || error_number == EPERM)
-        snprintf(message + used, room, ": uid %u needs %s", (unsigned)geteuid(), needed);
+        return skv_reply_append(reply, ": to write, mount the file system read-write");
+    if (error_number == EACCES || error_number == EPERM)
+        return skv_reply_append(reply, ": uid %u needs %s", (unsigned)geteuid(), needed);
     return reply->status;
 }
 

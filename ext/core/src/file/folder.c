@@ -17,7 +17,8 @@
 
 #define TRIES 100
 
-int skv_folder_sync(int folder)
+/* Makes a folder's names durable. */
+static int sync_folder(int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 
@@ -90,7 +91,7 @@ int skv_folder_make(int parent, const char *name)
         if (give_folder_access(parent, temp) == 0 && rename_without_replacing(parent, temp, name) == 0) {
             /* In between, the temporary name can have become that of another one's unfinished folder. */
             (void)give_folder_access(parent, name);
-            return skv_folder_sync(parent);
+            return sync_folder(parent);
         }
         failed = errno;
         if (failed != ENOENT && unlinkat(parent, temp, AT_REMOVEDIR) < 0 && errno != ENOENT)

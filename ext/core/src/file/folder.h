@@ -6,7 +6,4 @@
  * the name is there already. 0, or -1 with errno: ENOENT when the parent is gone, or others are in the way. */
 int skv_folder_make(int parent, const char *name);
 
-/* Makes a folder's names durable. 0, or -1 with errno. */
-int skv_folder_sync(int folder);
-
 #endif

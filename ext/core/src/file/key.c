@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
-/* How long ago a file was written to whose time changes with the next write: the clocks that date files tick up to
- * every 10 ms. */
-#define SETTLED_S 0.1
+/* The age from which on the next write changes a file's modification time: the clock that dates files ticks every 10 ms
+ * or more often. */
+#define SETTLED_NS 100000000
 
 /* Says why the key could not be opened for reading. */
 static int fail_open(skv_file_call *call)
@@ -47,19 +46,10 @@ static int lock_current_file(skv_file_call *call, int fd, bool *waited)
     return SKV_OK;
 }
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-/* Whether whoever writes to the file from now on gives it another time. */
+/* Returns true if the next write changes the file's modification time. */
 static bool is_old_enough(const struct stat *info)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec - (double)info->st_mtim.tv_sec + (double)(now.tv_nsec - info->st_mtim.tv_nsec) / 1e9 >
-           SETTLED_S;
+    return (int64_t)(skv_wall_clock_ns() - skv_mtime_ns(info)) > SETTLED_NS;
 }
 
 /* Whether nobody wrote to the file since it was as `before`. */
@@ -67,7 +57,7 @@ static bool is_file_unchanged(int fd, const struct stat *before)
 {
     struct stat after;
 
-    return fstat(fd, &after) == 0 && is_same_time(after.st_mtim, before->st_mtim) && after.st_size == before->st_size;
+    return fstat(fd, &after) == 0 && skv_mtime_ns(&after) == skv_mtime_ns(before) && after.st_size == before->st_size;
 }
 
 /*

@@ -13,7 +13,7 @@ int skv_key_read(skv_file_call *call);
 int skv_key_kind(skv_file_call *call);
 
 /* file/write.c. The reply's number becomes 1 if something was written. */
-int skv_key_write(skv_file_call *call, const skv_put_args *args);
+int skv_key_write(skv_file_call *call);
 
 /* file/delete.c. The reply's number becomes 1 if it was there. */
 int skv_key_delete(skv_file_call *call);

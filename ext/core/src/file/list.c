@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-/* A page ends when it has this much, or so many records. */
-#define PAGE_BYTES ((size_t)256 << 10)
+/* The most records of a page. */
 #define PAGE_RECORDS 500
 
 /*
@@ -58,36 +56,31 @@ static int scan_folder(skv_file_call *call, file_list *list, DIR *dir)
     }
 }
 
-static int64_t nanoseconds(struct timespec time)
-{
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /* Whether the folder may have changed since `started`, when it was as `before`. */
-static bool may_have_changed(int fd, const struct stat *before, int64_t started)
+static bool may_have_changed(int fd, const struct stat *before, uint64_t started)
 {
     struct stat after;
 
-    return fstat(fd, &after) < 0 || nanoseconds(after.st_mtim) != nanoseconds(before->st_mtim) ||
-           started - nanoseconds(after.st_mtim) < CLOCK_TICK_NS;
+    return fstat(fd, &after) < 0 || skv_mtime_ns(&after) != skv_mtime_ns(before) ||
+           (int64_t)(started - skv_mtime_ns(&after)) < CLOCK_TICK_NS;
 }
 
 /* Scans until the folder keeps still. *scans is how often. */
 static int scan_until_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
 {
-    struct timespec now;
     struct stat before;
+    uint64_t started;
 
     *scans = 0;
     do {
-        clock_gettime(CLOCK_REALTIME, &now);
+        started = skv_wall_clock_ns();
         rewinddir(dir);
         if (fstat(dirfd(dir), &before) < 0)
             return skv_file_fail(call, errno);
         if (scan_folder(call, list, dir) != SKV_OK)
             return call->reply->status;
         ++*scans;
-    } while (*scans < SCANS_MAX && may_have_changed(dirfd(dir), &before, nanoseconds(now)));
+    } while (*scans < SCANS_MAX && may_have_changed(dirfd(dir), &before, started));
     return SKV_OK;
 }
 
@@ -353,7 +346,7 @@ static int fill_page(skv_file_call *call, file_list *list, skv_key *folder, skv_
 {
     int status = SKV_OK;
 
-    while (status == SKV_OK && page->data.len < PAGE_BYTES && page->number < PAGE_RECORDS)
+    while (status == SKV_OK && page->data.len < SKV_PAGE_BYTES && page->number < PAGE_RECORDS)
         status = add_next_record(call, list, folder, page);
     if (status == SKV_INTERRUPTED && page->number == 0)
         return skv_file_stopped(call, status);

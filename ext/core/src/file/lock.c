@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 int skv_lock_now(int fd, int kind)
@@ -57,4 +58,22 @@ bool skv_fd_is_at(int fd, int folder, const char *name)
 
     return fstat(fd, &opened) == 0 && fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
            is_same_file(&opened, &there);
+}
+
+static uint64_t to_ns(struct timespec time)
+{
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t skv_mtime_ns(const struct stat *info)
+{
+    return to_ns(info->st_mtim);
+}
+
+uint64_t skv_wall_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return to_ns(now);
 }

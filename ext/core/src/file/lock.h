@@ -3,6 +3,7 @@
 #define SKV_FILE_LOCK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 /* Takes a lock (LOCK_SH, LOCK_EX) on an open file if that can be done at once. 0, or -1 with errno: EWOULDBLOCK when
@@ -24,5 +25,11 @@ bool skv_fd_same(int a, int b);
 
 /* Whether the name in that folder stands for the open file. */
 bool skv_fd_is_at(int fd, int folder, const char *name);
+
+/* The time at which a file was last written to, and the clock that dates files. Both wrap: cast a difference to
+ * int64_t.
+ */
+uint64_t skv_mtime_ns(const struct stat *info);
+uint64_t skv_wall_clock_ns(void);
 
 #endif

@@ -15,56 +15,44 @@ static void close_file_store(skv_store *store)
     skv_free(store);
 }
 
-static int get_from_file(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
+static int run_file_call(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                         skv_reply *reply, int (*run)(skv_file_call *call))
 {
     skv_file_call call;
 
-    (void)flags;
-    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
-        skv_key_read(&call);
+    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK) {
+        call.args = args;
+        run(&call);
+    }
     skv_file_end(&call);
     return reply->status;
 }
 
+static int get_from_file(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
+{
+    (void)flags;
+    return run_file_call(store, key, NULL, deadline, reply, skv_key_read);
+}
+
 static int exists_in_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_file_call call;
-
-    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
-        skv_key_kind(&call);
-    skv_file_end(&call);
-    return reply->status;
+    return run_file_call(store, key, NULL, deadline, reply, skv_key_kind);
 }
 
 static int put_into_file(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                          skv_reply *reply)
 {
-    skv_file_call call;
-
-    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
-        skv_key_write(&call, args);
-    skv_file_end(&call);
-    return reply->status;
+    return run_file_call(store, key, args, deadline, reply, skv_key_write);
 }
 
 static int delete_from_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_file_call call;
-
-    if (skv_file_begin(&call, store, key, deadline, reply) == SKV_OK)
-        skv_key_delete(&call);
-    skv_file_end(&call);
-    return reply->status;
+    return run_file_call(store, key, NULL, deadline, reply, skv_key_delete);
 }
 
 static int deletetree_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_file_call call;
-
-    if (skv_file_begin(&call, store, folder, deadline, reply) == SKV_OK)
-        skv_tree_delete(&call);
-    skv_file_end(&call);
-    return reply->status;
+    return run_file_call(store, folder, NULL, deadline, reply, skv_tree_delete);
 }
 
 static const skv_store_ops ops = {

@@ -1,5 +1,6 @@
 #include "file/temp.h"
 
+#include "base/hash.h"
 #include "file/call.h"
 
 #include <errno.h>
@@ -16,16 +17,6 @@
 bool skv_temp_is_name(const char *name)
 {
     return strncmp(name, SKV_TEMP_PREFIX, strlen(SKV_TEMP_PREFIX)) == 0;
-}
-
-/* FNV-1a. Two keys with one hash only take turns. */
-static uint64_t hash_name(const char *text)
-{
-    uint64_t h = 14695981039346656037U;
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211U;
-    return h;
 }
 
 /* Unlinks a temporary file that is open and in nobody's hands. Through a second descriptor, the caller's own lock on
@@ -72,9 +63,10 @@ int skv_temp_sweep(skv_temp *temp, int held)
     return result;
 }
 
+/* Two keys with one hash take turns. */
 static void format_temp_name(char name[SKV_TEMP_NAME_SIZE], const char *kind, const char *base)
 {
-    snprintf(name, SKV_TEMP_NAME_SIZE, SKV_TEMP_PREFIX "%s%016" PRIx64, kind, hash_name(base));
+    snprintf(name, SKV_TEMP_NAME_SIZE, SKV_TEMP_PREFIX "%s%016" PRIx64, kind, skv_hash(base, strlen(base)));
 }
 
 void skv_temp_name_folder(char name[SKV_TEMP_NAME_SIZE], const char *base)
@@ -111,7 +103,8 @@ int skv_temp_make(skv_temp *temp, int held, mode_t mode)
     return -1;
 }
 
-int skv_file_write_all(int fd, const char *bytes, size_t len)
+/* Writes all of the bytes at the start of a file. */
+static int write_all(int fd, const char *bytes, size_t len)
 {
     for (size_t done = 0; done < len;) {
         ssize_t n = pwrite(fd, bytes + done, len - done, (off_t)done);
@@ -125,7 +118,7 @@ int skv_file_write_all(int fd, const char *bytes, size_t len)
 
 int skv_temp_write(const skv_temp *temp, const char *bytes, size_t len)
 {
-    return skv_file_write_all(temp->fd, bytes, len) < 0 ? -1 : fsync(temp->fd);
+    return write_all(temp->fd, bytes, len) < 0 ? -1 : fsync(temp->fd);
 }
 
 void skv_temp_discard(skv_temp *temp)

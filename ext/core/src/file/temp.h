@@ -59,7 +59,4 @@ void skv_temp_discard(skv_temp *temp);
 /* Closes the file, whose name has become the key's. */
 void skv_temp_close(skv_temp *temp);
 
-/* Writes all of the bytes at the start of a file. 0, or -1 with errno. */
-int skv_file_write_all(int fd, const char *bytes, size_t len);
-
 #endif

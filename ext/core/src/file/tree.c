@@ -172,11 +172,6 @@ static int clear_tree(tree *t)
     }
 }
 
-static bool is_structure(const skv_key *key)
-{
-    return strcmp(key->path, "globals") == 0 || strcmp(key->path, "environments") == 0;
-}
-
 /* Empties the folder and deletes it, as often as others put something into it. */
 static int clear_and_delete(tree *t, const skv_key *key, int parent, const char *base)
 {
@@ -184,7 +179,7 @@ static int clear_and_delete(tree *t, const skv_key *key, int parent, const char 
 
     for (;;) {
         status = clear_tree(t);
-        if (status != SKV_OK || is_structure(key))
+        if (status != SKV_OK || skv_key_is_root(key))
             return status;
         status = delete_empty_folder(t, parent, base);
         if (status != DESCEND)
@@ -196,16 +191,6 @@ static int clear_and_delete(tree *t, const skv_key *key, int parent, const char 
         if (status != SKV_OK)
             return status;
     }
-}
-
-/* Says of a failure that it was not the first thing that happened. */
-static void append_deletion_count(tree *t)
-{
-    char *message = t->call->reply->message;
-    size_t used = strlen(message), room = sizeof t->call->reply->message - used;
-
-    if (t->deletions)
-        snprintf(message + used, room, " (%lld names below it are deleted already)", (long long)t->deletions);
 }
 
 static int delete_folder_tree(skv_file_call *call, int parent, const char *base, int top)
@@ -224,10 +209,10 @@ static int delete_folder_tree(skv_file_call *call, int parent, const char *base,
     call->key = key;
     if (status == SKV_OK)
         call->reply->number = 1;
-    if (fsync(is_structure(key) ? top : parent) < 0)
+    if (fsync(skv_key_is_root(key) ? top : parent) < 0)
         skv_file_fail(call, errno);
-    if (call->reply->status != SKV_OK)
-        append_deletion_count(&t);
+    if (call->reply->status != SKV_OK && t.deletions)
+        skv_reply_append(call->reply, " (%lld names below it are deleted already)", (long long)t.deletions);
     skv_buf_free(&t.path);
     return call->reply->status;
 }

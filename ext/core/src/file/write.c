@@ -14,7 +14,6 @@
 /* One attempt at a put. */
 typedef struct attempt {
     skv_file_call *call;
-    const skv_put_args *args;
     int folder;       /* where the key is; owned */
     const char *base; /* its name there */
     int old;          /* its file, or -1; owned */
@@ -87,7 +86,7 @@ static void open_old_file(attempt *a)
 /* Opens the folder, and the key's file if there is one. The folder is made, unless the key has to be there already. */
 static int open_target(attempt *a)
 {
-    int make = a->args->condition == SKV_PUT_EXPECT ? 0 : SKV_FOLDER_MAKE;
+    int make = a->call->args->condition == SKV_PUT_EXPECT ? 0 : SKV_FOLDER_MAKE;
     skv_file_call *call = a->call;
 
     for (;;) {
@@ -152,7 +151,7 @@ static int write_new_version(attempt *a, mode_t mode)
     if (skv_access_copy(a->old, temp.fd, &lacking) < 0)
         status = lacking && (is_permission_error(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
                                                                                 : fail_write(a->call, errno);
-    else if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
+    else if (skv_temp_write(&temp, a->call->args->document, a->call->args->document_len) < 0)
         status = fail_write(a->call, errno);
     else
         status = rename_over(a, &temp);
@@ -163,7 +162,7 @@ static int write_new_version(attempt *a, mode_t mode)
 /* Whether the stored document says what is to be written. */
 static int compare_with_stored_file(const attempt *a, bool *same)
 {
-    const skv_put_args *args = a->args;
+    const skv_put_args *args = a->call->args;
     skv_reply *answer;
     int status;
 
@@ -184,7 +183,7 @@ static int compare_with_stored_file(const attempt *a, bool *same)
 /* The key is there. */
 static int replace_key_file(attempt *a)
 {
-    const skv_put_args *args = a->args;
+    const skv_put_args *args = a->call->args;
     skv_file_call *call = a->call;
     struct stat info;
     bool waited, same;
@@ -230,13 +229,13 @@ static int create_key_file(attempt *a)
     skv_temp temp;
     int status;
 
-    if (a->args->condition == SKV_PUT_EXPECT)
+    if (a->call->args->condition == SKV_PUT_EXPECT)
         return refuse_conflict(a->call, "there is no such key");
     skv_temp_init(&temp, a->folder, a->base);
     if (skv_temp_make(&temp, -1, 0660) < 0)
         return has_lost_race(errno) ? note_busy_temp(a->call, &temp) : fail_folder_write(a, errno, MAY_MAKE);
     skv_access_inherit(a->folder, temp.fd);
-    if (skv_temp_write(&temp, a->args->document, a->args->document_len) < 0)
+    if (skv_temp_write(&temp, a->call->args->document, a->call->args->document_len) < 0)
         status = fail_write(a->call, errno);
     else
         status = link_new_key(a, &temp);
@@ -265,13 +264,13 @@ static int try_write(attempt *a)
     }
 }
 
-int skv_key_write(skv_file_call *call, const skv_put_args *args)
+int skv_key_write(skv_file_call *call)
 {
     int status;
 
     call->what = "Cannot write to";
     do {
-        attempt a = {.call = call, .args = args, .folder = -1, .old = -1};
+        attempt a = {.call = call, .folder = -1, .old = -1};
 
         skv_buf_init(&a.stored, SKV_DATA_MAX);
         status = try_write(&a);

@@ -42,8 +42,7 @@ bool skv_ldap_is_structure(const skv_key *key)
 {
     const char *environment = path_behind(key, "environments/");
 
-    return key->len == 0 || strcmp(key->path, "globals") == 0 || strcmp(key->path, "environments") == 0 ||
-           (environment && !strchr(environment, '/'));
+    return key->len == 0 || skv_key_is_root(key) || (environment && !strchr(environment, '/'));
 }
 
 const char *skv_ldap_shared(const char *name, size_t len)

@@ -66,13 +66,6 @@ int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *
     return reply->status;
 }
 
-/* The two roots are there from the first on, whether or not anything was put below them; all of it is below the base.
- */
-static bool is_root_folder(const skv_key *key)
-{
-    return key->len && skv_ldap_is_structure(key) && !memchr(key->path, '/', key->len);
-}
-
 typedef struct exists_call {
     skv_ldap_call call;
     bool is_folder; /* that it can only be */
@@ -88,7 +81,8 @@ static int attempt_exists(skv_ldap_call *call)
         return call->reply->status;
     if (kind == SKV_KIND_NONE && !exists->is_folder && skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
         return call->reply->status;
-    call->reply->number = twin || is_root_folder(call->key) ? SKV_KIND_FOLDER : kind;
+    /* The two roots exist before their entries, which come with the first key. */
+    call->reply->number = twin || skv_key_is_root(call->key) ? SKV_KIND_FOLDER : kind;
     return SKV_OK;
 }
 

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* A page ends with one of the server's, or when it has this much. */
-#define PAGE_BYTES ((size_t)256 << 10)
-
 typedef struct ldap_list {
     skv_ldap_call call; /* its conn is borrowed from the first page to the last */
     skv_list list;
@@ -60,8 +57,7 @@ static int fail_folder_not_found(skv_ldap_call *call)
 /* The two roots are there from the first on, though their entries come with the first key. */
 static int check_missing_folder(ldap_list *list)
 {
-    return strchr(list->path, '/') || !skv_ldap_is_structure(&list->folder) ? fail_folder_not_found(&list->call)
-                                                                            : SKV_OK;
+    return list->folder.len == 0 || skv_key_is_root(&list->folder) ? SKV_OK : fail_folder_not_found(&list->call);
 }
 
 /* There is nothing below it; when asked for pages, 389-DS says that of an entry that is not there, too. And in the hex
@@ -252,7 +248,7 @@ static bool add_next_entry(ldap_list *list, skv_reply *page)
     skv_ldap_answer_free(&answer);
     if (list->search.over || (page->status != SKV_OK && !interrupted))
         return_list_connection(list);
-    return list->call.conn && !interrupted && !at_end && page->data.len < PAGE_BYTES;
+    return list->call.conn && !interrupted && !at_end && page->data.len < SKV_PAGE_BYTES;
 }
 
 static void add_root_records(ldap_list *list, skv_reply *page)
@@ -279,7 +275,7 @@ int skv_ldap_list_next(skv_list *handle, skv_deadline *deadline, skv_reply *repl
         stop_list_clock(list);
     }
     if (!list->call.conn && reply->status == SKV_OK)
-        skv_ldap_below_add_rest(&list->below, PAGE_BYTES, reply);
+        skv_ldap_below_add_rest(&list->below, SKV_PAGE_BYTES, reply);
     if (!list->call.conn && reply->status != SKV_OK)
         skv_ldap_below_end(&list->below);
     if (reply->status == SKV_OK && reply->number == 0)

@@ -9,7 +9,6 @@
 #include "ldap/search.h"
 #include "ldap/version.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,25 +262,16 @@ static int attempt_deletetree(skv_ldap_call *call)
     return call->reply->status;
 }
 
-/* Says how far it came. */
-static void append_deleted_count(const tree_call *tree, skv_reply *reply)
-{
-    size_t used = strlen(reply->message);
-
-    if (reply->status > SKV_END && tree->deleted > 0)
-        snprintf(reply->message + used, sizeof reply->message - used, "; %zu of its entries were deleted before that",
-                 tree->deleted);
-}
-
 int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
-    tree_call tree = {.keep = strcmp(folder->path, "globals") == 0 || strcmp(folder->path, "environments") == 0};
+    tree_call tree = {.keep = skv_key_is_root(folder)};
 
     skv_buf_init(&tree.names, SKV_DATA_MAX);
     if (skv_ldap_begin(&tree.call, store, SKV_OP_DELETETREE, folder, SKV_KIND_FOLDER, deadline, reply) == SKV_OK) {
         tree.call.round_trip_ns = deadline->end_ns == INT64_MAX ? INT64_MAX : deadline->end_ns - skv_now_ns();
         skv_ldap_run(&tree.call, attempt_deletetree);
-        append_deleted_count(&tree, reply);
+        if (reply->status > SKV_END && tree.deleted > 0)
+            skv_reply_append(reply, "; %zu of its entries were deleted before that", tree.deleted);
         if (reply->status == SKV_INTERRUPTED)
             reply->number = tree.existed;
     }

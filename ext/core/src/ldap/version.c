@@ -1,20 +1,12 @@
 #include "ldap/version.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define IS_FINGERPRINT(version) ((version)[0] == '#')
-
-/* FNV-1a: two documents of one key with one fingerprint are not expected. */
-static uint64_t fingerprint(const struct berval *document)
-{
-    uint64_t h = 14695981039346656037U;
-
-    for (size_t i = 0; i < document->bv_len; i++)
-        h = (h ^ (unsigned char)document->bv_val[i]) * 1099511628211U;
-    return h;
-}
 
 bool skv_ldap_asserts(const skv_ldap_call *call)
 {
@@ -28,7 +20,9 @@ skv_ldap_version skv_ldap_version_of(const skv_ldap_entry *entry)
     if (entry->csn.bv_val && entry->csn.bv_len < sizeof version.text)
         memcpy(version.text, entry->csn.bv_val, entry->csn.bv_len);
     else if (entry->document.bv_val)
-        snprintf(version.text, sizeof version.text, "#%016" PRIx64, fingerprint(&entry->document));
+        /* A key is not expected to have two documents with one hash. */
+        snprintf(version.text, sizeof version.text, "#%016" PRIx64,
+                 skv_hash(entry->document.bv_val, entry->document.bv_len));
     return version;
 }
 

@@ -32,9 +32,14 @@ int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply
     return skv_refuse_structure(key, reply);
 }
 
+bool skv_key_is_root(const skv_key *key)
+{
+    return strcmp(key->path, "globals") == 0 || strcmp(key->path, "environments") == 0;
+}
+
 int skv_refuse_structure(const skv_key *key, skv_reply *reply)
 {
-    if (key->len && strcmp(key->path, "globals") != 0 && strcmp(key->path, "environments") != 0)
+    if (key->len && !skv_key_is_root(key))
         return SKV_OK;
     return skv_fail(reply, SKV_IS_FOLDER, "Key specifies a folder: '%s'", key->len ? key->path : "/");
 }

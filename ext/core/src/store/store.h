@@ -37,6 +37,9 @@ typedef struct skv_list_args {
     bool names_only; /* SKV_TREE_NAMES */
 } skv_list_args;
 
+/* A page of a list ends at the first record that brings it to this size. */
+#define SKV_PAGE_BYTES ((size_t)256 << 10)
+
 typedef struct skv_batch skv_batch;
 
 /* Each operation answers the status that it leaves in the reply, which is empty when it starts. All are called from
@@ -77,7 +80,10 @@ const char *skv_option(const char *options, size_t options_len, const char *name
 /* What skv_put() refuses before it asks the store: SKV_OK, or the reply's failure. */
 int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
 
-/* The root and its two folders are there by construction: a key cannot have their names. */
+/* Returns true for "globals" and "environments", the two folders that every store has. */
+bool skv_key_is_root(const skv_key *key);
+
+/* Fails for these two and for the root of the store: no key can have their names. SKV_OK passes. */
 int skv_refuse_structure(const skv_key *key, skv_reply *reply);
 
 /* Appends one record of a list's page to the reply's data, and counts it. */
