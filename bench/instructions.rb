@@ -5,8 +5,8 @@ $LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
 require_relative 'support/report'
 require_relative 'support/versions'
 
-# How many instructions the paths without I/O take, counted by valgrind: unlike times, they are the same on a machine
-# that is busy. With --check, they must be what was committed, or less, up to a margin.
+# Counts the instructions of the paths without I/O, by valgrind. Unlike times, they do not change on a busy machine.
+# With --check, fails if they exceed the committed counts by more than a margin.
 PROGRAM = File.join(__dir__, 'c', 'build', 'instructions')
 COMMITTED = File.join(__dir__, 'results', 'instructions.md')
 TIMES = 1000
@@ -28,10 +28,10 @@ def check(counts)
     puts format('%<name>-40s %<count>7d, committed %<before>7s',
                 name: name, count: count, before: committed.fetch(name, 'none'))
   end
-  strange = counts.keys - committed.keys
-  abort "#{strange.join(', ')}: nothing was committed: bin/bench --save instructions" if strange.any?
+  unknown = counts.keys - committed.keys
+  abort "No count is committed for #{unknown.join(', ')}: run bin/bench --save instructions" if unknown.any?
   worse = counts.select { |name, count| count > committed[name] * MARGIN }
-  abort "more instructions than were committed: #{worse.keys.join(', ')}" if worse.any?
+  abort "More instructions than committed: #{worse.keys.join(', ')}" if worse.any?
 end
 
 counts = Open3.capture2(PROGRAM).first.lines(chomp: true).to_h { |name| [name, instructions(name)] }

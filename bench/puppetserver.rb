@@ -3,23 +3,24 @@
 require_relative 'support/contest'
 require_relative 'support/catalogs'
 
-# Catalogs that puppetserver compiles, with more and more gets; each is of an environment of its own.
+# How much longer does a catalog take? Measures catalogs that puppetserver compiles, with no, 100 and 1,000 gets. Each
+# belongs to an environment of its own.
 CATALOGS = { 'catalog of none' => 0, 'catalog of 100 gets' => 100, 'catalog of 1,000 gets' => 1000 }.freeze
-WARM = 90 # seconds, until Java has compiled what is worth it
+WARM = 90 # seconds, until Java has compiled the hot code
 
 def compile(server, gets)
-  found = server.compile("gets#{gets}")
-  wanted = ["#{[gets, 1].min} values"]
-  found == wanted ? found : raise("the catalog of #{gets} gets has #{found}, not #{wanted}")
+  notices = server.compile("gets#{gets}")
+  expected = ["#{[gets, 1].min} values"]
+  notices == expected ? notices : raise("the catalog of #{gets} gets has #{notices}, not #{expected}")
 end
 
 def measure(contest, folder, server)
-  floor = contest.contestant('bare C loop', 'get', folder)
+  baseline = contest.contestant('bare C loop', 'get', folder)
   catalogs = CATALOGS.transform_values { |gets| -> { compile(server, gets) } }
-  SideBySide.run('puppetserver', { 'bare C loop' => floor, **catalogs },
+  SideBySide.run('puppetserver', { 'bare C loop' => baseline, **catalogs },
                  equal: ->(_answer) {}, seconds: Contest::BLOCK_SECONDS, warm: WARM)
 ensure
-  floor&.stop
+  baseline&.stop
 end
 
 report = Report.new('puppetserver')
@@ -30,9 +31,9 @@ Contest.at(Contest::OpenLDAP) do |contest|
     catalogs.server.install_gem(Packages.file(Packages::GEMS[:java]))
     catalogs.server.start
     rows = report.add(measure(contest, folder, catalogs.server))
-    floor, none, _, thousand = rows.map(&:median)
+    bare, none, _, thousand = rows.map(&:median)
     report.at_most('puppetserver: 1,000 gets in a catalog / 1,000 bare C gets', 4.0,
-                   (thousand - none) / (1000 * floor))
+                   (thousand - none) / (1000 * bare))
   end
   report.print('puppetserver', contest.versions.merge(Versions.of('JRuby', 'puppetserver')))
 end

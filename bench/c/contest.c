@@ -9,7 +9,7 @@
 
 #define THREADS_MAX 64
 
-/* What one thread does in a turn. */
+/* The share of one thread in a turn. */
 typedef struct share {
     const contest_case *contest;
     void *own;
@@ -66,7 +66,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Nanoseconds of time, and of processors. */
+/* Nanoseconds of time and of processor time. */
 typedef struct cost {
     long long time, processor;
 } cost;
@@ -84,7 +84,7 @@ static cost cost_now(void)
     return (cost){ns_of(CLOCK_MONOTONIC), ns_of(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
-/* What the shares take at the same time. */
+/* Measures the shares, all at the same time. */
 static cost measure(share *shares, long threads)
 {
     pthread_t ids[THREADS_MAX];
@@ -101,8 +101,8 @@ static cost measure(share *shares, long threads)
     return (cost){ended.time - began.time, ended.processor - began.processor};
 }
 
-/* Does `count` operations on each thread, and tells the answer of the first one if it is asked for. */
-static cost turn(share *shares, long threads, long count, bool tell)
+/* Does `count` operations on each thread. Prints the result of the first one if `print` is set. */
+static cost turn(share *shares, long threads, long count, bool print)
 {
     const contest_case *contest = shares[0].contest;
     cost took;
@@ -113,7 +113,7 @@ static cost turn(share *shares, long threads, long count, bool tell)
             contest->before(shares[i].own, shares[i].first, count);
     }
     took = measure(shares, threads);
-    if (tell)
+    if (print)
         contest->answer(shares[0].own, shares[0].first);
     for (long i = 0; i < threads; i++) {
         if (contest->after)
@@ -128,7 +128,7 @@ static const contest_case *find(const contest_case *cases, const char *name)
     while (cases->name && strcmp(cases->name, name) != 0)
         cases++;
     if (!cases->name)
-        contest_fail(name, "there is no such case");
+        contest_fail(name, "is not a case");
     return cases;
 }
 
@@ -141,7 +141,7 @@ int contest_run(int argc, char **argv, const contest_case *cases, void *(*open)(
 
     if (threads < 1 || threads > THREADS_MAX)
         contest_fail("BENCH_THREADS", "is out of range");
-    /* Threads have their numbers far from one another. */
+    /* The numbers of the threads do not overlap. */
     for (long i = 0; i < threads; i++)
         shares[i] = (share){.contest = contest, .own = open(), .first = i * 1000000000L};
     printf("ready\n");

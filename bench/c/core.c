@@ -19,7 +19,7 @@ typedef struct client {
     char *documents[2];
     size_t sizes[2];
     long keys;
-    long count; /* what a list came to */
+    long count; /* of keys in a list */
     size_t bytes;
 } client;
 
@@ -199,7 +199,7 @@ static void list(void *own, long first, long count)
     }
 }
 
-/* ---- Answers ---- */
+/* ---- Results ---- */
 
 static void print_value(void *own, long first)
 {
@@ -249,7 +249,7 @@ static void print_deleted(void *own, long first)
     size_t len = key_of(key, c, c->name, first);
 
     check(c, "exists", skv_exists(c->store, key, len, TIMEOUT_MS, c->cancel, c->reply));
-    puts(skv_reply_number(c->reply) == SKV_KIND_NONE ? "gone" : "there");
+    puts(skv_reply_number(c->reply) == SKV_KIND_NONE ? "missing" : "exists");
 }
 
 static void print_list(void *own, long first)

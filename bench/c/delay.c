@@ -1,8 +1,8 @@
 /*
- * delay.c - a network that is slower than loopback: passes on what clients and a server on loopback say to one another,
- * so many microseconds late in each direction. It delays all bytes alike, and holds nobody up beyond that.
+ * delay.c - a slower network than loopback: a proxy that forwards the bytes of clients and a server on loopback, each
+ * with the same delay in each direction.
  *
- *   delay SERVER_PORT MICROSECONDS     prints the port where it listens; ends with its input
+ *   delay SERVER_PORT MICROSECONDS     prints the port on which it listens; ends with its input
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define CHUNK 16384
 #define QUEUE_MAX 256
 
-/* What was read at one time, and when it is to be written. */
+/* The bytes of one read, and the time at which to write them. */
 typedef struct chunk {
     long long due_ns;
     size_t len, written;
@@ -33,7 +33,7 @@ typedef struct pipe_state {
     int from, to;
     chunk *chunks[QUEUE_MAX];
     unsigned first, count;
-    bool full; /* the receiver takes nothing now */
+    bool full; /* the receiver accepts nothing now */
 } pipe_state;
 
 static pipe_state pipes[2 * PAIRS_MAX]; /* two neighbours are one connection; from < 0: free */
@@ -110,7 +110,7 @@ static void drop_pair(pipe_state *one)
     }
 }
 
-/* Takes what has come. False at the end of the connection. */
+/* Reads available bytes. Returns false at the end of the connection. */
 static bool take(pipe_state *p)
 {
     chunk *next = malloc(sizeof *next);
@@ -129,7 +129,7 @@ static bool take(pipe_state *p)
     return true;
 }
 
-/* Writes what is due, as far as the receiver takes it. False when there is none any more. */
+/* Writes the chunks that are due, as far as the receiver accepts them. Returns true if the connection is open. */
 static bool give(pipe_state *p)
 {
     p->full = false;
@@ -149,7 +149,7 @@ static bool give(pipe_state *p)
     return true;
 }
 
-/* Waits until something can be read, or written again, or is due. */
+/* Waits until a descriptor is ready or a chunk is due. */
 static void await(struct pollfd *polls, nfds_t count, long long due_ns)
 {
     long long left = due_ns - now_ns();

@@ -1,8 +1,8 @@
 /*
- * instructions.c - paths through the core that need no I/O, to be counted by valgrind: what a call of each costs does
- * not change with what else the machine does.
+ * instructions.c - paths through the core without I/O, whose instructions valgrind counts. The counts do not depend on
+ * the load of the machine.
  *
- *   instructions CASE TIMES     without a case, prints their names
+ *   instructions CASE TIMES     without a case, prints the names of all cases
  */
 #include <json/reader.h>
 #include <json/writer.h>

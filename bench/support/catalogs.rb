@@ -3,9 +3,9 @@
 require_relative '../../spec/support/packages'
 require_relative '../../spec/support/puppet_server'
 
-# Environments of Puppet with the module that is shipped, whose manifests get keys of a contest.
+# Puppet environments with the packaged module, whose manifests get keys of a contest.
 class Catalogs
-  # Yields them, and removes them.
+  # Yields the catalogs, and removes them afterwards.
   def self.of(contest, folder)
     catalogs = new(contest, folder)
     yield catalogs
@@ -23,8 +23,8 @@ class Catalogs
     @server = PuppetServer.new(max_active_instances: 1)
   end
 
-  # @param name [String] of the environment, which has that folder of keys where there are gets
-  # @param gets [Integer] how many
+  # @param name [String] of the environment, whose keys are in the folder
+  # @param gets [Integer] the number of gets
   # @return [String] the folder of the environment
   def environment(name, gets)
     backend = @contest.server.options('type' => 'ldap', 'id' => Contest::ID)
@@ -36,7 +36,7 @@ class Catalogs
     place
   end
 
-  # @return [String] a manifest that says how many different values it got
+  # @return [String] a manifest that notifies of the number of different values
   def manifest(gets)
     return "notify { '0 values': }\n" if gets.zero?
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 $LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
-require 'rspec/core' # the server's fixture has a hook for specs
+require 'rspec/core' # spec/support/slapd.rb defines a hook of specs
 require 'simpkv'
 require_relative '../../spec/support/ds389'
 require_relative '../../spec/support/slapd'
@@ -9,11 +9,11 @@ require_relative 'other_process'
 require_relative 'report'
 require_relative 'versions'
 
-# A contest at a directory server: folders of keys, and contestants of all kinds that work on them.
+# A contest at a directory server, with folders of keys and contestants that use them.
 #
 #   Contest.at(Contest::OpenLDAP) { |contest| contest.run('get', 'get', ['bare C loop', 'adapter'], contest.folder('small')) }
 class Contest
-  # Keys that are read; their first document, and another for writes; as path, and as files.
+  # A folder of keys to read, with their document and another one for writes, as strings and as files.
   Folder = Struct.new(:path, :keys, :documents, :files, keyword_init: true)
 
   ID = 'bench'
@@ -23,10 +23,10 @@ class Contest
   MRI = [RbConfig.ruby].freeze
   BY_RUBY = File.join(__dir__, 'ruby_contestant.rb')
 
-  # The contestants, by name: a command to which the operation is added.
+  # The command of each contestant, to which the operation is added.
   COMMANDS = {
-    'bare C loop' => [File.join(__dir__, '..', 'c', 'build', 'floor')],
-    'bare C loop, 16 in flight' => [{ 'BENCH_WINDOW' => '16' }, File.join(__dir__, '..', 'c', 'build', 'floor')],
+    'bare C loop' => [File.join(__dir__, '..', 'c', 'build', 'baseline')],
+    'bare C loop, 16 in flight' => [{ 'BENCH_WINDOW' => '16' }, File.join(__dir__, '..', 'c', 'build', 'baseline')],
     'C core' => [File.join(__dir__, '..', 'c', 'build', 'core')],
     'store' => [*MRI, BY_RUBY, 'store'],
     'store, FFI' => [{ 'SIMPKV_NATIVE' => 'ffi' }, *MRI, BY_RUBY, 'store'],
@@ -41,16 +41,16 @@ class Contest
     'ldapsearch, a process a call' => [*MRI, BY_RUBY, 'ldapsearch']
   }.freeze
 
-  # JRuby has gems of its own, and no memory of ours to look after.
+  # JRuby has gems of its own.
   OUTSIDE = ENV.keys.grep(/\A(BUNDLE|GEM|RUBY)/).to_h { |name| [name, nil] }.merge('JRUBY_OPTS' => '').freeze
 
-  BLOCK_SECONDS = 0.025 # long against waking up a server that had nothing to do
-  # Seconds: 389-DS and JRuby speed up after some of them under load.
+  BLOCK_SECONDS = 0.025 # long beside the time in which an idle server wakes up
+  # Seconds under load, after which 389-DS and JRuby have reached their speed.
   WARM = { 'JRuby' => 20, '389-DS' => 8 }.freeze
 
   SMALL = [{ 'password' => 'Xu8#kq!0' }, { 'password' => 'Xu8#kq!1' }].freeze
 
-  # OpenLDAP without the log that specs read.
+  # OpenLDAP without the log for specs.
   class OpenLDAP < Slapd
     private
 
@@ -59,17 +59,8 @@ class Contest
     end
   end
 
-  # OpenLDAP that syncs each write to the disk, as it does unless somebody changes that.
-  class SyncedOpenLDAP < OpenLDAP
-    private
-
-    def database_section
-      super.sub(/^dbnosync$/, '')
-    end
-  end
-
-  # 389-DS with its log buffered and caches that hold all keys, as it is unless somebody changes that: it takes a share
-  # of the machine's memory.
+  # 389-DS with its defaults: a buffered log, and caches that hold all keys. By default their size is a share of the
+  # machine's memory.
   class DS389 < Ds389
     CACHE = 512 << 20
 
@@ -80,7 +71,7 @@ class Contest
     end
   end
 
-  # Starts a server with the limits that simpkv ships, yields the contest, stops it.
+  # Starts a server with the limits of schema/, yields the contest, and stops the server.
   def self.at(server_class)
     server_class.run(tls: true, limits: true, durable: true) { |server| yield new(server) }
   end
@@ -93,25 +84,24 @@ class Contest
     @store = Simpkv::Store.open('ldap', server.options('id' => ID, 'operation_timeout_seconds' => 600))
   end
 
-  # Fills a folder with keys k0, k1, ... that all have the same document.
+  # Makes a folder of keys k0, k1, ... with one document.
   #
   # @param name [String]
-  # @param environment [String] the Puppet environment it belongs to
-  # @param values [Array(Object, Object)] those of the document, and of another one for writes
-  # @param fill [Boolean] whether to fill it now
+  # @param environment [String] its Puppet environment
+  # @param values [Array(Object, Object)] of the document, and of another one for writes
   # @return [Folder]
-  def folder(name, environment: 'production', keys: 100, values: SMALL, fill: true)
+  def folder(name, environment: 'production', keys: 100, values: SMALL)
     path = "environments/#{environment}/#{name}"
     documents = values.map { |value| Simpkv::Codec.encode(value, 'owner' => 'ops') }
     files = documents.each_with_index.map do |document, number|
       File.join(server.folder, "#{name}-#{number}").tap { |file| File.binwrite(file, document) }
     end
     folder = Folder.new(path: path, keys: keys, documents: documents, files: files)
-    fill(folder) if fill
+    fill(folder)
     folder
   end
 
-  # Makes the keys of a folder, of which there may be none yet.
+  # Makes the keys of a folder.
   def fill(folder)
     @store.put("#{folder.path}/other", folder.documents.first)
     @store.delete("#{folder.path}/other")
@@ -121,9 +111,9 @@ class Contest
     filler&.stop
   end
 
-  # @param operation [String] the case, as the contestants know it
-  # @param names [Array<String>] of {COMMANDS}; the first one is what the others are compared with
-  # @param settings [Hash] uri:, threads:, for the contestants; blocks:, seconds:, warm:, as in {SideBySide.run}
+  # @param operation [String] the contestants' name of the case
+  # @param names [Array<String>] of {COMMANDS}; the others are compared with the first one
+  # @param settings [Hash] uri:, threads:, keys: for the contestants; blocks:, seconds:, warm: as in {SideBySide.run}
   # @return [Array<SideBySide::Row>]
   def run(title, operation, names, folder, settings = {})
     timing = { seconds: BLOCK_SECONDS, warm: warm(names) }.merge(settings.slice(:blocks, :seconds, :warm))
@@ -134,9 +124,9 @@ class Contest
   end
 
   # Starts a contestant.
-  # @return [OtherProcess]
   #
-  # @param more [Hash{String => String}] what it is told beside
+  # @param more [Hash{String => String}] further environment variables
+  # @return [OtherProcess]
   def contestant(name, operation, folder, settings = {}, more = {})
     own = "own-#{name.gsub(/[^a-z]+/i, '-').downcase}"
     @store.put("#{folder.path}/#{own}", folder.documents.last) if operation == 'put_changed'
@@ -144,7 +134,7 @@ class Contest
     OtherProcess.new([*command, operation], environment(folder, own, settings).merge(environment, more))
   end
 
-  # @return [Hash{String => String}] what a contestant is told
+  # @return [Hash{String => String}] the environment variables of a contestant
   def environment(folder, own, settings = {})
     uri = settings.fetch(:uri, server.uri)
     { 'LDAPNOINIT' => '1', 'BENCH_URI' => uri, 'BENCH_BIND_DN' => DirectoryServer::USER_DN,
@@ -161,7 +151,7 @@ class Contest
     Versions.own.merge(Versions.of('libldap-2.5-0', server.is_a?(Slapd) ? 'slapd' : '389-ds-base'))
   end
 
-  # @return [String] as titles say it
+  # @return [String] for titles
   def server_name
     server.is_a?(Slapd) ? 'slapd' : '389-DS'
   end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# A directory server that is farther away than loopback: c/delay.c before it.
+# A distance from a directory server: the proxy c/delay.c delays requests and responses.
 module Distance
-  # Yields the URI of the server, whose answers take so much longer.
+  # Yields the URI of the proxy.
   #
   # @param server [DirectoryServer]
-  # @param milliseconds [Numeric] what a round trip takes more
+  # @param milliseconds [Numeric] the additional time of a round trip
   def self.before(server, milliseconds)
     program = File.join(__dir__, '..', 'c', 'build', 'delay')
     one_way = (milliseconds * 500).round # microseconds

@@ -2,11 +2,10 @@
 
 $LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
 
-# The layers of simpkv, and its peers, all with the same methods: `get`, `exists`, `put` and `delete` of a name in the
-# folder, as far as there are cases for them; `document`, the bytes that are stored. Values and documents have the
-# numbers 0 and 1.
+# The layers of simpkv, and other clients. All have the methods that the cases need: `get`, `exists`, `put` and `delete`
+# of a name in the folder; `document`, the stored bytes. Values and documents have the numbers 0 and 1.
 module Layers
-  # Yields one of them for each thread.
+  # Yields an instance for each thread.
   def self.open(name, threads, &block)
     { 'store' => StoreLayer, 'adapter' => AdapterLayer, 'function' => FunctionLayer, 'ruby-ldap' => RubyLdapLayer,
       'net-ldap' => NetLdapLayer, 'ldapsearch' => LdapsearchLayer }.fetch(name).open(threads, &block)
@@ -32,7 +31,7 @@ module Layers
     "simpkvKey=#{name},#{ENV.fetch('BENCH_FOLDER_DN')}"
   end
 
-  # Simpkv::Store: documents.
+  # Simpkv::Store, with documents.
   class StoreLayer
     def self.open(threads)
       require 'simpkv'
@@ -72,7 +71,7 @@ module Layers
     end
   end
 
-  # What both layers inside Puppet have in common: values, and Puppet itself.
+  # The base class of both layers inside Puppet, with values.
   class PuppetLayer
     def self.open(threads)
       require 'puppet'
@@ -111,7 +110,7 @@ module Layers
     def initialize(adapter, _compiler, backend)
       super()
       @adapter = adapter
-      # Frozen, as the functions give them.
+      # Frozen, as the options of functions are.
       @options = Simpkv::Config.frozen('environment' => 'production', 'softfail' => false, 'backend' => 'default',
                                        'backends' => { 'default' => backend })
     end
@@ -145,7 +144,7 @@ module Layers
     end
   end
 
-  # Puppet's functions, as a manifest calls them.
+  # Puppet's functions, called as in a manifest.
   class FunctionLayer < PuppetLayer
     def initialize(_adapter, compiler, _backend)
       super()
@@ -175,7 +174,7 @@ module Layers
     end
   end
 
-  # The gem ruby-ldap, a binding to libldap. Speaks TCP.
+  # The gem ruby-ldap, a binding to libldap. It supports TCP only.
   class RubyLdapLayer
     def self.open(threads)
       require 'ldap'
@@ -196,7 +195,7 @@ module Layers
     alias document get
   end
 
-  # The gem net-ldap, in Ruby. Speaks TCP.
+  # The gem net-ldap, in pure Ruby. It supports TCP only.
   class NetLdapLayer
     def self.open(threads, layers = [], &block)
       require 'net/ldap'
@@ -221,7 +220,7 @@ module Layers
     alias document get
   end
 
-  # A process for each call, as simpkv 1.0.0 has.
+  # A process of ldapsearch for each call, as in simpkv 1.0.0.
   class LdapsearchLayer
     def self.open(threads)
       yield Array.new(threads) { new }

@@ -3,15 +3,14 @@
 require 'English'
 require 'io/wait'
 
-# A contestant for {SideBySide} that is a process of its own: it prints a line `ready` and a line with its answer, and
-# then does N operations for each line N that it reads, and prints how many nanoseconds they took by its own clock, and
-# of processors.
+# A contestant for {SideBySide} that is a process of its own. It prints a line `ready` and a line with its result. For
+# each line N that it reads, it does N operations, and prints the nanoseconds of time and of processor time that they
+# took.
 class OtherProcess
-  # Who says nothing for so many seconds is stuck.
-  PATIENCE = 600
-  private_constant :PATIENCE
+  TIMEOUT = 600 # seconds for a line of output
+  private_constant :TIMEOUT
 
-  # @return [Float, nil] what the operations timed last took of a processor, each, in seconds
+  # @return [Float, nil] seconds of processor time of each operation in the last call of {#time}
   attr_reader :processor
 
   # Starts it.
@@ -25,8 +24,8 @@ class OtherProcess
 
   # Waits until it is ready.
   #
-  # @return [String] what the operation comes to
-  # @raise [RuntimeError] it ended instead
+  # @return [String] the result of the operation
+  # @raise [RuntimeError] if the process ended instead
   def answer
     @answer ||= (line.chomp == 'ready' && line) || raise(failure)
   end
@@ -39,7 +38,7 @@ class OtherProcess
     took
   end
 
-  # @raise [RuntimeError] it did not end well
+  # @raise [RuntimeError] if the process failed
   def stop
     @io.close
     raise failure unless $CHILD_STATUS.success?
@@ -48,12 +47,12 @@ class OtherProcess
   private
 
   def line
-    raise "#{@command.join(' ')}: it is stuck" unless @io.wait_readable(PATIENCE)
+    raise "#{@command.join(' ')}: no output for #{TIMEOUT} s" unless @io.wait_readable(TIMEOUT)
 
     @io.gets || raise(failure)
   end
 
   def failure
-    "#{@command.join(' ')}: it ended"
+    "#{@command.join(' ')}: the process ended"
   end
 end

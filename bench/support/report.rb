@@ -3,19 +3,19 @@
 require 'etc'
 require_relative 'side_by_side'
 
-# What a part of the benchmarks prints, in Markdown: rows, bars and whether they are met, and what it ran on.
+# Prints the results of a benchmark in Markdown: rows, targets, versions and machine.
 class Report
   # @param title [String]
   def initialize(title)
     @title = title
     @rows = []
-    @bars = []
+    @targets = []
     @notes = []
   end
 
-  # Says on stderr that the case is done: others take long.
+  # Adds the rows of a case, and prints its title on stderr as a sign of progress.
   #
-  # @param rows [Array<SideBySide::Row>] one case
+  # @param rows [Array<SideBySide::Row>]
   # @return [Array<SideBySide::Row>] the same
   def add(rows)
     warn "  #{rows.first.title}"
@@ -23,34 +23,39 @@ class Report
     rows
   end
 
-  # @param lines [Array<String>] a table of another kind
+  # @param lines [Array<String>] of another table, or of text
   def note(*lines)
     @notes.concat(lines)
   end
 
-  # A bar is a ratio in one run.
+  # Adds a target: a ratio of one run.
   #
-  # @param name [String] what is compared
-  # @param bar [Numeric] what is wanted at least
+  # @param name [String]
+  # @param target [Numeric] the least acceptable ratio
   # @param measured [Numeric]
-  def at_least(name, bar, measured)
-    @bars << [name, ">= #{bar}", measured, measured >= bar]
+  def at_least(name, target, measured)
+    @targets << [name, ">= #{target}", measured, measured >= target]
   end
 
-  # As {#at_least}.
-  def at_most(name, bar, measured)
-    @bars << [name, "<= #{bar}", measured, measured <= bar]
+  # Adds a target, as {#at_least}, with the greatest acceptable ratio.
+  def at_most(name, target, measured)
+    @targets << [name, "<= #{target}", measured, measured <= target]
   end
 
   # @param rows [Array<SideBySide::Row>] of one case
-  # @return [SideBySide::Row] that of a contestant
+  # @return [SideBySide::Row] the row of a contestant
   def self.row(rows, name)
     rows.find { |row| row.name == name } || raise("there is no row of #{name}")
   end
 
-  # How many times as fast one is as another.
+  # @return [Float] the speed of a contestant, as a multiple of the speed of another
   def self.ratio(rows, name, other)
     row(rows, other).median / row(rows, name).median
+  end
+
+  # @return [Float] the processor time of a contestant, as a multiple of the processor time of another
+  def self.processor_ratio(rows, name, other)
+    row(rows, name).processor / row(rows, other).processor
   end
 
   # @param part [String] the argument of bin/bench
@@ -59,7 +64,7 @@ class Report
     puts "# #{@title}", ''
     puts table, '' if @rows.any?
     puts @notes, '' if @notes.any?
-    puts bars, '' if @bars.any?
+    puts targets, '' if @targets.any?
     puts circumstances("bin/bench #{part}", versions)
   end
 
@@ -76,11 +81,11 @@ class Report
     end
   end
 
-  def bars
-    ['| bar | wanted | measured | met |', '|---|---:|---:|---|',
-     *@bars.map do |name, bar, measured, met|
-       format('| %<name>s | %<bar>s | %<measured>.2f | %<met>s |',
-              name: name, bar: bar, measured: measured, met: met ? 'yes' : 'no')
+  def targets
+    ['| ratio | target | measured | met |', '|---|---:|---:|---|',
+     *@targets.map do |name, target, measured, met|
+       format('| %<name>s | %<target>s | %<measured>.2f | %<met>s |',
+              name: name, target: target, measured: measured, met: met ? 'yes' : 'no')
      end]
   end
 
@@ -91,6 +96,7 @@ class Report
     return lines if @rows.empty?
 
     [*lines, '- contestants take turns in blocks of at most 500 operations, 80 each unless operations take long;',
-     '  the median of the blocks, and as spread their middle half over it; processor: what the contestant itself took']
+     '  median: of the blocks; spread: the middle half of the blocks over the median; processor: processor time of the',
+     '  contestant itself']
   end
 end

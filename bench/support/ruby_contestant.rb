@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# A contestant in Ruby, as a process; see other_process.rb. The arguments are the layer (bench/layers) and the case.
+# A contestant in Ruby, as a process (see other_process.rb). The arguments are the layer (see layers.rb) and the case.
 #
 #   ruby ruby_contestant.rb adapter get
 #
-# It is told what to work on by the same variables as those in C; see contest.rb. Ruby 2.6: JRuby runs it, too.
+# It has the same environment variables as the contestants in C (see contest.rb). JRuby runs it, too: Ruby 2.6.
 require_relative 'layers'
 
-# Does operations, numbered from 0 on, and measures them.
+# Does operations, which have numbers from 0 on, and measures them.
 class Turns
-  # By case: what is done before and after, which is not measured, and what is.
+  # The methods of each case: work is measured, before and after are not, told returns the result.
   CASES = {
     'get' => { work: :get, told: :kept }, 'exists' => { work: :exists, told: :found },
     'put_unchanged' => { work: :put_unchanged, told: :kept }, 'put_changed' => { work: :put_changed, told: :changed },
@@ -37,8 +37,8 @@ class Turns
 
   private
 
-  # @return [Array(Integer, Integer)] how many nanoseconds the operations took, on all threads at the same time, and of
-  #   processors
+  # @return [Array(Integer, Integer)] nanoseconds of time and of processor time of the operations, on all threads at the
+  #   same time
   def turn(count)
     each_layer(@case[:before], count) if @case[:before]
     began = now
@@ -50,7 +50,7 @@ class Turns
     took
   end
 
-  # Threads have their numbers far from one another.
+  # The numbers of the threads do not overlap.
   def each_layer(work, count)
     return repeat(work, @layers.first, @done, count) if @layers.length == 1
 
@@ -72,7 +72,7 @@ class Turns
       Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
     end
   else
-    # JRuby's own clocks of that kind tick a hundred times a second.
+    # JRuby's own clock of processor time ticks only a hundred times a second.
     require 'ffi'
     extend FFI::Library
 
@@ -120,7 +120,7 @@ class Turns
     @answer = layer.list
   end
 
-  # ---- What it came to ----
+  # ---- Results ----
 
   def kept
     @layers.first.document('k0')
@@ -135,7 +135,7 @@ class Turns
   end
 
   def deleted
-    @layers.first.exists("#{@own}0") ? 'there' : 'gone'
+    @layers.first.exists("#{@own}0") ? 'exists' : 'missing'
   end
 
   def found

@@ -2,25 +2,25 @@
 
 require 'etc'
 
-# Compares contestants in one run: they take turns in blocks, so that what else the machine does meets all of them
-# alike; medians of the blocks are compared. Answers must be equal before anything is timed.
+# Compares contestants in one run. They take turns in blocks, so that other load of the machine affects all of them
+# equally, and their medians are compared. Their results must be equal before anything is timed.
 #
-# A contestant is a Proc, which does the operation once and answers what it came to, or has the methods of {InProcess}.
+# A contestant is a Proc, which does the operation once and returns its result, or has the methods of {InProcess}.
 class SideBySide
-  QUICK = !ENV['BENCH_QUICK'].to_s.empty? # whether it is only to be seen that everything works
+  QUICK = !ENV['BENCH_QUICK'].to_s.empty? # true: check that everything works; the times mean nothing
 
   BLOCKS = QUICK ? 3 : 80
-  BLOCK_SECONDS = 0.004        # how long a block should take: long against the clock, short against the machine's moods
+  BLOCK_SECONDS = 0.004        # of a block: long for the clock, short beside changes of the machine's load
   BLOCK_MAX = QUICK ? 10 : 500 # operations in a block
 
   Row = Struct.new(:title, :name, :median, :spread, :ratio, :processor, :operations, keyword_init: true)
 
   # A contestant that is a Proc.
   InProcess = Struct.new(:operation) do
-    # @return [nil] it is not known
+    # @return [nil] unknown
     def processor; end
 
-    # @return [Object] what the operation comes to
+    # @return [Object] the result of the operation
     def answer
       operation.call
     end
@@ -34,15 +34,15 @@ class SideBySide
   end
 
   # @param title [String] the case
-  # @param contestants [Hash{String => Object}] by name; the first one is what the others are compared with
-  # @param equal [Proc] makes answers comparable
-  # @param seconds [Numeric, nil] how long a block should take; nil for one operation a block
-  # @param blocks [Integer] how many blocks each does
-  # @param warm [Numeric] how many seconds they take turns before it counts, all together
-  # @return [Array<Row>] median seconds of an operation, spread (the middle half of the blocks over the median), ratio
-  #   of the first one's median to this one's: above 1 is faster than the first; and median seconds of its process's
-  #   processor time, where that is known
-  # @raise [RuntimeError] when the contestants answer differently
+  # @param contestants [Hash{String => Object}] by name; the others are compared with the first one
+  # @param equal [Proc] converts results for their comparison
+  # @param seconds [Numeric, nil] of a block; nil for one operation a block
+  # @param blocks [Integer] of each contestant
+  # @param warm [Numeric] seconds of turns before the measurement, for all together
+  # @return [Array<Row>] median seconds of an operation; spread (the middle half of the blocks over the median); ratio
+  #   of the first one's median to this one's (above 1: faster than the first); median seconds of processor time, if
+  #   known
+  # @raise [RuntimeError] if the contestants' results differ
   def self.run(title, contestants, equal: ->(answer) { answer }, seconds: BLOCK_SECONDS, blocks: BLOCKS, warm: 0)
     contestants = contestants.transform_values { |each| each.is_a?(Proc) ? InProcess.new(each) : each }
     check_equal(title, contestants, equal)
@@ -54,11 +54,11 @@ class SideBySide
 
   def self.check_equal(title, contestants, equal)
     answers = contestants.transform_values { |contestant| equal.call(contestant.answer) }
-    odd = answers.keys.reject { |name| answers[name] == answers.values.first }
-    raise "#{title}: #{odd.join(', ')} answers something else than #{answers.keys.first}" if odd.any?
+    different = answers.keys.reject { |name| answers[name] == answers.values.first }
+    raise "#{title}: the result of #{different.join(', ')} is not that of #{answers.keys.first}" if different.any?
   end
 
-  # They take turns until they are warm; what they can do then counts.
+  # Lets them take turns until they are warm, and then measures the sizes of blocks.
   def self.block_sizes(contestants, seconds, warm)
     return contestants.transform_values { 1 } unless seconds
 
@@ -69,7 +69,7 @@ class SideBySide
     end
   end
 
-  # As many operations as it does in that time; it runs that many.
+  # Runs as many operations as fit into that time, and returns their number.
   def self.block_size(contestant, seconds)
     return 1 if contestant.time(1) > seconds
 
@@ -78,12 +78,12 @@ class SideBySide
     size
   end
 
-  # @return [Hash{String => Array<Array(Float, Float)>}] time of each block, and of processors or nil
+  # @return [Hash{String => Array<Array(Float, Float)>}] time and processor time, or nil, of each block
   def self.measure(contestants, sizes, blocks)
     GC.start
     costs = contestants.transform_values { [] }
     blocks.times do |turn|
-      # Each comes after each of the others.
+      # In random order, so that each follows each of the others.
       contestants.to_a.shuffle(random: Random.new(turn)).each do |name, contestant|
         costs[name] << [contestant.time(sizes[name]), contestant.processor]
       end

@@ -2,10 +2,11 @@
 
 require_relative 'support/contest'
 
-# How much room keys take in a directory server: on its disk, and in its process, caches and all.
+# How large a server do keys need? Measures the room that keys take on the disk of a directory server, and in the memory
+# of its process, with its caches.
 VALUES = { '40 B' => 'a' * 40, '1 KB' => 'a' * 1024 }.freeze
 KEYS = SideBySide::QUICK ? 1000 : 100_000
-# Without the logs and cache regions of 389-DS's database.
+# The folders of the databases, without the logs and cache regions of 389-DS.
 DATA = { 'slapd' => 'data', '389-DS' => "db/#{Ds389::BACKEND}" }.freeze
 
 # @return [Array(Integer, Integer)] bytes on disk and bytes resident
@@ -15,7 +16,7 @@ def room(contest)
   [disk, File.read("/proc/#{contest.server.pid}/status")[/VmRSS:\s*(\d+)/, 1].to_i * 1024]
 end
 
-report = Report.new('Storage')
+report = Report.new('Sizing')
 report.note('| server | value | keys | bytes a key on disk | bytes a key in the process |', '|---|---|---:|---:|---:|')
 versions = [Contest::OpenLDAP, Contest::DS389].map do |server|
   VALUES.map do |size, value|
@@ -28,4 +29,4 @@ versions = [Contest::OpenLDAP, Contest::DS389].map do |server|
     end
   end
 end
-report.print('storage', versions.flatten.inject(:merge))
+report.print('sizing', versions.flatten.inject(:merge))

@@ -1,6 +1,6 @@
 /*
- * floor.c - the floor of each operation: a bare loop over libldap. Each thread has a connection of its own; up to
- * BENCH_WINDOW operations are in flight on it.
+ * baseline.c - the baseline of each operation: a bare loop over libldap. Each thread has a connection of its own, with
+ * up to BENCH_WINDOW operations in flight.
  */
 #include "contest.h"
 
@@ -18,14 +18,14 @@ typedef struct client {
     char *documents[2];
     size_t sizes[2];
     long keys, window, page;
-    char *value; /* the last that was read */
+    char *value; /* the last one read */
     size_t size, room;
     int found;
-    long count; /* what a list came to */
+    long count; /* of keys in a list */
     size_t bytes;
 } client;
 
-/* Sends the request of an operation, and answers its number. */
+/* Sends the request of an operation, and returns its message id. */
 typedef int (*request)(client *c, long number);
 
 static void check(const char *what, int error)
@@ -153,7 +153,7 @@ static int send_delete(client *c, long number)
     return id;
 }
 
-/* ---- Answers ---- */
+/* ---- Responses ---- */
 
 static void keep(client *c, const struct berval *value)
 {
@@ -176,7 +176,7 @@ static void take_entry(client *c, LDAPMessage *entry)
     ldap_value_free_len(values);
 }
 
-static LDAPMessage *wait_for_answer(client *c)
+static LDAPMessage *wait_for_response(client *c)
 {
     LDAPMessage *message = NULL;
 
@@ -185,10 +185,10 @@ static LDAPMessage *wait_for_answer(client *c)
     return message;
 }
 
-/* Takes the answer to a request, and answers its result code. */
+/* Receives the response to a request, and returns its result code. */
 static int receive(client *c)
 {
-    LDAPMessage *message = wait_for_answer(c), *entry;
+    LDAPMessage *message = wait_for_response(c), *entry;
     int code;
 
     entry = ldap_first_entry(c->ldap, message);
@@ -207,7 +207,7 @@ static void each(client *c, request send, long first, long count)
     for (long received = 0; received < count; received++) {
         for (; sent < count && sent - received < c->window; sent++)
             send(c, first + sent);
-        check("answer", receive(c));
+        check("response", receive(c));
     }
 }
 
@@ -251,7 +251,7 @@ static int send_page(client *c, struct berval *cookie)
     return id;
 }
 
-/* An entry of a list is worth its name and its value. */
+/* Counts an entry of a list, and reads its name and value. */
 static void count_entry(client *c, LDAPMessage *entry)
 {
     char *dn = ldap_get_dn(c->ldap, entry);
@@ -270,14 +270,14 @@ static struct berval next_cookie(client *c, LDAPMessage *message)
     int code;
 
     check("ldap_parse_result", ldap_parse_result(c->ldap, message, &code, NULL, NULL, NULL, &controls, 0));
-    check("answer", code);
+    check("response", code);
     paging = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, NULL);
     check("paging", ldap_parse_pageresponse_control(c->ldap, paging, &estimate, &cookie));
     ldap_controls_free(controls);
     return cookie;
 }
 
-/* Reads a page, entry by entry as they come, and answers the cookie of the next. */
+/* Reads a page entry by entry, and returns the cookie of the next one. */
 static struct berval list_page(client *c, struct berval *cookie)
 {
     int id = send_page(c, cookie), type = LDAP_RES_SEARCH_ENTRY;
@@ -333,12 +333,10 @@ static void print_found(void *own, long first)
     puts(c->found ? "true" : "false");
 }
 
-/* What is there after a write. */
-/* The document that is stored there. */
 static void print_stored(client *c, const char *dn)
 {
     search(c, dn, "simpkvJsonValue");
-    check("answer", receive(c));
+    check("response", receive(c));
     print_value(c, 0);
 }
 
@@ -368,7 +366,7 @@ static void print_deleted(void *own, long first)
 
     key_dn(dn, c, c->name, first);
     search(c, dn, LDAP_NO_ATTRS);
-    puts(receive(c) == LDAP_NO_SUCH_OBJECT ? "gone" : "there");
+    puts(receive(c) == LDAP_NO_SUCH_OBJECT ? "missing" : "exists");
 }
 
 static void print_list(void *own, long first)
@@ -384,7 +382,7 @@ int main(int argc, char **argv)
     static const contest_case cases[] = {
         {"get", NULL, get, NULL, print_value},
         {"exists", NULL, exists, NULL, print_found},
-        {"put_unchanged", NULL, get, NULL, print_value}, /* who writes it must read it first */
+        {"put_unchanged", NULL, get, NULL, print_value}, /* a put reads the document first */
         {"put_changed", NULL, modify, NULL, print_changed},
         {"put_new", NULL, add, delete, print_added},
         {"delete", add, delete, NULL, print_deleted},
