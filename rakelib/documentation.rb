@@ -3,19 +3,19 @@
 require 'erb'
 require 'simpkv/config'
 
-# The pages that are made, not written: docs/configuration.md from the definitions of the options, docs/simpkv.1 from
-# the commands, REFERENCE.md from the docstrings of the functions.
+# Writes the generated pages: docs/configuration.md from the definitions of the options, docs/simpkv.1 from the commands,
+# REFERENCE.md from the docstrings of the functions.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
-  # What is in docs/configuration.md.erb besides text.
+  # The tables of docs/configuration.md.
   module Tables
     # @param options [Array<Simpkv::Config::Option>]
-    # @return [String] a table of them, and one of the errors that they can cause
+    # @return [String] a table of the options, and a table of their errors
     def self.of(options)
       rows = options.map { |option| [code(option.name), Simpkv::Coercion.needed(option.type), default(option), option.text] }
       errors = options.flat_map { |option| option.errors.map { |error| [code(option.name), code(error)] } }
-      [table(%w[option type default meaning], rows), table(['option', 'what an error of it says'], errors)].join("\n\n")
+      [table(%w[option type default meaning], rows), table(['option', 'error'], errors)].join("\n\n")
     end
 
     def self.table(head, rows)
@@ -48,8 +48,8 @@ module Documentation
     Reference.page
   end
 
-  # What is in rakelib/reference.md.erb besides text: the functions, by their docstrings. Puppet Strings, a gem of the
-  # group lint, has YARD read these; the page that it makes itself prints descriptions twice and has private functions.
+  # The functions of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the group lint, reads these with YARD. Its
+  # own page prints descriptions twice and includes private functions.
   module Reference
     # @return [String] the page
     def self.page
@@ -70,12 +70,12 @@ module Documentation
       YARD::Registry.all(:puppet_function)
     end
 
-    # @return [Array] what has a signature and tags of its own: each dispatch, or the function where there is one
+    # @return [Array] the objects with a signature: each dispatch, or the function if it has one dispatch
     def self.signatures(function)
       function.has_tag?(:overload) ? function.tags(:overload) : [function]
     end
 
-    # @return [Array<Array(String, String)>] names of exceptions, and when they are raised
+    # @return [Array<Array(String, String)>] names of exceptions, and their conditions
     def self.errors(function)
       signatures(function).flat_map { |signature| signature.tags(:raise) }.map { |tag| tag.text.split(/\s+/, 2) }.uniq
     end
