@@ -4,7 +4,6 @@
 #include "file_fixture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,7 +18,7 @@
 
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
-static void a_document_comes_back_byte_for_byte(void)
+static void a_get_returns_every_byte_of_the_put(void)
 {
     put_gives("environments/dev/a/b", "one", 1);
     get_gives("environments/dev/a/b", "one");
@@ -32,7 +31,7 @@ static void a_document_comes_back_byte_for_byte(void)
     CHECK(skv_reply_size(reply) == 3 && memcmp(skv_reply_data(reply), "a\0b", 4) == 0);
 }
 
-static void a_large_document_comes_back_too(void)
+static void a_get_returns_a_large_document(void)
 {
     size_t size = (size_t)3 << 20;
     char *document = malloc(size);
@@ -77,7 +76,7 @@ static void conditions_decide_whether_a_put_writes(void)
     CHECK(skv_reply_number(reply) == 0);
 }
 
-static void what_is_not_there_is_told_from_what_is(void)
+static void a_missing_key_is_told_from_an_existing_one(void)
 {
     CHECK(get("globals/x") == SKV_NOT_FOUND);
     CHECK_HAS(skv_reply_message(reply), "Key not found: '");
@@ -96,7 +95,7 @@ static void what_is_not_there_is_told_from_what_is(void)
     CHECK(kind("globals/a/k") == SKV_KIND_NONE && kind("globals/a") == SKV_KIND_FOLDER);
 }
 
-static void keys_and_folders_are_not_taken_for_each_other(void)
+static void a_key_and_a_folder_cannot_share_a_name(void)
 {
     put("globals/k", "d");
     put("globals/f/k", "d");
@@ -145,7 +144,7 @@ static void modes_are_0660_and_0770_whatever_the_umask(void)
     }
 }
 
-static void folders_that_are_there_keep_their_mode_and_new_ones_inherit_setgid(void)
+static void folders_keep_their_mode_and_new_ones_inherit_setgid(void)
 {
     CHECK(mkdir(path("globals/s"), 0700) == 0 && chmod(path("globals/s"), 02750) == 0);
     put("globals/s/t/k", "d");
@@ -246,7 +245,7 @@ static void the_root_may_be_a_link_and_end_in_slashes(void)
     CHECK(unlink(link) == 0);
 }
 
-static void what_is_no_file_is_an_error_at_once(void)
+static void a_fifo_is_an_error_at_once(void)
 {
     CHECK(mkfifo(path("globals/fifo"), 0660) == 0);
     CHECK(get("globals/fifo") == SKV_UNAVAILABLE);
@@ -283,147 +282,6 @@ static void an_unusable_root_is_an_error_and_a_missing_one_is_made(void)
     }
 }
 
-/* ---- Trees ------------------------------------------------------------------------------------------------------ */
-
-static void a_tree_is_deleted_however_deep_and_wide(void)
-{
-    /* Without openat2(), each way into the depth takes a system call a level. */
-    size_t deepest = by_walking ? SKV_KEY_MAX / 8 : SKV_KEY_MAX;
-    char key[SKV_KEY_MAX + 1] = "globals/t";
-
-    while (strlen(key) + 2 < deepest)
-        strcat(key, "/d");
-    put_gives(key, "d", 1);
-    get_gives(key, "d");
-    for (int i = 0; i < 300; i++) {
-        snprintf(key, sizeof key, "globals/t/f%d/k%d", i % 20, i);
-        put(key, "d");
-    }
-    CHECK(symlink("/etc", path("globals/t/out")) == 0 && symlink("../..", path("globals/t/f1/up")) == 0);
-    put("globals/u", "d");
-    CHECK(deletetree("globals/t") == SKV_OK);
-    CHECK_STATUS(reply, SKV_OK);
-    CHECK(skv_reply_number(reply) == 1);
-    CHECK(!is_there("globals/t") && is_there("globals/u"));
-}
-
-static void pages_end_and_give_each_name_once(void)
-{
-    static char document[2000];
-    skv_list *list;
-    char key[64];
-    int64_t total = 0;
-    int pages = 0;
-
-    memset(document, 'd', sizeof document - 1);
-    for (int i = 0; i < 1101; i++) {
-        snprintf(key, sizeof key, "globals/k%d", i);
-        write_file(key, i < 600 ? "" : document);
-    }
-    list = skv_list_open(store, "globals", 7, 0, NULL, reply);
-    CHECK(list != NULL);
-    for (; skv_list_next(list, 0, NULL, reply) == SKV_OK; pages++) {
-        CHECK(skv_reply_number(reply) > 0 && skv_reply_number(reply) <= 500);
-        CHECK(skv_reply_size(reply) < 300000);
-        total += skv_reply_number(reply);
-    }
-    CHECK_STATUS(reply, SKV_END);
-    CHECK(skv_reply_size(reply) == 0);
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_END);
-    CHECK(total == 1101 && pages > 3);
-    skv_list_close(list);
-}
-
-static void what_vanishes_while_it_is_listed_is_left_out(void)
-{
-    skv_list *list;
-
-    put("globals/a", "d");
-    list = skv_list_open(store, "globals", 7, 0, NULL, reply);
-    del("globals/a");
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_END);
-    skv_list_close(list);
-    put("globals/f/a", "d");
-    list = skv_list_open(store, "globals/f", 9, 0, NULL, reply);
-    deletetree("globals/f");
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_END);
-    skv_list_close(list);
-}
-
-static void a_tree_has_all_that_is_below(void)
-{
-    put("globals/t/k", "d");
-    put("globals/t/a/b/c/k", "e");
-    put("globals/t/a/k", "f");
-    put("globals/t/z/k", "g");
-    CHECK(mkdir(path("globals/t/none"), 0770) == 0);
-    write_file("globals/t/a/.skv~0123456789abcdef", "half");
-    CHECK_STR(tree_of("globals/t"), "fa fa/b fa/b/c fnone fz ka/b/c/k=e ka/k=f kk=d kz/k=g ");
-    CHECK_STR(names_below("globals/t"), "fa fa/b fa/b/c fnone fz ka/b/c/k= ka/k= kk= kz/k= ");
-    CHECK_STR(tree_of("globals/t/a/b"), "fc kc/k=e ");
-    CHECK_STR(tree_of("globals/t/none"), "");
-    CHECK_STR(names_below(""), "fenvironments fglobals fglobals/t fglobals/t/a fglobals/t/a/b fglobals/t/a/b/c "
-                               "fglobals/t/none fglobals/t/z kglobals/t/a/b/c/k= kglobals/t/a/k= kglobals/t/k= "
-                               "kglobals/t/z/k= ");
-    CHECK_STR(tree_of("globals/t/k"), "not_found");
-    CHECK_STR(tree_of("globals/none"), "not_found");
-    CHECK_STR(tree_of("globals/.skv~x"), "invalid");
-}
-
-static void a_tree_ends_at_links_and_what_is_no_file(void)
-{
-    put("globals/t/f/k", "d");
-    CHECK(symlink("..", path("globals/t/f/up")) == 0 && symlink("f/k", path("globals/t/key")) == 0);
-    CHECK(symlink("/etc", path("globals/t/out")) == 0 && symlink("t", path("globals/in")) == 0);
-    CHECK(mkfifo(path("globals/t/f/fifo"), 0660) == 0);
-    CHECK_STR(tree_of("globals/t"), "ef/fifo= eout= ff ff/up kf/k=d kkey=d ");
-    CHECK_STR(names_below("globals/t"), "ef/fifo= eout= ff ff/up kf/k= kkey= ");
-    CHECK_STR(tree_of("globals/in/f"), "efifo= fup kk=d ");
-}
-
-/* Somebody else can make a folder whose path is longer than a key's. */
-static void a_tree_ends_where_no_key_can_be(void)
-{
-    size_t deepest = by_walking ? SKV_KEY_MAX / 8 : SKV_KEY_MAX, levels = 0;
-    char key[SKV_KEY_MAX + 1] = "globals/t";
-    int folder, next;
-
-    for (; strlen(key) + 2 < deepest; levels++)
-        strcat(key, "/d");
-    put_gives(key, "d", 1);
-    folder = open(path("globals/t"), O_PATH | O_DIRECTORY);
-    for (size_t i = 1; i < levels; i++, folder = next) {
-        next = openat(folder, "d", O_PATH | O_DIRECTORY);
-        close(folder);
-    }
-    CHECK(mkdirat(folder, "name", 0770) == 0 && mkdirat(folder, "name/below", 0770) == 0);
-    close(folder);
-    CHECK(count_of(skv_tree_open(store, "globals/t", 9, 0, 0, NULL, reply)) == (int)levels + 1 + by_walking);
-}
-
-static void what_vanishes_on_the_way_is_left_out_of_a_tree(void)
-{
-    skv_list *list;
-    char key[64];
-
-    put("globals/t/f/g/k", "d");
-    list = skv_tree_open(store, "globals/t", 9, 0, 0, NULL, reply);
-    deletetree("globals/t/f");
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) == 1);
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_END);
-    skv_list_close(list);
-    for (int i = 0; i < 600; i++) {
-        snprintf(key, sizeof key, "globals/t/f%d/k", i);
-        put(key, "d");
-    }
-    list = skv_tree_open(store, "globals/t", 9, 0, 0, NULL, reply);
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) == 500);
-    deletetree("globals/t");
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_OK && skv_reply_number(reply) == 100);
-    CHECK(skv_list_next(list, 0, NULL, reply) == SKV_END);
-    skv_list_close(list);
-}
-
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Whatever allocation fails, the old document or the new one is there, whole. */
@@ -453,71 +311,30 @@ static void no_memory_loses_nothing(void)
     CHECK(status == SKV_OK || status == SKV_NOMEM);
 }
 
-static void no_memory_ends_a_list(void)
-{
-    skv_list *list = skv_list_open(store, "globals/l", 9, 0, NULL, reply);
-    int64_t records = 0;
-
-    if (!list) {
-        CHECK_STATUS(reply, SKV_NOMEM);
-        return;
-    }
-    while (skv_list_next(list, 0, NULL, reply) == SKV_OK)
-        records += skv_reply_number(reply);
-    if (skv_reply_status(reply) == SKV_END)
-        CHECK(records == 2);
-    else
-        CHECK_STATUS(reply, SKV_NOMEM);
-    skv_list_close(list);
-}
-
-static void no_memory_ends_a_tree(void)
-{
-    const char *found = tree_of("globals/l");
-
-    CHECK(skv_reply_status(reply) == SKV_NOMEM || strcmp(found, "fb ka=d kb/k=d ") == 0);
-}
-
-static void prepare_list(void)
-{
-    put("globals/l/a", "d");
-    put("globals/l/b/k", "d");
-}
-
-static void no_allocation_that_fails_does_harm(void)
+static void calls_survive_running_out_of_memory(void)
 {
     chaos(no_memory_loses_nothing);
-    prepare_list();
-    chaos(no_memory_ends_a_list);
-    chaos(no_memory_ends_a_tree);
 }
 
 int main(void)
 {
     static void (*const tests[])(void) = {
-        a_document_comes_back_byte_for_byte,
-        a_large_document_comes_back_too,
+        a_get_returns_every_byte_of_the_put,
+        a_get_returns_a_large_document,
         an_unchanged_document_is_not_rewritten,
         conditions_decide_whether_a_put_writes,
-        what_is_not_there_is_told_from_what_is,
-        keys_and_folders_are_not_taken_for_each_other,
+        a_missing_key_is_told_from_an_existing_one,
+        a_key_and_a_folder_cannot_share_a_name,
         names_of_temporary_files_are_no_keys,
         modes_are_0660_and_0770_whatever_the_umask,
-        folders_that_are_there_keep_their_mode_and_new_ones_inherit_setgid,
+        folders_keep_their_mode_and_new_ones_inherit_setgid,
         links_are_followed_inside_the_root_only,
         links_out_of_the_root_and_to_nowhere_are_refused,
         without_proc_a_link_is_an_error,
         the_root_may_be_a_link_and_end_in_slashes,
-        what_is_no_file_is_an_error_at_once,
+        a_fifo_is_an_error_at_once,
         an_unusable_root_is_an_error_and_a_missing_one_is_made,
-        a_tree_is_deleted_however_deep_and_wide,
-        pages_end_and_give_each_name_once,
-        what_vanishes_while_it_is_listed_is_left_out,
-        a_tree_has_all_that_is_below,
-        a_tree_ends_at_links_and_what_is_no_file,
-        a_tree_ends_where_no_key_can_be,
-        what_vanishes_on_the_way_is_left_out_of_a_tree,
-        no_allocation_that_fails_does_harm,
+        calls_survive_running_out_of_memory,
     };
 
     return run_file_tests("store_file", tests, sizeof tests / sizeof *tests);

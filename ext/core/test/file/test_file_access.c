@@ -1,13 +1,10 @@
 /* The store in files: permissions, owners and ACLs, and disks that are full. */
 #include "check.h"
-#include "file/temp.h"
 #include "file_fixture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -90,7 +87,7 @@ static void meet_closed_doors(void)
     CHECK(kind("globals/k") == SKV_KIND_KEY);
 }
 
-static void what_cannot_be_looked_at_is_an_error(void)
+static void an_unreadable_folder_is_an_error(void)
 {
     put("globals/f/k", "d");
     put("globals/k", "d");
@@ -238,7 +235,7 @@ static void make_foreign(uid_t owner, gid_t group, mode_t mode)
     open_for_all();
 }
 
-static void where_the_owner_cannot_be_kept_the_group_is(void)
+static void an_update_keeps_the_group_if_it_cannot_keep_the_owner(void)
 {
     struct stat before, after;
 
@@ -262,7 +259,7 @@ static void meet_a_foreign_group(void)
 }
 
 /* It was written in place. */
-static void where_the_group_cannot_be_kept_the_put_is_refused(void)
+static void a_put_that_cannot_keep_the_group_is_refused(void)
 {
     if (geteuid() != 0)
         return;
@@ -300,7 +297,7 @@ static bool belongs_to(const char *name, uid_t owner, gid_t group)
 }
 
 /* They were root's own, so that the user puppet could not read them. */
-static void what_root_makes_belongs_to_the_owner_of_the_folder(void)
+static void files_of_root_belong_to_the_owner_of_the_folder(void)
 {
     if (geteuid() != 0)
         return;
@@ -312,128 +309,6 @@ static void what_root_makes_belongs_to_the_owner_of_the_folder(void)
     CHECK(belongs_to("globals/f/g/k", 1234, 4321) && belongs_to("environments/k", 0, getegid()));
     CHECK((stat_of("globals/f").st_mode & 07777) == 0770 && (stat_of("globals/f/g/k").st_mode & 07777) == 0660);
     CHECK(chown(path("globals"), 0, 0) == 0);
-}
-
-/* ---- What others leave ------------------------------------------------------------------------------------------ */
-
-static void open_globals_to_all(void)
-{
-    CHECK(chmod(scratch, 0755) == 0 && chmod(root, 0755) == 0 && chmod(path("globals"), 0777) == 0);
-}
-
-static void put_and_put_again(void)
-{
-    put_gives("globals/k", "one", 1);
-    put_gives("globals/k", "two", 1);
-}
-
-static void the_temporary_file_of_another_user_is_swept_away(void)
-{
-    open_globals_to_all();
-    write_file(temporary_name(), "half");
-    CHECK(chmod(path(temporary_name()), 0444) == 0);
-    as_nobody(put_and_put_again);
-    CHECK(names_in("globals") == 1);
-    CHECK(chmod(path("globals"), 0770) == 0);
-}
-
-static void meet_a_closed_temporary_file(void)
-{
-    CHECK(skv_put(store, "globals/k", 9, "d", 1, SKV_PUT_ANY, NULL, 0, 30, NULL, reply) == SKV_TIMEOUT);
-    CHECK_HAS(skv_reply_message(reply), "globals/k': timed out waiting for temporary file '");
-    CHECK_HAS(skv_reply_message(reply), path(temporary_name()));
-    CHECK_HAS(skv_reply_message(reply), "': it cannot be opened (permission denied)");
-    CHECK(skv_deletetree(store, "globals", 7, 30, NULL, reply) == SKV_TIMEOUT);
-    CHECK_HAS(skv_reply_message(reply), path(temporary_name()));
-}
-
-static void a_temporary_file_that_cannot_be_opened_is_named_and_left_alone(void)
-{
-    open_globals_to_all();
-    write_file(temporary_name(), "half");
-    CHECK(chmod(path(temporary_name()), 0) == 0);
-    as_nobody(meet_a_closed_temporary_file);
-    CHECK(is_there(temporary_name()));
-    CHECK(chmod(path("globals"), 0770) == 0);
-}
-
-static void a_temporary_file_can_be_opened_by_the_group_whatever_the_umask(void)
-{
-    int folder = open(path("globals"), O_RDONLY | O_DIRECTORY);
-    mode_t before = umask(0777);
-    skv_temp temp;
-
-    skv_temp_init(&temp, folder, "k");
-    CHECK(skv_temp_make(&temp, -1, 0660) == 0);
-    umask(before);
-    CHECK((stat_of(temporary_name()).st_mode & 07777) == 0660);
-    skv_temp_discard(&temp);
-    close(folder);
-}
-
-/* ---- Folders ---------------------------------------------------------------------------------------------------- */
-
-/* What happened to the name, as a mask of inotify's events. */
-static uint32_t events_of(int watch, const char *name)
-{
-    char buffer[4096] __attribute__((aligned(8)));
-    ssize_t len = read(watch, buffer, sizeof buffer);
-    uint32_t mask = 0;
-
-    for (ssize_t at = 0; at < len;) {
-        const struct inotify_event *event = (const struct inotify_event *)(buffer + at);
-
-        if (event->len && strcmp(event->name, name) == 0)
-            mask |= event->mask & ~(uint32_t)IN_ISDIR;
-        at += (ssize_t)(sizeof *event + event->len);
-    }
-    return mask;
-}
-
-static void a_folder_gets_its_name_when_it_has_its_mode(void)
-{
-    int watch = inotify_init1(IN_NONBLOCK);
-    mode_t before = umask(077);
-
-    CHECK(chmod(path("globals"), 02770) == 0);
-    CHECK(inotify_add_watch(watch, path("globals"), IN_CREATE | IN_ATTRIB | IN_MOVED_TO) >= 0);
-    put("globals/f/k", "d");
-    umask(before);
-    CHECK(events_of(watch, "f") == IN_MOVED_TO);
-    CHECK((stat_of("globals/f").st_mode & 07777) == 02770);
-    CHECK(names_in("globals") == 1);
-    close(watch);
-    CHECK(chmod(path("globals"), 0770) == 0);
-}
-
-/* The name under which the folder "f" is made. */
-static const char *unfinished_folder(void)
-{
-    static char name[64] = "globals/";
-
-    skv_temp_name_folder(name + 8, "f");
-    return name;
-}
-
-static void put_into_folder(void)
-{
-    put_gives("globals/f/k", "d", 1);
-}
-
-static void an_unfinished_folder_is_finished_or_taken_away(void)
-{
-    CHECK(mkdir(path(unfinished_folder()), 0700) == 0);
-    CHECK_STR(listed("globals"), "");
-    put_into_folder();
-    CHECK((stat_of("globals/f").st_mode & 07777) == 0770);
-    CHECK(names_in("globals") == 1);
-    deletetree("globals");
-    open_globals_to_all();
-    CHECK(mkdir(path(unfinished_folder()), 0700) == 0);
-    as_nobody(put_into_folder);
-    CHECK((stat_of("globals/f").st_mode & 07777) == 0770);
-    CHECK(names_in("globals") == 1);
-    CHECK(chmod(path("globals"), 0770) == 0);
 }
 
 /* ---- Errors ----------------------------------------------------------------------------------------------------- */
@@ -499,21 +374,16 @@ int main(void)
     static void (*const tests[])(void) = {
         a_file_in_a_closed_folder_is_not_written,
         a_file_in_a_sticky_folder_is_replaced_by_its_owner_only,
-        what_cannot_be_looked_at_is_an_error,
+        an_unreadable_folder_is_an_error,
         a_user_who_may_only_read_can_read,
         a_root_that_cannot_be_read_is_an_error,
         an_update_keeps_owner_group_and_acl,
         an_update_does_not_pick_up_the_default_acl_of_the_folder,
         an_update_keeps_the_mode,
-        where_the_owner_cannot_be_kept_the_group_is,
-        where_the_group_cannot_be_kept_the_put_is_refused,
+        an_update_keeps_the_group_if_it_cannot_keep_the_owner,
+        a_put_that_cannot_keep_the_group_is_refused,
         a_group_without_rights_of_its_own_need_not_be_kept,
-        what_root_makes_belongs_to_the_owner_of_the_folder,
-        the_temporary_file_of_another_user_is_swept_away,
-        a_temporary_file_that_cannot_be_opened_is_named_and_left_alone,
-        a_temporary_file_can_be_opened_by_the_group_whatever_the_umask,
-        a_folder_gets_its_name_when_it_has_its_mode,
-        an_unfinished_folder_is_finished_or_taken_away,
+        files_of_root_belong_to_the_owner_of_the_folder,
         access_that_cannot_be_copied_fails_the_put,
         a_full_disk_loses_nothing_and_leaves_nothing_behind,
     };

@@ -70,7 +70,7 @@ static void remove_key(void)
     unlink(path("globals/k"));
 }
 
-static void after_a_wait_the_present_document_counts(void)
+static void a_call_uses_the_current_document_after_a_wait(void)
 {
     static void (*const acts[])(void) = {NULL, replace_key, remove_key};
     static const int statuses[] = {SKV_OK, SKV_OK, SKV_NOT_FOUND};
@@ -92,7 +92,7 @@ static void after_a_wait_the_present_document_counts(void)
     }
 }
 
-static void a_cancelled_call_ends_and_has_changed_nothing(void)
+static void a_cancelled_call_changes_nothing(void)
 {
     skv_cancel *cancel = skv_cancel_new();
     helper h = {.lock = -1, .cancel = cancel};
@@ -253,34 +253,6 @@ static void a_tree_of_empty_folders_can_be_cancelled(void)
     skv_cancel_free(cancel);
 }
 
-static void the_temporary_file_of_a_dead_writer_is_swept_away(void)
-{
-    put("globals/k", "old");
-    write_file(temporary_name(), "half a docu");
-    put_gives("globals/k", "new", 1);
-    CHECK(!is_there(temporary_name()));
-    deletetree("globals");
-    write_file(temporary_name(), "half a docu");
-    put_gives("globals/k", "newer", 1);
-    CHECK(!is_there(temporary_name()) && names_in("globals") == 1);
-    get_gives("globals/k", "newer");
-}
-
-static void the_second_name_of_a_key_whose_writer_died_is_swept_away(void)
-{
-    put("globals/k", "old");
-    CHECK(link(path("globals/k"), path(temporary_name())) == 0);
-    CHECK_STR(listed("globals"), "kk=old ");
-    put_gives("globals/k", "new", 1);
-    CHECK(!is_there(temporary_name()) && names_in("globals") == 1);
-    CHECK(link(path("globals/k"), path(temporary_name())) == 0);
-    CHECK(del("globals/k") == SKV_OK);
-    CHECK(names_in("globals") == 0);
-    CHECK(put("globals/k", "old") == SKV_OK && link(path("globals/k"), path(temporary_name())) == 0);
-    CHECK(deletetree("globals") == SKV_OK);
-    CHECK(names_in("globals") == 0);
-}
-
 static void the_temporary_file_of_a_living_writer_is_waited_for(void)
 {
     int lock = lock_file(temporary_name());
@@ -435,13 +407,11 @@ int main(void)
 {
     static void (*const tests[])(void) = {
         a_locked_key_is_waited_for_until_the_deadline,
-        after_a_wait_the_present_document_counts,
-        a_cancelled_call_ends_and_has_changed_nothing,
+        a_call_uses_the_current_document_after_a_wait,
+        a_cancelled_call_changes_nothing,
         a_list_that_is_cancelled_goes_on_where_it_was,
         a_tree_that_is_cancelled_all_the_time_is_complete,
         a_tree_of_empty_folders_can_be_cancelled,
-        the_temporary_file_of_a_dead_writer_is_swept_away,
-        the_second_name_of_a_key_whose_writer_died_is_swept_away,
         the_temporary_file_of_a_living_writer_is_waited_for,
         threads_write_and_read_one_key_without_tearing_it,
         expecting_puts_lose_no_count,
