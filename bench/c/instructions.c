@@ -4,7 +4,8 @@
  *
  *   instructions CASE TIMES     without a case, prints the names of all cases
  */
-#include <json/reader.h>
+#include "../../ext/simpkv/json_reader.h"
+
 #include <json/writer.h>
 #include <name/dn.h>
 #include <simpkv.h>

@@ -59,6 +59,14 @@ $(library): $(objects)
 	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined $(cflags) $(ldflags) $^ $(libs) -o $@.new
 	mv $@.new $@
 
+# The JSON reader of the MRI extension knows nothing of Ruby: it is tested and fuzzed here.
+reader := $(BUILD)/json_reader.o
+$(reader): $(root)../simpkv/json_reader.c $(this)
+	@mkdir -p $(@D)
+	$(CC) $(cppflags) $(cflags) -MMD -MP -c $< -o $@
+
+$(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
+
 $(tests): %: %.o $(harness) $(objects)
 	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -o $@
 
@@ -146,7 +154,7 @@ tidy:
 	clang-tidy --quiet --warnings-as-errors='*' $(sources) -- $(cppflags) -std=c11
 
 format:
-	clang-format --dry-run --Werror include/*.h $(wildcard src/*.c src/*/*.[ch] test/*.[ch] test/*/*.c fuzz/*.c)
+	clang-format --dry-run --Werror include/*.h $(wildcard src/*.c src/*/*.[ch] test/*.[ch] test/*/*.c fuzz/*.c ../simpkv/*.[ch])
 
 clean:
 	rm -rf build/release build/test build/faults build/valgrind build/asan build/tsan build/chaos build/analyze build/fuzz

@@ -58,7 +58,7 @@ warnings = %w[-Wall -Wextra -Wshadow -Wno-unused-parameter]
 warnings << '-Werror' if ENV['SIMPKV_WERROR']
 $CFLAGS << " -std=gnu11 -fvisibility=hidden -pthread #{warnings.join(' ')}"
 $CPPFLAGS << %( -D_GNU_SOURCE -DSKV_API= -DSKV_VERSION='"#{Simpkv::VERSION}"')
-$INCFLAGS << ' -I$(srcdir)/../core/include -I$(srcdir)/../core/src'
+$INCFLAGS << ' -I$(srcdir)/../core/include'
 $cleanfiles << 'skv'
 create_makefile('simpkv/simpkv_ext') do |lines|
   lines << <<~RULES
@@ -68,7 +68,7 @@ create_makefile('simpkv/simpkv_ext') do |lines|
 
     skv/%.o: $(srcdir)/../core/src/%.c
     \t@mkdir -p $(@D)
-    \t$(CC) $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $<
+    \t$(CC) -I$(srcdir)/../core/src $(INCFLAGS) $(CPPFLAGS) $(CFLAGS) $(COUTFLAG)$@ -c $<
 
     $(OBJS): Makefile $(wildcard $(srcdir)/*.h $(srcdir)/../core/src/*/*.h $(srcdir)/../core/include/*.h)
   RULES

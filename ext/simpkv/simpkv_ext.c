@@ -1,3 +1,4 @@
+/* Simpkv::Native: the extension for MRI, what its files share, and how it is loaded. */
 #include "simpkv_ext.h"
 
 VALUE skv_rb_native;
@@ -51,23 +52,39 @@ VALUE skv_rb_bytes(VALUE string)
     return rb_str_new_frozen(string);
 }
 
-static VALUE binding_name(VALUE self)
+void skv_rb_pack(VALUE packed, VALUE text, const char *message)
+{
+    StringValue(text);
+    if (memchr(RSTRING_PTR(text), '\0', (size_t)RSTRING_LEN(text)))
+        skv_rb_raise_status("invalid", rb_str_new_cstr(message));
+    rb_str_cat(packed, RSTRING_PTR(text), RSTRING_LEN(text));
+    rb_str_cat(packed, "", 1);
+    RB_GC_GUARD(text);
+}
+
+VALUE skv_rb_call_module(const char *feature, const char *module, const char *method, VALUE argument)
+{
+    rb_require(feature);
+    return rb_funcall(rb_path2class(module), rb_intern(method), 1, argument);
+}
+
+static VALUE name_of_binding(VALUE self)
 {
     return rb_usascii_str_new_cstr("cext");
 }
 
-static VALUE abi(VALUE self)
+static VALUE abi_number(VALUE self)
 {
     return INT2FIX(skv_abi());
 }
 
-static VALUE version(VALUE self)
+static VALUE library_version(VALUE self)
 {
     return rb_usascii_str_new_cstr(skv_version());
 }
 
-/* nil for a number that is none. */
-static VALUE status_name(VALUE self, VALUE number)
+/* Returns nil for a number that is no status. */
+static VALUE name_of_status(VALUE self, VALUE number)
 {
     const char *name = skv_status_name(NUM2INT(number));
 
@@ -79,11 +96,12 @@ RUBY_FUNC_EXPORTED void Init_simpkv_ext(void);
 void Init_simpkv_ext(void)
 {
     skv_rb_native = rb_define_module_under(rb_define_module("Simpkv"), "Native");
-    rb_define_singleton_method(skv_rb_native, "binding_name", binding_name, 0);
-    rb_define_singleton_method(skv_rb_native, "abi", abi, 0);
-    rb_define_singleton_method(skv_rb_native, "version", version, 0);
-    rb_define_singleton_method(skv_rb_native, "status_name", status_name, 1);
+    rb_define_singleton_method(skv_rb_native, "binding_name", name_of_binding, 0);
+    rb_define_singleton_method(skv_rb_native, "abi", abi_number, 0);
+    rb_define_singleton_method(skv_rb_native, "version", library_version, 0);
+    rb_define_singleton_method(skv_rb_native, "status_name", name_of_status, 1);
     skv_rb_init_names(skv_rb_native);
-    skv_rb_init_json(skv_rb_native);
+    skv_rb_init_json_generate(skv_rb_native);
+    skv_rb_init_json_parse(skv_rb_native);
     skv_rb_init_store(skv_rb_native);
 }

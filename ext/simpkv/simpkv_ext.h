@@ -1,6 +1,6 @@
-/* simpkv_ext.h - what the files of the MRI extension share. They only convert, release the GVL, and raise. */
-#ifndef SIMPKV_EXT_H
-#define SIMPKV_EXT_H
+/* simpkv_ext.h - what the files of the MRI extension share. They convert, release the GVL, and raise. */
+#ifndef SKV_EXT_H
+#define SKV_EXT_H
 
 #include "simpkv.h"
 
@@ -10,28 +10,39 @@
 /* The module Simpkv::Native. */
 extern VALUE skv_rb_native;
 
-/* A new reply; raises NoMemoryError when there is none to be had. */
+/* Returns a new reply. Raises NoMemoryError. */
 skv_reply *skv_rb_reply_new(void);
 
 /* Raises the exception for the reply's status, and releases the reply. */
 void skv_rb_raise(skv_reply *reply) __attribute__((noreturn));
 
-/* The reply's data as a UTF-8 String; releases the reply. Raises if the reply is a failure. */
+/* Returns the reply's data as a UTF-8 String, and releases the reply. Raises if the call failed. */
 VALUE skv_rb_take_data(skv_reply *reply);
 
-/* A String tagged UTF-8, whatever its bytes. */
+/* Returns a String tagged UTF-8, whatever its bytes. `bytes` may be NULL: the String then has room for `len` bytes. */
 VALUE skv_rb_utf8(const char *bytes, size_t len);
 
 /* Raises a subclass of Simpkv::Error by the name of its status, as skv_status_name() spells it. */
 void skv_rb_raise_status(const char *status, VALUE message) __attribute__((noreturn));
 
-/* A frozen String with the same bytes, which another thread cannot change: what a call without the GVL reads. The
- * caller keeps it alive with RB_GC_GUARD. Raises TypeError for what is no String. */
+/* Returns a frozen String with the same bytes, for a call without the GVL: no other thread can change it. The caller
+ * keeps it alive. Raises TypeError. */
 VALUE skv_rb_bytes(VALUE string);
+
+/* Appends a text and a NUL, as the core takes lists of texts. Raises Simpkv::InvalidError with the message if the text
+ * holds a NUL. */
+void skv_rb_pack(VALUE packed, VALUE text, const char *message);
+
+/* Calls a method of a Ruby module, which the feature defines. */
+VALUE skv_rb_call_module(const char *feature, const char *module, const char *method, VALUE argument);
+
+/* The pointer and the length that stand for a String in calls of the core. */
+#define SKV_RB_BYTES(string) RSTRING_PTR(string), (size_t)RSTRING_LEN(string)
 
 /* Each of these defines its file's methods on Simpkv::Native. */
 void skv_rb_init_names(VALUE native);
-void skv_rb_init_json(VALUE native);
+void skv_rb_init_json_generate(VALUE native);
+void skv_rb_init_json_parse(VALUE native);
 void skv_rb_init_store(VALUE native);
 
 #endif

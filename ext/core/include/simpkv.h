@@ -181,7 +181,9 @@ SKV_API int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t b
 
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
-#define SKV_DOUBLE_MAX 32 /* bytes that skv_format_double() needs at the most, with its NUL */
+#define SKV_DATA_MAX 1073741824    /* bytes in a document, and in the data of a reply */
+#define SKV_DOCUMENT_DEPTH_MAX 100 /* arrays and objects inside one another, as for JSON.generate and JSON.parse */
+#define SKV_DOUBLE_MAX 32          /* bytes that skv_format_double() needs at the most, with its NUL */
 
 /*
  * Writes a finite number as MRI's Float#to_s does, whatever the locale: the shortest digits that read back as the same

@@ -8,9 +8,6 @@
 /* Fits a root path, a key of SKV_KEY_MAX and what there is to say of them. */
 #define SKV_MESSAGE_MAX 9216
 
-/* The largest document, and the largest page of a list, that the core hands out. */
-#define SKV_DATA_MAX ((size_t)1 << 30)
-
 struct skv_reply {
     int status;
     int64_t number;

@@ -1,6 +1,5 @@
 /* document.c - whether two documents say the same, read with jansson. */
 #include "base/reply.h"
-#include "json/writer.h"
 
 #include <jansson.h>
 #include <locale.h>
@@ -145,7 +144,7 @@ static bool same(json_t *a, json_t *b, int depth)
 
 static bool same_member(json_t *a, json_t *b)
 {
-    return a == b || (a && b && same(a, b, SKV_JSON_DEPTH_MAX - 1));
+    return a == b || (a && b && same(a, b, SKV_DOCUMENT_DEPTH_MAX - 1));
 }
 
 static bool is_empty(const json_t *metadata)

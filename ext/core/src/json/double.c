@@ -6,7 +6,6 @@
  * arithmetic on big numbers: Steele and White's free-format algorithm, with the refinements and the rounding of David
  * Gay's dtoa in mode 0, which is what MRI uses.
  */
-#include "json/double.h"
 #include "simpkv.h"
 
 #include <math.h>
@@ -23,9 +22,8 @@ typedef struct digits {
     int point;
 } digits;
 
-const double skv_power_of_ten[SKV_EXACT_POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double decimal_power[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 /* ---- By trial --------------------------------------------------------------------------------------------------- */
 
@@ -54,13 +52,13 @@ static bool find_short(double number, digits *result)
     if (!(number > 1e-5 && number < 1e15))
         return false;
     for (int n = 0; n <= 15; n++) {
-        double scaled = number * skv_power_of_ten[n];
+        double scaled = number * decimal_power[n];
         uint64_t whole;
 
         if (scaled >= 1e15 - 1)
             return false;
         whole = (uint64_t)(scaled + 0.5);
-        if ((double)whole / skv_power_of_ten[n] == number) {
+        if ((double)whole / decimal_power[n] == number) {
             set_digits(result, whole, n);
             return true;
         }

@@ -27,7 +27,7 @@ int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply
         return skv_fail(reply, SKV_INVALID,
                         "an expected document comes with the condition SKV_PUT_EXPECT, and only then");
     if (args->document_len > DOCUMENT_MAX)
-        return skv_fail(reply, SKV_TOO_LARGE, "the document has %zu bytes: %zu are allowed", args->document_len,
+        return skv_fail(reply, SKV_TOO_LARGE, "the document has %zu bytes: %d are allowed", args->document_len,
                         DOCUMENT_MAX);
     return skv_refuse_structure(key, reply);
 }

@@ -1,6 +1,5 @@
 /* Doubles, against a table that MRI made. bin/test compares millions more with the Ruby that runs (spec/unit). */
 #include "check.h"
-#include "json/double.h"
 
 #include <locale.h>
 #include <stdlib.h>

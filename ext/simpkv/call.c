@@ -1,0 +1,201 @@
+#include "call.h"
+
+#include <pthread.h>
+#include <ruby/thread.h>
+#include <time.h>
+
+/* ---- The object ---- */
+
+void skv_rb_release(skv_rb_store *native)
+{
+    if (native->users == 0 && native->store) {
+        skv_close(native->store);
+        native->store = NULL;
+    }
+}
+
+static void free_store(void *data)
+{
+    skv_rb_store *native = data;
+
+    skv_close(native->store);
+    ruby_xfree(native);
+}
+
+static size_t size_of_store(const void *data)
+{
+    return sizeof(skv_rb_store);
+}
+
+const rb_data_type_t skv_rb_store_type = {
+    .wrap_struct_name = "Simpkv::Native::Store",
+    .function = {.dfree = free_store, .dsize = size_of_store},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+skv_rb_store *skv_rb_store_of(VALUE self)
+{
+    skv_rb_store *native;
+
+    TypedData_Get_Struct(self, skv_rb_store, &skv_rb_store_type, native);
+    return native;
+}
+
+/* ---- Cancel handles ---- */
+
+/* Spare handles, which no call uses: making a handle and its descriptor costs as much as the rest of a call. Guarded by
+ * the GVL. */
+#define SPARE_MAX 8
+static skv_cancel *spare_cancels[SPARE_MAX];
+static int spare_count;
+
+static skv_cancel *take_cancel(void)
+{
+    skv_cancel *cancel = spare_count > 0 ? spare_cancels[--spare_count] : skv_cancel_new();
+
+    if (!cancel)
+        rb_memerror();
+    return cancel;
+}
+
+static void give_back_cancel(skv_cancel *cancel)
+{
+    if (cancel && spare_count < SPARE_MAX)
+        spare_cancels[spare_count++] = cancel;
+    else
+        skv_cancel_free(cancel);
+}
+
+/* In a forked child, the parent uses the descriptors of the handles, too. */
+static void discard_spare_cancels(void)
+{
+    while (spare_count > 0)
+        skv_cancel_free(spare_cancels[--spare_count]);
+}
+
+void skv_rb_init_calls(void)
+{
+    pthread_atfork(NULL, NULL, discard_spare_cancels);
+}
+
+/* ---- Running without the GVL ---- */
+
+static void fire_cancel(void *cancel)
+{
+    skv_cancel_fire(cancel);
+}
+
+/* Before Ruby 3.3, no thread may tell the main thread of a signal while other Ruby threads live, so that the core asks
+ * here. Reads a flag of the calling thread, whose object the stack of run_call() keeps in place; Ruby's thread.c says
+ * that rb_thread_interrupted() can be called without the GVL. */
+static int is_thread_interrupted(void *thread)
+{
+    return rb_thread_interrupted((VALUE)thread);
+}
+
+static void *run_without_gvl(void *data)
+{
+    skv_rb_call *call = data;
+
+    call->ran = true;
+    call->run(call);
+    return NULL;
+}
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/*
+ * An interrupt ends the waiting of call->run(). Ruby's handlers then run here, outside of the core, and may raise. Most
+ * interrupts are harmless: the call has changed nothing yet, and this function repeats it for the rest of its time. An
+ * interrupt that comes too late to stop the call does not discard its result.
+ */
+static void run_until_done(skv_rb_call *call)
+{
+    int64_t timeout_ms = call->timeout_ms, end = monotonic_ms();
+
+    end = timeout_ms > INT64_MAX - end ? INT64_MAX : end + timeout_ms;
+    if (!call->again)
+        skv_cancel_reset(call->cancel);
+    for (;;) {
+        call->ran = false;
+        rb_nogvl(run_without_gvl, call, fire_cancel, call->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
+        if (call->ran && skv_reply_status(call->reply) != SKV_INTERRUPTED)
+            break;
+        rb_thread_check_ints();
+        if (call->ran && call->in_rounds)
+            break;
+        if (timeout_ms > 0 && !call->per_round_trip)
+            call->timeout_ms = end > monotonic_ms() ? end - monotonic_ms() : 0;
+    }
+    call->timeout_ms = timeout_ms;
+}
+
+void skv_rb_run(skv_rb_call *call)
+{
+    skv_reply *reply = call->reply;
+    int status;
+
+    run_until_done(call);
+    status = skv_reply_status(reply);
+    if (status == SKV_OK || status == call->refusal)
+        return;
+    /* A failed round still returns the outcome of each record. */
+    if (call->in_rounds && skv_reply_size(reply) > 0)
+        return;
+    call->reply = NULL;
+    skv_rb_raise(reply);
+}
+
+/* ---- A call from its beginning to its end ---- */
+
+static VALUE run_call(VALUE argument)
+{
+    skv_rb_call *call = (skv_rb_call *)argument;
+
+    call->reply = skv_rb_reply_new();
+    call->cancel = take_cancel();
+    call->thread = rb_thread_current();
+    skv_cancel_watch(call->cancel, is_thread_interrupted, (void *)call->thread);
+    skv_rb_run(call);
+    return call->convert(call);
+}
+
+static VALUE end_call(VALUE argument)
+{
+    skv_rb_call *call = (skv_rb_call *)argument;
+
+    skv_list_close(call->list);
+    skv_reply_free(call->reply);
+    give_back_cancel(call->cancel);
+    call->native->users--;
+    if (call->native->closed)
+        skv_rb_release(call->native);
+    return Qnil;
+}
+
+VALUE skv_rb_perform(VALUE self, skv_rb_call *call)
+{
+    skv_rb_store *native = skv_rb_store_of(self);
+    VALUE result;
+
+    if (call->opens && (native->store || native->users || native->closed))
+        skv_rb_raise_status("invalid", rb_str_new_cstr("the store is open already"));
+    if (!call->opens && (!native->store || native->closed))
+        skv_rb_raise_status("invalid", rb_str_new_cstr("the store is closed"));
+    call->native = native;
+    native->users++;
+    result = rb_ensure(run_call, (VALUE)call, end_call, (VALUE)call);
+    RB_GC_GUARD(self);
+    return result;
+}
+
+VALUE skv_rb_to_data(skv_rb_call *call)
+{
+    return skv_rb_utf8(skv_reply_data(call->reply), skv_reply_size(call->reply));
+}

@@ -1,0 +1,69 @@
+/*
+ * call.h - calls of a store's methods into the core. Each converts its arguments, runs without the GVL, and converts
+ * its reply. An interrupt of the thread (a signal, Thread#raise, Timeout) ends the waiting of a call.
+ */
+#ifndef SKV_EXT_CALL_H
+#define SKV_EXT_CALL_H
+
+#include "simpkv_ext.h"
+
+#include <stdbool.h>
+
+/* The data of a Simpkv::Native::Store. Guarded by the GVL. */
+typedef struct skv_rb_store {
+    skv_store *store; /* NULL before it is opened and after it is freed */
+    int users;        /* calls inside the core: the last one frees a closed store */
+    bool closed;
+} skv_rb_store;
+
+/* One call: its arguments and its results. Lives on the stack of the method. */
+typedef struct skv_rb_call {
+    skv_rb_store *native;
+    int (*run)(struct skv_rb_call *); /* calls the core, without the GVL */
+    VALUE (*convert)(struct skv_rb_call *);
+    VALUE key;      /* or a folder, a DN, the type of a store: a frozen String */
+    VALUE document; /* or what the core takes as a list of texts or records: a frozen String */
+    VALUE expect;   /* a frozen String, or nil */
+    int condition;
+    int flags;   /* SKV_GET_*, SKV_TREE_* */
+    int refusal; /* a status that is a result, too */
+    int64_t timeout_ms;
+    skv_cancel *cancel;
+    skv_reply *reply;
+    skv_list *list;
+    VALUE thread;
+    bool opens;          /* the call opens the store */
+    bool per_round_trip; /* timeout_ms is for each round trip, not for the call */
+    bool in_rounds;      /* after an interrupt, the block decides on the next round */
+    bool again;          /* the call repeats an interrupted one */
+    bool was_there;      /* an interrupted deletion may have deleted the key */
+    bool ran;
+} skv_rb_call;
+
+extern const rb_data_type_t skv_rb_store_type;
+
+skv_rb_store *skv_rb_store_of(VALUE self);
+
+/* Frees the store of the core, unless a call is inside. */
+void skv_rb_release(skv_rb_store *native);
+
+/* Runs a call, and returns what its convert() returns. Frees the reply and the handles, even if it raises. */
+VALUE skv_rb_perform(VALUE self, skv_rb_call *call);
+
+/* Runs call->run() again, for the next page or round. Raises if it failed. */
+void skv_rb_run(skv_rb_call *call);
+
+/* The data of the reply, as a String. */
+VALUE skv_rb_to_data(skv_rb_call *call);
+
+/* Makes the core discard its spare handles in a forked child. */
+void skv_rb_init_calls(void);
+
+/* Each of these defines its file's methods on Simpkv::Native::Store. */
+void skv_rb_init_many(VALUE store_class);
+void skv_rb_init_entries(VALUE store_class);
+
+/* Returns SKV_PUT_ANY, _ABSENT or _EXPECT for a Symbol. */
+int skv_rb_condition(VALUE condition);
+
+#endif

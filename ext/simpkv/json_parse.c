@@ -1,0 +1,266 @@
+/*
+ * Native.parse and Native.plain_document: make Ruby objects of JSON, as JSON.parse does.
+ *
+ * skv_json_reader reads most documents. JsonReader, in Ruby, reads the rest and does all refusals. The FFI binding uses
+ * JsonReader for everything, so that both bindings return the same objects and raise the same errors.
+ */
+#include "json_reader.h"
+#include "simpkv_ext.h"
+
+/* The number of elements, or of names and values, that are put into their Array or Hash at once. */
+#define BATCH 32
+
+/* Values to be put into an Array or Hash: on the machine's stack, where the garbage collector finds them. */
+typedef struct json_batch {
+    long count;
+    VALUE value[BATCH];
+} json_batch;
+
+static VALUE parse_value(skv_json_reader *reader, skv_json_token token);
+
+/* ---- Values: each function returns Qundef if it leaves the document to JsonReader ---- */
+
+static VALUE unescaped_string(const skv_json_reader *reader)
+{
+    char text[256];
+    VALUE string;
+
+    if (reader->len <= sizeof text)
+        return skv_rb_utf8(text, skv_json_unescape(reader->text, reader->len, text));
+    string = skv_rb_utf8(NULL, reader->len);
+    rb_str_set_len(string, (long)skv_json_unescape(reader->text, reader->len, RSTRING_PTR(string)));
+    return string;
+}
+
+static VALUE checked_utf8(VALUE string)
+{
+    return rb_enc_str_coderange(string) == ENC_CODERANGE_BROKEN ? Qundef : string;
+}
+
+static VALUE parse_string(const skv_json_reader *reader)
+{
+    VALUE string = reader->escaped ? unescaped_string(reader) : skv_rb_utf8(reader->text, reader->len);
+
+    if (!reader->ascii)
+        return checked_utf8(string);
+    if (!reader->escaped)
+        ENC_CODERANGE_SET(string, ENC_CODERANGE_7BIT);
+    return string;
+}
+
+/*
+ * No Ruby code may run while the reader reads a String, because it could change the String. The functions below run
+ * none, except String#-@, which Rubies before 3.0 need: these read a frozen String with the same bytes.
+ */
+#ifdef HAVE_RB_ENC_INTERNED_STR
+static VALUE unchanging(VALUE string)
+{
+    StringValue(string);
+    return string;
+}
+
+static VALUE interned(VALUE string)
+{
+    return rb_str_to_interned_str(string);
+}
+#else
+static VALUE unchanging(VALUE string)
+{
+    return skv_rb_bytes(string);
+}
+
+static VALUE interned(VALUE string)
+{
+    return rb_funcall(string, rb_intern("-@"), 0);
+}
+#endif
+
+/* Returns a frozen String, the only one with these bytes in the process, as JSON.parse does. */
+static VALUE parse_name(const skv_json_reader *reader)
+{
+    VALUE name;
+
+#ifdef HAVE_RB_ENC_INTERNED_STR
+    if (!reader->escaped) {
+        name = rb_enc_interned_str(reader->text, (long)reader->len, rb_utf8_encoding());
+        return reader->ascii ? name : checked_utf8(name);
+    }
+#endif
+    name = parse_string(reader);
+    return name == Qundef ? Qundef : interned(name);
+}
+
+/* Uses the conversion that JSON.parse uses. */
+static VALUE parse_double(const skv_json_reader *reader)
+{
+    char text[SKV_JSON_NUMBER_MAX + 1];
+
+    if (reader->exact)
+        return DBL2NUM(reader->real);
+    memcpy(text, reader->text, reader->len);
+    text[reader->len] = '\0';
+    return DBL2NUM(rb_cstr_to_dbl(text, 1));
+}
+
+static VALUE parse_array(skv_json_reader *reader)
+{
+    VALUE array = Qundef;
+    json_batch waiting = {0};
+    skv_json_token token;
+
+    while ((token = skv_json_read(reader)) != SKV_JSON_ARRAY_END) {
+        VALUE value = parse_value(reader, token);
+        if (value == Qundef)
+            return Qundef;
+        if (waiting.count == BATCH) {
+            array = array == Qundef ? rb_ary_new() : array;
+            rb_ary_cat(array, waiting.value, BATCH);
+            waiting.count = 0;
+        }
+        waiting.value[waiting.count++] = value;
+    }
+    if (array == Qundef)
+        return rb_ary_new_from_values(waiting.count, waiting.value);
+    return rb_ary_cat(array, waiting.value, waiting.count);
+}
+
+static VALUE parse_object(skv_json_reader *reader)
+{
+    VALUE hash = rb_hash_new();
+    json_batch waiting = {0};
+    skv_json_token token;
+
+    while ((token = skv_json_read(reader)) == SKV_JSON_NAME) {
+        VALUE name = parse_name(reader), value;
+        waiting.value[waiting.count++] = name;
+        value = parse_value(reader, skv_json_read(reader));
+        if (name == Qundef || value == Qundef)
+            return Qundef;
+        waiting.value[waiting.count++] = value;
+        if (waiting.count == BATCH) {
+            rb_hash_bulk_insert(BATCH, waiting.value, hash);
+            waiting.count = 0;
+        }
+    }
+    if (token != SKV_JSON_OBJECT_END)
+        return Qundef;
+    if (waiting.count)
+        rb_hash_bulk_insert(waiting.count, waiting.value, hash);
+    return hash;
+}
+
+static VALUE parse_value(skv_json_reader *reader, skv_json_token token)
+{
+    switch (token) {
+    case SKV_JSON_OBJECT:
+        return parse_object(reader);
+    case SKV_JSON_ARRAY:
+        return parse_array(reader);
+    case SKV_JSON_STRING:
+        return parse_string(reader);
+    case SKV_JSON_INT:
+        return LL2NUM(reader->integer);
+    case SKV_JSON_DOUBLE:
+        return parse_double(reader);
+    case SKV_JSON_TRUE:
+        return Qtrue;
+    case SKV_JSON_FALSE:
+        return Qfalse;
+    case SKV_JSON_NULL:
+        return Qnil;
+    default:
+        return Qundef;
+    }
+}
+
+/* ---- Documents ---- */
+
+/* Returns true if JSON.parse would take the bytes of the String for UTF-8. */
+static bool is_taken_for_utf8(VALUE string)
+{
+    int index = rb_enc_get_index(string);
+
+    return index == rb_utf8_encindex() || index == rb_ascii8bit_encindex() ||
+           (index == rb_usascii_encindex() && rb_enc_str_coderange(string) == ENC_CODERANGE_7BIT);
+}
+
+/*
+ * call-seq: Simpkv::Native.parse(string) -> object
+ *
+ * Returns what JSON.parse returns. Raises Simpkv::MalformedError.
+ */
+static VALUE parse_document(VALUE self, VALUE string)
+{
+    skv_json_reader reader;
+    VALUE value = Qundef;
+
+    string = unchanging(string);
+    if (is_taken_for_utf8(string)) {
+        skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
+        value = parse_value(&reader, skv_json_read(&reader));
+        if (value != Qundef && skv_json_read(&reader) != SKV_JSON_END)
+            value = Qundef;
+    }
+    if (value == Qundef)
+        value = skv_rb_call_module("simpkv/json_reader", "Simpkv::JsonReader", "parse", string);
+    RB_GC_GUARD(string);
+    return value;
+}
+
+static bool is_named(const skv_json_reader *reader, const char *name)
+{
+    return !reader->escaped && reader->len == strlen(name) && memcmp(reader->text, name, reader->len) == 0;
+}
+
+#define ENCODING "\"encoding\":"
+
+/* Reads the members of a document that has a value, perhaps metadata, and nothing else. Returns false for any other. */
+static bool parse_members(skv_json_reader *reader, VALUE *value, VALUE *metadata)
+{
+    skv_json_token token;
+
+    if (skv_json_read(reader) != SKV_JSON_OBJECT)
+        return false;
+    while ((token = skv_json_read(reader)) == SKV_JSON_NAME) {
+        VALUE *member = is_named(reader, "value") ? value : is_named(reader, "metadata") ? metadata : NULL;
+
+        if (!member || (*member = parse_value(reader, skv_json_read(reader))) == Qundef)
+            return false;
+    }
+    return token == SKV_JSON_OBJECT_END && skv_json_read(reader) == SKV_JSON_END && *value != Qundef;
+}
+
+/*
+ * call-seq: Simpkv::Native.plain_document(string) -> {value:, metadata:} or nil
+ *
+ * Reads most documents. Returns nil for a document that only Codec.decode can read, and for what is not a document.
+ */
+static VALUE plain_document(VALUE self, VALUE string)
+{
+    VALUE value = Qundef, metadata = Qnil, document = Qnil;
+    skv_json_reader reader;
+
+    string = unchanging(string);
+    /* The search is cheaper than reading an encoded value in vain. */
+    if (!is_taken_for_utf8(string) ||
+        memmem(RSTRING_PTR(string), (size_t)RSTRING_LEN(string), ENCODING, strlen(ENCODING)))
+        return Qnil;
+    skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
+    if (parse_members(&reader, &value, &metadata) && (NIL_P(metadata) || RB_TYPE_P(metadata, T_HASH))) {
+        const VALUE pairs[] = {ID2SYM(rb_intern("value")), value, ID2SYM(rb_intern("metadata")),
+                               NIL_P(metadata) ? rb_hash_new() : metadata};
+
+        document = rb_hash_new();
+        rb_hash_bulk_insert(4, pairs, document);
+    }
+    RB_GC_GUARD(value);
+    RB_GC_GUARD(metadata);
+    RB_GC_GUARD(string);
+    return document;
+}
+
+void skv_rb_init_json_parse(VALUE native)
+{
+    rb_define_singleton_method(native, "parse", parse_document, 1);
+    rb_define_singleton_method(native, "plain_document", plain_document, 1);
+}

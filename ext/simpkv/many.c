@@ -1,0 +1,156 @@
+/* Simpkv::Native::Store: the operations on many keys, in batches and in lists. */
+#include "call.h"
+
+/* ---- Batches ---- */
+
+static int run_put_many(skv_rb_call *call)
+{
+    return skv_put_many(call->native->store, SKV_RB_BYTES(call->document), call->condition, call->timeout_ms,
+                        call->cancel, call->reply);
+}
+
+static int run_get_many(skv_rb_call *call)
+{
+    return skv_get_many(call->native->store, SKV_RB_BYTES(call->document), call->timeout_ms, call->cancel, call->reply);
+}
+
+/* Yields the outcomes of each round to the block, which returns the next round, [records, in_doubt], or nil. */
+static VALUE to_rounds(skv_rb_call *call)
+{
+    for (;;) {
+        VALUE next = rb_yield(skv_rb_to_data(call));
+
+        if (NIL_P(next))
+            return Qnil;
+        Check_Type(next, T_ARRAY);
+        call->document = skv_rb_bytes(rb_ary_entry(next, 0));
+        call->condition &= ~SKV_PUT_IN_DOUBT;
+        if (RTEST(rb_ary_entry(next, 1)))
+            call->condition |= SKV_PUT_IN_DOUBT;
+        call->again = skv_reply_status(call->reply) == SKV_INTERRUPTED;
+        skv_rb_run(call);
+    }
+}
+
+static VALUE native_put_many(VALUE self, VALUE records, VALUE condition, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_put_many,
+                        .convert = to_rounds,
+                        .document = skv_rb_bytes(records),
+                        .condition = skv_rb_condition(condition),
+                        .timeout_ms = NUM2LL(timeout_ms),
+                        .per_round_trip = true,
+                        .in_rounds = true};
+
+    return skv_rb_perform(self, &call);
+}
+
+static VALUE native_get_many(VALUE self, VALUE keys, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_get_many,
+                        .convert = to_rounds,
+                        .document = skv_rb_bytes(keys),
+                        .timeout_ms = NUM2LL(timeout_ms),
+                        .per_round_trip = true,
+                        .in_rounds = true};
+
+    return skv_rb_perform(self, &call);
+}
+
+/* ---- Lists ---- */
+
+#define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
+
+static int run_list_open(skv_rb_call *call)
+{
+    call->list =
+        skv_list_open(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms, call->cancel, call->reply);
+    return skv_reply_status(call->reply);
+}
+
+static int run_tree_open(skv_rb_call *call)
+{
+    call->list = skv_tree_open(call->native->store, SKV_RB_BYTES(call->key), call->flags, call->timeout_ms,
+                               call->cancel, call->reply);
+    return skv_reply_status(call->reply);
+}
+
+static int run_list_next(skv_rb_call *call)
+{
+    return skv_list_next(call->list, call->timeout_ms, call->cancel, call->reply);
+}
+
+/* Adds the records of one page. If there is a block, its result replaces the document that it is given. */
+static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE errors)
+{
+    const bool block = rb_block_given_p();
+    const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
+
+    while (p < end) {
+        uint32_t lengths[2];
+        VALUE name, body;
+
+        memcpy(lengths, p + 1, sizeof lengths);
+        name = skv_rb_utf8(p + RECORD_HEADER, lengths[0]);
+        if (*p == 'f') {
+            rb_ary_push(folders, name);
+        } else {
+            /* A Hash copies a key that is not frozen. */
+            rb_str_freeze(name);
+            body = skv_rb_utf8(p + RECORD_HEADER + lengths[0], lengths[1]);
+            if (block && *p == 'k')
+                body = rb_yield_values(2, name, body);
+            rb_hash_aset(*p == 'k' ? keys : errors, name, body);
+        }
+        p += RECORD_HEADER + lengths[0] + lengths[1];
+    }
+}
+
+/* Reads all pages of the list that the call opened. */
+static VALUE to_list(skv_rb_call *call)
+{
+    VALUE list = rb_hash_new(), keys = rb_hash_new(), folders = rb_ary_new(), errors = rb_hash_new();
+
+    rb_hash_aset(list, ID2SYM(rb_intern("keys")), keys);
+    rb_hash_aset(list, ID2SYM(rb_intern("folders")), folders);
+    rb_hash_aset(list, ID2SYM(rb_intern("errors")), errors);
+    call->run = run_list_next;
+    call->refusal = SKV_END;
+    for (;;) {
+        skv_rb_run(call);
+        if (skv_reply_status(call->reply) == SKV_END)
+            return list;
+        unpack_page(call->reply, keys, folders, errors);
+    }
+}
+
+static VALUE native_list(VALUE self, VALUE folder, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_list_open,
+                        .convert = to_list,
+                        .key = skv_rb_bytes(folder),
+                        .timeout_ms = NUM2LL(timeout_ms),
+                        .per_round_trip = true};
+
+    return skv_rb_perform(self, &call);
+}
+
+static VALUE native_tree(VALUE self, VALUE folder, VALUE values, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_tree_open,
+                        .convert = to_list,
+                        .key = skv_rb_bytes(folder),
+                        .flags = RTEST(values) ? 0 : SKV_TREE_NAMES,
+                        .timeout_ms = NUM2LL(timeout_ms),
+                        .per_round_trip = true};
+
+    return skv_rb_perform(self, &call);
+}
+
+void skv_rb_init_many(VALUE store_class)
+{
+    rb_define_method(store_class, "put_many", native_put_many, 3);
+    rb_define_method(store_class, "get_many", native_get_many, 2);
+    rb_define_method(store_class, "list", native_list, 2);
+    rb_define_method(store_class, "tree", native_tree, 3);
+}
