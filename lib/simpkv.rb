@@ -40,4 +40,5 @@ module Simpkv
   require 'simpkv/default_root'
   require 'simpkv/ldap_access'
   require 'simpkv/store'
+  require 'simpkv/validation'
 end

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 module Simpkv
-  # Turns what Hiera and manifests give into what the libraries take. Text is taken for a number, or for true and false.
+  # Converts the values of options, as Hiera and manifests give them, to the types of the libraries. Text may stand for
+  # a number, and for true and false.
   module Coercion
-    # By type: what converts a value, and answers nil for one that will not do; and what would do, in words.
+    # By type: a lambda that converts a value, and returns nil for an invalid one; and a description of valid values.
     TYPES = {
       string: [->(value) { text(value) }, 'a String that is not empty'],
       hash: [->(value) { value if value.is_a?(Hash) }, 'a Hash'],
@@ -13,33 +14,33 @@ module Simpkv
       environment: [->(value) { environment(value) }, "the name of an environment, but not 'bolt_catalog'"],
       path: [->(value) { path(value) }, 'an absolute path'],
       seconds: [->(value) { seconds(value) }, 'a number of seconds, 0 or more'],
-      duration: [->(value) { (found = seconds(value)) && found.positive? ? found : nil },
+      duration: [->(value) { (number = seconds(value)) && number.positive? ? number : nil },
                  'a number of seconds, more than 0'],
       uris: [->(value) { uris(value) }, 'a URI, or a list of them'],
-      layout: [->(value) { value if %w[plain hex].include?(value) }, 'a String, plain or hex'],
       any: [->(value) { value }, 'a value of any type'],
-      missing: [->(value) { value if %w[fail empty].include?(value) }, 'a String, fail or empty'],
-      errors: [->(value) { value if %w[fail return].include?(value) }, 'a String, fail or return'],
-      noop_writes: [->(value) { value if %w[write skip].include?(value) }, 'a String, write or skip'],
       folder: [->(value) { value if value.is_a?(String) && !value.include?("\0") }, 'the name of a folder'],
-      dots: [->(value) { value if %w[keep folders].include?(value) }, 'a String, keep or folders'],
-      patterns: [->(value) { patterns(value) }, 'a list of regular expressions'],
-      retries: [->(value) { whole(value, 0..100) }, 'a whole number from 0 to 100'],
-      pool_size: [->(value) { whole(value, 1..1000) }, 'a whole number from 1 to 1000'],
-      page_size: [->(value) { whole(value, 1..100_000) }, 'a whole number from 1 to 100000']
+      patterns: [->(value) { patterns(value) }, 'a list of regular expressions']
     }.freeze
     private_constant :TYPES
 
-    # @param type [Symbol]
+    # @param type [Symbol, Range, Array<String>] a name in the table above; a range of whole numbers; a list of choices
     # @param value [Object]
-    # @return [Object, nil] the value as its type has it; nil when it will not do
+    # @return [Object, nil] the converted value; nil for an invalid one
     def self.convert(type, value)
-      TYPES.fetch(type).first.call(value)
+      case type
+      when Range then whole(value, type)
+      when Array then value if type.include?(value)
+      else TYPES.fetch(type).first.call(value)
+      end
     end
 
-    # @return [String] what a value of that type must be, in words
+    # @return [String] a description of the valid values of that type
     def self.needed(type)
-      TYPES.fetch(type).last
+      case type
+      when Range then "a whole number from #{type.min} to #{type.max}"
+      when Array then "a String, #{type.join(' or ')}"
+      else TYPES.fetch(type).last
+      end
     end
 
     class << self
@@ -55,7 +56,7 @@ module Simpkv
         value unless value.match?(%r{[[:cntrl:]/]})
       end
 
-      # As Puppet takes them.
+      # Puppet's own rule for names, without the name that Bolt makes up.
       def environment(value)
         value if text(value) && value.match?(/\A\w+\z/) && value != 'bolt_catalog'
       end
@@ -78,7 +79,7 @@ module Simpkv
         value if value.is_a?(Integer) && range.cover?(value)
       end
 
-      # One for all of them. That it matches anywhere in a text is what Hiera's other backends do.
+      # One Regexp for all. It matches anywhere in a text, as with Hiera's other backends.
       def patterns(value)
         return unless value.is_a?(Array) && value.all?(String)
 
@@ -87,7 +88,7 @@ module Simpkv
         nil
       end
 
-      # One String, the URIs separated by single spaces: a list of them is the same as that.
+      # One String, the URIs separated by single spaces, so that a list and the same text are equal.
       def uris(value)
         list = value.is_a?(Array) ? value : [value]
         return unless list.all? { |uri| text(uri) }

@@ -2,7 +2,6 @@
 
 require 'simpkv/coercion'
 require 'simpkv/errors'
-require 'simpkv/isolation'
 require 'simpkv/options'
 require 'simpkv/spelling'
 
@@ -114,10 +113,17 @@ module Simpkv
       environment.empty? ? 'environments' : "environments/#{environment}"
     end
 
+    # @param path [String]
+    # @return [Boolean] whether it is a folder of the structure, at which no key can be: the folder of the global keys,
+    #   of the environments, or of one environment
+    def self.root?(path)
+      path.count('/') < 2 && path.match?(%r{\A(globals|environments(/[^/]+)?)\z})
+    end
+
     # @return [Boolean, String] an option of the call, converted, or its default
     # @raise [ConfigError] when it is of the wrong type
     def self.flag(options, name)
-      option = CALL.find { |candidate| candidate.name == name }
+      option = CALL_BY_NAME.fetch(name)
       value = options[name]
       return option.default if value.nil?
 
@@ -128,33 +134,6 @@ module Simpkv
     def self.case_sensitive?(options)
       option = BACKEND.find { |candidate| candidate.name == 'case_sensitive' }
       typed_option(option, options['backends'][options['backend']], options['backend'])
-    end
-
-    # Checks that merged options can be used: the chosen backend is there, complete and of an available type, and no two
-    # backends claim the same type and id.
-    #
-    # @param options [Hash] merged options
-    # @param types [Array<String>] the types for which there are plugins
-    # @return [void]
-    # @raise [ConfigError] otherwise
-    def self.validate(options, types)
-      raise ConfigError, "'backend' not specified in simpkv configuration" if options['backend'].nil?
-
-      name = coerce(:string, options['backend'], "'backend' in simpkv configuration")
-      backends = backends_of(options)
-      chosen = backends[name]
-      unless complete?(chosen)
-        raise ConfigError, "No simpkv backend '#{name}' with 'id' and 'type' attributes has been configured"
-      end
-
-      backends.each { |other, backend| check_entry(other, backend) }
-      type = coerce(:string, chosen['type'], "'type' of simpkv backend '#{name}'")
-      raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
-
-      settings = checked(chosen, name)
-      refuse_case(settings, options) if type == 'ldap'
-      refuse_clashes(backends)
-      refuse_nesting(settings, name, backends)
     end
 
     # The options of a backend of one of our types, converted, with the defaults of those that are absent. What is not
@@ -169,7 +148,7 @@ module Simpkv
       known.to_h { |option| [option.name, typed_option(option, backend, name)] }.compact
     end
 
-    # @param options [Hash] merged options that {validate} has accepted
+    # @param options [Hash] merged options that {Validation.check} has accepted
     # @return [Array<String>] what seems wrong with them: names of options that do not exist. Backends of third-party
     #   types are not looked at.
     def self.doubts(options)
@@ -198,99 +177,39 @@ module Simpkv
       raise ConfigError, "'global' and 'environment' in hiera.yaml exclude each other"
     end
 
-    # Compares two configurations of one type and id, defaults filled in.
-    #
-    # @param first [Hash] the options of one backend
-    # @param second [Hash] those of the other
-    # @return [Array(Array<String>, Array<String>)] the names of the options that differ: first those that say where
-    #   the keys are, then the others
-    def self.differences(first, second)
-      first = comparable(first)
-      second = comparable(second)
-      names = (first.keys | second.keys).reject { |name| first[name] == second[name] }
-      names.partition { |name| LOCATION_NAMES.include?(name) }
+    # @param value [Object]
+    # @param what [String] names the option in the message
+    # @return [Object] the value, converted
+    # @raise [ConfigError] it cannot be converted
+    def self.coerce(type, value, what)
+      converted = Coercion.convert(type, value)
+      raise ConfigError, "#{what} must be #{Coercion.needed(type)}" if converted.nil?
+
+      converted
+    end
+
+    # @param options [Hash] merged options
+    # @return [Hash{String => Object}] the options of each backend, by its name
+    # @raise [ConfigError] there are none
+    def self.backends_of(options)
+      backends = options['backends']
+      raise ConfigError, "'backends' not specified in simpkv configuration" if backends.nil?
+      raise ConfigError, "'backends' in simpkv configuration is not a Hash" unless backends.is_a?(Hash)
+
+      backends
+    end
+
+    # @param type [String] of a backend
+    # @return [Object] the value that counts if the option is absent
+    def self.default(type, name)
+      TYPES.fetch(type).find { |option| option.name == name }.default
     end
 
     class << self
       private
 
-      def backends_of(options)
-        backends = options['backends']
-        raise ConfigError, "'backends' not specified in simpkv configuration" if backends.nil?
-        raise ConfigError, "'backends' in simpkv configuration is not a Hash" unless backends.is_a?(Hash)
-
-        backends
-      end
-
       def longest_beginning(names, text)
         names.select { |name| Coercion.convert(:string, name) && text.start_with?(name) }.max_by(&:length)
-      end
-
-      def check_entry(name, backend)
-        raise ConfigError, "simpkv backend '#{name}' is not a Hash" unless backend.is_a?(Hash)
-      end
-
-      def complete?(backend)
-        backend.is_a?(Hash) && %w[type id].none? { |name| backend[name].nil? || backend[name] == '' }
-      end
-
-      def refuse_clashes(backends)
-        complete = backends.select { |_, backend| complete?(backend) }
-        complete.group_by { |_, backend| backend.values_at('type', 'id') }.each do |(type, id), same|
-          first, *others = same.map { |_, backend| settled(backend) }
-          next if others.all?(first)
-
-          raise ConfigError, "simpkv configuration contains different backend configs for type=#{type} id=#{id}: " \
-                             "'#{same.map(&:first).join("', '")}'"
-        end
-      end
-
-      # As {typed}; of a third-party type only what is known of every type.
-      def checked(backend, name)
-        return typed(backend, name) if TYPES.key?(backend['type'])
-
-        backend.slice('type').merge('id' => coerce(:id, backend['id'], "'id' of simpkv backend '#{name}'"))
-      end
-
-      # One inside another would have its keys in an environment of that one.
-      def refuse_nesting(settings, name, backends)
-        others = backends.values.select { |other| complete?(other) && other['id'] != settings['id'] }
-        problem = Isolation.problem(settings['type'], settings) || Isolation.clash(settings, others)
-        raise ConfigError, "simpkv backend '#{name}': #{problem}" if problem
-      end
-
-      def refuse_case(settings, options)
-        name = options['backend']
-        if settings['case_sensitive'] && settings['layout'] == 'plain'
-          raise ConfigError, "'case_sensitive' of simpkv backend '#{name}' needs 'layout' hex: in the plain layout " \
-                             'the case of letters does not count'
-        end
-        return if settings['fold_case']
-
-        refuse_capitals("'id' of simpkv backend '#{name}'", settings['id']) if settings['layout'] == 'plain'
-        refuse_capitals('environment', options['environment'].to_s) unless options['global']
-      end
-
-      def refuse_capitals(what, text)
-        return unless text.match?(/[[:upper:]]/)
-
-        raise ConfigError, "#{what} '#{text}' has capital letters, which do not count in a directory: it would share " \
-                           "its keys with '#{text.downcase}'. If that is wanted, set 'fold_case'"
-      end
-
-      # A configuration with its defaults, unknown options included. One with a wrong value stays as it is: only the
-      # chosen backend's values are checked.
-      def settled(backend)
-        backend.compact.merge(comparable(backend))
-      rescue ConfigError
-        backend
-      end
-
-      def coerce(type, value, what)
-        converted = Coercion.convert(type, value)
-        raise ConfigError, "#{what} must be #{Coercion.needed(type)}" if converted.nil?
-
-        converted
       end
 
       def typed_option(option, backend, name)
@@ -323,14 +242,6 @@ module Simpkv
       def suggestion(name, names)
         likely = Spelling.nearest(name, names)
         likely ? ": did you mean '#{likely}'?" : ''
-      end
-
-      def comparable(backend)
-        return backend unless TYPES.key?(backend['type'])
-
-        typed = typed(backend, backend['id'])
-        { 'root_path' => default_root_path(backend['id']), 'write_uri' => typed['ldap_uri'], 'enable_tls' => false }
-          .slice(*TYPES[backend['type']].map(&:name)).merge(typed)
       end
     end
   end

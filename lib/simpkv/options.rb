@@ -5,7 +5,7 @@ module Simpkv
   # option all use them.
   module Config
     # name:: its name in Hiera
-    # type:: one of the names in {Coercion}
+    # type:: the type of its values: a name in {Coercion}, a Range of whole numbers, or an Array of choices
     # default:: the value of an absent option; nil if that depends, or if there is none
     # text:: one line for docs/configuration.md
     # absent:: the meaning of an absent option without default, in words
@@ -48,9 +48,9 @@ module Simpkv
              'for `get`: the value that it returns for a missing key, `undef` included; a failing backend is still ' \
              'an error. Has an effect in the options of a call only',
              absent: 'a missing key is an error'),
-      option('missing', :missing, 'fail',
+      option('missing', %w[fail empty], 'fail',
              'for `list` and `tree`: with `fail` a missing folder is an error, with `empty` it is an empty folder'),
-      option('errors', :errors, 'fail',
+      option('errors', %w[fail return], 'fail',
              'for `get_many` and `put_many`: with `fail` the error of any key fails the call, with `return` the call ' \
              'returns the errors by key'),
       option('skip_undecodable', :boolean, false,
@@ -58,12 +58,15 @@ module Simpkv
       option('sensitive', :boolean, false,
              'true: values that are read are Sensitive; metadata are not'),
       option('values', :boolean, true, 'for `tree`: true returns values and metadata, false names only'),
-      option('noop_writes', :noop_writes, 'write',
+      option('noop_writes', %w[write skip], 'write',
              'writes in the catalog of a node that runs in noop (the fact `clientnoop`): `write` makes them, `skip` ' \
              'logs a notice instead'),
       option('rich_data', :boolean, false,
              'true: a Timestamp, Regexp, SemVer and the like come back as the same type, not as strings')
     ].freeze
+
+    CALL_BY_NAME = CALL.to_h { |option| [option.name, option] }.freeze
+    private_constant :CALL_BY_NAME
 
     # Options of a level of hiera.yaml that has `lookup_key: simpkv::lookup_key`.
     LEVEL = [
@@ -77,7 +80,7 @@ module Simpkv
       option('environment', :environment, nil, 'the environment of the folder',
              absent: "the compiler's; required in Bolt, unless `global`",
              errors: ["environment '...' is made up by Bolt: set 'environment' or 'global' in hiera.yaml"]),
-      option('dots', :dots, 'keep',
+      option('dots', %w[keep folders], 'keep',
              "`keep`: the key `'app.db'` is stored under this name; `folders`: as the key `db` of the folder `app`"),
       option('confine_to_keys', :patterns, nil, 'simpkv looks up only keys that match one of them', absent: 'all keys'),
       option('sensitive', :boolean, false, 'true: values are Sensitive'),
@@ -147,13 +150,13 @@ module Simpkv
       option('tls_key', :path, nil, 'the key of `tls_cert`',
              errors: ["TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
                       "Configured 'tls_key' ... does not exist"]),
-      option('layout', :layout, 'plain',
+      option('layout', %w[plain hex], 'plain',
              'the form of names in the directory: `plain`, or `hex`, which keeps their case'),
       option('fold_case', :boolean, false,
              'true: an environment or id may have capital letters, although the directory ignores case'),
       option('strict_paths', :boolean, false, 'true: a key and a folder may not share a name',
              errors: ["'strict_paths' is set"]),
-      option('retries', :retries, 1,
+      option('retries', 0..100, 1,
              'the number of retries if a server is busy, unavailable or lost; simpkv does not retry a list that ' \
              'has begun'),
       option('connect_timeout_seconds', :duration, 5, 'the time to wait for a connection to one server',
@@ -164,12 +167,12 @@ module Simpkv
              '`get_many` and `put_many`, each round trip',
              errors: ["no answer in time ('operation_timeout_seconds')",
                       "no time is left of 'operation_timeout_seconds'"]),
-      option('pool_size', :pool_size, 8, 'the maximum number of connections of a process to one place'),
+      option('pool_size', 1..1000, 8, 'the maximum number of connections of a process to one place'),
       option('pool_timeout_seconds', :seconds, 5, 'the time to wait for one of them',
              errors: ["connections were in use for the whole time of waiting: raise 'pool_size' or " \
                       "'pool_timeout_seconds'"]),
       option('idle_timeout_seconds', :seconds, 60, 'the time after which an idle connection is closed'),
-      option('page_size', :page_size, 500,
+      option('page_size', 1..100_000, 500,
              'the number of entries that a list requests at a time: a larger folder takes several requests')
     ].freeze
     private_constant :FILE, :LDAP

@@ -1,30 +1,18 @@
 # frozen_string_literal: true
 
+require 'simpkv/store_options'
+
 module Simpkv
   # A key/value store: documents (byte strings) under paths such as `environments/production/app1/password`.
-  # Thread-safe. What goes wrong is raised as a subclass of {Error}.
+  # Thread-safe. Each failure raises a subclass of {Error}.
   class Store
-    # By type, the option that bounds each call, and what it is unless given: for files how long to wait for a key that
-    # another process has locked, for LDAP how long the whole call may take.
-    CALL_TIMEOUT = {
-      'file' => ['lock_timeout_seconds', 5].freeze, 'ldap' => ['operation_timeout_seconds', 30].freeze
-    }.freeze
-
-    # What a store in an LDAP directory takes for the server's address, a list or text.
-    LISTS = %w[ldap_uri write_uri].freeze
-    private_constant :CALL_TIMEOUT, :LISTS
-
-    # The longest timeout that is passed on, in milliseconds: some 285,000 years.
-    LONGEST_MS = 2**53
-    private_constant :LONGEST_MS
-
-    # Opens a store. One in files makes its folders if they are missing; one in LDAP asks no server yet.
+    # Opens a store. For type 'file', makes missing folders. For type 'ldap', asks no server yet.
     #
     # @param type [String] 'file' or 'ldap'
     # @param options [Hash{String => Object}] for 'file': `root_path`, an absolute path, and `lock_timeout_seconds`, a
     #   Numeric, 5 unless given; for 'ldap': those of {Config::TYPES}, of which `ldap_uri` is needed, and `id`. Times in
     #   seconds are Numerics, URIs a String or an Array of them. `anonymous` (true): the store does not bind
-    # @return [Store] use {#close} when it is no longer needed
+    # @return [Store] call {#close} when it is no longer needed
     # @raise [ConfigError] an option has the wrong type, or the store would be inside another one
     # @raise [InvalidError] unknown type or option, missing option
     # @raise [DeniedError, UnavailableError] the storage cannot be used
@@ -40,23 +28,18 @@ module Simpkv
     private_class_method :new
 
     def initialize(type, options)
-      options = options.dup
       @type = type
-      refuse_nesting(options)
-      timeout_name, usual = CALL_TIMEOUT.fetch(type, CALL_TIMEOUT['file'])
-      @timeout_ms = milliseconds(timeout_name, options.delete(timeout_name) || usual)
       @location = options.values_at('root_path', 'base_dn', 'ldap_uri').flatten.compact.join(' ')
-      options = ldap_options(options) if type == 'ldap'
-      options.each { |name, value| require_string(name, value) }
+      options, @timeout_ms = StoreOptions.convert(type, options)
       @native = Native::Store.new(type, options)
     end
 
     # Reads a key.
     #
     # @param key [String]
-    # @param latest [Boolean] whether to ask the server that is written to, this time, where `write_uri` is another than
-    #   `ldap_uri`: for who decides on a write by what is stored
-    # @param required [Boolean] whether a missing key raises {NotFoundError}; otherwise nil is returned
+    # @param latest [Boolean] whether to ask a server of `write_uri`, where writes go, instead of one of `ldap_uri`: for
+    #   callers that decide on a write by the stored document
+    # @param required [Boolean] whether a missing key raises {NotFoundError}; otherwise the result is nil
     # @return [String, nil] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
     # @raise [TimeoutError] another process kept the key locked, or the server did not answer in time: as for all calls
@@ -66,7 +49,7 @@ module Simpkv
       raise if required
     end
 
-    # Whether there is a key or a folder of that name.
+    # Returns true if there is a key or a folder of that name.
     #
     # @param key [String]
     # @return [Boolean]
@@ -75,7 +58,7 @@ module Simpkv
       !kind(key).nil?
     end
 
-    # What is there under that name.
+    # Returns the kind of the name: a key, a folder, or neither.
     #
     # @param key [String]
     # @return [:key, :folder, nil]
@@ -84,39 +67,39 @@ module Simpkv
       @native.kind(key, call_timeout)
     end
 
-    # Stores a document, with the folders that it needs. Writes nothing when the stored document says the same already.
+    # Stores a document, with the folders that it needs. Writes nothing if the stored document is equal to it.
     #
-    # With a condition, let the documents of different writers differ, by the writer's name for instance, or say that
-    # they do not: when a connection to a directory is lost, or a call is interrupted, before the answer came, the
-    # stored document tells whose write it was. On 389-DS, `:expect` is not exact where many replace one document at the
-    # same moment: now and then two of them are told that they did (docs/adr/0013). `:absent` is exact everywhere.
+    # A lost connection to a directory, or an interrupt, may leave the outcome of a write unknown. Then the stored
+    # document tells which writer stored it. So with a condition, either the documents of different writers differ, by
+    # the writer's name for instance, or `non_unique` says that they may be equal. On 389-DS, `:expect` is not exact: if
+    # many writers replace one document at the same moment, two may succeed (docs/adr/0013). `:absent` is exact.
     #
     # @param key [String]
     # @param document [String]
     # @param condition [:any, :absent, :expect] `:absent` stores only a new key; `:expect` only in place of `expect`
     # @param expect [String, nil] the document, byte for byte, that must be stored now
-    # @param alike [Boolean] whether others may put the same document, which is no proof then of whose write it was
+    # @param non_unique [Boolean] whether other writers may store the same document
     # @return [Boolean] whether something was written
-    # @raise [ExistsError] with `:absent`: the key is there
+    # @raise [ExistsError] with `:absent`: the key exists
     # @raise [ConflictError] with `:expect`: another document is stored, or none
     # @raise [IsFolderError, IsKeyError] the name is a folder's; a name on the way is a key's
     # @raise [TimeoutError] another process kept the key locked; the directory did not answer
-    # @raise [UnavailableError] the storage cannot be used; or nobody can tell whether it was written: the connection to
-    #   the directory was lost before the answer came, and another client has changed the key since
-    def put(key, document, condition: :any, expect: nil, alike: false)
-      @native.put(key, document, condition, expect, alike, call_timeout)
+    # @raise [UnavailableError] the storage cannot be used; or the outcome is unknown: the connection to the directory
+    #   was lost before the answer came, and another client has changed the key since
+    def put(key, document, condition: :any, expect: nil, non_unique: false)
+      @native.put(key, document, condition, expect, non_unique, call_timeout)
     end
 
-    # Stores many documents, each as {#put} would, in a directory at a fraction of the time: on one connection, without
-    # waiting for the answer to one before the next is sent. They are not one transaction: what came of each is told.
-    # `operation_timeout_seconds` is how long the server may take to answer the next of them. What an exception of
-    # another thread interrupts may have been stored in part.
+    # Stores many documents, each as {#put} would. In a directory this takes a fraction of the time: it uses one
+    # connection, and sends the next request before the answer to the last one. It is not a transaction: each document
+    # has its own result. `operation_timeout_seconds` bounds the wait for the next answer. If another thread interrupts
+    # the call, a part of the documents may be stored.
     #
     # @param documents [Hash{String => String}] by key
     # @param condition [:any, :absent] `:absent` stores only new keys
-    # @return [Hash{String => Boolean, Error}] by key, in the same order: whether it was written; or what {#put} would
-    #   have raised, not raised. When the server cannot be reached any more, or does not answer, that is so for each key
-    #   that it concerns: {UnavailableError}, {TimeoutError}
+    # @return [Hash{String => Boolean, Error}] by key, in the same order: whether it was written; or the error that
+    #   {#put} would have raised. If the server cannot be reached any more, or does not answer, each key that this
+    #   concerns has an {UnavailableError} or a {TimeoutError}
     # @raise [TypeError] a key or a document is no String; nothing is stored
     # @example
     #   store.put_many({ 'globals/a' => '{"value":1}', 'globals/b' => '{"value":2}' }, condition: :absent)
@@ -127,11 +110,11 @@ module Simpkv
       Batch.new(documents.to_a).put(@native, condition, @timeout_ms)
     end
 
-    # Reads many keys, each as {#get} would, as {#put_many} stores them.
+    # Reads many keys, each as {#get} would, in the manner of {#put_many}.
     #
     # @param keys [Array<String>]
-    # @return [Hash{String => String, Error}] by key, in the same order: its document, tagged UTF-8; or what {#get}
-    #   would have raised, not raised
+    # @return [Hash{String => String, Error}] by key, in the same order: its document, tagged UTF-8; or the error that
+    #   {#get} would have raised
     # @raise [TypeError] a key is no String
     def get_many(keys)
       Batch.new(keys.uniq.map { |key| [key] }).get(@native, @timeout_ms)
@@ -140,8 +123,8 @@ module Simpkv
     # Deletes a key. Its folder stays, even when it is left empty.
     #
     # @param key [String]
-    # @return [Boolean] whether it was there; in a directory, if the connection was lost before the answer came, whether
-    #   it was there when the call read it
+    # @return [Boolean] whether it existed; in a directory, if the connection was lost before the answer came, whether
+    #   it existed when the call read it
     # @raise [IsFolderError]
     # @raise [TimeoutError] another process kept the key locked
     # @raise [UnavailableError] as {#put}
@@ -149,17 +132,17 @@ module Simpkv
       @native.delete(key, call_timeout)
     end
 
-    # Deletes a folder with all that is below it. `globals` and `environments` themselves stay, empty.
+    # Deletes a folder and everything below it. `globals` and `environments` themselves stay, empty.
     #
     # @param folder [String]
-    # @return [Boolean] whether it was there
+    # @return [Boolean] whether it existed
     # @raise [IsKeyError]
     # @raise [TimeoutError] another process kept a key locked, or others kept adding to it
     def deletetree(folder)
       @native.deletetree(folder, @timeout_ms)
     end
 
-    # What is in a folder, not in the folders below it.
+    # Lists the keys and folders of a folder, without those of the folders below it.
     #
     # @param folder [String]
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
@@ -168,10 +151,10 @@ module Simpkv
     #   block should not call a store, nor wait
     # @yieldparam name [String]
     # @yieldparam document [String]
-    # @yieldreturn [Object] what is to stand in the document's place
+    # @yieldreturn [Object] replaces the document in the result
     # @return [Hash] `{keys: {name => document}, folders: [name], errors: {name => why}}`, unsorted; `errors` are the
     #   keys that could not be read
-    # @raise [NotFoundError] there is no such folder
+    # @raise [NotFoundError] the folder does not exist
     # @raise [Error] without `partial`: a key cannot be read
     def list(folder, required: true, partial: true, &block)
       found = listing(required) { @native.list(folder, @timeout_ms, &block) }
@@ -181,31 +164,30 @@ module Simpkv
       found
     end
 
-    # What is in a folder and in all folders below it. Of a directory, it is asked for at once.
+    # Lists the keys and folders of a folder and of all folders below it, in a directory with one search.
     #
     # @param folder [String]
-    # @param values [Boolean] whether documents are wanted: else they are not read, and there is '' for each
+    # @param values [Boolean] whether to read documents; otherwise each is ''
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
-    # @yield as {#list} does, each document with its path; not without `values`
-    # @return [Hash] as that of {#list}, with paths from the folder on: `{keys: {path => document}, folders: [path],
+    # @yield as {#list} does, each document with its path; never without `values`
+    # @return [Hash] as {#list}, with paths from the folder on: `{keys: {path => document}, folders: [path],
     #   errors: {path => why}}`
-    # @raise [NotFoundError] there is no such folder
+    # @raise [NotFoundError] the folder does not exist
     # @example
     #   store.tree('globals')  #=> {keys: {'app1/password' => '{"value":...}'}, folders: ['app1'], errors: {}}
     def tree(folder, values: true, required: true, &block)
       listing(required) { @native.tree(folder, values, @timeout_ms, &(block if values)) }
     end
 
-    # Reads an entry of the directory, whatever it is; for a store of type 'ldap'.
+    # Reads any entry of the directory; for a store of type 'ldap'.
     #
-    # @param dn [String] '' for the root DSE, what the server says of itself
-    # @param attributes [Array<String>] which to read: `*` for those that users set, as is an empty list, `+` for those
-    #   that the server keeps
-    # @return [Hash{String => Array<String>}] the values of each attribute that there is, without those that are not
-    #   UTF-8. Names are spelled as the server does; 389-DS repeats the spelling of `attributes`
-    # @raise [NotFoundError] there is no such entry
+    # @param dn [String] '' for the root DSE, in which the server describes itself
+    # @param attributes [Array<String>] names; `*` and an empty list stand for user attributes, `+` for operational ones
+    # @return [Hash{String => Array<String>}] the values of each attribute of the entry, without those that are not
+    #   UTF-8. Names have the server's spelling; 389-DS repeats the spelling of `attributes`
+    # @raise [NotFoundError] the entry does not exist
     # @raise [DeniedError] the identity may not see it
-    # @raise [InvalidError] the store is another one, or this is no DN
+    # @raise [InvalidError] the store is of another type, or this is no DN
     # @example
     #   store.read_entry('', %w[namingContexts])  #=> {'namingContexts' => ['dc=simp']}
     def read_entry(dn, attributes)
@@ -216,12 +198,12 @@ module Simpkv
     #
     # @param dn [String]
     # @param attributes [Hash{String => Array<String>}]
-    # @return [Boolean] whether it was added; false if it was there, whatever it holds. Where the connection was lost
-    #   or the call interrupted before the answer came, false may mean that this very call has added it
-    # @raise [NotFoundError] there is no entry above it
+    # @return [Boolean] whether it was added; false if an entry with that DN exists. If the connection was lost or the
+    #   call interrupted before the answer came, false may mean that this very call has added it
+    # @raise [NotFoundError] the entry above it does not exist
     # @raise [DeniedError] the identity may not
     # @raise [UnavailableError] the server refuses the entry, and says why
-    # @raise [InvalidError] the store is another one, or this is no DN
+    # @raise [InvalidError] the store is of another type, or this is no DN
     # @example
     #   store.add_entry('ou=simpkv,dc=simp', 'objectClass' => %w[top organizationalUnit], 'ou' => ['simpkv'])
     def add_entry(dn, attributes)
@@ -232,24 +214,21 @@ module Simpkv
     #
     # @param dn [String]
     # @param attributes [Hash{String => Array<String>}]
-    # @return [Boolean] whether they were added; false if one of them was there, and then none was. As with
+    # @return [Boolean] whether they were added; false if one of them existed, and then none was added. As with
     #   {#add_entry}, it may be this very call that has added it
-    # @raise [NotFoundError] there is no such entry
-    # @raise [DeniedError] the identity may not
-    # @raise [UnavailableError] the server refuses the values, and says why
-    # @raise [InvalidError] the store is another one, or this is no DN
+    # @raise [NotFoundError, DeniedError, UnavailableError, InvalidError] as {#add_entry}
     def extend_entry(dn, attributes)
       @native.extend_entry(dn, attributes, @timeout_ms)
     end
 
-    # Releases the store; calls that are under way end as usual, later ones raise {InvalidError}.
+    # Releases the store. Running calls end as usual; later calls raise {InvalidError}.
     #
     # @return [nil]
     def close
       @native.close
     end
 
-    # @return [String] type and location, and nothing that could be secret
+    # @return [String] type and location, and no secret
     def inspect
       "#<#{self.class.name} #{@type} #{@location}>"
     end
@@ -264,51 +243,9 @@ module Simpkv
       { keys: {}, folders: [], errors: {} }
     end
 
-    # A store inside another one would have its keys among those of that one's environments.
-    def refuse_nesting(options)
-      if @type == 'ldap' && options['id'].to_s.include?('/')
-        raise ConfigError, "'id' of a store must be #{Coercion.needed(:id)}"
-      end
-
-      problem = Isolation.problem(@type, options)
-      raise ConfigError, problem if problem
-    end
-
-    # The time of a call that the option bounds as a whole.
+    # The time that is left for a call which its option bounds as a whole.
     def call_timeout
       @type == 'ldap' ? Deadline.left(@timeout_ms) : @timeout_ms
-    end
-
-    def milliseconds(name, seconds)
-      unless seconds.is_a?(Numeric) && seconds.real? && seconds >= 0
-        raise ConfigError, "'#{name}' must be a number, 0 or more"
-      end
-
-      [seconds * 1000, LONGEST_MS].min.ceil
-    end
-
-    # The core takes text only, and times in milliseconds.
-    def ldap_options(options)
-      options.to_h do |name, value|
-        if name.to_s.end_with?('_seconds')
-          [name.sub(/_seconds\z/, '_ms'), milliseconds(name, value).to_s]
-        else
-          [name, LISTS.include?(name) && value.is_a?(Array) ? value.join(' ') : plain(value)]
-        end
-      end
-    end
-
-    def plain(value)
-      case value
-      when true, false, Integer then value.to_s
-      else value
-      end
-    end
-
-    def require_string(name, value)
-      return if name.is_a?(String) && value.is_a?(String)
-
-      raise ConfigError, "option '#{name}' of a store must be a String, not #{value.class}"
     end
   end
 end

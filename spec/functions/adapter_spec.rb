@@ -258,7 +258,7 @@ RSpec.describe 'The adapter' do
   end
 
   it 'merges once for each set of options' do
-    expect(Simpkv::Config).to receive(:validate).twice.and_call_original
+    expect(Simpkv::Validation).to receive(:check).twice.and_call_original
     3.times { put('a', 1, memory) }
     3.times { get('a', memory.merge('softfail' => true)) }
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'English'
-require 'simpkv/config'
+require 'simpkv/validation'
 require_relative '../support/another_ruby'
 
 RSpec.describe Simpkv::Config do
@@ -97,9 +97,9 @@ RSpec.describe Simpkv::Config do
     end
   end
 
-  describe '.validate, of type ldap' do
+  describe 'Simpkv::Validation.check, of type ldap' do
     def validate(backend = {}, options = {})
-      described_class.validate({ 'backend' => 'b', 'environment' => 'dev', 'backends' => {
+      Simpkv::Validation.check({ 'backend' => 'b', 'environment' => 'dev', 'backends' => {
         'b' => { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://a' }.merge(backend)
       } }.merge(options), ['ldap'])
     end
@@ -131,12 +131,12 @@ RSpec.describe Simpkv::Config do
     end
   end
 
-  describe '.validate, of either type' do
+  describe 'Simpkv::Validation.check, of either type' do
     it 'refuses a value of the wrong type for each option of the chosen backend, and names the option' do
       described_class::TYPES.each do |type, options|
         (described_class::BACKEND.last(2) + options).each do |option|
           backend = { 'type' => type, 'id' => 'x', option.name => { 'hush' => 'hush' } }
-          expect { described_class.validate(chosen(backend), [type]) }.to raise_error(
+          expect { Simpkv::Validation.check(chosen(backend), [type]) }.to raise_error(
             Simpkv::ConfigError,
             "'#{option.name}' of simpkv backend 'b' must be #{Simpkv::Coercion.needed(option.type)}"
           )
@@ -177,36 +177,36 @@ RSpec.describe Simpkv::Config do
     end
   end
 
-  describe '.differences' do
+  describe 'Simpkv::Validation.differences' do
     it 'fills in defaults first' do
-      expect(described_class.differences(file,
-                                         file.merge('root_path' => '/var/simp/simpkv/file/x/',
-                                                    'lock_timeout_seconds' => 5)))
+      expect(Simpkv::Validation.differences(file,
+                                            file.merge('root_path' => '/var/simp/simpkv/file/x/',
+                                                       'lock_timeout_seconds' => 5)))
         .to eq([[], []])
     end
 
     it 'tells location and identity from the rest' do
-      expect(described_class.differences(file, file.merge('root_path' => '/other', 'lock_timeout_seconds' => 6)))
+      expect(Simpkv::Validation.differences(file, file.merge('root_path' => '/other', 'lock_timeout_seconds' => 6)))
         .to eq([['root_path'], ['lock_timeout_seconds']])
       acme = { 'type' => 'acme', 'id' => 'x' }
-      expect(described_class.differences(acme,
-                                         acme.merge('base_dn' => 'dc=x', 'own' => 1))).to eq([['base_dn'], ['own']])
+      expect(Simpkv::Validation.differences(acme,
+                                            acme.merge('base_dn' => 'dc=x', 'own' => 1))).to eq([['base_dn'], ['own']])
     end
   end
 
-  describe '.differences, of type ldap' do
+  describe 'Simpkv::Validation.differences, of type ldap' do
     let(:ldap) { { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => %w[ldap://a ldap://b] } }
 
     it 'fills in defaults first, and takes a list of servers and the same as text for equal' do
       same = ldap.merge('ldap_uri' => 'ldap://a, ldap://b', 'write_uri' => 'ldap://a ldap://b', 'retries' => '1',
                         'enable_tls' => false, 'base_dn' => 'ou=simpkv,o=puppet,dc=simp')
-      expect(described_class.differences(ldap, same)).to eq([[], []])
+      expect(Simpkv::Validation.differences(ldap, same)).to eq([[], []])
     end
 
     it 'tells location and identity from the rest' do
       other = ldap.merge('ldap_uri' => 'ldap://c', 'base_dn' => 'dc=x', 'admin_dn' => 'cn=x', 'layout' => 'hex',
                          'retries' => 2)
-      expect(described_class.differences(ldap, other).map(&:sort))
+      expect(Simpkv::Validation.differences(ldap, other).map(&:sort))
         .to eq([%w[admin_dn base_dn layout ldap_uri], %w[retries write_uri]])
     end
   end

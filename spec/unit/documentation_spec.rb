@@ -64,9 +64,10 @@ RSpec.describe 'The documentation' do
       end
 
       it 'names options that there are, with the types that they have' do
-        source.scan(/@option options \[(\w+)\] '(\w+)'/).each do |type, name|
-          option = Simpkv::Config::CALL.find { |known| known.name == name }
-          expect([name, option&.type.to_s.capitalize]).to eq([name, type])
+        source.scan(/@option options \[(\w+|Enum\[[\w,]+\])\] '(\w+)'/).each do |type, name|
+          known = Simpkv::Config::CALL.find { |option| option.name == name }&.type
+          known = "enum[#{known.join(',')}]" if known.is_a?(Array)
+          expect([name, known.to_s.capitalize]).to eq([name, type])
         end
       end
     end

@@ -86,7 +86,7 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   def check_unchanged(name, configuration)
-    location, others = Simpkv::Config.differences(@configurations[name], configuration)
+    location, others = Simpkv::Validation.differences(@configurations[name], configuration)
     if location.any?
       type, id = configuration.values_at('type', 'id')
       raise Simpkv::ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they " \

@@ -14,7 +14,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @adapter = adapter
     @level = Simpkv::Config.level(options)
     @options = merged(compiling)
-    Simpkv::Config.validate(@options, adapter.backends)
+    Simpkv::Validation.check(@options, adapter.backends)
     adapter.warn_of(Simpkv::Config.doubts(@options))
     @upper = Simpkv::Config.case_sensitive?(@options)
     @root = parts(folder.delete_prefix('/'))

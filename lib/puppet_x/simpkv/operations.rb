@@ -119,7 +119,7 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
   #
   # @return [Boolean] whether the condition held
   def put_if?(store, path, document, **condition)
-    store.put(path, document, alike: true, **condition)
+    store.put(path, document, non_unique: true, **condition)
     true
   rescue Simpkv::ConditionError
     false

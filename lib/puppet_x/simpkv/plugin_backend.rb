@@ -33,7 +33,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   #
   # @return [true]
   # @raise [Simpkv::ExistsError, Simpkv::ConflictError] the condition does not hold
-  def put(path, document, condition: :any, expect: nil, alike: false) # rubocop:disable Lint/UnusedMethodArgument
+  def put(path, document, condition: :any, expect: nil, non_unique: false) # rubocop:disable Lint/UnusedMethodArgument
     case condition
     when :absent then put_new(path, document) || raise(Simpkv::ExistsError, "'#{path}' exists")
     when :expect then exchange(path, expect, document) || raise(Simpkv::ConflictError, "'#{path}' has changed")

@@ -95,7 +95,7 @@ Module.new do
   end
 
   def put_if?(store, key, document, **condition)
-    store.put(key, document, alike: true, **condition)
+    store.put(key, document, non_unique: true, **condition)
     true
   rescue Simpkv::ConditionError
     false

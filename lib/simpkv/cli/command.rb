@@ -167,7 +167,7 @@ module Simpkv
       # @raise [Failure] manifests could not have a key of that name
       def check_key(key)
         Native.key_check(key, backend.case_sensitive?)
-        return unless backend.path(key) == backend.path('')
+        return unless Config.root?(backend.path(key))
 
         raise Failure.new("'#{key}' is a folder, not a key", Failure::USAGE)
       rescue InvalidError, TooLargeError => e

@@ -34,7 +34,7 @@ module Simpkv
         # The others count for functions only: keys may well be moved between two places of one id.
         merged['backends'] = merged['backends'].slice(merged['backend'])
         refuse_plugin(merged)
-        Config.validate(merged, Config::TYPES.keys)
+        Validation.check(merged, Config::TYPES.keys)
         Config.doubts(merged).each { |doubt| warn "simpkv: #{doubt}" }
         Backend.new(merged, why, @flags[:vardir])
       end
@@ -43,7 +43,7 @@ module Simpkv
       def refusal
         merged = options
         merged['backend'] ||= Config.backend_for(merged, nil)
-        Config.validate(merged, Config::TYPES.keys | [plugin_type(merged)].compact)
+        Validation.check(merged, Config::TYPES.keys | [plugin_type(merged)].compact)
         nil
       rescue ConfigError => e
         e.message

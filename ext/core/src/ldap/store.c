@@ -71,7 +71,7 @@ static const struct {
     OPTION(fold_case, FLAG, "false", 0, 0),
     OPTION(anonymous, FLAG, "false", 0, 0),
     OPTION(retries, NUMBER, "1", 0, 100),
-    OPTION(pool_size, NUMBER, "8", 1, 1024),
+    OPTION(pool_size, NUMBER, "8", 1, 1000),
     OPTION(page_size, NUMBER, "500", 1, 100000),
     OPTION(connect_timeout_ms, NUMBER, "5000", 0, INT64_MAX),
     OPTION(pool_timeout_ms, NUMBER, "5000", 0, INT64_MAX),

@@ -16,7 +16,7 @@ static void opening_refuses_unusable_options(void)
         {{"id=a", "layout=wide", NULL}, "'layout' of a store of type 'ldap' must be 'plain' or 'hex'"},
         {{"id=a", "fold_case=yes", NULL}, "'fold_case' of a store of type 'ldap' must be 'true' or 'false'"},
         {{"id=a", "retries=-1", NULL}, "'retries' of a store of type 'ldap' must be an integer from 0 to 100"},
-        {{"id=a", "pool_size=0", NULL}, "'pool_size' of a store of type 'ldap' must be an integer from 1 to 1024"},
+        {{"id=a", "pool_size=0", NULL}, "'pool_size' of a store of type 'ldap' must be an integer from 1 to 1000"},
         {{"id=a", "idle_timeout_ms=1e3", NULL}, "'idle_timeout_ms' of a store of type 'ldap' must be an integer"},
         {{"id=a", "idle_timeout_ms=99999999999999999999", NULL}, "'idle_timeout_ms'"},
         {{"id=a", "colour=red", NULL}, "unknown option 'colour' of a store of type 'ldap'"},

@@ -22,7 +22,7 @@ Puppet::Functions.create_function(:'simpkv::support::config::validate', Puppet::
 
   def validate(scope, options, backends)
     internal_call_function(scope, 'simpkv::support::native', [])
-    Simpkv::Config.validate(options, backends)
+    Simpkv::Validation.check(options, backends)
     nil
   end
 end

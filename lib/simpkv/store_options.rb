@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require 'simpkv/errors'
+require 'simpkv/isolation'
+require 'simpkv/options'
+
+module Simpkv
+  # Turns the options of a store into those of the core, which are text, with times in milliseconds.
+  module StoreOptions
+    # By type, the option that bounds each call. For files it is the time to wait for a key that another process has
+    # locked, for LDAP the time of the whole call.
+    CALL_TIMEOUT = { 'file' => 'lock_timeout_seconds', 'ldap' => 'operation_timeout_seconds' }.freeze
+
+    # The servers: an Array, or text.
+    LISTS = %w[ldap_uri write_uri].freeze
+
+    # The longest timeout of the core, in milliseconds: some 285,000 years.
+    LONGEST_MS = 2**53
+    private_constant :CALL_TIMEOUT, :LISTS, :LONGEST_MS
+
+    class << self
+      # @param type [String]
+      # @param options [Hash{String => Object}]
+      # @return [Array(Hash{String => String}, Integer)] the options of the core; the time of a call in milliseconds
+      # @raise [ConfigError] an option has the wrong type, or the store would be inside another one
+      def convert(type, options)
+        refuse_nesting(type, options)
+        timeout = CALL_TIMEOUT[type]
+        converted = options.reject { |name, _| name == timeout }
+        converted = converted.to_h { |name, value| text(name, value) } if type == 'ldap'
+        converted.each { |name, value| require_string(name, value) }
+        [converted, timeout ? milliseconds(timeout, options[timeout] || Config.default(type, timeout)) : 0]
+      end
+
+      private
+
+      # A store inside another one would have its keys among those of that one's environments.
+      def refuse_nesting(type, options)
+        if type == 'ldap' && options['id'].to_s.include?('/')
+          raise ConfigError, "'id' of a store must be #{Coercion.needed(:id)}"
+        end
+
+        problem = Isolation.problem(type, options)
+        raise ConfigError, problem if problem
+      end
+
+      def text(name, value)
+        return [name.sub(/_seconds\z/, '_ms'), milliseconds(name, value).to_s] if name.to_s.end_with?('_seconds')
+
+        case value
+        when true, false, Integer then [name, value.to_s]
+        when Array then [name, LISTS.include?(name) ? value.join(' ') : value]
+        else [name, value]
+        end
+      end
+
+      def milliseconds(name, seconds)
+        unless seconds.is_a?(Numeric) && seconds.real? && seconds >= 0
+          raise ConfigError, "'#{name}' must be a number, 0 or more"
+        end
+
+        [seconds * 1000, LONGEST_MS].min.ceil
+      end
+
+      def require_string(name, value)
+        return if name.is_a?(String) && value.is_a?(String)
+
+        raise ConfigError, "option '#{name}' of a store must be a String, not #{value.class}"
+      end
+    end
+  end
+end

@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require 'simpkv/config'
+require 'simpkv/isolation'
+
+module Simpkv
+  # Checks merged options as a whole, and compares configurations of backends. {Config} converts single options.
+  module Validation
+    # Checks that merged options can be used: the chosen backend exists, is complete and has an available type, and no
+    # two backends claim the same type and id.
+    #
+    # @param options [Hash] merged options
+    # @param types [Array<String>] the types for which there are plugins
+    # @return [void]
+    # @raise [ConfigError] otherwise
+    def self.check(options, types)
+      raise ConfigError, "'backend' not specified in simpkv configuration" if options['backend'].nil?
+
+      name = Config.coerce(:string, options['backend'], "'backend' in simpkv configuration")
+      backends = Config.backends_of(options)
+      chosen = backends[name]
+      unless complete?(chosen)
+        raise ConfigError, "No simpkv backend '#{name}' with 'id' and 'type' attributes has been configured"
+      end
+
+      wrong, = backends.find { |_, backend| !backend.is_a?(Hash) }
+      raise ConfigError, "simpkv backend '#{wrong}' is not a Hash" if wrong
+
+      settings = settings(chosen, name, types)
+      check_case_policy(settings, options) if settings['type'] == 'ldap'
+      check_unique(backends)
+      check_isolation(settings, name, backends)
+    end
+
+    # Compares two configurations of one type and id, with their defaults.
+    #
+    # @param first [Hash] the options of one backend
+    # @param second [Hash] those of the other
+    # @return [Array(Array<String>, Array<String>)] the names of the options that differ: first those that say where
+    #   the keys are, then the others
+    def self.differences(first, second)
+      first = with_defaults(first)
+      second = with_defaults(second)
+      names = (first.keys | second.keys).reject { |name| first[name] == second[name] }
+      names.partition { |name| Config::LOCATION_NAMES.include?(name) }
+    end
+
+    class << self
+      private
+
+      def complete?(backend)
+        backend.is_a?(Hash) && %w[type id].none? { |name| backend[name].nil? || backend[name] == '' }
+      end
+
+      # Of a third-party type, only the options of every type are known.
+      def settings(backend, name, types)
+        type = Config.coerce(:string, backend['type'], "'type' of simpkv backend '#{name}'")
+        raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
+
+        return Config.typed(backend, name) if Config::TYPES.key?(type)
+
+        { 'type' => type, 'id' => Config.coerce(:id, backend['id'], "'id' of simpkv backend '#{name}'") }
+      end
+
+      # The keys of a store inside another one would be in an environment of that one.
+      def check_isolation(settings, name, backends)
+        others = backends.values.select { |other| complete?(other) && other['id'] != settings['id'] }
+        problem = Isolation.problem(settings['type'], settings) || Isolation.clash(settings, others)
+        raise ConfigError, "simpkv backend '#{name}': #{problem}" if problem
+      end
+
+      def check_case_policy(settings, options)
+        name = options['backend']
+        if settings['case_sensitive'] && settings['layout'] == 'plain'
+          raise ConfigError, "'case_sensitive' of simpkv backend '#{name}' needs 'layout' hex: in the plain layout " \
+                             'the case of letters does not count'
+        end
+        return if settings['fold_case']
+
+        refuse_upper_case("'id' of simpkv backend '#{name}'", settings['id']) if settings['layout'] == 'plain'
+        refuse_upper_case('environment', options['environment'].to_s) unless options['global']
+      end
+
+      def refuse_upper_case(subject, name)
+        return unless name.match?(/[[:upper:]]/)
+
+        raise ConfigError, "#{subject} '#{name}' has capital letters, which do not count in a directory: it would " \
+                           "share its keys with '#{name.downcase}'. If that is wanted, set 'fold_case'"
+      end
+
+      def check_unique(backends)
+        complete = backends.select { |_, backend| complete?(backend) }
+        complete.group_by { |_, backend| backend.values_at('type', 'id') }.each do |(type, id), same|
+          first, *others = same.map { |_, backend| normalized(backend) }
+          next if others.all?(first)
+
+          raise ConfigError, "simpkv configuration contains different backend configs for type=#{type} id=#{id}: " \
+                             "'#{same.map(&:first).join("', '")}'"
+        end
+      end
+
+      # A configuration with its defaults, unknown options included. One with a wrong value stays as it is: only the
+      # values of the chosen backend are checked.
+      def normalized(backend)
+        backend.compact.merge(with_defaults(backend))
+      rescue ConfigError
+        backend
+      end
+
+      def with_defaults(backend)
+        known = Config::TYPES[backend['type']]
+        return backend unless known
+
+        typed = Config.typed(backend, backend['id'])
+        { 'root_path' => Config.default_root_path(backend['id']), 'write_uri' => typed['ldap_uri'],
+          'enable_tls' => false }.slice(*known.map(&:name)).merge(typed)
+      end
+    end
+  end
+end
