@@ -275,10 +275,10 @@ RSpec.describe 'The adapter' do
   it 'remembers options under a copy of its own (a changed Hash was found by chance now and then)' do
     options = { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'x' } } }
     put('a', 1, options)
-    expect(world.adapter.merged_options.keys).to eq([options])
-    expect(world.adapter.merged_options.keys.first).not_to be(options)
+    expect(world.adapter.calls.merged_options.keys).to eq([options])
+    expect(world.adapter.calls.merged_options.keys.first).not_to be(options)
     options['backends']['default']['id'] = 'y'
-    expect(world.adapter.merged_options.keys).not_to include(options)
+    expect(world.adapter.calls.merged_options.keys).not_to include(options)
   end
 
   it 'refuses what is nested too deeply in words, also where softfail makes it a warning (the stack overflowed)' do
@@ -294,7 +294,7 @@ RSpec.describe 'The adapter' do
     ['x' * 100, 'small', 'y' * 100, 'tiny'].each_with_index do |value, number|
       expect(world.adapter.put("f/k#{number}", value, {}, options)).to include(result: true)
     end
-    documents = world.adapter.run(:snapshot, 'f', 65, options)[:documents]
+    documents = world.adapter.calls.perform(:snapshot, 'f', 65, options)[:documents]
     expect(documents.compact.keys).to match_array(%w[k1 k3])
     expect(documents.keys).to match_array(%w[k0 k1 k2 k3])
   end

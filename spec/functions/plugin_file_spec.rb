@@ -161,21 +161,6 @@ RSpec.describe 'The file plugin' do
       expect(plugin.list('globals')).to match(result: nil, err_msg: /bad/)
     end
 
-    it 'tells it apart in a partial list' do
-      found = plugin.list_partial('globals')
-      expect(found[:err_msg]).to be_nil
-      expect(found[:result][:keys].keys).to eq(['good'])
-      expect(found[:result][:errors].keys).to eq(['bad'])
-    end
-
-    it 'tells it apart in a tree, where it is none when names are enough' do
-      expect(plugin.tree('globals')).to match(result: { keys: { 'good' => '{"value":1,"metadata":{}}' }, folders: [],
-                                                        errors: { 'bad' => /leads out of the root/ } }, err_msg: nil)
-      expect(plugin.tree('globals') { |path, _| path }[:result][:keys]).to eq('good' => 'good')
-      expect(plugin.tree('globals', false)[:result][:keys]).to eq('good' => '')
-      expect(plugin.tree('globals/none')).to match(result: nil, err_msg: /Key folder '.*' not found/)
-    end
-
     it 'leaves it out of simpkv::list, with a warning, when asked to' do
       call = { 'global' => true, 'skip_undecodable' => true,
                'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => root } } }

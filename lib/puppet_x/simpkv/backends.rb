@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
 # The backends of a catalog, each made and configured at its first use.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash{String => Object}] the configured plugins, by `<type>/<id>`
   attr_reader :plugins
@@ -40,7 +37,7 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
       @plugins[name] = configured(name, configuration['type'], options)
       @configurations[name] = Simpkv::Config.copy(configuration)
     end
-    backend = @classes[:configured_backend].new(@plugins[name], name, @classes)
+    backend = @classes[:configured_backend].new(@plugins[name], name, options, @classes)
     @known[options] = backend if [options, options['backends'], configuration].all?(&:frozen?)
     backend
   end

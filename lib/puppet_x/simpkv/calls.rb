@@ -1,13 +1,10 @@
 # frozen_string_literal: true
 
-# Runs the calls of the Puppet functions: merges options, checks keys, skips writes in noop, and turns results and
-# errors of the adapter into those of functions.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
+# Runs the calls of the Puppet functions, from the merge of their options to the shape of their result. The operations
+# themselves are the methods of operations.rb, listing.rb and dry_run.rb.
 operation = Struct.new(:name, :function, :named, :writes, :presented, :failed)
 # `find` and `create` are the steps of get_or_create. The last column is the result of a failure with `softfail`.
-operations = [
+table = [
   [:compare_and_put, 'compare_and_put', 'key', true, :as_is, false],
   [:create, 'get_or_create', 'key', true, :entry, nil],
   [:delete, 'delete', 'key', true, :as_is, false],
@@ -20,17 +17,33 @@ operations = [
   [:put, 'put', 'key', true, :as_is, false],
   [:put_many, 'put_many', 'keys', true, :collection, nil],
   [:tree, 'tree', 'keydir', false, :collection, nil]
-].to_h { |row| [row.first, operation.new(*row)] }.freeze
+].to_h { |row| [row.first, operation.new(*row).freeze] }.freeze
 
 calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  define_method(:operations) { operations }
-  private :operations
+  define_method(:table) { table }
+  private :table
+
+  # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the calls
+  attr_reader :merged_options
 
   # @param adapter [Object] see simpkv.rb
-  def initialize(adapter)
+  # @param backends [Object] see backends.rb
+  # @param documents [Object] see documents.rb
+  # @param classes [Hash{Symbol => Class}] by the name of the file
+  def initialize(adapter, backends, documents, classes)
     @adapter = adapter
+    @backends = backends
+    @text = classes[:exception_text]
+    @merged_options = {}
+    operations, listing, @dry_run = classes.values_at(:operations, :listing, :dry_run).map do |each|
+      each.new(documents)
+    end
+    @performers = { list: listing, tree: listing, snapshot: listing }
+    @performers.default = operations
   end
 
+  # Runs the call of a function.
+  #
   # @param function [#call_puppet] the Puppet function, see function.rb
   # @param scope [Puppet::Parser::Scope]
   # @param name [Symbol] of the operation
@@ -41,17 +54,38 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @raise [ArgumentError] the key or the configuration is wrong
   # @raise [RuntimeError] the backend fails, unless `softfail` is set
   def run(function, scope, name, key, options, arguments)
-    operation = operations.fetch(name)
+    operation = table.fetch(name)
     function.check_keys(scope, key)
     merged = merged(function, scope, options)
-    each_key(key) { |each| check_merged(function, scope, each, merged) }
-    result, why = outcome(operation, scope, key, arguments, merged, options)
-    return fail_softly(operation, key, why, merged) if why
+    check_merged(function, scope, key, merged)
+    result = outcome(operation, scope, key, arguments, merged, options)
+    return fail_softly(operation, key, result.message, merged) if result.is_a?(Simpkv::Error)
     return presented_default(options['default'], merged) if result == false && name == :get
 
     __send__(operation.presented, result, merged)
   rescue Simpkv::ConfigError => e
     raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
+  end
+
+  # Performs an operation on the chosen backend. Its calls of a directory share one deadline.
+  #
+  # @param name [Symbol] of the method
+  # @param arguments [Array] those of the method, without the backend
+  # @param options [Hash] merged options
+  # @param dry [Boolean] whether to check the arguments of a write and write nothing
+  # @return [Object]
+  # @raise [Simpkv::Error] the text names the backend and shows no value
+  # @raise [Simpkv::ConfigError]
+  def perform(name, *arguments, options, dry: false)
+    backend = nil
+    Simpkv::Deadline.shared do
+      backend = @backends.for(options)
+      (dry ? @dry_run : @performers[name]).public_send(name, backend, *arguments)
+    end
+  rescue Simpkv::ConfigError
+    raise
+  rescue StandardError, SystemStackError => e
+    raise backend ? backend.failure(e) : Simpkv::Error.new(@text.of(e)), cause: nil
   end
 
   private
@@ -60,34 +94,32 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # `default` belongs to the call alone.
   def merged(function, scope, options)
     options = options.reject { |name, _| name == 'default' } if options.key?('default')
-    @adapter.merged_options.fetch(options) do
+    @merged_options.fetch(options) do
       merged = function.call_puppet(scope, 'simpkv::support::config::merge', options, @adapter.backends)
-      @adapter.merged_options[Simpkv::Config.copy(options)] = Simpkv::Config.frozen(merged)
+      @merged_options[Simpkv::Config.copy(options)] = Simpkv::Config.frozen(merged)
     end
-  end
-
-  def each_key(key)
-    return yield key if key.is_a?(String)
-
-    key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
   end
 
   # The checks that need the backend: capital letters, and the length with the prefix.
   def check_merged(function, scope, key, merged)
+    # rubocop:disable Style/HashEachMethods -- it may be an Array
+    return key.each { |each, _| check_merged(function, scope, each, merged) } unless key.is_a?(String)
+
+    # rubocop:enable Style/HashEachMethods
     function.check_keys(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
     @adapter.normalize_key(key, merged) if key.bytesize > 3000
   rescue Simpkv::TooLargeError => e
     raise ArgumentError, e.message
   end
 
-  # @return [Array] the result; or nil, and why there is none
+  # @return [Object, Simpkv::Error] the result, or the failure
   def outcome(operation, scope, key, arguments, merged, options)
     # With a default, a missing key is no failure.
-    step = operation.name == :get && options.key?('default') ? :find : operation.name
-    result = @adapter.run(step, key, *arguments, merged, dry: skipped?(operation, scope, key, merged))
-    [result, (failed_keys(operation, key, result[:errors], merged) if operation.named == 'keys')]
+    name = operation.name == :get && options.key?('default') ? :find : operation.name
+    result = perform(name, key, *arguments, merged, dry: skipped?(operation, scope, key, merged))
+    (failure_of_keys(operation, key, result[:errors], merged) if operation.named == 'keys') || result
   rescue Simpkv::Error => e
-    [nil, e.message]
+    e
   end
 
   # Returns true, after a notice, for a write on a node that runs in noop, if its writes are to be skipped.
@@ -104,13 +136,14 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
     facts.is_a?(Hash) && facts['clientnoop'].to_s == 'true'
   end
 
-  # @return [String, nil] why some of many keys failed, unless the caller wants their errors
-  def failed_keys(operation, key, errors, merged)
+  # @return [Simpkv::Error, nil] the failure if some of many keys failed, unless the caller wants their errors
+  def failure_of_keys(operation, key, errors, merged)
     return if errors.empty? || Simpkv::Config.flag(merged, 'errors') == 'return'
 
     reasons = errors.first(10).map { |name, why| "'#{name}': #{why}" }
     reasons << "and #{errors.length - 10} more" if errors.length > 10
-    "#{errors.length} of #{key.length} keys not #{operation.writes ? 'stored' : 'read'}: #{reasons.join('; ')}"
+    Simpkv::Error.new("#{errors.length} of #{key.length} keys not #{operation.writes ? 'stored' : 'read'}: " \
+                      "#{reasons.join('; ')}")
   end
 
   def fail_softly(operation, key, why, merged)

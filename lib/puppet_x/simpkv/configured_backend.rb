@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
-# A backend of a catalog: its plugin, its store, and what its failures say.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
+# A backend for one set of merged options: its plugin, its store, the paths of keys there, and the text of its failures.
 configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Object] the plugin
   attr_reader :plugin
@@ -14,13 +11,50 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @param plugin [Object] a configured one
   # @param name [String] `<type>/<id>`
+  # @param options [Hash] merged options
   # @param classes [Hash{Symbol => Class}] by the name of the file
-  def initialize(plugin, name, classes)
+  def initialize(plugin, name, options, classes)
     @plugin = plugin
-    @prefix = "simpkv #{name} Error:"
+    @options = options
+    @title = "simpkv #{name} Error:"
     @text = classes[:exception_text]
     @native = plugin.respond_to?(:simpkv_store)
     @store = @native ? plugin.simpkv_store : classes[:plugin_backend].new(plugin, @text, classes[:plugin_answers])
+  end
+
+  # @return [Object] the option of the call, or its default
+  # @raise [Simpkv::ConfigError] it is of the wrong type
+  def flag(name)
+    Simpkv::Config.flag(@options, name)
+  end
+
+  # @param name [String] a key or folder
+  # @return [String] its path in the store: below the folder of the environment, or of the global keys
+  # @raise [ArgumentError, Simpkv::Error] a name could lead elsewhere, or is too long
+  def path(name)
+    @prefix ||= Simpkv::Config.prefix(@options)
+    Simpkv::Native.key_join(@prefix, name)
+  end
+
+  # @return [String] the path of a key
+  # @raise [Simpkv::IsFolderError] the key is the root of an environment or of the global keys
+  def path_of_key(key)
+    path = path(key)
+    raise Simpkv::IsFolderError, "Key specifies a folder: '#{key}'" if Simpkv::Config.root?(path)
+
+    path
+  end
+
+  # @return [Array(Hash{String => String}, Hash{String => String})] by key: the paths, and why a key has none
+  def paths_of_keys(keys)
+    errors = {}
+    paths = keys.to_h do |key|
+      [key, path_of_key(key)]
+    rescue Simpkv::Error => e
+      errors[key] = e.message
+      [key, nil]
+    end
+    [paths.compact, errors]
   end
 
   # @param exception [Exception] of an operation
@@ -37,6 +71,6 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def attributed(why)
     return why.transform_values { |each| attributed(each) } if why.is_a?(Hash)
 
-    why.start_with?(@prefix) ? why : "#{@prefix} #{why}"
+    why.start_with?(@title) ? why : "#{@title} #{why}"
   end
 end

@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
 # Turns values and metadata of Puppet's types into documents, and back.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param rich_data [Class] see rich_data.rb
   def initialize(rich_data)
@@ -34,20 +31,14 @@ documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
     e.message
   end
 
-  # @param options [Hash] merged options
-  # @return [String] the document
-  def of(value, metadata, options)
-    encode(value, metadata, Simpkv::Config.flag(options, 'rich_data'))
-  end
-
   # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
   # @param paths [Hash{String => String}] by key
   # @return [Hash{String => String}] by path
-  def of_many(entries, paths, options)
+  def encode_many(entries, paths, all)
     paths.keys.group_by { |key| paths[key] }.transform_values do |(key, *others)|
       raise Simpkv::InvalidError, "'#{key}' and '#{others.first}' are the same key: give it once" if others.any?
 
-      of(entries[key]['value'], entries[key]['metadata'] || {}, options)
+      encode(entries[key]['value'], entries[key]['metadata'] || {}, all)
     rescue Simpkv::UnencodableError, Simpkv::TooLargeError => e
       raise e.class, "Key '#{key}': #{e.message}", cause: nil
     end
@@ -55,10 +46,10 @@ documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @param expected [Object] the value that a caller expects; nil for no key
   # @return [Array<Object>] the values that are equal to it: as given, and as read from storage
-  def expectations(expected, options)
+  def expectations(expected, all)
     return [] if expected.nil?
 
-    [decode(of(expected, {}, options))[:value], expected].map { |value| bare(value) }
+    [decode(encode(expected, {}, all))[:value], expected].map { |value| bare(value) }
   rescue Simpkv::UnencodableError => e
     raise e.class, e.message.sub('value', 'expected'), cause: nil
   end

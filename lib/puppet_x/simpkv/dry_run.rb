@@ -2,41 +2,37 @@
 
 # The writes of operations.rb, without the write: each checks its arguments, and returns the result of a write. None
 # calls the store.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 dry_run_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  def initialize(documents, paths)
+  def initialize(documents)
     @documents = documents
-    @paths = paths
   end
 
-  def put(_backend, key, value, metadata, options)
-    @paths.of_key(key, options)
-    @documents.of(value, metadata, options) && true
+  def put(backend, key, value, metadata)
+    backend.path_of_key(key)
+    @documents.encode(value, metadata, backend.flag('rich_data')) && true
   end
 
-  def create(_backend, key, value, metadata, options)
-    @paths.of_key(key, options)
-    @documents.decode(@documents.of(value, metadata, options))
+  def create(backend, key, value, metadata)
+    backend.path_of_key(key)
+    @documents.decode(@documents.encode(value, metadata, backend.flag('rich_data')))
   end
 
-  def compare_and_put(backend, key, expected, value, metadata, options)
-    @documents.expectations(expected, options)
-    put(backend, key, value, metadata, options) && false
+  def compare_and_put(backend, key, expected, value, metadata)
+    @documents.expectations(expected, backend.flag('rich_data'))
+    put(backend, key, value, metadata) && false
   end
 
-  def put_many(backend, entries, options)
-    paths, errors = @paths.of_keys(entries.keys, options)
-    @documents.of_many(entries, paths, options)
+  def put_many(backend, entries)
+    paths, errors = backend.paths_of_keys(entries.keys)
+    @documents.encode_many(entries, paths, backend.flag('rich_data'))
     { stored: [], errors: backend.attributed(errors) }
   end
 
-  def delete(_backend, key, options)
-    @paths.of_key(key, options) && true
+  def delete(backend, key)
+    backend.path_of_key(key) && true
   end
 
-  def deletetree(_backend, keydir, options)
-    @paths.of(keydir, options) && true
+  def deletetree(backend, keydir)
+    backend.path(keydir) && true
   end
 end

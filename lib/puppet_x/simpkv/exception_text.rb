@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
 # The text of an exception, without values.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 exception_text_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Ruby's own exceptions quote the wrong value. Of those, only the name and the place appear.
   #

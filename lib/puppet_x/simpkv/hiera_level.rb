@@ -2,9 +2,6 @@
 
 # A level of hiera.yaml, which `simpkv::lookup_key` asks: for one catalog, with what was found for it so far. Of each
 # folder that a key may be in, the level asks the backend once, whatever the number of keys.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param adapter [Object] see simpkv.rb
   # @param options [Hash] of the level, as Hiera gives them
@@ -159,7 +156,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     name = segments.last
     fail_for(segments, listing[:errors][name]) if listing[:errors].key?(name)
     document = listing[:documents][name]
-    found = document ? @adapter.deserialize(document) : @adapter.run(:find, path(segments), @options)
+    found = document ? @adapter.deserialize(document) : @adapter.calls.perform(:find, path(segments), @options)
     # How to merge is for Hiera itself.
     [segments == ['lookup_options'] ? found[:value] : present(found[:value])] if found
   rescue Simpkv::MalformedError => e
@@ -180,7 +177,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   def snapshot(path)
-    @adapter.run(:snapshot, path.empty? ? '/' : path, room, @options)
+    @adapter.calls.perform(:snapshot, path.empty? ? '/' : path, room, @options)
   rescue Simpkv::Error => e
     e
   end

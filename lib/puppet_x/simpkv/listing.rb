@@ -1,40 +1,36 @@
 # frozen_string_literal: true
 
-# The operations on folders; as in operations.rb, each is given the configured backend, its arguments and the merged
-# options, and raises Simpkv::Error.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
+# The operations on folders. As in operations.rb, each takes the backend of the call and its arguments, and raises
+# Simpkv::Error.
 listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  def initialize(documents, paths)
+  def initialize(documents)
     @documents = documents
-    @paths = paths
   end
 
   # @return [Hash] `{ keys: { name => { value:, metadata: } }, folders: [name] }`, both sorted
-  def list(backend, keydir, options)
-    path = @paths.of(keydir, options)
-    partial = Simpkv::Config.flag(options, 'skip_undecodable')
-    found = decoded { |block| backend.store.list(path, partial: partial, required: required?(options), &block) }
-    readable('list', keydir, found, options)
+  def list(backend, keydir)
+    path = backend.path(keydir)
+    partial = backend.flag('skip_undecodable')
+    found = decoded { |block| backend.store.list(path, partial: partial, required: required?(backend), &block) }
+    readable('list', backend, keydir, found)
   end
 
   # @return [Hash] as {#list}, of the folder and all folders below it, by paths. Without the option `values`, each key
   #   has `{}`
-  def tree(backend, keydir, options)
-    path = @paths.of(keydir, options)
-    values = Simpkv::Config.flag(options, 'values')
+  def tree(backend, keydir)
+    path = backend.path(keydir)
+    values = backend.flag('values')
     found = decoded(values) do |block|
-      backend.store.tree(path, values: values, required: required?(options), &block)
+      backend.store.tree(path, values: values, required: required?(backend), &block)
     end
-    readable('tree', keydir, found, options)
+    readable('tree', backend, keydir, found)
   end
 
   # Lists a folder without decoding it, for a caller that may need little of it. A missing folder is empty.
   #
   # @param room [Integer] how many bytes of documents to keep. The other documents are nil
   # @return [Hash] `{ documents: { name => String, nil }, errors: { name => why }, folders: [name] }`
-  def snapshot(backend, keydir, room, options)
+  def snapshot(backend, keydir, room)
     documents = {}
     keep = lambda do |name, document|
       fits = document.bytesize <= room
@@ -42,15 +38,15 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
       documents[name] = (document if fits)
       nil
     end
-    found = backend.store.list(@paths.of(keydir, options), required: false, &keep)
+    found = backend.store.list(backend.path(keydir), required: false, &keep)
     found[:keys].each { |name, document| keep.call(name, document) unless documents.key?(name) }
     { documents: documents, errors: found[:errors], folders: found[:folders] }
   end
 
   private
 
-  def required?(options)
-    Simpkv::Config.flag(options, 'missing') != 'empty'
+  def required?(backend)
+    backend.flag('missing') != 'empty'
   end
 
   # Decodes documents as the store yields them, and those that it does not yield.
@@ -72,8 +68,8 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # A key that cannot be read makes the call fail, or is left out with a warning.
-  def readable(function, keydir, found, options)
-    skip = found[:errors].any? && Simpkv::Config.flag(options, 'skip_undecodable')
+  def readable(function, backend, keydir, found)
+    skip = found[:errors].any? && backend.flag('skip_undecodable')
     found[:errors].sort.each do |name, why|
       # Not key_join: it may be a name that no key can have.
       key = [*keydir.split('/').reject(&:empty?), name].join('/')

@@ -1,59 +1,54 @@
 # frozen_string_literal: true
 
-# The operations on keys. Each is given the configured backend of the call (see configured_backend.rb), its arguments
-# and the merged options, and raises Simpkv::Error.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
+# The operations on keys. Each takes the backend of the call (see configured_backend.rb) and its arguments, and raises
+# Simpkv::Error.
 operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param documents [Object] see documents.rb
-  # @param paths [#of, #of_key, #of_keys] see paths.rb
-  def initialize(documents, paths)
+  def initialize(documents)
     @documents = documents
-    @paths = paths
   end
 
   # @return [Hash] `{ value:, metadata: }`
-  def get(backend, key, options)
-    @documents.decode(backend.store.get(@paths.of_key(key, options)))
+  def get(backend, key)
+    @documents.decode(backend.store.get(backend.path_of_key(key)))
   end
 
   # @return [Hash, false] as {#get}; false for a missing key
-  def find(backend, key, options)
-    document = backend.store.get(@paths.of_key(key, options), required: false)
+  def find(backend, key)
+    document = backend.store.get(backend.path_of_key(key), required: false)
     document ? @documents.decode(document) : false
   end
 
   # @return [Boolean] whether there is a key or a folder of that name
-  def exists(backend, key, options)
-    backend.store.exist?(@paths.of(key, options))
+  def exists(backend, key)
+    backend.store.exist?(backend.path(key))
   end
 
   # @return [true]
-  def put(backend, key, value, metadata, options)
-    document = @documents.of(value, metadata, options)
-    backend.store.put(@paths.of_key(key, options), document)
+  def put(backend, key, value, metadata)
+    document = @documents.encode(value, metadata, backend.flag('rich_data'))
+    backend.store.put(backend.path_of_key(key), document)
     true
   end
 
   # @return [true] also for a missing key
-  def delete(backend, key, options)
-    backend.store.delete(@paths.of_key(key, options))
+  def delete(backend, key)
+    backend.store.delete(backend.path_of_key(key))
     true
   end
 
   # @return [true] also for a missing folder
-  def deletetree(backend, keydir, options)
-    backend.store.deletetree(@paths.of(keydir, options))
+  def deletetree(backend, keydir)
+    backend.store.deletetree(backend.path(keydir))
     true
   end
 
   # Stores a key unless it exists. The first of several writers at the same moment wins; all get the stored entry.
   #
   # @return [Hash] `{ value:, metadata: }`
-  def create(backend, key, value, metadata, options)
-    path = @paths.of_key(key, options)
-    document = @documents.of(value, metadata, options)
+  def create(backend, key, value, metadata)
+    path = backend.path_of_key(key)
+    document = @documents.encode(value, metadata, backend.flag('rich_data'))
     @documents.decode(repeatedly { put_or_read(backend.store, path, document) })
   end
 
@@ -61,10 +56,10 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
   #
   # @param expected [Object] nil for a missing key
   # @return [Boolean] whether it was stored
-  def compare_and_put(backend, key, expected, value, metadata, options)
-    path = @paths.of_key(key, options)
-    expected = @documents.expectations(expected, options)
-    document = @documents.of(value, metadata, options)
+  def compare_and_put(backend, key, expected, value, metadata)
+    path = backend.path_of_key(key)
+    expected = @documents.expectations(expected, backend.flag('rich_data'))
+    document = @documents.encode(value, metadata, backend.flag('rich_data'))
     repeatedly do
       stored = backend.store.get(path, latest: true, required: false)
       next [expected.empty? && put_if?(backend.store, path, document, condition: :absent)] unless stored
@@ -78,8 +73,8 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @return [Hash] `{ keys: { key => { value:, metadata: } }, absent: [key], errors: { key => why } }`
-  def get_many(backend, keys, options)
-    paths, errors = @paths.of_keys(keys, options)
+  def get_many(backend, keys)
+    paths, errors = backend.paths_of_keys(keys)
     found = reached(backend.store.get_many(paths.values.uniq))
     result = { keys: {}, absent: [], errors: errors }
     paths.each { |key, path| sort_in(result, key, found[path]) }
@@ -88,9 +83,9 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
   # @return [Hash] `{ stored: [key], errors: { key => why } }`
-  def put_many(backend, entries, options)
-    paths, errors = @paths.of_keys(entries.keys, options)
-    outcomes = reached(backend.store.put_many(@documents.of_many(entries, paths, options)))
+  def put_many(backend, entries)
+    paths, errors = backend.paths_of_keys(entries.keys)
+    outcomes = reached(backend.store.put_many(@documents.encode_many(entries, paths, backend.flag('rich_data'))))
     failed, stored = paths.partition { |_, path| outcomes[path].is_a?(Simpkv::Error) }
     failed.each { |key, path| errors[key] = outcomes[path].message }
     { stored: stored.map(&:first), errors: backend.attributed(errors) }

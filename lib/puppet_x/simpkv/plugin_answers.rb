@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
 # Checks the answers of third-party plugins. docs/plugin-development.md describes them.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 plugin_answers_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param operation [Symbol] a method of a plugin
   # @param result [Object] its `result:`

@@ -3,9 +3,6 @@
 # A backend over a third-party plugin: the methods of Simpkv::Store that the adapter calls, with the same errors. It is
 # the only code that knows the `{ result:, err_msg: }` of a plugin, which may raise anything, answer anything, and lack
 # optional methods. plugin_template.rb and docs/plugin-development.md describe the plugin's side.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param plugin [Object]
   # @param text [#of] the text of an exception, see exception_text.rb

@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
 # Finds the files of plugins, and reads their classes.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
 plugin_files_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param code [Object] see environment_code.rb
   def initialize(code)

@@ -42,78 +42,11 @@ Module.new do
     attempt(:list, nil) { |store| store.list(keydir, partial: false, &block) }
   end
 
-  def list_partial(keydir, &block)
-    attempt(:list, nil) { |store| store.list(keydir, &block) }
-  end
-
-  def list_present(keydir, &block)
-    attempt(:list, nil) { |store| if_found { store.list(keydir, &block) } }
-  end
-
-  def tree(keydir, values = true, &block) # rubocop:disable Style/OptionalBooleanParameter -- as plugins take theirs
-    attempt(:tree, nil) { |store| store.tree(keydir, values: values, &block) }
-  end
-
-  def tree_present(keydir, values = true, &block) # rubocop:disable Style/OptionalBooleanParameter -- as above
-    attempt(:tree, nil) { |store| if_found { store.tree(keydir, values: values, &block) } }
-  end
-
   def put(key, document)
     attempt(:put, false) { |store| store.put(key, document) || true }
   end
 
-  def fetch(key)
-    attempt(:fetch, nil) { |store| store.get(key, required: false) || false }
-  end
-
-  def fetch_latest(key)
-    attempt(:fetch_latest, nil) { |store| store.get(key, latest: true, required: false) || false }
-  end
-
-  def put_new(key, document)
-    attempt(:put_new, nil) { |store| put_if?(store, key, document, condition: :absent) }
-  end
-
-  def exchange(key, old, document)
-    attempt(:exchange, nil) { |store| put_if?(store, key, document, condition: :expect, expect: old) }
-  end
-
-  def get_many(keys)
-    attempt(:get_many, nil) { |store| results(store.get_many(keys)) }
-  end
-
-  def put_many(documents)
-    attempt(:put_many, nil) { |store| results(store.put_many(documents)).transform_values { |each| each || true } }
-  end
-
   private
-
-  def if_found
-    yield
-  rescue Simpkv::NotFoundError
-    false
-  end
-
-  def put_if?(store, key, document, **condition)
-    store.put(key, document, non_unique: true, **condition)
-    true
-  rescue Simpkv::ConditionError
-    false
-  end
-
-  # If no key was reached, the backend failed.
-  def results(outcomes)
-    failed = outcomes.values.all?(Simpkv::TransientError)
-    raise outcomes.values.first if failed && outcomes.any?
-
-    outcomes.transform_values do |outcome|
-      case outcome
-      when Simpkv::NotFoundError then false
-      when Simpkv::Error then { err_msg: outcome.message }
-      else outcome
-      end
-    end
-  end
 
   # The block opens the store, and returns it. This is the answer of `configure`.
   def open_store

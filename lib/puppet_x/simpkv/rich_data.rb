@@ -2,34 +2,31 @@
 
 require 'simpkv/json_writer'
 
-# Makes documents of values of Puppet's own types, in Puppet's own rich data, and such values of documents:
-# docs/adr/0008-rich-data.md says how. An instance serves one document.
-#
-# The adapter evaluates this file, and takes the class from the variable. It has no name, so that every environment has
-# its own.
+# Converts values of Puppet's types to documents of Puppet's rich data, and back (docs/adr/0008-rich-data.md). An
+# instance serves one document.
 rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # Local variables, and methods that see them: a constant would be seen by other environments.
+  # Local variables, and blocks that see them: a constant would be visible in other environments.
   types = Puppet::Pops::Types
   sensitive_class = types::PSensitiveType::Sensitive
   binary_class = types::PBinaryType::Binary
-  # What becomes a string, unless all types are to be kept.
+  # Values of these types become strings, unless `all` is set.
   others = [Symbol, Regexp, URI::Generic, SemanticPuppet::Version, SemanticPuppet::VersionRange,
             Puppet::Pops::Time::Timestamp, Puppet::Pops::Time::Timespan, types::PAnyType].freeze
-  # The names in a document of all that may be kept. Types that are values themselves are not: Puppet generates classes
-  # of what a document says of a type, and follows references (LocalRef) by calling methods that the document names.
-  # Either runs the Ruby of who can write to the store.
+  # The types that a document may name. Types as values are not among them, nor are references (LocalRef): Puppet
+  # generates classes from the former, and calls methods that the latter name. With either, a client that can write to
+  # the store could run Ruby code.
   names = %w[Sensitive Binary Symbol Default Regexp URI SemVer SemVerRange Timestamp Timespan Hash].freeze
   converter = Class.new(Puppet::Pops::Serialization::ToDataConverter) do
     private
 
-    # Puppet's own warns or fails, and quotes the value.
+    # Puppet's own method quotes the value.
     def serialization_issue(*)
       raise TypeError
     end
   end
 
-  # @param all [Boolean] whether everything comes back as what it is, Timestamp, Regexp, SemVer, hash keys and the like
-  #   included; else these become strings, and only Sensitive and Binary are kept
+  # @param all [Boolean] whether all types are kept, such as Timestamp, Regexp, SemVer and hash keys; otherwise only
+  #   Sensitive and Binary are kept, and the others become strings
   def initialize(all = false) # rubocop:disable Style/OptionalBooleanParameter -- the adapter hands on its own
     @all = all
     @needed = false
@@ -37,35 +34,35 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @param value [Object]
   # @param metadata [Hash]
-  # @return [String] the document: that of plain data, unless there is something in it that needs rich data
-  # @raise [Simpkv::UnencodableError] for what cannot be stored; names the place, and nothing inside a Sensitive
+  # @return [String] the document, of plain data unless something in it needs rich data
+  # @raise [Simpkv::UnencodableError] names the place of a value that cannot be stored, and nothing inside a Sensitive
   def encode(value, metadata)
     Simpkv::JsonWriter.located do
-      value = within('value') { whole(value) }
-      metadata = within('metadata') { prepared(metadata, 1) }
+      value = Simpkv::JsonWriter.within('value') { whole(value) }
+      metadata = Simpkv::JsonWriter.within('metadata') { prepared(metadata, 1) }
       return Simpkv::Codec.encode(value, metadata) unless @needed
 
-      value = within('value') { stored_form(bytes_as_binary(value)) }
-      metadata = within('metadata') { stored_form(metadata) }
+      value = Simpkv::JsonWriter.within('value') { stored_form(bytes_as_binary(value)) }
+      metadata = Simpkv::JsonWriter.within('metadata') { stored_form(metadata) }
     end
     Simpkv::Codec.encode(value, metadata, 'pcore')
   end
 
-  # @param stored [Hash] `{ value:, metadata: }` as they stand in a document
+  # @param stored [Hash] `{ value:, metadata: }` of a document
   # @return [Hash] `{ value:, metadata: }`
-  # @raise [Simpkv::MalformedError] when they are not rich data of the types that `encode` writes; quotes nothing
+  # @raise [Simpkv::MalformedError] they are not rich data of the types that `encode` writes; quotes nothing
   def decode(stored)
     value = bytes_of(restored(stored[:value]))
     metadata = restored(stored[:metadata])
     raise TypeError unless metadata.is_a?(Hash)
 
     { value: value, metadata: metadata }
-  rescue StandardError # Puppet's own quote.
+  rescue StandardError # Puppet's own messages quote the value.
     raise Simpkv::MalformedError, 'Failed to deserialize: not rich data that can be read', cause: nil
   end
 
-  # @param value [Object] what `encode` takes or `decode` answers
-  # @return [Object] for comparisons with `eql?`: without any Sensitive, and bytes as a Binary
+  # @param value [Object] one that `encode` takes, or that `decode` returns
+  # @return [Object] the value for comparisons with `eql?`: without any Sensitive, and bytes as a Binary
   define_method(:bare) do |value|
     case value
     when sensitive_class then bare(value.unwrap)
@@ -77,15 +74,11 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   private
 
-  def within(step, &block)
-    Simpkv::JsonWriter.within(step, &block)
-  end
-
   def refuse(why)
     raise Simpkv::JsonWriter::Refusal, why, cause: nil
   end
 
-  # For a place that may not be named.
+  # Refuses without the path inside a place that may not be named.
   def concealed(where)
     yield
   rescue Simpkv::JsonWriter::Refusal => e
@@ -94,13 +87,10 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # A Binary that is the whole value comes back as a String of bytes, whatever the envelope.
   define_method(:bytes_of) do |value|
-    case value
-    when binary_class then value.binary_buffer.dup
-    else value
-    end
+    value.is_a?(binary_class) ? value.binary_buffer.dup : value
   end
 
-  # Such a String has no other form beside metadata that need rich data.
+  # Beside metadata that need rich data, such a String has no other form.
   define_method(:bytes_as_binary) do |value|
     next value unless value.is_a?(String) && !Simpkv::Codec.text?(value)
 
@@ -110,14 +100,10 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # The whole value may be a String of any bytes.
   def whole(value)
     value = bytes_of(value)
-    case value
-    when String then value
-    else prepared(value, 1)
-    end
+    value.is_a?(String) ? value : prepared(value, 1)
   end
 
-  # A copy of a value in which there is nothing that Puppet cannot convert. `depth` is that of the stored Array or Hash
-  # around it.
+  # Copies a value, so that Puppet can convert everything in it. `depth` is that of the stored Array or Hash around it.
   def prepared(value, depth)
     case value
     when Hash then prepared_hash(value, depth)
@@ -136,7 +122,7 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
-  # Here and below without blocks, as JsonWriter does it, for the sake of JRuby's stack.
+  # This method and the next two use no blocks, as in JsonWriter: on JRuby each block takes many frames of the stack.
   def prepared_array(array, depth)
     Simpkv::JsonWriter.check_depth(depth)
     result = []
@@ -164,7 +150,7 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     e.from(step(keys[done]))
   end
 
-  # As Puppet does, which needs the one name for itself.
+  # Puppet stores such a Hash as a list. It needs the name '__ptype' for itself.
   def stored_as_list?(keys)
     keys.any? { |key| !key.is_a?(String) || key == '__ptype' }
   end
@@ -185,7 +171,7 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     concealed('in a key') { prepared(key, depth) }
   end
 
-  # What names a key in a message.
+  # The name of a key in a message.
   def step(key)
     case key
     when String, Integer then key
@@ -202,12 +188,12 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @needed = true
     Simpkv::JsonWriter.check_depth(depth)
     inside = value.unwrap
-    # What the option `sensitive` has wrapped.
+    # The option `sensitive` wraps such Strings.
     inside = bytes_as_binary(inside) if inside.is_a?(String) && inside.encoding == Encoding::BINARY
     sensitive_class.new(concealed('inside the Sensitive') { prepared(inside, depth) })
   end
 
-  # What Puppet would change is refused: it loses the zeros in a Timespan's nanoseconds, for one.
+  # Refuses a value that Puppet would change: it loses the zeros in a Timespan's nanoseconds, for instance.
   def kept(value, depth)
     @needed = true
     stored = stored_form(value)
@@ -216,24 +202,21 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     value
   end
 
-  # Regexps that match the same may differ in their options.
+  # Equal Regexps may differ in their options.
   def comes_back?(value, stored)
-    found = restored(Simpkv::Native.parse(Simpkv::Native.generate(stored)))
-    found == value || (value.is_a?(Regexp) && found.to_s == value.to_s)
+    back = restored(Simpkv::Native.parse(Simpkv::Native.generate(stored)))
+    back == value || (value.is_a?(Regexp) && back.to_s == value.to_s)
   rescue StandardError
     false
   end
 
   def nesting(data)
-    case data
-    when Hash then 1 + (data.values.map { |member| nesting(member) }.max || 0)
-    when Array then 1 + (data.map { |member| nesting(member) }.max || 0)
-    else 0
-    end
+    members = data.is_a?(Hash) ? data.values : data
+    members.is_a?(Array) ? 1 + (members.map { |member| nesting(member) }.max || 0) : 0
   end
 
-  # Without references inside the document: they come from the identity of objects, so that an equal value would make
-  # another document.
+  # Converts without references inside the document: these depend on the identity of objects, so equal values would have
+  # different documents.
   define_method(:stored_form) do |value|
     with_loaders { converter.convert(value, rich_data: true, local_reference: false) }
   rescue StandardError
@@ -245,23 +228,19 @@ rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment
     with_loaders { Puppet::Pops::Serialization::FromDataConverter.convert(data) }
   end
 
-  def check_types(data)
+  # A document with other types could make other objects, such as a Deferred, which an agent would call.
+  define_method(:check_types) do |data|
     case data
     when Array then data.each { |member| check_types(member) }
     when Hash
-      raise TypeError unless known?(data['__ptype'])
+      raise TypeError unless data['__ptype'].nil? || names.include?(data['__ptype'])
 
       data.each_value { |member| check_types(member) }
     end
   end
 
-  # Who can write to the store can make no other object with it: a Deferred, say, which an agent would call.
-  define_method(:known?) do |name|
-    name.nil? || names.include?(name)
-  end
-
-  # Every compiler has loaders. Without them Puppet can restore next to nothing, and would bind the type of a data type
-  # to a class that it makes up, for the rest of the process.
+  # Every compiler has loaders. Without them Puppet can restore few types, and would bind a data type to a class that it
+  # generates, for the rest of the process.
   def with_loaders(&block)
     return yield if Puppet.lookup(:loaders) { nil }
 

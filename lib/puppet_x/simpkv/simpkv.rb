@@ -2,15 +2,16 @@
 
 require 'simpkv'
 
-# The adapter: the object between the functions and the backends of one catalog. It puts the classes of this folder
-# together. The class has no name, so that every environment has its own; see loader.rb.
+# The adapter: the object between the functions and the backends of one catalog. It reads the other files of this
+# folder. Each assigns a class to a local variable, which has the name of the file. No class has a name, so that every
+# environment has its own.
 #
 # Its public operations return `{ result:, err_msg: }`. They raise Simpkv::ConfigError and nothing else.
 simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignment
   code_file = File.join(File.dirname(__FILE__), 'environment_code.rb')
   code = TOPLEVEL_BINDING.eval(File.read(code_file), code_file).new(File.dirname(__FILE__))
   classes = code.classes(:backends, :calls, :configured_backend, :documents, :dry_run, :exception_text, :hiera_level,
-                         :listing, :operations, :paths, :plugin_answers, :plugin_backend, :plugin_files, :rich_data)
+                         :listing, :operations, :plugin_answers, :plugin_backend, :plugin_files, :rich_data)
   define_method(:code) { code }
   define_method(:classes) { classes }
   private :code, :classes
@@ -21,21 +22,16 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @return [Object] runs the calls of functions, see calls.rb
   attr_reader :calls
 
-  # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the call that they were made from
-  attr_reader :merged_options
-
   # @return [Hash, nil] `simpkv::options` of Hiera, once it was looked up
   attr_accessor :site_options
 
   def initialize
     @plugin_info = read_plugins
     @warned = []
-    @merged_options = {}
     @hiera_levels = {}
     @backends = classes[:backends].new(self, classes)
     @documents = classes[:documents].new(classes[:rich_data])
-    @steps = steps
-    @calls = classes[:calls].new(self)
+    @calls = classes[:calls].new(self, @backends, @documents, classes)
   end
 
   # @return [Array<String>] the types for which there is a plugin, sorted
@@ -67,7 +63,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @raise [ArgumentError, Simpkv::Error] a name could lead elsewhere, or is too long
   def normalize_key(key, options, operation = :add_prefix)
     case operation
-    when :add_prefix then classes[:paths].of(key, options)
+    when :add_prefix then Simpkv::Native.key_join(Simpkv::Config.prefix(options), key)
     when :remove_prefix then key.delete_prefix("#{Simpkv::Config.prefix(options)}/")
     else raise ArgumentError, "normalize_key: unknown operation '#{operation}'"
     end
@@ -93,33 +89,12 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
 
   # Other modules call these: delete, deletetree, exists, get and list with a key and options.
   { delete: false, deletetree: false, exists: nil, get: nil, list: nil }.each do |operation, failed|
-    define_method(operation) { |key, options| reply(failed) { run(operation, key, options) } }
+    define_method(operation) { |key, options| reply(failed) { calls.perform(operation, key, options) } }
   end
 
   # @return [Hash] `result:` true
   def put(key, value, metadata, options)
-    reply(false) { run(:put, key, value, metadata, options) }
-  end
-
-  # Runs an operation: a method of operations.rb or listing.rb. Its calls of a directory share one deadline.
-  #
-  # @param operation [Symbol]
-  # @param arguments [Array] those of the method, without the backend
-  # @param options [Hash] merged options
-  # @param dry [Boolean] whether to check the arguments of a write and write nothing, as dry_run.rb does
-  # @return [Object]
-  # @raise [Simpkv::Error] the text names the backend and shows no value
-  # @raise [Simpkv::ConfigError]
-  def run(operation, *arguments, options, dry: false)
-    backend = nil
-    Simpkv::Deadline.shared do
-      backend = @backends.for(options)
-      @steps[dry ? :dry_run : operation].public_send(operation, backend, *arguments, options)
-    end
-  rescue Simpkv::ConfigError
-    raise
-  rescue StandardError, SystemStackError => e
-    raise backend ? backend.failure(e) : Simpkv::Error.new(classes[:exception_text].of(e)), cause: nil
+    reply(false) { calls.perform(:put, key, value, metadata, options) }
   end
 
   # @param options [Hash] those of a level of hiera.yaml
@@ -158,16 +133,6 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     types, warnings = code.kept(:@simpkv_plugins) { classes[:plugin_files].new(code).read }
     warnings.each { |warning| Puppet.warning(warning) }
     types
-  end
-
-  # @return [Hash{Symbol => Object}] the object that has the method of each operation
-  def steps
-    operations, listing, dry_run = classes.values_at(:operations, :listing, :dry_run).map do |each|
-      each.new(@documents, classes[:paths])
-    end
-    steps = { list: listing, tree: listing, snapshot: listing, dry_run: dry_run }
-    steps.default = operations
-    steps
   end
 
   def reply(failed)
