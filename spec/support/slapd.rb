@@ -77,6 +77,7 @@ class Slapd < DirectoryServer
   def schema_section
     schema = { 'plain' => 'simpkv.schema', 'hex' => 'simpkv-hex.schema' }[@layout]
     <<~CONFIGURATION
+      loglevel 0
       include /etc/ldap/schema/core.schema
       include /etc/ldap/schema/cosine.schema
       #{"include #{File.join(SCHEMAS, 'openldap', schema)}" if schema}

@@ -100,7 +100,7 @@ static bool write_configuration(slapd *s, slapd_tls tls, const char *more, const
                  "TLSCACertificateFile %s\nTLSCertificateFile %s\nTLSCertificateKeyFile %s\n", s->cacert, s->cert,
                  s->key);
     snprintf(text, sizeof text,
-             "include /etc/ldap/schema/core.schema\nmodulepath /usr/lib/ldap\nmoduleload back_mdb\n%s%s\n"
+             "loglevel 0\ninclude /etc/ldap/schema/core.schema\nmodulepath /usr/lib/ldap\nmoduleload back_mdb\n%s%s\n"
              "authz-regexp gidNumber=.*uidNumber=.*,cn=peercred,cn=external,cn=auth " SLAPD_ADMIN "\n"
              "database mdb\nsuffix dc=simp\nrootdn " SLAPD_ADMIN "\nrootpw \"" SLAPD_PASSWORD
              "\"\ndirectory %s/db\n%s\n",
