@@ -3,8 +3,8 @@
 require 'erb'
 require 'simpkv/config'
 
-# Writes the generated pages: docs/configuration.md from the definitions of the options, docs/simpkv.1 from the commands,
-# REFERENCE.md from the docstrings of the functions.
+# Writes the generated pages: docs/configuration.md from the definitions of the options, docs/simpkv.1 from the
+# commands, REFERENCE.md from the docstrings of the functions.
 module Documentation
   ROOT = File.expand_path('..', __dir__)
 
@@ -15,7 +15,7 @@ module Documentation
     def self.of(options)
       rows = options.map { |option| [code(option.name), Simpkv::Coercion.needed(option.type), default(option), option.text] }
       errors = options.flat_map { |option| option.errors.map { |error| [code(option.name), code(error)] } }
-      [table(%w[option type default meaning], rows), table(['option', 'error'], errors)].join("\n\n")
+      [table(%w[option type default meaning], rows), table(%w[option error], errors)].join("\n\n")
     end
 
     def self.table(head, rows)
@@ -48,8 +48,8 @@ module Documentation
     Reference.page
   end
 
-  # The functions of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the group lint, reads these with YARD. Its
-  # own page prints descriptions twice and includes private functions.
+  # The functions of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the group lint, reads these with YARD.
+  # Its own page prints descriptions twice and includes private functions.
   module Reference
     # @return [String] the page
     def self.page
