@@ -6,9 +6,9 @@ Gem::Specification.new do |spec|
   spec.name = 'simpkv'
   spec.version = Simpkv::VERSION
   spec.summary = 'A key/value store for Puppet manifests, in files or in LDAP'
-  spec.description = 'The native core, bindings and library of the Puppet module simpkv: keys and values that ' \
-                     'manifests keep between runs and share between nodes, in files or in the LDAP directory that a ' \
-                     'site already runs.'
+  spec.description = 'The native core, bindings and library of the Puppet module simpkv. It stores keys and values, ' \
+                     'which manifests keep between runs and share between nodes, in files or in the LDAP directory ' \
+                     'of a site.'
   spec.authors = ['The simpkv developers']
   spec.license = 'Apache-2.0'
   spec.required_ruby_version = '>= 2.6'
@@ -23,7 +23,7 @@ Gem::Specification.new do |spec|
     spec.extensions = ['ext/core/configure']
   else
     spec.extensions = ['ext/simpkv/extconf.rb']
-    # The command is for operators: puppetserver, for which the other gem is, has no use for it.
+    # The command is for operators. The gem for puppetserver does not need it.
     spec.files += ['exe/simpkv']
     spec.bindir = 'exe'
     spec.executables = ['simpkv']

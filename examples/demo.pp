@@ -2,8 +2,8 @@
 #
 #   bin/demo
 #
-# It stores in the default backend of Hiera, which bin/demo and bin/demo ldap print; hieradata/common.yaml, beside this
-# file, is another example.
+# It uses the default backend of Hiera, which bin/demo and bin/demo ldap print. hieradata/common.yaml is another example
+# of backends.
 
 $values = {
   'string'  => 'plain text, with "quotes" and a \ backslash',
@@ -18,46 +18,46 @@ $values = {
 }
 $metadata = { 'made_by' => 'examples/demo.pp', 'revision' => 1 }
 
-# Store. Only the hash has metadata.
+# Stores the values. Only the hash has metadata.
 $values.each |$name, $value| {
   simpkv::put("demo/${name}", $value, $name ? { 'hash' => $metadata, default => {} })
 }
 
-# Read back and compare. (`==` ignores the case of strings; `unique` does not.)
+# Reads the values back and compares them. (`==` ignores the case of strings; `unique` does not.)
 $values.each |$name, $value| {
   $entry = simpkv::get("demo/${name}")
   $found = $value ? { Binary => Binary.new($entry['value'], '%r'), default => $entry['value'] }
   unless [$found, $value].unique.length == 1 {
-    fail("demo/${name} came back as something else")
+    fail("demo/${name} came back as another value")
   }
   if $name == 'hash' and [$entry['metadata'], $metadata].unique.length > 1 {
-    fail("the metadata of demo/${name} came back as something else")
+    fail("the metadata of demo/${name} came back as another value")
   }
   $size = $value ? { Binary => " of ${value.convert_to(Array).length} bytes", default => '' }
   $where = sprintf('environments/%s/demo/%-8s', $environment, $name)
-  notice("${where} holds the ${type($value, 'generalized')}${size}, which came back as it was stored")
+  notice("${where} holds the ${type($value, 'generalized')}${size}, which came back unchanged")
 }
 
-# A value for all environments, instead of this one only.
+# Stores a value for all environments.
 simpkv::put('simpkv_demo/shared', 'for every environment', {}, { 'global' => true })
 unless simpkv::get('simpkv_demo/shared', { 'global' => true })['value'] == 'for every environment' {
-  fail('the global key simpkv_demo/shared came back as something else')
+  fail('the global key simpkv_demo/shared came back as another value')
 }
-notice('globals/simpkv_demo/shared is there for every environment')
+notice('globals/simpkv_demo/shared exists for every environment')
 
-# List a folder.
+# Lists a folder.
 simpkv::put('demo/tree/branch/leaf', 1)
 $list = simpkv::list('demo')
 unless $list['keys'].keys == $values.keys.sort and $list['folders'] == ['tree'] {
-  fail("demo lists something else: ${list['keys'].keys}, ${list['folders']}")
+  fail("demo lists other names: ${list['keys'].keys}, ${list['folders']}")
 }
 notice("demo/ has the keys ${list['keys'].keys.join(', ')} and the folder tree/")
 
-# Delete a key, and a folder with all that is in it.
+# Deletes a key, and a folder with all its keys and folders.
 simpkv::put('demo/passing', 'soon gone')
 simpkv::delete('demo/passing')
 simpkv::deletetree('demo/tree')
 if simpkv::exists('demo/passing') or simpkv::exists('demo/tree') {
-  fail('demo/passing and demo/tree should be gone')
+  fail('demo/passing and demo/tree should be missing')
 }
-notice('demo/passing and demo/tree/ are gone again')
+notice('demo/passing and demo/tree/ are deleted')
