@@ -14,7 +14,7 @@
 /* The kernel's limit for a label; an ACL may be larger. */
 #define LABEL_MAX 4096
 
-/* EINVAL is for ids that have no meaning in this user namespace, and for labels that have none in this policy. */
+/* EINVAL stands for ids that this user namespace lacks, and for labels that the policy lacks. */
 static int fail_not_permitted(void)
 {
     if (errno == EINVAL)
@@ -27,13 +27,13 @@ static bool is_attribute_absent(void)
     return errno == ENODATA || errno == EOPNOTSUPP;
 }
 
-/* Returns true if the group gives nobody other rights than they have without it. */
+/* Returns true if the group changes nobody's rights. */
 static bool is_group_irrelevant(int old, mode_t mode)
 {
     return (mode >> 3 & 7) == (mode & 7) && fgetxattr(old, ACL, NULL, 0) < 0 && is_attribute_absent();
 }
 
-/* Copies owner and group; where only root may do that, the group. */
+/* Copies owner and group; the group alone if only root may change the owner. */
 static int copy_owner(int old, int fd, const struct stat *from)
 {
     struct stat to;
@@ -56,7 +56,7 @@ static int copy_owner(int old, int fd, const struct stat *from)
     return -1;
 }
 
-/* Copies the mode. The folder's default ACL may have given the new file an ACL, which the old one does not have. */
+/* Copies the mode, and removes an ACL that the new file got from the folder's default ACL. */
 static int copy_file_mode(int fd, mode_t mode)
 {
     if (fremovexattr(fd, ACL) < 0 && !is_attribute_absent())
@@ -64,7 +64,7 @@ static int copy_file_mode(int fd, mode_t mode)
     return fchmod(fd, mode & 0777);
 }
 
-/* Copies the ACL, which holds the mode's bits as well, or without one the mode. */
+/* Copies the ACL, which includes the mode; the mode if there is no ACL. */
 static int copy_acl(int old, int fd, mode_t mode)
 {
     ssize_t len = fgetxattr(old, ACL, NULL, 0);

@@ -9,7 +9,7 @@
 #define FIRST_PAUSE_NS 1000000
 #define LONGEST_PAUSE_NS 20000000
 
-/* How often an operation starts again at once, before it lets others go first. */
+/* The number of times that an operation starts again at once, before it pauses. */
 #define TRIES_WITHOUT_PAUSE 8
 
 void skv_file_target(skv_file_call *call, const skv_key *key)
@@ -160,7 +160,7 @@ int skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
     return SKV_OK;
 }
 
-/* As read(2), but that a signal ends it only when the call is to be stopped. */
+/* Like read(2), but a signal ends it only if the call is cancelled. */
 static ssize_t read_interruptibly(skv_file_call *call, int fd, char *out, size_t room)
 {
     ssize_t got;
@@ -175,7 +175,7 @@ int skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out)
 {
     ssize_t got = 1;
 
-    /* One more than there is, so that the end shows without growing. */
+    /* One byte more than the file has, to see its end without growing the buffer. */
     skv_buf_reserve(out, size < 0 ? 1 : (size_t)size + 1);
     while (got > 0 && !skv_buf_failed(out)) {
         got = read_interruptibly(call, fd, out->bytes + out->len, out->size - out->len - 1);

@@ -17,7 +17,7 @@ static int unlink_name(skv_file_call *call, int folder, const char *name)
     return errno == ENOENT ? SKV_AGAIN : skv_file_fail_write(call, errno, MAY_DELETE);
 }
 
-/* A writer that died just after it linked a new key left it a second name. */
+/* Removes the second name that a writer leaves if it dies just after it has linked a new key. */
 static void drop_second_name(int folder, const char *name, int fd)
 {
     struct stat info;
@@ -57,7 +57,7 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
         return SKV_IS_FOLDER;
     if (fd < 0 && errno == EACCES && temp)
         return skv_file_busy(call, name, skv_temp_busy(errno));
-    /* A link, a socket, or a file that we may not open and so not lock: the folder's permissions decide. */
+    /* A link or a socket, or a file that cannot be opened and so not locked: the folder's permissions decide. */
     if (fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EACCES))
         return unlink_name(call, folder, name);
     if (fd < 0)
@@ -70,7 +70,7 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
     return status;
 }
 
-/* What a link leads to decides whether it is a key; but then the link goes, not what it leads to. */
+/* The target of a link decides whether it is a key. The link is deleted, not the target. */
 static int check_link_to_key(skv_file_call *call)
 {
     int fd = skv_key_open(call, O_PATH);
@@ -95,7 +95,7 @@ static int delete_key_in(skv_file_call *call, int folder, const char *base)
     return skv_name_delete(call, folder, base);
 }
 
-/* SKV_NOT_FOUND, which leaves the reply alone, says that it was not there. */
+/* Returns SKV_NOT_FOUND, without touching the reply, if the key does not exist. */
 static int try_delete(skv_file_call *call)
 {
     const char *base;

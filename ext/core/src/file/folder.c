@@ -39,8 +39,8 @@ static bool is_name_taken(int parent, const char *name)
     return there;
 }
 
-/* Renames a folder, unless the new name is taken. Not every kernel and file system can tell by itself: then, at the
- * worst, an empty folder of that name is replaced, which is to its users as if it had been deleted and made again. */
+/* Renames a folder unless the new name exists. Some kernels and file systems cannot check that in one step: then an
+ * empty folder of that name may be replaced, which looks as if it had been deleted and made again. */
 static int rename_without_replacing(int parent, const char *from, const char *to)
 {
 #ifdef SYS_renameat2
@@ -56,7 +56,7 @@ static int rename_without_replacing(int parent, const char *from, const char *to
     return renameat(parent, from, parent, to);
 }
 
-/* Gives a new folder its owner and mode. The setgid bit, if any, is the parent's. */
+/* Gives a new folder its owner and mode. It inherits the setgid bit of the parent. */
 static int give_folder_access(int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
@@ -75,9 +75,9 @@ static int give_folder_access(int parent, const char *name)
 }
 
 /*
- * The temporary name is the same for all who make the folder: what one of them left when it was killed, or has not
- * finished yet, another one finishes. What it may not finish it takes away. That can go wrong for nobody, as the folder
- * is empty, and whose folder is gone begins again.
+ * All processes that make the folder use the same temporary name. A process finishes the temporary folder that another
+ * process has not finished, and removes it if it may not finish it. That is safe: the folder is empty, and a process
+ * whose temporary folder is missing starts again.
  */
 int skv_folder_make(int parent, const char *name)
 {
@@ -89,7 +89,7 @@ int skv_folder_make(int parent, const char *name)
         if (mkdirat(parent, temp, 0770) < 0 && errno != EEXIST)
             return is_name_taken(parent, name) ? 0 : -1;
         if (give_folder_access(parent, temp) == 0 && rename_without_replacing(parent, temp, name) == 0) {
-            /* In between, the temporary name can have become that of another one's unfinished folder. */
+            /* Another process may have made its own unfinished folder under the temporary name meanwhile. */
             (void)give_folder_access(parent, name);
             return sync_folder(parent);
         }

@@ -11,7 +11,7 @@
  * or more often. */
 #define SETTLED_NS 100000000
 
-/* Says why the key could not be opened for reading. */
+/* Fails the reply because the key could not be opened for reading. */
 static int fail_open(skv_file_call *call)
 {
     switch (errno) {
@@ -25,7 +25,7 @@ static int fail_open(skv_file_call *call)
     }
 }
 
-/* Whether the key's file is still the one that is open. */
+/* Returns true if the open file is still the key's. */
 static bool is_current_file(skv_file_call *call, int fd)
 {
     int now = skv_key_open(call, O_PATH);
@@ -35,8 +35,8 @@ static bool is_current_file(skv_file_call *call, int fd)
     return same;
 }
 
-/* Takes the lock. Whoever gets it at once reads what was the key's document when it was opened, during this very call.
- * After a wait that can be long ago. */
+/* Takes the lock. Without a wait, the file was the key's when this call opened it. After a wait, another process may
+ * have replaced it. */
 static int lock_current_file(skv_file_call *call, int fd, bool *waited)
 {
     if (skv_file_lock(call, fd, LOCK_SH, waited) != SKV_OK)
@@ -52,7 +52,7 @@ static bool is_old_enough(const struct stat *info)
     return (int64_t)(skv_wall_clock_ns() - skv_mtime_ns(info)) > SETTLED_NS;
 }
 
-/* Whether nobody wrote to the file since it was as `before`. */
+/* Returns true if the file was not written to since it was as `before`. */
 static bool is_file_unchanged(int fd, const struct stat *before)
 {
     struct stat after;
@@ -61,9 +61,9 @@ static bool is_file_unchanged(int fd, const struct stat *before)
 }
 
 /*
- * A program that has the key locked is waited for. But many who read, one after another, would keep those who write
- * from the lock for ever: so it is only held during the reading when it must be. Otherwise what was read counts when
- * the file is as before. Only those change it who write in place, and then it is read again with the lock.
+ * Waits for a process that has locked the key. A lock that many readers hold in turn would keep writers out for ever,
+ * so this call releases it before reading if it can: the bytes count if the file did not change meanwhile. Only a
+ * program that writes in place changes it; then it is read again under the lock.
  */
 static int read_open_file(skv_file_call *call, int fd)
 {

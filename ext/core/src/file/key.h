@@ -1,30 +1,29 @@
-/* file/key.h - single keys in files: what the operations of the file store are made of. */
+/* file/key.h - the operations of the file store on call->key. Each returns the status that it leaves in the call's
+ * reply. */
 #ifndef SKV_FILE_KEY_H
 #define SKV_FILE_KEY_H
 
 #include "file/call.h"
 
-/* All of these work on call->key, and answer the status that they leave in the call's reply. */
-
 /* Appends the document to the reply's data. */
 int skv_key_read(skv_file_call *call);
 
-/* The reply's number becomes a SKV_KIND_*. */
+/* Sets the reply's number to a SKV_KIND_*. */
 int skv_key_kind(skv_file_call *call);
 
-/* file/write.c. The reply's number becomes 1 if something was written. */
+/* file/write.c. Writes the document of call->args. Sets the reply's number to 1 if the file was written. */
 int skv_key_write(skv_file_call *call);
 
-/* file/delete.c. The reply's number becomes 1 if it was there. */
+/* file/delete.c. Sets the reply's number to 1 if the key existed. */
 int skv_key_delete(skv_file_call *call);
 
-/* file/tree.c. The same for a folder with all that is below it. */
+/* file/tree.c. Deletes a folder with everything below it. Sets the reply's number to 1 if the folder existed. */
 int skv_tree_delete(skv_file_call *call);
 
 /*
- * file/delete.c. Unlinks a name that is no folder's, when it is a key file or a temporary one under its lock. SKV_OK,
- * SKV_AGAIN (another file has the name now), SKV_NOT_FOUND, SKV_IS_FOLDER (these two without touching the reply), or a
- * failure. A temporary file that is in use, or cannot be opened to see, counts as SKV_AGAIN.
+ * file/delete.c. Unlinks a name that is not a folder's; a key file or temporary file under its lock. Returns SKV_OK,
+ * SKV_AGAIN (the name refers to another file now), SKV_NOT_FOUND, SKV_IS_FOLDER (both without touching the reply), or a
+ * failure. A temporary file that another process uses, or that cannot be opened, counts as SKV_AGAIN.
  */
 int skv_name_delete(skv_file_call *call, int folder, const char *name);
 

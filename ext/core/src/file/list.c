@@ -14,28 +14,28 @@
 #define PAGE_RECORDS 500
 
 /*
- * Some file systems hide an entry from a scan during which it is renamed. So a folder that changes is scanned again,
- * but not for ever, and all that was seen counts. A change leaves no trace when the clock that dates it has not ticked
+ * Some file systems hide an entry that is renamed during a scan. A folder that changes is therefore scanned again, up
+ * to this many times, and the names of all scans count. A change is invisible if the clock that dates it has not ticked
  * since the one before.
  */
 #define SCANS_MAX 5
 #define CLOCK_TICK_NS 20000000
 
-/* A name is stored behind one of these. */
+/* The character that precedes a stored name. */
 #define IS_FOLDER 'f'
 #define IS_OTHER '?'
 
 typedef struct file_list {
     skv_list list;
     bool tree, names_only;
-    skv_buf names;      /* of the folder at hand: kind, name and NUL of each, as scanned */
+    skv_buf names;      /* of the current folder: kind, name and NUL of each, as scanned */
     const char **index; /* of the names, each once */
     size_t count;
     size_t next;
-    skv_buf folders; /* of a tree: those to be looked into, as their records name them, each followed by a NUL */
-    skv_buf path;    /* of the folder at hand, then of what is read in it */
-    size_t top_len;  /* of the list's own folder, with the slash behind it */
-    skv_reply *read; /* of what is read */
+    skv_buf folders; /* of a tree: the paths of the folders to read, each followed by a NUL */
+    skv_buf path;    /* of the current folder, then of the name that is read */
+    size_t top_len;  /* of the list's own folder, with a slash at the end */
+    skv_reply *read; /* of the document that is read */
 } file_list;
 
 static int scan_folder(skv_file_call *call, file_list *list, DIR *dir)
@@ -56,7 +56,7 @@ static int scan_folder(skv_file_call *call, file_list *list, DIR *dir)
     }
 }
 
-/* Whether the folder may have changed since `started`, when it was as `before`. */
+/* Returns true if the folder may have changed since `started`, when it was as `before`. */
 static bool may_have_changed(int fd, const struct stat *before, uint64_t started)
 {
     struct stat after;
@@ -65,7 +65,7 @@ static bool may_have_changed(int fd, const struct stat *before, uint64_t started
            (int64_t)(started - skv_mtime_ns(&after)) < CLOCK_TICK_NS;
 }
 
-/* Scans until the folder keeps still. *scans is how often. */
+/* Scans until the folder does not change during a scan. Sets *scans to the number of scans. */
 static int scan_until_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
 {
     struct stat before;
@@ -89,7 +89,7 @@ static int compare_listed_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a + 1, *(const char *const *)b + 1);
 }
 
-/* Makes the index, in which each name is once. */
+/* Makes the index, which has each name once. */
 static int index_names(file_list *list, int scans, skv_reply *reply)
 {
     size_t count = 0, kept = 0;
@@ -124,7 +124,7 @@ static void clear_names(file_list *list)
     list->count = list->next = 0;
 }
 
-/* Reads the names in a folder, which it closes. */
+/* Reads the names in a folder, and closes it. */
 static int read_folder_names(skv_file_call *call, file_list *list, int fd)
 {
     int scans, status;
@@ -162,14 +162,14 @@ static file_list *new_file_list(skv_store *store, const skv_list_args *args)
     if (args->folder.len)
         skv_buf_put_char(&list->path, '/');
     list->top_len = list->path.len;
-    /* From here on it does not move, until the next folder's. */
+    /* Reserves room for the longest name: keys point into the buffer, which must not move. */
     skv_buf_reserve(&list->path, NAME_MAX);
     list->read = skv_reply_new();
     if (!list->read || skv_buf_failed(&list->path)) {
         skv_file_list_close(&list->list);
         return NULL;
     }
-    /* So that one document always fits into a page. */
+    /* One document always fits into a page. */
     list->read->data.max = SKV_DATA_MAX / 2;
     return list;
 }
@@ -196,7 +196,7 @@ skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_de
 
 /* ---- Pages ---- */
 
-/* Turns to another key or folder, which the call borrows, and fails what is read of it alone. */
+/* Sets another key or folder, which the call borrows, and a reply of its own. */
 static void turn_to(skv_file_call *call, file_list *list, const skv_key *key)
 {
     skv_reply_reset(list->read);
@@ -210,7 +210,7 @@ static void turn_back_to(skv_file_call *call, const skv_key *folder, skv_reply *
     call->reply = page;
 }
 
-/* What the key is, as reading it would say: SKV_OK, SKV_IS_FOLDER, SKV_NOT_FOUND, or a failure. */
+/* Returns the status that reading the key would have: SKV_OK, SKV_IS_FOLDER, SKV_NOT_FOUND, or a failure. */
 static int status_of_kind(skv_file_call *call)
 {
     static const int statuses[] = {
@@ -219,7 +219,7 @@ static int status_of_kind(skv_file_call *call)
     return skv_key_kind(call) == SKV_OK ? statuses[call->reply->number] : call->reply->status;
 }
 
-/* Reads what has the path. */
+/* Reads the key or folder at the path. */
 static int read_listed_path(skv_file_call *call, file_list *list, char kind)
 {
     if (list->tree && list->path.len > SKV_KEY_MAX)
@@ -229,7 +229,7 @@ static int read_listed_path(skv_file_call *call, file_list *list, char kind)
     return list->names_only ? status_of_kind(call) : skv_key_read(call);
 }
 
-/* Adds the record of what has the path, by what came of reading it. SKV_INTERRUPTED leaves the page as it is. */
+/* Adds the record of the path, by the status of reading it. SKV_INTERRUPTED adds none. */
 static int add_path_record(file_list *list, int status, skv_reply *page)
 {
     const char *name = list->path.bytes + list->top_len, *why = list->read->message;
@@ -283,7 +283,7 @@ static int add_next_name(skv_file_call *call, file_list *list, skv_reply *page)
 
 /* ---- The folders of a tree ---- */
 
-/* Opens a folder by its path below the top. No link is followed: one can lead up again. */
+/* Opens a folder by its path below the top. Follows no link: a link may lead to a folder above. */
 static int open_below_top(skv_file_call *call, const file_list *list, const char *below)
 {
     int root = call->root, fd;
@@ -295,7 +295,7 @@ static int open_below_top(skv_file_call *call, const file_list *list, const char
     return fd;
 }
 
-/* Goes into the folder that was found last, whose path is behind that of the top. One that is gone is empty. */
+/* Reads the folder that was added last. A folder that was deleted meanwhile is empty. */
 static int enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
 {
     skv_key folder = {list->path.bytes, list->path.len};
@@ -309,7 +309,7 @@ static int enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
     return status == SKV_NOT_FOUND ? SKV_OK : status;
 }
 
-/* Leaves the folder at hand for the next one. */
+/* Goes on with the next folder of the tree. */
 static int enter_next_folder(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     const char *names = list->folders.bytes, *before = memrchr(names, '\0', list->folders.len - 1);
@@ -332,7 +332,7 @@ static int enter_next_folder(skv_file_call *call, file_list *list, skv_key *fold
     return status;
 }
 
-/* Adds what comes next. SKV_END: nothing does. */
+/* Adds the next record. Returns SKV_END if there is none. */
 static int add_next_record(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     if (list->next < list->count)
@@ -340,8 +340,8 @@ static int add_next_record(skv_file_call *call, file_list *list, skv_key *folder
     return list->folders.len ? enter_next_folder(call, list, folder, page) : SKV_END;
 }
 
-/* What an interrupted page has is handed out, so that a list gets on however often that happens. The next page is
- * interrupted then. */
+/* An interrupted page is returned with its records, so that a list makes progress however often it is interrupted. The
+ * handle fires again for the next page. */
 static int fill_page(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     int status = SKV_OK;

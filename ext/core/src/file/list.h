@@ -1,4 +1,4 @@
-/* file/list.h - what is in a folder of the file store, or below it. The functions are skv_store_ops'. */
+/* file/list.h - lists of a folder, and of the tree below it. The functions are skv_store_ops'. */
 #ifndef SKV_FILE_LIST_H
 #define SKV_FILE_LIST_H
 

@@ -20,8 +20,9 @@
 #define LINKS_MAX 8
 
 /*
- * Opens a path that holds no link, in one system call. The kernel may lack it, or a sandbox forbid it; it also refuses
- * links without saying which one. The walk below is right in every case, and asked when this leaves a doubt.
+ * Opens a path without links in one system call. The kernel may lack the call, a sandbox may forbid it, and it refuses
+ * a link without saying which one. walk_to_folder() works in all these cases, and is called if this fails
+ * inconclusively.
  */
 static int open_beneath(int root, const char *path, int flags)
 {
@@ -68,8 +69,8 @@ static int refuse_link(skv_file_call *call, const char *name, const char *why)
     return -1;
 }
 
-/* Where `fd` is, below the root: an offset into `target`, which gets its path. -1 with errno EXDEV if it is elsewhere.
- */
+/* Sets `target` to the path of `fd`, and returns the offset at which the path below the root starts; -1 with errno
+ * EXDEV if it is not below the root. */
 static ssize_t locate_below_root(skv_file_call *call, int fd, char target[PATH_MAX])
 {
     char root[PATH_MAX];
@@ -87,7 +88,7 @@ static ssize_t locate_below_root(skv_file_call *call, int fd, char target[PATH_M
     return target[root_len] ? root_len + 1 : root_len;
 }
 
-/* Opens what the link leads to, and answers in `target` and *place where that is. */
+/* Opens the target of a link. Sets `target` to its path, and *place to the offset of the path below the root. */
 static int open_link(skv_file_call *call, int folder, const char *name, char target[PATH_MAX], ssize_t *place)
 {
     int fd = openat(folder, name, O_PATH | O_CLOEXEC);
@@ -102,7 +103,7 @@ static int open_link(skv_file_call *call, int folder, const char *name, char tar
     skv_fd_close(fd);
     if (errno == EXDEV)
         return refuse_link(call, name, "leads out of the root, where it is not followed");
-    /* Without /proc nothing tells where it leads; that is no missing key. */
+    /* Without /proc, the target is unknown: this is an error, not a missing key. */
     return errno == ENOENT ? refuse_link(call, name, "cannot be followed without /proc: mount it") : -1;
 }
 
@@ -126,7 +127,7 @@ int skv_link_follow(skv_file_call *call, int folder, const char *base)
     return 0;
 }
 
-/* One step of the walk: opens the folder `name`, which may be a link. */
+/* Opens the folder `name`, which may be a link: one step of walk_to_folder(). */
 static int open_step(skv_file_call *call, int folder, const char *name, int how)
 {
     int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -156,7 +157,8 @@ static int open_step(skv_file_call *call, int folder, const char *name, int how)
     return -1;
 }
 
-/* Opens a folder name by name. *reached is how much of the path it saw, the name at which it failed included. */
+/* Opens a folder one name after another. Sets *reached to the length of the path that it has seen, including the name
+ * at which it failed. */
 static int walk_to_folder(skv_file_call *call, const char *path, size_t len, int how, size_t *reached)
 {
     int folder = openat(call->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
@@ -222,7 +224,7 @@ static bool is_link_at(int folder, const char *name)
 
 int skv_key_open(skv_file_call *call, int flags)
 {
-    /* With O_PATH, O_NOFOLLOW would open a link itself, and openat2() takes no flag that says nothing. */
+    /* With O_PATH, O_NOFOLLOW would open the link itself, and openat2() refuses flags without effect. */
     int all = flags & O_PATH ? flags | O_CLOEXEC : flags | SKV_KEY_FLAGS;
     int fd = open_beneath(call->root, call->path, all), folder;
     const char *base;

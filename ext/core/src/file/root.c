@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A folder above the root, which others may use as well: they can pass through it. */
+/* Makes a folder above the root, which other programs may share: all users can pass through it. */
 static int make_parent(int folder, const char *name)
 {
     if (mkdirat(folder, name, 0755) < 0)
@@ -17,7 +17,7 @@ static int make_parent(int folder, const char *name)
     return fchmodat(folder, name, 0755, 0);
 }
 
-/* Opens the folder `name`, and makes it first, with `make`, if it is missing. */
+/* Opens a folder. Makes it first, with `make`, if it is missing. */
 static int open_or_make(int folder, const char *segment, size_t len, int (*make)(int, const char *))
 {
     char name[NAME_MAX + 1];
@@ -35,7 +35,7 @@ static int open_or_make(int folder, const char *segment, size_t len, int (*make)
     return openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Makes what is missing of an absolute path. */
+/* Makes the missing folders of an absolute path. */
 static int make_root_path(const char *path)
 {
     int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next;
@@ -67,8 +67,8 @@ static int open_root(const char *root, skv_reply *reply)
     return fd;
 }
 
-/* Returns true if a folder is missing and this process may not make it. Its keys can be read all the same: there are
- * none. */
+/* Returns true if the folder is missing and this process may not make it. The store can be read all the same: the
+ * folder has no keys. */
 static bool may_stay_missing(int root, const char *name, int error_number)
 {
     return (error_number == EACCES || error_number == EPERM || error_number == EROFS) &&

@@ -1,5 +1,4 @@
-/* The store in files: one file a key. Each operation opens the root anew, so that a store holds no descriptor between
- * calls, and closing it does no I/O. */
+/* The file store keeps one file a key. It holds no descriptor between calls, and closing it does no I/O. */
 #include "file/store.h"
 
 #include "file/key.h"
@@ -82,7 +81,7 @@ static int check_file_options(const char *options, size_t options_len, skv_reply
     return SKV_OK;
 }
 
-/* A store with the path without empty segments. */
+/* Makes a store, with empty segments removed from the path. */
 static skv_file_store *new_file_store(const char *root_path)
 {
     size_t size = strlen(root_path) + 1, len, used = 0;

@@ -1,10 +1,10 @@
-/* file/store.h - a store in files. */
+/* file/store.h - the store in files. */
 #ifndef SKV_FILE_STORE_H
 #define SKV_FILE_STORE_H
 
 #include "store/store.h"
 
-/* Opens a store: skv_open(). NULL on failure, with the reply filled. */
+/* Opens a store, for skv_open(). Returns NULL on failure, with the reply filled. */
 skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *reply);
 
 #endif

@@ -19,8 +19,8 @@ bool skv_temp_is_name(const char *name)
     return strncmp(name, SKV_TEMP_PREFIX, strlen(SKV_TEMP_PREFIX)) == 0;
 }
 
-/* Unlinks a temporary file that is open and in nobody's hands. Through a second descriptor, the caller's own lock on
- * its key would be in the way: that file has this name as well when its writer died just after it linked the key. */
+/* Unlinks an open temporary file unless another process has locked it. If a writer died just after it linked its key,
+ * the file is the key's own, which the caller has locked: to lock it through a second descriptor would fail. */
 static int sweep_open_temp(const skv_temp *temp, int fd, int held)
 {
     if (held < 0 || !skv_fd_same(fd, held)) {
@@ -36,7 +36,7 @@ int skv_temp_open(int folder, const char *name)
 {
     int fd = openat(folder, name, O_RDWR | SKV_KEY_FLAGS);
 
-    /* A lock needs no right to write, but on NFS. */
+    /* A lock needs write permission on NFS only. */
     return fd < 0 && errno == EACCES ? openat(folder, name, O_RDONLY | SKV_KEY_FLAGS) : fd;
 }
 
@@ -54,7 +54,7 @@ int skv_temp_sweep(skv_temp *temp, int held)
     if (fd < 0 && errno == ENOENT)
         return 0;
     result = fd < 0 ? -1 : sweep_open_temp(temp, fd, held);
-    /* What cannot be opened may be a living writer's, from the moment before it gets its mode. */
+    /* A file that cannot be opened may belong to a running writer that has not set its mode yet. */
     if (result < 0 && (errno == EWOULDBLOCK || (fd < 0 && errno == EACCES))) {
         temp->busy = skv_temp_busy(errno);
         errno = EAGAIN;
@@ -103,7 +103,7 @@ int skv_temp_make(skv_temp *temp, int held, mode_t mode)
     return -1;
 }
 
-/* Writes all of the bytes at the start of a file. */
+/* Writes all bytes at the start of a file. */
 static int write_all(int fd, const char *bytes, size_t len)
 {
     for (size_t done = 0; done < len;) {

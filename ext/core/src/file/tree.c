@@ -12,23 +12,21 @@
 
 #define PAUSE_NS 1000000
 
-/* The longest path below the root that a tree can have, made by whomever. */
+/* The longest path below the root that a tree can have. Other programs may make longer paths than keys. */
 #define PATH_LEN_MAX ((size_t)1 << 20)
 
-/* Inside the tree: go into the folder whose name was just put behind the path. */
+/* A status inside this file: continue in the folder whose name was just added to the path. */
 #define DESCEND (-2)
 
-/*
- * Where the deletion is. Folders are opened by their path below the top, one at a time, and again after each folder
- * below: so that a deep tree needs three descriptors and no recursion, and no link is followed.
- */
+/* The state of a deletion. Folders are opened by their path below the top, one at a time, and again after each folder
+ * below. A deep tree therefore needs three descriptors and no recursion, and no link is followed. */
 typedef struct tree {
     skv_file_call *call;
     skv_buf path;      /* below the root, starting with the key */
-    skv_key entry;     /* the same, as the key that messages name */
+    skv_key entry;     /* the same, as the key in messages */
     size_t top_len;    /* of the key */
-    size_t emptied;    /* how long the path was of the folder that was emptied last; 0 once that is deleted */
-    bool busy;         /* something could not be deleted, as it is in use */
+    size_t emptied;    /* the length of the path of the folder that was emptied last; 0 once that is deleted */
+    bool busy;         /* another process uses a file of the folder */
     int64_t deletions; /* so far */
 } tree;
 
@@ -56,7 +54,7 @@ static int pop_name(tree *t)
     return point_at_entry(t);
 }
 
-/* Others write into what is being deleted: let them, until the deadline. */
+/* Waits for processes that write into the tree, until the deadline. */
 static int pause_for_others(tree *t)
 {
     int status = skv_deadline_sleep(t->call->deadline, PAUSE_NS);
@@ -68,7 +66,7 @@ static int pause_for_others(tree *t)
     return skv_file_stopped(t->call, status);
 }
 
-/* Deletes the folder at the end of the path if it is empty; else it is where to go next. */
+/* Deletes the folder at the end of the path if it is empty; else returns DESCEND. */
 static int delete_empty_folder(tree *t, int parent, const char *name)
 {
     if (unlinkat(parent, name, AT_REMOVEDIR) == 0) {
@@ -83,7 +81,7 @@ static int delete_empty_folder(tree *t, int parent, const char *name)
                : skv_file_fail_write(t->call, errno, "write permission on the folder above");
 }
 
-/* Deletes what is at the end of the path. */
+/* Deletes the file or folder at the end of the path. */
 static int delete_tree_entry(tree *t, int folder, const char *name)
 {
     int status = skv_name_delete(t->call, folder, name);
@@ -127,7 +125,7 @@ static int delete_folder_entries(tree *t, DIR *dir)
     return status;
 }
 
-/* Deletes what is in the folder at the path. */
+/* Deletes the entries of the folder at the path. */
 static int clear_folder(tree *t)
 {
     const char *below = t->path.len > t->top_len ? t->path.bytes + t->top_len + 1 : "";
@@ -146,7 +144,7 @@ static int clear_folder(tree *t)
     return status;
 }
 
-/* Deletes all that is below the top. */
+/* Deletes everything below the top. */
 static int clear_tree(tree *t)
 {
     int status;
@@ -172,7 +170,7 @@ static int clear_tree(tree *t)
     }
 }
 
-/* Empties the folder and deletes it, as often as others put something into it. */
+/* Empties the folder and deletes it; starts again if other processes put something into it. */
 static int clear_and_delete(tree *t, const skv_key *key, int parent, const char *base)
 {
     int status;
@@ -184,7 +182,7 @@ static int clear_and_delete(tree *t, const skv_key *key, int parent, const char 
         status = delete_empty_folder(t, parent, base);
         if (status != DESCEND)
             return status;
-        /* What stands there now is not the folder that was to be deleted: that one is gone. */
+        /* Another folder has the name now: the one that was to be deleted is deleted. */
         if (!skv_fd_is_at(t->call->root, parent, base))
             return SKV_OK;
         status = pause_for_others(t);
@@ -217,7 +215,7 @@ static int delete_folder_tree(skv_file_call *call, int parent, const char *base,
     return call->reply->status;
 }
 
-/* What the name leads to decides whether it is a folder. */
+/* The target of a link decides whether it is a folder. */
 static int check_link_to_folder(skv_file_call *call)
 {
     int fd = skv_key_open(call, O_PATH);
@@ -250,7 +248,7 @@ static int delete_tree_in(skv_file_call *call, int parent, const char *base)
     status = check_link_to_folder(call);
     if (status != SKV_OK)
         return status;
-    /* A link to a folder: the link goes. */
+    /* The link is deleted, not the folder. */
     if (unlinkat(parent, base, 0) < 0 || fsync(parent) < 0)
         return skv_file_fail(call, errno);
     call->reply->number = 1;

@@ -14,8 +14,8 @@
 /* One attempt at a put. */
 typedef struct attempt {
     skv_file_call *call;
-    int folder;       /* where the key is; owned */
-    const char *base; /* its name there */
+    int folder;       /* that contains the key; owned */
+    const char *base; /* the last name of the key */
     int old;          /* its file, or -1; owned */
     int old_error;    /* why it could not be opened for writing; 0 if it could */
     skv_buf stored;   /* its document */
@@ -27,7 +27,7 @@ static int refuse_conflict(skv_file_call *call, const char *why)
                     why);
 }
 
-/* A failed write: by what it takes to make it work, "Cannot write to" when it is permission. */
+/* Fails the reply for a failed write: "Cannot write to" if permission is missing, else "Key write to". */
 static int fail_write(skv_file_call *call, int error_number)
 {
     bool denied = error_number == EACCES || error_number == EPERM || error_number == EROFS;
@@ -37,7 +37,7 @@ static int fail_write(skv_file_call *call, int error_number)
     return skv_file_fail_write(call, error_number, "read and write permission on the file and on its folder");
 }
 
-/* The other permission that a user needs in the key's folder. */
+/* The permissions that a put needs beside those on the file. */
 #define MAY_MAKE "write permission on this folder, in which a put makes the key's new file"
 #define MAY_REPLACE "to own the key's file, or a folder without the sticky bit"
 
@@ -53,7 +53,7 @@ static int fail_folder_write(const attempt *a, int error_number, const char *nee
     return skv_file_advise(call->reply, error_number, needed);
 }
 
-/* The file that replaces the key's cannot have its access. */
+/* The new file cannot be given the access of the old one. */
 static int refuse_access(const attempt *a, const char *lacking)
 {
     skv_file_call *call = a->call;
@@ -62,7 +62,7 @@ static int refuse_access(const attempt *a, const char *lacking)
                     call->root_path, call->key->path, (unsigned)geteuid(), lacking);
 }
 
-/* A name on the way is not a folder. */
+/* A name in the path is not a folder. */
 static int refuse_clash(skv_file_call *call)
 {
     size_t len = skv_path_obstacle(call);
@@ -74,7 +74,7 @@ static int refuse_clash(skv_file_call *call)
                     call->root_path, call->key->path, (int)len, call->path);
 }
 
-/* Opens the key's file. One that may only be read need not be written when it has the same document already. */
+/* Opens the key's file. A file that may only be read can still have the same document already. */
 static void open_old_file(attempt *a)
 {
     a->old = openat(a->folder, a->base, O_RDWR | SKV_KEY_FLAGS);
@@ -83,7 +83,7 @@ static void open_old_file(attempt *a)
         a->old = openat(a->folder, a->base, O_RDONLY | SKV_KEY_FLAGS);
 }
 
-/* Opens the folder, and the key's file if there is one. The folder is made, unless the key has to be there already. */
+/* Opens the folder, and the key's file if it exists. Makes the folder, unless the condition needs an existing key. */
 static int open_target(attempt *a)
 {
     int make = a->call->args->condition == SKV_PUT_EXPECT ? 0 : SKV_FOLDER_MAKE;
@@ -116,7 +116,7 @@ static bool has_lost_race(int error_number)
     return error_number == EAGAIN || error_number == ENOENT;
 }
 
-/* The temporary file could not be made, as others are in the way. */
+/* Another process uses the temporary file. */
 static int note_busy_temp(skv_file_call *call, const skv_temp *temp)
 {
     return temp->busy ? skv_file_busy(call, temp->name, temp->busy) : SKV_AGAIN;
@@ -129,7 +129,7 @@ static int rename_over(attempt *a, skv_temp *temp)
         return a->call->reply->status;
     if (renameat(a->folder, temp->name, a->folder, a->base) == 0) {
         a->call->reply->number = 1;
-        /* Its lock goes last: whoever reads it, reads what a crash cannot take back. */
+        /* The lock is released last: a reader gets no document that a crash could still undo. */
         if (fsync(a->folder) < 0)
             fail_write(a->call, errno);
         skv_temp_close(temp);
@@ -145,7 +145,7 @@ static int write_new_version(attempt *a, mode_t mode)
     int status;
 
     skv_temp_init(&temp, a->folder, a->base);
-    /* Until it has the group of the old file, it is open to no more users than that one. */
+    /* Until the file has the group of the old one, no other users may read it. */
     if (skv_temp_make(&temp, a->old, mode & 0660) < 0)
         return has_lost_race(errno) ? note_busy_temp(a->call, &temp) : fail_folder_write(a, errno, MAY_MAKE);
     if (skv_access_copy(a->old, temp.fd, &lacking) < 0)
@@ -159,7 +159,7 @@ static int write_new_version(attempt *a, mode_t mode)
     return status;
 }
 
-/* Whether the stored document says what is to be written. */
+/* Sets *same if the stored document says the same as the new one. */
 static int compare_with_stored_file(const attempt *a, bool *same)
 {
     const skv_put_args *args = a->call->args;
@@ -180,7 +180,7 @@ static int compare_with_stored_file(const attempt *a, bool *same)
     return status;
 }
 
-/* The key is there. */
+/* The key exists. */
 static int replace_key_file(attempt *a)
 {
     const skv_put_args *args = a->call->args;
@@ -207,7 +207,7 @@ static int replace_key_file(attempt *a)
     return a->old_error ? fail_write(call, a->old_error) : write_new_version(a, info.st_mode);
 }
 
-/* Gives the written temporary file the key's name, unless that is taken meanwhile. */
+/* Gives the temporary file the key's name, unless another process has taken it meanwhile. */
 static int link_new_key(attempt *a, skv_temp *temp)
 {
     if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
@@ -215,7 +215,7 @@ static int link_new_key(attempt *a, skv_temp *temp)
     if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
         return errno == EEXIST || has_lost_race(errno) ? SKV_AGAIN : fail_folder_write(a, errno, MAY_MAKE);
     a->call->reply->number = 1;
-    /* If the second name cannot be taken away, the next writer does it. */
+    /* If the second name cannot be removed, the next writer removes it. */
     (void)unlinkat(a->folder, temp->name, 0);
     if (fsync(a->folder) < 0)
         fail_write(a->call, errno);
@@ -223,7 +223,7 @@ static int link_new_key(attempt *a, skv_temp *temp)
     return a->call->reply->status;
 }
 
-/* The key is not there. */
+/* The key does not exist. */
 static int create_key_file(attempt *a)
 {
     skv_temp temp;

@@ -1,4 +1,4 @@
-/* Entries that are no keys: for who sets a directory up, or looks for what is wrong with one. */
+/* The entries of a directory that are not keys: for the set-up and the check of a directory. */
 #include "ldap/key.h"
 #include "json/writer.h"
 
@@ -21,14 +21,14 @@ static void write_json_values(skv_json_writer *writer, const struct berval *valu
     skv_json_end_array(writer);
 }
 
-/* Nobody knows what they are. */
+/* The values of unknown attributes may be secret. */
 static void wipe_values(const struct berval *values)
 {
     for (; values && values->bv_val; values++)
         explicit_bzero(values->bv_val, values->bv_len);
 }
 
-/* Writes the attributes of an entry. LDAP_SUCCESS, or libldap's error. */
+/* Writes the attributes of an entry. Returns LDAP_SUCCESS, or libldap's error. */
 static int write_json_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *entry)
 {
     BerElement *ber = NULL;
@@ -64,7 +64,7 @@ static int write_entry_json(skv_ldap_call *call, skv_ldap_answer *answer)
     return answer->code == LDAP_SUCCESS ? skv_reply_done(call->reply) : skv_ldap_fail(call, answer);
 }
 
-/* What all three have in common. */
+/* Fails the reply. A DN that the server rejects is the caller's mistake. */
 static int fail_entry_call(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     if (answer->code == LDAP_INVALID_DN_SYNTAX)
@@ -115,12 +115,12 @@ typedef struct pair {
     bool taken;
 } pair;
 
-/* What is added, in the form that libldap wants: each attribute once, with all of its values. */
+/* The additions as libldap wants them: each attribute once, with all of its values. */
 typedef struct additions {
     pair *pairs;
     size_t count;
     LDAPMod *mods, **list;
-    struct berval **values; /* of one attribute behind those of another, each row with a NULL */
+    struct berval **values; /* the rows of all attributes, each ending in a NULL */
 } additions;
 
 static void free_additions(additions *a)
@@ -131,7 +131,7 @@ static void free_additions(additions *a)
     skv_free(a->values);
 }
 
-/* Points into the texts. False when out of memory. */
+/* Borrows the texts. Returns false when out of memory. */
 static bool read_addition_pairs(additions *a, const skv_entry_args *args)
 {
     const char *text = args->texts;
@@ -152,8 +152,7 @@ static bool read_addition_pairs(additions *a, const skv_entry_args *args)
     return true;
 }
 
-/* Moves the values of the attribute of one pair, and of those behind it, to `row`; answers where the next one starts.
- */
+/* Fills `row` with the values of one attribute, from the pair `first` on. Returns the start of the next row. */
 static struct berval **gather_values(additions *a, size_t first, struct berval **row)
 {
     const char *attribute = a->pairs[first].attribute;
@@ -197,7 +196,7 @@ typedef struct change_call {
     additions additions;
 } change_call;
 
-/* What a change came to: `exists` is the code of what is there already. */
+/* Fails the reply for the outcome of a change. `exists` is the code for an entry or value that exists already. */
 static int finish_change(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there,
                          const char *missing)
 {

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-/* The kind of a record is a capital letter until its folder has been found. */
+/* The kind of an orphan is an upper-case letter until its folder has come. */
 #define RELEASED(kind) ((char)((kind) | 0x20))
 #define WAITING(kind) ((char)((kind) & ~0x20))
 #define IS_WAITING(kind) (!((kind)&0x20))
 
-/* The path of an entry below the folder. It stands at the end of the buffer, as a DN starts with the last name. */
+/* The path of an entry below the folder. It is built from its end, as a DN starts with the last name. */
 typedef struct place {
     char *path; /* ends in a NUL */
     size_t len;
-    size_t above_len; /* of the path of the folder that it is in; 0 for the top */
+    size_t above_len; /* of the path of its folder; 0 for the top */
     bool above_is_hex;
     char buffer[SKV_KEY_MAX + 1 + SKV_RDN_VALUE_MAX + 1];
 } place;
@@ -75,7 +75,7 @@ static bool prepend_to_path(place *where, const char *name, size_t len)
     return true;
 }
 
-/* Which of the two roots an entry is below, or is; NULL if neither. */
+/* Returns the name of the root folder that an entry is, or is below; NULL if it is below neither. */
 static const char *root_above(const skv_ldap_below *below, const struct berval *dn, int levels)
 {
     const char *root = below->folder->path;
@@ -90,7 +90,7 @@ static const char *root_above(const skv_ldap_below *below, const struct berval *
     return strncmp(root, "environments", strlen("environments")) == 0 ? "environments" : "globals";
 }
 
-/* Whether the RDN is that of a folder at a level, of which the first is the roots'. What is hexadecimal is decoded. */
+/* Returns true if the RDN is that of a folder at a level; the root folders are at level 1. Decodes a simpkvHexId. */
 static bool is_folder_rdn(const skv_ldap_below *below, const char *root, int level, skv_rdn *rdn)
 {
     bool named = level == 1 || (level == 2 && strcmp(root, "environments") == 0);
@@ -100,7 +100,7 @@ static bool is_folder_rdn(const skv_ldap_below *below, const char *root, int lev
     return skv_rdn_is(rdn, "ou") && skv_key_is_segment(rdn->value, rdn->len);
 }
 
-/* Puts the names of the folders between the entry and the top before its own. */
+/* Prepends the names of the folders between the top and the entry. Returns false if one is no folder of simpkv. */
 static bool prepend_folders(const skv_ldap_below *below, const struct berval *dn, int levels, place *where)
 {
     const char *root = root_above(below, dn, levels), *end = dn->bv_val + dn->bv_len;
@@ -119,13 +119,13 @@ static bool prepend_folders(const skv_ldap_below *below, const struct berval *dn
     return root;
 }
 
-/* Whether a key could have so long a path, which is relative to the folder. */
+/* Returns true if a key below the folder can have a path of that length. */
 static bool fits_key(const skv_ldap_below *below, size_t len)
 {
     return len + below->folder->len + (below->folder->len > 0) <= SKV_KEY_MAX;
 }
 
-/* Finds the place of an entry, which is empty at first; false if it has none, or is one of the roots. */
+/* Builds the path of an entry. Returns false if it has none, or is a root folder. */
 static bool locate_entry(const skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf, place *where)
 {
     int levels = count_levels_below(below, dn);
@@ -138,9 +138,9 @@ static bool locate_entry(const skv_ldap_below *below, const struct berval *dn, c
     return fits_key(below, where->above_len);
 }
 
-/* ---- Folders, and what waits for them ---- */
+/* ---- Folders, and the orphans that wait for them ---- */
 
-/* What a path is to jansson, which wants a NUL behind it, for as long as that takes. */
+/* Puts a NUL behind the path for jansson, and restores the byte. */
 static bool is_known_folder(const skv_ldap_below *below, char *path, size_t len)
 {
     char end = path[len];
@@ -169,7 +169,7 @@ static void add_orphan(skv_ldap_below *below, const place *where, const skv_ldap
         skv_fail(page, below->orphans->status, "%s", below->orphans->message);
 }
 
-/* The record, or why there is none of a name that no key can have. */
+/* Returns the record, or an error record if no key can have the name. */
 static skv_ldap_record checked_record(const skv_ldap_below *below, const skv_ldap_record *record, const skv_rdn *leaf,
                                       const place *where)
 {
@@ -200,7 +200,7 @@ void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const sk
         add_known_folder(below, where.path, where.len, page);
 }
 
-/* A record that waits, as skv_list_add() has packed it. */
+/* An orphan, as skv_list_add() has packed it. */
 typedef struct orphan {
     char *kind, *path, *body;
     uint32_t lengths[2];
@@ -220,7 +220,7 @@ static bool next_orphan(const skv_ldap_below *below, size_t *at, orphan *out)
     return true;
 }
 
-/* Lets those go whose folder has been found by now. Whether there are folders among them. */
+/* Releases the orphans whose folder has come by now. Returns true if there are folders among them. */
 static bool release_orphans(skv_ldap_below *below, skv_reply *page)
 {
     bool folders = false;

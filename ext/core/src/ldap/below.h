@@ -1,5 +1,5 @@
-/* ldap/below.h - the entries below a folder, as a search of the whole answers them: their paths, and which of them are
- * simpkv's. */
+/* ldap/below.h - the entries of a tree, as one search of the subtree returns them, in any order: their paths, without
+ * the entries of other programs. */
 #ifndef SKV_LDAP_BELOW_H
 #define SKV_LDAP_BELOW_H
 
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* What a list says of an entry. */
+/* A record of a list. */
 typedef struct skv_ldap_record {
     char kind;
     const char *body; /* borrowed */
@@ -19,27 +19,27 @@ typedef struct skv_ldap_below {
     int layout;
     const skv_key *folder; /* borrowed */
     int depth;             /* of the folder's DN */
-    int level;             /* names in the folder's path */
-    json_t *folders;       /* owned, in the hex layout: the paths of those that were found, as a set */
-    skv_reply *orphans;    /* owned, with that: records of what may be below a folder that comes later */
-    size_t next;           /* of these */
-    bool settled;          /* no folder comes any more */
+    int level;             /* the number of names in the folder's path */
+    json_t *folders;       /* owned; in the hex layout: the set of the paths of known folders */
+    skv_reply *orphans;    /* owned; in the hex layout: records whose folder has not come yet */
+    size_t next;           /* of the orphans: the next one to add */
+    bool settled;          /* no orphan is a folder of another one */
 } skv_ldap_below;
 
-/* Starts with nothing, for a search below the DN of a folder: SKV_OK, or the reply's failure. */
+/* Starts for a search below the DN of a folder. Returns SKV_OK, or the reply's failure. */
 int skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder, const char *dn,
                          skv_reply *reply);
 void skv_ldap_below_end(skv_ldap_below *below);
 
-/* Whether that is the folder's own DN. */
+/* Returns true for the DN of the folder itself. */
 bool skv_ldap_below_is_top(const skv_ldap_below *below, const struct berval *dn);
 
-/* Adds the record of an entry of ours to a page, with its path as the name; at once, or when its folder has been found.
- * `leaf` is the first RDN of the DN. Leaves out what no walk from folder to folder would come to. */
+/* Adds the record of an entry to a page, with its path as the name; later, if its folder has not come yet. `leaf` is
+ * the first RDN of the DN. Leaves out an entry whose path has an entry of another program in it. */
 void skv_ldap_below_add(skv_ldap_below *below, const struct berval *dn, const skv_rdn *leaf,
                         const skv_ldap_record *record, skv_reply *page);
 
-/* When all entries have come: adds records that have waited for their folder, until the page has `bytes`. */
+/* Adds the orphans whose folders have come, until the page has `bytes`. Called when all entries have come. */
 void skv_ldap_below_add_rest(skv_ldap_below *below, size_t bytes, skv_reply *page);
 
 #endif

@@ -5,15 +5,15 @@
 #define BACKOFF_MIN_NS (50 * SKV_NS_PER_MS)
 #define BACKOFF_MAX_NS (2000 * SKV_NS_PER_MS)
 
-/* About the time of a round trip. */
+/* Roughly the time of a round trip. */
 #define CONTENTION_NS (SKV_NS_PER_MS / 4)
 
-/* How often an operation moves to another connection without having been sent: more than a pool has stale ones. */
+/* The most connections that an operation tries without sending on any: more than a pool has stale ones. */
 #define UNSENT_MAX 64
 
 const char *const skv_ldap_no_attributes[] = {LDAP_NO_ATTRS, NULL};
 
-/* How messages start and end around the key, by skv_op. */
+/* The start and end of messages, around the key. */
 static const struct {
     const char *what, *failed;
 } words[SKV_OP_COUNT] = {
@@ -30,7 +30,7 @@ static const struct {
 
 /* ---- Names ---- */
 
-/* The first name of a path behind `prefix`, up to a slash or the end; NULL if the path is not below it. */
+/* Returns the part of a path behind `prefix`; NULL if the path does not start with it. */
 static const char *path_behind(const skv_key *key, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -45,7 +45,7 @@ bool skv_ldap_is_structure(const skv_key *key)
     return key->len == 0 || skv_key_is_root(key) || (environment && !strchr(environment, '/'));
 }
 
-const char *skv_ldap_shared(const char *name, size_t len)
+const char *skv_ldap_why_ambiguous(const char *name, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         if (name[i] >= 'A' && name[i] <= 'Z')
@@ -63,11 +63,11 @@ static int check_environment(const skv_ldap_call *call)
 {
     const char *environment = path_behind(call->key, "environments/");
     size_t len = environment ? strcspn(environment, "/") : 0;
-    const char *shared = call->store->fold_case ? NULL : skv_ldap_shared(environment, len);
+    const char *why = call->store->fold_case ? NULL : skv_ldap_why_ambiguous(environment, len);
 
-    if (!shared)
+    if (!why)
         return SKV_OK;
-    return skv_fail(call->reply, SKV_INVALID, "environment '%.*s' %s", (int)len, environment, shared);
+    return skv_fail(call->reply, SKV_INVALID, "environment '%.*s' %s", (int)len, environment, why);
 }
 
 /* ---- Calls ---- */
@@ -78,7 +78,7 @@ static bool is_write_op(skv_op op)
            op == SKV_OP_ENTRY_EXTEND;
 }
 
-/* All of a call but what it is on. */
+/* Sets all members of a call but its key and its DN. */
 static void init_call(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv_deadline *deadline, skv_reply *reply)
 {
     *call = (skv_ldap_call){.store = store,
@@ -129,7 +129,8 @@ static int fail_stopped_call(skv_ldap_call *call, int status)
                     status == SKV_INTERRUPTED ? "interrupted" : "out of memory");
 }
 
-/* Between half of `ns` and all of it, so that clients that failed together do not come back together. */
+/* Returns a random time between half of `ns` and all of it, so that clients that failed together retry at different
+ * times. */
 static int64_t with_jitter(int64_t ns)
 {
     uint64_t mixed = (uint64_t)skv_now_ns() * UINT64_C(6364136223846793005);
@@ -137,7 +138,7 @@ static int64_t with_jitter(int64_t ns)
     return ns / 2 + (int64_t)((mixed >> 33) % (uint64_t)(ns / 2));
 }
 
-/* Whether to try again, after a pause. */
+/* Returns true if the call may be tried again, after a pause. */
 static bool prepare_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
 {
     int status;
@@ -154,7 +155,7 @@ static bool prepare_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
     return status == SKV_OK;
 }
 
-/* Borrows a connection for an attempt, and gives it back, unless the attempt takes it away. */
+/* Borrows a connection for an attempt, and returns it unless the attempt keeps it. */
 static void run_attempt(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
 {
     int64_t started;
@@ -247,7 +248,7 @@ int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
     return answer->code;
 }
 
-/* Waits for what a request, which was sent or not (`error`), comes to. */
+/* Receives the answer to a request, or takes the error of sending it. */
 static int receive_result(skv_ldap_call *call, int error, int id, skv_ldap_answer *answer)
 {
     if (error != LDAP_SUCCESS)
@@ -275,7 +276,7 @@ int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *
 
     if (error != LDAP_SUCCESS)
         return error;
-    /* libldap does not change what it is given. */
+    /* libldap does not change the attributes. */
     error = ldap_search_ext(skv_conn_handle(call->conn), dn, scope, "(objectClass=*)", (char **)(uintptr_t)attributes,
                             0, controls, NULL, NULL, limit, id);
     return error == LDAP_SUCCESS ? error : skv_conn_send_error(call->conn, error);
@@ -295,7 +296,7 @@ int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attrib
     return answer->code;
 }
 
-/* What a change came to. If its answer was lost, nobody knows. */
+/* A change whose answer was lost is in doubt. */
 static int note_lost_change(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     if (answer->code < 0 && skv_conn_has_sent(call->conn))

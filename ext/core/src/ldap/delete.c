@@ -1,20 +1,18 @@
-/*
- * Deleting a key. It is read first, which tells whether it is there, and which version of it the server is to delete:
- * should the connection be lost, the request may reach the server after another client has put the key again.
- */
+/* A delete reads the entry first, which tells if the key exists, and deletes the version that was read: after a lost
+ * connection, the request may reach the server when another client has put the key again. */
 #include "ldap/key.h"
 
 #include <string.h>
 
 typedef struct delete_call {
     skv_ldap_call call;
-    skv_ldap_version version;  /* that was read */
-    skv_ldap_version refused;  /* for which the server did not delete the entry */
-    skv_ldap_version in_doubt; /* for which a deletion was sent whose answer was lost */
-    int overtaken;             /* for how many versions it did not */
+    skv_ldap_version version;  /* the version that was read */
+    skv_ldap_version refused;  /* the version that the server did not delete */
+    skv_ldap_version in_doubt; /* the version whose deletion was sent without an answer */
+    int overtaken;             /* the number of versions that it did not delete */
 } delete_call;
 
-/* There is no such key; only after a lost answer can this call have deleted it, for it was there before. */
+/* The key does not exist. It existed before, so after a lost answer this call may have deleted it. */
 static int finish_absent_delete(skv_ldap_call *call)
 {
     bool folder;
@@ -28,7 +26,7 @@ static int finish_absent_delete(skv_ldap_call *call)
     return call->reply->status;
 }
 
-/* Returns true if the server has not deleted this very version: then it cannot compare it. */
+/* Returns true if the server refused to delete this very version: it cannot compare versions, then. */
 static bool is_delete_refused(const delete_call *del)
 {
     return strcmp(del->refused.text, del->version.text) == 0;

@@ -124,11 +124,11 @@ void skv_ldap_entry_wipe(skv_ldap_entry *entry)
         explicit_bzero(entry->document.bv_val, entry->document.bv_len);
 }
 
-/* ---- Making ---- */
+/* ---- Writing ---- */
 
 #define ATTRIBUTES_MAX 4
 
-/* The attributes of a new entry, in the form that libldap wants. */
+/* Attributes as libldap wants them. */
 typedef struct attributes {
     LDAPMod mods[ATTRIBUTES_MAX], *list[ATTRIBUTES_MAX + 1];
     struct berval *values[ATTRIBUTES_MAX][3];
@@ -153,14 +153,14 @@ static struct berval text_value(const char *text)
     return (struct berval){strlen(text), SKV_LDAP_TEXT(text)};
 }
 
-/* A new entry, described: what the attributes point to is in it. */
+/* A new entry. The attributes point to the other members. */
 typedef struct new_entry {
     attributes attributes;
     struct berval top, class, name, raw, content;
     skv_rdn rdn, plain;
 } new_entry;
 
-/* False if that is no DN of ours. */
+/* Returns false for a DN that is not of simpkv. */
 static bool describe_new_entry(new_entry *new, const char *dn, int kind, const struct berval *document)
 {
     attributes *a = &new->attributes;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What to do about a result, for people. */
+/* Advice for an operator. */
 #define ADVICE_RIGHTS ": give that identity the right to, or bind as another one ('admin_dn')"
 #define ADVICE_TLS ": use ldaps:// or 'enable_tls'"
 #define ADVICE_SCHEMA ": if its schema is not loaded, load simpkv's: "
@@ -64,7 +64,7 @@ int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
         call->what, call->name, call->failed, call->store->base_dn, skv_ldap_server(call));
 }
 
-/* The connection is lost, or never took the request. */
+/* The connection is lost, or was lost before the request was sent. */
 static int fail_lost_connection(skv_ldap_call *call)
 {
     call->again = true;
@@ -78,7 +78,7 @@ static int fail_lost_connection(skv_ldap_call *call)
                                : "the connection was lost");
 }
 
-/* What libldap and the transport answer. */
+/* Errors of libldap and the transport. */
 static int fail_libldap_error(skv_ldap_call *call, int code)
 {
     switch (code) {
@@ -110,7 +110,8 @@ static int fail_with_referral(skv_ldap_call *call, const skv_ldap_answer *answer
                     call->name, call->failed, skv_ldap_server(call), to);
 }
 
-/* Whether the server said yes, and showed no entry: skv_ldap_read() makes LDAP_INSUFFICIENT_ACCESS of that. */
+/* Returns true if the server reported success without an entry: skv_ldap_read() makes LDAP_INSUFFICIENT_ACCESS of that.
+ */
 static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     int code = LDAP_OTHER;
@@ -120,7 +121,7 @@ static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_answer *an
     return code == LDAP_SUCCESS;
 }
 
-/* So 389-DS answers to somebody who may not see what is above the entry, whether or not that is there. */
+/* 389-DS answers so to an identity that may not see the entries above, whether or not the entry exists. */
 static int fail_hidden_entry(skv_ldap_call *call)
 {
     return skv_fail(
@@ -131,7 +132,7 @@ static int fail_hidden_entry(skv_ldap_call *call)
         call->key ? ", or correct 'base_dn'" : "");
 }
 
-/* What a server wrote, without the newline that 389-DS puts at the end. */
+/* Quotes a server's text, without the newline that 389-DS appends. */
 static skv_quote quote_without_newline(const char *text)
 {
     size_t len = strlen(text);
@@ -180,7 +181,7 @@ int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
             advice = kinds[i].advice;
         }
     }
-    /* An entry that is no key's has a schema that is none of ours. */
+    /* The schema of an entry that is not a key's is not one of simpkv's. */
     if (!call->key && strcmp(advice, ADVICE_SCHEMA) == 0)
         advice = "";
     note_retry(call, answer->code);

@@ -68,7 +68,7 @@ int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *
 
 typedef struct exists_call {
     skv_ldap_call call;
-    bool is_folder; /* that it can only be */
+    bool is_folder; /* the name can only be a folder's */
 } exists_call;
 
 static int attempt_exists(skv_ldap_call *call)
@@ -93,7 +93,7 @@ int skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline
                      ? SKV_TOO_LARGE
                      : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, deadline, reply);
 
-    /* A folder's name has room for some bytes more than a key's. */
+    /* A folder's name may be some bytes longer than a key's. */
     if (status == SKV_TOO_LARGE) {
         exists.is_folder = true;
         skv_reply_reset(reply);

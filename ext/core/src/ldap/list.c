@@ -6,18 +6,18 @@
 #include <string.h>
 
 typedef struct ldap_list {
-    skv_ldap_call call; /* its conn is borrowed from the first page to the last */
+    skv_ldap_call call; /* its connection is borrowed from the first page to the last */
     skv_list list;
     skv_key folder;
     const char *dn; /* of the search */
     bool tree, names_only;
     skv_ldap_below below; /* of a tree */
     skv_ldap_search_state search;
-    LDAPMessage *first; /* the entry that was read when the list was opened; the search's */
+    LDAPMessage *first; /* the entry that was read when the list was opened; owned by the search */
     skv_conn *kept;
-    int64_t spent_ns; /* on it so far, but for what happens between pages */
-    int64_t since_ns; /* since when it is worked on; 0: it is not */
-    bool roots;       /* the two roots are on it, and have not been handed out */
+    int64_t spent_ns; /* the time of the list so far, without the time between pages */
+    int64_t since_ns; /* the start of the current page; 0 between pages */
+    bool roots;       /* the two root folders have to be added */
     char path[SKV_KEY_MAX + 1];
 } ldap_list;
 
@@ -33,7 +33,7 @@ static void stop_list_clock(ldap_list *list)
     list->since_ns = 0;
 }
 
-/* Gives the connection back as soon as nothing more is to come. */
+/* Returns the connection as soon as no more entries are to come. */
 static void return_list_connection(ldap_list *list)
 {
     skv_conn *conn = list->call.conn;
@@ -54,14 +54,14 @@ static int fail_folder_not_found(skv_ldap_call *call)
     return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
 }
 
-/* The two roots are there from the first on, though their entries come with the first key. */
+/* The folder has no entry. The root folders exist without one, until the first key is put. */
 static int check_missing_folder(ldap_list *list)
 {
     return list->folder.len == 0 || skv_key_is_root(&list->folder) ? SKV_OK : fail_folder_not_found(&list->call);
 }
 
-/* There is nothing below it; when asked for pages, 389-DS says that of an entry that is not there, too. And in the hex
- * layout it may be a key. */
+/* No entry is below the folder. 389-DS answers a paged search of a missing entry in the same way, and in the hex layout
+ * the entry may be a key. */
 static int check_empty_folder(ldap_list *list)
 {
     skv_ldap_call *call = &list->call;
@@ -72,7 +72,7 @@ static int check_empty_folder(ldap_list *list)
     return kind == SKV_KIND_KEY ? fail_folder_not_found(call) : check_missing_folder(list);
 }
 
-/* An LDAP result; LDAP_SUCCESS without an entry if there is none on any page. */
+/* Returns an LDAP result; LDAP_SUCCESS with list->first NULL if no page has an entry. */
 static int read_first_entry(ldap_list *list, skv_ldap_answer *answer)
 {
     int code;
@@ -83,7 +83,7 @@ static int read_first_entry(ldap_list *list, skv_ldap_answer *answer)
     return code;
 }
 
-/* The search of a tree answers the folder itself, too: in the hex layout it may be a key. */
+/* The search of a tree returns the folder itself, too: in the hex layout it may be a key. */
 static int check_first_entry(ldap_list *list)
 {
     skv_ldap_entry entry;
@@ -109,7 +109,7 @@ static skv_ldap_search_state new_list_search(const ldap_list *list)
                                                                   : skv_ldap_document_attributes(call, false)};
 }
 
-/* Reads the first entry, which tells whether there is such a folder, and keeps the connection if more may come. */
+/* Reads the first entry, which tells if the folder exists. Keeps the connection if more entries may come. */
 static int attempt_list_open(skv_ldap_call *call)
 {
     ldap_list *list = (ldap_list *)call;
@@ -135,7 +135,7 @@ static int attempt_list_open(skv_ldap_call *call)
     return call->reply->status;
 }
 
-/* Finds out what to search, and does; there is nothing to ask of the two roots alone. */
+/* Starts the search. A list of the two root folders alone needs none. */
 static void start_list(ldap_list *list, skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_call *call = &list->call;
@@ -180,7 +180,7 @@ static skv_ldap_record error_record(const char *why)
     return (skv_ldap_record){'e', why, strlen(why)};
 }
 
-/* The record of a key or folder by its object class. */
+/* Returns the record of a key or folder by its object class. */
 static skv_ldap_record record_of_entry(const ldap_list *list, const skv_ldap_entry *entry)
 {
     if (!entry->is_key && !entry->is_folder)
@@ -194,7 +194,7 @@ static skv_ldap_record record_of_entry(const ldap_list *list, const skv_ldap_ent
     return (skv_ldap_record){'k', entry->document.bv_val, entry->document.bv_len};
 }
 
-/* Adds the record of an entry, unless it is something else's than simpkv's. */
+/* Adds the record of an entry, unless it belongs to another program. */
 static void add_entry_record(ldap_list *list, const skv_ldap_entry *entry, skv_reply *page)
 {
     skv_ldap_record record;
@@ -228,7 +228,7 @@ static int add_message_record(ldap_list *list, LDAPMessage *message, skv_reply *
     return skv_reply_done(page);
 }
 
-/* Adds the next entry. Whether there may be more on the page. */
+/* Adds the next entry. Returns true if the page may have more. */
 static bool add_next_entry(ldap_list *list, skv_reply *page)
 {
     skv_ldap_answer answer = {0};
@@ -240,7 +240,7 @@ static bool add_next_entry(ldap_list *list, skv_reply *page)
         skv_ldap_search_next(&list->call, &list->search, &answer, &entry);
     at_end = !entry && page->number;
     interrupted = answer.code == LDAP_USER_CANCELLED;
-    /* What is on the page already is handed out first. */
+    /* Records that are on the page already are returned first. */
     if (answer.code != LDAP_SUCCESS && !(interrupted && page->number))
         skv_ldap_search_failed(&list->call, &answer);
     else if (entry)

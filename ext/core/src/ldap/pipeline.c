@@ -17,7 +17,7 @@ void skv_ldap_pipeline_sent(skv_ldap_pipeline *pipeline, int id, size_t tag, siz
     pipeline->bytes += bytes;
 }
 
-/* Frees the slot of a request that was answered. False if there is none. */
+/* Frees the slot of an answered request. Returns false if there is none. */
 static bool take_slot(skv_ldap_pipeline *pipeline, int id, skv_ldap_slot *slot)
 {
     for (size_t i = 0; i < pipeline->in_flight; i++) {
@@ -39,7 +39,7 @@ static void receive_answer(skv_ldap_pipeline *pipeline)
 
     skv_ldap_round_trip(call);
     pipeline->error = skv_conn_result(call->conn, LDAP_RES_ANY, LDAP_MSG_ALL, &answer.message);
-    /* A server's farewell answers nothing. */
+    /* A notice of disconnection answers no request. */
     if (answer.message && ldap_msgid(answer.message) == 0)
         pipeline->error = LDAP_SERVER_DOWN;
     if (pipeline->error != LDAP_SUCCESS) {

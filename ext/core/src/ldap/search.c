@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Asks for a page. slapd looks at all that it has to find the entries of a page, and knows those of a folder: it is
- * first asked for the whole, should that be no more than a page. */
+/* Requests a page. slapd examines all entries of a folder for each page, so the whole folder is requested first, with a
+ * limit of one page. */
 static int request_page(skv_ldap_call *call, skv_ldap_search_state *search)
 {
     const skv_features *features = skv_conn_features(call->conn);
@@ -26,7 +26,7 @@ static int request_page(skv_ldap_call *call, skv_ldap_search_state *search)
     return error;
 }
 
-/* Takes the cookie out of a page's result. An empty one, or none, means that it was the last. */
+/* Reads the cookie in the result of a page. An empty one, or none, means that the page was the last. */
 static void read_page_cookie(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, answer->controls, NULL);
@@ -50,7 +50,7 @@ static void free_page(skv_ldap_search_state *search)
     search->page = search->next = NULL;
 }
 
-/* Wipes it, for there is something in it that nobody has read. */
+/* Wipes a page that has unread entries. */
 static void wipe_page(skv_ldap_call *call, skv_ldap_search_state *search)
 {
     LDAP *handle = skv_conn_handle(call->conn);
@@ -62,13 +62,13 @@ static void wipe_page(skv_ldap_call *call, skv_ldap_search_state *search)
     free_page(search);
 }
 
-/* Whether the whole was asked for, which is read when all of it is there: it may be too much. */
+/* Returns true if the whole was requested: no entry is read before all of them are there, as they may be too many. */
 static bool is_whole_request(const skv_ldap_call *call, const skv_ldap_search_state *search)
 {
     return skv_conn_features(call->conn)->paging && !search->in_pages;
 }
 
-/* Ends a page, and asks for the next: the server makes that while the reader is at work on this one. */
+/* Ends a page, and requests the next one, which the server prepares while the caller reads this one. */
 static int finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     search->requested = false;
@@ -82,11 +82,11 @@ static int finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_l
     }
     skv_ldap_answer_free(answer);
     if (!search->last)
-        (void)request_page(call, search); /* What is wrong shows when it is waited for. */
+        (void)request_page(call, search); /* A failure shows when the page is received. */
     return LDAP_SUCCESS;
 }
 
-/* Waits for the next message, or all of them. An LDAP result. */
+/* Receives the next message, or all of them. Returns an LDAP result. */
 static int receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     bool whole;
@@ -102,7 +102,8 @@ static int receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, 
                                                                          : LDAP_SUCCESS;
 }
 
-/* There is more than a page, or more than the server tells at once: then in pages. */
+/* Receives messages. If the folder has more than a page, or more than the server returns at once, starts again in
+ * pages. */
 static int receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     int code = receive_messages(call, search, answer);
@@ -115,7 +116,7 @@ static int receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, s
     return code;
 }
 
-/* Part of the folder is elsewhere. */
+/* A part of the folder is on another server. */
 static int fail_with_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
 {
     int error = ldap_parse_reference(skv_conn_handle(call->conn), message, &answer->referrals, NULL, 0);
@@ -148,7 +149,7 @@ int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv
             free_page(search);
             search->over = search->last;
             return LDAP_SUCCESS;
-        default: /* Something that nobody has asked for. */
+        default: /* A message of another type is ignored. */
             break;
         }
     }

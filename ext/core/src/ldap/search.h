@@ -1,33 +1,33 @@
-/* ldap/search.h - searches that answer any number of entries, page by page. */
+/* ldap/search.h - searches for any number of entries, page by page. */
 #ifndef SKV_LDAP_SEARCH_H
 #define SKV_LDAP_SEARCH_H
 
 #include "ldap/call.h"
 
-/* A search under way on the call's connection. Either it is read to its end, or the connection is given up. */
+/* A search on the call's connection. It is either read to its end, or the connection becomes invalid. */
 typedef struct skv_ldap_search_state {
     const char *dn; /* borrowed */
     int scope;
     const char *const *attributes;
-    LDAPMessage *page, *next; /* what has come, owned: all of a page or one message; and what is to be read next */
-    struct berval cookie;     /* owned: where the server goes on */
+    LDAPMessage *page, *next; /* received messages: all of a page, or one; owned. The next one to read. */
+    struct berval cookie;     /* owned: the start of the next page */
     bool in_pages, requested, last, over;
-    int id; /* of what was asked for */
+    int id; /* of the request */
 } skv_ldap_search_state;
 
 /*
- * Reads the next entry: LDAP_SUCCESS with *entry set, which is good until the next call; or to NULL at the end of a
- * page: is the search over then? When the first entry of a page is read, the next page has been asked for. Otherwise
- * the answer, which the caller frees, says what is wrong, and skv_ldap_search_failed() fails the reply. The limits of
- * each round trip are the call's.
+ * Reads the next entry. Returns LDAP_SUCCESS with *entry set, which is valid until the next call, or set to NULL at the
+ * end of a page: search->over tells if it was the last one. The next page is requested when the first entry of a page
+ * is read. After another code, the answer, which the caller frees, describes the failure, and skv_ldap_search_failed()
+ * fails the reply. The limits of each round trip are the call's.
  */
 int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
                          LDAPMessage **entry);
 
-/* As skv_ldap_fail(), but a limit of the server is TOO_LARGE, and named, with the setting that lifts it. */
+/* Fails the reply as skv_ldap_fail() does. For a limit of the server: TOO_LARGE, with the setting that lifts it. */
 int skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *answer);
 
-/* Wipes and frees what the search holds. If more is to come, its connection becomes unusable. */
+/* Wipes and frees the messages. Invalidates the connection if more entries are to come. */
 void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search);
 
 #endif

@@ -1,4 +1,4 @@
-/* The store in a directory: one entry a key. It is a borrowed view on pools of connections, which outlive it. */
+/* The LDAP store keeps one entry a key. It borrows pools of connections, which outlive it. */
 #include "ldap/store.h"
 
 #include "ldap/entry.h"
@@ -156,13 +156,13 @@ static int read_ldap_options(settings *s, const char *options, size_t options_le
     return SKV_OK;
 }
 
-/* ---- What the options must be together ---- */
+/* ---- Checks of several options ---- */
 
-/* Takes the instance's DN from that of one of its roots, which shows whether base and id make one. */
+/* Sets the DN of the instance, from the DN of its folder "globals". Checks that base_dn and id make a DN. */
 static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *reply)
 {
     static const char root[] = "globals", root_rdn[] = "ou=globals,";
-    const char *shared;
+    const char *why;
 
     if (!*s->id)
         return skv_fail(reply, SKV_INVALID, "a store of type 'ldap' needs an 'id'");
@@ -174,10 +174,10 @@ static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *
     skv_reply_reset(reply);
     if (!store->instance_dn)
         return skv_fail_memory(reply);
-    shared = s->layout == SKV_LAYOUT_HEX || s->fold_case ? NULL : skv_ldap_shared(s->id, strlen(s->id));
-    if (!shared)
+    why = s->layout == SKV_LAYOUT_HEX || s->fold_case ? NULL : skv_ldap_why_ambiguous(s->id, strlen(s->id));
+    if (!why)
         return reply->status;
-    return skv_fail(reply, SKV_INVALID, "id '%s' %s, or use the layout 'hex'", s->id, shared);
+    return skv_fail(reply, SKV_INVALID, "id '%s' %s, or use the layout 'hex'", s->id, why);
 }
 
 static bool has_scheme(const skv_uris *uris, skv_scheme scheme)
@@ -208,7 +208,7 @@ static int check_servers(const settings *s, const skv_uris *uris, skv_reply *rep
 static skv_pool *pool_for_uris(const settings *s, const char *text, skv_reply *reply)
 {
     const char *external_or_anonymous = s->anonymous ? SKV_ANONYMOUS : "";
-    /* The pool copies it, and changes nothing. */
+    /* The pool copies the strings. */
     const skv_identity identity = {
         .bind_dn = (char *)(uintptr_t)(*s->admin_pw_file ? s->admin_dn : external_or_anonymous),
         .password_file = (char *)(uintptr_t)s->admin_pw_file,

@@ -1,10 +1,10 @@
-/* ldap/store.h - a store in a directory. */
+/* ldap/store.h - the store in a directory. */
 #ifndef SKV_LDAP_STORE_H
 #define SKV_LDAP_STORE_H
 
 #include "store/store.h"
 
-/* Opens a store: skv_open(). NULL on failure, with the reply filled. */
+/* Opens a store, for skv_open(). Returns NULL on failure, with the reply filled. */
 skv_store *skv_ldap_open(const char *options, size_t options_len, skv_reply *reply);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Deleting a folder with all that is below it: the DNs below it are enumerated, and deleted from the innermost
- * outwards, many at once. No server here has a tree delete. What others delete meanwhile is as well; what they add is
- * found by enumerating again.
+ * Deletetree enumerates the DNs of a folder and everything below it, and deletes them from the innermost outwards, many
+ * at once. Neither slapd nor 389-DS has a tree delete. Entries that other clients add meanwhile are found by
+ * enumerating again.
  */
 #include "ldap/entry.h"
 #include "ldap/key.h"
@@ -12,30 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often others may add to what is deleted. */
+/* The most rounds in which other clients may add entries. */
 #define ROUNDS_MAX 8
 
-/* In how many of these rounds an entry is deleted only as it was read: a request that reaches the server late must not
- * delete what was put since. A key that others keep changing is deleted all the same in the rounds after. */
+/* The number of rounds in which an entry is deleted only in the version that was read: a request that reaches the
+ * server late must not delete a later put. In later rounds, a key that other clients keep changing is deleted in any
+ * version. */
 #define COMPARING_ROUNDS 4
 
-/* How many deletions are under way at once, on one connection. Both servers level off between 8 and 32; with two to
- * four, 389-DS is slower than with one. A network's delay is hidden the better the more there are. */
+/* The most deletions in flight. Both servers level off between 8 and 32; with two to four, 389-DS is slower than with
+ * one. More hide the delay of a network better. */
 #define IN_FLIGHT_MAX 32
 
 #define BUSY_PAUSE_NS (50 * SKV_NS_PER_MS)
 
 typedef struct tree_call {
     skv_ldap_call call;
-    bool keep;           /* the folder itself stays */
-    skv_buf names;       /* DNs, each with its version behind it, both followed by a NUL */
+    bool keep;           /* the folder itself is not deleted */
+    skv_buf names;       /* DNs, each followed by its version; both end in a NUL */
     size_t count;        /* of DNs */
-    bool compares;       /* in this round, entries are deleted in the version that was read only */
+    bool compares;       /* in this round, entries are deleted only in the version that was read */
     bool cannot_compare; /* the server's database lacks assertions */
     size_t deleted;
     skv_ldap_pipeline pipeline;
     bool busy, others_added; /* in this round */
-    bool existed;            /* the folder was there */
+    bool existed;            /* the folder existed */
 } tree_call;
 
 static int add_enumerated_name(tree_call *tree, LDAPMessage *message)
@@ -57,7 +58,7 @@ static int add_enumerated_name(tree_call *tree, LDAPMessage *message)
     return SKV_OK;
 }
 
-/* Collects the names of the folder and all that is below it; none if it is not there. */
+/* Collects the names of the folder and everything below it; none if it does not exist. */
 static int enumerate_tree(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
@@ -114,7 +115,7 @@ static name *sort_innermost_first(const tree_call *tree)
 
 /* ---- Deleting --------------------------------------------------------------------------------------------------- */
 
-/* What the server answered, to nothing in particular: who is left is found by enumerating again. */
+/* Counts an answer. The entry of an answer does not matter: the next enumeration finds the entries that are left. */
 static void take_deletion_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
 {
     tree_call *tree = (tree_call *)pipeline->call;
@@ -174,8 +175,8 @@ static int pipeline_deletion(tree_call *tree, const name *entry)
     return skv_ldap_fail(call, &answer);
 }
 
-/* Takes what is still to come; or gives the connection up, when that may be long. A connection that owes an answer
- * would give it to the next who asks. */
+/* Takes the outstanding answers; after an interrupt, gives the connection up instead. The next user of a connection
+ * must not get an answer of this call. */
 static void drain_deletions(tree_call *tree)
 {
     if (tree->call.reply->status == SKV_INTERRUPTED || !skv_conn_is_usable(tree->call.conn))
@@ -184,7 +185,7 @@ static void drain_deletions(tree_call *tree)
         skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = tree->pipeline.error});
 }
 
-/* Deletes what was enumerated, a level of depth after the other. */
+/* Deletes the enumerated entries, one level after the other. */
 static int delete_enumerated(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
@@ -210,7 +211,7 @@ static int delete_enumerated(tree_call *tree)
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------------- */
 
-/* SKV_LDAP_AGAIN when something is left of it. */
+/* Returns SKV_LDAP_AGAIN if entries are left. */
 static int run_deletetree_round(tree_call *tree)
 {
     static const skv_ldap_answer busy = {.code = LDAP_BUSY};
@@ -219,7 +220,7 @@ static int run_deletetree_round(tree_call *tree)
     tree->busy = tree->others_added = false;
     if (enumerate_tree(tree) != SKV_OK || delete_enumerated(tree) != SKV_OK)
         return tree->call.reply->status;
-    /* Whoever deletes much is in his own way there: as long as something is deleted, that is no failure. */
+    /* Many deletions can make the server busy for each other. While entries are deleted, that is no failure. */
     if (tree->busy && tree->deleted == before)
         return skv_ldap_fail(&tree->call, &busy);
     if (tree->busy && skv_deadline_sleep(skv_ldap_round_trip(&tree->call), BUSY_PAUSE_NS) == SKV_INTERRUPTED)
@@ -227,7 +228,7 @@ static int run_deletetree_round(tree_call *tree)
     return tree->busy || tree->others_added ? SKV_LDAP_AGAIN : SKV_OK;
 }
 
-/* A key in the folder's place: in the hex layout at its DN, in the plain one beside it. */
+/* Fails for a key in the place of the folder: in the hex layout at its DN, in the plain layout beside it. */
 static int check_folder_kind(tree_call *tree, int *kind)
 {
     skv_ldap_call *call = &tree->call;

@@ -20,7 +20,7 @@ skv_ldap_version skv_ldap_version_of(const skv_ldap_entry *entry)
     if (entry->csn.bv_val && entry->csn.bv_len < sizeof version.text)
         memcpy(version.text, entry->csn.bv_val, entry->csn.bv_len);
     else if (entry->document.bv_val)
-        /* A key is not expected to have two documents with one hash. */
+        /* Two documents of one key are not expected to have one hash. */
         snprintf(version.text, sizeof version.text, "#%016" PRIx64,
                  skv_hash(entry->document.bv_val, entry->document.bv_len));
     return version;
