@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 require 'open3'
+require 'simpkv/native/header'
 require_relative '../support/another_ruby'
-require_relative '../support/header'
 
 RSpec.describe Simpkv::Native do
+  header = Simpkv::Native::Header.read
+
   # Runs a script in a process of its own.
   def ruby(script, environment = {})
     Open3.capture2e(environment, *AnotherRuby.command('-e', script))
@@ -17,13 +19,13 @@ RSpec.describe Simpkv::Native do
 
   it 'has the version and the interface of the library' do
     expect(described_class.version).to eq(Simpkv::VERSION)
-    expect(described_class.abi).to eq(Header.constant('SKV_ABI'))
+    expect(described_class.abi).to eq(header.constant('SKV_ABI'))
   end
 
   it 'raises an exception of its own for each status of the core' do
-    names = (0..Header.statuses.length).map { |number| described_class.status_name(number) }
-    expect(names).to eq([*Header.statuses, nil])
-    failures = Header.statuses.drop(2)
+    names = (0..header.statuses.length).map { |number| described_class.status_name(number) }
+    expect(names).to eq([*header.statuses, nil])
+    failures = header.statuses.drop(2)
     expect(failures.map { |name| Simpkv::Error.for(name).status.to_s }).to eq(failures)
     expect(failures.map { |name| Simpkv::Error.for(name) }.uniq.length).to eq(failures.length)
   end

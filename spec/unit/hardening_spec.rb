@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'open3'
-require_relative '../support/header'
 
 # The flags against memory errors of ext/core/core.mk and ext/simpkv/extconf.rb.
 RSpec.describe 'The hardening of' do
@@ -12,10 +11,11 @@ RSpec.describe 'The hardening of' do
     output
   end
 
-  core = File.join(Header::ROOT, 'ext/core')
+  root = File.expand_path('../..', __dir__)
+  core = File.join(root, 'ext/core')
 
   { 'libsimpkv.so' => File.join(core, 'build/release/libsimpkv.so'),
-    'the extension for MRI' => File.join(Header::ROOT, 'lib/simpkv/simpkv_ext.so') }.each do |name, file|
+    'the extension for MRI' => File.join(root, 'lib/simpkv/simpkv_ext.so') }.each do |name, file|
     describe name do
       it 'binds all symbols when it loads, and keeps their table read-only' do
         expect(output_of('readelf', '--wide', '--segments', '--dynamic', file)).to match(/GNU_RELRO.*BIND_NOW/m)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'English'
-require_relative '../support/header'
+require 'simpkv/native/header'
 
 RSpec.describe 'The native libraries' do
   def symbols(*flags, file)
@@ -11,15 +11,17 @@ RSpec.describe 'The native libraries' do
     output.lines.map { |line| line.split.first }
   end
 
-  core = File.join(Header::ROOT, 'ext/core')
+  root = File.expand_path('../..', __dir__)
+  core = File.join(root, 'ext/core')
+  header = Simpkv::Native::Header
 
   it 'export exactly what simpkv.h declares, from libsimpkv.so' do
     exported = symbols('--dynamic', File.join(core, 'build/release/libsimpkv.so'))
-    expect(exported).to match_array(Header.functions.keys)
+    expect(exported).to match_array(header.read.functions.keys)
   end
 
   it 'export only Init_simpkv_ext, from the extension for MRI' do
-    exported = symbols('--dynamic', File.join(Header::ROOT, 'lib/simpkv/simpkv_ext.so'))
+    exported = symbols('--dynamic', File.join(root, 'lib/simpkv/simpkv_ext.so'))
     expect(exported).to eq(['Init_simpkv_ext'])
   end
 
@@ -35,7 +37,13 @@ RSpec.describe 'The native libraries' do
     expect(files.select { |file| File.read(file).include?('ruby.h') }).to be_empty
   end
 
+  it 'include simpkv.h and nothing else of the core in the extension for MRI' do
+    own = Dir[File.join(root, 'ext/simpkv/*.h')].map { |file| File.basename(file) }
+    included = Dir[File.join(root, 'ext/simpkv/*.{c,h}')].flat_map { |file| File.read(file).scan(/^#include "(.+)"/) }
+    expect(included.flatten.uniq).to contain_exactly('simpkv.h', *own)
+  end
+
   it 'keep the public header short' do
-    expect(Header::TEXT.lines.length).to be <= 400
+    expect(File.readlines(header::PATH).length).to be <= 400
   end
 end

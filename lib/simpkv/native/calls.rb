@@ -71,7 +71,7 @@ module Simpkv
         private
 
         def failed?(reply, many)
-          Library.skv_reply_status(reply) > Library::END_OF_LIST && !(many && Library.skv_reply_size(reply).positive?)
+          Library.skv_reply_status(reply) > END_OF_LIST && !(many && Library.skv_reply_size(reply).positive?)
         end
 
         def failure(reply)

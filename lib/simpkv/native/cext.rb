@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-raise LoadError, "this process uses simpkv's #{Simpkv::Native.binding_name} binding already" if defined?(Simpkv::Native)
+if defined?(Simpkv::Native.binding_name)
+  raise LoadError, "this process uses simpkv's #{Simpkv::Native.binding_name} binding already"
+end
 
 begin
   require 'simpkv/simpkv_ext'

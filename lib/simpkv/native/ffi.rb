@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-raise LoadError, "this process uses simpkv's #{Simpkv::Native.binding_name} binding already" if defined?(Simpkv::Native)
+if defined?(Simpkv::Native.binding_name)
+  raise LoadError, "this process uses simpkv's #{Simpkv::Native.binding_name} binding already"
+end
 
 begin
   require 'ffi'
@@ -19,23 +21,30 @@ begin
   require 'simpkv/native/library'
   require 'simpkv/native/calls'
 rescue LoadError
-  # For another attempt in this process.
-  Simpkv.__send__(:remove_const, :Native)
+  # Another attempt in this process starts afresh.
+  Simpkv::Native.__send__(:remove_const, :Library) if defined?(Simpkv::Native::Library)
   raise
 end
 
 module Simpkv
-  # The binding over libsimpkv.so, for JRuby; the same methods as the extension for MRI.
+  # The binding over libsimpkv.so, for JRuby. It has the methods of the extension for MRI.
   module Native
-    LAYOUTS = { plain: 0, hex: 1 }.freeze
-    KINDS = { key: 1, folder: 2 }.freeze
+    # @return [Integer] the number that simpkv.h gives a name: number('KEY_UPPER') is SKV_KEY_UPPER
+    number = ->(name) { Library::HEADER.constant("SKV_#{name}") }
+
+    LAYOUTS = { plain: number['LAYOUT_PLAIN'], hex: number['LAYOUT_HEX'] }.freeze
+    KINDS = { key: number['KIND_KEY'], folder: number['KIND_FOLDER'] }.freeze
     KIND_NAMES = KINDS.invert.freeze
-    CONDITIONS = { any: 0, absent: 1, expect: 2 }.freeze
-    IN_DOUBT = 4
-    ALIKE = 8
-    LATEST = 1
-    NAMES = 1
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :ALIKE, :LATEST, :NAMES
+    CONDITIONS = { any: number['PUT_ANY'], absent: number['PUT_ABSENT'], expect: number['PUT_EXPECT'] }.freeze
+    IN_DOUBT = number['PUT_IN_DOUBT']
+    NON_UNIQUE = number['PUT_NON_UNIQUE']
+    LATEST = number['GET_LATEST']
+    NAMES = number['TREE_NAMES']
+    UPPER = number['KEY_UPPER']
+    DOUBLE_MAX = number['DOUBLE_MAX']
+    END_OF_LIST = number['END']
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :NON_UNIQUE, :LATEST, :NAMES, :UPPER,
+                     :DOUBLE_MAX, :END_OF_LIST
 
     class << self
       def binding_name
@@ -55,7 +64,7 @@ module Simpkv
       end
 
       def key_check(key, upper)
-        Calls.reply { |r| Library.skv_key_check(*Calls.bytes(key), upper ? 1 : 0, r) }
+        Calls.reply { |r| Library.skv_key_check(*Calls.bytes(key), upper ? UPPER : 0, r) }
         nil
       end
 
@@ -71,7 +80,7 @@ module Simpkv
       end
 
       def format_double(number)
-        FFI::MemoryPointer.new(:char, Library::DOUBLE_MAX) do |out|
+        FFI::MemoryPointer.new(:char, DOUBLE_MAX) do |out|
           length = Library.skv_format_double(number, out)
           return length.zero? ? nil : out.read_string(length).force_encoding(Encoding::UTF_8)
         end
@@ -131,8 +140,8 @@ module Simpkv
         KIND_NAMES[call(:skv_exists, key, timeout_ms, wanted: :number)]
       end
 
-      def put(key, document, condition, expect, alike, timeout_ms)
-        condition = Calls.choice(:condition, CONDITIONS, condition) | (alike ? ALIKE : 0)
+      def put(key, document, condition, expect, non_unique, timeout_ms)
+        condition = Calls.choice(:condition, CONDITIONS, condition) | (non_unique ? NON_UNIQUE : 0)
         expected = expect ? Calls.bytes(expect) : [nil, 0]
         arguments = [*Calls.bytes(key), *Calls.bytes(document), condition, *expected]
         open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
@@ -264,7 +273,7 @@ module Simpkv
       # nil after the last page.
       def next_page(list, timeout_ms)
         over = false
-        page = Calls.reply(:data) { |r| over = Library.skv_list_next(list, timeout_ms, nil, r) == Library::END_OF_LIST }
+        page = Calls.reply(:data) { |r| over = Library.skv_list_next(list, timeout_ms, nil, r) == END_OF_LIST }
         page unless over
       end
 
