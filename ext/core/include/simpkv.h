@@ -42,7 +42,8 @@ extern "C" {
 #define SKV_ABI 2
 
 /*
- * Statuses. The name in the middle is what skv_status_name() answers and what a binding derives its exception from.
+ * Statuses. skv_status_name() returns the text, from which a binding derives its exception. They have the size of an
+ * int.
  */
 #define SKV_STATUS_MAP(X)                                                                                              \
     X(0, OK, "ok")                    /* done */                                                                       \
@@ -61,11 +62,11 @@ extern "C" {
     X(13, MALFORMED, "malformed")     /* not a JSON document, or nested too deeply */                                  \
     X(14, NOMEM, "no_memory")
 
-enum skv_status {
+typedef enum skv_status {
 #define SKV_STATUS_ENUM(number, name, text) SKV_##name = number,
     SKV_STATUS_MAP(SKV_STATUS_ENUM)
 #undef SKV_STATUS_ENUM
-};
+} skv_status;
 
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 
@@ -90,7 +91,7 @@ SKV_API skv_reply *skv_reply_new(void);
 SKV_API void skv_reply_free(skv_reply *reply);
 
 /* Answers the status of the last call that filled the reply; SKV_OK for a new one. */
-SKV_API int skv_reply_status(const skv_reply *reply);
+SKV_API skv_status skv_reply_status(const skv_reply *reply);
 
 /* Answers why that call failed, as NUL-terminated UTF-8 without control characters; "" when it did not. */
 SKV_API const char *skv_reply_message(const skv_reply *reply);
@@ -150,7 +151,7 @@ SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *cont
  * unsupported characters. ...", "... contains disallowed '/./' or '/../' sequence", checked in this order;
  * SKV_TOO_LARGE for a segment above SKV_KEY_SEGMENT_MAX or a key above SKV_KEY_MAX. Thread-safe.
  */
-SKV_API int skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply);
+SKV_API skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply);
 
 /*
  * Puts a key below a prefix: the data are the prefix and the key with empty segments dropped, joined by single slashes
@@ -158,7 +159,8 @@ SKV_API int skv_key_check(const char *key, size_t key_len, int flags, skv_reply 
  * but NUL, and no segment may be "." or "..". Returns SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the limits above, for the
  * result). Thread-safe.
  */
-SKV_API int skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len, skv_reply *reply);
+SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len,
+                                skv_reply *reply);
 
 /* ---- Distinguished names ---------------------------------------------------------------------------------------- */
 
@@ -176,8 +178,8 @@ SKV_API int skv_key_join(const char *prefix, size_t prefix_len, const char *key,
  * that is empty, "." or "..", not UTF-8 or holds NUL, a key where only a folder can be), SKV_TOO_LARGE (a name or the
  * whole above what slapd and 389-DS both take; the message names the segment). Thread-safe.
  */
-SKV_API int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id,
-                             size_t id_len, const char *path, size_t path_len, skv_reply *reply);
+SKV_API skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id,
+                                    size_t id_len, const char *path, size_t path_len, skv_reply *reply);
 
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
@@ -199,7 +201,7 @@ SKV_API size_t skv_format_double(double number, char *out);
  * jansson cannot read (duplicate members, integers beyond 64 bits) are alike when they are equal to the byte. Returns
  * SKV_OK. Thread-safe.
  */
-SKV_API int skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply);
+SKV_API skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply);
 
 /* ---- Stores ----------------------------------------------------------------------------------------------------- */
 
@@ -238,13 +240,13 @@ SKV_API void skv_close(skv_store *store);
 #define SKV_GET_LATEST 1 /* one of write_uri, this time: for who decides on a write by what is stored */
 
 /* Reads a key: the data are its document. SKV_OK, SKV_NOT_FOUND, SKV_IS_FOLDER. */
-SKV_API int skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
-                    skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
+                           skv_cancel *cancel, skv_reply *reply);
 
 /* Whether there is a key or a folder of that name: the number is a SKV_KIND_*. SKV_OK. What cannot be determined is an
  * error, not SKV_KIND_NONE. */
-SKV_API int skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
-                       skv_reply *reply);
+SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
+                              skv_reply *reply);
 
 /* On which condition skv_put() writes. */
 #define SKV_PUT_ANY 0    /* always */
@@ -268,9 +270,9 @@ SKV_API int skv_exists(skv_store *store, const char *key, size_t key_len, int64_
  * answer when the connection to a directory was lost, and another client has changed the key since: this call may have
  * written before that, and does not write again (docs/adr/0022).
  */
-SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
-                    int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
-                    skv_reply *reply);
+SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
+                           int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
+                           skv_reply *reply);
 
 /*
  * Many at once, which in a directory go over one connection without waiting for one another's answers. `timeout_ms` is
@@ -294,21 +296,21 @@ SKV_API int skv_put(skv_store *store, const char *key, size_t key_len, const cha
  * skv_put_many(): `condition` is SKV_PUT_ANY or SKV_PUT_ABSENT. After SKV_INTERRUPTED, what is left is the records of
  * that status: those with the number 1 to be put with SKV_PUT_IN_DOUBT, the others without.
  */
-SKV_API int skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
-                         skv_cancel *cancel, skv_reply *reply);
-SKV_API int skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
-                         skv_reply *reply);
+SKV_API skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int condition,
+                                int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms,
+                                skv_cancel *cancel, skv_reply *reply);
 
 /* Deletes a key; the folder that it may leave empty stays. The number is 1 if it was there, else 0; after
  * SKV_INTERRUPTED, 1 if it was and may be gone now. SKV_OK, SKV_IS_FOLDER; SKV_UNAVAILABLE as skv_put(). */
-SKV_API int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
-                       skv_reply *reply);
+SKV_API skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
+                              skv_reply *reply);
 
 /* Deletes a folder and all that is below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if it
  * was there, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. If it fails half-way, the message says so: what is
  * gone is gone. */
-SKV_API int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
-                           skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                                  skv_cancel *cancel, skv_reply *reply);
 
 /*
  * What the process's connections to directories do, as JSON: the data, {"pools":[...]}. Never a password, never a
@@ -317,7 +319,7 @@ SKV_API int skv_deletetree(skv_store *store, const char *folder, size_t folder_l
  * these, the end of the server's certificate in seconds since 1970; null for what is not known, and without TLS.
  * SKV_OK. Thread-safe.
  */
-SKV_API int skv_stats(skv_reply *reply);
+SKV_API skv_status skv_stats(skv_reply *reply);
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------
  *
@@ -336,8 +338,8 @@ SKV_API int skv_stats(skv_reply *reply);
  * values that are not UTF-8. `dn` "" is the root DSE. `attributes` names what to read ("*": what users may set, "+":
  * what the server keeps), which 389-DS spells as it is spelled here; an empty list is as good as "*". SKV_OK,
  * SKV_NOT_FOUND. */
-SKV_API int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
-                           size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
+                                  size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
 /*
  * Add an entry; add values to an entry's attributes. `values` are attributes and values by turns,
@@ -345,10 +347,10 @@ SKV_API int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, cons
  * and nothing was changed; or this very call did it, and was interrupted or lost its connection before the answer
  * came), SKV_NOT_FOUND (there is no entry above it; no such entry).
  */
-SKV_API int skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
-                          int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
-SKV_API int skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
-                             int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+                                 int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values,
+                                    size_t values_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------ */
 
@@ -380,7 +382,7 @@ SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t fol
 
 SKV_API skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
-SKV_API int skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 SKV_API void skv_list_close(skv_list *list);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Checks that the list is made of pairs, each part followed by a NUL, and that no name comes twice. */
-static int check_options(const char *options, size_t options_len, skv_reply *reply)
+static skv_status check_options(const char *options, size_t options_len, skv_reply *reply)
 {
     size_t nuls = 0;
 
@@ -51,7 +51,7 @@ void skv_close(skv_store *store)
         store->ops->close(store);
 }
 
-int skv_stats(skv_reply *reply)
+skv_status skv_stats(skv_reply *reply)
 {
     if (!reply)
         return SKV_INVALID;
@@ -66,8 +66,8 @@ typedef struct key_call {
     char path[SKV_KEY_MAX + 1];
 } key_call;
 
-static int begin(key_call *call, const skv_store *store, const char *key, size_t key_len, int64_t timeout_ms,
-                 skv_cancel *cancel, skv_reply *reply)
+static skv_status begin(key_call *call, const skv_store *store, const char *key, size_t key_len, int64_t timeout_ms,
+                        skv_cancel *cancel, skv_reply *reply)
 {
     if (!reply)
         return SKV_INVALID;
@@ -80,11 +80,11 @@ static int begin(key_call *call, const skv_store *store, const char *key, size_t
     return skv_deadline_init(&call->deadline, timeout_ms, cancel, reply);
 }
 
-int skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms, skv_cancel *cancel,
-            skv_reply *reply)
+skv_status skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms, skv_cancel *cancel,
+                   skv_reply *reply)
 {
     key_call call;
-    int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
@@ -93,19 +93,20 @@ int skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_
     return store->ops->get(store, &call.key, flags, &call.deadline, reply);
 }
 
-int skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
-               skv_reply *reply)
+skv_status skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
+                      skv_reply *reply)
 {
     key_call call;
-    int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK)
         return status;
     return store->ops->exists(store, &call.key, &call.deadline, reply);
 }
 
-int skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len, int condition,
-            const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
+                   int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
+                   skv_reply *reply)
 {
     skv_put_args args = {.document = document,
                          .document_len = document_len,
@@ -115,29 +116,29 @@ int skv_put(skv_store *store, const char *key, size_t key_len, const char *docum
                          .in_doubt = condition & SKV_PUT_IN_DOUBT,
                          .non_unique = condition & SKV_PUT_NON_UNIQUE};
     key_call call;
-    int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK || (status = skv_check_put(&call.key, &args, reply)) != SKV_OK)
         return status;
     return store->ops->put(store, &call.key, &args, &call.deadline, reply);
 }
 
-int skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
-               skv_reply *reply)
+skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
+                      skv_reply *reply)
 {
     key_call call;
-    int status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
     return store->ops->del(store, &call.key, &call.deadline, reply);
 }
 
-int skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms, skv_cancel *cancel,
-                   skv_reply *reply)
+skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                          skv_cancel *cancel, skv_reply *reply)
 {
     key_call call;
-    int status = begin(&call, store, folder, folder_len, timeout_ms, cancel, reply);
+    skv_status status = begin(&call, store, folder, folder_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK)
         return status;
@@ -174,7 +175,7 @@ skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len,
     return store->ops->list_open(store, &args, &call.deadline, reply);
 }
 
-int skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+skv_status skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     skv_deadline deadline;
 
@@ -202,7 +203,7 @@ typedef struct entry_call {
     char dn[SKV_ENTRY_DN_MAX + 1];
 } entry_call;
 
-static int check_dn(const char *dn, size_t dn_len, skv_reply *reply)
+static skv_status check_dn(const char *dn, size_t dn_len, skv_reply *reply)
 {
     if (!dn)
         return skv_fail(reply, SKV_INVALID, "the DN is NULL");
@@ -214,7 +215,7 @@ static int check_dn(const char *dn, size_t dn_len, skv_reply *reply)
 }
 
 /* Counts the texts of a list. By turns with values, or not, attributes must have a name. */
-static int check_texts(const char *texts, size_t len, bool with_values, size_t *count, skv_reply *reply)
+static skv_status check_texts(const char *texts, size_t len, bool with_values, size_t *count, skv_reply *reply)
 {
     size_t index = 0;
 
@@ -235,8 +236,8 @@ static int check_texts(const char *texts, size_t len, bool with_values, size_t *
     return SKV_OK;
 }
 
-static int take_entry(entry_call *call, const char *dn, size_t dn_len, const char *texts, size_t len, bool with_values,
-                      skv_reply *reply)
+static skv_status take_entry(entry_call *call, const char *dn, size_t dn_len, const char *texts, size_t len,
+                             bool with_values, skv_reply *reply)
 {
     if (check_dn(dn, dn_len, reply) != SKV_OK ||
         check_texts(texts, len, with_values, &call->args.count, reply) != SKV_OK)
@@ -248,8 +249,8 @@ static int take_entry(entry_call *call, const char *dn, size_t dn_len, const cha
     return SKV_OK;
 }
 
-static int begin_entry(entry_call *call, const skv_store *store, int64_t timeout_ms, skv_cancel *cancel,
-                       skv_reply *reply)
+static skv_status begin_entry(entry_call *call, const skv_store *store, int64_t timeout_ms, skv_cancel *cancel,
+                              skv_reply *reply)
 {
     if (!reply)
         return SKV_INVALID;
@@ -261,11 +262,11 @@ static int begin_entry(entry_call *call, const skv_store *store, int64_t timeout
     return skv_deadline_init(&call->deadline, timeout_ms, cancel, reply);
 }
 
-int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes, size_t attributes_len,
-                   int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
+                          size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    int status = begin_entry(&call, store, timeout_ms, cancel, reply);
+    skv_status status = begin_entry(&call, store, timeout_ms, cancel, reply);
 
     if (status != SKV_OK ||
         (status = take_entry(&call, dn, dn_len, attributes, attributes_len, false, reply)) != SKV_OK)
@@ -273,28 +274,28 @@ int skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *
     return store->ops->entry_read(store, &call.args, &call.deadline, reply);
 }
 
-static int change_entry(entry_call *call, skv_store *store, const char *dn, size_t dn_len, const char *values,
-                        size_t values_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+static skv_status change_entry(entry_call *call, skv_store *store, const char *dn, size_t dn_len, const char *values,
+                               size_t values_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    int status = begin_entry(call, store, timeout_ms, cancel, reply);
+    skv_status status = begin_entry(call, store, timeout_ms, cancel, reply);
 
     return status == SKV_OK ? take_entry(call, dn, dn_len, values, values_len, true, reply) : status;
 }
 
-int skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
-                  int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+                         int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    int status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+    skv_status status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
 
     return status == SKV_OK ? store->ops->entry_add(store, &call.args, &call.deadline, reply) : status;
 }
 
-int skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
-                     int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+                            int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    int status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+    skv_status status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
 
     return status == SKV_OK ? store->ops->entry_extend(store, &call.args, &call.deadline, reply) : status;
 }

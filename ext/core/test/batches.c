@@ -129,7 +129,7 @@ static void compare_outcome(size_t i, const char *text)
     static char mine[1 << 20], theirs[1 << 20];
     const test_outcome *outcome = &outcomes[i];
 
-    if (CHECK(outcome->status == skv_reply_status(reply)) &
+    if (CHECK((skv_status)outcome->status == skv_reply_status(reply)) &
         CHECK_STR(masked(outcome->text, mine, sizeof mine), masked(text, theirs, sizeof theirs)))
         return;
     printf("  record %zu of %zu: '%s' with %zu bytes came to %d, '%s', one by one to %d\n", i, batch_count,

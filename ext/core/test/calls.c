@@ -140,5 +140,5 @@ int count_of(skv_list *list)
     while (list && skv_list_next(list, LONG_MS, NULL, reply) == SKV_OK)
         count += (int)skv_reply_number(reply);
     skv_list_close(list);
-    return skv_reply_status(reply) == SKV_END ? count : -skv_reply_status(reply);
+    return skv_reply_status(reply) == SKV_END ? count : -(int)skv_reply_status(reply);
 }

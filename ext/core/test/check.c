@@ -40,7 +40,7 @@ bool check_has_(const char *actual, const char *part, const char *file, int line
     return held;
 }
 
-bool check_status_(const skv_reply *reply, int expected, const char *file, int line)
+bool check_status_(const skv_reply *reply, skv_status expected, const char *file, int line)
 {
     bool held = check_(skv_reply_status(reply) == expected, file, line, "status");
 

@@ -18,7 +18,7 @@
 bool check_(bool held, const char *file, int line, const char *what);
 bool check_string_(const char *actual, const char *expected, const char *file, int line);
 bool check_has_(const char *actual, const char *part, const char *file, int line);
-bool check_status_(const skv_reply *reply, int expected, const char *file, int line);
+bool check_status_(const skv_reply *reply, skv_status expected, const char *file, int line);
 
 /* Prints "<what>: N faults, N operations, N anomalies" for bin/test's table; anomalies are the checks that failed. */
 void check_tally(const char *what, long faults, long operations);

@@ -8,8 +8,8 @@ module Simpkv
       PATH = File.expand_path('../../../ext/core/include/simpkv.h', __dir__)
 
       # The types of FFI for those of C; POINTER matches the rest.
-      TYPES = { 'int' => :int, 'size_t' => :size_t, 'int64_t' => :int64, 'double' => :double, 'void' => :void,
-                'const char *' => :buffer_in, 'skv_watch' => :pointer }.freeze
+      TYPES = { 'int' => :int, 'skv_status' => :int, 'size_t' => :size_t, 'int64_t' => :int64, 'double' => :double,
+                'void' => :void, 'const char *' => :buffer_in, 'skv_watch' => :pointer }.freeze
       POINTER = /\A(?:const )?(?:char|void|skv_\w+) \*\z/.freeze
       private_constant :TYPES, :POINTER
 

@@ -117,7 +117,7 @@ int64_t skv_now_plus_ns(int64_t ns)
     return ns > INT64_MAX - now ? INT64_MAX : now + ns;
 }
 
-int skv_deadline_init(skv_deadline *deadline, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+skv_status skv_deadline_init(skv_deadline *deadline, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     if (timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more", (long long)timeout_ms);
@@ -127,7 +127,7 @@ int skv_deadline_init(skv_deadline *deadline, int64_t timeout_ms, skv_cancel *ca
     return SKV_OK;
 }
 
-int skv_deadline_check(skv_deadline *deadline)
+skv_status skv_deadline_check(skv_deadline *deadline)
 {
     if (!deadline->cancel || !atomic_load(&deadline->cancel->fired) || !take_notice(deadline->cancel))
         return SKV_OK;
@@ -177,7 +177,7 @@ static bool poll_once(struct pollfd *all, struct pollfd *fds, int count, int64_t
 }
 
 /* `grace_ns` is for how long the wait goes on after the handle has fired. */
-static int poll_until(skv_deadline *deadline, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
+static skv_status poll_until(skv_deadline *deadline, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
 {
     struct pollfd all[SKV_POLL_FDS_MAX + 1];
     const int event = deadline->cancel ? event_of(deadline->cancel) : -1;
@@ -213,7 +213,7 @@ int64_t skv_deadline_left(const skv_deadline *deadline)
     return now < deadline->end_ns ? deadline->end_ns - now : 0;
 }
 
-int skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int count, int64_t until_ns)
+skv_status skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int count, int64_t until_ns)
 {
     return poll_until(deadline, fds, count, until_ns < deadline->end_ns ? until_ns : deadline->end_ns, 0);
 }
@@ -223,19 +223,19 @@ static int64_t grace(const skv_deadline *deadline)
     return deadline->cancel ? deadline->cancel->grace_ns : 0;
 }
 
-static int longer_next_time(skv_deadline *deadline, int status)
+static skv_status longer_next_time(skv_deadline *deadline, skv_status status)
 {
     if (status == SKV_INTERRUPTED && deadline->cancel && deadline->cancel->grace_ns < GRACE_MAX_NS)
         deadline->cancel->grace_ns *= 2;
     return status;
 }
 
-int skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd)
+skv_status skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd)
 {
     return longer_next_time(deadline, poll_until(deadline, fd, 1, deadline->end_ns, grace(deadline)));
 }
 
-int skv_deadline_check_request(skv_deadline *deadline)
+skv_status skv_deadline_check_request(skv_deadline *deadline)
 {
     if (!has_fired(deadline, grace(deadline)) || skv_now_ns() < deadline->give_up_ns)
         return SKV_OK;
@@ -247,10 +247,10 @@ bool skv_deadline_has_fired(skv_deadline *deadline)
     return has_fired(deadline, grace(deadline));
 }
 
-int skv_deadline_sleep(skv_deadline *deadline, int64_t ns)
+skv_status skv_deadline_sleep(skv_deadline *deadline, int64_t ns)
 {
     int64_t now = skv_now_ns();
-    int status;
+    skv_status status;
 
     if (now >= deadline->end_ns)
         return SKV_TIMEOUT;

@@ -24,11 +24,11 @@ typedef struct skv_deadline {
 } skv_deadline;
 
 /* Fails the reply with INVALID when timeout_ms is negative. */
-int skv_deadline_init(skv_deadline *deadline, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+skv_status skv_deadline_init(skv_deadline *deadline, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
 /* Sleeps for `ns`, or until the deadline, or until the cancel handle fires.
  * SKV_OK, SKV_TIMEOUT (the deadline had passed already), SKV_INTERRUPTED; the reply is not touched. */
-int skv_deadline_sleep(skv_deadline *deadline, int64_t ns);
+skv_status skv_deadline_sleep(skv_deadline *deadline, int64_t ns);
 
 /* As many descriptors as skv_deadline_poll() takes. */
 #define SKV_POLL_FDS_MAX 16
@@ -36,7 +36,7 @@ int skv_deadline_sleep(skv_deadline *deadline, int64_t ns);
 /* Waits until one of `count` descriptors is ready (revents as poll(2) sets them), or until `until_ns`, or the deadline,
  * or until the cancel handle fires. What is ready comes before all else, so that an answer which
  * is there already is not lost. SKV_OK, SKV_TIMEOUT, SKV_INTERRUPTED; the reply is not touched. */
-int skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int count, int64_t until_ns);
+skv_status skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int count, int64_t until_ns);
 
 /*
  * In a conversation with a server, a call goes on for 0.2 s after the handle has fired, and longer when it was made
@@ -45,8 +45,8 @@ int skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int count, int
  * skv_deadline_poll(); skv_deadline_check_request() is asked before the next request, and answers SKV_OK or
  * SKV_INTERRUPTED.
  */
-int skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd);
-int skv_deadline_check_request(skv_deadline *deadline);
+skv_status skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd);
+skv_status skv_deadline_check_request(skv_deadline *deadline);
 
 /* For who has many requests to send: whether the handle has fired. It is better then to send no more of them, and to
  * wait for the answers to those that are under way. */
@@ -56,6 +56,6 @@ bool skv_deadline_has_fired(skv_deadline *deadline);
 int64_t skv_deadline_left(const skv_deadline *deadline);
 
 /* SKV_INTERRUPTED if the cancel handle fired, else SKV_OK: for loops that do not wait. */
-int skv_deadline_check(skv_deadline *deadline);
+skv_status skv_deadline_check(skv_deadline *deadline);
 
 #endif

@@ -24,7 +24,7 @@ void skv_reply_free(skv_reply *reply)
     skv_free(reply);
 }
 
-int skv_reply_status(const skv_reply *reply)
+skv_status skv_reply_status(const skv_reply *reply)
 {
     return reply->status;
 }
@@ -110,7 +110,7 @@ static void make_printable(char *text)
     }
 }
 
-static int fail(skv_reply *reply, int status, int error_number, const char *format, va_list args)
+static skv_status fail(skv_reply *reply, skv_status status, int error_number, const char *format, va_list args)
 {
     int used;
 
@@ -128,7 +128,7 @@ static int fail(skv_reply *reply, int status, int error_number, const char *form
     return status;
 }
 
-int skv_fail(skv_reply *reply, int status, const char *format, ...)
+skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...)
 {
     va_list args;
 
@@ -138,7 +138,7 @@ int skv_fail(skv_reply *reply, int status, const char *format, ...)
     return status;
 }
 
-static int status_of_errno(int error_number)
+static skv_status status_of_errno(int error_number)
 {
     switch (error_number) {
     case EACCES:
@@ -155,10 +155,10 @@ static int status_of_errno(int error_number)
     }
 }
 
-int skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
+skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
 {
     va_list args;
-    int status;
+    skv_status status;
 
     va_start(args, format);
     status = fail(reply, status_of_errno(error_number), error_number, format, args);
@@ -166,7 +166,7 @@ int skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
     return status;
 }
 
-int skv_reply_append(skv_reply *reply, const char *format, ...)
+skv_status skv_reply_append(skv_reply *reply, const char *format, ...)
 {
     size_t used = strlen(reply->message);
     va_list args;
@@ -177,12 +177,12 @@ int skv_reply_append(skv_reply *reply, const char *format, ...)
     return reply->status;
 }
 
-int skv_fail_memory(skv_reply *reply)
+skv_status skv_fail_memory(skv_reply *reply)
 {
     return skv_fail(reply, SKV_NOMEM, "out of memory");
 }
 
-int skv_reply_done(skv_reply *reply)
+skv_status skv_reply_done(skv_reply *reply)
 {
     if (reply->data.too_large)
         return skv_fail(reply, SKV_TOO_LARGE, "the answer is above %zu bytes", reply->data.max);

@@ -9,7 +9,7 @@
 #define SKV_MESSAGE_MAX 9216
 
 struct skv_reply {
-    int status;
+    skv_status status;
     int64_t number;
     skv_buf data;
     char message[SKV_MESSAGE_MAX];
@@ -20,20 +20,21 @@ void skv_reply_reset(skv_reply *reply);
 
 /* Sets status and message, unless the reply holds a failure already: the first one wins. Control characters and bytes
  * that are not UTF-8 become '?'. Drops the data. Answers the reply's status. */
-int skv_fail(skv_reply *reply, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: appends ": " and the text of `error_number`, and picks the status by it (DENIED,
  * TOO_LARGE, NOMEM, else UNAVAILABLE). */
-int skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...) __attribute__((format(printf, 3, 4)));
+skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Appends to the message of a failure, as far as it has room. Answers the reply's status. */
-int skv_reply_append(skv_reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));
+skv_status skv_reply_append(skv_reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fails with NOMEM. */
-int skv_fail_memory(skv_reply *reply);
+skv_status skv_fail_memory(skv_reply *reply);
 
 /* Turns a failed data buffer into a failure; else answers the status as it is. */
-int skv_reply_done(skv_reply *reply);
+skv_status skv_reply_done(skv_reply *reply);
 
 /* Whether the bytes are UTF-8 (RFC 3629: no surrogates, nothing overlong). */
 bool skv_is_utf8(const char *bytes, size_t len);

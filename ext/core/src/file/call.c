@@ -20,7 +20,7 @@ void skv_file_target(skv_file_call *call, const skv_key *key)
     call->tries = call->links = 0;
 }
 
-static int refuse_temp_names(const skv_key *key, skv_reply *reply)
+static skv_status refuse_temp_names(const skv_key *key, skv_reply *reply)
 {
     for (const char *segment = key->path; segment; segment = strchr(segment, '/')) {
         segment += *segment == '/';
@@ -30,8 +30,8 @@ static int refuse_temp_names(const skv_key *key, skv_reply *reply)
     return SKV_OK;
 }
 
-int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_deadline *deadline,
-                   skv_reply *reply)
+skv_status skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_deadline *deadline,
+                          skv_reply *reply)
 {
     const char *root = ((const skv_file_store *)store)->root_path;
 
@@ -43,6 +43,7 @@ int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *k
     call->reply = reply;
     call->busy = NULL;
     call->root = -1;
+    call->is_stale = false;
     if (refuse_temp_names(key, reply) != SKV_OK)
         return reply->status;
     call->root = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -56,13 +57,13 @@ void skv_file_end(skv_file_call *call)
     skv_fd_close(call->root);
 }
 
-int skv_file_fail(skv_file_call *call, int error_number)
+skv_status skv_file_fail(skv_file_call *call, int error_number)
 {
     return skv_fail_errno(call->reply, error_number, "%s '%s/%s'%s", call->what, call->root_path, call->key->path,
                           call->failed);
 }
 
-int skv_file_advise(skv_reply *reply, int error_number, const char *needed)
+skv_status skv_file_advise(skv_reply *reply, int error_number, const char *needed)
 {
     if (error_number == EROFS)
         return skv_reply_append(reply, ": to write, mount the file system read-write");
@@ -71,19 +72,19 @@ int skv_file_advise(skv_reply *reply, int error_number, const char *needed)
     return reply->status;
 }
 
-int skv_file_fail_write(skv_file_call *call, int error_number, const char *needed)
+skv_status skv_file_fail_write(skv_file_call *call, int error_number, const char *needed)
 {
     skv_file_fail(call, error_number);
     return skv_file_advise(call->reply, error_number, needed);
 }
 
-int skv_file_refuse(skv_file_call *call, int status, const char *why)
+skv_status skv_file_refuse(skv_file_call *call, skv_status status, const char *why)
 {
     return skv_fail(call->reply, status, "%s '%s/%s'%s: %s", call->what, call->root_path, call->key->path, call->failed,
                     why);
 }
 
-int skv_file_check_mode(skv_file_call *call, mode_t mode)
+skv_status skv_file_check_mode(skv_file_call *call, mode_t mode)
 {
     if (S_ISDIR(mode))
         return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s/%s'", call->root_path,
@@ -93,14 +94,14 @@ int skv_file_check_mode(skv_file_call *call, mode_t mode)
     return SKV_OK;
 }
 
-int skv_file_check(skv_file_call *call, int fd, struct stat *info)
+skv_status skv_file_check(skv_file_call *call, int fd, struct stat *info)
 {
     if (fstat(fd, info) < 0)
         return skv_file_fail(call, errno);
     return skv_file_check_mode(call, info->st_mode);
 }
 
-int skv_file_stopped(skv_file_call *call, int status)
+skv_status skv_file_stopped(skv_file_call *call, skv_status status)
 {
     if (status == SKV_OK)
         return SKV_OK;
@@ -110,25 +111,32 @@ int skv_file_stopped(skv_file_call *call, int status)
     return skv_file_refuse(call, SKV_INTERRUPTED, "interrupted");
 }
 
-int skv_file_busy(skv_file_call *call, const char *name, const char *why)
+skv_status skv_file_stale(skv_file_call *call)
+{
+    call->is_stale = true;
+    return SKV_CONFLICT;
+}
+
+skv_status skv_file_busy(skv_file_call *call, const char *name, const char *why)
 {
     snprintf(call->busy_name, sizeof call->busy_name, "%s", name);
     call->busy = why;
-    return SKV_AGAIN;
+    return skv_file_stale(call);
 }
 
-int skv_file_refuse_busy(skv_file_call *call, const char *folder, size_t folder_len)
+skv_status skv_file_refuse_busy(skv_file_call *call, const char *folder, size_t folder_len)
 {
     return skv_fail(call->reply, SKV_TIMEOUT, "%s '%s/%s'%s: timed out waiting for temporary file '%s/%.*s%s%s': %s",
                     call->what, call->root_path, call->key->path, call->failed, call->root_path, (int)folder_len,
                     folder, folder_len ? "/" : "", call->busy_name, call->busy);
 }
 
-int skv_file_again(skv_file_call *call)
+skv_status skv_file_again(skv_file_call *call)
 {
     const char *slash = memrchr(call->path, '/', call->path_len);
-    int status;
+    skv_status status;
 
+    call->is_stale = false;
     if (++call->tries <= TRIES_WITHOUT_PAUSE)
         status = skv_deadline_check(call->deadline);
     else
@@ -142,10 +150,10 @@ int skv_file_again(skv_file_call *call)
     return skv_file_stopped(call, status);
 }
 
-int skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
+skv_status skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
 {
     int64_t pause = FIRST_PAUSE_NS;
-    int status = SKV_OK;
+    skv_status status = SKV_OK;
 
     *waited = false;
     while (skv_lock_now(fd, lock) < 0) {
@@ -171,7 +179,7 @@ static ssize_t read_interruptibly(skv_file_call *call, int fd, char *out, size_t
     return got;
 }
 
-int skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out)
+skv_status skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out)
 {
     ssize_t got = 1;
 

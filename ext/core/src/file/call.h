@@ -8,9 +8,6 @@
 
 #include <limits.h>
 
-/* A status inside the file store: another process has changed a file, start again. Never leaves the store. */
-#define SKV_AGAIN (-1)
-
 /* The flags with which a key file is opened: follow no link, do not wait for a FIFO, take no controlling terminal. */
 #define SKV_KEY_FLAGS (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
@@ -30,8 +27,9 @@ typedef struct skv_file_call {
     const char *failed;
     skv_deadline *deadline;
     skv_reply *reply;
-    int tries; /* the number of times it started again */
-    int links; /* the number of links it followed since then */
+    bool is_stale; /* something changed underneath: the operation has to start again */
+    int tries;     /* the number of times it started again */
+    int links;     /* the number of links it followed since then */
     char real[PATH_MAX];
     const char *busy; /* why it has to wait for the temporary file of that name; NULL if it does not */
     char busy_name[SKV_TEMP_NAME_SIZE];
@@ -39,50 +37,53 @@ typedef struct skv_file_call {
 
 /* Opens the root for one operation: between calls a store holds no descriptor. Refuses keys and folders that have the
  * name of a temporary file. skv_file_end() closes the root, also after a failure. */
-int skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_deadline *deadline,
-                   skv_reply *reply);
+skv_status skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_deadline *deadline,
+                          skv_reply *reply);
 void skv_file_end(skv_file_call *call);
 
 /* Sets another key, which the call borrows. */
 void skv_file_target(skv_file_call *call, const skv_key *key);
 
 /* Fails the reply with "<what> '<root>/<key>'<failed>: <error>". */
-int skv_file_fail(skv_file_call *call, int error_number);
+skv_status skv_file_fail(skv_file_call *call, int error_number);
 
 /* The same for an operation that writes. If permission is missing, adds which one: `needed`, such as "write permission
  * on the folder". */
-int skv_file_fail_write(skv_file_call *call, int error_number, const char *needed);
+skv_status skv_file_fail_write(skv_file_call *call, int error_number, const char *needed);
 
 /* Appends that advice to the failure in the reply. Returns the reply's status. */
-int skv_file_advise(skv_reply *reply, int error_number, const char *needed);
+skv_status skv_file_advise(skv_reply *reply, int error_number, const char *needed);
 
 /* Fails the reply as skv_file_fail() does, with a reason in words. */
-int skv_file_refuse(skv_file_call *call, int status, const char *why);
+skv_status skv_file_refuse(skv_file_call *call, skv_status status, const char *why);
 
 /* Fails the reply if the mode of the key's file is a folder's (SKV_IS_FOLDER) or not a regular file's; else returns
  * SKV_OK. */
-int skv_file_check_mode(skv_file_call *call, mode_t mode);
+skv_status skv_file_check_mode(skv_file_call *call, mode_t mode);
 
 /* The same for an open file. Sets *info to its state. */
-int skv_file_check(skv_file_call *call, int fd, struct stat *info);
+skv_status skv_file_check(skv_file_call *call, int fd, struct stat *info);
 
 /* Fails the reply for a status of skv_deadline_sleep() or skv_deadline_check(); SKV_OK passes. */
-int skv_file_stopped(skv_file_call *call, int status);
+skv_status skv_file_stopped(skv_file_call *call, skv_status status);
 
-/* Notes the temporary file that the operation has to wait for, and returns SKV_AGAIN. */
-int skv_file_busy(skv_file_call *call, const char *name, const char *why);
+/* Notes that the operation has to start again, because something changed underneath. Returns SKV_CONFLICT, and leaves
+ * the reply alone. */
+skv_status skv_file_stale(skv_file_call *call);
+
+/* The same, because of a temporary file that the operation has to wait for. */
+skv_status skv_file_busy(skv_file_call *call, const char *name, const char *why);
 
 /* Fails the reply with SKV_TIMEOUT for that file, in a folder given by its path below the root. */
-int skv_file_refuse_busy(skv_file_call *call, const char *folder, size_t folder_len);
+skv_status skv_file_refuse_busy(skv_file_call *call, const char *folder, size_t folder_len);
 
-/* Returns SKV_OK if the operation may start again after SKV_AGAIN, else the reply's failure. Pauses after many times.
- */
-int skv_file_again(skv_file_call *call);
+/* Prepares a stale call to start again, and pauses after many times. Returns SKV_OK, or the reply's failure. */
+skv_status skv_file_again(skv_file_call *call);
 
 /* Takes a lock (LOCK_SH, LOCK_EX) on a file, within the deadline. Sets *waited if another process held it first. */
-int skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited);
+skv_status skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited);
 
 /* Appends an open file, which has about `size` bytes, to the buffer. */
-int skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out);
+skv_status skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out);
 
 #endif

@@ -10,11 +10,11 @@
 
 #define MAY_DELETE "write permission on its folder, and to own the file if the folder has the sticky bit"
 
-static int unlink_name(skv_file_call *call, int folder, const char *name)
+static skv_status unlink_name(skv_file_call *call, int folder, const char *name)
 {
     if (unlinkat(folder, name, 0) == 0)
         return SKV_OK;
-    return errno == ENOENT ? SKV_AGAIN : skv_file_fail_write(call, errno, MAY_DELETE);
+    return errno == ENOENT ? skv_file_stale(call) : skv_file_fail_write(call, errno, MAY_DELETE);
 }
 
 /* Removes the second name that a writer leaves if it dies just after it has linked a new key. */
@@ -29,7 +29,7 @@ static void drop_second_name(int folder, const char *name, int fd)
     (void)skv_temp_sweep(&temp, fd);
 }
 
-static int delete_locked_file(skv_file_call *call, int folder, const char *name, int fd)
+static skv_status delete_locked_file(skv_file_call *call, int folder, const char *name, int fd)
 {
     bool waited;
 
@@ -40,15 +40,16 @@ static int delete_locked_file(skv_file_call *call, int folder, const char *name,
         return call->reply->status;
     }
     if (!skv_fd_is_at(fd, folder, name))
-        return SKV_AGAIN;
+        return skv_file_stale(call);
     drop_second_name(folder, name, fd);
     return unlink_name(call, folder, name);
 }
 
-int skv_name_delete(skv_file_call *call, int folder, const char *name)
+skv_status skv_name_delete(skv_file_call *call, int folder, const char *name)
 {
     bool temp = skv_temp_is_name(name);
-    int fd = temp ? skv_temp_open(folder, name) : openat(folder, name, O_RDWR | SKV_KEY_FLAGS), status;
+    int fd = temp ? skv_temp_open(folder, name) : openat(folder, name, O_RDWR | SKV_KEY_FLAGS);
+    skv_status status;
     struct stat info;
 
     if (fd < 0 && errno == ENOENT)
@@ -71,7 +72,7 @@ int skv_name_delete(skv_file_call *call, int folder, const char *name)
 }
 
 /* The target of a link decides whether it is a key. The link is deleted, not the target. */
-static int check_link_to_key(skv_file_call *call)
+static skv_status check_link_to_key(skv_file_call *call)
 {
     int fd = skv_key_open(call, O_PATH);
     struct stat info;
@@ -84,7 +85,7 @@ static int check_link_to_key(skv_file_call *call)
     return call->reply->status;
 }
 
-static int delete_key_in(skv_file_call *call, int folder, const char *base)
+static skv_status delete_key_in(skv_file_call *call, int folder, const char *base)
 {
     struct stat info;
 
@@ -96,10 +97,11 @@ static int delete_key_in(skv_file_call *call, int folder, const char *base)
 }
 
 /* Returns SKV_NOT_FOUND, without touching the reply, if the key does not exist. */
-static int try_delete(skv_file_call *call)
+static skv_status try_delete(skv_file_call *call)
 {
     const char *base;
-    int folder = skv_folder_of(call, SKV_FOLDER_READ, &base), status;
+    int folder = skv_folder_of(call, SKV_FOLDER_READ, &base);
+    skv_status status;
 
     if (folder < 0)
         return errno == ENOENT || errno == ENOTDIR ? SKV_NOT_FOUND : skv_file_fail(call, errno);
@@ -113,15 +115,15 @@ static int try_delete(skv_file_call *call)
     return status;
 }
 
-int skv_key_delete(skv_file_call *call)
+skv_status skv_key_delete(skv_file_call *call)
 {
-    int status;
+    skv_status status;
 
     call->what = "Delete of";
     call->failed = " failed";
     do
         status = try_delete(call);
-    while (status == SKV_AGAIN && skv_file_again(call) == SKV_OK);
+    while (call->is_stale && skv_file_again(call) == SKV_OK);
     if (status == SKV_IS_FOLDER)
         skv_file_check_mode(call, S_IFDIR);
     return call->reply->status;

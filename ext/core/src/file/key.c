@@ -12,7 +12,7 @@
 #define SETTLED_NS 100000000
 
 /* Fails the reply because the key could not be opened for reading. */
-static int fail_open(skv_file_call *call)
+static skv_status fail_open(skv_file_call *call)
 {
     switch (errno) {
     case ENOENT:
@@ -37,12 +37,12 @@ static bool is_current_file(skv_file_call *call, int fd)
 
 /* Takes the lock. Without a wait, the file was the key's when this call opened it. After a wait, another process may
  * have replaced it. */
-static int lock_current_file(skv_file_call *call, int fd, bool *waited)
+static skv_status lock_current_file(skv_file_call *call, int fd, bool *waited)
 {
     if (skv_file_lock(call, fd, LOCK_SH, waited) != SKV_OK)
         return call->reply->status;
     if (*waited && !is_current_file(call, fd))
-        return call->reply->status == SKV_OK ? SKV_AGAIN : call->reply->status;
+        return call->reply->status == SKV_OK ? skv_file_stale(call) : call->reply->status;
     return SKV_OK;
 }
 
@@ -65,13 +65,13 @@ static bool is_file_unchanged(int fd, const struct stat *before)
  * so this call releases it before reading if it can: the bytes count if the file did not change meanwhile. Only a
  * program that writes in place changes it; then it is read again under the lock.
  */
-static int read_open_file(skv_file_call *call, int fd)
+static skv_status read_open_file(skv_file_call *call, int fd)
 {
     skv_buf *data = &call->reply->data;
     size_t used = data->len;
     struct stat before;
     bool waited;
-    int status;
+    skv_status status;
 
     if (skv_file_check(call, fd, &before) != SKV_OK)
         return call->reply->status;
@@ -88,9 +88,10 @@ static int read_open_file(skv_file_call *call, int fd)
     return status == SKV_OK ? skv_file_read_all(call, fd, before.st_size, data) : status;
 }
 
-int skv_key_read(skv_file_call *call)
+skv_status skv_key_read(skv_file_call *call)
 {
-    int fd, status;
+    skv_status status;
+    int fd;
 
     call->what = "Cannot read";
     for (;;) {
@@ -99,14 +100,14 @@ int skv_key_read(skv_file_call *call)
             return fail_open(call);
         status = read_open_file(call, fd);
         skv_lock_close(fd);
-        if (status != SKV_AGAIN)
+        if (!call->is_stale)
             return status;
         if (skv_file_again(call) != SKV_OK)
             return call->reply->status;
     }
 }
 
-int skv_key_kind(skv_file_call *call)
+skv_status skv_key_kind(skv_file_call *call)
 {
     struct stat info;
     int fd;

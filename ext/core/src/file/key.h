@@ -6,25 +6,25 @@
 #include "file/call.h"
 
 /* Appends the document to the reply's data. */
-int skv_key_read(skv_file_call *call);
+skv_status skv_key_read(skv_file_call *call);
 
 /* Sets the reply's number to a SKV_KIND_*. */
-int skv_key_kind(skv_file_call *call);
+skv_status skv_key_kind(skv_file_call *call);
 
 /* file/write.c. Writes the document of call->args. Sets the reply's number to 1 if the file was written. */
-int skv_key_write(skv_file_call *call);
+skv_status skv_key_write(skv_file_call *call);
 
 /* file/delete.c. Sets the reply's number to 1 if the key existed. */
-int skv_key_delete(skv_file_call *call);
+skv_status skv_key_delete(skv_file_call *call);
 
 /* file/tree.c. Deletes a folder with everything below it. Sets the reply's number to 1 if the folder existed. */
-int skv_tree_delete(skv_file_call *call);
+skv_status skv_tree_delete(skv_file_call *call);
 
 /*
  * file/delete.c. Unlinks a name that is not a folder's; a key file or temporary file under its lock. Returns SKV_OK,
- * SKV_AGAIN (the name refers to another file now), SKV_NOT_FOUND, SKV_IS_FOLDER (both without touching the reply), or a
- * failure. A temporary file that another process uses, or that cannot be opened, counts as SKV_AGAIN.
+ * SKV_NOT_FOUND, SKV_IS_FOLDER (both without touching the reply), or a failure. The call is stale if the name refers to
+ * another file now, or to a temporary file that another process uses or that cannot be opened.
  */
-int skv_name_delete(skv_file_call *call, int folder, const char *name);
+skv_status skv_name_delete(skv_file_call *call, int folder, const char *name);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct file_list {
     skv_reply *read; /* of the document that is read */
 } file_list;
 
-static int scan_folder(skv_file_call *call, file_list *list, DIR *dir)
+static skv_status scan_folder(skv_file_call *call, file_list *list, DIR *dir)
 {
     struct dirent *entry;
 
@@ -66,7 +66,7 @@ static bool may_have_changed(int fd, const struct stat *before, uint64_t started
 }
 
 /* Scans until the folder does not change during a scan. Sets *scans to the number of scans. */
-static int scan_until_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
+static skv_status scan_until_settled(skv_file_call *call, file_list *list, DIR *dir, int *scans)
 {
     struct stat before;
     uint64_t started;
@@ -90,7 +90,7 @@ static int compare_listed_names(const void *a, const void *b)
 }
 
 /* Makes the index, which has each name once. */
-static int index_names(file_list *list, int scans, skv_reply *reply)
+static skv_status index_names(file_list *list, int scans, skv_reply *reply)
 {
     size_t count = 0, kept = 0;
     const char *name = list->names.bytes;
@@ -125,9 +125,10 @@ static void clear_names(file_list *list)
 }
 
 /* Reads the names in a folder, and closes it. */
-static int read_folder_names(skv_file_call *call, file_list *list, int fd)
+static skv_status read_folder_names(skv_file_call *call, file_list *list, int fd)
 {
-    int scans, status;
+    skv_status status;
+    int scans;
     DIR *dir;
 
     clear_names(list);
@@ -211,16 +212,16 @@ static void turn_back_to(skv_file_call *call, const skv_key *folder, skv_reply *
 }
 
 /* Returns the status that reading the key would have: SKV_OK, SKV_IS_FOLDER, SKV_NOT_FOUND, or a failure. */
-static int status_of_kind(skv_file_call *call)
+static skv_status status_of_kind(skv_file_call *call)
 {
-    static const int statuses[] = {
+    static const skv_status statuses[] = {
         [SKV_KIND_NONE] = SKV_NOT_FOUND, [SKV_KIND_KEY] = SKV_OK, [SKV_KIND_FOLDER] = SKV_IS_FOLDER};
 
     return skv_key_kind(call) == SKV_OK ? statuses[call->reply->number] : call->reply->status;
 }
 
 /* Reads the key or folder at the path. */
-static int read_listed_path(skv_file_call *call, file_list *list, char kind)
+static skv_status read_listed_path(skv_file_call *call, file_list *list, char kind)
 {
     if (list->tree && list->path.len > SKV_KEY_MAX)
         return skv_file_fail(call, ENAMETOOLONG);
@@ -230,7 +231,7 @@ static int read_listed_path(skv_file_call *call, file_list *list, char kind)
 }
 
 /* Adds the record of the path, by the status of reading it. SKV_INTERRUPTED adds none. */
-static int add_path_record(file_list *list, int status, skv_reply *page)
+static skv_status add_path_record(file_list *list, skv_status status, skv_reply *page)
 {
     const char *name = list->path.bytes + list->top_len, *why = list->read->message;
     size_t len = list->path.len - list->top_len;
@@ -259,12 +260,12 @@ static int add_path_record(file_list *list, int status, skv_reply *page)
 }
 
 /* Adds the next name's record. */
-static int add_next_name(skv_file_call *call, file_list *list, skv_reply *page)
+static skv_status add_next_name(skv_file_call *call, file_list *list, skv_reply *page)
 {
     const skv_key *folder = call->key;
     const char *entry = list->index[list->next];
     skv_key key;
-    int status = skv_deadline_check(call->deadline);
+    skv_status status = skv_deadline_check(call->deadline);
 
     if (status != SKV_OK)
         return status;
@@ -296,10 +297,10 @@ static int open_below_top(skv_file_call *call, const file_list *list, const char
 }
 
 /* Reads the folder that was added last. A folder that was deleted meanwhile is empty. */
-static int enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
+static skv_status enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
 {
     skv_key folder = {list->path.bytes, list->path.len};
-    int status;
+    skv_status status;
 
     turn_to(call, list, &folder);
     status = read_folder_names(call, list, open_below_top(call, list, folder.path + list->top_len));
@@ -310,11 +311,11 @@ static int enter_folder(skv_file_call *call, file_list *list, skv_reply *page)
 }
 
 /* Goes on with the next folder of the tree. */
-static int enter_next_folder(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+static skv_status enter_next_folder(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     const char *names = list->folders.bytes, *before = memrchr(names, '\0', list->folders.len - 1);
     size_t start = before ? (size_t)(before - names) + 1 : 0;
-    int status = skv_deadline_check(call->deadline);
+    skv_status status = skv_deadline_check(call->deadline);
 
     if (status != SKV_OK)
         return status;
@@ -333,7 +334,7 @@ static int enter_next_folder(skv_file_call *call, file_list *list, skv_key *fold
 }
 
 /* Adds the next record. Returns SKV_END if there is none. */
-static int add_next_record(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+static skv_status add_next_record(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     if (list->next < list->count)
         return add_next_name(call, list, page);
@@ -342,9 +343,9 @@ static int add_next_record(skv_file_call *call, file_list *list, skv_key *folder
 
 /* An interrupted page is returned with its records, so that a list makes progress however often it is interrupted. The
  * handle fires again for the next page. */
-static int fill_page(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
+static skv_status fill_page(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
-    int status = SKV_OK;
+    skv_status status = SKV_OK;
 
     while (status == SKV_OK && page->data.len < SKV_PAGE_BYTES && page->number < PAGE_RECORDS)
         status = add_next_record(call, list, folder, page);
@@ -357,7 +358,7 @@ static int fill_page(skv_file_call *call, file_list *list, skv_key *folder, skv_
     return page->status;
 }
 
-int skv_file_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_file_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply)
 {
     file_list *files = (file_list *)list;
     skv_key folder = {files->path.bytes, files->path.len};

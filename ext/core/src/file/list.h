@@ -5,7 +5,7 @@
 #include "store/store.h"
 
 skv_list *skv_file_list_open(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
-int skv_file_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_file_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply);
 void skv_file_list_close(skv_list *list);
 
 #endif

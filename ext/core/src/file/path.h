@@ -35,6 +35,6 @@ size_t skv_path_obstacle(skv_file_call *call);
 
 /* Makes or checks the root and its two folders, for skv_open(). `root` does not end in a slash. Read permission on an
  * existing root is enough: calls that write fail by themselves. */
-int skv_root_prepare(const char *root, skv_reply *reply);
+skv_status skv_root_prepare(const char *root, skv_reply *reply);
 
 #endif

@@ -75,7 +75,7 @@ static bool may_stay_missing(int root, const char *name, int error_number)
            faccessat(root, name, F_OK, AT_EACCESS) < 0 && errno == ENOENT;
 }
 
-int skv_root_prepare(const char *root, skv_reply *reply)
+skv_status skv_root_prepare(const char *root, skv_reply *reply)
 {
     static const char *const folders[] = {"globals", "environments"};
     int fd = open_root(*root ? root : "/", reply), sub;

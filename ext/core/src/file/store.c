@@ -14,8 +14,8 @@ static void close_file_store(skv_store *store)
     skv_free(store);
 }
 
-static int run_file_call(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
-                         skv_reply *reply, int (*run)(skv_file_call *call))
+static skv_status run_file_call(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                                skv_reply *reply, skv_status (*run)(skv_file_call *call))
 {
     skv_file_call call;
 
@@ -27,29 +27,30 @@ static int run_file_call(skv_store *store, const skv_key *key, const skv_put_arg
     return reply->status;
 }
 
-static int get_from_file(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
+static skv_status get_from_file(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline,
+                                skv_reply *reply)
 {
     (void)flags;
     return run_file_call(store, key, NULL, deadline, reply, skv_key_read);
 }
 
-static int exists_in_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
+static skv_status exists_in_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     return run_file_call(store, key, NULL, deadline, reply, skv_key_kind);
 }
 
-static int put_into_file(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
-                         skv_reply *reply)
+static skv_status put_into_file(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                                skv_reply *reply)
 {
     return run_file_call(store, key, args, deadline, reply, skv_key_write);
 }
 
-static int delete_from_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
+static skv_status delete_from_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     return run_file_call(store, key, NULL, deadline, reply, skv_key_delete);
 }
 
-static int deletetree_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
+static skv_status deletetree_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
     return run_file_call(store, folder, NULL, deadline, reply, skv_tree_delete);
 }
@@ -68,7 +69,7 @@ static const skv_store_ops ops = {
     .list_close = skv_file_list_close,
 };
 
-static int check_file_options(const char *options, size_t options_len, skv_reply *reply)
+static skv_status check_file_options(const char *options, size_t options_len, skv_reply *reply)
 {
     for (const char *name = options; name < options + options_len;) {
         const char *value = name + strlen(name) + 1;

@@ -15,9 +15,6 @@
 /* The longest path below the root that a tree can have. Other programs may make longer paths than keys. */
 #define PATH_LEN_MAX ((size_t)1 << 20)
 
-/* A status inside this file: continue in the folder whose name was just added to the path. */
-#define DESCEND (-2)
-
 /* The state of a deletion. Folders are opened by their path below the top, one at a time, and again after each folder
  * below. A deep tree therefore needs three descriptors and no recursion, and no link is followed. */
 typedef struct tree {
@@ -27,10 +24,11 @@ typedef struct tree {
     size_t top_len;    /* of the key */
     size_t emptied;    /* the length of the path of the folder that was emptied last; 0 once that is deleted */
     bool busy;         /* another process uses a file of the folder */
+    bool descends;     /* the folder at the end of the path is not empty: it is cleared next */
     int64_t deletions; /* so far */
 } tree;
 
-static int point_at_entry(tree *t)
+static skv_status point_at_entry(tree *t)
 {
     if (skv_buf_failed(&t->path))
         return t->path.no_memory ? skv_fail_memory(t->call->reply) : skv_file_fail(t->call, ENAMETOOLONG);
@@ -39,14 +37,14 @@ static int point_at_entry(tree *t)
     return SKV_OK;
 }
 
-static int push_name(tree *t, const char *name)
+static skv_status push_name(tree *t, const char *name)
 {
     skv_buf_put_char(&t->path, '/');
     skv_buf_put_string(&t->path, name);
     return point_at_entry(t);
 }
 
-static int pop_name(tree *t)
+static skv_status pop_name(tree *t)
 {
     const char *slash = memrchr(t->path.bytes, '/', t->path.len);
 
@@ -55,9 +53,9 @@ static int pop_name(tree *t)
 }
 
 /* Waits for processes that write into the tree, until the deadline. */
-static int pause_for_others(tree *t)
+static skv_status pause_for_others(tree *t)
 {
-    int status = skv_deadline_sleep(t->call->deadline, PAUSE_NS);
+    skv_status status = skv_deadline_sleep(t->call->deadline, PAUSE_NS);
 
     if (status == SKV_TIMEOUT && t->call->busy)
         return skv_file_refuse_busy(t->call, t->path.bytes, t->path.len);
@@ -66,32 +64,33 @@ static int pause_for_others(tree *t)
     return skv_file_stopped(t->call, status);
 }
 
-/* Deletes the folder at the end of the path if it is empty; else returns DESCEND. */
-static int delete_empty_folder(tree *t, int parent, const char *name)
+/* Deletes the folder at the end of the path if it is empty; else descends into it. */
+static skv_status delete_empty_folder(tree *t, int parent, const char *name)
 {
     if (unlinkat(parent, name, AT_REMOVEDIR) == 0) {
         t->deletions++;
         t->emptied = 0;
         return SKV_OK;
     }
-    if (errno == ENOENT || errno == ENOTDIR)
+    t->descends = errno == ENOTEMPTY || errno == EEXIST;
+    if (t->descends || errno == ENOENT || errno == ENOTDIR)
         return SKV_OK;
-    return errno == ENOTEMPTY || errno == EEXIST
-               ? DESCEND
-               : skv_file_fail_write(t->call, errno, "write permission on the folder above");
+    return skv_file_fail_write(t->call, errno, "write permission on the folder above");
 }
 
 /* Deletes the file or folder at the end of the path. */
-static int delete_tree_entry(tree *t, int folder, const char *name)
+static skv_status delete_tree_entry(tree *t, int folder, const char *name)
 {
-    int status = skv_name_delete(t->call, folder, name);
+    skv_status status = skv_name_delete(t->call, folder, name);
 
+    if (t->call->is_stale) {
+        t->call->is_stale = false;
+        t->busy = true;
+        return SKV_OK;
+    }
     switch (status) {
     case SKV_OK:
         t->deletions++;
-        return SKV_OK;
-    case SKV_AGAIN:
-        t->busy = true;
         return SKV_OK;
     case SKV_NOT_FOUND:
         return SKV_OK;
@@ -102,12 +101,12 @@ static int delete_tree_entry(tree *t, int folder, const char *name)
     }
 }
 
-static int delete_folder_entries(tree *t, DIR *dir)
+static skv_status delete_folder_entries(tree *t, DIR *dir)
 {
     struct dirent *entry;
-    int status = SKV_OK;
+    skv_status status = SKV_OK;
 
-    while (status == SKV_OK) {
+    while (status == SKV_OK && !t->descends) {
         errno = 0;
         entry = readdir(dir);
         if (!entry)
@@ -119,17 +118,18 @@ static int delete_folder_entries(tree *t, DIR *dir)
             status = push_name(t, entry->d_name);
         if (status == SKV_OK)
             status = delete_tree_entry(t, dirfd(dir), entry->d_name);
-        if (status == SKV_OK)
+        if (status == SKV_OK && !t->descends)
             status = pop_name(t);
     }
     return status;
 }
 
 /* Deletes the entries of the folder at the path. */
-static int clear_folder(tree *t)
+static skv_status clear_folder(tree *t)
 {
     const char *below = t->path.len > t->top_len ? t->path.bytes + t->top_len + 1 : "";
-    int fd = skv_folder_open(t->call, below, strlen(below), SKV_FOLDER_READ | SKV_FOLDER_LINKLESS), status;
+    int fd = skv_folder_open(t->call, below, strlen(below), SKV_FOLDER_READ | SKV_FOLDER_LINKLESS);
+    skv_status status;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
     t->busy = false;
@@ -145,13 +145,14 @@ static int clear_folder(tree *t)
 }
 
 /* Deletes everything below the top. */
-static int clear_tree(tree *t)
+static skv_status clear_tree(tree *t)
 {
-    int status;
+    skv_status status;
 
     for (;;) {
         status = clear_folder(t);
-        if (status == DESCEND) {
+        if (t->descends) {
+            t->descends = false;
             t->call->busy = NULL;
             if (t->path.len == t->emptied && pause_for_others(t) != SKV_OK)
                 return t->call->reply->status;
@@ -171,17 +172,18 @@ static int clear_tree(tree *t)
 }
 
 /* Empties the folder and deletes it; starts again if other processes put something into it. */
-static int clear_and_delete(tree *t, const skv_key *key, int parent, const char *base)
+static skv_status clear_and_delete(tree *t, const skv_key *key, int parent, const char *base)
 {
-    int status;
+    skv_status status;
 
     for (;;) {
         status = clear_tree(t);
         if (status != SKV_OK || skv_key_is_root(key))
             return status;
         status = delete_empty_folder(t, parent, base);
-        if (status != DESCEND)
+        if (!t->descends)
             return status;
+        t->descends = false;
         /* Another folder has the name now: the one that was to be deleted is deleted. */
         if (!skv_fd_is_at(t->call->root, parent, base))
             return SKV_OK;
@@ -191,11 +193,12 @@ static int clear_and_delete(tree *t, const skv_key *key, int parent, const char 
     }
 }
 
-static int delete_folder_tree(skv_file_call *call, int parent, const char *base, int top)
+static skv_status delete_folder_tree(skv_file_call *call, int parent, const char *base, int top)
 {
     const skv_key *key = call->key;
     tree t = {.call = call, .top_len = key->len};
-    int root = call->root, status;
+    skv_status status;
+    int root = call->root;
 
     skv_buf_init(&t.path, PATH_LEN_MAX);
     skv_buf_put(&t.path, key->path, key->len);
@@ -216,11 +219,11 @@ static int delete_folder_tree(skv_file_call *call, int parent, const char *base,
 }
 
 /* The target of a link decides whether it is a folder. */
-static int check_link_to_folder(skv_file_call *call)
+static skv_status check_link_to_folder(skv_file_call *call)
 {
     int fd = skv_key_open(call, O_PATH);
     struct stat info;
-    int status = SKV_OK;
+    skv_status status = SKV_OK;
 
     if (fd < 0)
         return errno == ENOENT ? SKV_NOT_FOUND : skv_file_fail(call, errno);
@@ -232,9 +235,10 @@ static int check_link_to_folder(skv_file_call *call)
     return status;
 }
 
-static int delete_tree_in(skv_file_call *call, int parent, const char *base)
+static skv_status delete_tree_in(skv_file_call *call, int parent, const char *base)
 {
-    int top = openat(parent, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), status;
+    int top = openat(parent, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    skv_status status;
 
     if (top >= 0) {
         status = delete_folder_tree(call, parent, base, top);
@@ -255,10 +259,11 @@ static int delete_tree_in(skv_file_call *call, int parent, const char *base)
     return SKV_OK;
 }
 
-int skv_tree_delete(skv_file_call *call)
+skv_status skv_tree_delete(skv_file_call *call)
 {
     const char *base;
-    int parent, status;
+    skv_status status;
+    int parent;
 
     call->what = "Folder delete of";
     call->failed = " failed";

@@ -21,14 +21,14 @@ typedef struct attempt {
     skv_buf stored;   /* its document */
 } attempt;
 
-static int refuse_conflict(skv_file_call *call, const char *why)
+static skv_status refuse_conflict(skv_file_call *call, const char *why)
 {
     return skv_fail(call->reply, SKV_CONFLICT, "Key write to '%s/%s' failed: %s", call->root_path, call->key->path,
                     why);
 }
 
 /* Fails the reply for a failed write: "Cannot write to" if permission is missing, else "Key write to". */
-static int fail_write(skv_file_call *call, int error_number)
+static skv_status fail_write(skv_file_call *call, int error_number)
 {
     bool denied = error_number == EACCES || error_number == EPERM || error_number == EROFS;
 
@@ -41,7 +41,7 @@ static int fail_write(skv_file_call *call, int error_number)
 #define MAY_MAKE "write permission on this folder, in which a put makes the key's new file"
 #define MAY_REPLACE "to own the key's file, or a folder without the sticky bit"
 
-static int fail_folder_write(const attempt *a, int error_number, const char *needed)
+static skv_status fail_folder_write(const attempt *a, int error_number, const char *needed)
 {
     skv_file_call *call = a->call;
     int len = (int)(a->base - call->path);
@@ -54,7 +54,7 @@ static int fail_folder_write(const attempt *a, int error_number, const char *nee
 }
 
 /* The new file cannot be given the access of the old one. */
-static int refuse_access(const attempt *a, const char *lacking)
+static skv_status refuse_access(const attempt *a, const char *lacking)
 {
     skv_file_call *call = a->call;
 
@@ -63,12 +63,12 @@ static int refuse_access(const attempt *a, const char *lacking)
 }
 
 /* A name in the path is not a folder. */
-static int refuse_clash(skv_file_call *call)
+static skv_status refuse_clash(skv_file_call *call)
 {
     size_t len = skv_path_obstacle(call);
 
     if (!len)
-        return SKV_AGAIN;
+        return skv_file_stale(call);
     return skv_fail(call->reply, SKV_IS_KEY,
                     "Key write to '%s/%s' failed: '%.*s' is a key, not a folder: delete it, or choose another name",
                     call->root_path, call->key->path, (int)len, call->path);
@@ -84,7 +84,7 @@ static void open_old_file(attempt *a)
 }
 
 /* Opens the folder, and the key's file if it exists. Makes the folder, unless the condition needs an existing key. */
-static int open_target(attempt *a)
+static skv_status open_target(attempt *a)
 {
     int make = a->call->args->condition == SKV_PUT_EXPECT ? 0 : SKV_FOLDER_MAKE;
     skv_file_call *call = a->call;
@@ -94,7 +94,7 @@ static int open_target(attempt *a)
         if (a->folder < 0 && errno == ENOTDIR)
             return refuse_clash(call);
         if (a->folder < 0 && errno == ENOENT)
-            return make ? SKV_AGAIN : refuse_conflict(call, "there is no such key");
+            return make ? skv_file_stale(call) : refuse_conflict(call, "there is no such key");
         if (a->folder < 0)
             return fail_write(call, errno);
         open_old_file(a);
@@ -117,13 +117,13 @@ static bool has_lost_race(int error_number)
 }
 
 /* Another process uses the temporary file. */
-static int note_busy_temp(skv_file_call *call, const skv_temp *temp)
+static skv_status note_busy_temp(skv_file_call *call, const skv_temp *temp)
 {
-    return temp->busy ? skv_file_busy(call, temp->name, temp->busy) : SKV_AGAIN;
+    return temp->busy ? skv_file_busy(call, temp->name, temp->busy) : skv_file_stale(call);
 }
 
 /* Renames the temporary file over the key's. */
-static int rename_over(attempt *a, skv_temp *temp)
+static skv_status rename_over(attempt *a, skv_temp *temp)
 {
     if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
         return a->call->reply->status;
@@ -135,14 +135,14 @@ static int rename_over(attempt *a, skv_temp *temp)
         skv_temp_close(temp);
         return a->call->reply->status;
     }
-    return has_lost_race(errno) ? SKV_AGAIN : fail_folder_write(a, errno, MAY_REPLACE);
+    return has_lost_race(errno) ? skv_file_stale(a->call) : fail_folder_write(a, errno, MAY_REPLACE);
 }
 
-static int write_new_version(attempt *a, mode_t mode)
+static skv_status write_new_version(attempt *a, mode_t mode)
 {
     const char *lacking;
     skv_temp temp;
-    int status;
+    skv_status status;
 
     skv_temp_init(&temp, a->folder, a->base);
     /* Until the file has the group of the old one, no other users may read it. */
@@ -160,11 +160,11 @@ static int write_new_version(attempt *a, mode_t mode)
 }
 
 /* Sets *same if the stored document says the same as the new one. */
-static int compare_with_stored_file(const attempt *a, bool *same)
+static skv_status compare_with_stored_file(const attempt *a, bool *same)
 {
     const skv_put_args *args = a->call->args;
     skv_reply *answer;
-    int status;
+    skv_status status;
 
     *same = a->stored.len == args->document_len && memcmp(a->stored.bytes, args->document, args->document_len) == 0;
     if (*same)
@@ -181,7 +181,7 @@ static int compare_with_stored_file(const attempt *a, bool *same)
 }
 
 /* The key exists. */
-static int replace_key_file(attempt *a)
+static skv_status replace_key_file(attempt *a)
 {
     const skv_put_args *args = a->call->args;
     skv_file_call *call = a->call;
@@ -196,7 +196,7 @@ static int replace_key_file(attempt *a)
     if (skv_file_lock(call, a->old, LOCK_EX, &waited) != SKV_OK)
         return call->reply->status;
     if (!skv_fd_is_at(a->old, a->folder, a->base))
-        return SKV_AGAIN;
+        return skv_file_stale(call);
     if (skv_file_read_all(call, a->old, info.st_size, &a->stored) != SKV_OK)
         return call->reply->status;
     if (args->condition == SKV_PUT_EXPECT &&
@@ -208,12 +208,13 @@ static int replace_key_file(attempt *a)
 }
 
 /* Gives the temporary file the key's name, unless another process has taken it meanwhile. */
-static int link_new_key(attempt *a, skv_temp *temp)
+static skv_status link_new_key(attempt *a, skv_temp *temp)
 {
     if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
         return a->call->reply->status;
     if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
-        return errno == EEXIST || has_lost_race(errno) ? SKV_AGAIN : fail_folder_write(a, errno, MAY_MAKE);
+        return errno == EEXIST || has_lost_race(errno) ? skv_file_stale(a->call)
+                                                       : fail_folder_write(a, errno, MAY_MAKE);
     a->call->reply->number = 1;
     /* If the second name cannot be removed, the next writer removes it. */
     (void)unlinkat(a->folder, temp->name, 0);
@@ -224,10 +225,10 @@ static int link_new_key(attempt *a, skv_temp *temp)
 }
 
 /* The key does not exist. */
-static int create_key_file(attempt *a)
+static skv_status create_key_file(attempt *a)
 {
     skv_temp temp;
-    int status;
+    skv_status status;
 
     if (a->call->args->condition == SKV_PUT_EXPECT)
         return refuse_conflict(a->call, "there is no such key");
@@ -243,10 +244,10 @@ static int create_key_file(attempt *a)
     return status;
 }
 
-static int try_write(attempt *a)
+static skv_status try_write(attempt *a)
 {
     skv_file_call *call = a->call;
-    int status = open_target(a);
+    skv_status status = open_target(a);
 
     if (status != SKV_OK)
         return status;
@@ -264,19 +265,17 @@ static int try_write(attempt *a)
     }
 }
 
-int skv_key_write(skv_file_call *call)
+skv_status skv_key_write(skv_file_call *call)
 {
-    int status;
-
     call->what = "Cannot write to";
     do {
         attempt a = {.call = call, .folder = -1, .old = -1};
 
         skv_buf_init(&a.stored, SKV_DATA_MAX);
-        status = try_write(&a);
+        try_write(&a);
         skv_buf_free(&a.stored);
         skv_lock_close(a.old);
         skv_fd_close(a.folder);
-    } while (status == SKV_AGAIN && skv_file_again(call) == SKV_OK);
+    } while (call->is_stale && skv_file_again(call) == SKV_OK);
     return call->reply->status;
 }

@@ -28,7 +28,7 @@ static json_t *member(const json_t *root, const char *name)
 }
 
 /* Leaves root NULL when the bytes are not a document: no object, or one without a value. */
-static int load(document *doc, const char *bytes, size_t len, skv_reply *reply)
+static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *reply)
 {
     json_error_t error = {.text = ""};
 
@@ -183,7 +183,7 @@ static void compare(const char *a, size_t a_len, const char *b, size_t b_len, sk
     freelocale(numbers);
 }
 
-int skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
+skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
 {
     skv_reply_reset(reply);
     if ((!a && a_len) || (!b && b_len))

@@ -29,11 +29,11 @@ static void wipe_values(const struct berval *values)
 }
 
 /* Writes the attributes of an entry. Returns LDAP_SUCCESS, or libldap's error. */
-static int write_json_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *entry)
+static skv_ldap_code write_json_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *entry)
 {
     BerElement *ber = NULL;
     struct berval name;
-    int error = ldap_get_dn_ber(handle, entry, &ber, &name);
+    skv_ldap_code error = ldap_get_dn_ber(handle, entry, &ber, &name);
 
     while (error == LDAP_SUCCESS) {
         struct berval *values = NULL;
@@ -52,7 +52,7 @@ static int write_json_attributes(skv_json_writer *writer, LDAP *handle, LDAPMess
     return error;
 }
 
-static int write_entry_json(skv_ldap_call *call, skv_ldap_answer *answer)
+static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_answer *answer)
 {
     LDAP *handle = skv_conn_handle(call->conn);
     skv_json_writer writer;
@@ -65,14 +65,14 @@ static int write_entry_json(skv_ldap_call *call, skv_ldap_answer *answer)
 }
 
 /* Fails the reply. A DN that the server rejects is the caller's mistake. */
-static int fail_entry_call(skv_ldap_call *call, const skv_ldap_answer *answer)
+static skv_status fail_entry_call(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     if (answer->code == LDAP_INVALID_DN_SYNTAX)
         return skv_ldap_refuse(call, SKV_INVALID, "to the server, that is no DN");
     return skv_ldap_fail(call, answer);
 }
 
-static int attempt_entry_read(skv_ldap_call *call)
+static skv_status attempt_entry_read(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
@@ -90,7 +90,7 @@ static int attempt_entry_read(skv_ldap_call *call)
     return call->reply->status;
 }
 
-int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
     const char *text = args->texts;
     read_call read = {.attributes = skv_alloc_zeroed(args->count + 1, sizeof *read.attributes)};
@@ -197,8 +197,8 @@ typedef struct change_call {
 } change_call;
 
 /* Fails the reply for the outcome of a change. `exists` is the code for an entry or value that exists already. */
-static int finish_change(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there,
-                         const char *missing)
+static skv_status finish_change(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there,
+                                const char *missing)
 {
     if (answer->code == exists)
         skv_ldap_refuse(call, SKV_EXISTS, there);
@@ -210,7 +210,7 @@ static int finish_change(skv_ldap_call *call, skv_ldap_answer *answer, int exist
     return call->reply->status;
 }
 
-static int attempt_entry_add(skv_ldap_call *call)
+static skv_status attempt_entry_add(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
@@ -219,7 +219,7 @@ static int attempt_entry_add(skv_ldap_call *call)
                          "there is no entry above it");
 }
 
-static int attempt_entry_extend(skv_ldap_call *call)
+static skv_status attempt_entry_extend(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
@@ -228,8 +228,8 @@ static int attempt_entry_extend(skv_ldap_call *call)
                          "there is no such entry");
 }
 
-static int run_change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call *), const skv_entry_args *args,
-                      skv_deadline *deadline, skv_reply *reply)
+static skv_status run_change(skv_store *store, skv_op op, skv_status (*attempt)(skv_ldap_call *),
+                             const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
     change_call each;
 
@@ -244,12 +244,12 @@ static int run_change(skv_store *store, skv_op op, int (*attempt)(skv_ldap_call 
     return reply->status;
 }
 
-int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
     return run_change(store, SKV_OP_ENTRY_ADD, attempt_entry_add, args, deadline, reply);
 }
 
-int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
     return run_change(store, SKV_OP_ENTRY_EXTEND, attempt_entry_extend, args, deadline, reply);
 }

@@ -29,8 +29,8 @@ static int count_levels(const skv_key *key)
     return levels;
 }
 
-int skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder, const char *dn,
-                         skv_reply *reply)
+skv_status skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder,
+                                const char *dn, skv_reply *reply)
 {
     *below = (skv_ldap_below){.layout = store->layout,
                               .folder = folder,

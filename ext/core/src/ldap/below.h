@@ -27,8 +27,8 @@ typedef struct skv_ldap_below {
 } skv_ldap_below;
 
 /* Starts for a search below the DN of a folder. Returns SKV_OK, or the reply's failure. */
-int skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder, const char *dn,
-                         skv_reply *reply);
+skv_status skv_ldap_below_begin(skv_ldap_below *below, const skv_ldap_store *store, const skv_key *folder,
+                                const char *dn, skv_reply *reply);
 void skv_ldap_below_end(skv_ldap_below *below);
 
 /* Returns true for the DN of the folder itself. */

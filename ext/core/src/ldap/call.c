@@ -59,7 +59,7 @@ const char *skv_ldap_why_ambiguous(const char *name, size_t len)
     return NULL;
 }
 
-static int check_environment(const skv_ldap_call *call)
+static skv_status check_environment(const skv_ldap_call *call)
 {
     const char *environment = path_behind(call->key, "environments/");
     size_t len = environment ? strcspn(environment, "/") : 0;
@@ -92,8 +92,8 @@ static void init_call(skv_ldap_call *call, skv_ldap_store *store, skv_op op, skv
     call->pool = call->writes || atomic_load(&store->wrote) ? store->writes : store->reads;
 }
 
-int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind,
-                   skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind,
+                          skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_store *ldap = (skv_ldap_store *)store;
 
@@ -108,8 +108,8 @@ int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_k
     return reply->status;
 }
 
-int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_deadline *deadline,
-                         skv_reply *reply)
+skv_status skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn,
+                                skv_deadline *deadline, skv_reply *reply)
 {
     init_call(call, (skv_ldap_store *)store, op, deadline, reply);
     call->name = dn[0] ? dn : "root DSE";
@@ -122,7 +122,7 @@ void skv_ldap_end(skv_ldap_call *call)
     skv_free(call->dn);
 }
 
-static int fail_stopped_call(skv_ldap_call *call, int status)
+static skv_status fail_stopped_call(skv_ldap_call *call, skv_status status)
 {
     skv_reply_reset(call->reply);
     return skv_fail(call->reply, status, "%s '%s'%s: %s", call->what, call->name, call->failed,
@@ -141,7 +141,7 @@ static int64_t with_jitter(int64_t ns)
 /* Returns true if the call may be tried again, after a pause. */
 static bool prepare_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
 {
-    int status;
+    skv_status status;
 
     if (call->unsent && ++*unsent < UNSENT_MAX)
         return true;
@@ -156,7 +156,7 @@ static bool prepare_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
 }
 
 /* Borrows a connection for an attempt, and returns it unless the attempt keeps it. */
-static void run_attempt(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
+static void run_attempt(skv_ldap_call *call, skv_status (*attempt)(skv_ldap_call *))
 {
     int64_t started;
     skv_conn *conn;
@@ -183,7 +183,7 @@ static void run_attempt(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
     call->conn = NULL;
 }
 
-int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
+skv_status skv_ldap_run(skv_ldap_call *call, skv_status (*attempt)(skv_ldap_call *))
 {
     int64_t backoff_ns = BACKOFF_MIN_NS;
     int unsent = 0;
@@ -196,9 +196,15 @@ int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *))
     }
 }
 
-int skv_ldap_pause(skv_ldap_call *call, int round)
+skv_status skv_ldap_stale(skv_ldap_call *call)
 {
-    int status = skv_deadline_sleep(call->deadline, with_jitter(CONTENTION_NS << (round < 6 ? round : 6)));
+    call->is_stale = true;
+    return SKV_CONFLICT;
+}
+
+skv_status skv_ldap_pause(skv_ldap_call *call, int round)
+{
+    skv_status status = skv_deadline_sleep(call->deadline, with_jitter(CONTENTION_NS << (round < 6 ? round : 6)));
 
     if (status == SKV_OK && skv_now_ns() < call->deadline->end_ns)
         return SKV_OK;
@@ -238,10 +244,10 @@ bool skv_ldap_has_value(const LDAPControl *control)
     return control->ldctl_value.bv_val && control->ldctl_value.bv_len > 0;
 }
 
-int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
 {
-    int error = ldap_parse_result(skv_conn_handle(call->conn), answer->message, &answer->code, &answer->matched,
-                                  &answer->text, &answer->referrals, &answer->controls, 0);
+    skv_ldap_code error = ldap_parse_result(skv_conn_handle(call->conn), answer->message, &answer->code,
+                                            &answer->matched, &answer->text, &answer->referrals, &answer->controls, 0);
 
     if (error != LDAP_SUCCESS)
         answer->code = error;
@@ -249,7 +255,7 @@ int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
 }
 
 /* Receives the answer to a request, or takes the error of sending it. */
-static int receive_result(skv_ldap_call *call, int error, int id, skv_ldap_answer *answer)
+static skv_ldap_code receive_result(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_answer *answer)
 {
     if (error != LDAP_SUCCESS)
         return answer->code = skv_conn_send_error(call->conn, error);
@@ -260,7 +266,7 @@ static int receive_result(skv_ldap_call *call, int error, int id, skv_ldap_answe
     return answer->code = error;
 }
 
-int skv_ldap_start(skv_ldap_call *call)
+skv_ldap_code skv_ldap_start(skv_ldap_call *call)
 {
     skv_deadline *deadline = skv_ldap_round_trip(call);
 
@@ -268,11 +274,11 @@ int skv_ldap_start(skv_ldap_call *call)
     return skv_deadline_check_request(deadline) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
 }
 
-int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,
-                    int limit, int *id)
+skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes,
+                              LDAPControl *control, int limit, int *id)
 {
     LDAPControl *controls[] = {control, NULL};
-    int error = skv_ldap_start(call);
+    skv_ldap_code error = skv_ldap_start(call);
 
     if (error != LDAP_SUCCESS)
         return error;
@@ -282,9 +288,10 @@ int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *
     return error == LDAP_SUCCESS ? error : skv_conn_send_error(call->conn, error);
 }
 
-int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer)
 {
-    int id, error;
+    skv_ldap_code error;
+    int id;
 
     *answer = (skv_ldap_answer){0};
     error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, &id);
@@ -297,16 +304,17 @@ int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attrib
 }
 
 /* A change whose answer was lost is in doubt. */
-static int note_lost_change(skv_ldap_call *call, const skv_ldap_answer *answer)
+static skv_ldap_code note_lost_change(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     if (answer->code < 0 && skv_conn_has_sent(call->conn))
         call->in_doubt = true;
     return answer->code;
 }
 
-int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer)
 {
-    int id = 0, error = skv_ldap_start(call);
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
 
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
@@ -315,10 +323,12 @@ int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_a
     return note_lost_change(call, answer);
 }
 
-int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control,
+                              skv_ldap_answer *answer)
 {
     LDAPControl *controls[] = {control, NULL};
-    int id = 0, error = skv_ldap_start(call);
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
 
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)
@@ -327,10 +337,11 @@ int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPCon
     return note_lost_change(call, answer);
 }
 
-int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer)
 {
     LDAPControl *controls[] = {control, NULL};
-    int id = 0, error = skv_ldap_start(call);
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
 
     *answer = (skv_ldap_answer){0};
     if (error == LDAP_SUCCESS)

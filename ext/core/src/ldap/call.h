@@ -8,9 +8,6 @@
 
 #include <stdatomic.h>
 
-/* A status inside the LDAP store: another client has changed an entry, read again. Never leaves the store. */
-#define SKV_LDAP_AGAIN (-1)
-
 /* libldap takes texts without const, and does not change them. */
 #define SKV_LDAP_TEXT(text) ((char *)(uintptr_t)(text))
 
@@ -48,24 +45,25 @@ typedef struct skv_ldap_call {
     skv_retry reason;
     bool unsent;        /* the server has not received any of the request */
     bool in_doubt;      /* the answer to a change was lost: it may have been made */
+    bool is_stale;      /* another client has changed the entry: the attempt has to read it again */
     bool server_failed; /* the failure is the server's: other operations would fail as well */
 } skv_ldap_call;
 
 /* Prepares a call on a key or a folder (SKV_KIND_*), and refuses names that the store does not take. skv_ldap_end()
  * follows it, also after a failure. */
-int skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind,
-                   skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_begin(skv_ldap_call *call, skv_store *store, skv_op op, const skv_key *key, int kind,
+                          skv_deadline *deadline, skv_reply *reply);
 
 /* Prepares a call on any entry, without a key. */
-int skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn, skv_deadline *deadline,
-                         skv_reply *reply);
+skv_status skv_ldap_begin_entry(skv_ldap_call *call, skv_store *store, skv_op op, const char *dn,
+                                skv_deadline *deadline, skv_reply *reply);
 
 void skv_ldap_end(skv_ldap_call *call);
 
 /* Runs attempts, each with a borrowed connection and an empty reply, until one succeeds or fails for good. Returns the
  * status. An attempt that keeps the connection sets call->conn to NULL; it counts the operation and returns the
  * connection later. */
-int skv_ldap_run(skv_ldap_call *call, int (*attempt)(skv_ldap_call *));
+skv_status skv_ldap_run(skv_ldap_call *call, skv_status (*attempt)(skv_ldap_call *));
 
 /* Returns why a directory takes other names for this environment or instance, NULL if it does not: the matching of
  * names ignores case, maps compatible Unicode characters, and drops invisible ones. */
@@ -78,7 +76,7 @@ bool skv_ldap_is_structure(const skv_key *key);
 /* ---- Requests. Each fills an answer, which the caller frees in every case, and returns its code. */
 
 typedef struct skv_ldap_answer {
-    int code; /* an LDAP result, or libldap's own code, which is negative */
+    skv_ldap_code code; /* an LDAP result, or libldap's own code, which is negative */
     LDAPMessage *message;
     char *matched, *text;
     char **referrals;
@@ -95,26 +93,32 @@ extern const char *const skv_ldap_no_attributes[];
 
 /* Sets the limits of a request. Returns LDAP_SUCCESS, or LDAP_USER_CANCELLED if the call was interrupted before and its
  * grace period is over. */
-int skv_ldap_start(skv_ldap_call *call);
+skv_ldap_code skv_ldap_start(skv_ldap_call *call);
 
 /* Reads one entry. The code is LDAP_INSUFFICIENT_ACCESS if the server does not show it. */
-int skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer);
+skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,
+                            skv_ldap_answer *answer);
 
 /* Sends a search for at most `limit` entries (LDAP_NO_LIMIT) without waiting. Returns LDAP_SUCCESS with *id set, or an
  * error. */
-int skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes, LDAPControl *control,
-                    int limit, int *id);
+skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes,
+                              LDAPControl *control, int limit, int *id);
 
-int skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer);
-int skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control, skv_ldap_answer *answer);
-int skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer);
+skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer);
+skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control,
+                              skv_ldap_answer *answer);
+skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer);
 
 /* Reads the result in answer->message into the answer. Returns its code. */
-int skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer);
+skv_ldap_code skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer);
+
+/* Notes that another client has changed the entry since it was read. Returns SKV_CONFLICT, and leaves the reply alone.
+ */
+skv_status skv_ldap_stale(skv_ldap_call *call);
 
 /* Pauses before a call reads an entry again that another client has changed; longer in later rounds, of which the first
  * is 1. Returns SKV_OK, or the reply's failure: SKV_TIMEOUT, SKV_INTERRUPTED. */
-int skv_ldap_pause(skv_ldap_call *call, int round);
+skv_status skv_ldap_pause(skv_ldap_call *call, int round);
 
 /* Sets and returns the limits of the next round trip. */
 skv_deadline *skv_ldap_round_trip(skv_ldap_call *call);
@@ -122,16 +126,16 @@ skv_deadline *skv_ldap_round_trip(skv_ldap_call *call);
 /* ---- Failures */
 
 /* ldap/fail.c. Fails the reply for an answer of the server or of libldap, and notes if the call may be tried again. */
-int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer);
+skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer);
 
 /* Fails the reply with "<what> '<key>'<failed>: <why>", and the server of the connection, if any. */
-int skv_ldap_refuse(skv_ldap_call *call, int status, const char *why);
+skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *why);
 
 /* For LDAP_NO_SUCH_OBJECT. Return the number of RDNs of the matched DN, 0 if the server does not tell it; true unless
  * the server tells that the base DN is missing; SKV_OK, or the reply's failure if it does. */
 int skv_ldap_matched_depth(const skv_ldap_answer *answer);
 bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_answer *answer);
-int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer);
+skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer);
 
 /* The URI of the server that the call is connected to. */
 const char *skv_ldap_server(const skv_ldap_call *call);

@@ -11,12 +11,12 @@
 #define DOCUMENT SKV_LDAP_TEXT("simpkvJsonValue")
 
 /* Creates the control that returns the replaced document. Returns LDAP_SUCCESS, or libldap's error. */
-static int create_pre_read_control(LDAPControl **control)
+static skv_ldap_code create_pre_read_control(LDAPControl **control)
 {
     char *attributes[] = {DOCUMENT, NULL};
     BerElement *ber = ber_alloc_t(LBER_USE_DER);
     struct berval value;
-    int error = LDAP_NO_MEMORY;
+    skv_ldap_code error = LDAP_NO_MEMORY;
 
     if (ber && ber_printf(ber, "{v}", attributes) != -1 && ber_flatten2(ber, &value, 0) == 0)
         error = ldap_control_create(LDAP_CONTROL_PRE_READ, 1, &value, 1, control);
@@ -38,8 +38,8 @@ static struct berval **read_pre_read_values(const skv_ldap_answer *answer)
     return values;
 }
 
-static int send_swap(skv_ldap_call *call, struct berval *old, struct berval *new, LDAPControl *control,
-                     skv_ldap_answer *answer)
+static skv_ldap_code send_swap(skv_ldap_call *call, struct berval *old, struct berval *new, LDAPControl *control,
+                               skv_ldap_answer *answer)
 {
     struct berval *olds[] = {old, NULL}, *news[] = {new, NULL};
     LDAPMod mods[] = {
@@ -61,8 +61,8 @@ static bool restore_document(skv_ldap_call *call, struct berval *new, struct ber
     return answer->code == LDAP_NO_SUCH_ATTRIBUTE || answer->code == LDAP_NO_SUCH_OBJECT;
 }
 
-int skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
-                              skv_ldap_answer *answer, bool *restore_failed)
+skv_ldap_code skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
+                                        skv_ldap_answer *answer, bool *restore_failed)
 {
     LDAPControl *control = NULL;
     struct berval **replaced;

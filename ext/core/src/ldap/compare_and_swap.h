@@ -12,7 +12,7 @@
  * With `exact`, every byte counts. Without, the documents are compared by caseExactMatch. With `exact`,
  * *restore_failed is set if another document, equal by caseExactMatch, was replaced and could not be put back.
  */
-int skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
-                              skv_ldap_answer *answer, bool *restore_failed);
+skv_ldap_code skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
+                                        skv_ldap_answer *answer, bool *restore_failed);
 
 #endif

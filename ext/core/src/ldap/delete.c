@@ -13,7 +13,7 @@ typedef struct delete_call {
 } delete_call;
 
 /* The key does not exist. It existed before, so after a lost answer this call may have deleted it. */
-static int finish_absent_delete(skv_ldap_call *call)
+static skv_status finish_absent_delete(skv_ldap_call *call)
 {
     bool folder;
 
@@ -32,7 +32,7 @@ static bool is_delete_refused(const delete_call *del)
     return strcmp(del->refused.text, del->version.text) == 0;
 }
 
-static int delete_asserting_version(delete_call *del, skv_ldap_answer *answer)
+static skv_ldap_code delete_asserting_version(delete_call *del, skv_ldap_answer *answer)
 {
     LDAPControl *control;
 
@@ -44,17 +44,18 @@ static int delete_asserting_version(delete_call *del, skv_ldap_answer *answer)
     return answer->code;
 }
 
-static int delete_read_version(delete_call *del)
+static skv_status delete_read_version(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
     skv_ldap_answer answer;
-    int status = SKV_OK, code = delete_asserting_version(del, &answer);
+    skv_ldap_code code = delete_asserting_version(del, &answer);
+    skv_status status = SKV_OK;
 
     if ((code == LDAP_ASSERTION_FAILED || code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION) && !is_delete_refused(del)) {
         del->refused = del->version;
         del->overtaken++;
         skv_ldap_answer_free(&answer);
-        return SKV_LDAP_AGAIN;
+        return skv_ldap_stale(call);
     }
     switch (code) {
     case LDAP_SUCCESS:
@@ -72,7 +73,7 @@ static int delete_read_version(delete_call *del)
     return status;
 }
 
-static int run_delete_round(delete_call *del)
+static skv_status run_delete_round(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
     int kind;
@@ -88,17 +89,18 @@ static int run_delete_round(delete_call *del)
     return delete_read_version(del);
 }
 
-static int attempt_delete(skv_ldap_call *call)
+static skv_status attempt_delete(skv_ldap_call *call)
 {
     delete_call *del = (delete_call *)call;
-    int status = run_delete_round(del);
 
-    while (status == SKV_LDAP_AGAIN)
-        status = skv_ldap_pause(call, del->overtaken) == SKV_OK ? run_delete_round(del) : call->reply->status;
-    return status;
+    do {
+        call->is_stale = false;
+        run_delete_round(del);
+    } while (call->is_stale && skv_ldap_pause(call, del->overtaken) == SKV_OK);
+    return call->reply->status;
 }
 
-int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     delete_call del = {.overtaken = 0};
 

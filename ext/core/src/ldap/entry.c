@@ -78,10 +78,10 @@ static void read_entry_attribute(skv_ldap_entry *entry, const struct berval *typ
     }
 }
 
-static int read_entry_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
+static skv_ldap_code read_entry_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_entry *entry)
 {
     BerElement *ber = NULL;
-    int error;
+    skv_ldap_code error;
 
     *entry = (skv_ldap_entry){0};
     error = ldap_get_dn_ber(handle, message, &ber, &entry->dn);
@@ -98,9 +98,9 @@ static int read_entry_attributes(LDAP *handle, LDAPMessage *message, skv_ldap_en
     return error;
 }
 
-int skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry)
+skv_ldap_code skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry)
 {
-    int error = read_entry_attributes(skv_conn_handle(call->conn), message, entry);
+    skv_ldap_code error = read_entry_attributes(skv_conn_handle(call->conn), message, entry);
 
     if (call->store->layout == SKV_LAYOUT_PLAIN) {
         entry->is_key = has_rdn_type(&entry->dn, KEY_TYPE);
@@ -109,9 +109,10 @@ int skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entr
     return error;
 }
 
-int skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
+skv_ldap_code skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
 {
-    int error = skv_ldap_entry_read(call, ldap_first_entry(skv_conn_handle(call->conn), answer->message), entry);
+    skv_ldap_code error =
+        skv_ldap_entry_read(call, ldap_first_entry(skv_conn_handle(call->conn), answer->message), entry);
 
     if (error != LDAP_SUCCESS)
         answer->code = error;
@@ -188,8 +189,8 @@ static bool describe_new_entry(new_entry *new, const char *dn, int kind, const s
     return true;
 }
 
-int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
-                       skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
+                                 skv_ldap_answer *answer)
 {
     new_entry new;
 
@@ -199,7 +200,8 @@ int skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const stru
     return skv_ldap_add(call, dn, new.attributes.list, answer);
 }
 
-int skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document, int *id)
+skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
+                                       int *id)
 {
     new_entry new;
 
@@ -216,7 +218,8 @@ static void describe_replacement(attributes *a, struct berval *document)
     a->mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
 }
 
-int skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPControl *control, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPControl *control,
+                                     skv_ldap_answer *answer)
 {
     attributes a;
 
@@ -224,8 +227,8 @@ int skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPCon
     return skv_ldap_modify(call, call->dn, a.list, control, answer);
 }
 
-int skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document, LDAPControl *control,
-                                 int *id)
+skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document,
+                                           LDAPControl *control, int *id)
 {
     LDAPControl *controls[] = {control, NULL};
     attributes a;

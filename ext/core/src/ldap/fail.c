@@ -10,7 +10,8 @@
 #define ADVICE_BUSY ": try again later, or raise 'retries'"
 
 static const struct {
-    int code, status;
+    skv_ldap_code code;
+    skv_status status;
     const char *advice;
 } kinds[] = {
     {LDAP_INSUFFICIENT_ACCESS, SKV_DENIED, ADVICE_RIGHTS},
@@ -33,7 +34,7 @@ const char *skv_ldap_server(const skv_ldap_call *call)
     return skv_conn_uri(call->conn)->text;
 }
 
-int skv_ldap_refuse(skv_ldap_call *call, int status, const char *why)
+skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *why)
 {
     if (!call->conn)
         return skv_fail(call->reply, status, "%s '%s'%s: %s", call->what, call->name, call->failed, why);
@@ -53,7 +54,7 @@ bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_answer *answer)
     return depth == 0 || depth >= call->store->base_depth;
 }
 
-int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
+skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     if (skv_ldap_has_base(call, answer))
         return SKV_OK;
@@ -65,7 +66,7 @@ int skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
 }
 
 /* The connection is lost, or was lost before the request was sent. */
-static int fail_lost_connection(skv_ldap_call *call)
+static skv_status fail_lost_connection(skv_ldap_call *call)
 {
     call->again = true;
     call->reason = SKV_RETRY_LOST;
@@ -79,7 +80,7 @@ static int fail_lost_connection(skv_ldap_call *call)
 }
 
 /* Errors of libldap and the transport. */
-static int fail_libldap_error(skv_ldap_call *call, int code)
+static skv_status fail_libldap_error(skv_ldap_call *call, skv_ldap_code code)
 {
     switch (code) {
     case LDAP_TIMEOUT:
@@ -101,7 +102,7 @@ static int fail_libldap_error(skv_ldap_call *call, int code)
     }
 }
 
-static int fail_with_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
+static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     const char *to = answer->referrals && answer->referrals[0] ? answer->referrals[0] : "another server";
 
@@ -114,7 +115,7 @@ static int fail_with_referral(skv_ldap_call *call, const skv_ldap_answer *answer
  */
 static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_answer *answer)
 {
-    int code = LDAP_OTHER;
+    skv_ldap_code code = LDAP_OTHER;
 
     if (answer->code == LDAP_INSUFFICIENT_ACCESS && answer->message)
         ldap_parse_result(skv_conn_handle(call->conn), answer->message, &code, NULL, NULL, NULL, NULL, 0);
@@ -122,7 +123,7 @@ static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_answer *an
 }
 
 /* 389-DS answers so to an identity that may not see the entries above, whether or not the entry exists. */
-static int fail_hidden_entry(skv_ldap_call *call)
+static skv_status fail_hidden_entry(skv_ldap_call *call)
 {
     return skv_fail(
         call->reply, SKV_DENIED,
@@ -152,7 +153,7 @@ static const char *schema_file_for(const skv_ldap_call *call)
                : "schema/openldap/simpkv.schema (.ldif with cn=config)";
 }
 
-static void note_retry(skv_ldap_call *call, int code)
+static void note_retry(skv_ldap_call *call, skv_ldap_code code)
 {
     if (code != LDAP_BUSY && code != LDAP_UNAVAILABLE)
         return;
@@ -164,10 +165,10 @@ static void note_retry(skv_ldap_call *call, int code)
     }
 }
 
-int skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
+skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     const char *text = answer->text && answer->text[0] ? answer->text : NULL, *advice = "";
-    int status = SKV_UNAVAILABLE;
+    skv_status status = SKV_UNAVAILABLE;
 
     if (answer->code < 0)
         return fail_libldap_error(call, answer->code);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int copy_document(skv_ldap_call *call, skv_ldap_answer *answer)
+static skv_status copy_document(skv_ldap_call *call, skv_ldap_answer *answer)
 {
     skv_ldap_entry entry;
 
@@ -18,7 +18,7 @@ static int copy_document(skv_ldap_call *call, skv_ldap_answer *answer)
     return skv_reply_done(call->reply);
 }
 
-static int fail_absent_get(skv_ldap_call *call, const skv_ldap_answer *answer)
+static skv_status fail_absent_get(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     bool folder;
 
@@ -29,7 +29,7 @@ static int fail_absent_get(skv_ldap_call *call, const skv_ldap_answer *answer)
     return skv_ldap_refuse_missing(call);
 }
 
-static int attempt_get(skv_ldap_call *call)
+static skv_status attempt_get(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
@@ -50,7 +50,7 @@ static int attempt_get(skv_ldap_call *call)
 bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_call call;
-    int status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, deadline, reply);
+    skv_status status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, deadline, reply);
 
     if (flags & SKV_GET_LATEST)
         call.pool = call.store->writes;
@@ -60,7 +60,7 @@ bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadl
     return reply->status == SKV_OK || !call.server_failed;
 }
 
-int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_get_one(store, key, flags, deadline, reply);
     return reply->status;
@@ -71,7 +71,7 @@ typedef struct exists_call {
     bool is_folder; /* the name can only be a folder's */
 } exists_call;
 
-static int attempt_exists(skv_ldap_call *call)
+static skv_status attempt_exists(skv_ldap_call *call)
 {
     const exists_call *exists = (exists_call *)call;
     bool twin = false;
@@ -86,12 +86,12 @@ static int attempt_exists(skv_ldap_call *call)
     return SKV_OK;
 }
 
-int skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
 {
     exists_call exists = {.is_folder = skv_ldap_is_structure(key)};
-    int status = exists.is_folder
-                     ? SKV_TOO_LARGE
-                     : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, deadline, reply);
+    skv_status status = exists.is_folder
+                            ? SKV_TOO_LARGE
+                            : skv_ldap_begin(&exists.call, store, SKV_OP_EXISTS, key, SKV_KIND_KEY, deadline, reply);
 
     /* A folder's name may be some bytes longer than a key's. */
     if (status == SKV_TOO_LARGE) {

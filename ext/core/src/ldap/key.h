@@ -6,32 +6,33 @@
 #include "ldap/version.h"
 
 /* ldap/get.c */
-int skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
-int skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/put.c */
-int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
-                 skv_reply *reply);
+skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                        skv_reply *reply);
 
 /* ldap/put_many.c, ldap/get_many.c */
 void skv_ldap_put_many(skv_store *store, skv_batch *batch);
 void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 
 /* ldap/delete.c */
-int skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/tree.c */
-int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/list.c */
 skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
-int skv_ldap_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply);
 void skv_ldap_list_close(skv_list *list);
 
 /* ldap/admin.c */
-int skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
-int skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
-int skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                 skv_reply *reply);
 
 /* ---- One record of a batch. Both return false if the call failed in a way in which all others would fail. */
 
@@ -47,16 +48,16 @@ bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *
 /* Reads what an entry is, into *kind: SKV_KIND_KEY, SKV_KIND_FOLDER, or SKV_KIND_NONE if it does not exist. In the
  * plain layout the DN itself tells a key from a folder. Reads its version into *version, unless that is NULL. Returns
  * SKV_OK, or the reply's failure. */
-int skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version);
+skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version);
 
 /* Sets *exists if, in the plain layout, a folder of the same name exists beside the key `dn`, or the other way round.
  * Returns SKV_OK, or the reply's failure. */
-int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists);
+skv_status skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists);
 
 /* Fail the reply: IS_FOLDER, NOT_FOUND, EXISTS; UNAVAILABLE for a write in doubt after another client's write. */
-int skv_ldap_refuse_folder(skv_ldap_call *call);
-int skv_ldap_refuse_missing(skv_ldap_call *call);
-int skv_ldap_refuse_present(skv_ldap_call *call);
-int skv_ldap_refuse_in_doubt(skv_ldap_call *call);
+skv_status skv_ldap_refuse_folder(skv_ldap_call *call);
+skv_status skv_ldap_refuse_missing(skv_ldap_call *call);
+skv_status skv_ldap_refuse_present(skv_ldap_call *call);
+skv_status skv_ldap_refuse_in_doubt(skv_ldap_call *call);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static int kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer, int *kind,
-                         skv_ldap_version *version)
+static skv_status kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer, int *kind,
+                                skv_ldap_version *version)
 {
     skv_ldap_entry entry;
     skv_rdn rdn;
@@ -32,7 +32,7 @@ static const char *const *kind_and_version_attributes(const skv_ldap_call *call,
                                     : skv_ldap_kind_attributes(call, with_version);
 }
 
-int skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
+skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
     skv_ldap_answer answer;
 
@@ -53,7 +53,7 @@ int skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_
     return call->reply->status;
 }
 
-int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists)
+skv_status skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists)
 {
     char *twin;
     int kind;
@@ -70,23 +70,23 @@ int skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists)
     return call->reply->status;
 }
 
-int skv_ldap_refuse_folder(skv_ldap_call *call)
+skv_status skv_ldap_refuse_folder(skv_ldap_call *call)
 {
     return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s' (%s)", call->key->path,
                     skv_ldap_server(call));
 }
 
-int skv_ldap_refuse_missing(skv_ldap_call *call)
+skv_status skv_ldap_refuse_missing(skv_ldap_call *call)
 {
     return skv_fail(call->reply, SKV_NOT_FOUND, "Key not found: '%s' (%s)", call->key->path, skv_ldap_server(call));
 }
 
-int skv_ldap_refuse_present(skv_ldap_call *call)
+skv_status skv_ldap_refuse_present(skv_ldap_call *call)
 {
     return skv_ldap_refuse(call, SKV_EXISTS, "the key is there already");
 }
 
-int skv_ldap_refuse_in_doubt(skv_ldap_call *call)
+skv_status skv_ldap_refuse_in_doubt(skv_ldap_call *call)
 {
     return skv_ldap_refuse(call, SKV_UNAVAILABLE,
                            "the outcome is unknown: the connection was lost, and another client has changed the key "

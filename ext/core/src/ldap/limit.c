@@ -38,7 +38,7 @@ static void read_message_limit(skv_conn *conn, LDAPMessage *messages, skv_messag
         limit->bytes = SIZE_MAX;
 }
 
-static int look_up_message_limit(skv_ldap_call *call, skv_message_limit *limit)
+static skv_status look_up_message_limit(skv_ldap_call *call, skv_message_limit *limit)
 {
     static const char *const settings[] = {DS389_SETTING, SLAPD_SETTING, NULL};
     skv_ldap_answer answer;
@@ -51,7 +51,7 @@ static int look_up_message_limit(skv_ldap_call *call, skv_message_limit *limit)
     return call->reply->status;
 }
 
-static int fail_message_too_large(skv_ldap_call *call, const skv_message_limit *limit, size_t len)
+static skv_status fail_message_too_large(skv_ldap_call *call, const skv_message_limit *limit, size_t len)
 {
     bool is_389ds = skv_conn_features(call->conn)->is_389ds;
     const char *setting = is_389ds ? DS389_SETTING : SLAPD_SETTING;
@@ -67,7 +67,7 @@ static int fail_message_too_large(skv_ldap_call *call, const skv_message_limit *
                     call->store->identity, is_389ds ? "schema/389ds/limits.ldif" : "schema/openldap/limits.conf");
 }
 
-int skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
+skv_status skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
 {
     skv_message_limit *limit = skv_conn_message_limit(call->conn);
     size_t len = documents_len + strlen(call->dn) + SKV_LDAP_OVERHEAD;
@@ -85,7 +85,7 @@ static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_answ
            document_len >= SMALL && !skv_conn_is_usable(call->conn) && !skv_conn_message_limit(call->conn)->is_told;
 }
 
-int skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
+skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
 {
     if (!is_probably_too_large(call, answer, document_len))
         return skv_ldap_fail(call, answer);

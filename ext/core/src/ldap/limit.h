@@ -10,10 +10,10 @@
 /* Checks that the server takes a change of the call's entry with that many bytes of documents: SKV_OK, or the reply's
  * failure, SKV_TOO_LARGE with the server's setting. Reads that setting once a connection, before the first large
  * request. */
-int skv_ldap_check_size(skv_ldap_call *call, size_t documents_len);
+skv_status skv_ldap_check_size(skv_ldap_call *call, size_t documents_len);
 
 /* Fails the reply as skv_ldap_fail() does, for a write with a document of that size. When the connection broke during a
  * large one, says that it probably exceeds the server's limit. Returns the reply's status. */
-int skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len);
+skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len);
 
 #endif

@@ -49,20 +49,20 @@ static void return_list_connection(ldap_list *list)
 
 /* ---- Opening ---- */
 
-static int fail_folder_not_found(skv_ldap_call *call)
+static skv_status fail_folder_not_found(skv_ldap_call *call)
 {
     return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
 }
 
 /* The folder has no entry. The root folders exist without one, until the first key is put. */
-static int check_missing_folder(ldap_list *list)
+static skv_status check_missing_folder(ldap_list *list)
 {
     return list->folder.len == 0 || skv_key_is_root(&list->folder) ? SKV_OK : fail_folder_not_found(&list->call);
 }
 
 /* No entry is below the folder. 389-DS answers a paged search of a missing entry in the same way, and in the hex layout
  * the entry may be a key. */
-static int check_empty_folder(ldap_list *list)
+static skv_status check_empty_folder(ldap_list *list)
 {
     skv_ldap_call *call = &list->call;
     int kind;
@@ -73,9 +73,9 @@ static int check_empty_folder(ldap_list *list)
 }
 
 /* Returns an LDAP result; LDAP_SUCCESS with list->first NULL if no page has an entry. */
-static int read_first_entry(ldap_list *list, skv_ldap_answer *answer)
+static skv_ldap_code read_first_entry(ldap_list *list, skv_ldap_answer *answer)
 {
-    int code;
+    skv_ldap_code code;
 
     do
         code = skv_ldap_search_next(&list->call, &list->search, answer, &list->first);
@@ -84,10 +84,10 @@ static int read_first_entry(ldap_list *list, skv_ldap_answer *answer)
 }
 
 /* The search of a tree returns the folder itself, too: in the hex layout it may be a key. */
-static int check_first_entry(ldap_list *list)
+static skv_status check_first_entry(ldap_list *list)
 {
     skv_ldap_entry entry;
-    int error;
+    skv_ldap_code error;
 
     if (!list->tree)
         return SKV_OK;
@@ -110,7 +110,7 @@ static skv_ldap_search_state new_list_search(const ldap_list *list)
 }
 
 /* Reads the first entry, which tells if the folder exists. Keeps the connection if more entries may come. */
-static int attempt_list_open(skv_ldap_call *call)
+static skv_status attempt_list_open(skv_ldap_call *call)
 {
     ldap_list *list = (ldap_list *)call;
     skv_ldap_answer answer;
@@ -216,10 +216,10 @@ static void add_entry_record(ldap_list *list, const skv_ldap_entry *entry, skv_r
         skv_list_add(page, record.kind, rdn.value, rdn.len, record.body, record.len);
 }
 
-static int add_message_record(ldap_list *list, LDAPMessage *message, skv_reply *page)
+static skv_status add_message_record(ldap_list *list, LDAPMessage *message, skv_reply *page)
 {
     skv_ldap_entry entry;
-    int error = skv_ldap_entry_read(&list->call, message, &entry);
+    skv_ldap_code error = skv_ldap_entry_read(&list->call, message, &entry);
 
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
@@ -259,7 +259,7 @@ static void add_root_records(ldap_list *list, skv_reply *page)
     skv_reply_done(page);
 }
 
-int skv_ldap_list_next(skv_list *handle, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_list_next(skv_list *handle, skv_deadline *deadline, skv_reply *reply)
 {
     ldap_list *list = ldap_list_of(handle);
 

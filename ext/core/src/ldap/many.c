@@ -37,7 +37,7 @@ static void add_record_item(skv_ldap_many *many, skv_store *store, skv_record *r
 
     item->record = record;
     item->step = SKV_STEP_DONE;
-    if (record->status != SKV_RECORD_OPEN)
+    if (record->is_decided)
         return;
     item->step = SKV_STEP_SINGLE;
     skv_reply_reset(many->batch->each);
@@ -101,15 +101,15 @@ static void take_batch_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *
 
 /* ---- Requests ---- */
 
-static int send_read(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
+static skv_ldap_code send_read(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
 {
     return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
 }
 
-static int send_replace(skv_ldap_call *call, const skv_ldap_item *item, struct berval *document, int *id)
+static skv_ldap_code send_replace(skv_ldap_call *call, const skv_ldap_item *item, struct berval *document, int *id)
 {
     LDAPControl *control;
-    int error = skv_ldap_version_control(call, item->version ? item->version : "", &control);
+    skv_ldap_code error = skv_ldap_version_control(call, item->version ? item->version : "", &control);
 
     if (error == LDAP_SUCCESS)
         error = skv_ldap_entry_start_replace(call, item->dn, document, control, id);
@@ -117,10 +117,10 @@ static int send_replace(skv_ldap_call *call, const skv_ldap_item *item, struct b
     return error;
 }
 
-static int send_write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
+static skv_ldap_code send_write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
 {
     struct berval document = {0};
-    int error = skv_ldap_start(call);
+    skv_ldap_code error = skv_ldap_start(call);
 
     if (error != LDAP_SUCCESS)
         return error;
@@ -131,11 +131,11 @@ static int send_write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
                                       : send_replace(call, item, &document, id);
 }
 
-static int send_item_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
+static skv_ldap_code send_item_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
 {
     skv_ldap_call *call = &many->call;
     char *twin;
-    int error;
+    skv_ldap_code error;
 
     switch (item->step) {
     case SKV_STEP_READ:
@@ -160,7 +160,7 @@ static size_t request_size(const skv_ldap_item *item)
 }
 
 /* The request was not sent, or not all of it. */
-static void note_send_failure(skv_ldap_many *many, skv_ldap_item *item, int error)
+static void note_send_failure(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_code error)
 {
     skv_conn *conn = many->call.conn;
 
@@ -182,7 +182,8 @@ static void send_item(skv_ldap_many *many, size_t index)
 {
     skv_ldap_item *item = &many->items[index];
     size_t bytes = request_size(item);
-    int id = 0, error;
+    skv_ldap_code error;
+    int id = 0;
 
     if (!skv_ldap_pipeline_room(&many->pipeline, bytes))
         return;
@@ -262,7 +263,7 @@ static void fail_batch_connection(skv_ldap_many *many)
 }
 
 /* Returns the connection by itself: each record counts as an operation, their batch does not. */
-static int attempt_batch(skv_ldap_call *call)
+static skv_status attempt_batch(skv_ldap_call *call)
 {
     skv_ldap_many *many = (skv_ldap_many *)call;
 

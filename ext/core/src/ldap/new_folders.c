@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* In the hex layout, a key and a folder of one name have the same DN: checks that `dn` is no key. */
-static int check_hex_folder(skv_ldap_call *call, const char *dn)
+static skv_status check_hex_folder(skv_ldap_call *call, const char *dn)
 {
     int kind = SKV_KIND_FOLDER;
 
@@ -16,7 +16,7 @@ static int check_hex_folder(skv_ldap_call *call, const char *dn)
     return call->reply->status;
 }
 
-int skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
+skv_status skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
 {
     const char *parent = skv_dn_above(dn, strlen(dn), 1);
     bool twin = false;
@@ -30,11 +30,11 @@ int skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
     return skv_dn_depth(parent, strlen(parent)) > call->store->base_depth ? check_hex_folder(call, parent) : SKV_OK;
 }
 
-static int make_folder(skv_ldap_call *call, const char *dn)
+static skv_status make_folder(skv_ldap_call *call, const char *dn)
 {
     bool in_doubt = call->in_doubt;
     skv_ldap_answer answer;
-    int status = SKV_OK;
+    skv_status status = SKV_OK;
 
     skv_ldap_entry_add(call, dn, SKV_KIND_FOLDER, NULL, &answer);
     /* A lost answer leaves the folder in doubt, but not the key. */
@@ -46,7 +46,7 @@ static int make_folder(skv_ldap_call *call, const char *dn)
         status = check_hex_folder(call, dn);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        status = skv_ldap_check_base(call, &answer) == SKV_OK ? SKV_LDAP_AGAIN : call->reply->status;
+        status = skv_ldap_check_base(call, &answer) == SKV_OK ? skv_ldap_stale(call) : call->reply->status;
         break;
     default:
         status = skv_ldap_fail(call, &answer);
@@ -55,10 +55,11 @@ static int make_folder(skv_ldap_call *call, const char *dn)
     return status;
 }
 
-int skv_ldap_make_folders(skv_ldap_call *call, int existing)
+skv_status skv_ldap_make_folders(skv_ldap_call *call, int existing)
 {
     size_t len = strlen(call->dn);
-    int first = call->store->base_depth + existing + 1, key_depth = skv_dn_depth(call->dn, len), status = SKV_OK;
+    int first = call->store->base_depth + existing + 1, key_depth = skv_dn_depth(call->dn, len);
+    skv_status status = SKV_OK;
 
     for (int depth = first; depth < key_depth && status == SKV_OK; depth++) {
         const char *dn = skv_dn_above(call->dn, len, key_depth - depth);

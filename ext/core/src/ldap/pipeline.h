@@ -27,7 +27,7 @@ struct skv_ldap_pipeline {
     skv_ldap_call *call;
     size_t window, low;
     skv_ldap_take take;
-    int error; /* libldap's: the connection is lost, and the slots are the requests that were in flight */
+    skv_ldap_code error; /* libldap's: the connection is lost, and the slots are the requests that were in flight */
     size_t in_flight, bytes;
     skv_ldap_slot slots[SKV_PIPELINE_MAX];
 };

@@ -36,14 +36,14 @@ static bool is_document(const struct berval *stored, const char *bytes, size_t l
     return stored->bv_len == len && memcmp(stored->bv_val, bytes, len) == 0;
 }
 
-static int fail_put_write(put_call *put, const skv_ldap_answer *answer)
+static skv_status fail_put_write(put_call *put, const skv_ldap_answer *answer)
 {
     if (answer->code < 0)
         put->in_doubt = put->version;
     return skv_ldap_fail_write(&put->call, answer, put->document.bv_len);
 }
 
-static int mark_written(put_call *put)
+static skv_status mark_written(put_call *put)
 {
     put->call.reply->number = 1;
     return SKV_OK;
@@ -58,14 +58,14 @@ static bool is_replace_refused(const put_call *put)
 }
 
 /* The server refused to replace this version. The next read tells whether another client was faster. */
-static int note_overtaken(put_call *put)
+static skv_status note_overtaken(put_call *put)
 {
     put->overtaken += !is_replace_refused(put);
     put->refused = put->version;
-    return SKV_LDAP_AGAIN;
+    return skv_ldap_stale(&put->call);
 }
 
-static int finish_conditional_write(put_call *put, const skv_ldap_answer *answer)
+static skv_status finish_conditional_write(put_call *put, const skv_ldap_answer *answer)
 {
     switch (answer->code) {
     case LDAP_SUCCESS:
@@ -78,18 +78,18 @@ static int finish_conditional_write(put_call *put, const skv_ldap_answer *answer
         /* slapd offers assertions that some of its databases (back-ldif) lack. */
         return is_replace_refused(put) ? fail_put_write(put, answer) : note_overtaken(put);
     case LDAP_NO_SUCH_OBJECT:
-        return SKV_LDAP_AGAIN;
+        return skv_ldap_stale(&put->call);
     default:
         return fail_put_write(put, answer);
     }
 }
 
 /* Replaces the document if the entry has that version; with "", whatever version it has. */
-static int replace_document(put_call *put, const char *version)
+static skv_status replace_document(put_call *put, const char *version)
 {
     skv_ldap_answer answer = {0};
     LDAPControl *control;
-    int status;
+    skv_status status;
 
     answer.code = skv_ldap_version_control(&put->call, version, &control);
     if (answer.code == LDAP_SUCCESS)
@@ -101,11 +101,11 @@ static int replace_document(put_call *put, const char *version)
 }
 
 /* Replaces the document if it is the one that was read. */
-static int swap_document(put_call *put, struct berval *stored)
+static skv_status swap_document(put_call *put, struct berval *stored)
 {
     skv_ldap_answer answer;
     bool restore_failed;
-    int status;
+    skv_status status;
 
     skv_ldap_compare_and_swap(&put->call, stored, &put->document, put->args->condition == SKV_PUT_EXPECT, &answer,
                               &restore_failed);
@@ -120,7 +120,7 @@ static int swap_document(put_call *put, struct berval *stored)
 }
 
 /* Sets the reply's number to 1 if the stored document says the same as the new one. */
-static int compare_with_stored_document(put_call *put, const struct berval *stored)
+static skv_status compare_with_stored_document(put_call *put, const struct berval *stored)
 {
     const skv_put_args *args = put->args;
 
@@ -131,7 +131,7 @@ static int compare_with_stored_document(put_call *put, const struct berval *stor
 
 /* The caller's condition does not hold. After a lost answer, the stored document (NULL: none) tells whether an earlier
  * attempt has written. */
-static int fail_condition(put_call *put, const struct berval *stored)
+static skv_status fail_condition(put_call *put, const struct berval *stored)
 {
     skv_ldap_call *call = &put->call;
     const skv_put_args *args = put->args;
@@ -174,7 +174,7 @@ static replacement choose_replacement(const put_call *put, const struct berval *
     return is_large && !must_compare ? REPLACE_ANY : COMPARE_AND_SWAP;
 }
 
-static int put_present(put_call *put, skv_ldap_entry *entry)
+static skv_status put_present(put_call *put, skv_ldap_entry *entry)
 {
     const skv_put_args *args = put->args;
     skv_ldap_call *call = &put->call;
@@ -206,22 +206,22 @@ static int put_present(put_call *put, skv_ldap_entry *entry)
 
 /* ---- The key does not exist ---- */
 
-static int add_key(put_call *put)
+static skv_status add_key(put_call *put)
 {
     skv_ldap_call *call = &put->call;
     skv_ldap_answer answer;
-    int status;
+    skv_status status;
 
     switch (skv_ldap_entry_add(call, call->dn, SKV_KIND_KEY, &put->document, &answer)) {
     case LDAP_SUCCESS:
         status = mark_written(put);
         break;
     case LDAP_ALREADY_EXISTS:
-        status = SKV_LDAP_AGAIN;
+        status = skv_ldap_stale(call);
         break;
     case LDAP_NO_SUCH_OBJECT:
         put->make_all_folders |= skv_ldap_matched_depth(&answer) == 0;
-        status = skv_ldap_check_base(call, &answer) == SKV_OK ? SKV_LDAP_AGAIN : call->reply->status;
+        status = skv_ldap_check_base(call, &answer) == SKV_OK ? skv_ldap_stale(call) : call->reply->status;
         break;
     default:
         status = fail_put_write(put, &answer);
@@ -230,10 +230,11 @@ static int add_key(put_call *put)
     return status;
 }
 
-static int put_absent(put_call *put, const skv_ldap_answer *answer)
+static skv_status put_absent(put_call *put, const skv_ldap_answer *answer)
 {
     skv_ldap_call *call = &put->call;
-    int depth = skv_ldap_matched_depth(answer), base = call->store->base_depth, status;
+    int depth = skv_ldap_matched_depth(answer), base = call->store->base_depth;
+    skv_status status;
     bool folders_are_missing = depth && depth < skv_dn_depth(call->dn, strlen(call->dn)) - 1;
 
     if (skv_ldap_check_base(call, answer) != SKV_OK)
@@ -253,19 +254,20 @@ static int put_absent(put_call *put, const skv_ldap_answer *answer)
 
 /* ---- Rounds ---- */
 
-static int run_put_round(put_call *put)
+static skv_status run_put_round(put_call *put)
 {
     skv_ldap_call *call = &put->call;
     skv_ldap_entry entry = {0};
     skv_ldap_answer answer;
-    int status;
+    skv_ldap_code code;
+    skv_status status;
 
     put->version = (skv_ldap_version){""};
     switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, skv_ldap_asserts(call)), &answer)) {
     case LDAP_SUCCESS:
-        status = skv_ldap_entry_of(call, &answer, &entry);
+        code = skv_ldap_entry_of(call, &answer, &entry);
         put->version = skv_ldap_version_of(&entry);
-        status = status == LDAP_SUCCESS ? put_present(put, &entry) : skv_ldap_fail(call, &answer);
+        status = code == LDAP_SUCCESS ? put_present(put, &entry) : skv_ldap_fail(call, &answer);
         skv_ldap_entry_wipe(&entry);
         break;
     case LDAP_NO_SUCH_OBJECT:
@@ -278,16 +280,18 @@ static int run_put_round(put_call *put)
     return status;
 }
 
-static int attempt_put(skv_ldap_call *call)
+static skv_status attempt_put(skv_ldap_call *call)
 {
     put_call *put = (put_call *)call;
-    int status = SKV_LDAP_AGAIN;
 
-    for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN; i++) {
+    for (int i = 0; i < ROUNDS_MAX; i++) {
         int overtaken = put->overtaken;
 
-        status = run_put_round(put);
-        if (status != SKV_LDAP_AGAIN || put->overtaken == overtaken)
+        call->is_stale = false;
+        run_put_round(put);
+        if (!call->is_stale)
+            return call->reply->status;
+        if (put->overtaken == overtaken)
             continue;
         /* In each round, one of the clients that write the key at the same time succeeds. */
         if (put->args->condition == SKV_PUT_ANY)
@@ -295,13 +299,11 @@ static int attempt_put(skv_ldap_call *call)
         if (skv_ldap_pause(call, put->overtaken) != SKV_OK)
             return call->reply->status;
     }
-    if (status == SKV_LDAP_AGAIN)
-        return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep changing it");
-    return call->reply->status;
+    return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep changing it");
 }
 
 /* Both servers answer 21 (invalidAttributeSyntax) to such documents. */
-static int check_document(put_call *put)
+static skv_status check_document(put_call *put)
 {
     if (put->args->document_len == 0)
         return skv_ldap_refuse(&put->call, SKV_INVALID, "the document is empty, which a directory does not keep");
@@ -329,8 +331,8 @@ bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *
     return reply->status == SKV_OK || !put.call.server_failed;
 }
 
-int skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
-                 skv_reply *reply)
+skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                        skv_reply *reply)
 {
     skv_ldap_put_one(store, key, args, NULL, deadline, reply);
     return reply->status;

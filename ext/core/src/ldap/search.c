@@ -6,10 +6,11 @@
 
 /* Requests a page. slapd examines all entries of a folder for each page, so the whole folder is requested first, with a
  * limit of one page. */
-static int request_page(skv_ldap_call *call, skv_ldap_search_state *search)
+static skv_ldap_code request_page(skv_ldap_call *call, skv_ldap_search_state *search)
 {
     const skv_features *features = skv_conn_features(call->conn);
-    int page_size = call->store->page_size, limit = LDAP_NO_LIMIT, error;
+    int page_size = call->store->page_size, limit = LDAP_NO_LIMIT;
+    skv_ldap_code error;
     LDAPControl *control = NULL;
 
     search->in_pages |= features->is_389ds;
@@ -31,7 +32,7 @@ static void read_page_cookie(skv_ldap_call *call, skv_ldap_search_state *search,
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, answer->controls, NULL);
     ber_int_t estimate;
-    int error = LDAP_SUCCESS;
+    skv_ldap_code error = LDAP_SUCCESS;
 
     ldap_memfree(search->cookie.bv_val);
     search->cookie = (struct berval){0};
@@ -69,7 +70,7 @@ static bool is_whole_request(const skv_ldap_call *call, const skv_ldap_search_st
 }
 
 /* Ends a page, and requests the next one, which the server prepares while the caller reads this one. */
-static int finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static skv_ldap_code finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     search->requested = false;
     answer->message = search->page;
@@ -87,7 +88,7 @@ static int finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_l
 }
 
 /* Receives the next message, or all of them. Returns an LDAP result. */
-static int receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static skv_ldap_code receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
     bool whole;
 
@@ -104,9 +105,9 @@ static int receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, 
 
 /* Receives messages. If the folder has more than a page, or more than the server returns at once, starts again in
  * pages. */
-static int receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static skv_ldap_code receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
 {
-    int code = receive_messages(call, search, answer);
+    skv_ldap_code code = receive_messages(call, search, answer);
 
     if ((code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && is_whole_request(call, search)) {
         skv_ldap_answer_free(answer);
@@ -117,15 +118,15 @@ static int receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, s
 }
 
 /* A part of the folder is on another server. */
-static int fail_with_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
+static skv_ldap_code fail_with_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
 {
-    int error = ldap_parse_reference(skv_conn_handle(call->conn), message, &answer->referrals, NULL, 0);
+    skv_ldap_code error = ldap_parse_reference(skv_conn_handle(call->conn), message, &answer->referrals, NULL, 0);
 
     return answer->code = error == LDAP_SUCCESS ? LDAP_REFERRAL : error;
 }
 
-int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
-                         LDAPMessage **entry)
+skv_ldap_code skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
+                                   LDAPMessage **entry)
 {
     *answer = (skv_ldap_answer){0};
     *entry = NULL;
@@ -169,7 +170,7 @@ void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)
     search->over = true;
 }
 
-int skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *answer)
+skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *answer)
 {
     const char *limit, *slapd, *ds389;
 

@@ -21,11 +21,11 @@ typedef struct skv_ldap_search_state {
  * is read. After another code, the answer, which the caller frees, describes the failure, and skv_ldap_search_failed()
  * fails the reply. The limits of each round trip are the call's.
  */
-int skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
-                         LDAPMessage **entry);
+skv_ldap_code skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
+                                   LDAPMessage **entry);
 
 /* Fails the reply as skv_ldap_fail() does. For a limit of the server: TOO_LARGE, with the setting that lifts it. */
-int skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *answer);
+skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *answer);
 
 /* Wipes and frees the messages. Invalidates the connection if more entries are to come. */
 void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search);

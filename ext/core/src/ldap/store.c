@@ -105,7 +105,7 @@ static bool read_number_option(const char *text, int64_t min, int64_t max, int64
     return !*text && *number >= min && *number <= max;
 }
 
-static int read_ldap_option(settings *s, size_t i, const char *value, skv_reply *reply)
+static skv_status read_ldap_option(settings *s, size_t i, const char *value, skv_reply *reply)
 {
     void *member = (char *)s + known[i].offset;
     bool is_valid = true;
@@ -134,7 +134,7 @@ static int read_ldap_option(settings *s, size_t i, const char *value, skv_reply 
                                               : "an integer, 0 or more");
 }
 
-static int read_ldap_options(settings *s, const char *options, size_t options_len, skv_reply *reply)
+static skv_status read_ldap_options(settings *s, const char *options, size_t options_len, skv_reply *reply)
 {
     for (const char *name = options; name < options + options_len;) {
         const char *value = name + strlen(name) + 1;
@@ -159,7 +159,7 @@ static int read_ldap_options(settings *s, const char *options, size_t options_le
 /* ---- Checks of several options ---- */
 
 /* Sets the DN of the instance, from the DN of its folder "globals". Checks that base_dn and id make a DN. */
-static int locate_instance(skv_ldap_store *store, const settings *s, skv_reply *reply)
+static skv_status locate_instance(skv_ldap_store *store, const settings *s, skv_reply *reply)
 {
     static const char root[] = "globals", root_rdn[] = "ou=globals,";
     const char *why;
@@ -188,7 +188,7 @@ static bool has_scheme(const skv_uris *uris, skv_scheme scheme)
     return false;
 }
 
-static int check_servers(const settings *s, const skv_uris *uris, skv_reply *reply)
+static skv_status check_servers(const settings *s, const skv_uris *uris, skv_reply *reply)
 {
     bool tls = has_scheme(uris, SKV_LDAPS) || (s->enable_tls && has_scheme(uris, SKV_LDAP));
 
@@ -228,7 +228,7 @@ static skv_pool *pool_for_uris(const settings *s, const char *text, skv_reply *r
     return pool;
 }
 
-static int init_ldap_store(skv_ldap_store *store, const settings *s, skv_reply *reply)
+static skv_status init_ldap_store(skv_ldap_store *store, const settings *s, skv_reply *reply)
 {
     const char *without_password = s->anonymous ? SKV_ANONYMOUS : "the local user (SASL EXTERNAL)";
     const char *identity = *s->admin_pw_file ? s->admin_dn : without_password;

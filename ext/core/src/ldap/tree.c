@@ -39,11 +39,11 @@ typedef struct tree_call {
     bool existed;            /* the folder existed */
 } tree_call;
 
-static int add_enumerated_name(tree_call *tree, LDAPMessage *message)
+static skv_status add_enumerated_name(tree_call *tree, LDAPMessage *message)
 {
     skv_ldap_version version;
     skv_ldap_entry entry;
-    int error = skv_ldap_entry_read(&tree->call, message, &entry);
+    skv_ldap_code error = skv_ldap_entry_read(&tree->call, message, &entry);
 
     if (error != LDAP_SUCCESS)
         return skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = error});
@@ -59,7 +59,7 @@ static int add_enumerated_name(tree_call *tree, LDAPMessage *message)
 }
 
 /* Collects the names of the folder and everything below it; none if it does not exist. */
-static int enumerate_tree(tree_call *tree)
+static skv_status enumerate_tree(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
     static const char *const csn[] = {"entryCSN", NULL};
@@ -143,10 +143,10 @@ static void take_deletion_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slo
     }
 }
 
-static int send_name_deletion(tree_call *tree, const name *entry, int *id)
+static skv_ldap_code send_name_deletion(tree_call *tree, const name *entry, int *id)
 {
     LDAPControl *control;
-    int error = skv_ldap_version_control(&tree->call, tree->compares ? entry->version : "", &control);
+    skv_ldap_code error = skv_ldap_version_control(&tree->call, tree->compares ? entry->version : "", &control);
 
     if (error == LDAP_SUCCESS)
         error =
@@ -155,7 +155,7 @@ static int send_name_deletion(tree_call *tree, const name *entry, int *id)
     return error;
 }
 
-static int pipeline_deletion(tree_call *tree, const name *entry)
+static skv_status pipeline_deletion(tree_call *tree, const name *entry)
 {
     skv_ldap_call *call = &tree->call;
     skv_ldap_answer answer = {.code = LDAP_USER_CANCELLED};
@@ -186,7 +186,7 @@ static void drain_deletions(tree_call *tree)
 }
 
 /* Deletes the enumerated entries, one level after the other. */
-static int delete_enumerated(tree_call *tree)
+static skv_status delete_enumerated(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
     int outermost = skv_dn_depth(call->dn, strlen(call->dn));
@@ -211,8 +211,8 @@ static int delete_enumerated(tree_call *tree)
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------------- */
 
-/* Returns SKV_LDAP_AGAIN if entries are left. */
-static int run_deletetree_round(tree_call *tree)
+/* Deletes the entries that it enumerates. `busy` and `others_added` tell if entries are left. */
+static skv_status run_deletetree_round(tree_call *tree)
 {
     static const skv_ldap_answer busy = {.code = LDAP_BUSY};
     size_t before = tree->deleted;
@@ -225,11 +225,11 @@ static int run_deletetree_round(tree_call *tree)
         return skv_ldap_fail(&tree->call, &busy);
     if (tree->busy && skv_deadline_sleep(skv_ldap_round_trip(&tree->call), BUSY_PAUSE_NS) == SKV_INTERRUPTED)
         return skv_ldap_refuse(&tree->call, SKV_INTERRUPTED, "interrupted");
-    return tree->busy || tree->others_added ? SKV_LDAP_AGAIN : SKV_OK;
+    return SKV_OK;
 }
 
 /* Fails for a key in the place of the folder: in the hex layout at its DN, in the plain layout beside it. */
-static int check_folder_kind(tree_call *tree, int *kind)
+static skv_status check_folder_kind(tree_call *tree, int *kind)
 {
     skv_ldap_call *call = &tree->call;
     bool key = false;
@@ -244,26 +244,29 @@ static int check_folder_kind(tree_call *tree, int *kind)
     return SKV_OK;
 }
 
-static int attempt_deletetree(skv_ldap_call *call)
+static skv_status attempt_deletetree(skv_ldap_call *call)
 {
     tree_call *tree = (tree_call *)call;
-    int kind, status = SKV_LDAP_AGAIN;
+    bool is_left;
+    int kind;
 
     if (check_folder_kind(tree, &kind) != SKV_OK)
         return call->reply->status;
-    tree->existed |= tree->keep || kind == SKV_KIND_FOLDER;
-    for (int i = 0; i < ROUNDS_MAX && status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER; i += !tree->busy) {
+    is_left = kind == SKV_KIND_FOLDER;
+    tree->existed |= tree->keep || is_left;
+    for (int i = 0; i < ROUNDS_MAX && is_left; i += !tree->busy) {
         tree->compares = i < COMPARING_ROUNDS && !tree->cannot_compare;
-        status = run_deletetree_round(tree);
+        if (run_deletetree_round(tree) != SKV_OK)
+            return call->reply->status;
+        is_left = tree->busy || tree->others_added;
     }
-    if (status == SKV_LDAP_AGAIN && kind == SKV_KIND_FOLDER)
+    if (is_left)
         return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep adding to it");
-    if (call->reply->status == SKV_OK)
-        call->reply->number = tree->existed;
-    return call->reply->status;
+    call->reply->number = tree->existed;
+    return SKV_OK;
 }
 
-int skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
+skv_status skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
     tree_call tree = {.keep = skv_key_is_root(folder)};
 

@@ -31,7 +31,7 @@ bool skv_ldap_version_is_assertable(const skv_ldap_call *call, const char *versi
     return version[0] && !IS_FINGERPRINT(version) && skv_ldap_asserts(call);
 }
 
-int skv_ldap_version_control(skv_ldap_call *call, const char *version, LDAPControl **control)
+skv_ldap_code skv_ldap_version_control(skv_ldap_call *call, const char *version, LDAPControl **control)
 {
     char filter[SKV_LDAP_VERSION_MAX + sizeof "(entryCSN=)"];
 

@@ -25,6 +25,6 @@ bool skv_ldap_version_is_assertable(const skv_ldap_call *call, const char *versi
 /* Creates the critical control (RFC 4528) that makes a write fail with LDAP_ASSERTION_FAILED if the entry has another
  * version; NULL if the version is not assertable. The caller frees it with ldap_control_free(). Returns LDAP_SUCCESS,
  * or libldap's error. */
-int skv_ldap_version_control(skv_ldap_call *call, const char *version, LDAPControl **control);
+skv_ldap_code skv_ldap_version_control(skv_ldap_call *call, const char *version, LDAPControl **control);
 
 #endif

@@ -262,7 +262,7 @@ typedef struct place {
     int fixed; /* how many of them are an ou in both layouts: "globals", or "environments" and the environment's */
 } place;
 
-static int check_names(text path, skv_reply *reply, place *out)
+static skv_status check_names(text path, skv_reply *reply, place *out)
 {
     const char *rest = path.bytes, *end = path.bytes + path.len;
     text name;
@@ -278,7 +278,7 @@ static int check_names(text path, skv_reply *reply, place *out)
     return SKV_OK;
 }
 
-static int check_base(text base, skv_reply *reply)
+static skv_status check_base(text base, skv_reply *reply)
 {
     const char *rest = base.bytes, *end = base.bytes + base.len;
     text source;
@@ -291,7 +291,7 @@ static int check_base(text base, skv_reply *reply)
     return SKV_OK;
 }
 
-static int check_common(int layout, text base, text id, skv_reply *reply, place *instance)
+static skv_status check_common(int layout, text base, text id, skv_reply *reply, place *instance)
 {
     skv_reply_reset(reply);
     if (!base.bytes || !id.bytes)
@@ -314,7 +314,7 @@ static bool starts_with(text path, const char *name)
            memcmp(first.bytes, name, first.len) == 0;
 }
 
-static int locate(text path, int kind, skv_reply *reply, place *where)
+static skv_status locate(text path, int kind, skv_reply *reply, place *where)
 {
     if (check_names(path, reply, where) != SKV_OK)
         return reply->status;
@@ -331,7 +331,7 @@ static int locate(text path, int kind, skv_reply *reply, place *where)
     return SKV_OK;
 }
 
-static int put_rdn(skv_reply *reply, const char *type, text name, bool hex)
+static skv_status put_rdn(skv_reply *reply, const char *type, text name, bool hex)
 {
     size_t start = reply->data.len, len;
 
@@ -365,7 +365,7 @@ static text previous_name(const char *start, const char **end)
 }
 
 /* Puts the names of a path, the last one first. `leaf` is the attribute of the last one in the plain layout. */
-static int put_names(skv_reply *reply, int layout, const place *where, const char *leaf)
+static skv_status put_names(skv_reply *reply, int layout, const place *where, const char *leaf)
 {
     const char *end = where->path.bytes + where->path.len;
 
@@ -379,7 +379,7 @@ static int put_names(skv_reply *reply, int layout, const place *where, const cha
 }
 
 /* Puts what of a DN stands for the path. */
-static int put_path(int layout, int kind, text path, skv_reply *reply)
+static skv_status put_path(int layout, int kind, text path, skv_reply *reply)
 {
     place where = {0};
 
@@ -389,7 +389,7 @@ static int put_path(int layout, int kind, text path, skv_reply *reply)
 }
 
 /* Ends a DN with its last RDNs, which stand already as they are to. */
-static int put_end(text path, text end, skv_reply *reply)
+static skv_status put_end(text path, text end, skv_reply *reply)
 {
     skv_buf_put(&reply->data, end.bytes, end.len);
     if (reply->data.len > DN_MAX)
@@ -399,8 +399,8 @@ static int put_end(text path, text end, skv_reply *reply)
     return skv_reply_done(reply);
 }
 
-int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id, size_t id_len,
-                     const char *path, size_t path_len, skv_reply *reply)
+skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id,
+                            size_t id_len, const char *path, size_t path_len, skv_reply *reply)
 {
     place instance = {0};
 
@@ -415,8 +415,8 @@ int skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_l
     return put_end((text){path, path_len}, (text){base_dn, base_dn_len}, reply);
 }
 
-int skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
-                 skv_reply *reply)
+skv_status skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
+                        skv_reply *reply)
 {
     skv_reply_reset(reply);
     if (put_path(layout, kind, (text){path, path_len}, reply) != SKV_OK)

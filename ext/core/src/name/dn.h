@@ -30,8 +30,8 @@ bool skv_rdn_is_ou(const skv_rdn *rdn, const char *name);
 bool skv_rdn_unhex(skv_rdn *rdn);
 
 /* As skv_dn_from_path(), for who has the DN above "globals" and "environments" already, and knows that it is one. */
-int skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
-                 skv_reply *reply);
+skv_status skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
+                        skv_reply *reply);
 
 /* How many RDNs a DN has; 0 for the empty one. */
 int skv_dn_depth(const char *dn, size_t len);

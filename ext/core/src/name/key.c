@@ -35,7 +35,7 @@ static bool is_dots(const char *segment, size_t len)
     return (len == 1 && segment[0] == '.') || (len == 2 && segment[0] == '.' && segment[1] == '.');
 }
 
-static int check_length(const char *segment, size_t len, skv_reply *reply)
+static skv_status check_length(const char *segment, size_t len, skv_reply *reply)
 {
     if (len <= SKV_KEY_SEGMENT_MAX)
         return SKV_OK;
@@ -43,7 +43,7 @@ static int check_length(const char *segment, size_t len, skv_reply *reply)
                     skv_quoted(segment, len).text, len, SKV_KEY_SEGMENT_MAX);
 }
 
-int skv_key_check_segment(const char *segment, size_t len, skv_reply *reply)
+skv_status skv_key_check_segment(const char *segment, size_t len, skv_reply *reply)
 {
     if (is_dots(segment, len))
         return skv_fail(reply, SKV_INVALID, "'.' and '..' are not allowed as a name");
@@ -58,8 +58,8 @@ bool skv_key_is_segment(const char *name, size_t len)
            !memchr(name, '/', len);
 }
 
-int skv_key_normalise(const char *prefix, size_t prefix_len, const char *key, size_t key_len, char *out,
-                      size_t *out_len, skv_reply *reply)
+skv_status skv_key_normalise(const char *prefix, size_t prefix_len, const char *key, size_t key_len, char *out,
+                             size_t *out_len, skv_reply *reply)
 {
     const char *starts[] = {prefix, key}, *ends[] = {prefix + prefix_len, key + key_len};
     const char *segment;
@@ -83,7 +83,7 @@ int skv_key_normalise(const char *prefix, size_t prefix_len, const char *key, si
     return SKV_OK;
 }
 
-int skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len, skv_reply *reply)
+skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len, skv_reply *reply)
 {
     char path[SKV_KEY_MAX + 1];
     size_t len = 0;
@@ -108,7 +108,7 @@ static bool is_allowed(char c, int flags)
            c == '-' || ((flags & SKV_KEY_UPPER) && c >= 'A' && c <= 'Z');
 }
 
-static int check_characters(const char *key, size_t key_len, int flags, skv_reply *reply)
+static skv_status check_characters(const char *key, size_t key_len, int flags, skv_reply *reply)
 {
     for (size_t i = 0; i < key_len; i++)
         if (is_space(key[i]))
@@ -121,7 +121,7 @@ static int check_characters(const char *key, size_t key_len, int flags, skv_repl
     return SKV_OK;
 }
 
-int skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply)
+skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply)
 {
     const char *rest = key, *segment;
     size_t len;

@@ -69,7 +69,7 @@ static bool read_password(binding *b, password *p)
 
 static bool fail_lost(binding *b)
 {
-    int status = skv_transport_failure(b->transport);
+    skv_status status = skv_transport_failure(b->transport);
     bool no_certificate = skv_tls_is_wanted(b->uri, b->identity) && !b->identity->cert[0];
 
     b->failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
@@ -92,7 +92,7 @@ static bool ask(binding *b, const password *p, skv_answer *answer)
     return (skv_answer_wait(b->ld, rc, id, &message) && skv_answer_read(b->ld, message, answer)) || fail_lost(b);
 }
 
-static const char *advice_for(int code, bool external)
+static const char *advice_for(skv_ldap_code code, bool external)
 {
     switch (code) {
     case LDAP_INVALID_CREDENTIALS:

@@ -22,7 +22,7 @@
 #define KEEPALIVE_COUNT 3
 #define USER_TIMEOUT_MS 30000
 
-static int fail_connect(skv_reply *reply, const skv_uri *uri, int error_number)
+static skv_status fail_connect(skv_reply *reply, const skv_uri *uri, int error_number)
 {
     switch (error_number) {
     case ECONNREFUSED:
@@ -103,7 +103,8 @@ static int connect_any(const struct addrinfo *addresses, const skv_uri *uri, skv
 {
     race r = {.next = addresses, .error_number = EHOSTUNREACH};
     int64_t next_at = INT64_MAX;
-    int fd = -1, status;
+    skv_status status;
+    int fd = -1;
 
     while (fd < 0 && (r.next || r.count)) {
         if (r.next && r.count < ATTEMPTS_MAX && (r.count == 0 || skv_now_ns() >= next_at)) {
@@ -149,7 +150,8 @@ static void set_tcp_options(int fd)
 static int dial_unix(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), status = SKV_OK, error_number;
+    skv_status status = SKV_OK;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error_number;
 
     if (fd < 0) {
         fail_connect(reply, uri, errno);

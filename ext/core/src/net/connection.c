@@ -98,7 +98,8 @@ static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *fa
 {
     static char *attributes[] = {"supportedControl", "vendorName", "vendorVersion", "objectClass", NULL};
     LDAPMessage *messages, *entry;
-    int id = 0, status;
+    skv_status status;
+    int id = 0;
     int rc = ldap_search_ext(conn->ld, "", LDAP_SCOPE_BASE, "(objectClass=*)", attributes, 0, NULL, NULL, NULL, 0, &id);
 
     if (!skv_answer_wait(conn->ld, rc, id, &messages)) {
@@ -237,9 +238,9 @@ void skv_conn_begin(skv_conn *conn, skv_deadline *deadline)
     skv_transport_limit(conn->transport, deadline);
 }
 
-int skv_conn_send_error(skv_conn *conn, int code)
+skv_ldap_code skv_conn_send_error(skv_conn *conn, skv_ldap_code code)
 {
-    int status = skv_transport_failure(conn->transport);
+    skv_status status = skv_transport_failure(conn->transport);
 
     if (status != SKV_OK || code == LDAP_SERVER_DOWN)
         conn->usable = false;
@@ -262,7 +263,7 @@ void skv_conn_invalidate(skv_conn *conn)
     conn->usable = false;
 }
 
-int skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
+skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
 {
     /* libldap does not wait by itself: 0 means that a message was read, but not all that was asked for. */
     struct timeval at_once = {0};

@@ -6,9 +6,8 @@
 #define SKV_NET_CONNECTION_H
 
 #include "base/deadline.h"
+#include "net/code.h"
 #include "net/uri.h"
-
-#include <ldap.h>
 
 typedef struct skv_tls_context skv_tls_context;
 
@@ -104,7 +103,7 @@ void skv_conn_begin(skv_conn *conn, skv_deadline *deadline);
 
 /* What a failed ldap_*_ext() means: LDAP_TIMEOUT, LDAP_USER_CANCELLED, LDAP_SERVER_DOWN when the connection stopped it,
  * which is not usable then; else the code as it is. */
-int skv_conn_send_error(skv_conn *conn, int code);
+skv_ldap_code skv_conn_send_error(skv_conn *conn, skv_ldap_code code);
 
 /* Not usable any more: after an unfinished search, or result 52. */
 void skv_conn_invalidate(skv_conn *conn);
@@ -115,7 +114,7 @@ void skv_conn_invalidate(skv_conn *conn);
  * not usable; or LDAP_USER_CANCELLED (interrupt): then the message is still to come, and is either waited for again,
  * after another skv_conn_begin(), or the caller invalidates the connection. `all`: LDAP_MSG_ALL or LDAP_MSG_ONE.
  */
-int skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message);
+skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message);
 
 /* Whether any byte was handed to the socket since skv_conn_begin(): if not, the operation can safely be tried
  * elsewhere. */

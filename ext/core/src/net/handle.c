@@ -30,7 +30,8 @@ static void *initialise(void *unused)
 /* False with the reply filled. */
 static bool wait_until_initialised(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
-    int state = UNUSED, status;
+    skv_status status;
+    int state = UNUSED;
 
     if (atomic_compare_exchange_strong(&initialised, &state, BEGUN) && skv_thread_start(initialise, NULL) != 0)
         initialise(NULL);

@@ -3,10 +3,9 @@
 #ifndef SKV_NET_HANDLE_H
 #define SKV_NET_HANDLE_H
 
+#include "net/code.h"
 #include "net/transport.h"
 #include "net/uri.h"
-
-#include <ldap.h>
 
 /* A handle for the connected transport, or NULL with the reply filled. Release with skv_handle_free(), before the
  * transport. */
@@ -26,7 +25,7 @@ void skv_handle_free(LDAP *ld);
 
 /* What a server answered to a request: its result code, and its words, for messages. */
 typedef struct skv_answer {
-    int code;
+    skv_ldap_code code;
     char text[256];     /* the server's diagnostic message, cut; "" for none */
     char referral[256]; /* the first URI of a referral; "" for none */
 } skv_answer;

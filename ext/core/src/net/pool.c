@@ -140,7 +140,7 @@ static void dequeue(skv_pool *pool, const skv_waiter *waiter)
         pool->waiter_last = before;
 }
 
-static void fail_exhausted(skv_borrow *borrow, int status)
+static void fail_exhausted(skv_borrow *borrow, skv_status status)
 {
     skv_pool *pool = borrow->pool;
     int size;
@@ -160,12 +160,12 @@ static void fail_exhausted(skv_borrow *borrow, int status)
 }
 
 /* Waits in the queue; what was granted is in waiter. */
-static int stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
+static skv_status stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
 {
     skv_pool *pool = borrow->pool;
     struct pollfd event = {.fd = waiter->event, .events = POLLIN};
     int64_t began = skv_now_ns();
-    int status =
+    skv_status status =
         skv_deadline_poll(borrow->deadline, &event, 1, skv_now_plus_ns(skv_ms_to_ns(borrow->limits->pool_timeout_ms)));
 
     pthread_mutex_lock(&pool->lock);
@@ -194,7 +194,7 @@ static bool wait_for_turn(skv_borrow *borrow, skv_slot **slot)
 {
     skv_pool *pool = borrow->pool;
     skv_waiter waiter = {.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    int status = SKV_OK;
+    skv_status status = SKV_OK;
     bool taken;
 
     if (waiter.event < 0) {

@@ -77,6 +77,6 @@ void skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);
 /* Writes all pools as JSON into the reply's data:
  * {"pools":[{"identity":...,"servers":[{"uri":...,"open":1,"idle":1,"in_use":0,...}]}]}. Never a password. Called by
  * skv_stats(). Thread-safe. */
-int skv_pool_stats(skv_reply *reply);
+skv_status skv_pool_stats(skv_reply *reply);
 
 #endif

@@ -120,7 +120,7 @@ static int64_t next_backoff(const skv_pool *pool, const skv_server *server, skv_
 }
 
 /* Starts a quarantine. Of several attempts that fail at the same time, the first one counts. */
-static void quarantine(skv_pool *pool, skv_server *server, skv_health health, const skv_stamp *stamp, int status,
+static void quarantine(skv_pool *pool, skv_server *server, skv_health health, const skv_stamp *stamp, skv_status status,
                        const char *why)
 {
     int64_t now = skv_now_ns(), jitter;
@@ -261,7 +261,7 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
                      const skv_reply *reply)
 {
     skv_server *server = &pool->server[turn->index];
-    int status = reply->status == SKV_TIMEOUT ? SKV_UNAVAILABLE : reply->status;
+    skv_status status = reply->status == SKV_TIMEOUT ? SKV_UNAVAILABLE : reply->status;
 
     if (turn->probes)
         server->probing = false;

@@ -100,11 +100,11 @@ static skv_slot *attempt(skv_borrow *borrow, const skv_search *search, const skv
 
 /* The failure of each server. */
 typedef struct reasons {
-    int status;
+    skv_status status;
     char text[SKV_MESSAGE_MAX];
 } reasons;
 
-static void add_reason(reasons *r, const char *text, const char *more, int status)
+static void add_reason(reasons *r, const char *text, const char *more, skv_status status)
 {
     size_t used = strlen(r->text);
 
@@ -134,7 +134,7 @@ static void add_quarantined(const skv_pool *pool, reasons *r, const skv_search *
 }
 
 /* Fails the reply with the reasons; `status` is why the call waits no longer, or SKV_OK. */
-static void fail_all(skv_borrow *borrow, reasons *r, const skv_search *search, int status)
+static void fail_all(skv_borrow *borrow, reasons *r, const skv_search *search, skv_status status)
 {
     const skv_pool *pool = borrow->pool;
 
@@ -163,7 +163,7 @@ static skv_step choose(skv_borrow *borrow, skv_search *search, skv_turn *turn)
 }
 
 /* Takes the turn, or waits for it; SKV_OK when the search goes on. */
-static int take_turn(skv_borrow *borrow, skv_search *search, const skv_turn *turn, reasons *r, skv_slot **slot)
+static skv_status take_turn(skv_borrow *borrow, skv_search *search, const skv_turn *turn, reasons *r, skv_slot **slot)
 {
     skv_outcome outcome;
 
@@ -183,7 +183,7 @@ skv_slot *skv_pool_open(skv_borrow *borrow)
     skv_search search = {.end = borrow->pool->servers};
     reasons r = {.status = SKV_UNAVAILABLE};
     skv_slot *slot = NULL;
-    int status = SKV_OK;
+    skv_status status = SKV_OK;
 
     while (!slot && status == SKV_OK) {
         skv_turn turn;

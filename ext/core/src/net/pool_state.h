@@ -27,12 +27,12 @@ typedef struct skv_server {
     struct skv_slot *idle_first, *idle_last; /* the first is the one used last */
     skv_health health;
     int64_t quarantine_from, quarantine_until;
-    int64_t backoff_ns; /* the length of this quarantine, before jitter; the next one is twice as long */
-    bool probing;       /* one call tries the server, though it is not up */
-    skv_stamp refused;  /* SKV_SERVER_REFUSING: the file that it refused */
-    bool has_accepted;  /* the last bind that it answered succeeded, */
-    skv_stamp accepted; /* with this file */
-    int why_status;     /* of the last failure */
+    int64_t backoff_ns;    /* the length of this quarantine, before jitter; the next one is twice as long */
+    bool probing;          /* one call tries the server, though it is not up */
+    skv_stamp refused;     /* SKV_SERVER_REFUSING: the file that it refused */
+    bool has_accepted;     /* the last bind that it answered succeeded, */
+    skv_stamp accepted;    /* with this file */
+    skv_status why_status; /* of the last failure */
     char why[1024];
     /* What the newest connection has learnt of it. */
     skv_tls_facts tls;

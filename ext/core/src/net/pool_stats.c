@@ -184,7 +184,7 @@ static void write_pool(skv_pool *pool, void *writer)
     skv_json_end_object(w);
 }
 
-int skv_pool_stats(skv_reply *reply)
+skv_status skv_pool_stats(skv_reply *reply)
 {
     skv_json_writer writer;
 

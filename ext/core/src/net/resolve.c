@@ -98,9 +98,9 @@ int skv_thread_start(void *(*function)(void *), void *argument)
 }
 
 /* Waits for one of SKV_RESOLVERS_MAX places. */
-static int take_place(skv_deadline *deadline)
+static skv_status take_place(skv_deadline *deadline)
 {
-    int status;
+    skv_status status;
 
     while (atomic_fetch_add(&running, 1) >= SKV_RESOLVERS_MAX) {
         atomic_fetch_sub(&running, 1);
@@ -111,7 +111,7 @@ static int take_place(skv_deadline *deadline)
     return SKV_OK;
 }
 
-static int fail_lookup(skv_reply *reply, const skv_uri *uri, int result, int error_number)
+static skv_status fail_lookup(skv_reply *reply, const skv_uri *uri, int result, int error_number)
 {
     if (result == EAI_SYSTEM)
         return skv_fail_errno(reply, error_number, "%s: the name '%s' could not be looked up", uri->text, uri->host);
@@ -126,7 +126,8 @@ static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_deadline *deadl
 {
     struct addrinfo *addresses = NULL;
     struct pollfd event = {.events = POLLIN};
-    int status = take_place(deadline), error_number;
+    skv_status status = take_place(deadline);
+    int error_number;
     lookup *l;
 
     if (status != SKV_OK) {

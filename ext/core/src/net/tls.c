@@ -46,7 +46,7 @@ static words words_of(LDAP *ld)
 
 static bool fail_lost(handshake *h, const char *doing)
 {
-    int status = skv_transport_failure(h->transport);
+    skv_status status = skv_transport_failure(h->transport);
 
     h->failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
     skv_fail_wait(h->reply, status == SKV_OK ? SKV_UNAVAILABLE : status, h->uri, doing);
@@ -108,7 +108,7 @@ static bool look(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
     return done;
 }
 
-static int fail_certificate(handshake *h, const skv_validity *validity)
+static skv_status fail_certificate(handshake *h, const skv_validity *validity)
 {
     char now[15];
     time_t seconds = time(NULL);
@@ -129,7 +129,7 @@ static int fail_certificate(handshake *h, const skv_validity *validity)
         h->uri->text, h->identity->cacert);
 }
 
-static int fail_name(handshake *h)
+static skv_status fail_name(handshake *h)
 {
     bool is_localhost = strcasecmp(h->uri->host, "localhost") == 0;
 
@@ -144,7 +144,7 @@ static bool fail_handshake(handshake *h)
 {
     words said = words_of(h->ld);
     skv_validity validity = {"", ""};
-    int status = skv_transport_failure(h->transport);
+    skv_status status = skv_transport_failure(h->transport);
 
     skv_transport_mute(h->transport);
     if (status != SKV_OK)

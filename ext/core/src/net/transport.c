@@ -9,7 +9,7 @@
 
 struct skv_transport {
     int fd;
-    int failure; /* a status */
+    skv_status failure;
     skv_deadline *deadline;
     bool has_sent;
     bool resumable;   /* an interrupt of a read is no failure */
@@ -78,7 +78,7 @@ void skv_transport_mute(skv_transport *transport)
         transport->failure = SKV_UNAVAILABLE;
 }
 
-int skv_transport_failure(const skv_transport *transport)
+skv_status skv_transport_failure(const skv_transport *transport)
 {
     return transport->failure;
 }
@@ -100,7 +100,7 @@ bool skv_transport_is_alive(const skv_transport *transport, bool tls)
 }
 
 /* Never EAGAIN or EINTR, which libldap takes for a reason to go on; but see wait_to_read(). */
-static ber_slen_t fail(skv_transport *transport, int status)
+static ber_slen_t fail(skv_transport *transport, skv_status status)
 {
     transport->failure = status;
     errno = status == SKV_TIMEOUT ? ETIMEDOUT : status == SKV_INTERRUPTED ? ECANCELED : ECONNRESET;
@@ -108,7 +108,7 @@ static ber_slen_t fail(skv_transport *transport, int status)
 }
 
 /* SKV_OK when the socket is ready. */
-static int wait_for(skv_transport *transport, short events)
+static skv_status wait_for(skv_transport *transport, short events)
 {
     struct pollfd fd = {.fd = transport->fd, .events = events};
 
@@ -129,7 +129,7 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
 /* 0 when there is something to read. */
 static ber_slen_t wait_to_read(skv_transport *transport)
 {
-    int status = wait_for(transport, POLLIN);
+    skv_status status = wait_for(transport, POLLIN);
 
     if (status == SKV_OK)
         return 0;
@@ -186,7 +186,7 @@ static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
             rest += sent;
             left -= (ber_len_t)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            int status = wait_for(transport, POLLOUT);
+            skv_status status = wait_for(transport, POLLOUT);
             if (status != SKV_OK)
                 return fail(transport, status);
         } else if (errno != EINTR) {

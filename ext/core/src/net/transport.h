@@ -40,7 +40,7 @@ void skv_transport_mute(skv_transport *transport);
 
 /* Why reading or writing failed: SKV_OK (it did not), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM, SKV_UNAVAILABLE (the
  * connection is lost). It stays failed. */
-int skv_transport_failure(const skv_transport *transport);
+skv_status skv_transport_failure(const skv_transport *transport);
 
 /* Whether an interrupt of a read is to be no failure: the read then answers EAGAIN, and the rest can be read later. */
 void skv_transport_set_resumable(skv_transport *transport, bool resumable);

@@ -127,7 +127,7 @@ static const char *read_uri(const char *text, size_t len, skv_uri *uri)
     return "it starts with none of ldap://, ldaps:// and ldapi://";
 }
 
-int skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply)
+skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply)
 {
     out->count = 0;
     for (size_t i = 0, end; i < len; i = end) {
@@ -154,7 +154,7 @@ int skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply
     return SKV_OK;
 }
 
-int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing)
+skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri, const char *doing)
 {
     switch (status) {
     case SKV_TIMEOUT:

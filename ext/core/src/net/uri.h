@@ -26,9 +26,9 @@ typedef struct skv_uris {
 /* Reads URIs separated by spaces or commas. INVALID, with "Invalid 'ldap_uri' configuration" and the one that is wrong,
  * when there is none, one too many, or one that is not ldap://host[:port], ldaps://host[:port] or
  * ldapi://percent-encoded-path, without DN or query. */
-int skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply);
+skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply);
 
 /* Fails the reply for a wait on the server that ended with `status`. */
-int skv_fail_wait(skv_reply *reply, int status, const skv_uri *uri, const char *doing);
+skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri, const char *doing);
 
 #endif

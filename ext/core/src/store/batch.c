@@ -10,18 +10,18 @@
 /* ---- What came of each ---- */
 
 /* Room for so many more bytes: SKV_OK, or why there is none, which later ones do not suffer from. */
-static int make_room(skv_buf *buf, size_t len)
+static skv_status make_room(skv_buf *buf, size_t len)
 {
-    int status = skv_buf_reserve(buf, len) ? SKV_OK : buf->too_large ? SKV_TOO_LARGE : SKV_NOMEM;
+    skv_status status = skv_buf_reserve(buf, len) ? SKV_OK : buf->too_large ? SKV_TOO_LARGE : SKV_NOMEM;
 
     buf->no_memory = buf->too_large = false;
     return status;
 }
 
 /* Keeps a text; where there is no room, there is none. */
-static int keep(skv_batch *batch, skv_record *record, const char *text, size_t len)
+static skv_status keep(skv_batch *batch, skv_record *record, const char *text, size_t len)
 {
-    int status = make_room(&batch->texts, len);
+    skv_status status = make_room(&batch->texts, len);
 
     record->text = batch->texts.len;
     record->text_len = status == SKV_OK ? len : 0;
@@ -33,6 +33,7 @@ void skv_batch_decide(skv_batch *batch, skv_record *record)
 {
     const skv_reply *each = batch->each;
 
+    record->is_decided = true;
     record->status = each->status;
     record->number = each->number != 0 || (each->status == SKV_INTERRUPTED && batch->in_doubt);
     if (each->status != SKV_OK)
@@ -58,7 +59,7 @@ static void decide_rest(skv_batch *batch)
         skv_record *record = &batch->records[i];
         bool number = record->number || batch->in_doubt;
 
-        if (record->status != SKV_RECORD_OPEN)
+        if (record->is_decided)
             continue;
         skv_reply_reset(batch->each);
         skv_fail(batch->each, batch->status, number ? "'%s' may have been written: %s" : "'%s' was not reached: %s",
@@ -71,8 +72,8 @@ static void decide_rest(skv_batch *batch)
 /* Without its text where there is no room: a document is none, then. */
 static void pack(skv_batch *batch, const skv_record *record)
 {
-    int room = make_room(&batch->packed, HEADER * batch->count + record->text_len);
-    int32_t status = record->status == SKV_OK && record->text_len ? room : record->status;
+    skv_status room = make_room(&batch->packed, HEADER * batch->count + record->text_len);
+    int32_t status = (int32_t)(record->status == SKV_OK && record->text_len ? room : record->status);
     uint32_t len = room == SKV_OK ? (uint32_t)record->text_len : 0;
 
     skv_buf_put_char(&batch->packed, (char)record->number);
@@ -98,7 +99,8 @@ static bool read_lengths(const char **p, const char *end, bool documents, uint32
 }
 
 /* Counts the records, and the bytes of their keys with a NUL to each. */
-static int measure(skv_batch *batch, const char *bytes, size_t len, bool documents, size_t *paths_len, skv_reply *reply)
+static skv_status measure(skv_batch *batch, const char *bytes, size_t len, bool documents, size_t *paths_len,
+                          skv_reply *reply)
 {
     uint32_t lengths[2];
 
@@ -128,7 +130,7 @@ static char *read_record(skv_batch *batch, skv_record *record, const char *key, 
 
     skv_reply_reset(batch->each);
     record->key = (skv_key){path, 0};
-    record->status = SKV_RECORD_OPEN;
+    record->is_decided = false;
     *path = '\0';
     if (skv_key_normalise("", 0, key, key_len, text, &record->key.len, batch->each) == SKV_OK) {
         memcpy(path, text, record->key.len + 1);
@@ -158,8 +160,8 @@ static void read_records(skv_batch *batch, const char *bytes, const char *end, b
     }
 }
 
-static int begin(skv_batch *batch, const skv_store *store, const char *bytes, size_t len, bool documents,
-                 skv_reply *reply)
+static skv_status begin(skv_batch *batch, const skv_store *store, const char *bytes, size_t len, bool documents,
+                        skv_reply *reply)
 {
     size_t paths_len;
 
@@ -189,7 +191,7 @@ static int begin(skv_batch *batch, const skv_store *store, const char *bytes, si
 /* ---- Calls ---- */
 
 /* Hands the answer over, and frees the rest. */
-static int end(skv_batch *batch, skv_reply *reply)
+static skv_status end(skv_batch *batch, skv_reply *reply)
 {
     if (reply->status == SKV_OK) {
         decide_rest(batch);
@@ -210,8 +212,8 @@ static int end(skv_batch *batch, skv_reply *reply)
     return reply->status;
 }
 
-int skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
-                 skv_cancel *cancel, skv_reply *reply)
+skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
+                        skv_cancel *cancel, skv_reply *reply)
 {
     skv_batch batch = {.condition = condition & ~SKV_PUT_IN_DOUBT,
                        .in_doubt = condition & SKV_PUT_IN_DOUBT,
@@ -226,8 +228,8 @@ int skv_put_many(skv_store *store, const char *records, size_t records_len, int 
     return end(&batch, reply);
 }
 
-int skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
-                 skv_reply *reply)
+skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
+                        skv_reply *reply)
 {
     skv_batch batch = {.timeout_ms = timeout_ms, .cancel = cancel};
 
@@ -256,9 +258,9 @@ static void each(skv_store *store, skv_batch *batch, bool puts)
         skv_record *record = &batch->records[i];
         const skv_put_args args = skv_batch_put_args(batch, record);
         skv_deadline deadline = skv_batch_deadline(batch);
-        int status;
+        skv_status status;
 
-        if (record->status != SKV_RECORD_OPEN)
+        if (record->is_decided)
             continue;
         /* Only what waits would take notice of it. */
         if (skv_deadline_check(&deadline) != SKV_OK)

@@ -4,14 +4,12 @@
 
 #include "store/store.h"
 
-/* The status of a record of which nothing has come yet. */
-#define SKV_RECORD_OPEN (-1)
-
 typedef struct skv_record {
     skv_key key;
     const char *document; /* borrowed; of skv_put_many() only */
     size_t document_len;
-    int status;
+    bool is_decided; /* the status is the record's outcome */
+    skv_status status;
     bool number;           /* as the reply's */
     size_t text, text_len; /* in the batch's texts */
 } skv_record;
@@ -23,12 +21,12 @@ struct skv_batch {
     bool in_doubt;
     int64_t timeout_ms;
     skv_cancel *cancel;
-    int status;      /* SKV_OK, or why the batch was stopped */
-    skv_buf why;     /* the message to that */
-    skv_reply *each; /* for a call on a single record */
-    char *paths;     /* of the records' keys */
-    skv_buf texts;   /* messages, documents */
-    skv_buf packed;  /* has room for all that is not text from the first on */
+    skv_status status; /* SKV_OK, or why the batch was stopped */
+    skv_buf why;       /* the message to that */
+    skv_reply *each;   /* for a call on a single record */
+    char *paths;       /* of the records' keys */
+    skv_buf texts;     /* messages, documents */
+    skv_buf packed;    /* has room for all that is not text from the first on */
 };
 
 /* Takes what came of a record over from `each`. */

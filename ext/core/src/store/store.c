@@ -17,7 +17,7 @@ const char *skv_option(const char *options, size_t options_len, const char *name
     return NULL;
 }
 
-int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply)
+skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply)
 {
     if (!args->document)
         return skv_fail(reply, SKV_INVALID, "the document is NULL");
@@ -37,7 +37,7 @@ bool skv_key_is_root(const skv_key *key)
     return strcmp(key->path, "globals") == 0 || strcmp(key->path, "environments") == 0;
 }
 
-int skv_refuse_structure(const skv_key *key, skv_reply *reply)
+skv_status skv_refuse_structure(const skv_key *key, skv_reply *reply)
 {
     if (key->len && !skv_key_is_root(key))
         return SKV_OK;

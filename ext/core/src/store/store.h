@@ -46,22 +46,22 @@ typedef struct skv_batch skv_batch;
  * several threads at once. */
 typedef struct skv_store_ops {
     void (*close)(skv_store *store);
-    int (*get)(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
-    int (*exists)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
-    int (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
-               skv_reply *reply);
+    skv_status (*get)(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*exists)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                      skv_reply *reply);
     /* Decide each record of a batch, or stop it: batch.h. */
     void (*put_many)(skv_store *store, skv_batch *batch);
     void (*get_many)(skv_store *store, skv_batch *batch);
-    int (*del)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
-    int (*deletetree)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*del)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*deletetree)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
     skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
-    int (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
     void (*list_close)(skv_list *list);
     /* NULL, all three, for a store that has no entries. */
-    int (*entry_read)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
-    int (*entry_add)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
-    int (*entry_extend)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*entry_read)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*entry_add)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*entry_extend)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
 } skv_store_ops;
 
 /* The first member of every implementation's store and list. */
@@ -78,13 +78,13 @@ struct skv_list {
 const char *skv_option(const char *options, size_t options_len, const char *name);
 
 /* What skv_put() refuses before it asks the store: SKV_OK, or the reply's failure. */
-int skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
+skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
 
 /* Returns true for "globals" and "environments", the two folders that every store has. */
 bool skv_key_is_root(const skv_key *key);
 
 /* Fails for these two and for the root of the store: no key can have their names. SKV_OK passes. */
-int skv_refuse_structure(const skv_key *key, skv_reply *reply);
+skv_status skv_refuse_structure(const skv_key *key, skv_reply *reply);
 
 /* Appends one record of a list's page to the reply's data, and counts it. */
 void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len, const char *body, size_t body_len);

@@ -169,7 +169,7 @@ static void an_answer_that_says_it_is_huge_takes_no_memory(void)
 }
 
 /* EAGAIN and EINTR would make libldap go on for ever. */
-static void check_failed(int status, int error_number)
+static void check_failed(skv_status status, int error_number)
 {
     CHECK(skv_transport_failure(transport) == status);
     CHECK(errno == error_number);
