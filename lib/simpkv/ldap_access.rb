@@ -8,6 +8,25 @@ module Simpkv
     TLS_FILES = { 'tls_cacert' => 'LDAPTLS_CACERT', 'tls_cert' => 'LDAPTLS_CERT', 'tls_key' => 'LDAPTLS_KEY' }.freeze
     private_constant :URI, :TLS_FILES
 
+    # Opens a store. It asks no server yet.
+    #
+    # @param settings [Hash{String => Object}]
+    # @param more [Hash{String => Object}] options of {Store.open} that differ
+    # @return [Store]
+    # @raise [InvalidError] the options are not enough: see {problem}
+    def self.open(settings, more = {})
+      found = problem(settings)
+      raise InvalidError, found if found
+
+      Store.open('ldap', store_options(settings).merge(more))
+    end
+
+    # @param settings [Hash{String => Object}]
+    # @return [Hash{String => Object}] the options that a store takes
+    def self.store_options(settings)
+      settings.reject { |name, _| %w[type case_sensitive].include?(name) }
+    end
+
     # What keeps the options from being used, though each of them may be well.
     #
     # @param settings [Hash{String => Object}]

@@ -8,32 +8,17 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Chooses the root folder and opens the store there.
   def configure(options)
     open_store do
-      settings = settings_from(options, 'file')
-      limits = settings.slice('lock_timeout_seconds')
-      settings['root_path'] ? open_at(settings['root_path'], limits) : default_store(settings['id'], limits)
+      root = Simpkv::FileRoot.new(settings_from(options, 'file')) { [[Puppet[:vardir]], other_vardirs] }
+      store, warning = root.make
+      Puppet.warning("simpkv #{name}: #{warning}") if warning
+      store
     end
   end
 
   private
 
-  # The command simpkv finds it by the same rule.
-  def default_store(id, limits)
-    default = default_root(id)
-    existing = default.existing
-    return open_at(existing, limits) if existing
-
-    store, warning = default.make { |root| open_at(root, limits) }
-    Puppet.warning("simpkv #{name}: #{warning}") if warning
-    store
-  end
-
   # Outside puppetserver, its store counts as well: `puppet apply` must not make an empty one beside it.
-  def default_root(id)
-    more = Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server
-    Simpkv::DefaultRoot.new(id, [Puppet[:vardir]], more)
-  end
-
-  def open_at(root, limits)
-    Simpkv::Store.open('file', limits.merge('root_path' => root))
+  def other_vardirs
+    Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server
   end
 end

@@ -11,11 +11,8 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def configure(options)
     open_store do
       @settings = settings_from(options, 'ldap')
-      problem = Simpkv::LdapAccess.problem(@settings)
-      raise Simpkv::InvalidError, problem if problem
-
+      store = Simpkv::LdapAccess.open(@settings)
       Simpkv::LdapAccess.warnings(@settings).each { |warning| Puppet.warning("simpkv #{name}: #{warning}") }
-      store = Simpkv::Store.open('ldap', @settings.reject { |name, _| %w[type case_sensitive].include?(name) })
       check_access(store)
       store
     end

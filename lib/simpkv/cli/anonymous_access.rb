@@ -10,7 +10,7 @@ module Simpkv
 
       # @param backend [Backend] of type ldap
       def initialize(backend)
-        options = backend.store_options.reject { |name, _| IDENTITY.include?(name) }
+        options = LdapAccess.store_options(backend.settings).reject { |name, _| IDENTITY.include?(name) }
         @store = Store.open('ldap', options.merge('anonymous' => true, 'retries' => 0))
       end
 

@@ -83,7 +83,7 @@ module Simpkv
 
       # @return [FileRoot] the folder of a file backend
       def root
-        @root ||= FileRoot.new(settings, vardirs)
+        @root ||= FileRoot.new(settings) { [vardirs] }
       end
 
       # @return [String] its path; the folder need not be there yet
@@ -148,11 +148,6 @@ module Simpkv
         { 'type' => type, 'id' => id, **where }
       end
 
-      # @return [Hash] what a store in a directory takes of the options
-      def store_options
-        settings.reject { |name, _| %w[type case_sensitive].include?(name) }
-      end
-
       # @return [Boolean] whether there is a folder to read; of a directory that cannot be told
       def there?
         ldap? || root.there?
@@ -185,12 +180,9 @@ module Simpkv
       end
 
       def ldap_store(jobs)
-        problem = LdapAccess.problem(settings)
-        raise Failure.new("#{title}: #{problem}", Failure::CONFIG) if problem
-
-        options = store_options
-        options['pool_size'] = [jobs, options['pool_size']].max if jobs
-        Store.open('ldap', options)
+        LdapAccess.open(settings, jobs ? { 'pool_size' => [jobs, settings['pool_size']].max } : {})
+      rescue InvalidError => e
+        raise Failure.new("#{title}: #{e.message}", Failure::CONFIG)
       end
     end
   end

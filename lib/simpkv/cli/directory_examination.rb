@@ -78,7 +78,7 @@ module Simpkv
       end
 
       def connects?(uri)
-        store = Store.open('ldap', backend.store_options.merge('ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0))
+        store = LdapAccess.open(settings, 'ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0)
         store.exist?('')
         findings.ok('connecting', "#{uri} answers")
       rescue Simpkv::Error => e

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require 'simpkv/default_root'
+
+module Simpkv
+  # The folder of a backend of type file: the configured one, or a default ({DefaultRoot}).
+  class FileRoot
+    # @param settings [Hash{String => Object}] those of {Config.typed}
+    # @yieldreturn [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}. Called only if there is
+    #   no `root_path`
+    def initialize(settings)
+      @settings = settings
+      @default = DefaultRoot.new(settings['id'], *yield) unless settings['root_path']
+    end
+
+    # @return [String] the folder; it may be missing
+    # @raise [ConfigError, SystemCallError] as {DefaultRoot#existing}
+    def path
+      @settings['root_path'] || existing || @default.preferred
+    end
+
+    # @return [String, nil] the preferred place, if the store is in another one
+    def passed_over
+      @default.preferred if @default && path != @default.preferred
+    end
+
+    # Opens the store, or makes it if it is missing.
+    #
+    # @return [Array(Store, String)] the store, and a warning if it is not in the preferred place
+    # @raise [Error] it can be made nowhere
+    def make
+      place = @settings['root_path'] || existing
+      place ? [open_at(place), nil] : @default.make { |made| open_at(made) }
+    end
+
+    # @return [Store]
+    def open
+      open_at(path)
+    end
+
+    private
+
+    def existing
+      @default.existing
+    end
+
+    def open_at(place)
+      Store.open('file', @settings.slice('lock_timeout_seconds').merge('root_path' => place))
+    end
+  end
+end
