@@ -95,7 +95,7 @@ module Simpkv
         end
         return report_keys(errors, faults, count) if errors.any? || faults.any?
 
-        folders = Output.count((folders - Walk::ROOTS).length, 'folder')
+        folders = Output.count(folders.length, 'folder')
         findings.ok('reading', "#{Output.count(count, 'key')} in #{folders}")
       rescue Simpkv::Error => e
         findings.problem('reading', e.message, 'lift what keeps folders from being listed')

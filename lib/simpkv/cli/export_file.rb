@@ -75,18 +75,13 @@ module Simpkv
 
       # Thread-safe.
       #
-      # @return [String] the document of a path that {each} has yielded
-      def read(path)
-        offset, size = @places.fetch(path)
-        Lines.document(Lines.parse(@io.pread(size, offset).force_encoding(Encoding::UTF_8)), 'document')
-      end
-
-      # Thread-safe.
-      #
       # @param paths [Array<String>] of those that {each} has yielded
       # @return [Hash{String => String}] their documents
       def read_many(paths)
-        paths.to_h { |path| [path, read(path)] }
+        paths.to_h do |path|
+          offset, size = @places.fetch(path)
+          [path, Lines.document(Lines.parse(@io.pread(size, offset).force_encoding(Encoding::UTF_8)), 'document')]
+        end
       end
 
       private

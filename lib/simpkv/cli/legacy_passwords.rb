@@ -43,13 +43,6 @@ module Simpkv
         end
       end
 
-      # @return [String] the document that a path is to have
-      def read(path)
-        _, environment, _, id = path.split('/', 4)
-        file = File.join(@environments, environment, FILES, id)
-        Codec.encode({ 'password' => text(file), 'salt' => salt(path, "#{file}.salt") }, metadata(file))
-      end
-
       # @param paths [Array<String>]
       # @return [Hash{String => String}] the documents that they are to have
       def read_many(paths)
@@ -57,6 +50,13 @@ module Simpkv
       end
 
       private
+
+      # @return [String] the document that a path is to have
+      def read(path)
+        _, environment, _, id = path.split('/', 4)
+        file = File.join(@environments, environment, FILES, id)
+        Codec.encode({ 'password' => text(file), 'salt' => salt(path, "#{file}.salt") }, metadata(file))
+      end
 
       # @return [Array<String>] the paths of the keys
       def ids(roots, errors)

@@ -29,20 +29,13 @@ module Simpkv
       # @yieldparam document [String]
       # @return [void]
       def each(roots, errors, &block)
-        Walk.new(@store, jobs: [@jobs, 8].min).each(roots, errors, &block) if @store
+        Walk.new(@store).each(roots, errors, &block) if @store
       end
 
       # Thread-safe, as all that follow.
       #
-      # @return [String, nil] a document; nil when there is no such key
-      def read(path)
-        @store.get(path)
-      rescue NotFoundError
-        nil
-      end
-
       # @param paths [Array<String>]
-      # @return [Hash{String => String, Simpkv::Error, nil}] their documents; nil for a key that there is not
+      # @return [Hash{String => String, Simpkv::Error, nil}] their documents; nil for a key that is missing
       def read_many(paths)
         @store.get_many(paths).transform_values { |found| found.is_a?(NotFoundError) ? nil : found }
       end
@@ -51,8 +44,9 @@ module Simpkv
       # @return [Hash{String => Simpkv::Error, nil}] nil for a key that has its document
       def add_many(documents)
         outcomes = in_turn { @store.put_many(documents, condition: :absent) }
+        stored = read_many(outcomes.select { |_, outcome| outcome.is_a?(ExistsError) }.keys)
         outcomes.to_h do |path, outcome|
-          same = outcome.is_a?(ExistsError) && Native.document_same?(read(path).to_s, documents[path])
+          same = stored.key?(path) && Native.document_same?(stored[path].to_s, documents[path])
           [path, outcome.is_a?(Simpkv::Error) && !same ? outcome : nil]
         end
       end
@@ -63,7 +57,7 @@ module Simpkv
       def write(path, document, old)
         @store.put(path, document, condition: old ? :expect : :absent, expect: old)
       rescue ExistsError
-        raise unless Native.document_same?(read(path).to_s, document)
+        raise unless Native.document_same?(@store.get(path), document)
       end
 
       # @return [void]

@@ -10,13 +10,13 @@ module Simpkv
     # Stores the keys of one end in another: looks at both, writes into a journal what is about to change, changes it in
     # many threads, and then reads both ends again. Only digests are held in memory.
     #
-    # A source has `title`, `each(roots, errors)`, `read(path)` and `read_many(paths)`; the target is a {Stored}.
+    # A source has `title`, `each(roots, errors)` and `read_many(paths)`; the target is a {Stored}.
     class Transfer
-      # What is to be done: `targets` has the source's path by the target's; of its keys `same` are in the target
-      # already, `missing` are not, `differing` are other documents there, and so are `kept`, which are left alone.
-      # `alike` are those of `same` that say the same in other bytes. `unread` are the source's keys that cannot be
+      # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
+      # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
+      # are those of `same` that have the same content in other bytes. `unread` has the source's keys that cannot be
       # read, and why.
-      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :alike, :unread)
+      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread)
 
       # How many keys are written into the journal at a time.
       BATCH = 256
@@ -84,8 +84,9 @@ module Simpkv
       def take_back(changes)
         Progress.of('taking back', changes.length) do |progress|
           share(changes.to_a) do |batch|
+            current = @target.read_many(batch.map(&:first))
             batch.each do |path, those|
-              attempt(path) { undo(path, those) }
+              attempt(path) { undo(path, those, valid(current[path])) }
               progress.advance
             end
           end
@@ -106,9 +107,10 @@ module Simpkv
       def sorted_out(targets, there, keep, unread)
         same, others = targets.keys.partition { |path| there[path] == @digests[path] }
         differing, missing = others.partition { |path| there.key?(path) }
-        alike, differing = differing.partition { |path| alike?(path, targets) }
+        equivalent = equivalent(differing, targets)
+        differing -= equivalent
         kept = keep ? differing.each { |path| @digests.delete(path) } : []
-        Plan.new(targets, same + alike, missing, differing - kept, kept, alike, unread)
+        Plan.new(targets, same + equivalent, missing, differing - kept, kept, equivalent, unread)
       end
 
       def changed_sources(expected, plan)
@@ -119,9 +121,9 @@ module Simpkv
 
       def wrong_targets(expected, plan)
         there = digests(@target, 'verifying the target', @roots)
-        alike = plan.alike.to_h { |path| [path, true] }
-        wrong = expected.reject { |path, digest| there[path] == digest || (alike[path] && alike?(path, plan.targets)) }
-        wrong.to_h { |path, _| [path, there.key?(path) ? 'the target has another document' : 'the target lacks it'] }
+        wrong = expected.reject { |path, digest| there[path] == digest }.keys
+        wrong -= equivalent(wrong & plan.equivalent, plan.targets)
+        wrong.to_h { |path| [path, there.key?(path) ? 'the target has another document' : 'the target lacks it'] }
       end
 
       # @return [Hash{String => String}] the SHA-256 of each document, by path
@@ -139,16 +141,28 @@ module Simpkv
         found
       end
 
-      # Whether the documents say the same, in other bytes.
-      def alike?(path, targets)
-        Native.document_same?(@source.read(targets[path]).to_s, @target.read(path).to_s)
+      # @return [Array<String>] those of the paths whose documents have the same content on both ends, in other bytes
+      def equivalent(paths, targets)
+        slices(paths).flat_map do |batch|
+          sources = @source.read_many(batch.map { |path| targets[path] })
+          stored = @target.read_many(batch)
+          batch.select { |path| Native.document_same?(valid(sources[targets[path]]).to_s, valid(stored[path]).to_s) }
+        end
+      end
+
+      def valid(found)
+        found.is_a?(Simpkv::Error) ? raise(found) : found
+      end
+
+      # @return [Enumerator] batches whose documents fit into memory
+      def slices(things, size = BATCH)
+        things.each_slice(size.clamp(1, (BATCH_BYTES / [@usual_size, 1].max).clamp(1, BATCH)))
       end
 
       # Has threads work on batches of something. What one raises ends them all, after their batches.
       def share(things, &block)
         batches = Queue.new
-        most = (BATCH_BYTES / [@usual_size, 1].max).clamp(1, BATCH)
-        things.each_slice((things.length / (@jobs * 4)).clamp(1, most)) { |batch| batches << batch }
+        slices(things, things.length / (@jobs * 4)).each { |batch| batches << batch }
         batches.close
         threads = Array.new(@jobs) { Thread.new { work(batches, &block) } }
         threads.each(&:value)
@@ -184,7 +198,7 @@ module Simpkv
       def known(place, found)
         found.each do |path, outcome|
           fail_key(path, "it has gone from the #{place} meanwhile") if outcome.nil?
-          attempt(path) { raise outcome } if outcome.is_a?(Simpkv::Error)
+          attempt(path) { valid(outcome) }
         end
         found.select { |_, outcome| outcome.is_a?(String) }
       end
@@ -202,8 +216,7 @@ module Simpkv
         count
       end
 
-      def undo(path, changes)
-        now = @target.read(path)
+      def undo(path, changes, now)
         old = before(changes, now)
         return if old == now
         return @target.delete(path).tap { count } if old.nil?
