@@ -38,14 +38,46 @@ module Documentation
 
   # @return [String] docs/simpkv.1
   def self.manual
-    require 'simpkv/cli'
-    require 'simpkv/cli/manual'
-    Simpkv::Cli::Manual.roff
+    Manual.page
   end
 
   # @return [String] REFERENCE.md
   def self.reference
     Reference.page
+  end
+
+  # The man page. rakelib/manual.md.erb is its Markdown, and kramdown-man, a gem of the group lint, makes roff of it.
+  module Manual
+    # @return [String] the page, in roff
+    def self.page
+      require 'kramdown/man'
+      require 'simpkv/cli/commands'
+      template = File.read(File.join(__dir__, 'manual.md.erb'), encoding: 'UTF-8')
+      commands = Simpkv::Cli::Commands.commands
+      common = Simpkv::Cli::Command.new.switches.map(&:long)
+      roff = Kramdown::Document.new(ERB.new(template, trim_mode: '-').result(binding)).to_man
+      # An option that is broken at a hyphen cannot be copied.
+      roff.sub(/^\.TH .*\n/) { |title| "#{title}.nr HY 0\n.ad l\n" }
+    end
+
+    # @return [String] Markdown that shows the text as it is
+    def self.text(string)
+      string.strip.gsub(/[\\.*_+`<>()\[\]{}#!:|"'$=-]/) { |letter| "\\#{letter}" }
+    end
+
+    # @param lines [String]
+    # @return [String] Markdown for a block of code
+    def self.code(lines)
+      "~~~\n#{lines.rstrip}\n~~~"
+    end
+
+    # @param switch [OptionParser::Switch]
+    # @return [String] an entry of a definition list
+    def self.option(switch)
+      names = (switch.short + switch.long).map { |name| "`#{name}`" }.join(', ')
+      argument = " *#{switch.arg.delete('=').strip}*" if switch.arg
+      "#{names}#{argument}\n: #{text(switch.desc.join(' '))}"
+    end
   end
 
   # The functions of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the group lint, reads these with YARD.

@@ -36,13 +36,13 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
   # init made an empty store in /var/simp, which puppetserver then used.
   it 'uses the store that puppetserver has made below its vardir, and init makes no other' do
     fill_fallback
-    init = JSON.parse(simpkv_here('init', '-o', 'json').out)
+    init = JSON.parse(simpkv('init', '-o', 'json').out)
     expect(init).to match('folder' => "#{fallback} was there already", 'owner' => String,
                           'note' => /the store that functions use.*'#{preferred}'/)
     expect(File.exist?(preferred)).to be(false)
-    expect(simpkv_here('get', 'app/k').out).to eq('of puppetserver')
-    expect(simpkv_here('explain', 'app/k').out).to include("#{fallback}/environments/production/app/k")
-    expect(simpkv_here('put', 'app/k', 'changed').code).to eq(0)
+    expect(simpkv('get', 'app/k').out).to eq('of puppetserver')
+    expect(simpkv('explain', 'app/k').out).to include("#{fallback}/environments/production/app/k")
+    expect(simpkv('put', 'app/k', 'changed').code).to eq(0)
     expect(File.exist?(preferred)).to be(false)
   end
 
@@ -50,7 +50,7 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     fill_fallback
     FileUtils.mkdir_p(preferred)
     [%w[get app/k], %w[put app/k v], %w[tree], %w[init], %w[explain app/k]].each do |words|
-      expect(simpkv_here(*words))
+      expect(simpkv(*words))
         .to have_attributes(code: Simpkv::Cli::Failure::CONFIG, out: '',
                             err: /'#{preferred}', '#{fallback}'\. Move away/)
     end
@@ -59,36 +59,36 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
   it 'has doctor name both, and say what to do' do
     fill_fallback
     FileUtils.mkdir_p(preferred)
-    expect(JSON.parse(simpkv_here('doctor', '-o', 'json').out))
+    expect(JSON.parse(simpkv('doctor', '-o', 'json').out))
       .to contain_exactly(include('state' => 'problem', 'what' => 'folder', 'why' => /'#{preferred}', '#{fallback}'/,
                                   'fix' => /compare what they hold/))
   end
 
   it 'makes the folder below /var/simp, for the user of puppetserver when root does so' do
-    init = simpkv_here('init')
+    init = simpkv('init')
     expected = Process.euid.zero? ? 'nobody' : Etc.getpwuid(Process.euid).name
     expect(init.out).to match(/folder: +#{preferred} was made\nowner: +#{expected}/)
-    expect(simpkv_here('put', 'app/k', 'v').code).to eq(0)
+    expect(simpkv('put', 'app/k', 'v').code).to eq(0)
     expect(owner_of('', 'globals', 'environments', 'environments/production/app/k')).to eq([expected])
     expect(File.stat(preferred).mode & 0o7777).to eq(0o770)
   end
 
   it 'keeps the owner of a folder that is there' do
     FileUtils.mkdir_p(preferred)
-    simpkv_here('init')
+    simpkv('init')
     expect(owner_of('')).to eq([Etc.getpwuid(Process.euid).name])
   end
 
   it 'makes it below the vardir, with a warning, where /var/simp cannot be made' do
     File.write(File.join(folder, 'var'), 'a file where a folder is needed')
     Dir.mkdir(vardir)
-    expect(simpkv_here('put', 'app/k', 'v'))
+    expect(simpkv('put', 'app/k', 'v'))
       .to have_attributes(code: 0, err: /Unable to create default root path '#{preferred}'.*Using '#{fallback}'/)
-    expect(simpkv_here('get', 'app/k')).to have_attributes(out: 'v', err: '')
+    expect(simpkv('get', 'app/k')).to have_attributes(out: 'v', err: '')
   end
 
   it 'says where it would read keys when there are none' do
-    expect(simpkv_here('get', 'app/k'))
+    expect(simpkv('get', 'app/k'))
       .to have_attributes(code: Simpkv::Cli::Failure::NO_INPUT, err: /no folder '#{preferred}' to read keys from/)
   end
 end

@@ -435,7 +435,7 @@ RSpec.describe 'simpkv doctor' do
         [config, output].each { |file| File.write(file, File.exist?(file) ? File.read(file) : '') }
         File.chmod(0o666, output)
         File.chmod(0o644, config)
-        Simpkv::Cli.command('doctor')
+        Simpkv::Cli::Commands['doctor']
         require 'simpkv/cli/directory_examination'
         as_nobody do
           $stdout.reopen(output)

@@ -1,18 +1,12 @@
 # frozen_string_literal: true
 
 require_relative 'command_helper'
-require_relative '../../rakelib/documentation'
-require 'simpkv/cli'
-require 'simpkv/cli/grammar'
+require 'simpkv/cli/directory_schema'
 
 RSpec.describe 'The manual of simpkv' do
   include_context 'with the command'
 
-  page = File.join(Documentation::ROOT, 'docs/simpkv.1')
-
-  it 'is made from the commands: else run `rake docs`' do
-    expect(File.read(page)).to eq(Documentation.manual)
-  end
+  page = File.expand_path('../../docs/simpkv.1', __dir__)
 
   it 'is a page that man and groff take without a warning' do
     [%W[man --warnings -E UTF-8 -l -Tutf8 -Z #{page}], %W[groff -man -ww -Z #{page}]].each do |command|
@@ -21,18 +15,20 @@ RSpec.describe 'The manual of simpkv' do
     end
   end
 
-  # As man prints it.
-  def shown(*arguments, **more)
-    simpkv!(*arguments, **more).force_encoding('UTF-8')
+  # @return [String] the page as man prints it
+  def shown(environment = {})
+    simpkv!('man', environment: environment, process: true).force_encoding('UTF-8')
   end
 
   it 'has each command, its options, its examples, and the exit codes' do
-    text = shown('man', environment: { 'MANWIDTH' => '200' }).gsub(/^ +/, '')
-    Simpkv::Cli::Grammar.commands.each do |command|
-      usage = "simpkv #{command.name} [options] #{command.type::ARGUMENTS}".rstrip
-      expect(text).to match(/^#{command.name}$/).and include(usage)
-      command.options.each { |option| expect(text).to match(/^#{Regexp.escape(option.names.join(', '))}\b/) }
-      command.type::EXAMPLES.each { |line, what| expect(text).to include("#{what}:\n#{line.rstrip}\n") }
+    text = shown('MANWIDTH' => '200').gsub(/^ +/, '')
+    Simpkv::Cli::Commands.commands.each do |command|
+      usage = "simpkv #{command.title} [options] #{command::ARGUMENTS}".rstrip
+      expect(text).to match(/^#{command.title}$/).and include(usage)
+      command.new.switches.each do |switch|
+        expect(text).to match(/^#{Regexp.escape((switch.short + switch.long).join(', '))}\b/)
+      end
+      command::EXAMPLES.each { |line, effect| expect(text).to include("#{effect}:\n\n#{line.rstrip}\n") }
     end
     codes = Simpkv::Cli::Failure.constants.map { |name| Simpkv::Cli::Failure.const_get(name) }.grep(Integer)
     expect(Simpkv::Cli::Failure::MEANINGS.keys).to match_array([0, *codes])
@@ -41,7 +37,7 @@ RSpec.describe 'The manual of simpkv' do
 
   it 'has a configuration that can be used' do
     file = File.join(folder, 'example.yaml')
-    File.write(file, shown('man')[/^ +backends:\n.*?(?=\n\n)/m])
+    File.write(file, shown[/^ +backends:\n.*?(?=\n\n)/m])
     facts = %w[default secrets].map { |name| JSON.parse(simpkv!('explain', 'a', '-c', file, '-b', name, '-o', 'json')) }
     expect(facts.map { |fact| fact['type'] }).to eq(%w[file ldap])
   end
@@ -65,26 +61,28 @@ end
 RSpec.describe 'simpkv' do
   include_context 'with the command'
 
-  it 'names all commands when it is called without one, or with --help or help' do
+  it 'lists all commands without arguments, with --help and with help' do
     texts = [[], ['--help'], ['-h'], ['help']].map { |arguments| simpkv!(*arguments) }
     expect(texts.uniq.length).to eq(1)
-    Simpkv::Cli::COMMANDS.each { |name, summary| expect(texts.first).to match(/^  #{name} +#{Regexp.escape(summary)}$/) }
+    Simpkv::Cli::Commands.members.each do |name, member|
+      expect(texts.first).to match(/^  #{name} +#{Regexp.escape(member::SUMMARY)}$/)
+    end
+    expect(texts.first).not_to match(/^  complete /)
   end
 
-  it 'says its version' do
+  it 'prints its version' do
     expect([simpkv!('--version'), simpkv!('version')]).to all(eq("simpkv #{Simpkv::VERSION}\n"))
   end
 
-  Simpkv::Cli::COMMANDS.each_key do |name|
-    it "explains #{name}, with examples that its own parser takes" do
-      texts = [[*name.split, '--help'], ['help', *name.split], [*name.split, '-h']].map do |arguments|
-        simpkv!(*arguments)
-      end
+  Simpkv::Cli::Commands.commands.each do |command|
+    it "explains #{command.title}, with examples that its own parser takes" do
+      words = command.title.split
+      texts = [[*words, '--help'], ['help', *words], [*words, '-h']].map { |arguments| simpkv!(*arguments) }
       expect(texts.uniq.length).to eq(1)
-      expect(texts.first).to start_with("Usage: simpkv #{name} [options]").and match(/^Examples:$/)
-      Simpkv::Cli.command(name)::EXAMPLES.each_key do |line|
+      expect(texts.first).to start_with("Usage: simpkv #{command.title} [options]").and match(/^Examples:$/)
+      command::EXAMPLES.each_key do |line|
         words = line[/\bsimpkv .*/].sub(/ [|>(]+ .*/, '').sub(/\|\|.*/, '').chomp(')').shellsplit.drop(1)
-        expect { Simpkv::Cli.command(name).new.parser.parse(words) }.not_to raise_error
+        expect { command.new.parser.parse(words) }.not_to raise_error
       end
     end
   end
@@ -93,7 +91,7 @@ end
 RSpec.describe 'simpkv schema' do
   include_context 'with the command'
 
-  folder = File.join(Documentation::ROOT, 'schema')
+  folder = File.expand_path('../../schema', __dir__)
   {
     [] => 'openldap/simpkv.ldif', %w[--layout hex] => 'openldap/simpkv-hex.ldif',
     %w[--form schema] => 'openldap/simpkv.schema', %w[--form schema --layout=hex] => 'openldap/simpkv-hex.schema',

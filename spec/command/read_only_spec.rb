@@ -21,7 +21,7 @@ RSpec.describe 'simpkv, for a user without write permission' do
   before do
     simpkv!('put', 'app1/key', 'value')
     # The command's files are loaded now: the user nobody cannot read every checkout.
-    [*reading, %w[put app1/key value], %w[rm app1/none]].each { |words| simpkv_here(*words) }
+    [*reading, %w[put app1/key value], %w[rm app1/none]].each { |words| simpkv(*words) }
     Dir.glob("#{root}/**/*").each { |path| File.chmod(File.directory?(path) ? 0o555 : 0o444, path) }
     File.chmod(0o555, root)
     File.chmod(0o755, folder)
@@ -31,7 +31,7 @@ RSpec.describe 'simpkv, for a user without write permission' do
 
   it 'reads' do
     as_nobody do
-      outcomes = reading.to_h { |words| [words.join(' '), simpkv_here(*words)] }
+      outcomes = reading.to_h { |words| [words.join(' '), simpkv(*words)] }
       failures = outcomes.reject { |_, outcome| outcome.code.zero? }
       warn failures unless failures.empty?
       failures.empty? && outcomes['get app1/key'].out == 'value' && outcomes['export'].err.include?('1 key exported')
@@ -40,7 +40,7 @@ RSpec.describe 'simpkv, for a user without write permission' do
 
   it 'says what to change when a command writes' do
     as_nobody do
-      put, rm = [%w[put app1/key other], %w[rm app1/key]].map { |words| simpkv_here(*words) }
+      put, rm = [%w[put app1/key other], %w[rm app1/key]].map { |words| simpkv(*words) }
       [put, rm].all? { |outcome| outcome.code == Simpkv::Cli::Failure::NO_PERMISSION } &&
         put.err.match?(/uid \d+ needs read and write permission on the file/) &&
         rm.err.match?(/uid \d+ needs write permission on its folder/)

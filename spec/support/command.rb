@@ -3,44 +3,39 @@
 require 'json'
 require 'open3'
 require 'rbconfig'
+require 'simpkv/cli/commands'
+require 'tempfile'
 require 'tmpdir'
 require 'yaml'
 
-# Runs the command `simpkv`, as a process of its own, with a configuration file of one's own.
+# Runs the command `simpkv` with a configuration file of the example's own.
 #
-#   include_context 'with the command', 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => '...' }
+#   include_context 'with the command'
 #   simpkv('get', 'app1/token').out
 RSpec.shared_context 'with the command' do
   let(:folder) { Dir.mktmpdir('command') }
-  # What is in the configuration file: an example's group says so.
+  # The backends of the configuration file. Groups of examples replace them.
   let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => File.join(folder, 'keys') } } }
   let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| File.write(file, { 'backends' => backends }.to_yaml) } }
 
   after { FileUtils.remove_entry(folder) }
 
-  # @param arguments [Array<String>]
-  # @param input [String] what is on standard input
-  # @param environment [Hash{String => String, nil}]
-  # @return [Command::Outcome]
-  def simpkv(*arguments, input: '', environment: {}, &block)
-    Command.run(arguments, input, { 'SIMPKV_CONFIG' => config }.merge(environment), folder, &block)
-  end
-
-  # The same in this process, where an example can stub what the command asks.
+  # Runs the command in this process, which takes milliseconds; in a process of its own if that is what an example is
+  # about, with a block, or with variables that Ruby reads when it starts.
   #
+  # @param arguments [Array<String>]
+  # @param input [String] the content of standard input
+  # @param environment [Hash{String => String, nil}]
+  # @param process [Boolean] whether to start a process
+  # @yieldparam pid [Integer] while it runs
   # @return [Command::Outcome]
-  def simpkv_here(*arguments)
-    before = [$stdout, $stderr]
-    pipe = Signal.trap('PIPE', 'DEFAULT')
-    $stdout, $stderr = printed = [StringIO.new, StringIO.new]
-    code = Simpkv::Cli.run(['-c', config, *arguments])
-    Command::Outcome.new(*printed.map(&:string), code)
-  ensure
-    $stdout, $stderr = before
-    Signal.trap('PIPE', pipe || 'DEFAULT')
+  def simpkv(*arguments, input: '', environment: {}, process: false, &block)
+    process ||= block || (environment.keys - Command::VARIABLES).any?
+    Command.public_send(process ? :run : :run_here, arguments, input, { 'SIMPKV_CONFIG' => config }.merge(environment),
+                        folder, &block)
   end
 
-  # The same, for what must succeed.
+  # The same, for a command that must succeed.
   #
   # @return [String] what it printed
   def simpkv!(*arguments, **more)
@@ -55,8 +50,11 @@ end
 module Command
   EXECUTABLE = File.expand_path('../../exe/simpkv', __dir__)
 
+  # The variables that the command itself reads.
+  VARIABLES = %w[SIMPKV_CONFIG EDITOR VISUAL TMPDIR].freeze
+
   # out, err:: what was printed
-  # code:: how it ended; negative for the signal that ended it
+  # code:: the exit code; negative for the signal that ended it
   Outcome = Struct.new(:out, :err, :code)
 
   # @param out [String, nil] a file for what it prints
@@ -73,6 +71,30 @@ module Command
     end
   end
 
+  def self.run_here(arguments, input, environment, folder)
+    streams = Array.new(3) { Tempfile.new.tap(&:binmode) }
+    streams.first.write(input)
+    streams.first.rewind
+    code = Dir.chdir(folder) { with(streams, environment) { Simpkv::Cli.run(arguments) } }
+    Outcome.new(*streams.drop(1).map { |stream| stream.tap(&:rewind).read }, code)
+  ensure
+    streams&.each(&:close!)
+  end
+
+  # Replaces the streams, the environment and the handler of SIGPIPE of this process meanwhile.
+  def self.with(streams, environment)
+    former = [$stdin, $stdout, $stderr]
+    variables = environment.to_h { |name, _| [name, ENV.fetch(name, nil)] }
+    pipe = Signal.trap('PIPE', 'DEFAULT')
+    $stdin, $stdout, $stderr = streams
+    ENV.update(environment)
+    yield
+  ensure
+    $stdin, $stdout, $stderr = former
+    ENV.update(variables)
+    Signal.trap('PIPE', pipe || 'DEFAULT')
+  end
+
   def self.write(stdin, input)
     stdin.binmode.write(input)
   rescue Errno::EPIPE
@@ -80,4 +102,5 @@ module Command
   ensure
     stdin.close
   end
+  private_class_method :with, :write
 end

@@ -6,19 +6,27 @@ require 'simpkv/cli/output'
 
 module Simpkv
   module Cli
-    # The commands, a class each.
-    module Commands; end
-
-    # What all commands have in common. A command has the constants ARGUMENTS (as they are written after its name),
-    # DESCRIPTION (what --help and the man page say) and EXAMPLES ({command line => what it does}), takes options of its
-    # own in `define`, and does its work in `run`.
+    # The base class of the commands. A command has the constants SUMMARY (a line for the list of commands), ARGUMENTS
+    # (as they are written after its name), DESCRIPTION (the text of --help and of the man page) and EXAMPLES
+    # ({command line => effect}). It defines its own options in `define`, and does its work in `run`. {Group} finds it
+    # by the name of its file. The constant HIDDEN keeps it out of the list of commands.
     class Command
-      # Those of all commands that take a value: they may stand before the command.
-      TAKING_VALUE = %w[-c --config -b --backend -e --environment -o --output --node --vardir].freeze
+      ARGUMENTS = ''
+      DESCRIPTION = ''
 
-      # @return [String] as it is called: `passgen import`
+      # {name from another program => command to suggest in its place}
+      SUGGEST_FOR = {}.freeze
+
+      # @param name [String] of a class or module of {Commands}
+      # @return [String] the words that call it: `passgen import`
+      def self.words(name)
+        parts = name[/::Commands::(.*)/, 1].to_s.split('::')
+        parts.map { |part| part.gsub(/(?<!\A)([A-Z])/, '-\1').downcase }.join(' ')
+      end
+
+      # @return [String] the words that call it: `passgen import`
       def self.title
-        name.split('::').last.gsub(/(?<!\A)([A-Z])/, ' \1').downcase
+        words(name)
       end
 
       def initialize
@@ -58,16 +66,51 @@ module Simpkv
         "#{parser.help}\nExamples:\n#{examples.join("\n")}"
       end
 
+      # @return [Array<OptionParser::Switch>] the options
+      def switches
+        parser.top.list.grep(OptionParser::Switch)
+      end
+
+      # @param name [String] such as `-c` or `--config`
+      # @return [OptionParser::Switch, nil] the option of that name
+      def switch(name)
+        switches.find { |switch| (switch.short + switch.long).include?(name) }
+      end
+
+      # @param switch [OptionParser::Switch]
+      # @return [Array<String>, nil] the values that the option takes; nil if it takes others
+      def self.choices(switch)
+        switch.pattern.keys if switch.pattern.is_a?(OptionParser::CompletingHash)
+      end
+
+      # @return [Configuration]
+      def configuration
+        @configuration ||= Configuration.new(@flags)
+      end
+
+      # @return [Backend] the chosen one
+      def backend
+        @backend ||= configuration.backend(@flags[:backend])
+      end
+
+      # @return [Store] for a command that reads keys
+      # @raise [Failure] the command line names an environment that has no keys
+      def reading
+        check_environment
+        backend.store
+      end
+
       private
 
       # @return [String, nil] the word that the option does not take, and those that it takes. A word that has other
       #   characters than letters could be a password behind a wrong option
       def choices_after(name, error)
-        switch = parser.top.list.grep(OptionParser::Switch).find { |each| (each.short + each.long).include?(name) }
-        return unless error.is_a?(OptionParser::InvalidArgument) && switch&.pattern.is_a?(OptionParser::CompletingHash)
+        return unless error.is_a?(OptionParser::InvalidArgument)
+
+        *choices, last = (found = switch(name)) && Command.choices(found)
+        return unless last
 
         word = error.args.join(' ').delete_prefix(name).sub(/\A[ =]/, '')
-        *choices, last = switch.pattern.keys
         "#{" #{word}" if word.match?(/\A[a-z]{1,12}\z/)}: expected #{choices.join(', ')} or #{last}"
       end
 
@@ -95,23 +138,6 @@ module Simpkv
         wanted = self.class::ARGUMENTS.empty? ? 'no arguments' : self.class::ARGUMENTS
         raise Failure.new("simpkv #{self.class.title} takes #{wanted}, not #{operands.length} of them " \
                           "(simpkv #{self.class.title} --help)", Failure::USAGE)
-      end
-
-      # @return [Configuration]
-      def configuration
-        @configuration ||= Configuration.new(@flags)
-      end
-
-      # @return [Backend] the chosen one
-      def backend
-        @backend ||= configuration.backend(@flags[:backend])
-      end
-
-      # @return [Store] for a command that reads keys
-      # @raise [Failure] the command line names an environment that has no keys
-      def reading
-        check_environment
-        backend.store
       end
 
       # @return [String, nil] the environment that the command line names

@@ -81,7 +81,7 @@ RSpec.shared_examples 'put, cas and mv' do
   end
 
   it 'cas --absent makes a key once' do
-    cas = ->(value) { Thread.new { simpkv('cas', 'a', value, '--absent').code } }
+    cas = ->(value) { Thread.new { simpkv('cas', 'a', value, '--absent', process: true).code } }
     outcomes = Array.new(4) { |number| cas.call("value #{number}") }.map(&:value)
     expect(outcomes.sort).to eq([0, 1, 1, 1])
     expect(simpkv!('get', 'a')).to eq("value #{outcomes.index(0)}")
@@ -124,7 +124,7 @@ RSpec.shared_examples 'put, cas and mv' do
         super(*arguments, **more).tap { within.put('environments/production/a', changed) }
       end
     end
-    mv = Simpkv::Cli.command('mv').new
+    mv = Simpkv::Cli::Commands['mv'].new
     allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
     expect { mv.perform(['-c', config, 'a', 'b']) }
       .to raise_error(Simpkv::Cli::Failure, /'a': another one has changed it meanwhile: it stays/)

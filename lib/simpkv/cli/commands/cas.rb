@@ -7,6 +7,8 @@ module Simpkv
     module Commands
       # Stores a value in place of another one.
       class Cas < Storing
+        SUMMARY = 'store a value in place of an expected one'
+        SUGGEST_FOR = { 'compare_and_put' => 'cas', 'compare_and_swap' => 'cas' }.freeze
         ARGUMENTS = 'KEY [VALUE]'
         DESCRIPTION = <<~TEXT
           Compares and swaps: stores a value only if the stored one is what --expect or --expect-file says, or with

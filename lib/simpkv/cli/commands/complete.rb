@@ -1,26 +1,33 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/command'
+require 'simpkv/cli/completer'
 
 module Simpkv
   module Cli
     module Commands
-      # Prints the names that a shell offers: for the scripts of `simpkv completion`, not for people.
+      # Prints the words that can complete a command line, a line each, with what they mean behind a tab. A line without
+      # a word is for the shell: `files` or `folders`. The scripts of `simpkv completion` call it.
       class Complete < Command
-        ARGUMENTS = 'BACKEND|ENVIRONMENT'
+        HIDDEN = true
+        SUMMARY = 'print the words that can complete a command line'
+        ARGUMENTS = '[WORD...]'
         DESCRIPTION = <<~TEXT
-          Prints the names of the backends of the configuration, or of the environments of the chosen backend.
+          Prints the words that can complete a command line: the last WORD, or the end of LINE.
         TEXT
         EXAMPLES = {
-          'simpkv complete BACKEND' => 'The backends',
-          'simpkv complete -b directory ENVIRONMENT' => 'The environments of a backend'
+          "simpkv complete -- get ''" => 'The keys that get can print',
+          "simpkv complete --line 'simpkv -b '" => 'The backends'
         }.freeze
 
-        def run(kind)
-          names = { 'BACKEND' => -> { configuration.backend_names }, 'ENVIRONMENT' => -> { backend.environments } }
-          find = names.fetch(kind) { raise Failure.new("complete takes #{ARGUMENTS}", Failure::USAGE) }
-          found = find.call.map { |name| Output.name(name) }
-          output.print(found) { found }
+        def run(*words)
+          words = Completer.split(@line).drop(1) if @line
+          $stdout.puts(Completer.new(words).candidates.map { |candidate| candidate.compact.join("\t") })
+        end
+
+        private
+
+        def define(parser)
+          parser.on('--line LINE', 'a line as it is typed, the word simpkv included') { |line| @line = line }
         end
       end
     end

@@ -5,8 +5,9 @@ require 'simpkv/cli/command'
 module Simpkv
   module Cli
     module Commands
-      # Prints what makes a shell complete commands and keys.
+      # Prints the script that makes a shell complete commands and keys.
       class Completion < Command
+        SUMMARY = 'print the script that makes a shell complete commands and keys'
         ARGUMENTS = 'bash|zsh|fish'
         DESCRIPTION = <<~TEXT
           Prints a script for a shell, which then completes commands, options, their values, and the names of keys,
@@ -24,8 +25,7 @@ module Simpkv
             raise Failure.new("there is no completion for '#{shell}', only for bash, zsh and fish", Failure::USAGE)
           end
 
-          require "simpkv/cli/shells/#{shell}"
-          $stdout.print(Shells.const_get(shell.capitalize).script)
+          $stdout.print(File.read(File.expand_path("../shells/simpkv.#{shell}", __dir__), encoding: 'UTF-8'))
         end
       end
     end

@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Stores the keys of one backend in another.
       class Copy < Transferring
+        SUMMARY = 'store the keys of one backend in another'
         ARGUMENTS = 'FROM TO'
         DESCRIPTION = <<~TEXT
           Stores the keys of one backend of the configuration in another: all of them, or with -e or -g those of an

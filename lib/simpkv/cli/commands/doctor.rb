@@ -9,6 +9,7 @@ module Simpkv
     module Commands
       # Looks for what is wrong, and tells how to mend it.
       class Doctor < Command
+        SUMMARY = 'look for what is wrong, and tell how to mend it'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
           Looks at the configuration, the files that it names, the server, encryption, base entry, schema, rights, indexes

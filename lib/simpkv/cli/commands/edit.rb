@@ -9,6 +9,7 @@ module Simpkv
     module Commands
       # Changes a value in an editor.
       class Edit < Command
+        SUMMARY = 'change a value in an editor'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Opens the value of a key in the editor that VISUAL or EDITOR names, else in vi, and stores it when the editor

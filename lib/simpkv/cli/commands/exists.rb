@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Tells whether there is a key or a folder.
       class Exists < Command
+        SUMMARY = 'tell whether there is a key or a folder'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Prints 'key' or 'folder', and ends with 0; or prints nothing and ends with 1.

@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Tells where a key is kept, and why there.
       class Explain < Command
+        SUMMARY = 'tell where a key is kept, and why there'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Tells which backend a key belongs to and why, the path it has there, and the file or the entry that holds it.

@@ -10,6 +10,7 @@ module Simpkv
     module Commands
       # Writes keys into a file, or to standard output.
       class Export < Command
+        SUMMARY = 'write keys into a file, or to standard output'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT
           Writes keys and their documents, a line of JSON each, and at the end a line with a checksum: all keys of the

@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Finds keys and folders by their names.
       class Find < Command
+        SUMMARY = 'find keys and folders by their names'
         ARGUMENTS = '[PATTERN...]'
         DESCRIPTION = <<~TEXT
           Prints the paths of the keys whose name fits a pattern: * stands for any letters, ? for one, [a-c] for some,

@@ -8,6 +8,8 @@ module Simpkv
     module Commands
       # Prints the value of a key.
       class Get < Command
+        SUMMARY = 'print the value of a key'
+        SUGGEST_FOR = { 'cat' => 'get', 'show' => 'get' }.freeze
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Prints the value of a key: text and bytes as they are, all else as JSON. A newline follows on a terminal, and

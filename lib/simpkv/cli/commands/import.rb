@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Stores what was exported.
       class Import < Transferring
+        SUMMARY = 'store what was exported'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT
           Stores the keys of an export in the backend: all of them, or with -e or -g those of an environment, or the

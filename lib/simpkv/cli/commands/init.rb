@@ -9,6 +9,7 @@ module Simpkv
     module Commands
       # Prepares a place to store keys.
       class Init < Command
+        SUMMARY = 'prepare a place to store keys'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
           Makes what a backend needs before its first key: of files, the folder, which belongs to the user puppet if root

@@ -8,6 +8,8 @@ module Simpkv
     module Commands
       # Prints the names in a folder.
       class Ls < Command
+        SUMMARY = 'print the names in a folder'
+        SUGGEST_FOR = { 'list' => 'ls', 'dir' => 'ls' }.freeze
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
           Prints the names of the keys in a folder, and of the folders, with a slash behind. Values are not printed. What
@@ -45,11 +47,8 @@ module Simpkv
 
         # A root where nothing was stored yet is empty.
         def listed(folder)
-          reading.list(backend.path(folder)) { |_, document| Value.summary(document) if @long }
-        rescue NotFoundError
-          raise unless backend.path(folder) == backend.prefix
-
-          { keys: {}, folders: [], errors: {} }
+          path = backend.path(folder)
+          reading.list(path, required: path != backend.prefix) { |_, document| Value.summary(document) if @long }
         end
       end
     end

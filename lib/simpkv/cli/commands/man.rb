@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Shows the manual.
       class Man < Command
+        SUMMARY = 'show the manual'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
           Shows the manual: all commands and options, exit codes, files, and a configuration to begin with. Where there

@@ -7,6 +7,8 @@ module Simpkv
     module Commands
       # Gives a key another name.
       class Mv < Command
+        SUMMARY = 'give a key another name'
+        SUGGEST_FOR = { 'move' => 'mv', 'rename' => 'mv' }.freeze
         ARGUMENTS = 'KEY NEW_KEY'
         DESCRIPTION = <<~TEXT
           Moves a key within its environment: stores its document, to the byte, under a new name that must not exist,

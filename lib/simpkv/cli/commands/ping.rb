@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Connects, and tells how that goes and how long it takes.
       class Ping < Command
+        SUMMARY = 'connect, and tell how that goes and how long it takes'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
           Connects to the backend's server and binds, asks whether the base entry is there, again and again, and says how

@@ -7,6 +7,8 @@ module Simpkv
     module Commands
       # Stores a value.
       class Put < Storing
+        SUMMARY = 'store a value'
+        SUGGEST_FOR = { 'set' => 'put', 'store' => 'put' }.freeze
         ARGUMENTS = 'KEY [VALUE]'
         DESCRIPTION = <<~TEXT
           Stores a value: the argument, or what is in a file or comes from standard input, to the byte. It is text, unless

@@ -7,6 +7,8 @@ module Simpkv
     module Commands
       # Deletes a key, or a folder.
       class Rm < Command
+        SUMMARY = 'delete a key, or with -r a folder'
+        SUGGEST_FOR = { 'delete' => 'rm', 'deletetree' => 'rm -r', 'remove' => 'rm' }.freeze
         ARGUMENTS = 'KEY...'
         DESCRIPTION = <<~TEXT
           Deletes keys; with -r, folders and all that is below them, which is asked for on a terminal unless --force is

@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Prints what a directory must be told before it can hold keys.
       class Schema < Command
+        SUMMARY = "print a directory's schema"
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
           Prints a file for the directory's administrator. Its comments say how to load it. The forms are:

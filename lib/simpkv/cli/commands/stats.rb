@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Pings, and counts what the connections did.
       class Stats < Ping
+        SUMMARY = 'ping, and count what the connections did'
         DESCRIPTION = <<~TEXT
           Does what ping does, and prints the counters of the connections that this took: how many were opened, bound,
           failed, retried, and how long operations took. They are those of this process alone; puppetserver has its own,

@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Draws a folder and all that is below it.
       class Tree < Command
+        SUMMARY = 'draw a folder and all that is below it'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
           Draws the folders and keys below a folder. Values are not printed.

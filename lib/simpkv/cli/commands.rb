@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli'
+require 'simpkv/cli/group'
+
+module Simpkv
+  module Cli
+    # The commands, a class each, and their groups.
+    module Commands
+      extend Group
+
+      SUMMARY = 'keep values for Puppet manifests, in files or in an LDAP directory'
+      HELP = <<~TEXT.chomp
+        ; simpkv man has it all.
+
+        Examples:
+          simpkv put app1/db_password --chomp - < password.txt
+          simpkv get app1/db_password
+          simpkv --config site.yaml doctor
+      TEXT
+    end
+  end
+end

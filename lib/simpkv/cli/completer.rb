@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/commands'
+
+module Simpkv
+  module Cli
+    # Finds what may stand at the end of a command line that is being typed.
+    class Completer
+      # By the name of an argument, the method that finds its values.
+      KINDS = { 'KEY' => :keys, 'NEW_KEY' => :keys, 'FOLDER' => :folders, 'BACKEND' => :backends, 'FROM' => :backends,
+                'TO' => :backends, 'ENVIRONMENT' => :environments, 'FILE' => :files, 'JOURNAL' => :files,
+                'DIR' => :directories }.freeze
+
+      # A word, or a part of it, as a shell reads it.
+      PART = /(\s+)|'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.?)|([^\s'"\\]+)/m.freeze
+      private_constant :KINDS, :PART
+
+      # Splits a line as a shell does. Evaluates nothing.
+      #
+      # @param line [String] what is typed up to the cursor
+      # @return [Array<String>] its words; the last one is to be completed
+      def self.split(line)
+        line.scan(PART).each_with_object([+'']) do |(space, single, double, escaped, plain), words|
+          next words << +'' if space
+
+          words.last << (single || double&.gsub(/\\([\\"$`])/, '\1') || escaped || plain)
+        end
+      end
+
+      # @param words [Array<String>] those behind `simpkv`; the last one is to be completed
+      def initialize(words)
+        *before, last = words
+        @before = before.map { |word| word.sub(%r{\A~(?=/)}) { ENV.fetch('HOME', '~') } }
+        @word = last.to_s
+      end
+
+      # @return [Array<Array(String, String)>] the words that can stand there, and what they mean if that is known
+      # @raise [Failure, Simpkv::Error, Simpkv::ConfigError] they are names of keys, and cannot be read
+      def candidates
+        all.select { |word, _| word.empty? || word.start_with?(@word) }.sort_by(&:first)
+      end
+
+      private
+
+      def all
+        words = @before.dup
+        leading = Cli.leading_options(words)
+        @help = words.shift if words.first == 'help'
+        found = Commands.resolve(words)
+        @group = found unless found.is_a?(Class)
+        @command = (@help || @group ? Command : found).new
+        operands = @command.parser.parse(leading + words)
+        of_word(operands.length)
+      rescue OptionParser::MissingArgument => e
+        of_option(@command.switch(e.args.first), @word)
+      rescue OptionParser::ParseError
+        []
+      end
+
+      # The candidates behind so many operands: options or operands.
+      def of_word(number)
+        return options if @word.start_with?('-') && !@before.include?('--')
+        return values(kind(number), @word) unless @group
+
+        number.zero? ? members : []
+      end
+
+      def members
+        found = @group.members.transform_values { |member| member::SUMMARY }.to_a
+        @help || @group != Commands ? found : [*found, ['help', 'say what a command is for']]
+      end
+
+      # The names of options, or the values behind a name and an equals sign. The shell completes names of files itself.
+      def options
+        name, value = @word.match(/\A(--[^=]+)=(.*)/m)&.captures
+        return names if name.nil?
+
+        of_option(@command.switch(name), value).map { |word, text| [word.empty? ? word : "#{name}=#{word}", text] }
+      end
+
+      def names
+        @command.switches.flat_map do |switch|
+          (switch.short + switch.long).map { |name| [name, switch.desc.join(' ')] }
+        end
+      end
+
+      # The values of an option.
+      def of_option(switch, word)
+        return [] unless switch&.arg
+
+        choices = Command.choices(switch)
+        choices ? choices.map { |choice| [choice, switch.desc.join(' ')] } : values(switch.arg.delete('=').strip, word)
+      end
+
+      # The kind of the operand with that number, as ARGUMENTS has it. The last one may be repeated.
+      def kind(number)
+        kinds = @command.class::ARGUMENTS.split
+        found = kinds[number] || kinds.last.to_s[/.*\.\.\./]
+        found.to_s.delete('[].')
+      end
+
+      def values(kind, word)
+        return kind.split('|').map { |choice| [choice] } if kind.include?('|')
+
+        KINDS.key?(kind) ? send(KINDS[kind], word) : []
+      end
+
+      def backends(_word)
+        shown(@command.configuration.backend_names)
+      end
+
+      def environments(_word)
+        shown(@command.backend.environments)
+      end
+
+      # The shell finds these itself.
+      def files(_word)
+        [['', 'files']]
+      end
+
+      def directories(_word)
+        [['', 'folders']]
+      end
+
+      def folders(word)
+        keys(word).select { |name,| name.end_with?('/') }
+      end
+
+      # The names in the folder of the word.
+      def keys(word)
+        folder = word[%r{\A.*/}m].to_s
+        found = @command.reading.list(@command.backend.path(folder), required: false) { nil }
+        shown(found[:folders].map { |name| "#{name}/" } + found[:keys].keys).map { |name,| ["#{folder}#{name}"] }
+      end
+
+      def shown(names)
+        names.map { |name| [Output.name(name)] }
+      end
+    end
+  end
+end

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+
+module Simpkv
+  module Cli
+    # A group of commands: a module with the constant SUMMARY that extends this one. The names of files are the names of
+    # its members: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv passgen
+    # import`, and `commands/passgen.rb` has the group, the module `Commands::Passgen`. A member is loaded when it is
+    # asked for.
+    module Group
+      # Where the files are.
+      FOLDERS = [File.join(__dir__, 'commands')].freeze
+      MEMBER = /\A[a-z]+(-[a-z]+)*\z/.freeze
+      private_constant :MEMBER
+
+      # @return [String] the words after `simpkv`; '' for all commands
+      def title
+        Command.words(name)
+      end
+
+      # @param word [String]
+      # @return [Class, Group, nil] the command or group of that name, loaded
+      def [](word)
+        return unless word.match?(MEMBER)
+
+        file = files(word.tr('-', '_')).first
+        return unless file
+
+        require file
+        const_get(word.split('-').map(&:capitalize).join, false)
+      end
+
+      # Takes the words that name a command or a group off the list.
+      #
+      # @param words [Array<String>]
+      # @return [Class, Group] the command, or the group in which the next word names no member
+      def resolve(words)
+        found = self[words.first.to_s]
+        return self unless found
+
+        words.shift
+        found.is_a?(Class) ? found : found.resolve(words)
+      end
+
+      # @return [Hash{String => Class, Group}] all members that are shown, by their names
+      def members
+        names = files('*').map { |file| File.basename(file, '.rb').tr('_', '-') }
+        names.uniq.sort.to_h { |name| [name, self[name]] }.reject { |_, member| member.const_defined?(:HIDDEN) }
+      end
+
+      # @return [Array<Class>] the commands that are shown, those of groups included
+      def commands
+        members.values.flat_map { |member| member.is_a?(Class) ? member : member.commands }
+      end
+
+      # @param word [String] which names no member
+      # @return [String, nil] the member that was probably meant, with an option if it needs one
+      def suggestion(word)
+        commands.map { |command| command::SUGGEST_FOR[word] }.compact.first || Spelling.nearest(word, members.keys)
+      end
+
+      # @return [String] the text of --help
+      def help
+        call = "simpkv #{title}".rstrip
+        rows = members.map { |name, member| ['', name, member::SUMMARY] }
+        <<~TEXT
+          #{call}: #{self::SUMMARY}
+
+          Usage: #{call} COMMAND [options] [arguments]
+
+          #{Output.table(rows).join("\n")}
+
+          #{call} COMMAND --help says more of each#{self::HELP if const_defined?(:HELP)}
+        TEXT
+      end
+
+      private
+
+      def files(name)
+        place = title.tr('- ', '_/')
+        FOLDERS.flat_map { |folder| Dir.glob(File.join(folder, place, "#{name}.rb")) }
+      end
+    end
+  end
+end
