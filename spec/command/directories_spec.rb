@@ -72,14 +72,14 @@ RSpec.describe 'the command, at directories' do
       end
 
       it 'is told from others by ping' do
-        facts = JSON.parse(simpkv!('-b', name, 'ping', '-o', 'json'))
+        facts = JSON.parse(simpkv!('-b', name, 'ping', '-o', 'json', process: true))
         expect(facts.values_at('first_call_ms', 'median_ms', 'slowest_ms')).to all(be_a(Float))
-        expect(simpkv!('-b', name, 'ping')).to match(/^first call: +\d+\.\d+ ms$/)
+        expect(simpkv!('-b', name, 'ping', process: true)).to match(/^first call: +\d+\.\d+ ms$/)
         expect(facts['servers'].first['product']).to start_with(type == Ds389 ? '389-Directory/2' : 'OpenLDAP')
       end
 
       it 'counts in stats what it asked' do
-        operations = JSON.parse(simpkv!('-b', name, 'stats', '--count', '7', '-o', 'json'))
+        operations = JSON.parse(simpkv!('-b', name, 'stats', '--count', '7', '-o', 'json', process: true))
                          .dig('pools', 0, 'servers', 0, 'operations')
         expect(operations).to include('exists' => 8)
       end

@@ -17,7 +17,7 @@ RSpec.describe 'simpkv ping' do
     expect { other.kind('globals') }.to raise_error(Simpkv::DeniedError, /wrong password/)
     change_password(Slapd::PASSWORD)
     expect { other.kind('globals') }.to raise_error(Simpkv::DeniedError, /not tried again for \d+ s, unless the file/)
-    simpkv!('ping')
+    simpkv!('ping', process: true)
     expect(other.kind('globals')).to eq(:folder)
     expect(File.mtime(directory.password_file)).to eq(mtime)
   end
@@ -25,7 +25,7 @@ RSpec.describe 'simpkv ping' do
   it 'leaves the file alone when the server refuses the password' do
     ctime = File.stat(directory.password_file).ctime
     change_password('another')
-    expect(simpkv('ping')).to have_attributes(out: '', err: /wrong password/)
+    expect(simpkv('ping', process: true)).to have_attributes(out: '', err: /wrong password/)
     expect(File.stat(directory.password_file).ctime).to eq(ctime)
   ensure
     change_password(Slapd::PASSWORD)
