@@ -66,8 +66,8 @@ typedef struct key_call {
     char path[SKV_KEY_MAX + 1];
 } key_call;
 
-static skv_status begin(key_call *call, const skv_store *store, const char *key, size_t key_len, int64_t timeout_ms,
-                        skv_cancel *cancel, skv_reply *reply)
+static skv_status begin_call(key_call *call, const skv_store *store, const char *key, size_t key_len,
+                             int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     if (!reply)
         return SKV_INVALID;
@@ -84,7 +84,7 @@ skv_status skv_get(skv_store *store, const char *key, size_t key_len, int flags,
                    skv_reply *reply)
 {
     key_call call;
-    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin_call(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
@@ -97,7 +97,7 @@ skv_status skv_exists(skv_store *store, const char *key, size_t key_len, int64_t
                       skv_reply *reply)
 {
     key_call call;
-    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin_call(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK)
         return status;
@@ -116,7 +116,7 @@ skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char
                          .in_doubt = condition & SKV_PUT_IN_DOUBT,
                          .non_unique = condition & SKV_PUT_NON_UNIQUE};
     key_call call;
-    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin_call(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK || (status = skv_check_put(&call.key, &args, reply)) != SKV_OK)
         return status;
@@ -127,7 +127,7 @@ skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int64_t
                       skv_reply *reply)
 {
     key_call call;
-    skv_status status = begin(&call, store, key, key_len, timeout_ms, cancel, reply);
+    skv_status status = begin_call(&call, store, key, key_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
@@ -138,7 +138,7 @@ skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_le
                           skv_cancel *cancel, skv_reply *reply)
 {
     key_call call;
-    skv_status status = begin(&call, store, folder, folder_len, timeout_ms, cancel, reply);
+    skv_status status = begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply);
 
     if (status != SKV_OK)
         return status;
@@ -152,7 +152,7 @@ skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len,
 {
     key_call call;
 
-    if (begin(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
+    if (begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
         return NULL;
     /* cppcheck-suppress returnDanglingLifetime ; the list copies what it needs of the key */
     return store->ops->list_open(store, &(skv_list_args){.folder = call.key}, &call.deadline, reply);
@@ -164,7 +164,7 @@ skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len,
     skv_list_args args = {.tree = true, .names_only = flags & SKV_TREE_NAMES};
     key_call call;
 
-    if (begin(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
+    if (begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
         return NULL;
     if (flags & ~SKV_TREE_NAMES) {
         skv_fail(reply, SKV_INVALID, "unknown flags %d", flags);
@@ -203,7 +203,7 @@ typedef struct entry_call {
     char dn[SKV_ENTRY_DN_MAX + 1];
 } entry_call;
 
-static skv_status check_dn(const char *dn, size_t dn_len, skv_reply *reply)
+static skv_status check_entry_dn(const char *dn, size_t dn_len, skv_reply *reply)
 {
     if (!dn)
         return skv_fail(reply, SKV_INVALID, "the DN is NULL");
@@ -215,7 +215,7 @@ static skv_status check_dn(const char *dn, size_t dn_len, skv_reply *reply)
 }
 
 /* Counts the texts of a list. By turns with values, or not, attributes must have a name. */
-static skv_status check_texts(const char *texts, size_t len, bool with_values, size_t *count, skv_reply *reply)
+static skv_status check_entry_texts(const char *texts, size_t len, bool with_values, size_t *count, skv_reply *reply)
 {
     size_t index = 0;
 
@@ -236,11 +236,11 @@ static skv_status check_texts(const char *texts, size_t len, bool with_values, s
     return SKV_OK;
 }
 
-static skv_status take_entry(entry_call *call, const char *dn, size_t dn_len, const char *texts, size_t len,
-                             bool with_values, skv_reply *reply)
+static skv_status take_entry_args(entry_call *call, const char *dn, size_t dn_len, const char *texts, size_t len,
+                                  bool with_values, skv_reply *reply)
 {
-    if (check_dn(dn, dn_len, reply) != SKV_OK ||
-        check_texts(texts, len, with_values, &call->args.count, reply) != SKV_OK)
+    if (check_entry_dn(dn, dn_len, reply) != SKV_OK ||
+        check_entry_texts(texts, len, with_values, &call->args.count, reply) != SKV_OK)
         return reply->status;
     memcpy(call->dn, dn, dn_len);
     call->dn[dn_len] = '\0';
@@ -269,24 +269,25 @@ skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const
     skv_status status = begin_entry(&call, store, timeout_ms, cancel, reply);
 
     if (status != SKV_OK ||
-        (status = take_entry(&call, dn, dn_len, attributes, attributes_len, false, reply)) != SKV_OK)
+        (status = take_entry_args(&call, dn, dn_len, attributes, attributes_len, false, reply)) != SKV_OK)
         return status;
     return store->ops->entry_read(store, &call.args, &call.deadline, reply);
 }
 
-static skv_status change_entry(entry_call *call, skv_store *store, const char *dn, size_t dn_len, const char *values,
-                               size_t values_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+static skv_status begin_entry_change(entry_call *call, skv_store *store, const char *dn, size_t dn_len,
+                                     const char *values, size_t values_len, int64_t timeout_ms, skv_cancel *cancel,
+                                     skv_reply *reply)
 {
     skv_status status = begin_entry(call, store, timeout_ms, cancel, reply);
 
-    return status == SKV_OK ? take_entry(call, dn, dn_len, values, values_len, true, reply) : status;
+    return status == SKV_OK ? take_entry_args(call, dn, dn_len, values, values_len, true, reply) : status;
 }
 
 skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
                          int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+    skv_status status = begin_entry_change(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
 
     return status == SKV_OK ? store->ops->entry_add(store, &call.args, &call.deadline, reply) : status;
 }
@@ -295,7 +296,7 @@ skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, con
                             int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status = change_entry(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+    skv_status status = begin_entry_change(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
 
     return status == SKV_OK ? store->ops->entry_extend(store, &call.args, &call.deadline, reply) : status;
 }

@@ -66,7 +66,7 @@ void skv_buf_clear(skv_buf *buf)
 }
 
 /* Not realloc: the old block would be given up unwiped. */
-static bool move_to(skv_buf *buf, size_t size)
+static bool move_block(skv_buf *buf, size_t size)
 {
     char *bytes = skv_alloc(size);
 
@@ -99,7 +99,7 @@ bool skv_buf_grow(skv_buf *buf, size_t more)
         size *= 2;
     if (size > buf->max)
         size = buf->max + 1;
-    buf->no_memory = !move_to(buf, size);
+    buf->no_memory = !move_block(buf, size);
     return !buf->no_memory;
 }
 

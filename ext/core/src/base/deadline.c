@@ -54,7 +54,7 @@ void skv_cancel_free(skv_cancel *cancel)
     skv_free(cancel);
 }
 
-static void drain(int event)
+static void drain_event(int event)
 {
     uint64_t count;
 
@@ -63,18 +63,18 @@ static void drain(int event)
 }
 
 /* Takes notice of a skv_cancel_fire(). */
-static bool take_notice(skv_cancel *cancel)
+static bool consume_fired(skv_cancel *cancel)
 {
     bool fired = atomic_exchange(&cancel->fired, false);
 
     if (fired)
-        drain(atomic_load(&cancel->event));
+        drain_event(atomic_load(&cancel->event));
     return fired;
 }
 
 void skv_cancel_reset(skv_cancel *cancel)
 {
-    take_notice(cancel);
+    consume_fired(cancel);
     cancel->grace_ns = GRACE_NS;
 }
 
@@ -129,14 +129,14 @@ skv_status skv_deadline_init(skv_deadline *deadline, int64_t timeout_ms, skv_can
 
 skv_status skv_deadline_check(skv_deadline *deadline)
 {
-    if (!deadline->cancel || !atomic_load(&deadline->cancel->fired) || !take_notice(deadline->cancel))
+    if (!deadline->cancel || !atomic_load(&deadline->cancel->fired) || !consume_fired(deadline->cancel))
         return SKV_OK;
     deadline->give_up_ns = 0;
     return SKV_INTERRUPTED;
 }
 
 /* The handle's descriptor, or -1 when there is none to be had: who waits then looks at `fired` every now and then. */
-static int event_of(skv_cancel *cancel)
+static int event_of_handle(skv_cancel *cancel)
 {
     int event = atomic_load(&cancel->event);
 
@@ -148,7 +148,7 @@ static int event_of(skv_cancel *cancel)
 }
 
 /* Whether the handle has fired; then the grace begins, if it has not. */
-static bool has_fired(skv_deadline *deadline, int64_t grace_ns)
+static bool check_fired(skv_deadline *deadline, int64_t grace_ns)
 {
     skv_cancel *cancel = deadline->cancel;
     bool fired = cancel && atomic_load(&cancel->fired);
@@ -180,7 +180,7 @@ static bool poll_once(struct pollfd *all, struct pollfd *fds, int count, int64_t
 static skv_status poll_until(skv_deadline *deadline, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
 {
     struct pollfd all[SKV_POLL_FDS_MAX + 1];
-    const int event = deadline->cancel ? event_of(deadline->cancel) : -1;
+    const int event = deadline->cancel ? event_of_handle(deadline->cancel) : -1;
     const int64_t step = !deadline->cancel         ? INT64_MAX
                          : event < 0               ? BLIND_NS
                          : deadline->cancel->watch ? WATCH_NS
@@ -189,7 +189,7 @@ static skv_status poll_until(skv_deadline *deadline, struct pollfd *fds, int cou
     for (int i = 0; i < count; i++)
         all[i] = fds[i];
     for (;;) {
-        bool fired = has_fired(deadline, grace_ns);
+        bool fired = check_fired(deadline, grace_ns);
         int64_t now = skv_now_ns(), stop = end, left;
 
         if (fired && deadline->give_up_ns < end)
@@ -200,7 +200,7 @@ static skv_status poll_until(skv_deadline *deadline, struct pollfd *fds, int cou
             return SKV_OK;
         /* Somebody fired, and wrote to the descriptor when that was forgotten already. */
         if (event >= 0 && all[count].revents && !atomic_load(&deadline->cancel->fired))
-            drain(event);
+            drain_event(event);
         if (!left)
             return skv_deadline_check(deadline) == SKV_OK ? SKV_TIMEOUT : SKV_INTERRUPTED;
     }
@@ -218,12 +218,12 @@ skv_status skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int cou
     return poll_until(deadline, fds, count, until_ns < deadline->end_ns ? until_ns : deadline->end_ns, 0);
 }
 
-static int64_t grace(const skv_deadline *deadline)
+static int64_t current_grace(const skv_deadline *deadline)
 {
     return deadline->cancel ? deadline->cancel->grace_ns : 0;
 }
 
-static skv_status longer_next_time(skv_deadline *deadline, skv_status status)
+static skv_status lengthen_grace(skv_deadline *deadline, skv_status status)
 {
     if (status == SKV_INTERRUPTED && deadline->cancel && deadline->cancel->grace_ns < GRACE_MAX_NS)
         deadline->cancel->grace_ns *= 2;
@@ -232,19 +232,19 @@ static skv_status longer_next_time(skv_deadline *deadline, skv_status status)
 
 skv_status skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd)
 {
-    return longer_next_time(deadline, poll_until(deadline, fd, 1, deadline->end_ns, grace(deadline)));
+    return lengthen_grace(deadline, poll_until(deadline, fd, 1, deadline->end_ns, current_grace(deadline)));
 }
 
 skv_status skv_deadline_check_request(skv_deadline *deadline)
 {
-    if (!has_fired(deadline, grace(deadline)) || skv_now_ns() < deadline->give_up_ns)
+    if (!check_fired(deadline, current_grace(deadline)) || skv_now_ns() < deadline->give_up_ns)
         return SKV_OK;
-    return longer_next_time(deadline, skv_deadline_check(deadline));
+    return lengthen_grace(deadline, skv_deadline_check(deadline));
 }
 
 bool skv_deadline_has_fired(skv_deadline *deadline)
 {
-    return has_fired(deadline, grace(deadline));
+    return check_fired(deadline, current_grace(deadline));
 }
 
 skv_status skv_deadline_sleep(skv_deadline *deadline, int64_t ns)

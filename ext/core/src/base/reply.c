@@ -58,7 +58,7 @@ void skv_reply_reset(skv_reply *reply)
 }
 
 /* The length of the UTF-8 sequence that starts at `p`, at most `left` bytes long; 0 if there is none. */
-static size_t sequence_len(const unsigned char *p, size_t left)
+static size_t utf8_sequence_len(const unsigned char *p, size_t left)
 {
     static const unsigned char second_min[] = {[0xE0] = 0xA0, [0xF0] = 0x90};
     static const unsigned char second_max[] = {[0xED] = 0x9F, [0xF4] = 0x8F};
@@ -89,7 +89,7 @@ bool skv_is_utf8(const char *bytes, size_t len)
     const unsigned char *p = (const unsigned char *)bytes;
 
     for (size_t i = 0; i < len;) {
-        size_t n = sequence_len(p + i, len - i);
+        size_t n = utf8_sequence_len(p + i, len - i);
         if (!n)
             return false;
         i += n;
@@ -103,14 +103,15 @@ static void make_printable(char *text)
     size_t len = strlen(text);
 
     for (size_t i = 0; i < len;) {
-        size_t n = sequence_len(p + i, len - i);
+        size_t n = utf8_sequence_len(p + i, len - i);
         if (n == 0 || p[i] < 0x20 || p[i] == 0x7F)
             p[i] = '?';
         i += n ? n : 1;
     }
 }
 
-static skv_status fail(skv_reply *reply, skv_status status, int error_number, const char *format, va_list args)
+static skv_status fail_with_args(skv_reply *reply, skv_status status, int error_number, const char *format,
+                                 va_list args)
 {
     int used;
 
@@ -133,7 +134,7 @@ skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...
     va_list args;
 
     va_start(args, format);
-    status = fail(reply, status, 0, format, args);
+    status = fail_with_args(reply, status, 0, format, args);
     va_end(args);
     return status;
 }
@@ -161,7 +162,7 @@ skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format
     skv_status status;
 
     va_start(args, format);
-    status = fail(reply, status_of_errno(error_number), error_number, format, args);
+    status = fail_with_args(reply, status_of_errno(error_number), error_number, format, args);
     va_end(args);
     return status;
 }

@@ -36,7 +36,7 @@ static void put_escaped(skv_buf *buf, char c)
 }
 
 /* What would end or change a value, by RFC 4514, and control characters. */
-static bool is_special(const char *value, size_t len, size_t i)
+static bool is_special_char(const char *value, size_t len, size_t i)
 {
     unsigned char c = (unsigned char)value[i];
 
@@ -65,7 +65,7 @@ static void put_value(skv_buf *buf, const char *value, size_t len)
     size_t start = 0;
 
     for (size_t i = 0; i < len; i++) {
-        if (!is_special(value, len, i))
+        if (!is_special_char(value, len, i))
             continue;
         skv_buf_put(buf, value + start, i - start);
         put_escaped(buf, value[i]);
@@ -83,7 +83,7 @@ typedef struct text {
 
 typedef skv_rdn rdn;
 
-static text trimmed(const char *start, const char *end)
+static text trim_spaces(const char *start, const char *end)
 {
     while (start < end && *start == ' ')
         start++;
@@ -95,7 +95,7 @@ static text trimmed(const char *start, const char *end)
 
 /* Walks the RDNs of a DN, which end at commas that are neither escaped nor quoted: *out is the next one, from *rest on,
  * which moves behind it. False at the end. */
-static bool next_rdn(const char **rest, const char *end, text *out)
+static bool next_rdn_text(const char **rest, const char *end, text *out)
 {
     const char *start = *rest;
     bool quoted = false;
@@ -108,7 +108,7 @@ static bool next_rdn(const char **rest, const char *end, text *out)
         } else if (p < end && *p == '"') {
             quoted = !quoted;
         } else if (p == end || (!quoted && (*p == ',' || *p == ';'))) {
-            *out = trimmed(start, p);
+            *out = trim_spaces(start, p);
             *rest = p + 1;
             return true;
         }
@@ -137,7 +137,7 @@ static bool unhex(const char *digits, size_t len, char *out)
     return true;
 }
 
-static bool unescape(text value, rdn *out)
+static bool unescape_value(text value, rdn *out)
 {
     bool quoted = value.len >= 2 && value.bytes[0] == '"' && value.bytes[value.len - 1] == '"';
     const char *p = value.bytes + quoted, *end = value.bytes + value.len - quoted;
@@ -159,33 +159,33 @@ static bool unescape(text value, rdn *out)
     return true;
 }
 
-static bool parse(text source, rdn *out)
+static bool parse_rdn(text source, rdn *out)
 {
     const char *equals = source.len ? memchr(source.bytes, '=', source.len) : NULL;
     text type;
 
     if (!equals || equals == source.bytes)
         return false;
-    type = trimmed(source.bytes, equals);
+    type = trim_spaces(source.bytes, equals);
     out->type = type.bytes;
     out->type_len = type.len;
-    return type.len > 0 && unescape(trimmed(equals + 1, source.bytes + source.len), out);
+    return type.len > 0 && unescape_value(trim_spaces(equals + 1, source.bytes + source.len), out);
 }
 
 /* ---- Comparing ---- */
 
-static char lower(char c)
+static char ascii_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
 /* As caseIgnoreMatch does for ASCII: without regard to case, runs of spaces as one. */
-static bool same_text(const char *a, size_t a_len, const char *b, size_t b_len)
+static bool is_caseless_match(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t i = 0, j = 0;
 
     while (i < a_len && j < b_len) {
-        if (lower(a[i]) != lower(b[j]))
+        if (ascii_lower(a[i]) != ascii_lower(b[j]))
             return false;
         if (a[i] == ' ') {
             while (i + 1 < a_len && a[i + 1] == ' ')
@@ -201,12 +201,12 @@ static bool same_text(const char *a, size_t a_len, const char *b, size_t b_len)
 
 bool skv_rdn_is(const rdn *r, const char *type)
 {
-    return same_text(r->type, r->type_len, type, strlen(type));
+    return is_caseless_match(r->type, r->type_len, type, strlen(type));
 }
 
 bool skv_rdn_is_ou(const rdn *r, const char *name)
 {
-    return skv_rdn_is(r, "ou") && same_text(r->value, r->len, name, strlen(name));
+    return skv_rdn_is(r, "ou") && is_caseless_match(r->value, r->len, name, strlen(name));
 }
 
 bool skv_rdn_unhex(skv_rdn *r)
@@ -224,7 +224,7 @@ bool skv_rdn_next(const char **rest, const char *end, skv_rdn *out)
 {
     text source;
 
-    return next_rdn(rest, end, &source) && parse(source, out);
+    return next_rdn_text(rest, end, &source) && parse_rdn(source, out);
 }
 
 bool skv_rdn_first(const char *dn, size_t len, skv_rdn *out)
@@ -238,7 +238,7 @@ int skv_dn_depth(const char *dn, size_t len)
     text source;
     int depth = 0;
 
-    while (len && next_rdn(&rest, dn + len, &source))
+    while (len && next_rdn_text(&rest, dn + len, &source))
         depth++;
     return depth;
 }
@@ -248,7 +248,7 @@ const char *skv_dn_above(const char *dn, size_t len, int rdns)
     const char *rest = dn;
     text source;
 
-    while (rdns-- > 0 && next_rdn(&rest, dn + len, &source))
+    while (rdns-- > 0 && next_rdn_text(&rest, dn + len, &source))
         ;
     return rest;
 }
@@ -284,8 +284,8 @@ static skv_status check_base(text base, skv_reply *reply)
     text source;
     rdn parsed;
 
-    while (next_rdn(&rest, end, &source))
-        if (!parse(source, &parsed))
+    while (next_rdn_text(&rest, end, &source))
+        if (!parse_rdn(source, &parsed))
             return skv_fail(reply, SKV_INVALID, "base DN '%s' is not a distinguished name",
                             skv_quoted(base.bytes, base.len).text);
     return SKV_OK;
@@ -305,7 +305,7 @@ static skv_status check_common(int layout, text base, text id, skv_reply *reply,
 
 /* ---- From path to DN ---- */
 
-static bool starts_with(text path, const char *name)
+static bool has_root(text path, const char *name)
 {
     const char *rest = path.bytes;
     text first = {0};
@@ -314,13 +314,13 @@ static bool starts_with(text path, const char *name)
            memcmp(first.bytes, name, first.len) == 0;
 }
 
-static skv_status locate(text path, int kind, skv_reply *reply, place *where)
+static skv_status locate_path(text path, int kind, skv_reply *reply, place *where)
 {
     if (check_names(path, reply, where) != SKV_OK)
         return reply->status;
-    if (starts_with(path, "environments"))
+    if (has_root(path, "environments"))
         where->fixed = 2;
-    else if (starts_with(path, "globals"))
+    else if (has_root(path, "globals"))
         where->fixed = 1;
     else
         return skv_fail(reply, SKV_INVALID, "'%s' is below neither 'environments' nor 'globals'",
@@ -383,7 +383,7 @@ static skv_status put_path(int layout, int kind, text path, skv_reply *reply)
 {
     place where = {0};
 
-    if (locate(path, kind, reply, &where) != SKV_OK)
+    if (locate_path(path, kind, reply, &where) != SKV_OK)
         return reply->status;
     return put_names(reply, layout, &where, kind == SKV_KIND_KEY ? "simpkvKey" : "ou");
 }

@@ -102,7 +102,7 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_allowed(char c, int flags)
+static bool is_key_char(char c, int flags)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' || c == '/' ||
            c == '-' || ((flags & SKV_KEY_UPPER) && c >= 'A' && c <= 'Z');
@@ -115,7 +115,7 @@ static skv_status check_characters(const char *key, size_t key_len, int flags, s
             return skv_fail(reply, SKV_INVALID, "key '%s' contains disallowed whitespace",
                             skv_quoted(key, key_len).text);
     for (size_t i = 0; i < key_len; i++)
-        if (!is_allowed(key[i], flags))
+        if (!is_key_char(key[i], flags))
             return skv_fail(reply, SKV_INVALID, "key '%s' contains unsupported characters.  Allowed set=[a-z0-9._:-/]",
                             skv_quoted(key, key_len).text);
     return SKV_OK;

@@ -26,7 +26,7 @@ typedef struct binding {
 } binding;
 
 /* The bytes of the file; -1 with errno set. */
-static ssize_t read_file(const char *path, char *bytes, size_t size)
+static ssize_t read_password_file(const char *path, char *bytes, size_t size)
 {
     size_t used = 0;
     ssize_t got = 0;
@@ -49,7 +49,7 @@ static ssize_t read_file(const char *path, char *bytes, size_t size)
 static bool read_password(binding *b, password *p)
 {
     const char *path = b->identity->password_file;
-    ssize_t got = read_file(path, p->bytes, sizeof p->bytes);
+    ssize_t got = read_password_file(path, p->bytes, sizeof p->bytes);
 
     p->len = got > 0 ? (size_t)got : 0;
     if (p->len && p->bytes[p->len - 1] == '\n')
@@ -81,7 +81,7 @@ static bool fail_lost(binding *b)
 }
 
 /* Sends the bind and waits for its answer. p is NULL for EXTERNAL. */
-static bool ask(binding *b, const password *p, skv_answer *answer)
+static bool request_bind(binding *b, const password *p, skv_answer *answer)
 {
     struct berval credentials = {.bv_len = p ? p->len : 0, .bv_val = p ? (char *)p->bytes : ""};
     LDAPMessage *message;
@@ -92,7 +92,7 @@ static bool ask(binding *b, const password *p, skv_answer *answer)
     return (skv_answer_wait(b->ld, rc, id, &message) && skv_answer_read(b->ld, message, answer)) || fail_lost(b);
 }
 
-static const char *advice_for(skv_ldap_code code, bool external)
+static const char *bind_advice(skv_ldap_code code, bool external)
 {
     switch (code) {
     case LDAP_INVALID_CREDENTIALS:
@@ -120,10 +120,10 @@ static const char *advice_for(skv_ldap_code code, bool external)
     }
 }
 
-static bool fail_answer(binding *b, const skv_answer *answer)
+static bool fail_bind(binding *b, const skv_answer *answer)
 {
     bool external = !b->identity->password_file[0];
-    const char *who = external ? "SASL EXTERNAL" : b->identity->bind_dn, *advice = advice_for(answer->code, external);
+    const char *who = external ? "SASL EXTERNAL" : b->identity->bind_dn, *advice = bind_advice(answer->code, external);
     const char *colon = answer->text[0] ? ": " : "";
 
     b->failure = advice ? SKV_CONN_REFUSED : SKV_CONN_UNREACHABLE;
@@ -137,7 +137,7 @@ static bool fail_answer(binding *b, const skv_answer *answer)
 }
 
 /* Whether the file holds another password now; p is the one that was refused, and becomes the new one. */
-static bool reread(binding *b, password *p, password *again)
+static bool reread_password(binding *b, password *p, password *again)
 {
     bool changed = read_password(b, again) && (again->len != p->len || memcmp(again->bytes, p->bytes, p->len) != 0);
 
@@ -146,16 +146,16 @@ static bool reread(binding *b, password *p, password *again)
     return changed;
 }
 
-static bool bind_simply(binding *b)
+static bool bind_with_password(binding *b)
 {
     password p, again = {.len = 0};
     skv_answer answer = {.code = LDAP_OTHER};
-    bool done = read_password(b, &p) && ask(b, &p, &answer);
+    bool done = read_password(b, &p) && request_bind(b, &p, &answer);
 
-    if (done && answer.code == LDAP_INVALID_CREDENTIALS && reread(b, &p, &again))
-        done = ask(b, &p, &answer);
+    if (done && answer.code == LDAP_INVALID_CREDENTIALS && reread_password(b, &p, &again))
+        done = request_bind(b, &p, &answer);
     if (done && answer.code != LDAP_SUCCESS)
-        done = fail_answer(b, &answer);
+        done = fail_bind(b, &answer);
     explicit_bzero(&p, sizeof p);
     explicit_bzero(&again, sizeof again);
     return done;
@@ -169,11 +169,11 @@ bool skv_bind(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_
     bool done;
 
     if (identity->password_file[0])
-        done = bind_simply(&b);
+        done = bind_with_password(&b);
     else if (strcmp(identity->bind_dn, SKV_ANONYMOUS) == 0)
         done = true;
     else
-        done = ask(&b, NULL, &answer) && (answer.code == LDAP_SUCCESS || fail_answer(&b, &answer));
+        done = request_bind(&b, NULL, &answer) && (answer.code == LDAP_SUCCESS || fail_bind(&b, &answer));
     if (!done)
         *failure = b.failure;
     return done;

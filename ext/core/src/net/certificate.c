@@ -4,7 +4,7 @@
 #include <time.h>
 
 /* UTCTime has two digits for the year: RFC 5280 puts them between 1950 and 2049. */
-static bool read_time(BerElement *ber, char out[15])
+static bool read_validity_time(BerElement *ber, char out[15])
 {
     struct berval value;
     ber_len_t len;
@@ -35,13 +35,13 @@ bool skv_validity_read(const struct berval *certificate, skv_validity *out)
     /* Certificate { TBSCertificate { [0] version, serial number, signature, issuer, validity {} */
     read = ber_skip_tag(ber, &len) == 0x30 && ber_skip_tag(ber, &len) == 0x30 &&
            (ber_peek_tag(ber, &len) != 0xa0 || ber_scanf(ber, "x") != LBER_ERROR) &&
-           ber_scanf(ber, "xxx") != LBER_ERROR && ber_skip_tag(ber, &len) == 0x30 && read_time(ber, out->from) &&
-           read_time(ber, out->to);
+           ber_scanf(ber, "xxx") != LBER_ERROR && ber_skip_tag(ber, &len) == 0x30 &&
+           read_validity_time(ber, out->from) && read_validity_time(ber, out->to);
     ber_free(ber, 1);
     return read;
 }
 
-static int number(const char *digits, int count)
+static int parse_digits(const char *digits, int count)
 {
     int value = 0;
 
@@ -52,12 +52,12 @@ static int number(const char *digits, int count)
 
 int64_t skv_validity_seconds(const char time[15])
 {
-    struct tm tm = {.tm_year = number(time, 4) - 1900,
-                    .tm_mon = number(time + 4, 2) - 1,
-                    .tm_mday = number(time + 6, 2),
-                    .tm_hour = number(time + 8, 2),
-                    .tm_min = number(time + 10, 2),
-                    .tm_sec = number(time + 12, 2)};
+    struct tm tm = {.tm_year = parse_digits(time, 4) - 1900,
+                    .tm_mon = parse_digits(time + 4, 2) - 1,
+                    .tm_mday = parse_digits(time + 6, 2),
+                    .tm_hour = parse_digits(time + 8, 2),
+                    .tm_min = parse_digits(time + 10, 2),
+                    .tm_sec = parse_digits(time + 12, 2)};
 
     return (int64_t)timegm(&tm);
 }

@@ -99,7 +99,7 @@ static int race_collect(race *r)
     return -1;
 }
 
-static int connect_any(const struct addrinfo *addresses, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
+static int connect_tcp(const struct addrinfo *addresses, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     race r = {.next = addresses, .error_number = EHOSTUNREACH};
     int64_t next_at = INT64_MAX;
@@ -147,7 +147,7 @@ static void set_tcp_options(int fd)
         setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
-static int dial_unix(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
+static int connect_unix(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     skv_status status = SKV_OK;
@@ -182,11 +182,11 @@ int skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
     int fd;
 
     if (uri->scheme == SKV_LDAPI)
-        return dial_unix(uri, deadline, reply);
+        return connect_unix(uri, deadline, reply);
     addresses = skv_resolve(uri, deadline, reply);
     if (!addresses)
         return -1;
-    fd = connect_any(addresses, uri, deadline, reply);
+    fd = connect_tcp(addresses, uri, deadline, reply);
     freeaddrinfo(addresses);
     if (fd >= 0)
         set_tcp_options(fd);

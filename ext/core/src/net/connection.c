@@ -31,7 +31,7 @@ static bool starts_with(const struct berval *value, const char *prefix)
     return value->bv_len >= strlen(prefix) && strncasecmp(value->bv_val, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_value(const struct berval *value, const char *text)
+static bool value_equals(const struct berval *value, const char *text)
 {
     return value->bv_len == strlen(text) && memcmp(value->bv_val, text, value->bv_len) == 0;
 }
@@ -56,7 +56,7 @@ static void note_name(skv_features *features, const char *attribute, const struc
         note_vendor(features, 3, value->bv_val, value->bv_len);
     else if (strcasecmp(attribute, "vendorName") == 0)
         note_vendor(features, 2, value->bv_val, value->bv_len);
-    else if (strcasecmp(attribute, "objectClass") == 0 && is_value(value, "OpenLDAProotDSE"))
+    else if (strcasecmp(attribute, "objectClass") == 0 && value_equals(value, "OpenLDAProotDSE"))
         note_vendor(features, 1, "OpenLDAP", strlen("OpenLDAP"));
 }
 
@@ -68,9 +68,9 @@ static void note_attribute(skv_features *features, const char *name, struct berv
     for (int i = 0; values && values[i]; i++) {
         const struct berval *value = values[i];
 
-        features->assertion = features->assertion || (control && is_value(value, OID_ASSERTION));
-        features->pre_read = features->pre_read || (control && is_value(value, OID_PRE_READ));
-        features->paging = features->paging || (control && is_value(value, OID_PAGING));
+        features->assertion = features->assertion || (control && value_equals(value, OID_ASSERTION));
+        features->pre_read = features->pre_read || (control && value_equals(value, OID_PRE_READ));
+        features->paging = features->paging || (control && value_equals(value, OID_PAGING));
         features->is_389ds =
             features->is_389ds || (vendor && (starts_with(value, "389 ") || starts_with(value, "389-Directory/")));
         note_name(features, name, value);
@@ -116,7 +116,7 @@ static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *fa
 }
 
 /* From a URI to a socket and a handle on it. */
-static bool dial(skv_conn *conn, skv_deadline *deadline, skv_reply *reply, skv_conn_failure *failure)
+static bool connect_handle(skv_conn *conn, skv_deadline *deadline, skv_reply *reply, skv_conn_failure *failure)
 {
     int fd = skv_connect(&conn->uri, deadline, reply);
 
@@ -149,7 +149,7 @@ skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_de
     }
     conn->uri = *uri;
     conn->tls = skv_tls_is_wanted(uri, identity);
-    if (dial(conn, deadline, reply, failure) &&
+    if (connect_handle(conn, deadline, reply, failure) &&
         (!conn->tls || skv_tls_start(conn->ld, conn->transport, uri, identity, deadline, reply, failure)) &&
         skv_bind(conn->ld, conn->transport, uri, identity, reply, failure) && read_root_dse(conn, reply, failure)) {
         skv_transport_limit(conn->transport, NULL);
@@ -163,7 +163,7 @@ skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_de
     return NULL;
 }
 
-static void conn_free(skv_conn *conn)
+static void free_connection(skv_conn *conn)
 {
     skv_handle_free(conn->ld);
     skv_transport_free(conn->transport);
@@ -173,7 +173,7 @@ static void conn_free(skv_conn *conn)
 void skv_conn_close(skv_conn *conn)
 {
     skv_transport_limit(conn->transport, NULL);
-    conn_free(conn);
+    free_connection(conn);
 }
 
 void skv_conn_discard(skv_conn *conn, bool forked)
@@ -185,7 +185,7 @@ void skv_conn_discard(skv_conn *conn, bool forked)
     }
     if (conn->transport)
         skv_transport_mute(conn->transport);
-    conn_free(conn);
+    free_connection(conn);
 }
 
 bool skv_conn_is_alive(const skv_conn *conn)

@@ -15,7 +15,7 @@
 enum { UNUSED, BEGUN, DONE, BROKEN };
 static atomic_int initialised = UNUSED;
 
-static void *initialise(void *unused)
+static void *initialise_libldap(void *unused)
 {
     LDAPAPIInfo info = {.ldapai_info_version = LDAP_API_INFO_VERSION};
 
@@ -33,8 +33,8 @@ static bool wait_until_initialised(const skv_uri *uri, skv_deadline *deadline, s
     skv_status status;
     int state = UNUSED;
 
-    if (atomic_compare_exchange_strong(&initialised, &state, BEGUN) && skv_thread_start(initialise, NULL) != 0)
-        initialise(NULL);
+    if (atomic_compare_exchange_strong(&initialised, &state, BEGUN) && skv_thread_start(initialise_libldap, NULL) != 0)
+        initialise_libldap(NULL);
     while ((state = atomic_load(&initialised)) == BEGUN) {
         status = skv_deadline_sleep(deadline, SKV_NS_PER_MS);
         if (status != SKV_OK) {
@@ -71,7 +71,7 @@ void skv_handle_after_fork(void)
 
 /* What ldap.conf, ldaprc and the LDAP* variables may have set. A timeout that is unset is one that libldap leaves to
  * the transport. */
-static bool set_options(LDAP *ld)
+static bool set_handle_options(LDAP *ld)
 {
     static const int version = LDAP_VERSION3, deref = LDAP_DEREF_NEVER, none = 0;
     static const struct timeval unset = {.tv_sec = -1};
@@ -105,7 +105,7 @@ LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_deadline 
         return NULL;
     }
     if (ldap_get_option(ld, LDAP_OPT_SOCKBUF, &sockbuf) == LDAP_OPT_SUCCESS && sockbuf &&
-        skv_transport_attach(transport, sockbuf) == 0 && set_options(ld))
+        skv_transport_attach(transport, sockbuf) == 0 && set_handle_options(ld))
         return ld;
     skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses an option", uri->text);
     skv_transport_mute(transport);
@@ -119,7 +119,7 @@ void skv_handle_free(LDAP *ld)
         ldap_unbind_ext(ld, NULL, NULL);
 }
 
-static void copy_cut(char *out, size_t size, const char *text)
+static void copy_truncated(char *out, size_t size, const char *text)
 {
     size_t len = text ? strnlen(text, size - 1) : 0;
 
@@ -135,8 +135,8 @@ bool skv_answer_read(LDAP *ld, LDAPMessage *message, skv_answer *answer)
     int rc = ldap_parse_result(ld, message, &code, NULL, &text, &referrals, NULL, 1);
 
     answer->code = code;
-    copy_cut(answer->text, sizeof answer->text, text);
-    copy_cut(answer->referral, sizeof answer->referral, referrals ? referrals[0] : NULL);
+    copy_truncated(answer->text, sizeof answer->text, text);
+    copy_truncated(answer->referral, sizeof answer->referral, referrals ? referrals[0] : NULL);
     ldap_memfree(text);
     ldap_memvfree((void **)referrals);
     return rc == LDAP_SUCCESS;

@@ -27,7 +27,7 @@ static void push_idle(skv_pool *pool, skv_slot *slot)
     server->idle++;
 }
 
-static void take_idle(skv_pool *pool, skv_slot *slot)
+static void unlink_idle(skv_pool *pool, skv_slot *slot)
 {
     skv_server *server = &pool->server[slot->server];
 
@@ -43,7 +43,7 @@ static void take_idle(skv_pool *pool, skv_slot *slot)
 }
 
 /* Hands an idle connection, or a place (NULL), to who has waited longest. False when nobody waits. */
-static bool grant(skv_pool *pool, skv_slot *slot)
+static bool grant_to_waiter(skv_pool *pool, skv_slot *slot)
 {
     skv_waiter *waiter = pool->waiter_first;
     uint64_t one = 1;
@@ -63,21 +63,21 @@ static bool grant(skv_pool *pool, skv_slot *slot)
 
 static void release_place(skv_pool *pool)
 {
-    if (!grant(pool, NULL))
+    if (!grant_to_waiter(pool, NULL))
         pool->places--;
 }
 
 /* A connection that somebody may use at once. */
 static void release_slot(skv_pool *pool, skv_slot *slot)
 {
-    if (!grant(pool, slot))
+    if (!grant_to_waiter(pool, slot))
         push_idle(pool, slot);
 }
 
 /* ---- Borrowing -------------------------------------------------------------------------------------------------- */
 
 /* Takes out what has been idle for too long, to be closed without the lock. */
-static int reap(skv_borrow *borrow, skv_conn **out)
+static int reap_idle(skv_borrow *borrow, skv_conn **out)
 {
     skv_pool *pool = borrow->pool;
     int64_t since = skv_now_ns() - skv_ms_to_ns(borrow->limits->idle_timeout_ms);
@@ -87,7 +87,7 @@ static int reap(skv_borrow *borrow, skv_conn **out)
         while (count < REAP_MAX && pool->server[i].idle_last && pool->server[i].idle_last->idle_since < since) {
             skv_slot *slot = pool->server[i].idle_last;
 
-            take_idle(pool, slot);
+            unlink_idle(pool, slot);
             out[count++] = skv_slot_remove(pool, slot);
             release_place(pool);
         }
@@ -95,7 +95,7 @@ static int reap(skv_borrow *borrow, skv_conn **out)
 }
 
 /* Takes an idle connection or a place; false when there is neither, or others were first. */
-static bool take(skv_borrow *borrow, skv_slot **slot)
+static bool take_idle_or_place(skv_borrow *borrow, skv_slot **slot)
 {
     skv_pool *pool = borrow->pool;
 
@@ -105,7 +105,7 @@ static bool take(skv_borrow *borrow, skv_slot **slot)
     for (int i = 0; i < pool->servers && !*slot; i++)
         *slot = pool->server[i].idle_first;
     if (*slot) {
-        take_idle(pool, *slot);
+        unlink_idle(pool, *slot);
         borrow->expired = skv_now_ns() >= (*slot)->expires;
         return true;
     }
@@ -116,7 +116,7 @@ static bool take(skv_borrow *borrow, skv_slot **slot)
 }
 
 /* Under the lock. */
-static void enqueue(skv_pool *pool, skv_waiter *waiter)
+static void enqueue_waiter(skv_pool *pool, skv_waiter *waiter)
 {
     if (pool->waiter_last)
         pool->waiter_last->next = waiter;
@@ -126,7 +126,7 @@ static void enqueue(skv_pool *pool, skv_waiter *waiter)
     pool->waits++;
 }
 
-static void dequeue(skv_pool *pool, const skv_waiter *waiter)
+static void dequeue_waiter(skv_pool *pool, const skv_waiter *waiter)
 {
     skv_waiter *before = NULL;
 
@@ -160,7 +160,7 @@ static void fail_exhausted(skv_borrow *borrow, skv_status status)
 }
 
 /* Waits in the queue; what was granted is in waiter. */
-static skv_status stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
+static skv_status wait_in_queue(skv_borrow *borrow, skv_waiter *waiter)
 {
     skv_pool *pool = borrow->pool;
     struct pollfd event = {.fd = waiter->event, .events = POLLIN};
@@ -175,7 +175,7 @@ static skv_status stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
         waiter->granted = false;
         status = status == SKV_OK ? SKV_INTERRUPTED : status;
     } else if (!waiter->granted) {
-        dequeue(pool, waiter);
+        dequeue_waiter(pool, waiter);
         pool->wait_timeouts += status == SKV_TIMEOUT;
     } else if (status == SKV_INTERRUPTED) {
         if (waiter->slot)
@@ -190,7 +190,7 @@ static skv_status stand_in_line(skv_borrow *borrow, skv_waiter *waiter)
 }
 
 /* A connection that was idle, or (NULL) a place for a new one. False with the reply filled. */
-static bool wait_for_turn(skv_borrow *borrow, skv_slot **slot)
+static bool take_or_wait(skv_borrow *borrow, skv_slot **slot)
 {
     skv_pool *pool = borrow->pool;
     skv_waiter waiter = {.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -202,12 +202,12 @@ static bool wait_for_turn(skv_borrow *borrow, skv_slot **slot)
         return false;
     }
     pthread_mutex_lock(&pool->lock);
-    taken = take(borrow, slot);
+    taken = take_idle_or_place(borrow, slot);
     if (!taken)
-        enqueue(pool, &waiter);
+        enqueue_waiter(pool, &waiter);
     pthread_mutex_unlock(&pool->lock);
     if (!taken) {
-        status = stand_in_line(borrow, &waiter);
+        status = wait_in_queue(borrow, &waiter);
         *slot = waiter.slot;
     }
     close(waiter.event);
@@ -216,7 +216,7 @@ static bool wait_for_turn(skv_borrow *borrow, skv_slot **slot)
     return status == SKV_OK;
 }
 
-static bool acquire(skv_borrow *borrow, skv_slot **slot)
+static bool acquire_slot(skv_borrow *borrow, skv_slot **slot)
 {
     skv_pool *pool = borrow->pool;
     skv_conn *stale[REAP_MAX];
@@ -228,18 +228,18 @@ static bool acquire(skv_borrow *borrow, skv_slot **slot)
     borrow->generation = pool->generation;
     if (borrow->limits->size > pool->size)
         pool->size = borrow->limits->size;
-    while (pool->places < pool->size && grant(pool, NULL))
+    while (pool->places < pool->size && grant_to_waiter(pool, NULL))
         pool->places++;
-    count = reap(borrow, stale);
-    taken = take(borrow, slot);
+    count = reap_idle(borrow, stale);
+    taken = take_idle_or_place(borrow, slot);
     pthread_mutex_unlock(&pool->lock);
     while (count > 0)
         skv_conn_close(stale[--count]);
-    return taken || wait_for_turn(borrow, slot);
+    return taken || take_or_wait(borrow, slot);
 }
 
 /* Gives up a place, and what is in it. */
-static void drop(skv_borrow *borrow, skv_slot *slot, bool alive)
+static void drop_place(skv_borrow *borrow, skv_slot *slot, bool alive)
 {
     skv_pool *pool = borrow->pool;
     skv_conn *conn = NULL;
@@ -259,12 +259,12 @@ static void drop(skv_borrow *borrow, skv_slot *slot, bool alive)
 
 /* Makes a connection that was idle fit for use; NULL, and its place given up, if it is not, or the call was
  * interrupted. */
-static skv_slot *revive(skv_borrow *borrow, skv_slot *slot)
+static skv_slot *revive_idle(skv_borrow *borrow, skv_slot *slot)
 {
     bool alive = skv_conn_is_alive(slot->conn);
 
     if (!alive || borrow->expired) {
-        drop(borrow, slot, alive);
+        drop_place(borrow, slot, alive);
         return NULL;
     }
     if (slot->server > 0)
@@ -280,9 +280,9 @@ skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_dea
     skv_borrow borrow = {.pool = pool, .limits = limits, .deadline = deadline, .reply = reply};
     skv_slot *slot;
 
-    while (acquire(&borrow, &slot)) {
+    while (acquire_slot(&borrow, &slot)) {
         if (slot) {
-            slot = revive(&borrow, slot);
+            slot = revive_idle(&borrow, slot);
             if (slot)
                 return slot->conn;
             if (reply->status != SKV_OK)
@@ -292,7 +292,7 @@ skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_dea
         slot = skv_pool_open(&borrow);
         if (slot)
             return slot->conn;
-        drop(&borrow, NULL, false);
+        drop_place(&borrow, NULL, false);
         return NULL;
     }
     return NULL;

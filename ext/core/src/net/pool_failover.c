@@ -58,7 +58,7 @@ static bool same_stamp(const skv_stamp *a, const skv_stamp *b)
 }
 
 /* Returns true if a server has accepted the password file as it is now, and none of its later binds was refused. */
-static bool is_accepted(const skv_pool *pool, const skv_stamp *stamp)
+static bool is_stamp_accepted(const skv_pool *pool, const skv_stamp *stamp)
 {
     for (int i = 0; i < pool->servers; i++)
         if (pool->server[i].has_accepted && same_stamp(&pool->server[i].accepted, stamp))
@@ -66,17 +66,17 @@ static bool is_accepted(const skv_pool *pool, const skv_stamp *stamp)
     return false;
 }
 
-static bool has_refused(const skv_server *server, const skv_stamp *stamp)
+static bool has_refused_stamp(const skv_server *server, const skv_stamp *stamp)
 {
     return server->health == SKV_SERVER_REFUSING && same_stamp(&server->refused, stamp);
 }
 
 /* Returns true while the pool does not use the password: a server has refused it, and none has accepted it. */
-static bool is_barred(const skv_pool *pool, const skv_stamp *stamp, int64_t now)
+static bool is_password_barred(const skv_pool *pool, const skv_stamp *stamp, int64_t now)
 {
     for (int i = 0; i < pool->servers; i++)
-        if (has_refused(&pool->server[i], stamp) && now < pool->server[i].quarantine_until)
-            return !is_accepted(pool, stamp);
+        if (has_refused_stamp(&pool->server[i], stamp) && now < pool->server[i].quarantine_until)
+            return !is_stamp_accepted(pool, stamp);
     return false;
 }
 
@@ -95,7 +95,7 @@ int64_t skv_server_quarantine_end(const skv_pool *pool, int index, const skv_sta
     const skv_server *server = &pool->server[index];
     int64_t until = server->quarantine_until;
 
-    if (server->health == SKV_SERVER_UP || (server->health == SKV_SERVER_REFUSING && !has_refused(server, stamp)))
+    if (server->health == SKV_SERVER_UP || (server->health == SKV_SERVER_REFUSING && !has_refused_stamp(server, stamp)))
         return 0;
     if (server->health == SKV_SERVER_DOWN && until > server->quarantine_from + DOWN_ALONE_NS &&
         !another_is_up(pool, index))
@@ -112,7 +112,7 @@ static int64_t next_backoff(const skv_pool *pool, const skv_server *server, skv_
     if (health == SKV_SERVER_DOWN)
         last = server->health == health ? server->backoff_ns : 0;
     for (int i = 0; i < pool->servers && health == SKV_SERVER_REFUSING; i++)
-        if (has_refused(&pool->server[i], stamp) && pool->server[i].backoff_ns > last)
+        if (has_refused_stamp(&pool->server[i], stamp) && pool->server[i].backoff_ns > last)
             last = pool->server[i].backoff_ns;
     if (!last)
         return min;
@@ -120,8 +120,8 @@ static int64_t next_backoff(const skv_pool *pool, const skv_server *server, skv_
 }
 
 /* Starts a quarantine. Of several attempts that fail at the same time, the first one counts. */
-static void quarantine(skv_pool *pool, skv_server *server, skv_health health, const skv_stamp *stamp, skv_status status,
-                       const char *why)
+static void start_quarantine(skv_pool *pool, skv_server *server, skv_health health, const skv_stamp *stamp,
+                             skv_status status, const char *why)
 {
     int64_t now = skv_now_ns(), jitter;
 
@@ -149,7 +149,7 @@ void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what)
     if (alone)
         return;
     snprintf(why, sizeof why, "%s: the server %s a moment ago", server->uri.text, what);
-    quarantine(pool, server, SKV_SERVER_DOWN, &server->refused, SKV_UNAVAILABLE, why);
+    start_quarantine(pool, server, SKV_SERVER_DOWN, &server->refused, SKV_UNAVAILABLE, why);
 }
 
 /* ---- Choosing --------------------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static int first_candidate(const skv_pool *pool, const skv_search *search, bool 
     for (int i = 0; i < search->end; i++) {
         if (!is_candidate(pool, search, i, now))
             continue;
-        if (accepted || !has_refused(&pool->server[i], &search->stamp))
+        if (accepted || !has_refused_stamp(&pool->server[i], &search->stamp))
             return i;
         last = last < 0 ? i : last;
     }
@@ -213,11 +213,11 @@ static skv_step wait_or_give_up(const skv_pool *pool, skv_search *search, int64_
 skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, skv_turn *turn)
 {
     int64_t now = skv_now_ns();
-    bool accepted = !has_password(pool) || is_accepted(pool, &search->stamp);
+    bool accepted = !has_password(pool) || is_stamp_accepted(pool, &search->stamp);
     int index = first_candidate(pool, search, accepted, now);
 
     *turn = (skv_turn){.index = index};
-    if (is_barred(pool, &search->stamp, now))
+    if (is_password_barred(pool, &search->stamp, now))
         return SKV_STEP_GIVE_UP;
     if (index < 0)
         return wait_or_give_up(pool, search, now, turn);
@@ -252,7 +252,7 @@ bool skv_server_may_improve(const skv_pool *pool, int end)
 
 /* Returns true if a server that did not answer in time is down. A call with next to no time left tells nothing; and the
  * only server gets more time than one that others can stand in for: its quarantine would fail calls that have more. */
-static bool is_telling(const skv_pool *pool, const skv_turn *turn)
+static bool is_timeout_conclusive(const skv_pool *pool, const skv_turn *turn)
 {
     return turn->most_ns >= (another_is_up(pool, turn->index) ? SKV_ATTEMPT_MIN_NS : PROBE_NS);
 }
@@ -279,15 +279,15 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
         break;
     case SKV_ATTEMPT_REFUSED:
         server->has_accepted = false;
-        quarantine(pool, server, has_password(pool) ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp, status,
-                   reply->message);
+        start_quarantine(pool, server, has_password(pool) ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp,
+                         status, reply->message);
         break;
     case SKV_ATTEMPT_LATE:
-        if (is_telling(pool, turn))
-            quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
+        if (is_timeout_conclusive(pool, turn))
+            start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
         break;
     case SKV_ATTEMPT_UNREACHABLE:
-        quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
+        start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
         break;
     case SKV_ATTEMPT_MISCONFIGURED:
     case SKV_ATTEMPT_INTERRUPTED:

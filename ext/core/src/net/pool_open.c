@@ -13,7 +13,7 @@
 
 /* ---- One attempt ------------------------------------------------------------------------------------------------ */
 
-static skv_outcome outcome_of(const skv_conn *conn, skv_conn_failure failure, const skv_reply *reply)
+static skv_outcome attempt_outcome(const skv_conn *conn, skv_conn_failure failure, const skv_reply *reply)
 {
     if (conn)
         return SKV_ATTEMPT_CONNECTED;
@@ -30,7 +30,7 @@ static skv_outcome outcome_of(const skv_conn *conn, skv_conn_failure failure, co
 }
 
 /* Returns true if the other servers would not do better. */
-static bool is_final(skv_outcome outcome)
+static bool is_final_outcome(skv_outcome outcome)
 {
     return outcome == SKV_ATTEMPT_MISCONFIGURED || outcome == SKV_ATTEMPT_INTERRUPTED ||
            outcome == SKV_ATTEMPT_NO_MEMORY;
@@ -66,7 +66,8 @@ static void link_slot(skv_pool *pool, skv_slot *slot)
 }
 
 /* Connects to the turn's server and notes the outcome. NULL with the reply filled. */
-static skv_slot *attempt(skv_borrow *borrow, const skv_search *search, const skv_turn *turn, skv_outcome *outcome)
+static skv_slot *attempt_connect(skv_borrow *borrow, const skv_search *search, const skv_turn *turn,
+                                 skv_outcome *outcome)
 {
     skv_pool *pool = borrow->pool;
     skv_conn_failure failure = SKV_CONN_STOPPED;
@@ -79,7 +80,7 @@ static skv_slot *attempt(skv_borrow *borrow, const skv_search *search, const skv
     } else {
         skv_fail_memory(borrow->reply);
     }
-    *outcome = outcome_of(slot ? slot->conn : NULL, failure, borrow->reply);
+    *outcome = attempt_outcome(slot ? slot->conn : NULL, failure, borrow->reply);
     pthread_mutex_lock(&pool->lock);
     /* After a fork the turn is the parent's. */
     if (borrow->generation == pool->generation) {
@@ -134,7 +135,7 @@ static void add_quarantined(const skv_pool *pool, reasons *r, const skv_search *
 }
 
 /* Fails the reply with the reasons; `status` is why the call waits no longer, or SKV_OK. */
-static void fail_all(skv_borrow *borrow, reasons *r, const skv_search *search, skv_status status)
+static void fail_with_reasons(skv_borrow *borrow, reasons *r, const skv_search *search, skv_status status)
 {
     const skv_pool *pool = borrow->pool;
 
@@ -151,7 +152,7 @@ static void fail_all(skv_borrow *borrow, reasons *r, const skv_search *search, s
 
 /* ---- All attempts ----------------------------------------------------------------------------------------------- */
 
-static skv_step choose(skv_borrow *borrow, skv_search *search, skv_turn *turn)
+static skv_step choose_server(skv_borrow *borrow, skv_search *search, skv_turn *turn)
 {
     skv_step step;
 
@@ -167,8 +168,8 @@ static skv_status take_turn(skv_borrow *borrow, skv_search *search, const skv_tu
 {
     skv_outcome outcome;
 
-    *slot = attempt(borrow, search, turn, &outcome);
-    if (*slot || is_final(outcome))
+    *slot = attempt_connect(borrow, search, turn, &outcome);
+    if (*slot || is_final_outcome(outcome))
         return borrow->reply->status;
     search->tried[turn->index] = search->has_tried = true;
     if (borrow->reply->status == SKV_TIMEOUT && skv_deadline_left(borrow->deadline) > 0)
@@ -187,7 +188,7 @@ skv_slot *skv_pool_open(skv_borrow *borrow)
 
     while (!slot && status == SKV_OK) {
         skv_turn turn;
-        skv_step step = choose(borrow, &search, &turn);
+        skv_step step = choose_server(borrow, &search, &turn);
 
         if (step == SKV_STEP_GIVE_UP)
             break;
@@ -197,7 +198,7 @@ skv_slot *skv_pool_open(skv_borrow *borrow)
             status = take_turn(borrow, &search, &turn, &r, &slot);
     }
     if (!slot && borrow->reply->status == SKV_OK)
-        fail_all(borrow, &r, &search, status);
+        fail_with_reasons(borrow, &r, &search, status);
     return slot;
 }
 
@@ -214,9 +215,9 @@ skv_slot *skv_pool_improve(skv_borrow *borrow, skv_slot *slot)
     pthread_mutex_lock(&pool->lock);
     may = skv_server_may_improve(pool, slot->server);
     pthread_mutex_unlock(&pool->lock);
-    if (!may || choose(borrow, &search, &turn) != SKV_STEP_ATTEMPT)
+    if (!may || choose_server(borrow, &search, &turn) != SKV_STEP_ATTEMPT)
         return slot;
-    better = attempt(borrow, &search, &turn, &outcome);
+    better = attempt_connect(borrow, &search, &turn, &outcome);
     if (!better && outcome != SKV_ATTEMPT_INTERRUPTED)
         skv_reply_reset(borrow->reply);
     if (!better)

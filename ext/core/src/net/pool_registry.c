@@ -48,7 +48,7 @@ static void after_fork_in_parent(void)
 
 /* The sessions are the parent's: their sockets are closed without a word, and all else that belongs to them is leaked,
  * for it may have been in use by a thread that is not here. */
-static void abandon(skv_pool *pool)
+static void abandon_sessions(skv_pool *pool)
 {
     for (skv_slot *slot = pool->slots; slot; slot = slot->next)
         skv_conn_discard(slot->conn, true);
@@ -67,7 +67,7 @@ static void abandon(skv_pool *pool)
 static void after_fork_in_child(void)
 {
     for (skv_pool *pool = registry; pool; pool = pool->next)
-        abandon(pool);
+        abandon_sessions(pool);
     skv_resolve_after_fork();
     skv_handle_after_fork();
     after_fork_in_parent();
@@ -78,16 +78,16 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-static bool same_identity(const skv_identity *a, const skv_identity *b)
+static bool is_same_identity(const skv_identity *a, const skv_identity *b)
 {
     return a->starttls == b->starttls && strcmp(a->bind_dn, b->bind_dn) == 0 &&
            strcmp(a->password_file, b->password_file) == 0 && strcmp(a->cacert, b->cacert) == 0 &&
            strcmp(a->cert, b->cert) == 0 && strcmp(a->key, b->key) == 0;
 }
 
-static bool is_for(const skv_pool *pool, const skv_uris *uris, const skv_identity *identity)
+static bool is_pool_for(const skv_pool *pool, const skv_uris *uris, const skv_identity *identity)
 {
-    if (pool->servers != uris->count || !same_identity(&pool->identity, identity))
+    if (pool->servers != uris->count || !is_same_identity(&pool->identity, identity))
         return false;
     for (int i = 0; i < uris->count; i++)
         if (strcmp(pool->server[i].uri.text, uris->uri[i].text) != 0)
@@ -95,7 +95,7 @@ static bool is_for(const skv_pool *pool, const skv_uris *uris, const skv_identit
     return true;
 }
 
-static void pool_free(skv_pool *pool)
+static void free_pool(skv_pool *pool)
 {
     skv_free(pool->identity.bind_dn);
     skv_free(pool->identity.password_file);
@@ -106,24 +106,24 @@ static void pool_free(skv_pool *pool)
     skv_free(pool);
 }
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
     return skv_copy_string(text, strlen(text));
 }
 
-static skv_pool *pool_new(const skv_uris *uris, const skv_identity *identity)
+static skv_pool *new_pool(const skv_uris *uris, const skv_identity *identity)
 {
     skv_pool *pool = skv_alloc_zeroed(1, sizeof *pool);
 
     if (!pool)
         return NULL;
     pool->identity = (skv_identity){
-        .bind_dn = copy(identity->bind_dn),
-        .password_file = copy(identity->password_file),
+        .bind_dn = copy_text(identity->bind_dn),
+        .password_file = copy_text(identity->password_file),
         .starttls = identity->starttls,
-        .cacert = copy(identity->cacert),
-        .cert = copy(identity->cert),
-        .key = copy(identity->key),
+        .cacert = copy_text(identity->cacert),
+        .cert = copy_text(identity->cert),
+        .key = copy_text(identity->key),
         .tls = skv_tls_context_new(),
     };
     pool->servers = uris->count;
@@ -134,7 +134,7 @@ static skv_pool *pool_new(const skv_uris *uris, const skv_identity *identity)
     if (pool->identity.bind_dn && pool->identity.password_file && pool->identity.cacert && pool->identity.cert &&
         pool->identity.key && pool->identity.tls && pthread_mutex_init(&pool->lock, NULL) == 0)
         return pool;
-    pool_free(pool);
+    free_pool(pool);
     return NULL;
 }
 
@@ -145,10 +145,10 @@ skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_r
 
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&registry_lock);
-    for (pool = registry; pool && !is_for(pool, uris, identity); pool = pool->next)
+    for (pool = registry; pool && !is_pool_for(pool, uris, identity); pool = pool->next)
         ;
     if (!pool) {
-        pool = pool_new(uris, identity);
+        pool = new_pool(uris, identity);
         if (pool) {
             pool->next = registry;
             registry = pool;

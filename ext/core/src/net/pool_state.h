@@ -87,7 +87,7 @@ typedef struct skv_borrow {
     skv_deadline *deadline;
     skv_reply *reply;
     unsigned generation;
-    bool expired; /* the idle connection that acquire() took is too old */
+    bool expired; /* the idle connection that acquire_slot() took is too old */
 } skv_borrow;
 
 /* Opens a connection to the first server that can be had, into a place that the borrower holds, and keeps. NULL with

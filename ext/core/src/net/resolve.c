@@ -29,7 +29,7 @@ void skv_resolve_after_fork(void)
     atomic_store(&running, 0);
 }
 
-static int resolve(const char *host, const char *port, int flags, struct addrinfo **addresses)
+static int call_getaddrinfo(const char *host, const char *port, int flags, struct addrinfo **addresses)
 {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags};
 
@@ -37,7 +37,7 @@ static int resolve(const char *host, const char *port, int flags, struct addrinf
     return getaddrinfo(host, port, &hints, addresses);
 }
 
-static void release(lookup *l)
+static void release_resolution(lookup *l)
 {
     if (atomic_fetch_sub(&l->users, 1) > 1)
         return;
@@ -47,22 +47,22 @@ static void release(lookup *l)
     skv_free(l);
 }
 
-static void *run(void *argument)
+static void *run_resolution(void *argument)
 {
     lookup *l = argument;
     uint64_t one = 1;
 
-    l->result = resolve(l->host, l->port, 0, &l->addresses);
+    l->result = call_getaddrinfo(l->host, l->port, 0, &l->addresses);
     l->error_number = errno;
     atomic_fetch_sub(&running, 1);
     atomic_store(&l->done, true);
     while (write(l->event, &one, sizeof one) < 0 && errno == EINTR)
         ;
-    release(l);
+    release_resolution(l);
     return NULL;
 }
 
-static lookup *lookup_new(const skv_uri *uri)
+static lookup *new_resolution(const skv_uri *uri)
 {
     lookup *l = skv_alloc_zeroed(1, sizeof *l);
 
@@ -98,7 +98,7 @@ int skv_thread_start(void *(*function)(void *), void *argument)
 }
 
 /* Waits for one of SKV_RESOLVERS_MAX places. */
-static skv_status take_place(skv_deadline *deadline)
+static skv_status take_resolver_place(skv_deadline *deadline)
 {
     skv_status status;
 
@@ -111,7 +111,7 @@ static skv_status take_place(skv_deadline *deadline)
     return SKV_OK;
 }
 
-static skv_status fail_lookup(skv_reply *reply, const skv_uri *uri, int result, int error_number)
+static skv_status fail_resolve(skv_reply *reply, const skv_uri *uri, int result, int error_number)
 {
     if (result == EAI_SYSTEM)
         return skv_fail_errno(reply, error_number, "%s: the name '%s' could not be looked up", uri->text, uri->host);
@@ -122,11 +122,11 @@ static skv_status fail_lookup(skv_reply *reply, const skv_uri *uri, int result, 
                     uri->host, gai_strerror(result));
 }
 
-static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
+static struct addrinfo *resolve_in_thread(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     struct addrinfo *addresses = NULL;
     struct pollfd event = {.events = POLLIN};
-    skv_status status = take_place(deadline);
+    skv_status status = take_resolver_place(deadline);
     int error_number;
     lookup *l;
 
@@ -134,13 +134,13 @@ static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_deadline *deadl
         skv_fail_wait(reply, status, uri, "waiting to look up its name");
         return NULL;
     }
-    l = lookup_new(uri);
-    error_number = l ? skv_thread_start(run, l) : ENOMEM;
+    l = new_resolution(uri);
+    error_number = l ? skv_thread_start(run_resolution, l) : ENOMEM;
     if (error_number) {
         atomic_fetch_sub(&running, 1);
         if (l) {
             atomic_store(&l->users, 1);
-            release(l);
+            release_resolution(l);
         }
         skv_fail_errno(reply, error_number, "%s: no thread can be started to look up its name", uri->text);
         return NULL;
@@ -151,11 +151,11 @@ static struct addrinfo *lookup_in_thread(const skv_uri *uri, skv_deadline *deadl
         addresses = l->addresses;
         l->addresses = NULL;
         if (l->result)
-            fail_lookup(reply, uri, l->result, l->error_number);
+            fail_resolve(reply, uri, l->result, l->error_number);
     } else {
         skv_fail_wait(reply, status, uri, "looking up its name");
     }
-    release(l);
+    release_resolution(l);
     return addresses;
 }
 
@@ -167,10 +167,10 @@ struct addrinfo *skv_resolve(const skv_uri *uri, skv_deadline *deadline, skv_rep
     int result;
 
     if (inet_pton(AF_INET, uri->host, address) != 1 && inet_pton(AF_INET6, uri->host, address) != 1)
-        return lookup_in_thread(uri, deadline, reply);
+        return resolve_in_thread(uri, deadline, reply);
     snprintf(port, sizeof port, "%d", uri->port);
-    result = resolve(uri->host, port, AI_NUMERICHOST, &addresses);
+    result = call_getaddrinfo(uri->host, port, AI_NUMERICHOST, &addresses);
     if (result)
-        fail_lookup(reply, uri, result, errno);
+        fail_resolve(reply, uri, result, errno);
     return addresses;
 }

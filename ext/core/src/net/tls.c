@@ -31,7 +31,7 @@ typedef struct words {
     char text[256];
 } words;
 
-static words words_of(LDAP *ld)
+static words read_diagnostic(LDAP *ld)
 {
     char *text = NULL;
     words w = {""};
@@ -53,7 +53,7 @@ static bool fail_lost(handshake *h, const char *doing)
     return false;
 }
 
-static bool start_tls(handshake *h)
+static bool request_starttls(handshake *h)
 {
     skv_answer answer;
     LDAPMessage *message;
@@ -76,7 +76,7 @@ static bool start_tls(handshake *h)
  * libldap says no more than that a handshake failed. So this repeats it on a connection of its own, with less verified,
  * without the client certificate, and sends nothing else there. False when it fails all the same.
  */
-static bool look(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
+static bool probe_handshake(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
 {
     struct berval certificate = {0, NULL};
     handshake again = *h;
@@ -92,7 +92,7 @@ static bool look(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
         again.ld = skv_handle_new(again.transport, h->uri, h->deadline, reply);
     }
     if (again.ld && skv_tls_configure(again.ld, h->uri, h->identity, purpose, reply))
-        done = (h->uri->scheme == SKV_LDAPS || start_tls(&again)) && ldap_install_tls(again.ld) == LDAP_SUCCESS;
+        done = (h->uri->scheme == SKV_LDAPS || request_starttls(&again)) && ldap_install_tls(again.ld) == LDAP_SUCCESS;
 #ifdef LDAP_OPT_X_TLS_PEERCERT
     if (done && ldap_get_option(again.ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == 0 && certificate.bv_val)
         skv_validity_read(&certificate, validity);
@@ -129,7 +129,7 @@ static skv_status fail_certificate(handshake *h, const skv_validity *validity)
         h->uri->text, h->identity->cacert);
 }
 
-static skv_status fail_name(handshake *h)
+static skv_status fail_host_name(handshake *h)
 {
     bool is_localhost = strcasecmp(h->uri->host, "localhost") == 0;
 
@@ -142,7 +142,7 @@ static skv_status fail_name(handshake *h)
 
 static bool fail_handshake(handshake *h)
 {
-    words said = words_of(h->ld);
+    words said = read_diagnostic(h->ld);
     skv_validity validity = {"", ""};
     skv_status status = skv_transport_failure(h->transport);
 
@@ -150,9 +150,9 @@ static bool fail_handshake(handshake *h)
     if (status != SKV_OK)
         return fail_lost(h, "doing the TLS handshake: check that it speaks TLS on that port");
     h->failure = SKV_CONN_UNREACHABLE;
-    if (look(h, SKV_TLS_TO_LOOK, &validity))
-        fail_name(h);
-    else if (look(h, SKV_TLS_TO_LOOK_AT_ANY, &validity))
+    if (probe_handshake(h, SKV_TLS_TO_LOOK, &validity))
+        fail_host_name(h);
+    else if (probe_handshake(h, SKV_TLS_TO_LOOK_AT_ANY, &validity))
         fail_certificate(h, &validity);
     else
         skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
@@ -168,7 +168,7 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
 
     if (!done)
         h.failure = reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_REJECTED;
-    done = done && (uri->scheme == SKV_LDAPS || start_tls(&h));
+    done = done && (uri->scheme == SKV_LDAPS || request_starttls(&h));
 
     if (done && ldap_install_tls(ld) != LDAP_SUCCESS)
         done = fail_handshake(&h);
@@ -182,7 +182,7 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
 /* ---- What it came to -------------------------------------------------------------------------------------------- */
 
 #ifdef LDAP_OPT_X_TLS_PEERCERT
-static void tell_text(LDAP *ld, int option, char *out, size_t size)
+static void read_tls_text(LDAP *ld, int option, char *out, size_t size)
 {
     char *text = NULL;
 
@@ -200,8 +200,8 @@ void skv_tls_tell(LDAP *ld, skv_tls_facts *facts)
     struct berval certificate = {0, NULL};
     skv_validity validity = {"", ""};
 
-    tell_text(ld, LDAP_OPT_X_TLS_VERSION, facts->protocol, sizeof facts->protocol);
-    tell_text(ld, LDAP_OPT_X_TLS_CIPHER, facts->cipher, sizeof facts->cipher);
+    read_tls_text(ld, LDAP_OPT_X_TLS_VERSION, facts->protocol, sizeof facts->protocol);
+    read_tls_text(ld, LDAP_OPT_X_TLS_CIPHER, facts->cipher, sizeof facts->cipher);
     if (ldap_get_option(ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == LDAP_OPT_SUCCESS && certificate.bv_val &&
         skv_validity_read(&certificate, &validity)) {
         facts->certificate_ends = skv_validity_seconds(validity.to);

@@ -51,7 +51,7 @@ skv_tls_context *skv_tls_context_new(void)
 }
 
 /* Connections keep the contexts that they use. */
-static void forget(skv_tls_context *context)
+static void forget_contexts(skv_tls_context *context)
 {
     for (int i = 0; i < SKV_TLS_PURPOSES; i++)
         if (context->made[i].holder)
@@ -63,7 +63,7 @@ void skv_tls_context_free(skv_tls_context *context)
 {
     if (!context)
         return;
-    forget(context);
+    forget_contexts(context);
     skv_transport_free(context->nowhere);
     pthread_mutex_destroy(&context->lock);
     skv_free(context);
@@ -79,7 +79,7 @@ void skv_tls_context_unlock(skv_tls_context *context)
     pthread_mutex_unlock(&context->lock);
 }
 
-static bool has(const char *text)
+static bool is_set(const char *text)
 {
     return text[0] != '\0';
 }
@@ -87,7 +87,7 @@ static bool has(const char *text)
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
 /* Whether the file is there, readable, and holds a PEM block of that kind. */
-static bool check_file(const skv_uri *uri, const char *option, const char *path, const char *kind, skv_reply *reply)
+static bool check_pem_file(const skv_uri *uri, const char *option, const char *path, const char *kind, skv_reply *reply)
 {
     char bytes[16384];
     ssize_t got;
@@ -107,31 +107,31 @@ static bool check_file(const skv_uri *uri, const char *option, const char *path,
     return reply->status == SKV_OK;
 }
 
-static bool check_files(const skv_uri *uri, const skv_identity *identity, skv_reply *reply)
+static bool check_pem_files(const skv_uri *uri, const skv_identity *identity, skv_reply *reply)
 {
-    if (!has(identity->cacert)) {
+    if (!is_set(identity->cacert)) {
         skv_fail(reply, SKV_INVALID, "%s: TLS configuration incomplete: 'tls_cacert' is missing", uri->text);
         return false;
     }
-    if (has(identity->cert) != has(identity->key)) {
+    if (is_set(identity->cert) != is_set(identity->key)) {
         skv_fail(reply, SKV_INVALID, "%s: TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
                  uri->text);
         return false;
     }
-    return check_file(uri, "tls_cacert", identity->cacert, "CERTIFICATE", reply) &&
-           (!has(identity->cert) || (check_file(uri, "tls_cert", identity->cert, "CERTIFICATE", reply) &&
-                                     check_file(uri, "tls_key", identity->key, "PRIVATE KEY", reply)));
+    return check_pem_file(uri, "tls_cacert", identity->cacert, "CERTIFICATE", reply) &&
+           (!is_set(identity->cert) || (check_pem_file(uri, "tls_cert", identity->cert, "CERTIFICATE", reply) &&
+                                        check_pem_file(uri, "tls_key", identity->key, "PRIVATE KEY", reply)));
 }
 
 /* False when one cannot be looked at. */
-static bool read_stamps(const skv_identity *identity, stamp stamps[3])
+static bool read_file_stamps(const skv_identity *identity, stamp stamps[3])
 {
     const char *paths[3] = {identity->cacert, identity->cert, identity->key};
     struct stat file;
 
     memset(stamps, 0, 3 * sizeof *stamps);
     for (int i = 0; i < 3; i++) {
-        if (!has(paths[i]))
+        if (!is_set(paths[i]))
             continue;
         if (stat(paths[i], &file) < 0)
             return false;
@@ -156,7 +156,7 @@ static bool uses_gnutls(void)
 }
 
 /* What is a number in libldap is inherited by each handle from ldap.conf, ldaprc and LDAPTLS_*. */
-static bool set_numbers(LDAP *ld, int require)
+static bool set_number_options(LDAP *ld, int require)
 {
     static const int never = LDAP_OPT_X_TLS_NEVER, minimum = LDAP_OPT_X_TLS_PROTOCOL_TLS1_2;
     static const int crl = LDAP_OPT_X_TLS_CRL_NONE;
@@ -189,10 +189,10 @@ static bool make_context(LDAP *ld, const skv_identity *identity, int require, bo
 {
     static const int client = 0;
     const char *priority = uses_gnutls() ? GNUTLS_PRIORITY : NULL;
-    const char *cert = with_key && has(identity->cert) ? identity->cert : NULL;
-    const char *key = with_key && has(identity->key) ? identity->key : NULL;
+    const char *cert = with_key && is_set(identity->cert) ? identity->cert : NULL;
+    const char *key = with_key && is_set(identity->key) ? identity->key : NULL;
 
-    return set_numbers(ld, require) && ldap_set_option(ld, LDAP_OPT_X_TLS_CIPHER_SUITE, priority) == 0 &&
+    return set_number_options(ld, require) && ldap_set_option(ld, LDAP_OPT_X_TLS_CIPHER_SUITE, priority) == 0 &&
            ldap_set_option(ld, LDAP_OPT_X_TLS_CACERTDIR, NULL) == 0 &&
            ldap_set_option(ld, LDAP_OPT_X_TLS_CRLFILE, NULL) == 0 &&
            ldap_set_option(ld, LDAP_OPT_X_TLS_CACERTFILE, identity->cacert) == 0 &&
@@ -202,7 +202,7 @@ static bool make_context(LDAP *ld, const skv_identity *identity, int require, bo
 }
 
 /* The first context of a process initialises the TLS library, which is not safe in several threads at once. */
-static void initialise(void)
+static void initialise_tls_library(void)
 {
     static const int client = 0;
     LDAP *ld = NULL;
@@ -215,11 +215,11 @@ static void initialise(void)
 
 static bool make_verifying_context(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_reply *reply)
 {
-    if (!check_files(uri, identity, reply))
+    if (!check_pem_files(uri, identity, reply))
         return false;
     if (make_context(ld, identity, LDAP_OPT_X_TLS_DEMAND, true))
         return true;
-    if (has(identity->cert) && make_context(ld, identity, LDAP_OPT_X_TLS_DEMAND, false))
+    if (is_set(identity->cert) && make_context(ld, identity, LDAP_OPT_X_TLS_DEMAND, false))
         skv_fail(reply, SKV_INVALID,
                  "%s: the key '%s' ('tls_key') does not belong to the certificate '%s' ('tls_cert'), or is locked by a "
                  "passphrase",
@@ -256,7 +256,7 @@ static int note_context(LDAP *ld, void *session, void *context, void *out)
  * Answers the context of a handle on a muted transport; it stays the handle's. ldap_get_option() adds a reference that
  * no public function of libldap releases. A handshake gives the context to a callback without one, and fails then.
  */
-static void *context_of(LDAP *ld)
+static void *context_of_handle(LDAP *ld)
 {
     void *context = NULL;
 
@@ -268,8 +268,8 @@ static void *context_of(LDAP *ld)
     return context;
 }
 
-static bool make_for(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
-                     skv_reply *reply)
+static bool make_context_for(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                             skv_reply *reply)
 {
     if (purpose == SKV_TLS_TO_USE)
         return make_verifying_context(ld, uri, identity, reply);
@@ -277,8 +277,8 @@ static bool make_for(LDAP *ld, const skv_uri *uri, const skv_identity *identity,
 }
 
 /* Makes a context to be shared, and notes it. Under the lock. */
-static bool add(skv_tls_context *context, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
-                skv_reply *reply)
+static bool add_shared_context(skv_tls_context *context, const skv_uri *uri, const skv_identity *identity,
+                               skv_tls_purpose purpose, skv_reply *reply)
 {
     shared *made = &context->made[purpose];
 
@@ -287,7 +287,8 @@ static bool add(skv_tls_context *context, const skv_uri *uri, const skv_identity
         skv_fail_memory(reply);
         return false;
     }
-    if (make_for(made->holder, uri, identity, purpose, reply) && (made->context = context_of(made->holder)))
+    if (make_context_for(made->holder, uri, identity, purpose, reply) &&
+        (made->context = context_of_handle(made->holder)))
         return true;
     skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap has no TLS context", uri->text);
     ldap_unbind_ext(made->holder, NULL, NULL);
@@ -296,17 +297,18 @@ static bool add(skv_tls_context *context, const skv_uri *uri, const skv_identity
 }
 
 /* Gives the handle a context that was made of the files as they are now. */
-static bool share(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose, skv_reply *reply)
+static bool share_context(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
+                          skv_reply *reply)
 {
     skv_tls_context *context = identity->tls;
     stamp files[3];
     bool done;
 
     skv_tls_context_lock(context);
-    if (!read_stamps(identity, files) || memcmp(files, context->files, sizeof files) != 0)
-        forget(context);
+    if (!read_file_stamps(identity, files) || memcmp(files, context->files, sizeof files) != 0)
+        forget_contexts(context);
     memcpy(context->files, files, sizeof files);
-    done = context->made[purpose].holder || add(context, uri, identity, purpose, reply);
+    done = context->made[purpose].holder || add_shared_context(context, uri, identity, purpose, reply);
     if (done && ldap_set_option(ld, LDAP_OPT_X_TLS_CTX, context->made[purpose].context) != 0) {
         skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS context", uri->text);
         done = false;
@@ -320,11 +322,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 bool skv_tls_configure(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
                        skv_reply *reply)
 {
-    pthread_once(&once, initialise);
-    if (!(identity->tls ? share : make_for)(ld, uri, identity, purpose, reply))
+    pthread_once(&once, initialise_tls_library);
+    if (!(identity->tls ? share_context : make_context_for)(ld, uri, identity, purpose, reply))
         return false;
     /* The context goes by what was required when it was made, the host name by what is required at the handshake. */
-    if (set_numbers(ld, purpose == SKV_TLS_TO_USE ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW))
+    if (set_number_options(ld, purpose == SKV_TLS_TO_USE ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW))
         return true;
     skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS option", uri->text);
     return false;

@@ -100,7 +100,7 @@ bool skv_transport_is_alive(const skv_transport *transport, bool tls)
 }
 
 /* Never EAGAIN or EINTR, which libldap takes for a reason to go on; but see wait_to_read(). */
-static ber_slen_t fail(skv_transport *transport, skv_status status)
+static ber_slen_t fail_transport(skv_transport *transport, skv_status status)
 {
     transport->failure = status;
     errno = status == SKV_TIMEOUT ? ETIMEDOUT : status == SKV_INTERRUPTED ? ECANCELED : ECONNRESET;
@@ -108,7 +108,7 @@ static ber_slen_t fail(skv_transport *transport, skv_status status)
 }
 
 /* SKV_OK when the socket is ready. */
-static skv_status wait_for(skv_transport *transport, short events)
+static skv_status wait_for_events(skv_transport *transport, short events)
 {
     struct pollfd fd = {.fd = transport->fd, .events = events};
 
@@ -129,12 +129,12 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
 /* 0 when there is something to read. */
 static ber_slen_t wait_to_read(skv_transport *transport)
 {
-    skv_status status = wait_for(transport, POLLIN);
+    skv_status status = wait_for_events(transport, POLLIN);
 
     if (status == SKV_OK)
         return 0;
     if (status != SKV_INTERRUPTED || !transport->resumable)
-        return fail(transport, status);
+        return fail_transport(transport, status);
     transport->interrupted = true;
     errno = EAGAIN;
     return -1;
@@ -147,7 +147,7 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
     bool direct = len >= READ_AHEAD;
 
     if (transport->failure)
-        return fail(transport, transport->failure);
+        return fail_transport(transport, transport->failure);
     if (transport->from < transport->to)
         return hand_out(transport, out, len);
     for (;;) {
@@ -165,7 +165,7 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
             return hand_out(transport, out, len);
         }
         if (!transport->answer_due && (got == 0 || errno != EINTR))
-            return fail(transport, SKV_UNAVAILABLE);
+            return fail_transport(transport, SKV_UNAVAILABLE);
     }
 }
 
@@ -177,7 +177,7 @@ static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
     ber_len_t left = len;
 
     if (transport->failure)
-        return fail(transport, transport->failure);
+        return fail_transport(transport, transport->failure);
     while (left > 0) {
         ssize_t sent = send(transport->fd, rest, left, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -186,11 +186,11 @@ static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
             rest += sent;
             left -= (ber_len_t)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            skv_status status = wait_for(transport, POLLOUT);
+            skv_status status = wait_for_events(transport, POLLOUT);
             if (status != SKV_OK)
-                return fail(transport, status);
+                return fail_transport(transport, status);
         } else if (errno != EINTR) {
-            return fail(transport, SKV_UNAVAILABLE);
+            return fail_transport(transport, SKV_UNAVAILABLE);
         }
     }
     transport->answer_due = true;

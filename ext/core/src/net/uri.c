@@ -17,7 +17,7 @@ static const struct {
     [SKV_LDAPI] = {"ldapi://", 0},
 };
 
-static bool is_in(char c, const char *set)
+static bool is_one_of(char c, const char *set)
 {
     return c && strchr(set, c);
 }
@@ -36,7 +36,7 @@ static int hex_value(char c)
 }
 
 /* Undoes the percent encoding of the path of a socket, and writes it again in one way. NULL, or what is wrong. */
-static const char *read_path(const char *text, size_t len, skv_uri *uri)
+static const char *read_socket_path(const char *text, size_t len, skv_uri *uri)
 {
     size_t used = 0, shown = strlen(schemes[SKV_LDAPI].prefix);
 
@@ -57,7 +57,7 @@ static const char *read_path(const char *text, size_t len, skv_uri *uri)
             return "its path is too long for a socket";
         uri->host[used++] = (char)c;
         shown += (size_t)snprintf(uri->text + shown, sizeof uri->text - shown,
-                                  is_in((char)c, LOWER UPPER DIGITS "-._~") ? "%c" : "%%%02X", c);
+                                  is_one_of((char)c, LOWER UPPER DIGITS "-._~") ? "%c" : "%%%02X", c);
     }
     if (uri->host[0] != '/')
         return "it needs the absolute path of a socket, as in ldapi://%2Fvar%2Frun%2Fldapi";
@@ -73,7 +73,7 @@ static const char *read_port(const char *text, size_t len, skv_uri *uri)
         return "it may hold a host and a port, but nothing else";
     uri->port = 0;
     for (size_t i = 1; i < len && uri->port <= 65535; i++) {
-        if (!is_in(text[i], DIGITS))
+        if (!is_one_of(text[i], DIGITS))
             return "its port is not a number";
         uri->port = uri->port * 10 + (text[i] - '0');
     }
@@ -87,14 +87,14 @@ static const char *read_host(const char *text, size_t len, skv_uri *uri)
     size_t from = bracket, end = from;
     const char *wrong;
 
-    while (end < len && is_in(text[end], allowed))
+    while (end < len && is_one_of(text[end], allowed))
         end++;
     if (end == from)
         return "it names no host";
     if (end - from >= sizeof uri->host)
         return "its host name is too long";
     for (size_t i = from; i < end; i++)
-        uri->host[i - from] = is_in(text[i], UPPER) ? (char)(text[i] - 'A' + 'a') : text[i];
+        uri->host[i - from] = is_one_of(text[i], UPPER) ? (char)(text[i] - 'A' + 'a') : text[i];
     if (bracket && (end == len || text[end++] != ']'))
         return "its address has no closing bracket";
     uri->port = schemes[uri->scheme].port;
@@ -122,7 +122,7 @@ static const char *read_uri(const char *text, size_t len, skv_uri *uri)
         if (uri->scheme != SKV_LDAPI)
             return read_host(text, len, uri);
         memcpy(uri->text, schemes[i].prefix, prefix);
-        return read_path(text, len, uri);
+        return read_socket_path(text, len, uri);
     }
     return "it starts with none of ldap://, ldaps:// and ldapi://";
 }
@@ -133,7 +133,7 @@ skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply
     for (size_t i = 0, end; i < len; i = end) {
         const char *wrong;
 
-        for (end = i; end < len && !is_in(text[end], " ,\t\r\n"); end++)
+        for (end = i; end < len && !is_one_of(text[end], " ,\t\r\n"); end++)
             ;
         if (end == i) {
             end++;

@@ -19,7 +19,7 @@ static skv_status make_room(skv_buf *buf, size_t len)
 }
 
 /* Keeps a text; where there is no room, there is none. */
-static skv_status keep(skv_batch *batch, skv_record *record, const char *text, size_t len)
+static skv_status keep_text(skv_batch *batch, skv_record *record, const char *text, size_t len)
 {
     skv_status status = make_room(&batch->texts, len);
 
@@ -37,9 +37,9 @@ void skv_batch_decide(skv_batch *batch, skv_record *record)
     record->status = each->status;
     record->number = each->number != 0 || (each->status == SKV_INTERRUPTED && batch->in_doubt);
     if (each->status != SKV_OK)
-        keep(batch, record, each->message, strlen(each->message));
+        keep_text(batch, record, each->message, strlen(each->message));
     else
-        record->status = keep(batch, record, skv_reply_data(each), each->data.len);
+        record->status = keep_text(batch, record, skv_reply_data(each), each->data.len);
 }
 
 void skv_batch_stop(skv_batch *batch)
@@ -70,7 +70,7 @@ static void decide_rest(skv_batch *batch)
 }
 
 /* Without its text where there is no room: a document is none, then. */
-static void pack(skv_batch *batch, const skv_record *record)
+static void pack_record(skv_batch *batch, const skv_record *record)
 {
     skv_status room = make_room(&batch->packed, HEADER * batch->count + record->text_len);
     int32_t status = (int32_t)(record->status == SKV_OK && record->text_len ? room : record->status);
@@ -99,8 +99,8 @@ static bool read_lengths(const char **p, const char *end, bool documents, uint32
 }
 
 /* Counts the records, and the bytes of their keys with a NUL to each. */
-static skv_status measure(skv_batch *batch, const char *bytes, size_t len, bool documents, size_t *paths_len,
-                          skv_reply *reply)
+static skv_status measure_records(skv_batch *batch, const char *bytes, size_t len, bool documents, size_t *paths_len,
+                                  skv_reply *reply)
 {
     uint32_t lengths[2];
 
@@ -160,8 +160,8 @@ static void read_records(skv_batch *batch, const char *bytes, const char *end, b
     }
 }
 
-static skv_status begin(skv_batch *batch, const skv_store *store, const char *bytes, size_t len, bool documents,
-                        skv_reply *reply)
+static skv_status begin_batch(skv_batch *batch, const skv_store *store, const char *bytes, size_t len, bool documents,
+                              skv_reply *reply)
 {
     size_t paths_len;
 
@@ -177,7 +177,7 @@ static skv_status begin(skv_batch *batch, const skv_store *store, const char *by
         return skv_fail(reply, SKV_INVALID, "the condition %d is none of SKV_PUT_ANY and SKV_PUT_ABSENT",
                         batch->condition);
     bytes = bytes ? bytes : "";
-    if (measure(batch, bytes, len, documents, &paths_len, reply) != SKV_OK)
+    if (measure_records(batch, bytes, len, documents, &paths_len, reply) != SKV_OK)
         return reply->status;
     batch->records = skv_alloc_zeroed(batch->count, sizeof *batch->records);
     batch->paths = skv_alloc(paths_len);
@@ -191,12 +191,12 @@ static skv_status begin(skv_batch *batch, const skv_store *store, const char *by
 /* ---- Calls ---- */
 
 /* Hands the answer over, and frees the rest. */
-static skv_status end(skv_batch *batch, skv_reply *reply)
+static skv_status end_batch(skv_batch *batch, skv_reply *reply)
 {
     if (reply->status == SKV_OK) {
         decide_rest(batch);
         for (size_t i = 0; i < batch->count; i++)
-            pack(batch, &batch->records[i]);
+            pack_record(batch, &batch->records[i]);
         if (batch->status != SKV_OK)
             skv_fail(reply, batch->status, "%s", batch->why.bytes ? batch->why.bytes : "");
         skv_buf_free(&reply->data);
@@ -223,9 +223,9 @@ skv_status skv_put_many(skv_store *store, const char *records, size_t records_le
     if (!reply)
         return SKV_INVALID;
     skv_reply_reset(reply);
-    if (begin(&batch, store, records, records_len, true, reply) == SKV_OK)
+    if (begin_batch(&batch, store, records, records_len, true, reply) == SKV_OK)
         store->ops->put_many(store, &batch);
-    return end(&batch, reply);
+    return end_batch(&batch, reply);
 }
 
 skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
@@ -236,9 +236,9 @@ skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int
     if (!reply)
         return SKV_INVALID;
     skv_reply_reset(reply);
-    if (begin(&batch, store, keys, keys_len, false, reply) == SKV_OK)
+    if (begin_batch(&batch, store, keys, keys_len, false, reply) == SKV_OK)
         store->ops->get_many(store, &batch);
-    return end(&batch, reply);
+    return end_batch(&batch, reply);
 }
 
 /* ---- One after the other ---- */
@@ -252,7 +252,7 @@ skv_deadline skv_batch_deadline(skv_batch *batch)
     return deadline;
 }
 
-static void each(skv_store *store, skv_batch *batch, bool puts)
+static void run_each(skv_store *store, skv_batch *batch, bool puts)
 {
     for (size_t i = 0; i < batch->count && batch->status == SKV_OK; i++) {
         skv_record *record = &batch->records[i];
@@ -276,10 +276,10 @@ static void each(skv_store *store, skv_batch *batch, bool puts)
 
 void skv_batch_put_each(skv_store *store, skv_batch *batch)
 {
-    each(store, batch, true);
+    run_each(store, batch, true);
 }
 
 void skv_batch_get_each(skv_store *store, skv_batch *batch)
 {
-    each(store, batch, false);
+    run_each(store, batch, false);
 }
