@@ -363,8 +363,8 @@ RSpec.describe 'moving keys' do
     end
 
     it 'work through a pipe' do
-      exported = simpkv!('export')
-      expect(simpkv('-b', 'other', 'import', input: exported).code).to eq(0)
+      exported = simpkv!('export', process: true)
+      expect(simpkv('-b', 'other', 'import', input: exported, process: true).code).to eq(0)
       expect(everything('other')).to eq(site)
     end
 

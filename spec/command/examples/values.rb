@@ -26,9 +26,9 @@ RSpec.shared_examples 'put and get' do
   bytes.each do |name, data|
     it "keep #{name} with --binary, from standard input and from a file" do
       File.binwrite(File.join(folder, 'value'), data)
-      simpkv!('put', 'in', '--binary', '-', input: data)
+      simpkv!('put', 'in', '--binary', '-', input: data, process: true)
       simpkv!('put', 'file', '--binary', '-f', 'value')
-      expect([simpkv!('get', 'in'), simpkv!('get', 'file')]).to all(eq(data.b))
+      expect([simpkv!('get', 'in', process: true), simpkv!('get', 'file')]).to all(eq(data.b))
       expect(JSON.parse(simpkv!('get', 'in', '-o', 'json')))
         .to eq('value' => [data].pack('m0'), 'encoding' => 'base64', 'metadata' => {})
     end
