@@ -1,7 +1,6 @@
 #include "file/store.h"
 #include "ldap/store.h"
 #include "name/key.h"
-#include "net/pool.h"
 
 #include <string.h>
 
@@ -49,14 +48,6 @@ void skv_close(skv_store *store)
 {
     if (store)
         store->ops->close(store);
-}
-
-skv_status skv_stats(skv_reply *reply)
-{
-    if (!reply)
-        return SKV_INVALID;
-    skv_reply_reset(reply);
-    return skv_pool_stats(reply);
 }
 
 /* What each call on a key or folder starts with. */

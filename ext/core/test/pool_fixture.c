@@ -57,7 +57,7 @@ json_t *stats(void)
     skv_reply *data = skv_reply_new();
     json_t *all;
 
-    CHECK(skv_pool_stats(data) == SKV_OK);
+    CHECK(skv_stats(data) == SKV_OK);
     CHECK(strstr(skv_reply_data(data), SLAPD_PASSWORD) == NULL);
     all = json_loadb(skv_reply_data(data), skv_reply_size(data), 0, NULL);
     skv_reply_free(data);

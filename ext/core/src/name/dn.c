@@ -8,6 +8,7 @@
  */
 #include "name/dn.h"
 
+#include "base/hex.h"
 #include "name/key.h"
 
 #include <string.h>
@@ -115,24 +116,14 @@ static bool next_rdn_text(const char **rest, const char *end, text *out)
     }
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Decodes pairs of hex digits; false if that is not what they are. */
 static bool unhex(const char *digits, size_t len, char *out)
 {
     if (len % 2)
         return false;
     for (size_t i = 0; i < len; i += 2) {
-        int high = hex_value(digits[i]), low = hex_value(digits[i + 1]);
-        if (high < 0 || low < 0)
+        if (!skv_hex_decode(digits + i, &out[i / 2]))
             return false;
-        out[i / 2] = (char)(high << 4 | low);
     }
     return true;
 }

@@ -67,16 +67,14 @@ static bool read_password(binding *b, password *p)
     return b->failure == SKV_CONN_OK;
 }
 
-static bool fail_lost(binding *b)
+static bool fail_lost_bind(binding *b)
 {
-    skv_status status = skv_transport_failure(b->transport);
     bool no_certificate = skv_tls_is_wanted(b->uri, b->identity) && !b->identity->cert[0];
+    bool may_want_one = no_certificate && skv_transport_failure(b->transport) == SKV_UNAVAILABLE;
 
-    b->failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
-    skv_fail_wait(b->reply, status == SKV_OK ? SKV_UNAVAILABLE : status, b->uri,
-                  status == SKV_UNAVAILABLE && no_certificate
-                      ? "binding: if it wants a client certificate, set 'tls_cert' and 'tls_key'"
-                      : "binding");
+    b->failure = skv_fail_lost(b->reply, b->transport, b->uri,
+                               may_want_one ? "binding: if it wants a client certificate, set 'tls_cert' and 'tls_key'"
+                                            : "binding");
     return false;
 }
 
@@ -89,7 +87,7 @@ static bool request_bind(binding *b, const password *p, skv_answer *answer)
     int rc = ldap_sasl_bind(b->ld, p ? b->identity->bind_dn : "", p ? LDAP_SASL_SIMPLE : "EXTERNAL", &credentials, NULL,
                             NULL, &id);
 
-    return (skv_answer_wait(b->ld, rc, id, &message) && skv_answer_read(b->ld, message, answer)) || fail_lost(b);
+    return (skv_answer_wait(b->ld, rc, id, &message) && skv_answer_read(b->ld, message, answer)) || fail_lost_bind(b);
 }
 
 static const char *bind_advice(skv_ldap_code code, bool external)

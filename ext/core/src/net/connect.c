@@ -1,5 +1,6 @@
 #include "net/connect.h"
 
+#include "net/failure.h"
 #include "net/resolve.h"
 
 #include <errno.h>

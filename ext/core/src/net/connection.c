@@ -98,14 +98,11 @@ static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *fa
 {
     static char *attributes[] = {"supportedControl", "vendorName", "vendorVersion", "objectClass", NULL};
     LDAPMessage *messages, *entry;
-    skv_status status;
     int id = 0;
     int rc = ldap_search_ext(conn->ld, "", LDAP_SCOPE_BASE, "(objectClass=*)", attributes, 0, NULL, NULL, NULL, 0, &id);
 
     if (!skv_answer_wait(conn->ld, rc, id, &messages)) {
-        status = skv_transport_failure(conn->transport);
-        *failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
-        skv_fail_wait(reply, status == SKV_OK ? SKV_UNAVAILABLE : status, &conn->uri, "reading its root DSE");
+        *failure = skv_fail_lost(reply, conn->transport, &conn->uri, "reading its root DSE");
         return false;
     }
     entry = ldap_first_entry(conn->ld, messages);
@@ -120,7 +117,7 @@ static bool connect_handle(skv_conn *conn, skv_deadline *deadline, skv_reply *re
 {
     int fd = skv_connect(&conn->uri, deadline, reply);
 
-    *failure = reply->status == SKV_INTERRUPTED || reply->status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
+    *failure = skv_failure_of(reply->status);
     if (fd < 0)
         return false;
     *failure = SKV_CONN_STOPPED;

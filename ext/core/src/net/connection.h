@@ -7,7 +7,7 @@
 
 #include "base/deadline.h"
 #include "net/code.h"
-#include "net/uri.h"
+#include "net/failure.h"
 
 typedef struct skv_tls_context skv_tls_context;
 
@@ -52,15 +52,6 @@ typedef struct skv_message_limit {
 } skv_message_limit;
 
 typedef struct skv_conn skv_conn;
-
-/* What became of an attempt to connect, for the pool: which of them a next server may mend. */
-typedef enum skv_conn_failure {
-    SKV_CONN_OK,
-    SKV_CONN_UNREACHABLE, /* refused, no route, name unknown, silent, wrong certificate, 51, 52: another may do */
-    SKV_CONN_REFUSED,     /* the server refused the credentials: asking again counts against the account */
-    SKV_CONN_REJECTED,    /* a file of ours is missing or wrong: the same everywhere */
-    SKV_CONN_STOPPED      /* interrupt, out of memory */
-} skv_conn_failure;
 
 /*
  * Dials (non-blocking, CLOEXEC, keepalive, TCP_USER_TIMEOUT), does TLS, binds, and reads the root DSE, before the

@@ -1,5 +1,6 @@
 #include "net/handle.h"
 
+#include "net/failure.h"
 #include "net/resolve.h"
 
 #include <openldap.h>
@@ -89,23 +90,35 @@ static bool set_handle_options(LDAP *ld)
            ldap_set_option(ld, LDAP_OPT_CLIENT_CONTROLS, NULL) == LDAP_OPT_SUCCESS;
 }
 
+skv_ldap_code skv_handle_attach(skv_transport *transport, const char *uri, LDAP **ld)
+{
+    Sockbuf *sockbuf = NULL;
+    /* libldap would only poll the descriptor, and it never does. */
+    skv_ldap_code rc = ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, uri, ld);
+
+    if (rc != LDAP_SUCCESS)
+        return rc;
+    if (ldap_get_option(*ld, LDAP_OPT_SOCKBUF, &sockbuf) == LDAP_OPT_SUCCESS && sockbuf &&
+        skv_transport_attach(transport, sockbuf) == 0)
+        return LDAP_SUCCESS;
+    skv_handle_free(*ld);
+    return LDAP_NO_MEMORY;
+}
+
 LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
-    LDAP *ld = NULL;
-    Sockbuf *sockbuf = NULL;
-    int rc;
+    LDAP *ld;
+    skv_ldap_code rc;
 
     if (!wait_until_initialised(uri, deadline, reply))
         return NULL;
-    /* The descriptor is for libldap's poll(), which never happens. */
-    rc = ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, uri->text, &ld);
+    rc = skv_handle_attach(transport, uri->text, &ld);
     if (rc != LDAP_SUCCESS) {
         skv_fail(reply, rc == LDAP_NO_MEMORY ? SKV_NOMEM : SKV_UNAVAILABLE, "%s: libldap makes no handle: %s",
                  uri->text, ldap_err2string(rc));
         return NULL;
     }
-    if (ldap_get_option(ld, LDAP_OPT_SOCKBUF, &sockbuf) == LDAP_OPT_SUCCESS && sockbuf &&
-        skv_transport_attach(transport, sockbuf) == 0 && set_handle_options(ld))
+    if (set_handle_options(ld))
         return ld;
     skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses an option", uri->text);
     skv_transport_mute(transport);

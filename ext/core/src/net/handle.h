@@ -7,6 +7,10 @@
 #include "net/transport.h"
 #include "net/uri.h"
 
+/* Makes a handle on a transport, with the options of libldap's configuration. `uri` is for libldap's messages. Release
+ * with skv_handle_free(), before the transport. */
+skv_ldap_code skv_handle_attach(skv_transport *transport, const char *uri, LDAP **ld);
+
 /* A handle for the connected transport, or NULL with the reply filled. Release with skv_handle_free(), before the
  * transport. */
 LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);

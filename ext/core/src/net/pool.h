@@ -74,9 +74,4 @@ void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn);
 void skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
 void skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);
 
-/* Writes all pools as JSON into the reply's data:
- * {"pools":[{"identity":...,"servers":[{"uri":...,"open":1,"idle":1,"in_use":0,...}]}]}. Never a password. Called by
- * skv_stats(). Thread-safe. */
-skv_status skv_pool_stats(skv_reply *reply);
-
 #endif

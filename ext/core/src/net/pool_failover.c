@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MS SKV_NS_PER_MS
 #define S (1000 * MS)
@@ -42,33 +41,18 @@ static bool has_password(const skv_pool *pool)
     return pool->identity.password_file[0] != '\0';
 }
 
-skv_stamp skv_pool_stamp(const skv_pool *pool)
-{
-    struct stat file;
-
-    if (!has_password(pool) || stat(pool->identity.password_file, &file) < 0)
-        return (skv_stamp){{0}};
-    return (skv_stamp){{(int64_t)file.st_dev, (int64_t)file.st_ino, file.st_size, file.st_mtim.tv_sec,
-                        file.st_mtim.tv_nsec, file.st_ctim.tv_sec, file.st_ctim.tv_nsec}};
-}
-
-static bool same_stamp(const skv_stamp *a, const skv_stamp *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
 /* Returns true if a server has accepted the password file as it is now, and none of its later binds was refused. */
 static bool is_stamp_accepted(const skv_pool *pool, const skv_stamp *stamp)
 {
     for (int i = 0; i < pool->servers; i++)
-        if (pool->server[i].has_accepted && same_stamp(&pool->server[i].accepted, stamp))
+        if (pool->server[i].has_accepted && skv_stamp_equals(&pool->server[i].accepted, stamp))
             return true;
     return false;
 }
 
 static bool has_refused_stamp(const skv_server *server, const skv_stamp *stamp)
 {
-    return server->health == SKV_SERVER_REFUSING && same_stamp(&server->refused, stamp);
+    return server->health == SKV_SERVER_REFUSING && skv_stamp_equals(&server->refused, stamp);
 }
 
 /* Returns true while the pool does not use the password: a server has refused it, and none has accepted it. */

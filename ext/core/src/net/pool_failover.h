@@ -1,7 +1,7 @@
 /*
  * net/pool_failover.h - which server a new connection goes to. skv_server_choose() picks a server, the caller connects
- * to it, and skv_server_note() judges the outcome. All functions but skv_pool_stamp() are called under the pool's lock,
- * and none does network I/O.
+ * to it, and skv_server_note() judges the outcome. All functions are called under the pool's lock, and none does
+ * network I/O.
  *
  *     UP --------- unreachable, late, lost --------> DOWN      quarantine of 0.2 s, doubling to 30 s
  *     UP, DOWN --- credentials refused ------------> REFUSING  quarantine of 10 s, doubling to 60 s
@@ -54,9 +54,6 @@ typedef struct skv_turn {
  * call has it. */
 #define SKV_ATTEMPT_MIN_NS (50 * SKV_NS_PER_MS)
 
-/* Reads the stamp of the password file. Not under the lock: it asks a file system. */
-skv_stamp skv_pool_stamp(const skv_pool *pool);
-
 /* Decides the search's next step. `left_ns` is how much time the call has. An attempt gets an equal share of it for
  * each server that may be tried, and 1 s at the most if another server may be tried and other calls wait for the
  * outcome. */
@@ -71,7 +68,7 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
 void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what);
 
 /* Returns true if a call that has a connection to another server could try one before `end`: a cheap look, before
- * skv_pool_stamp(). */
+ * the password file is looked at. */
 bool skv_server_may_improve(const skv_pool *pool, int end);
 
 /* When the server may be tried again; 0 for now. */

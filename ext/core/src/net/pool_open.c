@@ -156,7 +156,8 @@ static skv_step choose_server(skv_borrow *borrow, skv_search *search, skv_turn *
 {
     skv_step step;
 
-    search->stamp = skv_pool_stamp(borrow->pool);
+    /* Not under the lock: it asks a file system. An identity without a password file has the stamp of no file. */
+    search->stamp = skv_stamp_of(borrow->pool->identity.password_file);
     pthread_mutex_lock(&borrow->pool->lock);
     step = skv_server_choose(borrow->pool, search, skv_deadline_left(borrow->deadline), turn);
     pthread_mutex_unlock(&borrow->pool->lock);

@@ -3,6 +3,7 @@
 #define SKV_NET_POOL_STATE_H
 
 #include "net/pool.h"
+#include "net/stamp.h"
 
 #include <pthread.h>
 
@@ -15,11 +16,6 @@ typedef enum skv_health {
     SKV_SERVER_DOWN,    /* it failed: not used until quarantine_until, and then probed by one call at a time */
     SKV_SERVER_REFUSING /* it refused the password file as that was then: the same, unless the file changes */
 } skv_health;
-
-/* Identifies the content of the password file without reading it; all zero where there is no file. */
-typedef struct skv_stamp {
-    int64_t part[7];
-} skv_stamp;
 
 /* A server, its idle connections, and the outcome of attempts to connect to it. */
 typedef struct skv_server {

@@ -184,10 +184,13 @@ static void write_pool(skv_pool *pool, void *writer)
     skv_json_end_object(w);
 }
 
-skv_status skv_pool_stats(skv_reply *reply)
+skv_status skv_stats(skv_reply *reply)
 {
     skv_json_writer writer;
 
+    if (!reply)
+        return SKV_INVALID;
+    skv_reply_reset(reply);
     skv_json_write_init(&writer, &reply->data);
     skv_json_begin_object(&writer);
     write_member_name(&writer, "pools");

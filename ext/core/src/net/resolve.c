@@ -1,5 +1,7 @@
 #include "net/resolve.h"
 
+#include "net/failure.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>

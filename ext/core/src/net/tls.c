@@ -44,23 +44,16 @@ static words read_diagnostic(LDAP *ld)
 
 /* ---- StartTLS --------------------------------------------------------------------------------------------------- */
 
-static bool fail_lost(handshake *h, const char *doing)
-{
-    skv_status status = skv_transport_failure(h->transport);
-
-    h->failure = status == SKV_INTERRUPTED || status == SKV_NOMEM ? SKV_CONN_STOPPED : SKV_CONN_UNREACHABLE;
-    skv_fail_wait(h->reply, status == SKV_OK ? SKV_UNAVAILABLE : status, h->uri, doing);
-    return false;
-}
-
 static bool request_starttls(handshake *h)
 {
     skv_answer answer;
     LDAPMessage *message;
     int id = 0, rc = ldap_start_tls(h->ld, NULL, NULL, &id);
 
-    if (!skv_answer_wait(h->ld, rc, id, &message) || !skv_answer_read(h->ld, message, &answer))
-        return fail_lost(h, "asking for StartTLS");
+    if (!skv_answer_wait(h->ld, rc, id, &message) || !skv_answer_read(h->ld, message, &answer)) {
+        h->failure = skv_fail_lost(h->reply, h->transport, h->uri, "asking for StartTLS");
+        return false;
+    }
     if (answer.code == LDAP_SUCCESS)
         return true;
     h->failure = SKV_CONN_UNREACHABLE;
@@ -147,8 +140,11 @@ static bool fail_handshake(handshake *h)
     skv_status status = skv_transport_failure(h->transport);
 
     skv_transport_mute(h->transport);
-    if (status != SKV_OK)
-        return fail_lost(h, "doing the TLS handshake: check that it speaks TLS on that port");
+    if (status != SKV_OK) {
+        h->failure = skv_fail_lost(h->reply, h->transport, h->uri,
+                                   "doing the TLS handshake: check that it speaks TLS on that port");
+        return false;
+    }
     h->failure = SKV_CONN_UNREACHABLE;
     if (probe_handshake(h, SKV_TLS_TO_LOOK, &validity))
         fail_host_name(h);

@@ -1,6 +1,7 @@
 #include "net/tls_context.h"
 
-#include "net/transport.h"
+#include "net/handle.h"
+#include "net/stamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,18 +9,10 @@
 #include <pthread.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Without TLS 1.0 and 1.1. libldap's PROTOCOL_MIN counts with OpenSSL only. */
 #define GNUTLS_PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
-
-/* What changes when a file does. */
-typedef struct stamp {
-    ino_t inode;
-    off_t size;
-    struct timespec modified;
-} stamp;
 
 /* A TLS context, and the handle that keeps it; NULL before there is one. */
 typedef struct shared {
@@ -31,7 +24,7 @@ struct skv_tls_context {
     pthread_mutex_t lock;
     skv_transport *nowhere; /* of the holders: muted from the beginning */
     shared made[SKV_TLS_PURPOSES];
-    stamp files[3];
+    skv_stamp files[3]; /* of the identity: CA, certificate and key */
 };
 
 skv_tls_context *skv_tls_context_new(void)
@@ -123,25 +116,6 @@ static bool check_pem_files(const skv_uri *uri, const skv_identity *identity, sk
                                         check_pem_file(uri, "tls_key", identity->key, "PRIVATE KEY", reply)));
 }
 
-/* False when one cannot be looked at. */
-static bool read_file_stamps(const skv_identity *identity, stamp stamps[3])
-{
-    const char *paths[3] = {identity->cacert, identity->cert, identity->key};
-    struct stat file;
-
-    memset(stamps, 0, 3 * sizeof *stamps);
-    for (int i = 0; i < 3; i++) {
-        if (!is_set(paths[i]))
-            continue;
-        if (stat(paths[i], &file) < 0)
-            return false;
-        stamps[i].inode = file.st_ino;
-        stamps[i].size = file.st_size;
-        stamps[i].modified = file.st_mtim;
-    }
-    return true;
-}
-
 /* ---- Settings --------------------------------------------------------------------------------------------------- */
 
 static bool uses_gnutls(void)
@@ -230,20 +204,6 @@ static bool make_verifying_context(LDAP *ld, const skv_uri *uri, const skv_ident
     return false;
 }
 
-static LDAP *handle_on(skv_transport *transport)
-{
-    LDAP *ld = NULL;
-    Sockbuf *sockbuf = NULL;
-
-    if (ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, "ldap://nowhere", &ld) != LDAP_SUCCESS)
-        return NULL;
-    if (ldap_get_option(ld, LDAP_OPT_SOCKBUF, &sockbuf) == 0 && sockbuf &&
-        skv_transport_attach(transport, sockbuf) == 0)
-        return ld;
-    ldap_unbind_ext(ld, NULL, NULL);
-    return NULL;
-}
-
 static int note_context(LDAP *ld, void *session, void *context, void *out)
 {
     (void)ld;
@@ -282,8 +242,8 @@ static bool add_shared_context(skv_tls_context *context, const skv_uri *uri, con
 {
     shared *made = &context->made[purpose];
 
-    made->holder = handle_on(context->nowhere);
-    if (!made->holder) {
+    if (skv_handle_attach(context->nowhere, "ldap://nowhere", &made->holder) != LDAP_SUCCESS) {
+        made->holder = NULL;
         skv_fail_memory(reply);
         return false;
     }
@@ -296,18 +256,26 @@ static bool add_shared_context(skv_tls_context *context, const skv_uri *uri, con
     return false;
 }
 
+/* Forgets the contexts if a file has changed since they were made. */
+static void forget_outdated(skv_tls_context *context, const skv_identity *identity)
+{
+    const skv_stamp files[] = {skv_stamp_of(identity->cacert), skv_stamp_of(identity->cert),
+                               skv_stamp_of(identity->key)};
+
+    if (memcmp(files, context->files, sizeof files) != 0)
+        forget_contexts(context);
+    memcpy(context->files, files, sizeof files);
+}
+
 /* Gives the handle a context that was made of the files as they are now. */
 static bool share_context(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
                           skv_reply *reply)
 {
     skv_tls_context *context = identity->tls;
-    stamp files[3];
     bool done;
 
     skv_tls_context_lock(context);
-    if (!read_file_stamps(identity, files) || memcmp(files, context->files, sizeof files) != 0)
-        forget_contexts(context);
-    memcpy(context->files, files, sizeof files);
+    forget_outdated(context, identity);
     done = context->made[purpose].holder || add_shared_context(context, uri, identity, purpose, reply);
     if (done && ldap_set_option(ld, LDAP_OPT_X_TLS_CTX, context->made[purpose].context) != 0) {
         skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS context", uri->text);

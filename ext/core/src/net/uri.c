@@ -1,5 +1,6 @@
 #include "net/uri.h"
 
+#include "base/hex.h"
 #include "name/key.h"
 
 #include <stdio.h>
@@ -26,38 +27,28 @@ static bool is_one_of(char c, const char *set)
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 
-/* The value of a hexadecimal digit, or -1. */
-static int hex_value(char c)
-{
-    static const char digits[] = DIGITS "abcdef";
-    const char *found = c ? strchr(digits, c >= 'A' && c <= 'F' ? c - 'A' + 'a' : c) : NULL;
-
-    return found ? (int)(found - digits) : -1;
-}
-
 /* Undoes the percent encoding of the path of a socket, and writes it again in one way. NULL, or what is wrong. */
 static const char *read_socket_path(const char *text, size_t len, skv_uri *uri)
 {
     size_t used = 0, shown = strlen(schemes[SKV_LDAPI].prefix);
 
     for (size_t i = 0; i < len; i++) {
-        int c = (unsigned char)text[i];
+        char c = text[i];
 
         if (c == '/')
             return "the path of its socket must be written with %2F for '/'";
         if (c == '%') {
-            if (i + 2 >= len || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)
+            if (i + 2 >= len || !skv_hex_decode(text + i + 1, &c))
                 return "a '%' is not followed by two hexadecimal digits";
-            c = hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]);
             i += 2;
         }
         if (c == 0)
             return "its path holds a NUL";
         if (used + 1 >= sizeof((struct sockaddr_un *)0)->sun_path)
             return "its path is too long for a socket";
-        uri->host[used++] = (char)c;
+        uri->host[used++] = c;
         shown += (size_t)snprintf(uri->text + shown, sizeof uri->text - shown,
-                                  is_one_of((char)c, LOWER UPPER DIGITS "-._~") ? "%c" : "%%%02X", c);
+                                  is_one_of(c, LOWER UPPER DIGITS "-._~") ? "%c" : "%%%02X", (unsigned char)c);
     }
     if (uri->host[0] != '/')
         return "it needs the absolute path of a socket, as in ldapi://%2Fvar%2Frun%2Fldapi";
@@ -152,18 +143,4 @@ skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply
     if (!out->count)
         return skv_fail(reply, SKV_INVALID, "Invalid 'ldap_uri' configuration: it holds no URI");
     return SKV_OK;
-}
-
-skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri, const char *doing)
-{
-    switch (status) {
-    case SKV_TIMEOUT:
-        return skv_fail(reply, status, "%s: timed out while %s", uri->text, doing);
-    case SKV_INTERRUPTED:
-        return skv_fail(reply, status, "%s: interrupted while %s", uri->text, doing);
-    case SKV_NOMEM:
-        return skv_fail_memory(reply);
-    default:
-        return skv_fail(reply, status, "%s: the server closed the connection while %s", uri->text, doing);
-    }
 }

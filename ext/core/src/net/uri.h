@@ -28,7 +28,4 @@ typedef struct skv_uris {
  * ldapi://percent-encoded-path, without DN or query. */
 skv_status skv_uris_parse(const char *text, size_t len, skv_uris *out, skv_reply *reply);
 
-/* Fails the reply for a wait on the server that ended with `status`. */
-skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri, const char *doing);
-
 #endif

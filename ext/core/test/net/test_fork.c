@@ -195,7 +195,7 @@ static void *read_statistics(void *status)
 {
     skv_reply *own = skv_reply_new();
 
-    atomic_store((atomic_int *)status, skv_pool_stats(own));
+    atomic_store((atomic_int *)status, (int)skv_stats(own));
     skv_reply_free(own);
     return NULL;
 }

@@ -1,0 +1,18 @@
+/* net/stamp.h - the identity of a file's content, for what was made of it. */
+#ifndef SKV_NET_STAMP_H
+#define SKV_NET_STAMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Changes when the content of the file does. All zero for a file that does not exist or cannot be looked at. */
+typedef struct skv_stamp {
+    int64_t part[7];
+} skv_stamp;
+
+/* Looks at the file without reading it. */
+skv_stamp skv_stamp_of(const char *path);
+
+bool skv_stamp_equals(const skv_stamp *a, const skv_stamp *b);
+
+#endif
