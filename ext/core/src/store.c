@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Checks that the list is made of pairs, each part followed by a NUL, and that no name comes twice. */
+/* Checks that the list consists of pairs, each part followed by a NUL, and that no name comes twice. */
 static skv_status check_options(const char *options, size_t options_len, skv_reply *reply)
 {
     size_t nuls = 0;
@@ -50,7 +50,7 @@ void skv_close(skv_store *store)
         store->ops->close(store);
 }
 
-/* What each call on a key or folder starts with. */
+/* The state of a call on a key or a folder. */
 typedef struct key_call {
     skv_key key;
     skv_deadline deadline;
@@ -205,7 +205,7 @@ static skv_status check_entry_dn(const char *dn, size_t dn_len, skv_reply *reply
     return SKV_OK;
 }
 
-/* Counts the texts of a list. By turns with values, or not, attributes must have a name. */
+/* Checks a list of attributes, or of alternating attributes and values, and counts its texts. */
 static skv_status check_entry_texts(const char *texts, size_t len, bool with_values, size_t *count, skv_reply *reply)
 {
     size_t index = 0;

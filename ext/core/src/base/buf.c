@@ -65,7 +65,7 @@ void skv_buf_clear(skv_buf *buf)
     skv_buf_truncate(buf, 0);
 }
 
-/* Not realloc: the old block would be given up unwiped. */
+/* Not realloc, which frees the old block without wiping it. */
 static bool move_block(skv_buf *buf, size_t size)
 {
     char *bytes = skv_alloc(size);

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As malloc, calloc and realloc. All of the core's memory comes from here, so that a test can make each allocation fail
- * in turn (test/chaos.c). NULL when out of memory. */
+/* As malloc, calloc and free. All memory of the core comes from here, so that a test can make each allocation fail in
+ * turn (test/chaos.c). Return NULL when out of memory. */
 void *skv_alloc(size_t size);
 void *skv_alloc_zeroed(size_t count, size_t size);
 void skv_free(void *memory);
@@ -16,13 +16,13 @@ void skv_free(void *memory);
 /* Frees `size` bytes after overwriting them, in a way that the compiler cannot drop. */
 void skv_free_wiped(void *memory, size_t size);
 
-/* Answers a NUL-terminated copy that the caller frees with skv_free(); NULL when out of memory. */
+/* Returns a NUL-terminated copy that the caller frees with skv_free(); NULL when out of memory. */
 char *skv_copy_string(const char *bytes, size_t len);
 
 /*
- * A growing byte string. Its owner is whoever holds the struct; `bytes` is NULL or ends in a NUL that `len` does not
- * count. A buffer that failed (out of memory, or `max` passed) stays failed and ignores further writes, so that a
- * writer checks once, at the end. Whatever it held is wiped when it is given up or shortened: it may have been a value.
+ * A growing byte string, owned by the holder of the struct. `bytes` is NULL or ends in a NUL that `len` does not count.
+ * A buffer that failed (out of memory, or `max` passed) stays failed and ignores further writes, so that a writer
+ * checks once, at the end. The buffer wipes bytes that it frees or cuts off: they may have been a value.
  */
 typedef struct skv_buf {
     char *bytes;
@@ -39,10 +39,10 @@ void skv_buf_init(skv_buf *buf, size_t max);
 /* Wipes and frees the contents; the buffer is empty again, with the same maximum. */
 void skv_buf_free(skv_buf *buf);
 
-/* Empties the buffer, wiping what it held, and clears its failure, but keeps its block. */
+/* Wipes and empties the buffer, and clears its failure, but keeps its block. */
 void skv_buf_clear(skv_buf *buf);
 
-/* Makes room for `more` bytes behind `len` and a NUL, in a larger block if need be; false when that fails. */
+/* Makes room for `more` bytes behind `len` and a NUL, if necessary in a larger block. Returns false if that fails. */
 bool skv_buf_grow(skv_buf *buf, size_t more);
 
 void skv_buf_put(skv_buf *buf, const void *bytes, size_t len);
@@ -55,7 +55,8 @@ static inline bool skv_buf_failed(const skv_buf *buf)
     return buf->no_memory || buf->too_large;
 }
 
-/* The same as skv_buf_grow(). The block is never larger than `max` allows, so that what fits into it is allowed. */
+/* The same as skv_buf_grow(). The block is never larger than `max` allows, so that bytes that fit into it are allowed.
+ */
 static inline bool skv_buf_reserve(skv_buf *buf, size_t more)
 {
     return (more < buf->size - buf->len && !skv_buf_failed(buf)) || skv_buf_grow(buf, more);

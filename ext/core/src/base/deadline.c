@@ -9,24 +9,24 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* How long a conversation goes on after the handle has fired: twice as long each time that the call is made again, or
- * steady interrupts would keep a slow server from ever answering. */
+/* The time for which a conversation goes on after the handle has fired. It doubles each time that the call is made
+ * again: otherwise steady interrupts would keep a slow server from ever answering. */
 #define GRACE_NS (200 * SKV_NS_PER_MS)
 #define GRACE_MAX_NS (800 * SKV_NS_PER_MS)
 
-/* How often a handle without a descriptor is looked at, and one that is watched. */
+/* The intervals at which a wait checks a handle without a descriptor, and one that is watched. */
 #define BLIND_NS (10 * SKV_NS_PER_MS)
 #define WATCH_NS (100 * SKV_NS_PER_MS)
 
 /*
- * Most calls never wait, so the descriptor is made by the first that does. Whoever fires sets `fired` first and then
- * writes to the descriptor, if it is there; whoever waits publishes the descriptor first and then looks at `fired`: one
- * of them sees the other.
+ * Most calls never wait, so that the first call that waits makes the descriptor. skv_cancel_fire() sets `fired` first
+ * and then writes to the descriptor, if there is one. A waiting call publishes the descriptor first and then reads
+ * `fired`. One of them therefore sees the other.
  */
 struct skv_cancel {
     atomic_bool fired;
     atomic_int event; /* an eventfd, or -1 */
-    /* For who waits. */
+    /* For the waiting call. */
     int64_t grace_ns;
     skv_watch watch;
     void *context;
@@ -62,7 +62,7 @@ static void drain_event(int event)
         ;
 }
 
-/* Takes notice of a skv_cancel_fire(). */
+/* Takes back a skv_cancel_fire(). Returns true if there was one. */
 static bool consume_fired(skv_cancel *cancel)
 {
     bool fired = atomic_exchange(&cancel->fired, false);
@@ -135,7 +135,7 @@ skv_status skv_deadline_check(skv_deadline *deadline)
     return SKV_INTERRUPTED;
 }
 
-/* The handle's descriptor, or -1 when there is none to be had: who waits then looks at `fired` every now and then. */
+/* Returns the handle's descriptor, or -1 if there is none: the wait then checks `fired` at intervals. */
 static int event_of_handle(skv_cancel *cancel)
 {
     int event = atomic_load(&cancel->event);
@@ -147,7 +147,7 @@ static int event_of_handle(skv_cancel *cancel)
     return event;
 }
 
-/* Whether the handle has fired; then the grace begins, if it has not. */
+/* Returns true if the handle has fired, and starts the grace period. */
 static bool check_fired(skv_deadline *deadline, int64_t grace_ns)
 {
     skv_cancel *cancel = deadline->cancel;
@@ -162,7 +162,7 @@ static bool check_fired(skv_deadline *deadline, int64_t grace_ns)
     return fired;
 }
 
-/* One look at the descriptors, for `ns` at the most. The last of `all` is the handle's. */
+/* Polls the descriptors once, for at most `ns`. The last of `all` is the handle's. */
 static bool poll_once(struct pollfd *all, struct pollfd *fds, int count, int64_t ns)
 {
     struct timespec time = {.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
@@ -176,7 +176,7 @@ static bool poll_once(struct pollfd *all, struct pollfd *fds, int count, int64_t
     return ready;
 }
 
-/* `grace_ns` is for how long the wait goes on after the handle has fired. */
+/* Waits until `end`, or for `grace_ns` after the handle has fired. */
 static skv_status poll_until(skv_deadline *deadline, struct pollfd *fds, int count, int64_t end, int64_t grace_ns)
 {
     struct pollfd all[SKV_POLL_FDS_MAX + 1];
@@ -198,7 +198,7 @@ static skv_status poll_until(skv_deadline *deadline, struct pollfd *fds, int cou
         all[count] = (struct pollfd){.fd = fired ? -1 : event, .events = POLLIN};
         if (poll_once(all, fds, count, left < step ? left : step))
             return SKV_OK;
-        /* Somebody fired, and wrote to the descriptor when that was forgotten already. */
+        /* A late write of a skv_cancel_fire() that was reset already. */
         if (event >= 0 && all[count].revents && !atomic_load(&deadline->cancel->fired))
             drain_event(event);
         if (!left)

@@ -57,7 +57,7 @@ void skv_reply_reset(skv_reply *reply)
     reply->message[0] = '\0';
 }
 
-/* The length of the UTF-8 sequence that starts at `p`, at most `left` bytes long; 0 if there is none. */
+/* Returns the length of the UTF-8 sequence at `p`, of which `left` bytes follow; 0 if there is none. */
 static size_t utf8_sequence_len(const unsigned char *p, size_t left)
 {
     static const unsigned char second_min[] = {[0xE0] = 0xA0, [0xF0] = 0x90};

@@ -1,11 +1,11 @@
-/* base/reply.h - what a call answers: a status, why it failed, and what it returns. */
+/* base/reply.h - the answer of a call: a status, the message of a failure, and data. */
 #ifndef SKV_BASE_REPLY_H
 #define SKV_BASE_REPLY_H
 
 #include "base/buf.h"
 #include "simpkv.h"
 
-/* Fits a root path, a key of SKV_KEY_MAX and what there is to say of them. */
+/* Has room for a root path, a key of SKV_KEY_MAX and a sentence about them. */
 #define SKV_MESSAGE_MAX 9216
 
 struct skv_reply {
@@ -15,11 +15,11 @@ struct skv_reply {
     char message[SKV_MESSAGE_MAX];
 };
 
-/* Forgets the last call: each public function that takes a reply starts with this. */
+/* Empties the reply. Each public function that takes a reply starts with this. */
 void skv_reply_reset(skv_reply *reply);
 
 /* Sets status and message, unless the reply holds a failure already: the first one wins. Control characters and bytes
- * that are not UTF-8 become '?'. Drops the data. Answers the reply's status. */
+ * that are not UTF-8 become '?'. Drops the data. Returns the reply's status. */
 skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: appends ": " and the text of `error_number`, and picks the status by it (DENIED,
@@ -33,10 +33,10 @@ skv_status skv_reply_append(skv_reply *reply, const char *format, ...) __attribu
 /* Fails with NOMEM. */
 skv_status skv_fail_memory(skv_reply *reply);
 
-/* Turns a failed data buffer into a failure; else answers the status as it is. */
+/* Fails the reply if its data buffer has failed. Returns the status. */
 skv_status skv_reply_done(skv_reply *reply);
 
-/* Whether the bytes are UTF-8 (RFC 3629: no surrogates, nothing overlong). */
+/* Returns true if the bytes are UTF-8 (RFC 3629: no surrogates, nothing overlong). */
 bool skv_is_utf8(const char *bytes, size_t len);
 
 #endif

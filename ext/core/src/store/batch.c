@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-/* A record of the answer, without its text. */
+/* The size of a record of the answer, without its text. */
 #define HEADER (1 + sizeof(int32_t) + sizeof(uint32_t))
 
-/* ---- What came of each ---- */
+/* ---- Outcomes ---- */
 
-/* Room for so many more bytes: SKV_OK, or why there is none, which later ones do not suffer from. */
+/* Reserves room for `len` more bytes. Returns SKV_OK, or the reason why there is none. The buffer stays usable for
+ * smaller texts. */
 static skv_status make_room(skv_buf *buf, size_t len)
 {
     skv_status status = skv_buf_reserve(buf, len) ? SKV_OK : buf->too_large ? SKV_TOO_LARGE : SKV_NOMEM;
@@ -18,7 +19,7 @@ static skv_status make_room(skv_buf *buf, size_t len)
     return status;
 }
 
-/* Keeps a text; where there is no room, there is none. */
+/* Keeps a text, or none if there is no room. */
 static skv_status keep_text(skv_batch *batch, skv_record *record, const char *text, size_t len)
 {
     skv_status status = make_room(&batch->texts, len);
@@ -50,7 +51,7 @@ void skv_batch_stop(skv_batch *batch)
     skv_buf_put_string(&batch->why, batch->each->message);
 }
 
-/* What was not reached, or given up. */
+/* Decides the records that were not reached or were given up. */
 static void decide_rest(skv_batch *batch)
 {
     const char *why = batch->why.bytes ? batch->why.bytes : "";
@@ -69,7 +70,7 @@ static void decide_rest(skv_batch *batch)
     }
 }
 
-/* Without its text where there is no room: a document is none, then. */
+/* Packs a record, without its text if there is no room. A document that is left out makes its record a failure. */
 static void pack_record(skv_batch *batch, const skv_record *record)
 {
     skv_status room = make_room(&batch->packed, HEADER * batch->count + record->text_len);
@@ -83,9 +84,9 @@ static void pack_record(skv_batch *batch, const skv_record *record)
         skv_buf_put(&batch->packed, batch->texts.bytes + record->text, len);
 }
 
-/* ---- Taking apart ---- */
+/* ---- Parsing ---- */
 
-/* Reads the lengths of a record at *p, which moves to its key. False if it ends before its end. */
+/* Reads the lengths of a record at *p, and moves *p to the key. Returns false if the record is cut off. */
 static bool read_lengths(const char **p, const char *end, bool documents, uint32_t lengths[2])
 {
     size_t size = (documents ? 2 : 1) * sizeof *lengths;
@@ -98,7 +99,7 @@ static bool read_lengths(const char **p, const char *end, bool documents, uint32
     return (size_t)(end - *p) >= (size_t)lengths[0] + lengths[1];
 }
 
-/* Counts the records, and the bytes of their keys with a NUL to each. */
+/* Counts the records, and the bytes of their keys with a NUL after each. */
 static skv_status measure_records(skv_batch *batch, const char *bytes, size_t len, bool documents, size_t *paths_len,
                                   skv_reply *reply)
 {
@@ -122,7 +123,7 @@ skv_put_args skv_batch_put_args(const skv_batch *batch, const skv_record *record
                           .in_doubt = batch->in_doubt};
 }
 
-/* Keeps the key at `path`, and answers where the next one goes. What is no key is decided. */
+/* Writes the key to `path`, and returns the place for the next one. Decides a record whose key is invalid. */
 static char *read_record(skv_batch *batch, skv_record *record, const char *key, size_t key_len, char *path)
 {
     const skv_put_args args = skv_batch_put_args(batch, record);
@@ -188,9 +189,7 @@ static skv_status begin_batch(skv_batch *batch, const skv_store *store, const ch
     return SKV_OK;
 }
 
-/* ---- Calls ---- */
-
-/* Hands the answer over, and frees the rest. */
+/* Moves the answer into the reply, and frees the rest. */
 static skv_status end_batch(skv_batch *batch, skv_reply *reply)
 {
     if (reply->status == SKV_OK) {
@@ -212,36 +211,7 @@ static skv_status end_batch(skv_batch *batch, skv_reply *reply)
     return reply->status;
 }
 
-skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
-                        skv_cancel *cancel, skv_reply *reply)
-{
-    skv_batch batch = {.condition = condition & ~SKV_PUT_IN_DOUBT,
-                       .in_doubt = condition & SKV_PUT_IN_DOUBT,
-                       .timeout_ms = timeout_ms,
-                       .cancel = cancel};
-
-    if (!reply)
-        return SKV_INVALID;
-    skv_reply_reset(reply);
-    if (begin_batch(&batch, store, records, records_len, true, reply) == SKV_OK)
-        store->ops->put_many(store, &batch);
-    return end_batch(&batch, reply);
-}
-
-skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
-                        skv_reply *reply)
-{
-    skv_batch batch = {.timeout_ms = timeout_ms, .cancel = cancel};
-
-    if (!reply)
-        return SKV_INVALID;
-    skv_reply_reset(reply);
-    if (begin_batch(&batch, store, keys, keys_len, false, reply) == SKV_OK)
-        store->ops->get_many(store, &batch);
-    return end_batch(&batch, reply);
-}
-
-/* ---- One after the other ---- */
+/* ---- Calls ---- */
 
 skv_deadline skv_batch_deadline(skv_batch *batch)
 {
@@ -252,6 +222,7 @@ skv_deadline skv_batch_deadline(skv_batch *batch)
     return deadline;
 }
 
+/* Puts or gets one record after the other. */
 static void run_each(skv_store *store, skv_batch *batch, bool puts)
 {
     for (size_t i = 0; i < batch->count && batch->status == SKV_OK; i++) {
@@ -262,7 +233,7 @@ static void run_each(skv_store *store, skv_batch *batch, bool puts)
 
         if (record->is_decided)
             continue;
-        /* Only what waits would take notice of it. */
+        /* An operation that does not wait does not look at the cancel handle. */
         if (skv_deadline_check(&deadline) != SKV_OK)
             status = skv_fail(batch->each, SKV_INTERRUPTED, "interrupted");
         else
@@ -274,12 +245,38 @@ static void run_each(skv_store *store, skv_batch *batch, bool puts)
     }
 }
 
-void skv_batch_put_each(skv_store *store, skv_batch *batch)
+static skv_status run_batch(skv_batch *batch, skv_store *store, const char *bytes, size_t len, bool puts,
+                            skv_reply *reply)
 {
-    run_each(store, batch, true);
+    if (!reply)
+        return SKV_INVALID;
+    skv_reply_reset(reply);
+    if (begin_batch(batch, store, bytes, len, puts, reply) == SKV_OK) {
+        void (*many)(skv_store *, skv_batch *) = puts ? store->ops->put_many : store->ops->get_many;
+
+        if (many)
+            many(store, batch);
+        else
+            run_each(store, batch, puts);
+    }
+    return end_batch(batch, reply);
 }
 
-void skv_batch_get_each(skv_store *store, skv_batch *batch)
+skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
+                        skv_cancel *cancel, skv_reply *reply)
 {
-    run_each(store, batch, false);
+    skv_batch batch = {.condition = condition & ~SKV_PUT_IN_DOUBT,
+                       .in_doubt = condition & SKV_PUT_IN_DOUBT,
+                       .timeout_ms = timeout_ms,
+                       .cancel = cancel};
+
+    return run_batch(&batch, store, records, records_len, true, reply);
+}
+
+skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms, skv_cancel *cancel,
+                        skv_reply *reply)
+{
+    skv_batch batch = {.timeout_ms = timeout_ms, .cancel = cancel};
+
+    return run_batch(&batch, store, keys, keys_len, false, reply);
 }

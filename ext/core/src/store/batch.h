@@ -1,4 +1,4 @@
-/* store/batch.h - many records in one call: taken apart, and what came of each of them put together again. */
+/* store/batch.h - many records in one call: the parsed records, and the outcome of each. */
 #ifndef SKV_STORE_BATCH_H
 #define SKV_STORE_BATCH_H
 
@@ -22,28 +22,24 @@ struct skv_batch {
     int64_t timeout_ms;
     skv_cancel *cancel;
     skv_status status; /* SKV_OK, or why the batch was stopped */
-    skv_buf why;       /* the message to that */
+    skv_buf why;       /* the message of that status */
     skv_reply *each;   /* for a call on a single record */
     char *paths;       /* of the records' keys */
     skv_buf texts;     /* messages, documents */
     skv_buf packed;    /* has room for all that is not text from the first on */
 };
 
-/* Takes what came of a record over from `each`. */
+/* Takes the outcome of a record from `each`. */
 void skv_batch_decide(skv_batch *batch, skv_record *record);
 
-/* There is no use in going on, for the reason in `each`, which is then also that of all records that are open. The
- * first one wins. */
+/* Stops the batch with the failure in `each`, which becomes the outcome of every undecided record. The first failure
+ * wins. */
 void skv_batch_stop(skv_batch *batch);
 
-/* What skv_put() would be given for the record. */
+/* Returns the arguments of a skv_put() of the record. */
 skv_put_args skv_batch_put_args(const skv_batch *batch, const skv_record *record);
 
-/* Starts a call on one record, with an empty `each` and a deadline of its own. */
+/* Empties `each` and returns a new deadline, for a call on one record. */
 skv_deadline skv_batch_deadline(skv_batch *batch);
-
-/* skv_store_ops' functions, for a store that has nothing better: one after the other. */
-void skv_batch_put_each(skv_store *store, skv_batch *batch);
-void skv_batch_get_each(skv_store *store, skv_batch *batch);
 
 #endif

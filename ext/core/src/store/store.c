@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Half of what a reply holds, so that a list's page has room for any document beside others. */
+/* Half of the size of a reply: a page of a list has room for any document beside others. */
 #define DOCUMENT_MAX (SKV_DATA_MAX / 2)
 
 const char *skv_option(const char *options, size_t options_len, const char *name)

@@ -1,4 +1,4 @@
-/* store/store.h - the interface of a store, and what its implementations share. The public calls (store.c) check
+/* store/store.h - the interface of a store, and the functions that all stores share. The public calls (store.c) check
  * arguments and dispatch. */
 #ifndef SKV_STORE_STORE_H
 #define SKV_STORE_STORE_H
@@ -12,7 +12,7 @@ typedef struct skv_key {
     size_t len;
 } skv_key;
 
-/* What skv_put() was given. All borrowed. */
+/* The arguments of skv_put(), borrowed. */
 typedef struct skv_put_args {
     const char *document;
     size_t document_len;
@@ -23,17 +23,17 @@ typedef struct skv_put_args {
     bool non_unique; /* SKV_PUT_NON_UNIQUE */
 } skv_put_args;
 
-/* What the functions of entries were given. All borrowed. */
+/* The arguments of the functions of entries, borrowed. */
 typedef struct skv_entry_args {
     const char *dn;    /* NUL-terminated, UTF-8 */
-    const char *texts; /* each followed by a NUL: attributes, or attributes and values by turns */
+    const char *texts; /* each followed by a NUL: attributes, or alternating attributes and values */
     size_t count;      /* of the texts */
 } skv_entry_args;
 
-/* What skv_list_open() or skv_tree_open() was given. */
+/* The arguments of skv_list_open() or skv_tree_open(). */
 typedef struct skv_list_args {
     skv_key folder;
-    bool tree;       /* also what is in the folders below it */
+    bool tree;       /* include the folders below it */
     bool names_only; /* SKV_TREE_NAMES */
 } skv_list_args;
 
@@ -42,15 +42,15 @@ typedef struct skv_list_args {
 
 typedef struct skv_batch skv_batch;
 
-/* Each operation answers the status that it leaves in the reply, which is empty when it starts. All are called from
- * several threads at once. */
+/* Each operation starts with an empty reply, and returns the status that it leaves there. All operations are
+ * thread-safe. */
 typedef struct skv_store_ops {
     void (*close)(skv_store *store);
     skv_status (*get)(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
     skv_status (*exists)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
     skv_status (*put)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                       skv_reply *reply);
-    /* Decide each record of a batch, or stop it: batch.h. */
+    /* Decide each record of a batch, or stop it: batch.h. NULL for a store that works on one record after the other. */
     void (*put_many)(skv_store *store, skv_batch *batch);
     void (*get_many)(skv_store *store, skv_batch *batch);
     skv_status (*del)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
@@ -58,7 +58,7 @@ typedef struct skv_store_ops {
     skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
     void (*list_close)(skv_list *list);
-    /* NULL, all three, for a store that has no entries. */
+    /* NULL, all three, for a store without entries. */
     skv_status (*entry_read)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*entry_add)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*entry_extend)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
@@ -73,11 +73,10 @@ struct skv_list {
     skv_store *store; /* borrowed */
 };
 
-/* The value of an option in the packed list that skv_open() got, which it has checked to be well-formed; NULL if
- * absent. */
+/* Returns the value of an option in the packed and checked list of skv_open(), or NULL. */
 const char *skv_option(const char *options, size_t options_len, const char *name);
 
-/* What skv_put() refuses before it asks the store: SKV_OK, or the reply's failure. */
+/* Checks the arguments of a put. Returns SKV_OK, or the reply's failure. */
 skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
 
 /* Returns true for "globals" and "environments", the two folders that every store has. */
@@ -86,7 +85,7 @@ bool skv_key_is_root(const skv_key *key);
 /* Fails for these two and for the root of the store: no key can have their names. SKV_OK passes. */
 skv_status skv_refuse_structure(const skv_key *key, skv_reply *reply);
 
-/* Appends one record of a list's page to the reply's data, and counts it. */
+/* Appends a record to a page of a list, which is the reply's data, and counts it. */
 void skv_list_add(skv_reply *reply, char kind, const char *name, size_t name_len, const char *body, size_t body_len);
 
 #endif
