@@ -39,7 +39,7 @@ module Simpkv
              errors: ["environment '...' has capital letters, which do not count in a directory"]),
       option('bolt_environment', :environment, nil,
              'the environment of the keys when Bolt compiles in an environment of its own',
-             absent: 'required there, except for global keys',
+             absent: 'required if Bolt compiles, except for global keys',
              errors: ["environment '...' is made up by Bolt: set 'bolt_environment'"]),
       option('global', :boolean, false, 'true: the key belongs to all environments'),
       option('softfail', :boolean, false,
@@ -104,7 +104,7 @@ module Simpkv
     FILE = [
       option('root_path', :path, nil, 'the folder that holds the keys; may be a symbolic link',
              absent: '`/var/simp/simpkv/file/<id>` if it exists, else `<vardir>/simp/simpkv/file/<id>` if it ' \
-                     "exists, with puppetserver's vardir; else the first that can be made",
+                     'exists (`<vardir>` is that of puppetserver); else the first that can be made',
              errors: ['Unable to create configured root path', 'Unable to create default root path',
                       "the root folder '...' is inside that of another store", 'Cannot access root path',
                       "several folders could hold the keys of the file backend '...', which has no 'root_path'"]),
@@ -121,7 +121,7 @@ module Simpkv
                       'Plugin could not access ...']),
       option('write_uri', :uris, nil,
              "the servers for writes, and for a catalog's reads after its first write; `compare_and_put` reads " \
-             'there, and `get_or_create` what `ldap_uri` does not have',
+             'there, and so does `get_or_create` for a key that `ldap_uri` does not have',
              absent: 'as `ldap_uri`', errors: ["Invalid 'write_uri' configuration"]),
       option('base_dn', :string, 'ou=simpkv,o=puppet,dc=simp', 'the entry that holds all keys; it must exist',
              errors: ['Plugin could not access ...: there is no such entry at ...',
