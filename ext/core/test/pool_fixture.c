@@ -83,6 +83,21 @@ json_int_t server_stat(size_t server, const char *name)
     return number;
 }
 
+void no_place_was_lost(void)
+{
+    json_t *all = stats(), *pool;
+    size_t i;
+
+    json_array_foreach(json_object_get(all, "pools"), i, pool)
+    {
+        CHECK(json_integer_value(json_object_get(pool, "opening")) == 0);
+        CHECK(json_integer_value(json_object_get(pool, "in_use")) == 0);
+        CHECK(json_integer_value(json_object_get(pool, "waiting")) == 0);
+    }
+    CHECK(i > 2);
+    json_decref(all);
+}
+
 bool is_at(const skv_conn *conn, const slapd *server)
 {
     return strcmp(skv_conn_uri(conn)->text, server->ldap) == 0 || strcmp(skv_conn_uri(conn)->text, server->ldapi) == 0;

@@ -28,6 +28,9 @@ json_t *stats(void);
 json_int_t pool_stat(const char *name);
 json_int_t server_stat(size_t server, const char *name);
 
+/* Checks that no pool of the process counts a connection that nobody holds. */
+void no_place_was_lost(void);
+
 /* ---- Pools of several servers, and what they know of them ---- */
 
 /* A pool of two servers. */

@@ -1,11 +1,10 @@
-/* The pool: that its cap holds, and that nothing is lost. test_pool_failover.c has servers that come and go. */
+/* The pool: its limits, and when it uses a connection again. test_pool_contention.c has many threads, and
+ * test_pool_failover.c servers that come and go. */
 #include "chaos.h"
 #include "check.h"
 #include "pool_fixture.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -121,92 +120,6 @@ static void a_full_pool_says_so_in_time(void)
         skv_pool_return(pool, taken[i]);
 }
 
-typedef struct queued {
-    skv_pool *pool;
-    skv_cancel *cancel;
-    int *order, place;
-    atomic_int *next;
-    int status;
-} queued;
-
-static void *stand_in_line(void *argument)
-{
-    queued *q = argument;
-    skv_reply *own = skv_reply_new();
-    skv_deadline deadline = within(20000, q->cancel);
-    skv_pool_limits patient = limits;
-    skv_conn *conn;
-
-    patient.pool_timeout_ms = 20000;
-    conn = skv_pool_borrow(q->pool, &patient, &deadline, own);
-    q->status = skv_reply_status(own);
-    if (conn) {
-        if (q->order)
-            q->order[atomic_fetch_add(q->next, 1)] = q->place;
-        skv_pool_return(q->pool, conn);
-    }
-    skv_reply_free(own);
-    return NULL;
-}
-
-static void wait_until(const char *name, json_int_t value)
-{
-    for (int i = 0; i < 2000 && pool_stat(name) != value; i++)
-        usleep(5000);
-    CHECK(pool_stat(name) == value);
-}
-
-static void those_who_wait_are_served_in_the_order_of_asking(void)
-{
-    enum { WAITING = 6 };
-    skv_pool *pool = pool_of(first.ldap, first.password_file);
-    skv_conn *taken[4];
-    pthread_t threads[WAITING];
-    queued all[WAITING];
-    int order[WAITING];
-    atomic_int next = 0;
-
-    for (int i = 0; i < 4; i++)
-        CHECK((taken[i] = borrow(pool, 10000)) != NULL);
-    for (int i = 0; i < WAITING; i++) {
-        all[i] = (queued){.pool = pool, .order = order, .place = i, .next = &next};
-        pthread_create(&threads[i], NULL, stand_in_line, &all[i]);
-        wait_until("waiting", i + 1);
-    }
-    /* A connection that is lost frees its place for the first in line. */
-    skv_conn_invalidate(taken[0]);
-    skv_pool_return(pool, taken[0]);
-    for (int i = 0; i < WAITING; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < WAITING; i++)
-        CHECK(order[i] == i);
-    for (int i = 1; i < 4; i++)
-        skv_pool_return(pool, taken[i]);
-    CHECK(pool_stat("open") == 4);
-    CHECK(pool_stat("idle") == 4);
-}
-
-static void waiting_can_be_interrupted(void)
-{
-    skv_pool *pool = pool_of(first.ldap, first.password_file);
-    skv_cancel *cancel = skv_cancel_new();
-    queued q = {.pool = pool, .cancel = cancel};
-    skv_conn *taken[4];
-    pthread_t thread;
-
-    for (int i = 0; i < 4; i++)
-        CHECK((taken[i] = borrow(pool, 10000)) != NULL);
-    pthread_create(&thread, NULL, stand_in_line, &q);
-    wait_until("waiting", 1);
-    skv_cancel_fire(cancel);
-    pthread_join(thread, NULL);
-    CHECK(q.status == SKV_INTERRUPTED);
-    CHECK(pool_stat("waiting") == 0);
-    for (int i = 0; i < 4; i++)
-        skv_pool_return(pool, taken[i]);
-    skv_cancel_free(cancel);
-}
-
 static void a_connection_that_the_server_closed_is_not_handed_out(void)
 {
     skv_pool *pool = pool_of(first.ldap, first.password_file);
@@ -274,48 +187,6 @@ static void each_pool_goes_by_its_own_ca(void)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void *borrow_once(void *argument)
-{
-    queued *q = argument;
-    skv_reply *own = skv_reply_new();
-    skv_deadline deadline = within(1500, NULL);
-
-    CHECK(skv_pool_borrow(q->pool, &limits, &deadline, own) == NULL);
-    q->status = skv_reply_status(own);
-    skv_reply_free(own);
-    return NULL;
-}
-
-static void an_idle_connection_is_had_while_another_connect_hangs(void)
-{
-    skv_pool *pool = pool_of(first.ldap, first.password_file);
-    skv_conn *conn = borrow(pool, 10000), *other;
-    queued q = {.pool = pool};
-    pthread_t thread;
-    int64_t began, slowest = 0;
-
-    if (!CHECK(conn != NULL))
-        return;
-    slapd_freeze(&first);
-    pthread_create(&thread, NULL, borrow_once, &q);
-    wait_until("opening", 1);
-    skv_pool_return(pool, conn);
-    for (int i = 0; i < 1000; i++) {
-        began = skv_now_ns();
-        other = borrow(pool, 10000);
-        if (other)
-            skv_pool_return(pool, other);
-        if (skv_now_ns() - began > slowest)
-            slowest = skv_now_ns() - began;
-        CHECK(other == conn);
-    }
-    CHECK(slowest < 500 * SKV_NS_PER_MS);
-    pthread_join(thread, NULL);
-    slapd_thaw(&first);
-    CHECK(q.status == SKV_TIMEOUT);
-    CHECK(pool_stat("opening") == 0);
-}
-
 static bool is_well_in_the_child(skv_pool *pool, skv_conn *borrowed)
 {
     skv_conn *conn;
@@ -353,83 +224,6 @@ static void a_child_leaves_its_parents_sessions_alone(void)
     CHECK(use(a));
     skv_pool_return(pool, a);
     CHECK(server_stat(0, "connects") == 2);
-}
-
-/* ---- Many threads, few connections, a server that comes and goes ------------------------------------------------ */
-
-#define THREADS 64
-
-typedef struct crowd {
-    skv_pool *pool;
-    atomic_bool stop;
-    atomic_int in_use, most, done, failed;
-} crowd;
-
-static void *work(void *argument)
-{
-    crowd *c = argument;
-    skv_reply *own = skv_reply_new();
-    unsigned seed = (unsigned)(uintptr_t)own;
-
-    while (!atomic_load(&c->stop)) {
-        skv_deadline deadline = within(50 + rand_r(&seed) % 2000, NULL);
-        skv_conn *conn;
-        int now, most;
-
-        skv_reply_reset(own);
-        conn = skv_pool_borrow(c->pool, &limits, &deadline, own);
-        if (!conn) {
-            CHECK(skv_reply_message(own)[0] != '\0');
-            atomic_fetch_add(&c->failed, 1);
-            usleep(1000);
-            continue;
-        }
-        now = atomic_fetch_add(&c->in_use, 1) + 1;
-        for (most = atomic_load(&c->most); now > most && !atomic_compare_exchange_weak(&c->most, &most, now);)
-            ;
-        if (use(conn))
-            atomic_fetch_add(&c->done, 1);
-        else
-            skv_pool_mark_down(c->pool, conn);
-        /* Its effect on the other connections used to be a data race. */
-        if (rand_r(&seed) % 50 == 0)
-            skv_pool_mark_timed_out(c->pool, conn);
-        if (rand_r(&seed) % 200 == 0)
-            skv_conn_invalidate(conn);
-        atomic_fetch_sub(&c->in_use, 1);
-        skv_pool_return(c->pool, conn);
-    }
-    skv_reply_free(own);
-    return NULL;
-}
-
-static void nothing_is_lost_among_many(void)
-{
-    const char *given = getenv("POOL_SECONDS");
-    int64_t end = skv_now_ns() + (given ? atoi(given) : 3) * 1000 * SKV_NS_PER_MS;
-    crowd c = {.pool = pool_of(first.ldap, first.password_file)};
-    pthread_t threads[THREADS];
-
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, work, &c);
-    while (skv_now_ns() < end) {
-        usleep(400000);
-        slapd_kill(&first);
-        usleep(100000);
-        CHECK(slapd_start(&first));
-    }
-    atomic_store(&c.stop, true);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    printf("pool: %d operations, %d borrows that failed, at most %d connections in use\n", atomic_load(&c.done),
-           atomic_load(&c.failed), atomic_load(&c.most));
-    CHECK(atomic_load(&c.done) > 0);
-    CHECK(atomic_load(&c.most) <= 4);
-    CHECK(pool_stat("in_use") == 0);
-    CHECK(pool_stat("opening") == 0);
-    CHECK(pool_stat("waiting") == 0);
-    CHECK(pool_stat("open") == pool_stat("idle"));
-    CHECK(pool_stat("open") <= 4);
 }
 
 static void borrowing_an_idle_connection_is_quick(void)
@@ -471,22 +265,6 @@ static void without_memory_a_pool_says_so(void)
     skv_reply_free(own);
 }
 
-/* Of any of the pools that the tests made. */
-static void no_place_was_lost(void)
-{
-    json_t *all = stats(), *pool;
-    size_t i;
-
-    json_array_foreach(json_object_get(all, "pools"), i, pool)
-    {
-        CHECK(json_integer_value(json_object_get(pool, "opening")) == 0);
-        CHECK(json_integer_value(json_object_get(pool, "in_use")) == 0);
-        CHECK(json_integer_value(json_object_get(pool, "waiting")) == 0);
-    }
-    CHECK(i > 10);
-    json_decref(all);
-}
-
 static void run(void)
 {
     one_pool_serves_all_who_ask_for_the_same();
@@ -494,13 +272,9 @@ static void run(void)
     an_unusable_connection_is_replaced();
     what_was_idle_for_too_long_is_closed();
     a_full_pool_says_so_in_time();
-    those_who_wait_are_served_in_the_order_of_asking();
-    waiting_can_be_interrupted();
     a_connection_that_the_server_closed_is_not_handed_out();
     each_pool_goes_by_its_own_ca();
-    an_idle_connection_is_had_while_another_connect_hangs();
     a_child_leaves_its_parents_sessions_alone();
-    nothing_is_lost_among_many();
     borrowing_an_idle_connection_is_quick();
 }
 
