@@ -5,6 +5,14 @@ $LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
 require 'simpkv'
 require_relative 'support/cases'
 
+# The tags of examples:
+#
+# needs:: names of what only some Rubies or bindings have: mri, jruby, fork, cext, ffi
+# once::  true for behaviour that no binding changes: it runs with the extension only
+# heavy:: the same, for an example that takes long; `bin/test quick` leaves it out
+# thorough:: true for an example that takes a second or more; `bin/test quick` leaves it out
+# ds389:: true for an example that starts 389 Directory Server
+# tools:: true for an example that needs a program beyond those that building simpkv needs
 RSpec.configure do |config|
   config.disable_monkey_patching!
   config.expect_with(:rspec) { |expectations| expectations.include_chain_clauses_in_custom_matcher_descriptions = true }
@@ -13,18 +21,22 @@ RSpec.configure do |config|
   config.fail_if_no_examples = true
   Kernel.srand config.seed
 
-  # What an example needs that not every Ruby has: elsewhere it does not exist. Where the other Ruby or binding has a
-  # behaviour of its own instead, that has an example, too.
+  # An example whose needs are not met does not exist. A Ruby or a binding that behaves differently has its own example.
   has = { mri: RUBY_ENGINE == 'ruby', jruby: RUBY_ENGINE == 'jruby', fork: Process.respond_to?(:fork),
           cext: Simpkv::Native.binding_name == 'cext', ffi: Simpkv::Native.binding_name == 'ffi' }
-  config.filter_run_excluding(needs: ->(needs) { !Array(needs).all? { |what| has.fetch(what) } })
+  config.filter_run_excluding(needs: ->(needs) { !Array(needs).all? { |need| has.fetch(need) } })
+  config.filter_run_excluding(heavy: true, once: true) unless has.fetch(:cext)
 
-  # What takes long, and is the same on every Ruby.
-  config.filter_run_excluding(heavy: true) unless has.fetch(:cext)
-
-  # A test that does not run is a failure: nothing may be missing.
+  # No example may be skipped.
   config.after(:suite) do
     pending = RSpec.world.all_examples.select { |example| example.execution_result.status == :pending }
     raise "#{pending.length} examples were skipped, such as #{pending.first.location}" if pending.any?
+  end
+
+  # No example may use the default store of the machine.
+  default_stores = File.dirname(Simpkv::Config.default_root_path('id'), 2)
+  existed = File.exist?(default_stores)
+  config.after do
+    raise "#{default_stores} was made while this example ran" if File.exist?(default_stores) && !existed
   end
 end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'command_helper'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 require 'socket'
 
 # What goes wrong is said in a line on standard error, and by the exit code.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'command_helper'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 require 'delegate'
 require 'simpkv/cli'
 Dir[File.join(__dir__, 'examples', '*.rb')].sort.each { |file| require file }

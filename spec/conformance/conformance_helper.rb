@@ -2,6 +2,7 @@
 
 require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
+require_relative '../support/scratch'
 
 # What the conformance suite runs over: our own backends, or those that were added by {backend}.
 module Conformance
@@ -44,7 +45,7 @@ module Conformance
   BACKENDS = [
     Backend.new('file',
                 lambda {
-                  { 'type' => 'file', 'id' => 'conformance', 'root_path' => File.join(Dir.mktmpdir('simpkv'), 'root') }
+                  { 'type' => 'file', 'id' => 'conformance', 'root_path' => File.join(Scratch.make('simpkv'), 'root') }
                 },
                 ->(entry) { FileUtils.rm_rf(File.dirname(entry['root_path'])) }, [], {}),
     Backend.new('memory, a third-party plugin made from the template',

@@ -9,22 +9,23 @@ RSpec.describe 'kill -9 of a process that writes files' do
   include FileStoreHelp
   include Processes
 
-  # Before there are children, so that all have the same root.
+  # The parent opens it, so that all children have the same root.
   before { store }
 
-  # A document that tells whether it is whole.
+  # A document that holds its own digest.
   def document(number)
     body = "#{number} " * (1 + (number * 37 % 3000))
     "#{number}:#{Digest::SHA256.hexdigest(body)}:#{body}"
   end
 
-  # @return [Integer] the number of a whole document; -1 where it is not whole
+  # @return [Integer] the number of a document; -1 if it is torn
   def number_of(document)
     number, sum, body = document.split(':', 3)
     sum == Digest::SHA256.hexdigest(body) ? number.to_i : -1
   end
 
-  # Writes without end, from a number on: a new key, then one of three old ones. Acknowledges what is stored.
+  # Writes documents with increasing numbers for ever, each to a new key and to one of three old ones. Acknowledges each
+  # number when it is stored.
   def write_on(number, acknowledge)
     loop do
       store.put("globals/new/k#{number}", document(number))
@@ -34,9 +35,11 @@ RSpec.describe 'kill -9 of a process that writes files' do
     end
   end
 
-  # Lets a child write, kills it at some moment, and answers the last number that it acknowledged.
+  # Kills a child while it writes.
+  #
+  # @return [Integer] the last number that it acknowledged
   def write_and_be_killed(number)
-    reading, writing = IO.pipe
+    reading, writing = IO.pipe(binmode: true)
     pid = child do
       reading.close
       write_on(number, writing)
@@ -51,22 +54,22 @@ RSpec.describe 'kill -9 of a process that writes files' do
     rest.empty? ? number : rest[-4..].unpack1('L')
   end
 
-  # @return [Hash{String => Integer}] the numbers of the documents in a folder, by key; -1 for one that cannot be read
+  # @return [Hash{String => Integer}] the numbers of the documents in a folder, by key; -1 for an unreadable document
   def numbers_in(folder)
     list = store.list(folder)
     list[:keys].transform_values { |found| number_of(found) }.merge(list[:errors].transform_values { -1 })
   end
 
-  # @return [Hash{String => Hash{String => Integer}}] what is stored, by folder, when that number was the last
+  # @return [Hash{String => Hash{String => Integer}}] the numbers that are stored, by folder, when `last` was stored
   def stored_after(first, last)
     { 'globals/new' => (first..last).to_h { |number| ["k#{number}", number] },
       'globals/old' => ([last - 2, 1].max..last).to_h { |number| ["k#{number % 3}", number] } }
   end
 
-  # What was acknowledged is stored, and no more than one put beyond that.
+  # Checks that every acknowledged number is stored, and at most one more.
   #
-  # @return [Array<String>] where it is not so
-  def odd_after(first, last)
+  # @return [Array<String>] the violations
+  def violations_after(first, last)
     possible = [stored_after(first, last), stored_after(first, last + 1)]
     possible.first.keys.map do |folder|
       found = numbers_in(folder)
@@ -74,17 +77,17 @@ RSpec.describe 'kill -9 of a process that writes files' do
     end.compact
   end
 
-  it 'tears no document, loses no acknowledged one, and shows no temporary file, 1,000 times' do
+  it 'tears no document, loses no acknowledged one, and shows no temporary file, 300 times' do
     tally = Tally.new('kill -9 of a process that writes files')
     number = 1
-    1000.times do
+    300.times do
       store.deletetree('globals/new')
       last = write_and_be_killed(number)
-      tally.add(faults: 1, operations: 2 * (last - number + 1), anomalies: odd_after(number, last))
+      tally.add(faults: 1, operations: 2 * (last - number + 1), anomalies: violations_after(number, last))
       number = last + 1
     end
     expect(tally.anomalies).to eq([])
-    # Whoever writes next sweeps away what a dead writer left.
+    # The next writer deletes the temporary files of a killed one.
     4.times { |i| store.put("globals/old/k#{i % 3}", document(number + i)) }
     store.put("globals/new/k#{number}", document(number))
     expect([names_in('globals/new'), names_in('globals/old')].flatten.grep(/skv/)).to eq([])

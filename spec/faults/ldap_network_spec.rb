@@ -1,83 +1,90 @@
 # frozen_string_literal: true
 
-require_relative '../support/deeds'
+require_relative '../support/eventually'
 require_relative '../support/faulty_proxy'
 require_relative '../support/ldap_store'
+require_relative '../support/store_operations'
 require_relative '../support/tally'
 
-[Slapd, Ds389].each do |server|
-  RSpec.describe "A network that fails in the midst of a call, before #{server}" do
+Directories.each_server do |server, tags|
+  RSpec.describe "A network that fails during a call to #{server}", **tags do
+    include Eventually
+
     include_context 'with a directory', server, tls: true
     include_context 'with proxies'
 
-    # How many places in what each side says are broken so, in each call: those that cost no waiting are many.
+    # The number of bytes, in each direction of each call, at which a fault is injected. A stall costs a deadline.
     places = { reset: 10, cut: 10, delay: 2, stall: 1, truncate: 1 }
-    deadline = 3
+    deadline = 1.5
 
-    # An answer in which bytes are missing can be taken for any other, such as a refusal.
-    errors = Hash.new(Deeds::ERRORS).merge(truncate: [Simpkv::Error])
+    # An answer without some of its bytes may be any other answer, such as a refusal.
+    errors = Hash.new(StoreOperations::ERRORS).merge(truncate: [Simpkv::Error])
 
-    # @return [Array<Array(Symbol, Integer)>] where to break what the block does, by chance: directions, and after how
-    #   many bytes
+    # @return [Array<Array(Symbol, Integer)>] random places in the traffic of the block: directions and numbers of bytes
     def sample(proxy, count, random, &block)
       proxy.traffic(&block).flat_map do |direction, length|
         (0...length).to_a.sample(count, random: random).map { |byte| [direction, byte] }
       end
     end
 
-    # @return [Random] the same for the same seed, whichever thread asks first
-    def random_for(deed, fault)
-      Random.new(RSpec.configuration.seed + "#{deed.name} #{fault}".sum)
+    # @return [Random] the same for each run with the same seed, in any order of threads
+    def random_for(operation, fault)
+      Random.new(RSpec.configuration.seed + "#{operation.name} #{fault}".sum)
     end
 
-    # Breaks something while the block does a deed, looks what came of it, and puts in order again what is stored.
+    # Injects a fault while the block runs an operation, checks the outcome, and restores the keys.
     #
-    # @yieldreturn [Array(Deeds::Outcome, Simpkv::Store)] and where the next call goes
-    def break_one(tally, fault, where, proxy, direct)
-      proxy.arm(fault, *where)
+    # @param direct [Simpkv::Store] a store without the proxy
+    # @yieldreturn [Array(StoreOperations::Outcome, Simpkv::Store)] the outcome, and the store for the next call
+    def break_one(tally, fault, place, proxy, direct)
+      proxy.arm(fault, *place)
       outcome, store = yield
-      came = proxy.heal
-      outcome.odd << 'the next call fails' unless Deeds.served?(store)
-      found = Deeds.contents(direct)
-      Deeds.restore(direct, found)
-      tally.add_outcome(outcome.judge(found), "#{fault} at #{where.join(' ')}", faults: came ? 1 : 0)
+      injected = proxy.heal
+      outcome.check_next_call(store)
+      found = StoreOperations.contents(direct)
+      StoreOperations.restore(direct, found)
+      tally.add_outcome(outcome.check(found), "#{fault} at #{place.join(' ')}", faults: injected ? 1 : 0)
     end
 
     places.each do |fault, count|
-      it "loses and tears nothing, holds nobody up, and lets the next call work: #{fault}" do
-        tally = Tally.new("network before #{server}, in a call: #{fault}")
-        Deeds.at_once do |deed|
-          random = random_for(deed, fault)
-          here = { 'id' => "f#{LdapIds.next}", 'operation_timeout_seconds' => deadline }
+      it "loses and tears no document, delays no call past its deadline, and serves the next call: #{fault}" do
+        tally = Tally.new("network of #{server}, during a call: #{fault}")
+        StoreOperations.in_parallel do |operation|
+          here = { 'id' => "f#{LdapIds.next}" }
           direct = open_store(here)
-          far = open_behind(proxy = new_proxy, here)
-          Deeds.restore(far)
-          broken = sample(proxy, count, random) { deed.call.call(far) }
-          Deeds.restore(direct)
-          broken.each do |where|
-            break_one(tally, fault, where, proxy, direct) { [Deeds.run(deed, far, deadline, errors[fault]), far] }
+          StoreOperations.restore(direct)
+          far = open_behind(proxy = new_proxy, here.merge('operation_timeout_seconds' => deadline))
+          eventually { far.exist?(StoreOperations::PLACE) }
+          broken = sample(proxy, count, random_for(operation, fault)) { operation.call.call(far) }
+          StoreOperations.restore(direct)
+          broken.each do |place|
+            break_one(tally, fault, place, proxy, direct) do
+              [StoreOperations.run(operation, far, deadline, errors[fault]), far]
+            end
           end
         end
         expect(tally.anomalies).to eq([])
       end
     end
 
-    # Connecting, handshakes, the bind, what the server can do.
+    # The connect, the handshake, the bind, and the read of the root DSE.
     { 'ldap' => {}, 'StartTLS' => { 'enable_tls' => true }, 'ldaps' => {} }.each do |transport, options|
       it "does no more harm to the first call of a connection, over #{transport}" do
-        tally = Tally.new("network before #{server}, first call over #{transport}")
+        tally = Tally.new("network of #{server}, first call over #{transport}")
         tls = transport == 'ldap' ? {} : { 'tls_cacert' => directory.certificates.cacert }
-        Deeds.at_once(Deeds::ALL.values_at(0, 4).product(places.to_a)) do |deed, (fault, count)|
+        calls = StoreOperations::ALL.values_at(0, 4).product(places.to_a)
+        StoreOperations.in_parallel(calls) do |operation, (fault, count)|
           here = { 'id' => "f#{LdapIds.next}", 'operation_timeout_seconds' => deadline, **options, **tls }
           direct = open_store('id' => here['id'])
-          Deeds.restore(direct)
+          StoreOperations.restore(direct)
           proxy = new_proxy(transport == 'ldaps' ? directory.tls_uri : directory.tcp_uri)
-          random = random_for(deed, fault)
-          broken = sample(proxy, count, random) { open_behind(proxy, here).get("#{Deeds::PLACE}/a") }
-          broken.each do |where|
-            break_one(tally, fault, where, proxy, direct) do
+          broken = sample(proxy, count, random_for(operation, fault)) do
+            open_behind(proxy, here.merge('operation_timeout_seconds' => 30)).get("#{StoreOperations::PLACE}/a")
+          end
+          broken.each do |place|
+            break_one(tally, fault, place, proxy, direct) do
               far = open_behind(proxy, here)
-              [Deeds.run(deed, far, deadline, errors[fault]), far]
+              [StoreOperations.run(operation, far, deadline, errors[fault]), far]
             end
           end
         end

@@ -3,10 +3,10 @@
 require 'java' if RUBY_ENGINE == 'jruby'
 require 'weakref'
 require_relative '../puppet_helper'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 
 RSpec.describe 'Loading of plugins' do
-  include Patience
+  include Eventually
 
   let!(:world) { PuppetWorld.new }
   let(:template) { File.read(File.join(PuppetWorld::PROJECT, 'lib', 'puppet_x', 'simpkv', 'plugin_template.rb')) }

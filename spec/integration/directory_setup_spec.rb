@@ -73,7 +73,7 @@ RSpec.describe 'A directory that is set up by the files of simpkv schema', :heav
       end
     end
 
-    it "holds keys: 389 Directory Server, layout #{layout}" do
+    it "holds keys: 389 Directory Server, layout #{layout}", :ds389 do
       Ds389.run(layout: nil) do |server|
         prepare(server, layout, base_dn, identity)
         %w[ldif base access limits].each do |form|
@@ -85,7 +85,7 @@ RSpec.describe 'A directory that is set up by the files of simpkv schema', :heav
   end
 
   # As a consumer does: it refers each change of the suffix to its supplier.
-  it 'get their limits on a consumer of 389-DS, too, which refers the entry of the identity to its supplier' do
+  it 'get their limits on a consumer of 389-DS, too, which refers the entry of the identity to its supplier', :ds389 do
     Ds389.run do |server|
       prepare(server, 'plain', DirectoryServer::BASE_DN, 'cn=kv,dc=simp')
       server.modify(<<~LDIF)

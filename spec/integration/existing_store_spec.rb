@@ -3,9 +3,10 @@
 require_relative '../puppet_helper'
 require_relative '../support/distinguished_names'
 require_relative '../support/ldap_store'
+require_relative '../support/scratch'
 
-# Stores that the existing module has left: spec/fixtures/existing holds their bytes, as files and as LDIF of either
-# layout, written from the contract and not by this project's code. Here is what is in them, by environment.
+# Stores of the existing module: spec/fixtures/existing holds their bytes, as files and as LDIF of both layouts, written
+# from the contract and not by this project's code. These are the values in them, by environment.
 module ExistingStore
   FIXTURES = File.expand_path('../fixtures/existing', __dir__)
 
@@ -58,7 +59,7 @@ module ExistingStore
     'top' => ['at the root', {}], '.hidden' => ['dot', {}]
   }.freeze
 
-  # Spelled as no writer of ours would, with the same meaning.
+  # Valid documents that this project's writer would spell in another way.
   OTHERWISE = {
     'other/no_metadata' => [7, {}], 'other/null_metadata' => [8, {}], 'other/only_undef' => [nil, {}],
     'other/unknown_members' => [1, { 'a' => 1 }], 'other/metadata_first' => ['x', { 'a' => 1 }],
@@ -66,7 +67,7 @@ module ExistingStore
     'other/number_spelling' => [[1.5, 1.5, 1000.0, 1.0], {}], 'other/nul_in_name' => [{ "a\0b" => 1 }, {}]
   }.freeze
 
-  # Read as JSON.parse reads them: the last of two members counts.
+  # Read as JSON.parse reads them: of two members with one name, the last one counts.
   ONLY_READ = {
     'other/base64_alone' => ["\x00\xFF".b, {}], 'other/twice' => ['last', { 'b' => 2 }],
     'other/twice_inside' => [{ 'a' => 3, 'b' => 2 }, {}]
@@ -85,7 +86,7 @@ module ExistingStore
   end
 end
 
-# Needs `backend`, and `traces`: all there is to see of the stored keys that a write would change.
+# Needs `backend`, and `traces`: the properties of the stored keys that a write changes.
 RSpec.shared_examples 'a store of the existing module' do
   let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } }) }
   let(:global) { { 'global' => true } }
@@ -98,7 +99,7 @@ RSpec.shared_examples 'a store of the existing module' do
     expect(found.inspect).to eq(expected.inspect)
   end
 
-  it 'reads every value and its metadata as they were meant' do
+  it 'reads every value and its metadata' do
     ExistingStore::PRODUCTION.each do |key, stored|
       expect_same(world.call('simpkv::get', key), ExistingStore.entry(stored))
     end
@@ -113,7 +114,7 @@ RSpec.shared_examples 'a store of the existing module' do
     end
   end
 
-  it 'lists all of them, in order, and the folders' do
+  it 'lists all keys in order, and the folders' do
     %w[plain binary noted other].each do |folder|
       below = ExistingStore::PRODUCTION.select { |key, _| key.start_with?("#{folder}/") }
       expected = below.map { |key, stored| [key.delete_prefix("#{folder}/"), ExistingStore.entry(stored)] }.sort.to_h
@@ -126,7 +127,7 @@ RSpec.shared_examples 'a store of the existing module' do
                                                           'folders' => ['site'])
   end
 
-  it 'modifies nothing when what was read is put again' do
+  it 'modifies nothing when the values that were read are put again' do
     before = traces
     ExistingStore::PUTTABLE.each do |key, (value, metadata)|
       expect(world.call('simpkv::put', key, value, metadata)).to be(true)
@@ -135,7 +136,7 @@ RSpec.shared_examples 'a store of the existing module' do
     expect(traces).to eq(before)
   end
 
-  it 'modifies nothing when a manifest puts what it gets' do
+  it 'modifies nothing when a manifest puts the values that it gets' do
     before = traces
     world.compile(ExistingStore::PUTTABLE.keys.grep(%r{\A(plain|noted|other)/}).map { |key| <<-PUPPET }.join)
       with(simpkv::get('#{key}')) |$entry| {
@@ -145,7 +146,7 @@ RSpec.shared_examples 'a store of the existing module' do
     expect(traces).to eq(before)
   end
 
-  it 'modifies what is put with another value, another order or other metadata, and nothing else' do
+  it 'modifies the keys that are put with another value, another order or other metadata, and no others' do
     before = traces
     world.call('simpkv::put', 'plain/integer', 42.0)
     world.call('simpkv::put', 'plain/hash', { 'a' => 1, 'b' => { 'z' => [1, { 'y' => nil }] } })
@@ -157,8 +158,8 @@ RSpec.shared_examples 'a store of the existing module' do
   end
 end
 
-RSpec.describe 'A store that the existing module left in files' do
-  let(:scratch) { Dir.mktmpdir('simpkv-existing') }
+RSpec.describe 'A store that the existing module left in files', :once do
+  let(:scratch) { Scratch.make('simpkv-existing') }
   let(:root) { File.join(scratch, 'root') }
   let(:backend) { { 'type' => 'file', 'id' => 'site', 'root_path' => root } }
 
@@ -184,7 +185,7 @@ RSpec.describe 'A store that the existing module left in files' do
 end
 
 Directories::ALL.each do |server, layout, tags|
-  RSpec.describe "A store that the existing module left in a directory, #{server} #{layout}", **tags do
+  RSpec.describe "A store that the existing module left in a directory, #{server} #{layout}", :once, **tags do
     include_context 'with a directory', server, layout: layout
 
     let(:backend) { directory.options('type' => 'ldap', 'id' => 'site') }
@@ -192,12 +193,15 @@ Directories::ALL.each do |server, layout, tags|
     before { directory.add(File.read(File.join(ExistingStore::FIXTURES, "#{layout}.ldif"))) }
     after { directory.delete_tree("ou=instances,#{DirectoryServer::BASE_DN}") }
 
-    # 389-DS has no entryCSN to show: there, what it logs of writes stands in for it.
+    # 389-DS has no entryCSN: there, the number of writes in its log shows a write.
     def traces
-      directory.search(DirectoryServer::BASE_DN, '(objectClass=simpkvEntry)').to_h do |name|
+      writes = directory.log.scan(/ (?:MOD|ADD|DEL|MODRDN) dn="([^"]*)"/).flatten.tally
+      entries = directory.entries(DirectoryServer::BASE_DN, '(objectClass=simpkvEntry)', 'modifyTimestamp', 'entryCSN',
+                                  'simpkvJsonValue')
+      entries.to_h do |entry|
+        name = entry['dn'].first
         path = DistinguishedNames.path(name, DirectoryServer::BASE_DN).last
-        writes = directory.log.scan(/ (?:MOD|ADD|DEL|MODRDN) dn="#{Regexp.escape(name)}"/).length
-        [path, [directory.entry(name, 'modifyTimestamp', 'entryCSN', 'simpkvJsonValue'), writes]]
+        [path, [entry, writes.fetch(name, 0)]]
       end
     end
 

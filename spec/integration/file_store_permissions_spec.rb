@@ -5,7 +5,7 @@ require_relative '../support/file_store'
 require_relative '../support/processes'
 
 # What a user without root's rights meets; each example runs in a child that has none.
-RSpec.describe Simpkv::Store, 'in files, without permission', needs: :fork do
+RSpec.describe Simpkv::Store, 'in files, without permission', :once, needs: :fork do
   include FileStoreHelp
   include Processes
 

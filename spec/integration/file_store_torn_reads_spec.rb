@@ -8,10 +8,10 @@ RSpec.describe Simpkv::Store, 'in files, read by one process while another puts'
   include FileStoreHelp
   include Processes
 
-  # Each process does so many, on one key.
-  count = 30_000
+  # The operations of each process.
+  count = 10_000
 
-  # Long and short in turn, so that a torn one is neither; and each says what it must be.
+  # Documents of different lengths, each with its own digest.
   def document(number)
     text = ('a'.ord + (number % 26)).chr * [10, 3_000, 400][number % 3]
     Simpkv::Codec.encode({ 'number' => number, 'text' => text, 'digest' => Digest::MD5.hexdigest("#{number}#{text}") },
@@ -28,8 +28,10 @@ RSpec.describe Simpkv::Store, 'in files, read by one process while another puts'
     number
   end
 
-  # Reads until the last document has come, and at least so often.
-  # @return [Integer] how many documents it met
+  # Reads until the last document is stored.
+  #
+  # @param at_least [Integer] reads
+  # @return [Integer] the number of different documents
   def read_until(last, at_least)
     reads = met = found = 0
     until reads >= at_least && found == last
@@ -44,14 +46,11 @@ RSpec.describe Simpkv::Store, 'in files, read by one process while another puts'
     met
   end
 
-  it 'has no torn, undecodable or outdated document in 60,000 operations on one key' do
+  it 'has no torn, undecodable or outdated document in 20,000 operations on one key' do
     store.put('globals/k', document(0))
-    elapsed = seconds do
-      writer = child { (1..count).all? { |number| store.put('globals/k', document(number)) } }
-      met = read_until(count, count)
-      expect_success_of(writer)
-      expect(met).to be > 100
-    end
-    expect(elapsed).to be < 300
+    writer = child { (1..count).all? { |number| store.put('globals/k', document(number)) } }
+    met = read_until(count, count)
+    expect_success_of(writer)
+    expect(met).to be > 100
   end
 end

@@ -134,7 +134,7 @@ RSpec.describe 'Many keys in a directory that is not there' do
   end
 end
 
-RSpec.describe 'simpkv::get_many and put_many, of a directory' do
+RSpec.describe 'simpkv::get_many and put_many, of a directory', :once do
   include_context 'with slapd'
 
   let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } }) }

@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require_relative '../support/eventually'
 require_relative '../support/ldap_store'
 
-RSpec.describe 'Catalogs whose keys are in a directory' do
+RSpec.describe 'Catalogs whose keys are in a directory', :once do
+  include Eventually
+
   include_context 'with slapd'
 
   let(:backend) { slapd.options('type' => 'ldap', 'id' => id) }
@@ -22,7 +25,7 @@ RSpec.describe 'Catalogs whose keys are in a directory' do
     { 'backends' => { 'default' => more } }
   end
 
-  # DEFECTS 27: each catalog started five processes, before its first operation.
+  # Each catalog used to start five processes before its first operation.
   it 'share one connection, and start no process' do
     expect(Process).not_to receive(:spawn)
     before = slapd.log.scan(' ACCEPT ').length
@@ -34,15 +37,15 @@ RSpec.describe 'Catalogs whose keys are in a directory' do
     expect(slapd.log.scan(' ACCEPT ').length - before).to be <= 1
   end
 
-  it 'look once whether the base entry is there, not at each call' do
-    looks = -> { slapd.log.scan("SRCH base=\"#{Slapd::BASE_DN}\" scope=0").length }
-    before = looks.call
+  it 'check for the base entry once, not at each call' do
+    checks = -> { slapd.log.scan("SRCH base=\"#{Slapd::BASE_DN}\" scope=0").length }
+    before = checks.call
     10.times { |n| world.call('simpkv::exists', "k#{n}") }
-    expect(looks.call - before).to eq(1)
+    expect(checks.call - before).to eq(1)
   end
 
-  # DEFECTS 19: dev and Dev shared their keys.
-  it 'are refused for an environment with capitals, but for global keys' do
+  # dev and Dev used to share their keys.
+  it 'are refused for an environment with capitals, except for global keys' do
     in_environment('Dev') do |dev|
       expect { dev.call('simpkv::get', 'k', { 'softfail' => true }) }.to raise_error(
         ArgumentError, /simpkv Configuration Error for simpkv::get with key='k': environment 'Dev' has capital letters/
@@ -53,8 +56,8 @@ RSpec.describe 'Catalogs whose keys are in a directory' do
     end
   end
 
-  # DEFECTS 23: '3' crashed; -1 was an endless loop while the server was busy.
-  it 'take retries as a number or as text, and nothing else' do
+  # '3' used to crash; -1 used to be an endless loop while the server was busy.
+  it 'accept retries as a number or as text, and nothing else' do
     expect(world.call('simpkv::exists', 'k', with('retries' => '3'))).to be(false)
     [-1, 'often', 1000].each do |wrong|
       expect { world.call('simpkv::exists', 'k', with('retries' => wrong)) }.to raise_error(
@@ -63,8 +66,7 @@ RSpec.describe 'Catalogs whose keys are in a directory' do
     end
   end
 
-  # DEFECTS 9.
-  it 'refuse another place for one type and id (the first was used silently), and warn of another timeout' do
+  it 'refuse another location for one type and id (the first was used silently), and warn about another timeout' do
     world.call('simpkv::put', 'k', 1)
     [{ 'base_dn' => 'o=puppet,dc=simp' }, { 'ldap_uri' => slapd.tcp_uri }, { 'layout' => 'hex' }].each do |other|
       expect { world.call('simpkv::get', 'k', with(other)) }.to raise_error(
@@ -75,25 +77,16 @@ RSpec.describe 'Catalogs whose keys are in a directory' do
     expect(world.warnings).to match([/already with another 'retries'/])
   end
 
-  # DEFECTS 8.
-  it 'are configured anew after the server was away, or told why not (it was: no implicit conversion of nil)' do
+  it 'are configured again when the server is back, and name the reason before (it was a TypeError)' do
     slapd.stop_serving
     2.times do
       expect { world.call('simpkv::exists', 'k') }.to raise_error(RuntimeError, /Plugin could not access.*ldapsearch/)
     end
     slapd.launch
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
-    begin
-      expect(world.call('simpkv::exists', 'k')).to be(false)
-    rescue RuntimeError
-      raise if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-
-      sleep 0.1
-      retry
-    end
+    expect(eventually(errors: RuntimeError) { [world.call('simpkv::exists', 'k')] }).to eq([false])
   end
 
-  it 'take a file backend instead where a call says so, options of ldap and all' do
+  it 'use files instead when the options of a call say so, with the options of ldap' do
     root = File.join(world.dir, 'root')
     world.call('simpkv::put', 'k', 'in a file', {}, with('type' => 'file', 'root_path' => root))
     expect(File.read(File.join(root, 'environments/production/k'))).to include('in a file')

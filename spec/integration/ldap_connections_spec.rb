@@ -2,9 +2,12 @@
 
 require 'json'
 require_relative '../support/another_ruby'
+require_relative '../support/eventually'
 require_relative '../support/ldap_store'
 
-RSpec.describe 'Connections to a directory server' do
+RSpec.describe 'Connections to a directory server', :once do
+  include Eventually
+
   include_context 'with slapd', tls: true
 
   let(:document) { '{"value":"é","metadata":{}}' }
@@ -18,7 +21,7 @@ RSpec.describe 'Connections to a directory server' do
     expect(store.kind('globals/a')).to be_nil
   end
 
-  # What the log says of the connections that were made meanwhile.
+  # @return [String] the lines that slapd logs while the block runs
   def logged
     before = slapd.log.length
     yield
@@ -30,7 +33,7 @@ RSpec.describe 'Connections to a directory server' do
   end
 
   describe 'over each transport' do
-    it 'ldapi, as the user whom the server sees (SASL EXTERNAL)' do
+    it 'ldapi, as the user of the process (SASL EXTERNAL)' do
       log = logged { works(open_store('admin_pw_file' => '')) }
       expect(log).to include('mech=EXTERNAL')
     end
@@ -45,28 +48,28 @@ RSpec.describe 'Connections to a directory server' do
       expect(log).not_to match(/TLS established|STARTTLS/)
     end
 
-    it 'ldap, with StartTLS before anything else' do
+    it 'ldap, with StartTLS before any other request' do
       log = logged { works(open_store(tls.merge('ldap_uri' => slapd.tcp_uri, 'enable_tls' => true))) }
       expect(log).to match(/STARTTLS.*TLS established.*BIND/m)
     end
 
-    it 'ldaps, whatever enable_tls says' do
+    it 'ldaps, with any value of enable_tls' do
       [{}, { 'enable_tls' => true }, { 'enable_tls' => false }].each do |more|
         works(open_store(tls.merge('ldap_uri' => slapd.tls_uri).merge(more)))
       end
     end
 
-    it 'ldaps, with a certificate of our own' do
+    it 'ldaps, with a client certificate' do
       certificate, key = slapd.certificates.issue
       works(open_store(tls.merge('ldap_uri' => slapd.tls_uri, 'tls_cert' => certificate, 'tls_key' => key)))
     end
 
-    it 'ldapi, where TLS is of no use, whatever enable_tls says' do
+    it 'ldapi without TLS, with enable_tls' do
       works(open_store('enable_tls' => true))
     end
   end
 
-  it 'take the content of the password file for the password, less one newline at its end' do
+  it 'use the content of the password file without one final newline' do
     ["#{Slapd::PASSWORD}\n", "#{Slapd::PASSWORD}\r\n"].each_with_index do |content, index|
       file = File.join(slapd.folder, "newline-#{index}")
       File.write(file, content)
@@ -77,8 +80,8 @@ RSpec.describe 'Connections to a directory server' do
     expect { open_store('admin_pw_file' => file).kind('globals') }.to raise_error(Simpkv::DeniedError)
   end
 
-  # Each refusal says what is wrong with which server, and the password was not sent.
-  describe 'are refused, and nothing is sent,' do
+  # Each error names the reason and the server.
+  describe 'fail before the password is sent,' do
     def refused(options, message)
       uri = options.fetch('ldap_uri', slapd.tls_uri)
       log = logged { expect_refusal(open_store(options.merge('ldap_uri' => uri)), uri, message) }
@@ -94,18 +97,18 @@ RSpec.describe 'Connections to a directory server' do
       }
     end
 
-    it 'when the certificate comes from another authority, over ldaps and StartTLS' do
+    it 'when another authority signed the certificate, over ldaps and StartTLS' do
       other_certificates do |other|
         refused({ 'tls_cacert' => other.cacert }, /certificate/i)
         refused({ 'tls_cacert' => other.cacert, 'ldap_uri' => slapd.tcp_uri, 'enable_tls' => true }, /certificate/i)
       end
     end
 
-    it 'when there is no such file of authorities' do
+    it 'when the file of authorities is missing' do
       refused({ 'tls_cacert' => '/no/such/file' }, %r{/no/such/file})
     end
 
-    it 'when the key is not that of the certificate' do
+    it 'when the key does not match the certificate' do
       certificate, = slapd.certificates.issue
       _, key = slapd.certificates.issue
       refused(tls.merge('tls_cert' => certificate, 'tls_key' => key), /tls_key|#{Regexp.escape(key)}/)
@@ -141,7 +144,7 @@ RSpec.describe 'Connections to a directory server' do
     end
   end
 
-  it 'differ by their authorities: two backends at once' do
+  it 'have the authorities of their own backend, when a process has two' do
     other_certificates do |other|
       good = open_store(tls.merge('ldap_uri' => slapd.tls_uri))
       bad = open_store('ldap_uri' => slapd.tls_uri, 'tls_cacert' => other.cacert)
@@ -152,8 +155,10 @@ RSpec.describe 'Connections to a directory server' do
     end
   end
 
-  describe 'in a process that means ill' do
-    # Runs a command in an environment and a folder that mean ill; answers what it prints.
+  describe 'in a process with hostile settings of libldap' do
+    # Runs a command with hostile variables in its environment, and in a folder with hostile files.
+    #
+    # @return [String] its output
     def hostile(*command)
       Dir.mktmpdir('hostile') do |folder|
         settings = { 'TLS_REQCERT' => 'never', 'TLS_CACERT' => '/no/such/file', 'URI' => 'ldap://127.0.0.1:1',
@@ -166,14 +171,16 @@ RSpec.describe 'Connections to a directory server' do
       end
     end
 
-    # What the script prints in a process of its own, with a `store` of each options.
+    # Runs a script in such a process, for each of the options, with a `store` that has them.
+    #
+    # @return [Array<String>] the lines of its output
     def in_hostile_process(options, script)
       code = 'require "simpkv"; require "json"; ' \
              "JSON.parse(ARGV.first).each { |options| store = Simpkv::Store.open('ldap', options); #{script} }"
       hostile(*AnotherRuby.command('-e', code, JSON.generate(options))).lines(chomp: true)
     end
 
-    it 'are led astray when they are not ours: ldapsearch heeds all that' do
+    it 'fail for ldapsearch, which obeys these settings' do
       expect(hostile('ldapsearch', '-x', '-H', slapd.uri, '-D', Slapd::USER_DN, '-y', slapd.password_file))
         .to match(/base <dc=wrong>.*result: 32/m)
       expect(hostile('ldapsearch', '-x', '-H', slapd.uri, '-D', Slapd::ROOT_DN, '-w', Slapd::PASSWORD, '-b', 'dc=simp'))
@@ -182,15 +189,15 @@ RSpec.describe 'Connections to a directory server' do
 
     let(:options) { slapd.options('id' => id, 'ldap_uri' => slapd.tls_uri).merge(tls) }
 
-    it 'work as ever: ldaprc, ~/.ldaprc and LDAP* variables count for nothing' do
+    it 'ignore ldaprc, ~/.ldaprc and LDAP* variables' do
       script = '%w[a b c].each { |k| store.put("globals/f/" + k, k) }; p store.list("globals/f")[:keys].keys.sort'
       all = [options, options.merge('ldap_uri' => slapd.tcp_uri, 'enable_tls' => true),
              options.merge('ldap_uri' => slapd.uri, 'admin_pw_file' => '')]
       expect(in_hostile_process(all, script)).to eq(['["a", "b", "c"]'] * 3)
     end
 
-    # LDAPTLS_REQCERT=never in the environment turned the check off.
-    it 'check certificates as ever' do
+    # LDAPTLS_REQCERT=never in the environment used to disable the verification.
+    it 'verify certificates' do
       other_certificates do |other|
         script = 'begin; puts store.kind("globals"); rescue Simpkv::Error => e; puts e.message; end'
         strict = options.merge('tls_cacert' => other.cacert)
@@ -200,7 +207,7 @@ RSpec.describe 'Connections to a directory server' do
     end
   end
 
-  # DEFECTS 27: five processes were started in each catalog, before its first operation.
+  # Each catalog used to start five processes before its first operation.
   it 'are made once a process, not once a store or catalog' do
     options = { 'admin_dn' => Slapd::USER_DN.upcase }
     log = logged do
@@ -215,8 +222,8 @@ RSpec.describe 'Connections to a directory server' do
   end
 
   describe 'to a server that restarts' do
-    # DEFECTS 28: the next call failed.
-    it 'are made anew, unnoticed, between two calls' do
+    # The next call used to fail.
+    it 'are made again between two calls, without an error' do
       [{}, { 'ldap_uri' => slapd.tcp_uri }, tls.merge('ldap_uri' => slapd.tls_uri)].each do |options|
         other = open_store(options)
         other.put('globals/k', document)
@@ -229,69 +236,57 @@ RSpec.describe 'Connections to a directory server' do
       end
     end
 
-    it 'fail with its address while it is away, and work again when it is back' do
+    it 'fail with its address while it is down, and work again when it is back' do
       other = open_store('ldap_uri' => slapd.tcp_uri, 'connect_timeout_seconds' => 2)
       other.put('globals/k', document)
       slapd.stop_serving
       expect { other.get('globals/k') }.to raise_error(Simpkv::UnavailableError, /#{Regexp.escape(slapd.tcp_uri)}/)
       slapd.launch
-      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
-      begin
-        found = other.get('globals/k')
-      rescue Simpkv::UnavailableError
-        raise if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-
-        sleep 0.1
-        retry
-      end
-      expect(found).to eq(document)
+      expect(eventually { other.get('globals/k') }).to eq(document)
     end
   end
 
-  it 'go to the next server when the first is not there' do
+  it 'use the next server when the first refuses connections' do
     works(open_store('ldap_uri' => ['ldap://127.0.0.1:1', slapd.tcp_uri]))
     works(open_store('ldap_uri' => "ldapi://%2Fno%2Fsuch, #{slapd.uri}"))
   end
 
-  # DEFECTS 24: such a call hung for ever.
+  # Such a call used to hang for ever.
   describe 'to a server that does not answer' do
-    it 'end at the deadline when it accepts and stays silent, over every transport' do
+    it 'end at the deadline when it accepts and never answers, over every transport' do
       silent = TCPServer.new('127.0.0.1', 0)
       address = "127.0.0.1:#{silent.addr[1]}"
       [{ 'ldap_uri' => "ldap://#{address}" }, { 'ldap_uri' => "ldaps://#{address}" },
        { 'ldap_uri' => "ldap://#{address}", 'enable_tls' => true }].each do |options|
-        other = open_store(tls.merge('operation_timeout_seconds' => 1).merge(options))
+        other = open_store(tls.merge('operation_timeout_seconds' => 0.5).merge(options))
         took = seconds do
           expect { other.get('globals/k') }.to raise_error(Simpkv::TimeoutError, /#{Regexp.escape(address)}/)
         end
-        expect(took).to be_between(0.9, 10)
+        expect(took).to be_between(0.4, 20)
       end
     ensure
       silent&.close
     end
 
-    # Spelled so that no other example has to do with what the pool remembers of this server.
-    it 'end at the deadline when it falls silent in between, and sooner once it is known to be silent' do
-      other = open_store('ldap_uri' => slapd.tcp_uri, 'operation_timeout_seconds' => 1, 'retries' => 0,
-                         'admin_dn' => Slapd::USER_DN.sub('cn', 'Cn'))
-      other.put('globals/k', document)
+    it 'end at the deadline when it stops answering, and not later in the calls that follow' do
+      other = open_apart('ldap_uri' => slapd.tcp_uri, 'operation_timeout_seconds' => 0.7, 'retries' => 0)
+      eventually { other.put('globals/k', document) }
       slapd.freeze_process do
         took = %i[get kind delete].map do |call|
           seconds { expect { other.public_send(call, 'globals/k') }.to raise_error(Simpkv::TimeoutError) }
         end
-        expect(took.first).to be > 0.9
-        expect(took).to all(be < 10)
+        expect(took.first).to be > 0.6
+        expect(took).to all(be < 20)
       end
     end
   end
 
-  # DEFECTS 23: '3' crashed, and -1 was an endless loop.
-  it 'go to the next server when the first falls silent, for all their number (each ran into its deadline)' do
+  it 'use the next server when the first stops answering, however many they are (each timed out)' do
     Slapd.run do |first|
       first.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
       slapd.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
       both = open_store('ldap_uri' => [first.tcp_uri, slapd.tcp_uri], 'base_dn' => "ou=two,#{Slapd::BASE_DN}",
-                        'admin_pw_file' => first.password_file, 'operation_timeout_seconds' => 2)
+                        'admin_pw_file' => first.password_file, 'operation_timeout_seconds' => 1.5)
       Array.new(4) { Thread.new { 50.times { both.kind('globals') } } }.each(&:join)
       first.freeze_process do
         expect { both.kind('globals') }.to raise_error(Simpkv::TimeoutError)
@@ -300,13 +295,13 @@ RSpec.describe 'Connections to a directory server' do
     end
   end
 
-  # @return [Array<Hash>] what the process's statistics say of these servers, as one pool has them
+  # @return [Array<Hash>] the statistics of the pool that has these servers
   def servers(*uris)
     pool = Simpkv.stats['pools'].find { |each| each['servers'].map { |server| server['uri'] } == uris }
     pool['servers']
   end
 
-  it 'leave time for the next server when the first is silent from the start (each call timed out, for ever)' do
+  it 'leave time for the next server when the first never answers (each call timed out, for ever)' do
     Slapd.run do |first|
       first.freeze_process do
         [0.8, 1.5].each do |timeout|
@@ -320,7 +315,6 @@ RSpec.describe 'Connections to a directory server' do
     end
   end
 
-  # The first server was down, and another password was set there before it came back.
   it 'do not repeat a refused bind to a server that comes back with another password (20 gets were 20 binds)' do
     Slapd.run do |first|
       both = open_apart('ldap_uri' => [first.tcp_uri, slapd.tcp_uri])
@@ -329,22 +323,17 @@ RSpec.describe 'Connections to a directory server' do
       first.launch
       first.modify("dn: #{Slapd::USER_DN}\nchangetype: modify\nreplace: userPassword\nuserPassword: another\n")
       before = first.log.length
-      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
-      until first.log[before..].include?(' err=49')
-        raise 'the first server is not tried again' if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-
-        expect(both.get('globals/k')).to eq(document)
-      end
+      eventually { both.get('globals/k') == document && first.log[before..].include?(' err=49') }
       20.times { expect(both.get('globals/k')).to eq(document) }
       expect(first.log[before..].scan(' err=49').length).to eq(1)
     end
   end
 
-  it 'are given up after as many retries as there may be' do
+  it 'fail after the retries that the options allow' do
     [0, 1, 3].each do |retries|
       gone = open_store('ldap_uri' => 'ldap://127.0.0.1:1', 'retries' => retries, 'operation_timeout_seconds' => 20)
       took = seconds { expect { gone.get('globals/k') }.to raise_error(Simpkv::UnavailableError) }
-      expect(took).to be < 10
+      expect(took).to be < 18
     end
   end
 end

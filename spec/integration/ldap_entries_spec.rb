@@ -2,8 +2,8 @@
 
 require_relative '../support/ldap_store'
 
-[Slapd, Ds389].each do |server|
-  RSpec.describe "Entries of a directory that are no keys, #{server}" do
+Directories.each_server do |server, tags|
+  RSpec.describe "Entries of a directory that are no keys, #{server}", once: server == Ds389, **tags do
     include_context 'with a directory', server
 
     let(:base) { "ou=#{id},#{DirectoryServer::BASE_DN}" }

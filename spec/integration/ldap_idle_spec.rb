@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require_relative '../support/ldap_store'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 
-RSpec.describe 'Connections that are idle' do
-  include Patience
+RSpec.describe 'Connections that are idle', :once do
+  include Eventually
 
   # In a pool of their own.
   let(:options) { { 'admin_dn' => Slapd::USER_DN.sub(',', ",#{' ' * LdapIds.next}") } }

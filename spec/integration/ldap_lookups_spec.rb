@@ -3,7 +3,7 @@
 require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 
-RSpec.describe 'Lookups of Hiera in a directory' do
+RSpec.describe 'Lookups of Hiera in a directory', :once do
   include_context 'with slapd'
 
   let(:backends) { { 'default' => slapd.options('type' => 'ldap', 'id' => id) } }

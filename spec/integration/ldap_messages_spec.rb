@@ -4,8 +4,8 @@ require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 
 # What an operator reads when simpkv cannot reach its keys.
-[Slapd, Ds389].each do |server|
-  RSpec.describe "The LDAP plugin, when it is configured, #{server}" do
+Directories.each_server do |server, tags|
+  RSpec.describe "The LDAP plugin, when it is configured, #{server}", :once, **tags do
     include_context 'with a directory', server, tls: true
 
     let!(:world) { PuppetWorld.new }

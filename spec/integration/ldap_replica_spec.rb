@@ -2,12 +2,12 @@
 
 require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 require_relative '../support/replica'
 
 # `slapd` is the supplier.
-RSpec.describe 'A store on replicas' do
-  include Patience
+RSpec.describe 'A store on replicas', :once do
+  include Eventually
 
   include_context 'with slapd', more: Replica::SUPPLIER
 

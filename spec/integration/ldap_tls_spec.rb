@@ -4,7 +4,7 @@ require 'openssl'
 require_relative '../support/ldap_store'
 require_relative '../support/native_memory'
 
-RSpec.describe 'TLS to a directory server' do
+RSpec.describe 'TLS to a directory server', :once do
   include_context 'with slapd', tls: true
 
   # @yieldparam [Certificates] an authority that has signed nothing of the server's

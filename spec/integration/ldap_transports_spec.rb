@@ -2,8 +2,8 @@
 
 require_relative '../support/ldap_store'
 
-[Slapd, Ds389].each do |server|
-  RSpec.describe "Keys in a directory, #{server}" do
+Directories.each_server do |server, tags|
+  RSpec.describe "Keys in a directory, #{server}", once: server == Ds389, **tags do
     include_context 'with a directory', server, tls: true
 
     let(:tls) { { 'tls_cacert' => directory.certificates.cacert } }

@@ -109,7 +109,7 @@ Directories::ALL.each do |server, layout, tags|
   end
 end
 
-RSpec.describe 'A tree in a directory' do
+RSpec.describe 'A tree in a directory', :once do
   include_context 'with slapd'
 
   def searches(store)

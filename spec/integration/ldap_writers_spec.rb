@@ -3,11 +3,11 @@
 require 'digest'
 require 'json'
 require_relative '../support/ldap_store'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 require_relative '../support/processes'
 
-RSpec.describe 'Processes that write the same keys in a directory', needs: :fork do
-  include Patience
+RSpec.describe 'Processes that write the same keys in a directory', :once, needs: :fork do
+  include Eventually
   include Processes
 
   include_context 'with slapd'

@@ -2,6 +2,7 @@
 
 require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
+require_relative '../support/scratch'
 
 # What simplib's passgen does with simpkv, acted out in Puppet's language from the contract's description: a password
 # and its salt under gen_passwd/<id>, and in the metadata how complex it is, and up to ten pairs that it had before.
@@ -134,8 +135,8 @@ RSpec.shared_examples 'a store of passgen' do
   end
 end
 
-RSpec.describe 'Passwords, as passgen keeps them, in files' do
-  let(:root) { Dir.mktmpdir('simpkv-passgen') }
+RSpec.describe 'Passwords, as passgen keeps them, in files', :once do
+  let(:root) { Scratch.make('simpkv-passgen') }
   let(:backend) { { 'type' => 'file', 'id' => 'passwords', 'root_path' => root } }
 
   after { FileUtils.remove_entry(root) }
@@ -144,7 +145,7 @@ RSpec.describe 'Passwords, as passgen keeps them, in files' do
 end
 
 %w[plain hex].each do |layout|
-  RSpec.describe "Passwords, as passgen keeps them, in a directory, #{layout}" do
+  RSpec.describe "Passwords, as passgen keeps them, in a directory, #{layout}", :once do
     include_context 'with slapd', layout: layout
 
     let(:backend) { slapd.options('type' => 'ldap', 'id' => id) }

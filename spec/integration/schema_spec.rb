@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require_relative '../support/ds389'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 require_relative '../support/slapd'
 
 RSpec.describe 'The files in schema/', :heavy do
-  include Patience
+  include Eventually
 
   # What 389-DS makes of `SUP name`: it spells out what comes from there.
   inherited = 'EQUALITY caseIgnoreMatch SUBSTR caseIgnoreSubstringsMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 '
@@ -90,7 +90,7 @@ RSpec.describe 'The files in schema/', :heavy do
       end
     end
 
-    it "are taken by 389 Directory Server, layout #{layout}, by the commands in them, with the limits and indexes" do
+    it "are taken by 389 Directory Server, layout #{layout}, by their own commands, with limits and indexes", :ds389 do
       Ds389.run(layout: nil, tls: true) do |server|
         expect(published(server)).to eq([[], []])
         server.delete_tree('o=puppet,dc=simp')
@@ -122,7 +122,7 @@ RSpec.describe 'The files in schema/', :heavy do
   # How many folders there are, and how many the server shows of them when they are not asked for in pages. In pages
   # 389-DS shows more: it stops when it has looked at 5,000.
   { Slapd => [600, 500], Ds389 => [2100, 2000] }.each do |server, (count, limit)|
-    it "lift the limits on lists for the identity that they name, and for no other: #{server}" do
+    it "lift the limits on lists for their identity, and for no other: #{server}", ds389: server == Ds389 do
       other = DirectoryServer::STRANGER_DN
       server.run(reader: other) do |running|
         running.add((1..count).map { |n| <<~LDIF }.join("\n"))
@@ -137,7 +137,7 @@ RSpec.describe 'The files in schema/', :heavy do
     end
   end
 
-  it 'let simpkv read how much 389-DS takes at once, where that is more than usual' do
+  it 'let simpkv read how much 389-DS takes at once, where that is more than usual', :ds389 do
     Ds389.run(limits: true) do |server|
       server.modify("dn: cn=config\nchangetype: modify\nreplace: nsslapd-maxbersize\nnsslapd-maxbersize: 8388608\n")
       server.restart

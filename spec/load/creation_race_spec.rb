@@ -3,6 +3,7 @@
 require_relative '../puppet_helper'
 require_relative '../support/directory_server'
 require_relative '../support/ds389'
+require_relative '../support/scratch'
 require_relative '../support/slapd'
 
 # Many catalogs that make the same keys at the same moment, as compilers do that are given a run each.
@@ -80,7 +81,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
 
   backends = {
     'files' => lambda { |&block|
-      Dir.mktmpdir do |dir|
+      Scratch.make('simpkv-race') do |dir|
         block.call('type' => 'file', 'id' => 'race', 'root_path' => "#{dir}/k")
       end
     },
@@ -97,7 +98,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
   }
 
   backends.each do |name, with|
-    context "with #{name}" do
+    context "with #{name}", ds389: name == '389-DS' do
       it 'that get or create the same keys all get one value of each, the stored one' do
         with.call do |backend|
           site = { 'backends' => { 'default' => backend } }

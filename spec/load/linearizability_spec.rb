@@ -183,7 +183,7 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
     end
   end
 
-  describe 'on 389-DS' do
+  describe 'on 389-DS', :ds389 do
     include_context 'with a directory', Ds389
     include_context 'with proxies'
 

@@ -6,8 +6,8 @@ require_relative '../support/processes'
 require_relative '../support/tally'
 
 # Mixed operations for LOAD_SECONDS, 6 unless told.
-[Slapd, Ds389].each do |server|
-  RSpec.describe "Many at once, on #{server}" do
+Directories.each_server do |server, tags|
+  RSpec.describe "Many at once, on #{server}", once: server == Ds389, **tags do
     include Processes
 
     include_context 'with a directory', server, limits: true

@@ -3,7 +3,7 @@
 require_relative '../spec_helper'
 require_relative '../support/ldap_store'
 require_relative '../support/packages'
-require_relative '../support/patience'
+require_relative '../support/eventually'
 require_relative '../support/puppet_server'
 
 # One puppetserver for all specs: it takes its time to start. With other settings it is started again.
@@ -31,7 +31,7 @@ module SharedPuppetServer
 end
 
 RSpec.shared_context 'with puppetserver' do |**settings|
-  include Patience
+  include Eventually
 
   attr_reader :puppetserver
 

@@ -195,18 +195,23 @@ class DirectoryServer
     tool('ldapdelete', '-r', dn)
   end
 
-  # @return [Array<String>] the DNs of the entries below base_dn that the filter finds
+  # @return [Array<String>] the DNs of the entries below base_dn that match the filter
   def search(base_dn, filter)
-    tool('ldapsearch', '-LLL', '-o', 'ldif_wrap=no', '-b', base_dn, filter, '1.1')
-      .lines(chomp: true).map { |line| dn_of(line) }.compact
+    entries(base_dn, filter, '1.1').flat_map { |entry| entry['dn'] }
   end
 
-  # @return [Hash{String => Array<String>}] attributes of one entry, as the server spells them
+  # @return [Hash{String => Array<String>}] attributes of one entry, with the server's spelling of their names
   def entry(dn, *attributes)
-    output = tool('ldapsearch', '-LLL', '-o', 'ldif_wrap=no', '-s', 'base', '-b', dn, '(objectClass=*)', *attributes)
-    output.lines(chomp: true).each_with_object({}) do |line, found|
-      name, encoded, value = line.match(/\A([^:]+):(:?) (.*)/)&.captures
-      (found[name] ||= []) << (encoded == ':' ? value.unpack1('m').force_encoding('UTF-8') : value) if name
+    entries(dn, '(objectClass=*)', *attributes, scope: 'base').first
+  end
+
+  # @return [Array<Hash{String => Array<String>}>] the entries that match the filter, each as {#entry} returns it
+  def entries(base_dn, filter, *attributes, scope: 'sub')
+    output = tool('ldapsearch', '-LLL', '-o', 'ldif_wrap=no', '-s', scope, '-b', base_dn, filter, *attributes)
+    output.split(/\n{2,}/).map do |entry|
+      entry.scan(/^([^:\n]+):(:?) (.*)/).each_with_object({}) do |(name, encoded, value), found|
+        (found[name] ||= []) << (encoded == ':' ? value.unpack1('m').force_encoding('UTF-8') : value)
+      end
     end
   end
 
@@ -255,12 +260,6 @@ class DirectoryServer
     servers.map { |server| server.addr[1] }
   ensure
     servers&.each(&:close)
-  end
-
-  def dn_of(line)
-    return line[4..] if line.start_with?('dn: ')
-
-    line[5..].unpack1('m').force_encoding(Encoding::UTF_8) if line.start_with?('dn:: ')
   end
 
   def wait_until_it_answers

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require 'tmpdir'
 require 'fileutils'
+require_relative 'scratch'
 
 # For specs of the store in files: a root of its own for each example, and a store on it.
 module FileStoreHelp
   # Runs the example with `root` and `store`, and cleans up.
   def self.included(group)
-    group.let(:scratch) { Dir.mktmpdir('simpkv-spec') }
+    group.let(:scratch) { Scratch.make('simpkv-spec') }
     group.let(:root) { File.join(scratch, 'root') }
     group.let(:store) { open_store }
     group.after do

@@ -3,12 +3,18 @@
 require_relative 'ds389'
 require_relative 'slapd'
 
-# What has examples for each server in each layout runs them all over the extension only. The other bindings meet each
-# server and each layout once.
+# The servers and layouts of examples that run over several of them. `--tag ~ds389` starts no 389-DS.
 module Directories
-  # Each as [server, layout, tags].
+  # Each as [server, layout, tags]. The core hides their differences from the bindings: the extension runs all of them,
+  # the other bindings run one.
   ALL = [Slapd, Ds389].product(%w[plain hex]).map do |server, layout|
-    [server, layout, { heavy: (server == Slapd) == (layout == 'hex') }]
+    [server, layout, { heavy: [server, layout] != [Slapd, 'plain'], ds389: server == Ds389 }]
+  end
+
+  # @yieldparam server [Class]
+  # @yieldparam tags [Hash] of its examples
+  def self.each_server
+    [Slapd, Ds389].each { |server| yield server, { ds389: server == Ds389 } }
   end
 end
 

@@ -4,7 +4,7 @@
 # send them, most of them harmless, every 40th one raising; prints how often one raised, how many descriptors below the
 # root were left open, and whether the key can be used afterwards.
 require 'simpkv'
-require 'tmpdir'
+require_relative 'scratch'
 
 # What happens in one process.
 class SignalStorm
@@ -93,4 +93,4 @@ class SignalStorm
   end
 end
 
-Dir.mktmpdir('simpkv') { |folder| puts SignalStorm.new(folder).run(Float(ARGV.fetch(0))) }
+Scratch.make('simpkv') { |folder| puts SignalStorm.new(folder).run(Float(ARGV.fetch(0))) }

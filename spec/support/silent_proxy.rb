@@ -3,13 +3,14 @@
 require 'socket'
 require_relative 'ldap_request'
 
-# Stands between a client and a directory server, and keeps answers back. Lives in threads of this process.
+# A proxy between a client and a directory server that delays answers. It runs in threads of this process.
 class SilentProxy
   # @param server [Slapd]
   def initialize(server)
     @port = Integer(server.tcp_uri[/\d+\z/])
     @listener = TCPServer.new('127.0.0.1', 0)
     @held = {}
+    @counts = Hash.new(0)
     Thread.new { accept }
   end
 
@@ -18,15 +19,22 @@ class SilentProxy
     "ldap://127.0.0.1:#{@listener.addr[1]}"
   end
 
-  # While the block runs, the server gets requests of one kind, but its answers to them are kept back for so long, and
-  # with them all that is to come after them on their connections.
+  # While the block runs, the proxy delays the answers to requests of one kind, and all answers after them on the same
+  # connection. The requests reach the server.
   #
   # @param operation [Symbol] :bind, :search, :modify, :add or :delete
+  # @param seconds [Numeric] the delay
   def hold(operation, seconds: 3600)
     @held = { operation => seconds }
     yield
   ensure
     @held = {}
+  end
+
+  # @param operation [Symbol] as for {#hold}
+  # @return [Integer] the number of requests of that kind so far
+  def count(operation)
+    @counts[operation]
   end
 
   def stop
@@ -41,7 +49,7 @@ class SilentProxy
       Thread.new { pass(client, TCPSocket.new('127.0.0.1', @port)) }
     end
   rescue IOError
-    # It was stopped.
+    # The proxy was stopped.
   end
 
   def pass(client, server)
@@ -60,11 +68,13 @@ class SilentProxy
     [client, server].each(&:close)
   end
 
-  # @return [Numeric] for how many seconds the answer is kept back
+  # @return [Numeric] the delay of the answer in seconds
   def forward(client, server)
     request = client.readpartial(65_536)
+    kind = LdapRequest.kind(request)
+    @counts[kind] += 1
     server.write(request)
-    @held.fetch(LdapRequest.kind(request), 0)
+    @held.fetch(kind, 0)
   end
 
   def now

@@ -2,17 +2,18 @@
 
 require 'tempfile'
 
-# What was broken on purpose, and what came of it: a row of the table that bin/test prints in the end. Threads share it.
+# Counts the faults that an example injects, the operations meanwhile, and the anomalies: a row of the table that
+# bin/test prints at its end. Threads share it.
 class Tally
-  ALL = [] # rubocop:disable Style/MutableConstant -- that is what it is for
+  ALL = [] # rubocop:disable Style/MutableConstant -- examples add to it
 
-  # By how many seconds a call may miss its deadline, beside what the machine is late.
+  # The seconds by which a call may miss its deadline, beyond the delay of a process that only sleeps.
   LATE = 0.5
 
-  # @return [Array<String>] what should not have happened
+  # @return [Array<String>] the violated expectations
   attr_reader :anomalies
 
-  # @param name [String] its row
+  # @param name [String] the title of its row
   def initialize(name)
     @name = name
     @faults = @operations = 0
@@ -21,10 +22,10 @@ class Tally
     ALL << self
   end
 
-  # @param faults [Integer] so many more were injected
-  # @param operations [Integer] so many more were done
-  # @param late [Numeric, nil] seconds from the deadline of one of these to its end, negative where it ended before
-  # @param anomalies [Array<String>] what went wrong
+  # @param faults [Integer] the faults that were injected
+  # @param operations [Integer] the operations that were run
+  # @param late [Numeric, nil] seconds from the deadline of one of these to its end; negative if it ended before
+  # @param anomalies [Array<String>] the violated expectations
   def add(faults: 0, operations: 0, late: nil, anomalies: [])
     @lock.synchronize do
       @faults += faults
@@ -34,33 +35,35 @@ class Tally
     end
   end
 
-  # Adds a deed, and the call after it.
+  # Adds an operation, and the call after it.
   #
-  # @param outcome [Deeds::Outcome]
-  # @param how [String, nil] it was broken
+  # @param outcome [StoreOperations::Outcome]
+  # @param fault [String, nil] the fault that was injected
   # @param more [Hash] as for {#add}
-  def add_outcome(outcome, how = nil, **more)
-    odd = outcome.odd
-    odd += ["it ended #{outcome.late.round(2)} s after its deadline"] if outcome.late > LATE + Sleeper.latest
-    anomalies = odd.map { |each| "#{[outcome.deed.name, how].compact.join(', ')}: #{each}" }
+  def add_outcome(outcome, fault = nil, **more)
+    violations = outcome.violations
+    late = "it ended #{outcome.late.round(2)} s after its deadline"
+    violations += [late] if outcome.late > LATE + Sleeper.latest
+    anomalies = violations.map { |each| "#{[outcome.operation.name, fault].compact.join(', ')}: #{each}" }
     add(operations: 2, late: outcome.late, anomalies: anomalies, **more)
   end
 
-  # @return [Boolean] whether it knows how late its operations ended
+  # @return [Boolean] true if its operations had deadlines
   def timed?
     !@late.nil?
   end
 
-  # @return [String] its row: name, faults, operations, anomalies, and how late the latest of the operations ended
+  # @return [String] its row: name, faults, operations, anomalies, and the longest delay after a deadline
   def row
     late = format('%.2f', [@late, 0].max) if timed?
     [@name, @faults, @operations, @anomalies.length, late || '-'].join("\t")
   end
 end
 
-# A process that only sleeps: how late this machine wakes it. An operation that was late by no more may have slept, too.
+# A process that only sleeps, and measures by how much the machine wakes it late. An operation that is late by no more
+# than that may be late for the same reason.
 class Sleeper
-  # Writes down when it was later than ever, over what is there: a reader finds one of both. Ends with its parent.
+  # Writes each new maximum over the old one: a reader finds the one or the other. Ends with its parent.
   PROGRAM = <<~RUBY
     latest = 0
     parent = Process.ppid
@@ -78,12 +81,12 @@ class Sleeper
       @pid = Process.spawn(RbConfig.ruby, '--disable=gems', '-e', PROGRAM, @file.path)
     end
 
-    # @return [Float] seconds
+    # @return [Float] the longest delay so far, in seconds
     def latest
       File.read(@file.path).to_f
     end
 
-    # Ends it.
+    # Ends the process.
     #
     # @return [String] its row of the table
     def stop
@@ -95,7 +98,7 @@ class Sleeper
 end
 
 RSpec.configure do |config|
-  # JRuby is not to be started for this; nothing is timed on it.
+  # JRuby would take too long to start, and no example measures deadlines on it.
   config.before(:suite) { Sleeper.start if RUBY_ENGINE == 'ruby' }
   config.after(:suite) do
     asleep = Sleeper.stop if RUBY_ENGINE == 'ruby'

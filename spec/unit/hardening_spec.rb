@@ -44,7 +44,7 @@ RSpec.describe 'The hardening of' do
       ['-fstack-protector-strong', *('-fcf-protection' if status.success?)]
     end
 
-    it 'has all of it by default, with gcc and with clang' do
+    it 'has all of it by default, with gcc and with clang', :tools do
       %w[gcc clang].each do |compiler|
         expect(flags("CC=#{compiler}")).to match_array(always + ['-D_FORTIFY_SOURCE=2'])
       end

@@ -168,7 +168,7 @@ end
 
 RSpec.shared_examples 'an editor' do
   include_examples 'edit'
-  include Patience
+  include Eventually
 
   it 'edits JSON as JSON, bytes as bytes, and what is Sensitive stays so' do
     simpkv!('put', 'json', '--json', '{"a": [1, 2.5], "b": "λ"}')
