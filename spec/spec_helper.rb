@@ -34,7 +34,7 @@ RSpec.configure do |config|
   end
 
   # No example may use the default store of the machine.
-  default_stores = File.dirname(Simpkv::Config.default_root_path('id'), 2)
+  default_stores = File.expand_path('../..', Simpkv::Config.default_root_path('id'))
   existed = File.exist?(default_stores)
   config.after do
     raise "#{default_stores} was made while this example ran" if File.exist?(default_stores) && !existed
