@@ -2,9 +2,9 @@
 
 module Simpkv
   module Cli
-    # Finds out how much of its keys a directory shows to a client that has not bound.
+    # Finds the keys that a directory shows to a client that has not bound.
     class AnonymousAccess
-      # The options with which a client binds.
+      # The options that a client binds with.
       IDENTITY = %w[admin_dn admin_pw_file tls_cert tls_key].freeze
       private_constant :IDENTITY
 
@@ -15,7 +15,7 @@ module Simpkv
       end
 
       # @param paths [Array<String>] of keys
-      # @return [String, nil] what such a client may do with one of them, in words; nil for nothing
+      # @return [String, nil] the rights of such a client on one of them, in words; nil if it has none
       # @raise [Simpkv::Error] it cannot be determined
       def to(paths)
         readable = paths.find { |path| shown? { @store.get(path) } }

@@ -5,7 +5,7 @@ require 'simpkv/cli/file_root'
 
 module Simpkv
   module Cli
-    # One backend of the configuration: what it is, where it keeps keys, and its store.
+    # One backend of the configuration: its settings, its place and its store.
     class Backend
       # @return [String] the name in the configuration
       attr_reader :name
@@ -13,12 +13,12 @@ module Simpkv
       # @return [Hash{String => Object}] its options, converted, with their defaults
       attr_reader :settings
 
-      # @return [String] why it is this one
+      # @return [String] the reason why the command uses this backend
       attr_reader :reason
 
-      # @param options [Hash] merged ones, validated
+      # @param options [Hash] merged and validated options
       # @param reason [String]
-      # @param vardir [String, nil] Puppet's; nil for the usual one
+      # @param vardir [String, nil] the vardir of Puppet; nil for the default
       def initialize(options, reason, vardir = nil)
         @options = options
         @name = options['backend']
@@ -27,8 +27,8 @@ module Simpkv
         @vardir = vardir
       end
 
-      # @param overriding [Hash{String => Object}] options of the backend; nil for none
-      # @return [Backend] the same with these
+      # @param overriding [Hash{String => Object}] options of the backend; nil removes one
+      # @return [Backend] the same backend with these options
       def with(overriding)
         options = Config.copy(@options)
         options['backends'][name] = options['backends'][name].merge(overriding).compact
@@ -43,7 +43,7 @@ module Simpkv
         settings['id']
       end
 
-      # @return [String] what the functions' errors call it
+      # @return [String] the name in the errors of functions
       def title
         "#{type}/#{id}"
       end
@@ -52,7 +52,7 @@ module Simpkv
         type == 'ldap'
       end
 
-      # @return [Boolean] whether its keys may have capital letters
+      # @return [Boolean] whether its keys can have capital letters
       def case_sensitive?
         Config.case_sensitive?(@options)
       end
@@ -65,18 +65,18 @@ module Simpkv
       end
 
       # @param key [String] as manifests write it
-      # @return [String] as the store knows it
-      # @raise [Simpkv::Error] when it could lead elsewhere
+      # @return [String] the path in the store
+      # @raise [Simpkv::Error] the key could leave its folder
       def path(key)
         Native.key_join(prefix, key)
       end
 
-      # @return [String] where it is: the folder, or servers and base DN
+      # @return [String] the folder, or the base DN and the servers
       def location
         ldap? ? "#{settings['base_dn']} at #{settings['ldap_uri']}" : root_path
       end
 
-      # @return [String] as whom a directory is asked
+      # @return [String] the identity that binds to the directory
       def identity
         settings['admin_pw_file'] ? settings['admin_dn'] : 'the local user'
       end
@@ -86,20 +86,20 @@ module Simpkv
         @root ||= FileRoot.new(settings) { [vardirs] }
       end
 
-      # @return [String] its path; the folder need not be there yet
+      # @return [String] its path; the folder may be missing
       def root_path
         root.path
       end
 
-      # @return [String] the vardir of Puppet that is there, the server's first, or else where it would be
+      # @return [String] the first vardir of Puppet that exists, or else the default one
       def vardir
         vardirs.find { |folder| File.directory?(folder) } || vardirs.first
       end
 
-      # Opens the store. A wrong base DN looks like an empty store, so a directory is asked for its base entry.
+      # Opens the store. Checks that a directory has the base entry, because a wrong base DN looks like an empty store.
       #
-      # @param jobs [Integer, nil] how many threads will use it at once
-      # @param create [Boolean] whether a missing folder is made, as writing does
+      # @param jobs [Integer, nil] the number of threads that use it at once
+      # @param create [Boolean] whether to create a missing folder
       # @param base [Boolean] whether the base entry must exist
       # @return [Store]
       # @raise [Failure, Simpkv::Error]
@@ -110,10 +110,10 @@ module Simpkv
         @store
       end
 
-      # Asks a directory for its base entry.
+      # Checks that a directory has the base entry.
       #
       # @return [void]
-      # @raise [Failure] it has none, or does not answer
+      # @raise [Failure] the entry is missing, or the server does not answer
       def check_base
         @base_found = base?
         return if @base_found
@@ -134,7 +134,7 @@ module Simpkv
         false
       end
 
-      # @return [Array<String>] those that have a folder, sorted
+      # @return [Array<String>] the environments that have a folder, sorted
       # @raise [Failure, Simpkv::Error]
       def environments
         store.list('environments') { nil }[:folders].map { |name| Output.name(name) }.sort
@@ -142,19 +142,19 @@ module Simpkv
         []
       end
 
-      # @return [Hash] what tells this place from others
+      # @return [Hash] the identity of the place
       def place
         where = ldap? ? settings.slice('base_dn', 'ldap_uri', 'layout') : { 'root_path' => root_path }
         { 'type' => type, 'id' => id, **where }
       end
 
-      # @return [Boolean] whether there is a folder to read; of a directory that cannot be told
+      # @return [Boolean] whether the folder exists; true for a directory
       def there?
         ldap? || root.there?
       end
 
       # @param error [Simpkv::Error] of the store
-      # @return [String] what it says, and what to do about it where that is known
+      # @return [String] its message, with the remedy if one is known
       def explained(error)
         return error.message.to_s unless ldap? && [DeniedError, UnavailableError].any? { |type| error.is_a?(type) }
 
@@ -170,7 +170,7 @@ module Simpkv
       def file_store(create)
         unless create || there?
           raise Failure.new("#{title}: there is no folder '#{root_path}' to read keys from: is this the right " \
-                            "backend? Storing a key makes it, and so does 'simpkv init'", Failure::NO_INPUT)
+                            "backend? WriteCommand a key makes it, and so does 'simpkv init'", Failure::NO_INPUT)
         end
         create ? root.make : root.open
       end

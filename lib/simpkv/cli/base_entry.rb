@@ -2,16 +2,16 @@
 
 module Simpkv
   module Cli
-    # The entries between a directory's suffix and the entry below which keys are kept.
+    # The base entry of the keys, and the entries between it and the suffix of the directory.
     module BaseEntry
       # The object class of an entry, by the attribute that names it.
       CLASSES = { 'ou' => 'organizationalUnit', 'o' => 'organization', 'dc' => 'domain' }.freeze
 
       class << self
-        # Tells whether a server answered that it has no base entry, or that it shows none. The core reports that as an
-        # error where the identity may see an entry above it, and where 389-DS hides what is above it.
+        # Returns true if the server answered that it has no base entry or shows none. The core reports that as an error
+        # if the identity can see an entry above it, and if 389-DS hides the entries above it.
         #
-        # @param error [Simpkv::Error] of a store that was asked for the base entry
+        # @param error [Simpkv::Error] of a store that has asked for the base entry
         # @return [Boolean]
         def missing?(error)
           error.message.match?(/the base DN '.*' is not there|shows no such entry/)
@@ -19,7 +19,7 @@ module Simpkv
 
         # @param dn [String]
         # @return [Hash{String => Array<String>}] the attributes of a new entry with that DN
-        # @raise [InvalidError] the DN begins with another attribute than those of {CLASSES}
+        # @raise [InvalidError] the DN begins with an attribute that {CLASSES} lacks
         def attributes(dn)
           attribute, value = first(dn).split('=', 2).map(&:strip)
           object_class = CLASSES[attribute.downcase]

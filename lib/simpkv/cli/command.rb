@@ -33,7 +33,7 @@ module Simpkv
         @flags = { output: 'table' }
       end
 
-      # @param arguments [Array<String>] what follows the command
+      # @param arguments [Array<String>] the words behind the command
       # @return [Integer, nil] the exit code; nil for 0
       # @raise [Failure, Simpkv::Error, Simpkv::ConfigError]
       def perform(arguments)
@@ -43,13 +43,13 @@ module Simpkv
         check_number(operands)
         run(*operands)
       rescue OptionParser::ParseError => e
-        # Not the whole of it, which may hold a value, or be one.
+        # The rest may be a value.
         name = e.args.first[/\A(--[a-z-]*|-.)/]
         raise Failure.new("#{e.reason}: #{name}#{choices_after(name, e)} (simpkv #{self.class.title} --help)",
                           Failure::USAGE)
       end
 
-      # @return [OptionParser] of this command
+      # @return [OptionParser] its parser
       def parser
         usage = "Usage: simpkv #{self.class.title} [options] #{self.class::ARGUMENTS}"
         @parser ||= OptionParser.new(usage.rstrip) do |parser|
@@ -60,7 +60,7 @@ module Simpkv
         end
       end
 
-      # @return [String] what --help says
+      # @return [String] the text of --help
       def help
         examples = self.class::EXAMPLES.map { |line, what| "  # #{what}\n  #{line}\n" }
         "#{parser.help}\nExamples:\n#{examples.join("\n")}"
@@ -102,8 +102,8 @@ module Simpkv
 
       private
 
-      # @return [String, nil] the word that the option does not take, and those that it takes. A word that has other
-      #   characters than letters could be a password behind a wrong option
+      # @return [String, nil] the refused word and the accepted ones. A word with other characters than letters could be
+      #   a password behind a wrong option
       def choices_after(name, error)
         return unless error.is_a?(OptionParser::InvalidArgument)
 
@@ -114,7 +114,7 @@ module Simpkv
         "#{" #{word}" if word.match?(/\A[a-z]{1,12}\z/)}: expected #{choices.join(', ')} or #{last}"
       end
 
-      # For options of one command.
+      # Defines the options of one command.
       def define(_parser); end
 
       def common(parser)
@@ -145,7 +145,7 @@ module Simpkv
         @flags[:environment] unless @flags[:environment].to_s.empty? || @flags[:global]
       end
 
-      # Refuses an environment that has no keys: its name may be misspelt.
+      # Refuses an environment without keys, because its name may be misspelt.
       #
       # @param from [Backend]
       # @return [void]
@@ -170,7 +170,7 @@ module Simpkv
         @output ||= Output.new(@flags[:output])
       end
 
-      # What the command line chooses of all that a backend has: everything, an environment, or the global keys.
+      # The part of the backend that the command line chooses: everything, an environment, or the global keys.
       #
       # @return [Array<String>] the paths of folders
       def roots
@@ -179,8 +179,8 @@ module Simpkv
         [Config.prefix('environment' => @flags[:environment], 'global' => @flags[:global])]
       end
 
-      # @return [String] the path of a key or folder that is there
-      # @raise [Failure] it could be another one than is written
+      # @return [String] the path of an existing key or folder
+      # @raise [Failure] the directory would take the name for another one
       def existing(name)
         path = backend.path(name)
         return path unless backend.ldap? && backend.settings['layout'] == 'plain' && path.match?(/[[:upper:]]/)
@@ -190,7 +190,7 @@ module Simpkv
       end
 
       # @return [void]
-      # @raise [Failure] manifests could not have a key of that name
+      # @raise [Failure] manifests cannot use a key of that name
       def check_key(key)
         Native.key_check(key, backend.case_sensitive?)
         return unless Config.root?(backend.path(key))
@@ -200,7 +200,7 @@ module Simpkv
         raise Failure.new(e.message, Failure::USAGE)
       end
 
-      # Names what could not be read.
+      # Prints the keys that could not be read.
       #
       # @return [Integer, nil] the exit code
       def report(errors)
@@ -208,7 +208,7 @@ module Simpkv
         Failure::DATA if errors.any?
       end
 
-      # Runs a call of the store; what goes wrong says which backend and which name it was.
+      # Runs a call of the store. Its errors name the backend and the key.
       def about(name)
         yield
       rescue Simpkv::Error => e

@@ -4,7 +4,7 @@ require 'simpkv/cli/commands'
 
 module Simpkv
   module Cli
-    # Finds what may stand at the end of a command line that is being typed.
+    # Finds the words that can complete a command line.
     class Completer
       # By the name of an argument, the method that finds its values.
       KINDS = { 'KEY' => :keys, 'NEW_KEY' => :keys, 'FOLDER' => :folders, 'BACKEND' => :backends, 'FROM' => :backends,
@@ -17,8 +17,8 @@ module Simpkv
 
       # Splits a line as a shell does. Evaluates nothing.
       #
-      # @param line [String] what is typed up to the cursor
-      # @return [Array<String>] its words; the last one is to be completed
+      # @param line [String] the line up to the cursor
+      # @return [Array<String>] its words; the last one is incomplete
       def self.split(line)
         line.scan(PART).each_with_object([+'']) do |(space, single, double, escaped, plain), words|
           next words << +'' if space
@@ -27,14 +27,14 @@ module Simpkv
         end
       end
 
-      # @param words [Array<String>] those behind `simpkv`; the last one is to be completed
+      # @param words [Array<String>] the words behind `simpkv`; the last one is incomplete
       def initialize(words)
         *before, last = words
         @before = before.map { |word| word.sub(%r{\A~(?=/)}) { ENV.fetch('HOME', '~') } }
         @word = last.to_s
       end
 
-      # @return [Array<Array(String, String)>] the words that can stand there, and what they mean if that is known
+      # @return [Array<Array(String, String)>] the words, and their meanings if they are known
       # @raise [Failure, Simpkv::Error, Simpkv::ConfigError] they are names of keys, and cannot be read
       def candidates
         all.select { |word, _| word.empty? || word.start_with?(@word) }.sort_by(&:first)

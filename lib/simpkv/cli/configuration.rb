@@ -4,25 +4,24 @@ require 'simpkv/cli/backend'
 
 module Simpkv
   module Cli
-    # The options that a command works with: those of a file, of Puppet's Hiera, or none, with what the command line
-    # says over them.
+    # The options of a command: those of a file, of Hiera, or none, overridden by the command line.
     class Configuration
-      # A backend of a type that a plugin of a module brings: functions may use it, the command cannot.
+      # The type of the backend comes with a plugin of a module: functions can use it, the command cannot.
       class PluginType < ConfigError; end
 
-      # Read when nothing else is said.
+      # The default file.
       FILE = '/etc/simpkv/simpkv.yaml'
 
-      # @param flags [Hash{Symbol => Object}] what the command line says: config, from_puppet, node, environment,
-      #   global, vardir
+      # @param flags [Hash{Symbol => Object}] the options of the command line: config, from_puppet, node,
+      #   environment, global, vardir
       def initialize(flags)
         @flags = flags
       end
 
-      # @return [String] where the options come from, in words
+      # @return [String] the source of the options, in words
       attr_reader :source
 
-      # @param name [String, nil] the backend's; nil for the one that functions would use
+      # @param name [String, nil] of the backend; nil for the one that functions use
       # @return [Backend]
       # @raise [ConfigError]
       def backend(name = nil)
@@ -31,7 +30,7 @@ module Simpkv
         why = reason(merged, name)
         merged['backend'] = Config.backend_for(merged, nil)
         merged['global'] = Config.flag(merged, 'global')
-        # The others count for functions only: keys may well be moved between two places of one id.
+        # Only functions refuse two places with one id. The command moves keys between them.
         merged['backends'] = merged['backends'].slice(merged['backend'])
         refuse_plugin(merged)
         Validation.check(merged, Config::TYPES.keys)
@@ -39,7 +38,7 @@ module Simpkv
         Backend.new(merged, why, @flags[:vardir])
       end
 
-      # @return [String, nil] why functions would refuse these options; types of modules are not looked at
+      # @return [String, nil] the reason why functions refuse these options; types of modules are ignored
       def refusal
         merged = options
         merged['backend'] ||= Config.backend_for(merged, nil)
@@ -55,21 +54,21 @@ module Simpkv
         backends.is_a?(Hash) ? backends.keys : []
       end
 
-      # @return [Hash] those of the site, with what the command line says over them
+      # @return [Hash] the options of the site, overridden by the command line
       # @raise [ConfigError, Failure]
       def options
         merged = Config.copy(site)
         merged['backends'] = Config.default_backends unless merged.key?('backends')
         merged['environment'] = @flags.fetch(:environment, 'production')
         merged['global'] = @flags[:global] if @flags.key?(:global)
-        # A site whose keys are global by default still has others.
+        # The default of the site may be global keys.
         merged['global'] = false if @flags.key?(:environment) && !@flags[:global]
         merged
       end
 
       private
 
-      # @return [String, nil] the type of the chosen backend, if this command does not have it
+      # @return [String, nil] the type of the chosen backend, if this command lacks it
       def plugin_type(merged)
         chosen = merged['backends'].is_a?(Hash) && merged['backends'][merged['backend']]
         type = chosen['type'] if chosen.is_a?(Hash)
@@ -113,8 +112,7 @@ module Simpkv
         refuse('--config needs the name of a file, and it is empty') if file == ''
       end
 
-      # An empty name is an error: a script that sets it from a variable which is not set would use the store of
-      # production otherwise.
+      # An empty name is an error. A script that sets it from an unset variable would use the store of production.
       def named_by_variable
         file = ENV.fetch('SIMPKV_CONFIG', nil)
         refuse('SIMPKV_CONFIG is empty: set it to the name of a file, or unset it', Failure::CONFIG) if file == ''
@@ -125,7 +123,7 @@ module Simpkv
         raise Failure.new(message, code)
       end
 
-      # Hiera's own files do, too.
+      # Reads files of Hiera too.
       def from_file(file)
         require 'yaml'
         @source = file
@@ -137,7 +135,7 @@ module Simpkv
       rescue Errno::EACCES
         refuse("#{file}: no permission to read this file", Failure::NO_PERMISSION)
       rescue Psych::Exception => e
-        # Without what the parser quotes.
+        # The message of the parser quotes the file.
         where = " in line #{e.line}" if e.respond_to?(:line)
         raise Failure.new("#{file}: not YAML that can be read: #{e.class}#{where}", Failure::CONFIG), cause: nil
       end
@@ -160,7 +158,7 @@ module Simpkv
         raise Failure.new("puppet lookup failed: #{why.lines.last.to_s.strip}", Failure::CONFIG) unless status.success?
 
         found = JSON.parse(out)
-        # The default is text: Hiera has nothing.
+        # puppet lookup prints the default as text if Hiera has no options.
         found = {} if found == '{}'
         return found if found.is_a?(Hash)
 
@@ -178,7 +176,7 @@ module Simpkv
                                                                                           end)]
       end
 
-      # As it is called, or where its packages put it.
+      # The puppet of the PATH, or else the one of its packages.
       def puppet
         packaged = '/opt/puppetlabs/bin/puppet'
         folders = ENV.fetch('PATH', '').split(File::PATH_SEPARATOR)

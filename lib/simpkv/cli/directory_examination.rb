@@ -7,11 +7,11 @@ require 'simpkv/cli/directory_schema'
 
 module Simpkv
   module Cli
-    # Looks for what is wrong with a backend of type ldap. Each look needs what those before it have found well.
+    # Checks a backend of type ldap. Each check needs the success of those before it.
     class DirectoryExamination < Examination
-      # How many keys a server lists for anybody, unless told otherwise.
+      # The default limits of servers on the entries of a list.
       USUAL_LIMIT = { 'openldap' => 500, '389ds' => 5000 }.freeze
-      # Certificates that end earlier than in so many days are worth a word.
+      # The days before the end of a certificate in which a warning is given.
       DAYS = 30
       private_constant :USUAL_LIMIT, :DAYS
 
@@ -69,7 +69,7 @@ module Simpkv
         findings.problem('configuration', problem, remedies.for_options(problem))
       end
 
-      # Every server by itself: a store would quietly use another one.
+      # Connects to each server by itself, because a store would fail over to another one.
       def reachable?
         uris = settings.values_at('ldap_uri', 'write_uri').compact.map(&:split)
         answers = uris.flatten.uniq.to_h { |uri| [uri, connects?(uri)] }
@@ -82,7 +82,7 @@ module Simpkv
         store.exist?('')
         findings.ok('connecting', "#{uri} answers")
       rescue Simpkv::Error => e
-        # Such a server answers: the base entry is looked at below.
+        # Such a server answers. base? reports the missing entry.
         return findings.ok('connecting', "#{uri} answers") if BaseEntry.missing?(e)
 
         findings.problem('connecting', e.message, remedies.for_connecting(uri, e.message))
@@ -104,7 +104,7 @@ module Simpkv
         end
       end
 
-      # @return [Array<Hash>] what the statistics say of the servers of this backend
+      # @return [Array<Hash>] the statistics of the servers of this backend
       def servers
         uris = settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split).uniq
         found = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }
@@ -154,7 +154,7 @@ module Simpkv
         findings.unknown('indexes', "#{backend.identity} may not look at them", remedies.for_hidden_indexes(schema))
       end
 
-      # @param paths [Array<String>] of keys that are stored
+      # @param paths [Array<String>] of stored keys
       def look_at_anonymous_access(paths)
         anonymous = AnonymousAccess.new(backend)
         allowed = anonymous.to(paths)
@@ -180,7 +180,7 @@ module Simpkv
         findings.problem('rights', e.message, remedies.for_writing(e.message, schema))
       end
 
-      # Whether a folder is listed that is larger than a server lists for just anybody.
+      # Checks that a folder is listed that exceeds the default limit of the server.
       def try_listing(folder, paths)
         size = list_size
         paths.concat(Array.new(size) { |number| "#{folder}/k#{number}" })

@@ -5,17 +5,17 @@ require 'simpkv/cli/directory_schema'
 
 module Simpkv
   module Cli
-    # The remedies for the findings of {DirectoryExamination}, with commands that can be pasted.
+    # The remedies for the findings of {DirectoryExamination}, with commands to paste.
     class DirectoryRemedies
       # @param backend [Backend]
-      # @param simpkv [#call] makes a command line of the arguments of the command simpkv
+      # @param simpkv [#call] turns arguments of simpkv into a command line
       def initialize(backend, simpkv)
         @backend = backend
         @simpkv = simpkv
       end
 
-      # @param name [String] the option of a file that is open to every local user
-      # @param user [OtherUser] who must be able to read it
+      # @param name [String] the option of a file that every local user can read
+      # @param user [OtherUser] the user that must be able to read it
       # @return [String]
       def sharing(name, user)
         file = settings[name].shellescape
@@ -146,8 +146,8 @@ module Simpkv
         @backend.settings
       end
 
-      # @return [String] the command that prints a file for the administrator; for OpenLDAP one for each way in which a
-      #   server is configured
+      # @return [String] the command that prints a file for the administrator; for OpenLDAP one for slapd.conf and one
+      #   for cn=config
       def printed(schema, form)
         database = schema.server == '389ds' ? schema.database(settings['base_dn']) : nil
         more = ['--database', database] if form == 'limits' && database && database != 'userRoot'

@@ -2,11 +2,11 @@
 
 module Simpkv
   module Cli
-    # The schema of simpkv, as files of the gem, and as a server has it.
+    # The schema of simpkv: the files of the gem, and the definitions of a server.
     class DirectorySchema
       FOLDER = File.expand_path('../../../schema', __dir__)
 
-      # Each form's file, by the server; %s is for the layout.
+      # By server, the file of each form; %s stands for the layout.
       FILES = {
         'openldap' => { 'ldif' => 'openldap/simpkv%s.ldif', 'schema' => 'openldap/simpkv%s.schema',
                         'base' => 'base.ldif', 'access' => 'openldap/access.conf', 'limits' => 'openldap/limits.conf',
@@ -15,14 +15,14 @@ module Simpkv
                      'limits' => '389ds/limits.ldif' }
       }.freeze
 
-      # The forms in which base DN, bind DN or the layout's attributes stand; the others are the schema itself.
+      # The forms with a base DN, a bind DN or attributes of the layout; the others are the schema itself.
       FORMS_WITH_NAMES = %w[base access limits config].freeze
 
-      # What stands for the layouts there.
+      # By server, the text for each layout.
       LAYOUTS = { 'openldap' => { 'plain' => '', 'hex' => '-hex' },
                   '389ds' => { 'plain' => 'plain', 'hex' => 'hex' } }.freeze
 
-      # What each layout needs.
+      # The definitions that each layout needs.
       NEEDED = {
         'plain' => { 'attributeTypes' => %w[simpkvKey simpkvJsonValue], 'objectClasses' => %w[simpkvEntry] },
         'hex' => { 'attributeTypes' => %w[simpkvHexId simpkvId simpkvJsonValue],
@@ -41,7 +41,7 @@ module Simpkv
         File.join(FOLDER, name.include?('%s') ? format(name, LAYOUTS[server].fetch(layout)) : name)
       end
 
-      # @return [Array<String>] the forms that there are for a server: `ldif`, and others
+      # @return [Array<String>] the forms for a server: `ldif`, and others
       def self.forms(server)
         FILES.fetch(server).keys
       end
@@ -60,26 +60,26 @@ module Simpkv
         @layout = layout
       end
 
-      # Adds it to the server's.
+      # Loads the schema into the server.
       #
       # @return [void]
-      # @raise [Simpkv::Error] the server does not take it
+      # @raise [Simpkv::Error] the server refuses it
       def load
         dn, attributes = self.class.record(self.class.file(server, @layout))
         server == '389ds' ? @store.extend_entry(dn, attributes) : @store.add_entry(dn, attributes)
       end
 
-      # @return [String] `389ds` or `openldap`, by what the server says of itself
+      # @return [String] `389ds` or `openldap`, by {product}
       def server
         product.start_with?('389') ? '389ds' : 'openldap'
       end
 
-      # @return [String] what the server says of itself
+      # @return [String] the product that the root DSE names
       def product
         root.values_at('vendorVersion', 'vendorName').flatten.compact.first || 'OpenLDAP'
       end
 
-      # @return [Array<String>] the attributes and object classes that the server lacks now
+      # @return [Array<String>] the attributes and object classes that the server lacks
       # @raise [Simpkv::Error] it does not show its schema
       def missing
         entry = published
@@ -91,16 +91,16 @@ module Simpkv
         end
       end
 
-      # The layouts give other meanings to the same object identifiers.
+      # The layouts share object identifiers with different meanings.
       #
-      # @return [String, nil] the other layout, if the server carries the schema of that
+      # @return [String, nil] the other layout, if the server has its schema
       # @raise [Simpkv::Error] it does not show its schema
       def other_layout
         definitions = values(published, 'attributeTypes')
         (NEEDED.keys - [@layout]).find { |name| defined_in?(definitions, self.class.attributes_to_index(name).first) }
       end
 
-      # @return [Array<String>] the suffixes of the server's databases, as far as it shows them
+      # @return [Array<String>] the visible suffixes of the server's databases
       def suffixes
         values(root, 'namingContexts')
       end
@@ -118,7 +118,7 @@ module Simpkv
       end
 
       # @param base_dn [String]
-      # @return [Array<String>] the attributes of which 389-DS has no index and should have one
+      # @return [Array<String>] the attributes that need an index on 389-DS and have none
       # @raise [DeniedError] the identity may not see indexes
       def unindexed(base_dn)
         indexes = self.class.indexes_dn(database(base_dn))
@@ -129,8 +129,8 @@ module Simpkv
       end
 
       # @param base_dn [String]
-      # @return [String] what 389-DS calls the database that holds the entry; its usual name if the identity may not see
-      #   that
+      # @return [String] the name of the database of 389-DS that holds the entry; the default name if the identity
+      #   cannot see it
       def database(base_dn)
         suffix = suffix_of(base_dn)
         return USUAL_DATABASE unless suffix
@@ -150,21 +150,21 @@ module Simpkv
 
       private
 
-      # @return [Boolean] whether 389-DS has that entry, even if it hides it, which it does with another answer
+      # @return [Boolean] whether 389-DS has that entry, visible or hidden
       def index_folder?(dn)
         entry?(dn)
       rescue DeniedError
         true
       end
 
-      # Attributes may be hidden, and the entry be seen.
+      # The attributes of a visible entry can be hidden.
       def entry?(dn)
         @store.read_entry(dn, ['objectClass']) && true
       rescue NotFoundError
         false
       end
 
-      # Of the names that simpkv and servers write: without spaces around commas and equals signs.
+      # Lower-cases the DN and removes spaces around commas and equals signs.
       def normalized(dn)
         dn.downcase.gsub(/\s*(?<!\\)([,=])\s*/, '\1')
       end

@@ -8,27 +8,27 @@ require 'simpkv/cli/output'
 
 module Simpkv
   module Cli
-    # The files of schema/, with a site's own names in place of those that they have as samples.
+    # The files of schema/, with the names of a site in place of the sample names.
     class DirectorySetup
-      # The names in the files.
+      # The sample names.
       SAMPLE_BASE = 'ou=simpkv,o=puppet,dc=simp'
       SAMPLE_IDENTITY = 'cn=simpkv,dc=simp'
       SAMPLE_DATABASE = { 'openldap' => '{1}mdb', '389ds' => 'userRoot' }.freeze
       SAMPLE_INDEX = 'simpkvKey'
 
-      # A line that only those need who change the file themselves.
+      # A line about the names to replace.
       NOTE = /\A#:/.freeze
-      # A value that LDIF holds without base64.
+      # A value that needs no base64 in LDIF.
       SAFE = /\A(?![ :<])[\x20-\x7e]*(?<! )\z/.freeze
       private_constant :NOTE, :SAFE
 
       # @param server [String] `openldap` or `389ds`
       # @param layout [String] `plain` or `hex`
-      # @param title [String, nil] the backend's, for a comment; nil leaves the files' notes on what to adapt
+      # @param title [String, nil] of the backend, for a comment; nil keeps the notes about names to replace
       # @param base_dn [String]
       # @param identity [String] the bind DN
       # @param database [String, nil] the server's name of the database that holds the base DN
-      # @raise [Failure] a name that no such file can hold
+      # @raise [Failure] a name that such a file cannot contain
       def initialize(server, layout, title: nil, base_dn: SAMPLE_BASE, identity: SAMPLE_IDENTITY, database: nil)
         @server = server
         @layout = layout
@@ -52,7 +52,7 @@ module Simpkv
         File.read(DirectorySchema.file(@server, @layout, form), encoding: Encoding::UTF_8)
       end
 
-      # ldapmodify adds an entry that says so.
+      # ldapmodify needs the change type of a new entry.
       def schema_to_add
         read('ldif').sub(/^#   ldapadd .*\n/, '').sub(/^dn: .*\n/) { |line| "#{line}changetype: add\n" }
       end
@@ -61,7 +61,7 @@ module Simpkv
         lines = read(form).lines.reject { |line| @title && line.match?(NOTE) }
         text = form == 'base' && @title ? base_entries(lines) : for_layout(lines.join)
         ldif = !DirectorySchema.file(@server, @layout, form).end_with?('.conf')
-        # slapd takes a pair of backslashes in slapd.conf for one, in LDIF for two.
+        # slapd reads two backslashes in slapd.conf as one, and in LDIF as two.
         text.lines(chomp: true).map { |line| ldif ? encoded(fill(line, '\\')) : fill(line, '\\\\') }.join("\n") << "\n"
       end
 
@@ -73,7 +73,7 @@ module Simpkv
         "#{lines.take_while { |line| line.start_with?('#') }.join}#{entries.join("\n\n")}\n"
       end
 
-      # Indexes are those of the layout's own attributes.
+      # Replaces the sample attribute in indexes by those of the layout.
       def for_layout(text)
         names = DirectorySchema.attributes_to_index(@layout)
         records = text.split("\n\n").flat_map do |record|
@@ -85,7 +85,7 @@ module Simpkv
         records.join("\n\n")
       end
 
-      # Between quotes slapd wants other escapes than in the DN of an entry; an ACI does not.
+      # slapd needs other escapes between quotes than in the DN of an entry. An ACI does not.
       def fill(line, backslash)
         samples = Regexp.union(@names.keys)
         line.gsub(/"(#{samples})"/) { "\"#{quotable(@names[Regexp.last_match(1)]).gsub('\\') { backslash }}\"" }
@@ -97,7 +97,7 @@ module Simpkv
             .sub(/\A# #{Regexp.escape(SAMPLE_DATABASE['openldap'])} is/) { "# #{@database} is" }
       end
 
-      # LDIF has values in base64 that are not plain ASCII.
+      # Encodes a value that is not plain ASCII in base64.
       def encoded(line)
         name, value = line.split(': ', 2)
         return line if value.nil? || line.start_with?('#') || value.match?(SAFE)
@@ -105,7 +105,7 @@ module Simpkv
         "#{name}:: #{[value].pack('m0')}"
       end
 
-      # @return [String] the DN without characters that a quoted text cannot hold
+      # @return [String] the DN with escapes for the characters that a quoted text cannot contain
       def quotable(dn)
         dn.gsub(/\\([^0-9A-Fa-f])|(")/) { format('\\%02X', (Regexp.last_match(1) || Regexp.last_match(2)).ord) }
       end

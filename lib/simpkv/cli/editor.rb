@@ -6,17 +6,16 @@ require 'tmpdir'
 
 module Simpkv
   module Cli
-    # The user's editor on a text, in a file that nobody else can read, in a folder of its own. The folder is in memory
-    # where the system has such a place. At the end, also after a signal, all files in it are overwritten and removed:
-    # the backups of the editor, too.
+    # Runs the user's editor on a text in a private file in a private folder, in memory if the system has such a place.
+    # At the end, and after a signal, overwrites and removes all files in the folder, including backups of the editor.
     class Editor
       MEMORY = '/dev/shm'
       private_constant :MEMORY
 
       # @param text [String]
-      # @param suffix [String] of the file's name, by which editors know what it is
+      # @param suffix [String] of the file's name, which tells editors the format
       # @yieldparam [Editor]
-      # @return what the block returns
+      # @return the value of the block
       # @raise [Failure, SystemCallError]
       def self.open(text, suffix)
         folder = Dir.mktmpdir('simpkv-', ENV['TMPDIR'] || (MEMORY if File.writable?(MEMORY)))
@@ -50,8 +49,8 @@ module Simpkv
 
       # Runs the editor until it ends.
       #
-      # @return [String] what is in the file then: bytes
-      # @raise [Failure] there is no such editor, or it failed
+      # @return [String] the bytes of the file
+      # @raise [Failure] the editor is missing or failed
       def edit
         status = run(command)
         return File.binread(@file) if status.success?
@@ -73,7 +72,7 @@ module Simpkv
         raise Failure.new('VISUAL or EDITOR has a quote that is not closed', Failure::USAGE)
       end
 
-      # Ctrl-C is for the editor, as in a shell.
+      # Leaves Ctrl-C to the editor, as a shell does.
       def run(words)
         former = %w[INT QUIT].to_h { |signal| [signal, Signal.trap(signal) { nil }] }
         Process.wait2(Process.spawn([words.first, words.first], *words.drop(1), @file)).last

@@ -5,24 +5,23 @@ require 'simpkv/cli/walk'
 
 module Simpkv
   module Cli
-    # Looks for what is wrong with a backend. What both kinds have in common; see {FileExamination} and
-    # {DirectoryExamination}.
+    # The base class of {FileExamination} and {DirectoryExamination}, which check a backend.
     class Examination
-      # The name of the folder in which keys are stored to see whether that works; a word of chance follows.
+      # The beginning of the name of the folder for test keys; a random word follows.
       SCRATCH = 'simpkv-doctor-'
 
-      # How many keys that cannot be read are named.
+      # The number of unreadable keys that are named.
       NAMED = 10
-      # How many of the other keys are remembered, for further looks at them.
+      # The number of readable keys that are kept for further checks.
       SAMPLES = 3
       private_constant :NAMED, :SAMPLES
 
       # @param backend [Backend]
       # @param findings [Findings] to be filled
-      # @param simpkv [String] the command line that leads to this backend, without a command: `simpkv -b site`
-      # @param write [Boolean] whether keys of its own may be stored, and deleted again
-      # @param size [Integer, nil] how many keys a list is to hold; nil for what suits the server
-      # @param user [OtherUser, nil] who else must be able to use the backend
+      # @param simpkv [String] the command line that chooses this backend: `simpkv -b site`
+      # @param write [Boolean] whether test keys may be stored and deleted
+      # @param size [Integer, nil] the number of keys in a list; nil for the default of the server
+      # @param user [OtherUser, nil] another user that must be able to use the backend
       def initialize(backend, findings, simpkv: 'simpkv', write: true, size: nil, user: nil)
         @backend = backend
         @findings = findings
@@ -42,15 +41,15 @@ module Simpkv
       end
 
       # @param arguments [Array<String>]
-      # @return [String] a command that a shell takes
+      # @return [String] a command line for a shell
       def simpkv(*arguments)
         "#{@simpkv} #{LdapAccess.shell(arguments)}"
       end
 
-      # Stores, reads, lists and deletes keys of its own.
+      # Provides a folder for test keys and removes it afterwards.
       #
-      # @yieldparam folder [String] in which this may be done
-      # @yieldparam paths [Array<String>] to be filled with the keys that are stored
+      # @yieldparam folder [String] for the test keys
+      # @yieldparam paths [Array<String>] to be filled with the stored keys
       def with_scratch
         folder = "globals/#{SCRATCH}#{SecureRandom.hex(4)}"
         paths = []
@@ -59,7 +58,7 @@ module Simpkv
         clean(folder, paths) if folder
       end
 
-      # Where lists are cut, so is what deletetree sees.
+      # A limit that truncates lists also hides keys from deletetree.
       def clean(folder, paths)
         backend.store.deletetree(folder)
       rescue Simpkv::Error
@@ -72,7 +71,7 @@ module Simpkv
         end
       end
 
-      # What a doctor that was killed has left, unless one is at work.
+      # Finds the folders of a doctor that was killed, or that still runs.
       def look_for_leftovers
         names = backend.store.list('globals') { nil }[:folders].grep(/\A#{SCRATCH}[0-9a-f]{8}\z/)
         names.each do |name|
@@ -83,7 +82,7 @@ module Simpkv
         nil # There are no global keys; or what is wrong shows elsewhere.
       end
 
-      # Reads every key, to see whether functions can.
+      # Reads every key, as functions would.
       def look_at_keys
         errors = {}
         faults = {}
@@ -105,7 +104,7 @@ module Simpkv
         samples << path if samples.length < SAMPLES
       end
 
-      # @return [String, nil] why functions cannot read the document, without a word of what is in it
+      # @return [String, nil] the reason why functions cannot read the document; it quotes nothing
       def fault_of(document)
         return 'its document is empty' if document.empty?
 
@@ -131,7 +130,7 @@ module Simpkv
                          'mend or delete them')
       end
 
-      # @return [String] how the key is deleted
+      # @return [String] the command that deletes the key
       def removal(path)
         return 'by hand' unless path.match?(%r{\A(globals|environments/[^/]+)/[\w.:/-]+\z})
 

@@ -5,20 +5,20 @@ require 'simpkv/cli/lines'
 
 module Simpkv
   module Cli
-    # Keys and documents in a file, a line each:
+    # A file of keys and documents, one line each:
     #
     #     {"simpkv":"export","version":1,"from":"ldap/site","created":"2026-11-22T06:00:00Z"}
     #     {"path":"environments/production/app1/token","document":"{\"value\":...}"}
     #     {"keys":1,"sha256":"<that of all bytes above>"}
     #
-    # The order is any; `document64` stands for a document that is not UTF-8. As a source of a transfer it is read from
-    # begin to end first, so that nothing is stored of what is damaged.
+    # The order is arbitrary. `document64` is a document that is not UTF-8, in base64. A transfer reads the whole file
+    # before it stores anything, so that nothing of a damaged file is stored.
     class ExportFile
-      # Bytes. No store takes a document that needs more.
+      # Bytes. No store accepts a document that needs a longer line.
       LINE_MAX = 1 << 29
       private_constant :LINE_MAX
 
-      # Writes one. Writes nothing if the block raises before the first key.
+      # Writes an export. Writes nothing if the block raises before the first key.
       #
       # @param stream [IO]
       # @yieldparam add [Proc] to be called with each path and document
@@ -45,7 +45,7 @@ module Simpkv
       # @return [String]
       attr_reader :title
 
-      # @param stream [File] that can be read anywhere
+      # @param stream [File] that can seek
       # @param title [String] its name
       def initialize(stream, title)
         @io = stream.binmode
@@ -56,7 +56,7 @@ module Simpkv
       # @yieldparam path [String]
       # @yieldparam document [String]
       # @return [void]
-      # @raise [Failure] it is damaged, or no export
+      # @raise [Failure] the file is damaged, or is no export
       def each(roots, _errors)
         prefixes = roots.map { |root| "#{root}/" }
         @places = {}
@@ -75,7 +75,7 @@ module Simpkv
 
       # Thread-safe.
       #
-      # @param paths [Array<String>] of those that {each} has yielded
+      # @param paths [Array<String>] paths that {each} has yielded
       # @return [Hash{String => String}] their documents
       def read_many(paths)
         paths.to_h do |path|
@@ -110,7 +110,7 @@ module Simpkv
         damaged(number, e.message)
       end
 
-      # Ruby's own messages would quote it.
+      # The messages of the parser would quote the line.
       def parsed(line, number)
         Lines.parse(line.dup.force_encoding(Encoding::UTF_8))
       rescue MalformedError

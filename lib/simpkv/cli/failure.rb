@@ -2,7 +2,7 @@
 
 module Simpkv
   module Cli
-    # What ends a command, with a message for its user. The codes are those of sysexits.h.
+    # An error that ends a command, with a message for the user. The codes are those of sysexits.h.
     class Failure < StandardError
       NO = 1
       USAGE = 64
@@ -16,7 +16,7 @@ module Simpkv
       NO_PERMISSION = 77
       CONFIG = 78
 
-      # What each of them says, for the manual.
+      # The meaning of each code, for the manual.
       MEANINGS = {
         0 => 'It is done.',
         NO => 'exists: there is nothing of that name. cas: the stored value is another one.',
@@ -40,7 +40,7 @@ module Simpkv
       }.freeze
       private_constant :BY_ERROR
 
-      # @return [Integer] how the process is to end
+      # @return [Integer] the exit code
       attr_reader :code
 
       def initialize(message, code = DATA)
@@ -49,7 +49,7 @@ module Simpkv
       end
 
       # @param error [Exception] of the library
-      # @return [Integer] the code that stands for it
+      # @return [Integer] its exit code
       def self.code_for(error)
         BY_ERROR.find { |type, _| error.is_a?(type) }&.last || SOFTWARE
       end

@@ -5,7 +5,7 @@ require 'simpkv/cli/examination'
 
 module Simpkv
   module Cli
-    # Looks for what is wrong with a backend of type file.
+    # Checks a backend of type file.
     class FileExamination < Examination
       # @return [void]
       def perform

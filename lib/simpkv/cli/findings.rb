@@ -2,12 +2,12 @@
 
 module Simpkv
   module Cli
-    # What an examination found, in its order. Each finding has a state: `ok`, `problem` (keys cannot be used as they
-    # should), `warning` (they can, and it should not be left so), or `unknown` (it could not be looked at).
+    # The findings of an examination, in their order. The state of a finding is `ok`, `problem` (keys cannot be used),
+    # `warning` (keys can be used, but something should be changed), or `unknown` (the check was impossible).
     class Findings
-      # what:: what was looked at, a few words
-      # why:: what was seen
-      # fix:: what to do about it
+      # what:: the subject, a few words
+      # why:: the observation
+      # fix:: the remedy
       Finding = Struct.new(:state, :what, :why, :fix)
 
       # @return [Array<Finding>]
@@ -30,13 +30,13 @@ module Simpkv
         false
       end
 
-      # @return [true] it can go on
+      # @return [true] the next checks are possible
       def warning(what, why, fix)
         all << Finding.new('warning', what, why, fix)
         true
       end
 
-      # @return [true] it can go on
+      # @return [true] the next checks are possible
       def unknown(what, why, fix = nil)
         all << Finding.new('unknown', what, why, fix)
         true

@@ -5,22 +5,22 @@ require 'simpkv/cli/lines'
 
 module Simpkv
   module Cli
-    # What a transfer is about to change, written before it is changed, so that it can be taken back: a line that says
-    # which backend it is, one for each key with the document that it had, and one at the end.
+    # The journal of a transfer, which is written ahead of each change so that the change can be undone: a line that
+    # identifies the backend, a line for each key with its old document, and a last line.
     #
     #     {"simpkv":"journal","version":1,"target":{...},"source":"...","began":"..."}
     #     {"path":"globals/a","new":"<SHA-256>","old":null}
     #     {"ended":"..."}
     #
-    # The file holds documents, and nobody else may read it. A transfer that goes on adds to it.
+    # The file contains documents, and only its owner can read it. A resumed transfer appends to it.
     class Journal
-      # What was to happen to a key: the document that it had, nil for none, and the SHA-256 of the new one.
+      # A planned change of a key: its old document, nil for a new key, and the SHA-256 of the new document.
       Change = Struct.new(:path, :old, :digest)
 
       class << self
-        # Begins one.
+        # Creates a journal.
         #
-        # @param file [String] which must not be there
+        # @param file [String] which must not exist
         # @param header [Hash] `target` and `source`
         # @return [Journal]
         # @raise [Failure]
@@ -33,25 +33,25 @@ module Simpkv
           raise Failure.new("the journal cannot be written: #{e.message}", Failure::CANNOT_CREATE)
         end
 
-        # Goes on with one.
+        # Opens a journal to append to it.
         #
-        # @param header [Hash] `target` and `source`, which must be those that it began with
+        # @param header [Hash] `target` and `source`, which must equal those of the journal
         # @return [Journal]
         # @raise [Failure]
         def resume(file, header)
-          # Locked before anything is read or cut: its writer may still be at work.
+          # Locked before anything is read or cut, because another process may be writing.
           io = open_own(file, File::RDWR | File::APPEND)
           journal = new(io)
           found = read_from(io) { nil }
           check(file, found, header)
-          # What a kill has left of a line.
+          # Cuts a line that a kill has truncated.
           io.truncate(found['size'])
           journal
         end
 
         # @yieldparam change [Change]
-        # @return [Hash] what its first line says, `ended` and `size`: how many bytes of it are whole lines
-        # @raise [Failure] it is none, or somebody else's, or being written
+        # @return [Hash] the members of its first line, `ended`, and `size`, the number of bytes of complete lines
+        # @raise [Failure] it is no journal, belongs to another user, or is being written
         def read(file, &block)
           io = open_own(file, File::RDONLY)
           new(io)
@@ -60,7 +60,7 @@ module Simpkv
           io&.close
         end
 
-        # @return [String, nil] the newest journal in the working directory that has not ended, of that transfer
+        # @return [String, nil] the newest unfinished journal of that transfer in the working directory
         def unfinished(pattern, header)
           Dir.glob(pattern).sort.reverse.find do |file|
             found = read(file) { nil }
@@ -70,7 +70,7 @@ module Simpkv
           end
         end
 
-        # @raise [Failure] it is not that of this transfer
+        # @raise [Failure] the journal is that of another transfer
         def check(file, found, header)
           differing = header.keys.reject { |name| found[name] == header[name] }
           return if differing.empty?
@@ -81,7 +81,7 @@ module Simpkv
 
         private
 
-        # What it says is done: it must be a file of this user's, which nobody else can change.
+        # A rollback obeys the journal, so only this user may own and change it.
         def open_own(file, flags)
           io = File.new(file, flags | File::NOFOLLOW | File::NONBLOCK)
           stat = io.stat
@@ -145,7 +145,7 @@ module Simpkv
         write({ 'simpkv' => 'journal', 'version' => 1, **header, 'began' => Time.now.utc.strftime('%FT%TZ') })
       end
 
-      # Returns when they are on the disk.
+      # Writes changes, and returns when they are on the disk.
       #
       # @param changes [Array<Change>]
       # @return [void]
@@ -155,7 +155,7 @@ module Simpkv
         end)
       end
 
-      # @param whole [Boolean] whether all is done
+      # @param whole [Boolean] whether the transfer is complete
       # @return [void]
       def close(whole)
         write('ended' => Time.now.utc.strftime('%FT%TZ')) if whole

@@ -2,7 +2,7 @@
 
 module Simpkv
   module Cli
-    # The passwords that simplib::passgen kept in files, as a source of a transfer:
+    # The passwords of simplib::passgen in files, as the source of a transfer:
     #
     #     <vardir>/simp/environments/<env>/simp_autofiles/gen_passwd/<id>, <id>.salt, <id>.last, <id>.salt.last
     #
@@ -12,11 +12,11 @@ module Simpkv
       FILES = 'simp_autofiles/gen_passwd'
       private_constant :FILES
 
-      # @return [Hash{String => String}] by path, what is odd about a password that is stored nevertheless
+      # @return [Hash{String => String}] by path, the defect of a password that is stored nevertheless
       attr_reader :oddities
 
-      # @param vardir [String] Puppet's
-      # @param settings [Hash] `complexity` and `complex_only`, which the files do not say
+      # @param vardir [String] of Puppet
+      # @param settings [Hash] `complexity` and `complex_only`, which the files do not contain
       def initialize(vardir, settings)
         @environments = File.join(vardir, 'simp/environments')
         @settings = settings
@@ -31,7 +31,7 @@ module Simpkv
       end
 
       # @param roots [Array<String>] `environments`, or `environments/<env>`
-      # @param errors [Hash{String => String}] filled with what cannot be read
+      # @param errors [Hash{String => String}] filled with the keys that cannot be read
       # @yieldparam path [String]
       # @yieldparam document [String]
       # @return [void]
@@ -44,14 +44,14 @@ module Simpkv
       end
 
       # @param paths [Array<String>]
-      # @return [Hash{String => String}] the documents that they are to have
+      # @return [Hash{String => String}] their new documents
       def read_many(paths)
         paths.to_h { |path| [path, read(path)] }
       end
 
       private
 
-      # @return [String] the document that a path is to have
+      # @return [String] the new document of a path
       def read(path)
         _, environment, _, id = path.split('/', 4)
         file = File.join(@environments, environment, FILES, id)
@@ -76,7 +76,7 @@ module Simpkv
         passwords(files).map { |id| "#{place}/#{id}" }
       end
 
-      # An id may itself end in .last or .salt: then there is no file without that.
+      # An id can itself end in .last or .salt. Then no file without that ending exists.
       def passwords(names)
         names.reject do |name|
           name.end_with?('.salt', '.last') && names.include?(name.sub(/(\.salt)?(\.last)?\z/, ''))
@@ -99,7 +99,7 @@ module Simpkv
         File.exist?(file) ? text(file) : ''
       end
 
-      # One newline at the end is no part of it.
+      # Removes one newline at the end.
       def text(file)
         found = File.open(file, File::RDONLY | File::NOFOLLOW, &:read).force_encoding(Encoding::UTF_8).delete_suffix("\n")
         found.valid_encoding? ? found : raise(MalformedError, 'it is not UTF-8 text')

@@ -2,23 +2,23 @@
 
 module Simpkv
   module Cli
-    # One JSON object a line, as exports and journals have them. A document stands there as text, so that it comes back
-    # to the byte; one that is not UTF-8 in base64.
+    # The lines of exports and journals, one JSON object each. A document is text, which keeps its bytes, or base64 if
+    # it is not UTF-8.
     module Lines
-      # Where keys can be.
+      # The paths of keys.
       KEY = %r{\A(globals|environments/[^/]+)/[^[:cntrl:]]+\z}.freeze
       private_constant :KEY
 
       class << self
         # @param members [Hash]
-        # @return [String] with the newline
+        # @return [String] the line, with its newline
         def line(members)
           "#{Native.generate(members)}\n"
         end
 
         # @param name [String] of the member
         # @param document [String, nil]
-        # @return [Hash{String => String, nil}] the member, or with `64` behind its name
+        # @return [Hash{String => String, nil}] the member; `64` follows its name if it is in base64
         def member(name, document)
           return { name => document } if document.nil?
 
@@ -27,14 +27,14 @@ module Simpkv
         end
 
         # @return [Hash]
-        # @raise [MalformedError] it is no JSON object
+        # @raise [MalformedError] the line is no JSON object
         def parse(line)
           found = Native.parse(line)
           found.is_a?(Hash) ? found : raise(MalformedError, 'not an object')
         end
 
-        # @return [String] the path of a key, as `path` has it
-        # @raise [MalformedError] it is none
+        # @return [String] the path of a key, which is the member `path`
+        # @raise [MalformedError] it is no path of a key
         def path(members)
           path = members['path']
           return path if path.is_a?(String) && path.match?(KEY) && Native.key_join('', path) == path
@@ -45,7 +45,7 @@ module Simpkv
         end
 
         # @return [String, nil] the document of a {member}
-        # @raise [MalformedError] there is none
+        # @raise [MalformedError] the member is missing
         def document(members, name)
           encoded = members["#{name}64"]
           found = encoded ? encoded.unpack1('m0') : members.fetch(name)

@@ -5,12 +5,11 @@ require 'json'
 
 module Simpkv
   module Cli
-    # Another user of this machine, such as the one that puppetserver runs as, and the files that this user can read.
-    # Only root can find out.
+    # Another user of this machine, such as the user of puppetserver, and the files that this user can read. Only root
+    # can check that.
     class OtherUser
       # @param name [String]
-      # @return [OtherUser, nil] nil when there is no such user, when it is the user of this process, or for others than
-      #   root
+      # @return [OtherUser, nil] nil if the user does not exist or is root, or if this process does not run as root
       def self.find(name)
         entry = Etc.getpwnam(name)
         new(entry) if Process.euid.zero? && !entry.uid.zero?
@@ -34,11 +33,11 @@ module Simpkv
         @entry.gid.to_s
       end
 
-      # Looks as that user, in a child process, so that ACLs and supplementary groups count.
+      # Checks as that user, in a child process, so that ACLs and supplementary groups count.
       #
       # @param file [String] an absolute path
-      # @return [String, nil] what this user cannot read: the file, or the first folder above it that cannot be entered;
-      #   nil when nothing is in the way
+      # @return [String, nil] the file if this user cannot read it, or the first folder above it that this user cannot
+      #   enter; nil if neither
       def obstacle(file)
         reader, writer = IO.pipe
         pid = fork do

@@ -2,7 +2,7 @@
 
 module Simpkv
   module Cli
-    # Prints what a command found: for people as a table, for programs as JSON or YAML.
+    # Prints the results of a command: as a table for people, as JSON or YAML for programs.
     class Output
       # @param format [String] table, json or yaml
       def initialize(format)
@@ -15,7 +15,7 @@ module Simpkv
       end
 
       # @param data [Object] Hashes, Arrays, Strings, numbers, true, false and nil
-      # @yieldreturn [Array<String>] the lines that people read instead
+      # @yieldreturn [Array<String>] the lines for people
       # @return [void]
       def print(data)
         case @format
@@ -25,8 +25,8 @@ module Simpkv
         end
       end
 
-      # @param name [String] of a key or folder, whatever a file may be called
-      # @return [String] the same in UTF-8, without what a terminal would obey
+      # @param name [String] of a key or folder; the name of a file can have any bytes
+      # @return [String] the same in UTF-8, without control characters
       def self.name(name)
         name.dup.force_encoding(Encoding::UTF_8).scrub { |bytes| bytes.unpack('C*').map { |byte| format('\\x%02X', byte) }.join }
             .gsub(/[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }

@@ -2,8 +2,8 @@
 
 module Simpkv
   module Cli
-    # Shows how far a long work is, on standard error: a bar with rate and time left on a terminal, now and then a line
-    # elsewhere. Threads may share one.
+    # Shows the progress of long work on standard error: a bar with rate and time left on a terminal, a line from time
+    # to time elsewhere. Thread-safe.
     class Progress
       # Seconds between two lines.
       EVERY = 5
@@ -12,10 +12,10 @@ module Simpkv
 
       # Shows the progress of the block's work.
       #
-      # @param title [String] what is done, such as `storing`
-      # @param total [Integer, nil] how many keys there are, where that is known
+      # @param title [String] of the work, such as `storing`
+      # @param total [Integer, nil] the number of keys, if it is known
       # @yieldparam [Progress]
-      # @return what the block answers
+      # @return the value of the block
       def self.of(title, total = nil)
         progress = new(title, total)
         yield(progress).tap { progress.finish }
@@ -34,7 +34,7 @@ module Simpkv
         @bar = bar if stream.tty?
       end
 
-      # @param number [Integer] of keys that are done
+      # @param number [Integer] of finished keys
       # @return [void]
       def advance(number = 1)
         @lock.synchronize do
@@ -56,7 +56,7 @@ module Simpkv
         @bar.finish unless @bar.finished?
       end
 
-      # Leaves what is drawn as it is.
+      # Leaves the bar as it is.
       #
       # @return [void]
       def stop
@@ -79,7 +79,7 @@ module Simpkv
 
       def draw
         @bar.total = @done if @total && @done > @total
-        # The library's own rate is by whole seconds.
+        # The library counts the rate in whole seconds.
         @bar.format = format(FORMAT, rate)
         @bar.progress = @done
       end

@@ -4,7 +4,7 @@ require 'simpkv/cli/value'
 
 module Simpkv
   module Cli
-    # A stored document, and the document that it becomes with another value. The metadata stay.
+    # A stored document, and the document with another value and the same metadata.
     class Revision
       # The adapter's name for the encoding of Puppet's own types.
       RICH = 'pcore'
@@ -39,8 +39,8 @@ module Simpkv
         !@content.is_a?(String)
       end
 
-      # @return [String] the value for an editor: text and bytes as they are, all else as JSON. Puppet's types inside
-      #   stand there as they are stored
+      # @return [String] the value for an editor: text and bytes as they are, other values as JSON, with the types of
+      #   Puppet as they are stored
       def text
         return @content.b unless json?
 
@@ -48,10 +48,9 @@ module Simpkv
         "#{JSON.pretty_generate(@content)}\n".b
       end
 
-      # @param text [String] the edited {text}. Editors end a file with a newline, which is left out again where
-      #   {text} had none
+      # @param text [String] the edited {text}. The newline that an editor adds at the end is removed if {text} had none
       # @return [String, nil] the document with the changed value, of the same types as before; nil if it is the same
-      # @raise [Failure] the text is not what it was: UTF-8, or JSON
+      # @raise [Failure] the text is no longer UTF-8 or JSON
       def edited(text)
         text = text.delete_suffix("\n") unless self.text.end_with?("\n")
         return if text == self.text

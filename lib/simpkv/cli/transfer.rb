@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 require 'digest/sha2'
-require 'simpkv/cli/capitals'
+require 'simpkv/cli/case_policy'
 require 'simpkv/cli/journal'
 require 'simpkv/cli/progress'
 
 module Simpkv
   module Cli
-    # Stores the keys of one end in another: looks at both, writes into a journal what is about to change, changes it in
-    # many threads, and then reads both ends again. Only digests are held in memory.
+    # Stores the keys of one end in the other: reads both ends, writes each change into a journal, stores in many
+    # threads, and reads both ends again. Keeps only digests in memory.
     #
-    # A source has `title`, `each(roots, errors)` and `read_many(paths)`; the target is a {Stored}.
+    # A source has `title`, `each(roots, errors)` and `read_many(paths)`; the target is a {Endpoint}.
     class Transfer
       # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
       # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
@@ -18,21 +18,21 @@ module Simpkv
       # read, and why.
       Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread)
 
-      # How many keys are written into the journal at a time.
+      # The largest number of keys in a batch.
       BATCH = 256
-      # And about how many bytes of documents.
+      # The approximate limit on bytes of documents in a batch.
       BATCH_BYTES = 4 << 20
       private_constant :BATCH, :BATCH_BYTES
 
-      # @return [Hash{String => String}] by path, why a key was not stored
+      # @return [Hash{String => String}] by path, the reason why a key was not stored
       attr_reader :failures
 
-      # @return [Integer] how many keys were stored
+      # @return [Integer] the number of stored keys
       attr_reader :stored
 
       # @param roots [Array<String>] paths of folders: only what is below these
-      # @param capitals [Capitals]
-      # @param jobs [Integer] how many threads
+      # @param capitals [CasePolicy]
+      # @param jobs [Integer] the number of threads
       def initialize(source, target, roots, capitals, jobs)
         @source = source
         @target = target
@@ -45,9 +45,9 @@ module Simpkv
         @lock = Mutex.new
       end
 
-      # Looks at both ends.
+      # Compares both ends.
       #
-      # @param keep [Boolean] whether other documents of the target are left alone
+      # @param keep [Boolean] whether differing documents of the target stay
       # @return [Plan]
       # @raise [Failure, Simpkv::Error]
       def plan(keep: false)
@@ -58,12 +58,12 @@ module Simpkv
         sorted_out(targets, digests(@target, 'reading the target', @roots), keep, unread)
       end
 
-      # Stores what is missing, and what differs.
+      # Stores the missing and the differing keys.
       #
       # @param plan [Plan]
       # @param journal [Journal]
       # @return [void]
-      # @raise [Simpkv::Error] the target cannot be used any more; what has been stored stays
+      # @raise [Simpkv::Error] the target cannot be used any more; stored keys stay
       def write(plan, journal)
         paths = plan.missing + plan.differing
         replaced = plan.differing.to_h { |path| [path, true] }
@@ -77,9 +77,9 @@ module Simpkv
         end
       end
 
-      # Takes back what a journal says: stores the documents that were there, deletes the keys that were not.
+      # Undoes the changes of a journal: stores the old documents and deletes new keys.
       #
-      # @param changes [Hash{String => Array<Journal::Change>}] by path, what was to happen to it, the oldest first
+      # @param changes [Hash{String => Array<Journal::Change>}] by path, its planned changes, the oldest first
       # @return [void]
       def take_back(changes)
         Progress.of('taking back', changes.length) do |progress|
@@ -93,10 +93,10 @@ module Simpkv
         end
       end
 
-      # Reads both ends again.
+      # Reads both ends again and compares them.
       #
       # @param plan [Plan]
-      # @return [Hash{String => String}] by path, what is not as it should be
+      # @return [Hash{String => String}] by path, the fault
       def verify(plan)
         expected = @digests.reject { |path, _| @failures.key?(path) }
         changed_sources(expected, plan).merge(wrong_targets(expected, plan))
@@ -159,7 +159,7 @@ module Simpkv
         things.each_slice(size.clamp(1, (BATCH_BYTES / [@usual_size, 1].max).clamp(1, BATCH)))
       end
 
-      # Has threads work on batches of something. What one raises ends them all, after their batches.
+      # Has threads work on batches. An exception ends all threads after their batches.
       def share(things, &block)
         batches = Queue.new
         slices(things, things.length / (@jobs * 4)).each { |batch| batches << batch }
@@ -181,8 +181,7 @@ module Simpkv
         raise
       end
 
-      # @return [Hash{Journal::Change => String}] what is to happen to keys, and their documents; without those of which
-      #   that cannot be told
+      # @return [Hash{Journal::Change => String}] the changes and their documents, without keys that cannot be read
       def prepared(paths, targets, replaced)
         sources = @source.read_many(paths.map { |path| targets[path] })
         documents = known('source', paths.to_h { |path| [path, sources[targets[path]]] })
@@ -193,8 +192,8 @@ module Simpkv
         end
       end
 
-      # @param found [Hash{String => String, Simpkv::Error, nil}] what reading came to, by path
-      # @return [Hash{String => String}] those that are there
+      # @param found [Hash{String => String, Simpkv::Error, nil}] the results of reading, by path
+      # @return [Hash{String => String}] the documents that were read
       def known(place, found)
         found.each do |path, outcome|
           fail_key(path, "it has gone from the #{place} meanwhile") if outcome.nil?
@@ -225,10 +224,11 @@ module Simpkv
         count
       end
 
-      # What was there before the changes that were made; what is there now, if none was. A change that never came to be
-      # stands in the journal, too.
+      # The document before the changes of the journal; the current document if no change was made. The journal also has
+      # changes that were never made.
       #
-      # @raise [ConflictError] what is there now is neither what a change has stored, nor what the last one has found
+      # @raise [ConflictError] the current document is neither that of a change nor the one before the last
+      #   change
       def before(changes, now)
         old = changes.reverse.inject(now) do |document, change|
           document && Digest::SHA256.hexdigest(document) == change.digest ? change.old : document
@@ -242,7 +242,7 @@ module Simpkv
         @lock.synchronize { @stored += 1 }
       end
 
-      # What concerns one key is noted; what concerns the whole store is raised.
+      # Notes errors of one key. Raises errors of the whole store.
       def attempt(path)
         yield
       rescue TransientError

@@ -2,8 +2,8 @@
 
 module Simpkv
   module Cli
-    # A stored value as a command has it, without Puppet: a Sensitive is what it holds; a Binary is its bytes where it
-    # is the whole value, else its base64. Puppet's other types stay as the document spells them.
+    # A stored value, read without Puppet. A Sensitive becomes its content. A Binary becomes its bytes if it is the
+    # whole value, else its base64. Other types of Puppet stay as they are stored.
     module Value
       class << self
         # @param document [String]
@@ -19,20 +19,20 @@ module Simpkv
           { value: value, metadata: plain(found[:metadata]) }
         end
 
-        # @param found [Hash] what {read} answers
-        # @return [Hash{String => Object}] the same for JSON and YAML; bytes are in base64
+        # @param found [Hash] the result of {read}
+        # @return [Hash{String => Object}] the same for JSON and YAML, with bytes in base64
         def presentable(found)
           value = found[:value]
           shown = binary?(value) ? { 'value' => [value].pack('m0'), 'encoding' => 'base64' } : { 'value' => value }
           shown.merge('metadata' => found[:metadata])
         end
 
-        # @return [Boolean] whether it is bytes, not text
+        # @return [Boolean] whether the value is bytes, not text
         def binary?(value)
           value.is_a?(String) && !Codec.text?(value)
         end
 
-        # @return [Boolean] whether it is one of Puppet's types, as a document has it
+        # @return [Boolean] whether the value is a stored object of that type of Puppet
         def rich?(value, type)
           value.is_a?(Hash) && value['__ptype'] == type && value.key?('__pvalue')
         end
@@ -45,7 +45,7 @@ module Simpkv
         end
 
         # @param text [String] JSON
-        # @param what [String] what it is, for the message: a parser's own quotes it
+        # @param what [String] its name, for the message; the message of the parser would quote the text
         # @return [Object]
         # @raise [Failure]
         def parse(text, what)
@@ -54,7 +54,7 @@ module Simpkv
           raise Failure.new("#{what} is not JSON", Failure::DATA), cause: nil
         end
 
-        # @return [Object] a value that can be stored: as simpkv::put, this refuses null
+        # @return [Object] a value that can be stored; null cannot, as in simpkv::put
         # @raise [Failure]
         def from_json(text, what)
           found = parse(text, what)
@@ -79,7 +79,7 @@ module Simpkv
         TYPES = { NilClass => 'Undef', TrueClass => 'Boolean', FalseClass => 'Boolean' }.freeze
         private_constant :TYPES
 
-        # As Puppet calls it.
+        # The name of the type in Puppet.
         def type(value, rich)
           return value['__ptype'] if rich && value.is_a?(Hash) && value['__ptype'].is_a?(String)
 

@@ -1,25 +1,25 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/storing'
+require 'simpkv/cli/write_command'
 
 module Simpkv
   module Cli
     module Commands
-      # Stores a value in place of another one.
-      class Cas < Storing
-        SUMMARY = 'store a value in place of an expected one'
+      # Stores a value in place of an expected value.
+      class Cas < WriteCommand
+        SUMMARY = 'store a value in place of an expected value'
         SUGGEST_FOR = { 'compare_and_put' => 'cas', 'compare_and_swap' => 'cas' }.freeze
         ARGUMENTS = 'KEY [VALUE]'
         DESCRIPTION = <<~TEXT
-          Compares and swaps: stores a value only if the stored one is what --expect or --expect-file says, or with
-          --absent only if there is no such key. No other writer comes in between. Metadata are not compared. The value
-          and the expected one are given as for put; --json, --binary and --chomp are for both. Ends with 1 and stores
-          nothing if the stored value is another one. On 389-DS two of several that replace one value at the same moment
-          may now and then both be told that they did; with --absent never.
+          Compares and swaps. Stores a value only if the stored value equals --expect or the content of
+          --expect-file, or, with --absent, only if the key does not exist. No other writer can write in between.
+          Metadata are not compared. VALUE and the expected value are given as for put, and --json, --binary and
+          --chomp apply to both. If the stored value is another one, stores nothing and exits with 1. On 389-DS two
+          concurrent replacements of one value can both succeed in rare cases. With --absent they cannot.
         TEXT
         EXAMPLES = {
-          'simpkv cas app1/leader db2 --expect db1' => 'One of several takes over',
-          'simpkv cas app1/db_password --absent --chomp - < password.txt' => 'Only if there is none yet',
+          'simpkv cas app1/leader db2 --expect db1' => 'Take over as one of several',
+          'simpkv cas app1/db_password --absent --chomp - < password.txt' => 'Store a first value only',
           'simpkv cas app1/db_password --chomp --expect-file old.txt --file new.txt' => 'A password'
         }.freeze
 
@@ -43,9 +43,9 @@ module Simpkv
         private
 
         def define(parser)
-          parser.on('--expect VALUE', 'the value that must be stored now') { |value| @expect = value }
-          parser.on('--expect-file FILE', 'the same, in a file; - is standard input') { |file| @expect_file = file }
-          parser.on('--absent', 'there must be no such key') { @absent = true }
+          parser.on('--expect VALUE', 'the value that must be stored') { |value| @expect = value }
+          parser.on('--expect-file FILE', 'the file of that value; - is standard input') { |file| @expect_file = file }
+          parser.on('--absent', 'the key must not exist') { @absent = true }
           super
         end
 

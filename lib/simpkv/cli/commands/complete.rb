@@ -5,8 +5,8 @@ require 'simpkv/cli/completer'
 module Simpkv
   module Cli
     module Commands
-      # Prints the words that can complete a command line, a line each, with what they mean behind a tab. A line without
-      # a word is for the shell: `files` or `folders`. The scripts of `simpkv completion` call it.
+      # Prints the words that can complete a command line: a line each, with the meaning behind a tab. A line without a
+      # word asks the shell for its own completion of `files` or `folders`. The scripts of `simpkv completion` call it.
       class Complete < Command
         HIDDEN = true
         SUMMARY = 'print the words that can complete a command line'

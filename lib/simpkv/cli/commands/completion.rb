@@ -5,19 +5,19 @@ require 'simpkv/cli/command'
 module Simpkv
   module Cli
     module Commands
-      # Prints the script that makes a shell complete commands and keys.
+      # Prints the completion script of a shell.
       class Completion < Command
-        SUMMARY = 'print the script that makes a shell complete commands and keys'
+        SUMMARY = 'print the completion script of a shell'
         ARGUMENTS = 'bash|zsh|fish'
         DESCRIPTION = <<~TEXT
-          Prints a script for a shell, which then completes commands, options, their values, and the names of keys,
-          folders, backends and environments, for which it calls simpkv with the options that the line has.
+          Prints a completion script for a shell. The shell then completes commands, options, their values, and the
+          names of keys, folders, backends and environments. The script calls simpkv with the words of the line.
         TEXT
         EXAMPLES = {
-          'source <(simpkv completion bash)' => 'In this bash, or this zsh with its own name',
+          'source <(simpkv completion bash)' => 'In this bash; in zsh with the name zsh',
           'simpkv completion bash > /usr/share/bash-completion/completions/simpkv' => 'In every bash',
           'simpkv completion zsh > /usr/local/share/zsh/site-functions/_simpkv' => 'In every zsh',
-          'simpkv completion fish > ~/.config/fish/completions/simpkv.fish' => 'In every fish of yours'
+          'simpkv completion fish > ~/.config/fish/completions/simpkv.fish' => 'In every fish of this user'
         }.freeze
 
         def run(shell)

@@ -1,26 +1,26 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/transferring'
+require 'simpkv/cli/transfer_command'
 
 module Simpkv
   module Cli
     module Commands
       # Stores the keys of one backend in another.
-      class Copy < Transferring
+      class Copy < TransferCommand
         SUMMARY = 'store the keys of one backend in another'
         ARGUMENTS = 'FROM TO'
         DESCRIPTION = <<~TEXT
-          Stores the keys of one backend of the configuration in another: all of them, or with -e or -g those of an
-          environment, or the global ones. Nothing is deleted. A copy of no keys is refused with 66 unless --allow-empty
-          is there.
+          Stores the keys of one backend of the configuration in another: all keys, the keys of one environment with
+          -e, or the global keys with -g. Deletes nothing. Refuses a copy without keys with 66, unless --allow-empty
+          is given.
 
-          #{MANNER}
+          #{PROCEDURE}
         TEXT
         EXAMPLES = {
-          'simpkv copy default directory --dry-run' => 'What would happen',
+          'simpkv copy default directory --dry-run' => 'A dry run',
           'simpkv copy default directory' => 'From files into a directory',
-          'simpkv copy default directory --resume' => 'After a kill',
-          'simpkv copy default directory --rollback simpkv-copy-20261122T060000Z.journal' => 'Back'
+          'simpkv copy default directory --resume' => 'Continue after a kill',
+          'simpkv copy default directory --rollback simpkv-copy-20261122T060000Z.journal' => 'Undo it'
         }.freeze
 
         def run(from, to)
@@ -29,7 +29,7 @@ module Simpkv
           raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if same?(source, target)
           return roll_back(target) if @rollback
 
-          stored = Stored.new(source, @jobs, :source)
+          stored = Endpoint.new(source, @jobs, :source)
           check_environment(source) unless @allow_empty
           transfer(stored, target)
         end
@@ -38,7 +38,7 @@ module Simpkv
 
         def define(parser)
           super
-          parser.on('--allow-empty', 'accept a source that has no keys') { @allow_empty = true }
+          parser.on('--allow-empty', 'accept a source without keys') { @allow_empty = true }
         end
 
         def refuse_empty(source)

@@ -7,22 +7,23 @@ require 'simpkv/cli/other_user'
 module Simpkv
   module Cli
     module Commands
-      # Looks for what is wrong, and tells how to mend it.
+      # Finds problems and prints their remedies.
       class Doctor < Command
-        SUMMARY = 'look for what is wrong, and tell how to mend it'
+        SUMMARY = 'find problems and print their remedies'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Looks at the configuration, the files that it names, the server, encryption, base entry, schema, rights, indexes
-          and limits, and says of each what is wrong and how to mend it. Reads every key, and names those whose documents
-          are empty or corrupt. Looks at a directory without binding, too, because nobody should read keys so. To see
-          whether keys can be stored and large folders be listed, it stores keys in a folder of its own,
-          globals/simpkv-doctor-..., and deletes it: one key in files, 500 in OpenLDAP, 5000 in 389-DS, or as --list-size
-          says. --read-only stores nothing. If root runs it, it also checks that the user of puppetserver can read the
-          files that the configuration names. Values are not printed. 69 when there is a problem.
+          Checks the configuration, the files that it names, the server, encryption, base entry, schema, rights,
+          indexes and limits. Describes each problem and its remedy. Reads every key and names those with empty or
+          corrupt documents. Also reads the directory without binding, because anonymous clients should see no keys.
+          To check that keys can be stored and large folders listed, it stores keys in a folder of its own,
+          globals/simpkv-doctor-..., and deletes them: one key in files, 501 in OpenLDAP, 5001 in 389-DS, or the
+          number of --list-size. With --read-only it stores nothing. If root runs it, it also checks that the user of
+          puppetserver can read the files that the configuration names. Prints no values. Exits with 69 if there is a
+          problem.
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',
-          'simpkv --from-puppet doctor -b directory --read-only' => 'Another one, as Hiera has it, storing nothing'
+          'simpkv --from-puppet doctor -b directory --read-only' => 'Another backend, as Hiera has it; stores nothing'
         }.freeze
 
         MARKS = { 'ok' => 'ok', 'problem' => 'PROBLEM', 'warning' => 'warning', 'unknown' => '?' }.freeze
@@ -39,7 +40,7 @@ module Simpkv
 
         def define(parser)
           parser.on('--read-only', 'store nothing') { @read_only = true }
-          parser.on('--list-size N', Integer, 'how many keys a list is tried with') do |number|
+          parser.on('--list-size N', Integer, 'the number of keys for the check of lists') do |number|
             @size = number.clamp(1, 1_000_000)
           end
           parser.on('--user NAME', 'the user of puppetserver (puppet)') { |name| @user = name }
@@ -60,7 +61,7 @@ module Simpkv
         end
 
         # @return [OtherUser, nil]
-        # @raise [Failure] the command line names a user that is not there
+        # @raise [Failure] the user of the command line does not exist
         def other_user
           Etc.getpwnam(@user) if @user
           OtherUser.find(@user || 'puppet')
@@ -68,7 +69,7 @@ module Simpkv
           raise Failure.new("there is no user '#{@user}'", Failure::USAGE)
         end
 
-        # @return [String] how this backend is chosen, for commands that are printed
+        # @return [String] the command line that chooses this backend, for printed commands
         def command_line
           words = ['simpkv']
           words.push('-c', @flags[:config]) if @flags[:config]
@@ -89,7 +90,7 @@ module Simpkv
           (configuration.backend_names - [backend.name]).each { |name| look_at_options(name, findings) }
         end
 
-        # Of backends that are not looked at further.
+        # Checks the options of a backend that gets no other check.
         def look_at_options(name, findings)
           configuration.backend(name)
         rescue Configuration::PluginType => e

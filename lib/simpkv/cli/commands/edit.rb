@@ -12,12 +12,12 @@ module Simpkv
         SUMMARY = 'change a value in an editor'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
-          Opens the value of a key in the editor that VISUAL or EDITOR names, else in vi, and stores it when the editor
-          ends: text and bytes as they are, all else as JSON. Its type and its metadata stay; a Sensitive stays Sensitive.
-          A newline that the editor adds at the end is left out. Nothing is stored if the value is unchanged, if the
-          editor fails, or, with 75, if another one has changed the key meanwhile. The value is in a file that nobody
-          else can read, in a folder of its own, in memory where TMPDIR is not set; the file is overwritten and removed
-          in the end. Files that an editor keeps elsewhere, such as undo files, stay.
+          Opens the value of a key in the editor of VISUAL or EDITOR, or in vi, and stores it when the editor exits.
+          Text and bytes are edited as they are, other values as JSON. The type and the metadata stay, and a
+          Sensitive stays Sensitive. A newline that the editor adds at the end is removed. Nothing is stored if the
+          value is unchanged, if the editor fails, or if another client has changed the key meanwhile, which exits
+          with 75. The value is in a private file in a private folder, in memory unless TMPDIR is set. The file is
+          overwritten and removed at the end. Files that an editor keeps elsewhere, such as undo files, stay.
         TEXT
         EXAMPLES = {
           'simpkv edit app1/motd' => 'In the usual editor',
@@ -35,7 +35,7 @@ module Simpkv
 
         private
 
-        # @return [String, nil] the changed document; nil if it is the same
+        # @return [String, nil] the changed document; nil if it is unchanged
         def edited(revision)
           Editor.open(revision.text, revision.json? ? '.json' : '.txt') do |editor|
             text = editor.edit
@@ -46,7 +46,7 @@ module Simpkv
           end
         end
 
-        # Nobody wants to type it a second time.
+        # Lets the user correct the text instead of typing it again.
         def again?(error)
           return false unless $stdin.tty?
 

@@ -5,12 +5,12 @@ require 'simpkv/cli/command'
 module Simpkv
   module Cli
     module Commands
-      # Tells whether there is a key or a folder.
+      # Checks whether a key or a folder exists.
       class Exists < Command
-        SUMMARY = 'tell whether there is a key or a folder'
+        SUMMARY = 'check whether a key or a folder exists'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
-          Prints 'key' or 'folder', and ends with 0; or prints nothing and ends with 1.
+          Prints 'key' or 'folder' and exits with 0. If neither exists, prints nothing and exits with 1.
         TEXT
         EXAMPLES = {
           'simpkv exists app1/db_password || make_one' => 'In a script'

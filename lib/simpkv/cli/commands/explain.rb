@@ -5,18 +5,18 @@ require 'simpkv/cli/command'
 module Simpkv
   module Cli
     module Commands
-      # Tells where a key is kept, and why there.
+      # Prints the place of a key and the reasons for it.
       class Explain < Command
-        SUMMARY = 'tell where a key is kept, and why there'
+        SUMMARY = 'print the place of a key and the reasons for it'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
-          Tells which backend a key belongs to and why, the path it has there, and the file or the entry that holds it.
-          If the backend has a write_uri, prints that, too: writes go there. Nothing is read but the configuration: the
-          key need not exist. The value is not printed.
+          Prints the backend of a key and the reason for this choice, the path of the key there, and the file or the
+          entry that holds it. If the backend has a write_uri, which takes the writes, prints that too. Reads nothing
+          but the configuration: the key need not exist. Prints no value.
         TEXT
         EXAMPLES = {
           'simpkv explain app1/db_password' => 'In the environment production',
-          'simpkv --from-puppet explain -e dev app1/db_password' => 'With the options that Hiera has'
+          'simpkv --from-puppet explain -e dev app1/db_password' => 'With the options of Hiera'
         }.freeze
 
         def run(key)
@@ -40,7 +40,7 @@ module Simpkv
             'as' => backend.identity }.compact
         end
 
-        # What keeps functions from using the key.
+        # The reason why functions refuse the key.
         def warnings(key)
           Native.key_check(key, backend.case_sensitive?)
           {}

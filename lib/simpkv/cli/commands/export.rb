@@ -13,10 +13,10 @@ module Simpkv
         SUMMARY = 'write keys into a file, or to standard output'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT
-          Writes keys and their documents, a line of JSON each, and at the end a line with a checksum: all keys of the
-          backend, or with -e or -g those of an environment, or the global ones. The file is readable by nobody else, and
-          appears when it is whole. Values stand in it in the clear. Without FILE, standard output. An export without
-          any key is refused with 66 unless --allow-empty is there.
+          Writes keys and their documents to FILE or to standard output, one line of JSON for each key and a last
+          line with a checksum: all keys of the backend, the keys of one environment with -e, or the global keys with
+          -g. FILE is readable by its owner only and appears when it is complete. It contains the values in plain
+          text. Refuses an export without keys with 66, unless --allow-empty is given.
         TEXT
         EXAMPLES = {
           'simpkv export site.jsonl' => 'Everything',
@@ -36,7 +36,7 @@ module Simpkv
 
         def define(parser)
           parser.on('--force', 'replace FILE') { @force = true }
-          parser.on('--allow-empty', 'write an export that holds no keys') { @allow_empty = true }
+          parser.on('--allow-empty', 'write an export without keys') { @allow_empty = true }
         end
 
         def write(stream, errors)
@@ -60,7 +60,7 @@ module Simpkv
                             'right backend? --allow-empty writes an export that holds none', Failure::NO_INPUT)
         end
 
-        # A device or a pipe takes it as it comes.
+        # Writes directly into a device or a pipe.
         def into(file, errors)
           there = File.exist?(file)
           return File.open(file, File::WRONLY) { |stream| write(stream, errors) } if there && !File.file?(file)

@@ -6,18 +6,19 @@ require 'simpkv/cli/walk'
 module Simpkv
   module Cli
     module Commands
-      # Finds keys and folders by their names.
+      # Finds keys and folders by name.
       class Find < Command
-        SUMMARY = 'find keys and folders by their names'
+        SUMMARY = 'find keys and folders by name'
         ARGUMENTS = '[PATTERN...]'
         DESCRIPTION = <<~TEXT
-          Prints the paths of the keys whose name fits a pattern: * stands for any letters, ? for one, [a-c] for some,
-          {db,web} for either. A pattern with a slash is for the whole path below the environment; there ** stands for
-          any folders. Without a pattern, all. Values are not printed.
+          Prints the paths of the keys whose names match a pattern. In a pattern, * matches any characters, ? matches
+          one, [a-c] matches one of several, and {db,web} matches either word. A pattern with a slash is matched
+          against the whole path below the environment, and ** in it matches any folders. Without a pattern, prints
+          all keys. Prints no values.
         TEXT
         EXAMPLES = {
-          "simpkv find 'db*'" => 'Keys whose name begins with db',
-          "simpkv find 'app1/**/password'" => 'Keys of that name, anywhere below app1',
+          "simpkv find 'db*'" => 'Keys with names that begin with db',
+          "simpkv find 'app1/**/password'" => 'Keys of one name, anywhere below app1',
           "simpkv find --folders 'host?'" => 'Folders',
           'simpkv find --all --under gen_passwd' => 'All keys below folders of that name, in all environments'
         }.freeze
@@ -33,9 +34,9 @@ module Simpkv
         private
 
         def define(parser)
-          parser.on('--folders', 'folders instead of keys') { @folders = true }
-          parser.on('--under PATTERN', 'only in folders whose name, or path, fits') { |pattern| @under = pattern }
-          parser.on('-a', '--all', 'all environments and the global keys; paths are printed in full') { @all = true }
+          parser.on('--folders', 'print folders instead of keys') { @folders = true }
+          parser.on('--under PATTERN', 'only keys in folders with such a name or path') { |pattern| @under = pattern }
+          parser.on('-a', '--all', 'search everything, and print full paths') { @all = true }
         end
 
         # The path as manifests write it.

@@ -12,9 +12,9 @@ module Simpkv
         SUGGEST_FOR = { 'cat' => 'get', 'show' => 'get' }.freeze
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
-          Prints the value of a key: text and bytes as they are, all else as JSON. A newline follows on a terminal, and
-          nothing where the output goes into a file or a pipe. A Sensitive is printed in the clear. With -o json or yaml,
-          value and metadata; bytes are then in base64. 66 when there is no such key.
+          Prints the value of a key: text and bytes as they are, other values as JSON. Adds a newline on a terminal
+          only. Prints a Sensitive in plain text. With -o json or yaml, prints the value and its metadata, and bytes
+          in base64. Exits with 66 if the key does not exist.
         TEXT
         EXAMPLES = {
           'simpkv get app1/db_password' => 'A value',

@@ -1,26 +1,26 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/export_file'
-require 'simpkv/cli/transferring'
+require 'simpkv/cli/transfer_command'
 
 module Simpkv
   module Cli
     module Commands
-      # Stores what was exported.
-      class Import < Transferring
-        SUMMARY = 'store what was exported'
+      # Stores the keys of an export.
+      class Import < TransferCommand
+        SUMMARY = 'store the keys of an export'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT
-          Stores the keys of an export in the backend: all of them, or with -e or -g those of an environment, or the
-          global ones. Without FILE, or for -, standard input is read into a temporary file first. Nothing is stored of
-          an export that was cut or changed.
+          Stores the keys of an export in the backend: all keys, the keys of one environment with -e, or the global
+          keys with -g. Without FILE, or with -, reads standard input into a temporary file first. Stores nothing of
+          an export that is truncated or changed.
 
-          #{MANNER}
+          #{PROCEDURE}
         TEXT
         EXAMPLES = {
-          'simpkv -b directory import site.jsonl --dry-run' => 'What would happen',
+          'simpkv -b directory import site.jsonl --dry-run' => 'A dry run',
           'gpg -d dev.gpg | simpkv import -e dev' => 'An environment, from standard input',
-          'simpkv import --rollback simpkv-import-20261122T060000Z.journal' => 'Back'
+          'simpkv import --rollback simpkv-import-20261122T060000Z.journal' => 'Undo it'
         }.freeze
 
         def run(file = '-')

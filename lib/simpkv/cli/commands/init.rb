@@ -7,20 +7,21 @@ require 'simpkv/cli/directory_schema'
 module Simpkv
   module Cli
     module Commands
-      # Prepares a place to store keys.
+      # Creates the storage of a backend.
       class Init < Command
-        SUMMARY = 'prepare a place to store keys'
+        SUMMARY = 'create the storage of a backend'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Makes what a backend needs before its first key: of files, the folder, which belongs to the user puppet if root
-          makes it and there is that user; in a directory, the schema and the base
-          entry with those above it, as far as they are missing. The identity of keys seldom may do that: --as,
-          --password-file and --uri say who does. On OpenLDAP the schema goes into cn=config, which often only root may
-          change, over ldapi:///: say --uri ldapi:/// --local. What may not be done is said, with what to do by hand.
+          Creates the storage that a backend needs before its first key. For files this is the folder; if root
+          creates it, it belongs to the user puppet, if that user exists. For a directory it is the schema and the
+          base entry with the entries above it, as far as they are missing. The identity of the backend seldom has
+          the rights: --as, --password-file and --uri choose another. On OpenLDAP the schema goes into cn=config,
+          which often only root can change over ldapi:///: use --uri ldapi:/// --local. If a right is missing, prints
+          how to do the step by hand.
         TEXT
         EXAMPLES = {
           'simpkv init' => 'Files',
-          "simpkv init --as 'cn=Directory Manager' --password-file dm.txt" => 'All of it, on 389-DS',
+          "simpkv init --as 'cn=Directory Manager' --password-file dm.txt" => 'Schema and base entry, on 389-DS',
           'simpkv init --uri ldapi:/// --local --only schema' => 'The schema, on OpenLDAP',
           'simpkv init --as cn=admin,dc=simp --password-file admin.txt --only base' => 'The base entry'
         }.freeze
@@ -34,12 +35,12 @@ module Simpkv
 
         def define(parser)
           @overriding = {}
-          parser.on('--as DN', 'who does it') { |dn| @overriding['admin_dn'] = dn }
-          parser.on('--password-file FILE', 'with the password of --as') do |file|
+          parser.on('--as DN', 'the identity that does it') { |dn| @overriding['admin_dn'] = dn }
+          parser.on('--password-file FILE', 'the file with the password of --as') do |file|
             @overriding['admin_pw_file'] = File.expand_path(file)
           end
-          parser.on('--local', 'as the local user, over ldapi://') { @overriding['admin_pw_file'] = nil }
-          parser.on('--uri URI', 'the server where it is done') do |uri|
+          parser.on('--local', 'bind as the local user, over ldapi://') { @overriding['admin_pw_file'] = nil }
+          parser.on('--uri URI', 'the server') do |uri|
             @overriding.merge!('ldap_uri' => uri, 'write_uri' => nil)
           end
           parser.on('--only PART', %w[schema base], 'schema, or base') { |part| @only = part }
@@ -57,7 +58,7 @@ module Simpkv
           steps.merge('owner' => root.owner)
         end
 
-        # Without its configuration file, the command would make a folder for an administrator who means a directory.
+        # Without its configuration file, the command would create a folder for an administrator who means a directory.
         def refuse_directory_options
           return unless @only || @overriding.any?
 
@@ -95,7 +96,7 @@ module Simpkv
                             "'layout: #{other}', or use another server", Failure::CONFIG)
         end
 
-        # A server may answer that a definition is there already, and mean another one.
+        # A server can answer that a definition exists, and mean another one.
         def check_loaded(schema)
           missing = schema.missing
           return if missing.empty?
@@ -122,7 +123,7 @@ module Simpkv
           raise e.class, "#{e.message.chomp('.')}. Say with --as and --password-file who may make it"
         end
 
-        # @return [Array<String>] the entries that were made, the outermost first
+        # @return [Array<String>] the new entries, the outermost first
         def make(dn)
           add(dn) ? [dn] : []
         rescue NotFoundError

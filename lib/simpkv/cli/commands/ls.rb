@@ -12,14 +12,14 @@ module Simpkv
         SUGGEST_FOR = { 'list' => 'ls', 'dir' => 'ls' }.freeze
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
-          Prints the names of the keys in a folder, and of the folders, with a slash behind. Values are not printed. What
-          cannot be read is named on standard error. With -l, each line has the type of the value, the size of the
-          document in bytes, the number of metadata entries, and the name.
+          Prints the names of the keys and folders in a folder. A slash follows the name of a folder. Prints no
+          values. Names keys that cannot be read on standard error. With -l, each line has the type of the value, the
+          size of the document in bytes, the number of metadata entries, and the name.
         TEXT
         EXAMPLES = {
-          'simpkv ls' => 'What the environment production has',
+          'simpkv ls' => 'The environment production',
           'simpkv ls -l app1' => 'With types and sizes',
-          "simpkv ls -e '' " => 'Which environments there are',
+          "simpkv ls -e '' " => 'The environments',
           'simpkv ls -g hosts -o json' => 'For a program'
         }.freeze
 
@@ -36,7 +36,7 @@ module Simpkv
         private
 
         def define(parser)
-          parser.on('-l', '--long', 'types and sizes, too') { @long = true }
+          parser.on('-l', '--long', 'print types and sizes too') { @long = true }
         end
 
         def long(keys, folders)
@@ -45,7 +45,7 @@ module Simpkv
           rows.empty? ? [] : Output.table(rows)
         end
 
-        # A root where nothing was stored yet is empty.
+        # The root folder of an environment may be missing. It is empty then.
         def listed(folder)
           path = backend.path(folder)
           reading.list(path, required: path != backend.prefix) { |_, document| Value.summary(document) if @long }

@@ -10,15 +10,15 @@ module Simpkv
         SUMMARY = 'show the manual'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Shows the manual: all commands and options, exit codes, files, and a configuration to begin with. Where there
-          is no program man, it is printed as it is written, in roff.
+          Shows the manual: all commands and options, exit codes, files, and a sample configuration. If the program
+          man is missing, prints the source of the page, which is roff.
         TEXT
         EXAMPLES = {
           'simpkv man' => 'To read',
           'simpkv man > simpkv.txt' => 'Without a pager'
         }.freeze
 
-        # @return [String] where the manual is
+        # @return [String] the file of the manual
         FILE = File.expand_path('../../../../docs/simpkv.1', __dir__)
 
         def run

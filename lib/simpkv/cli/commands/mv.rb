@@ -5,18 +5,18 @@ require 'simpkv/cli/command'
 module Simpkv
   module Cli
     module Commands
-      # Gives a key another name.
+      # Renames a key.
       class Mv < Command
-        SUMMARY = 'give a key another name'
+        SUMMARY = 'rename a key'
         SUGGEST_FOR = { 'move' => 'mv', 'rename' => 'mv' }.freeze
         ARGUMENTS = 'KEY NEW_KEY'
         DESCRIPTION = <<~TEXT
-          Moves a key within its environment: stores its document, to the byte, under a new name that must not exist,
-          reads that back, and deletes the old key if its document is still the same. Readers may see both keys for a
-          moment, and never none. If it is killed in between, both keys are there, and the same command finishes the
-          move. 65 if the new key exists with another document; 75 if another one has changed the old key meanwhile,
-          which then stays, beside the new key with the former value. A change in the very moment between the last
-          look at the old key and its deletion is lost.
+          Moves a key within its environment. Stores its document, byte for byte, under a new name that must not
+          exist, reads it back, and deletes the old key if its document is unchanged. Other clients may see both keys
+          for a moment, but never neither. After a kill both keys can exist, and the same command completes the move.
+          Exits with 65 if the new key exists with another document. Exits with 75 if another client has changed the
+          old key meanwhile: the old key then stays beside the new key, which has the former value. A change between
+          the last read of the old key and its deletion is lost.
         TEXT
         EXAMPLES = {
           'simpkv mv app1/password app1/db_password' => 'Another name',
@@ -37,7 +37,7 @@ module Simpkv
 
         private
 
-        # A new key with this document was made by a move that was killed.
+        # A killed move has stored a new key with this document.
         def add(path, document)
           begin
             backend.store.put(path, document, condition: :absent)

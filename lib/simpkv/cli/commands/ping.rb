@@ -5,22 +5,22 @@ require 'simpkv/cli/command'
 module Simpkv
   module Cli
     module Commands
-      # Connects, and tells how that goes and how long it takes.
+      # Measures connections to the server.
       class Ping < Command
-        SUMMARY = 'connect, and tell how that goes and how long it takes'
+        SUMMARY = 'measure connections to the server'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Connects to the backend's server and binds, asks whether the base entry is there, again and again, and says how
-          long that takes, which server it is, and how the connection is encrypted. Of files, how long it takes to look
-          for a key.
+          Connects and binds to the server of the backend, asks for the base entry repeatedly, and prints how long
+          that takes, the product of the server, and the encryption of the connection. For files, prints how long it
+          takes to look up a key.
 
-          A process that was refused by a directory leaves the password alone for 10 s, and longer each time, up to 60 s,
-          unless the password file changes. A ping that succeeds ends that in all processes: it marks the file as
-          changed (its ctime), where the user owns it, and leaves its content and mtime alone.
+          A process whose bind was refused does not use the password again for 10 s, and for longer each time, up to
+          60 s, unless the password file changes. A successful ping ends this wait in all processes: it updates the
+          ctime of the file if the user owns it, and changes neither its content nor its mtime.
         TEXT
         EXAMPLES = {
           'simpkv ping' => 'The backend that functions use',
-          'simpkv ping -b directory --count 1000' => 'A better look at how long it takes'
+          'simpkv ping -b directory --count 1000' => 'A more exact measurement'
         }.freeze
 
         def run
@@ -35,7 +35,7 @@ module Simpkv
 
         def define(parser)
           @count = 20
-          parser.on('--count N', Integer, 'how many times to ask (20)') { |number| @count = number.clamp(1, 1_000_000) }
+          parser.on('--count N', Integer, 'how often to ask (20)') { |number| @count = number.clamp(1, 1_000_000) }
         end
 
         # The first call connects and binds.
@@ -48,7 +48,7 @@ module Simpkv
           end
         end
 
-        # The server accepts the password. Other processes try it again when the file's ctime is another one.
+        # The server accepts the password. Other processes try it again when the ctime of the file changes.
         def end_backoff
           file = backend.settings['admin_pw_file']
           return unless file
@@ -73,7 +73,7 @@ module Simpkv
           end
         end
 
-        # People read the unit behind the number.
+        # Moves the unit behind the number.
         def table(facts)
           Output.table(facts.map do |name, fact|
             ["#{name.delete_suffix('_ms').tr('_', ' ')}:", name.end_with?('_ms') ? "#{fact} ms" : fact]

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/storing'
+require 'simpkv/cli/write_command'
 
 module Simpkv
   module Cli
     module Commands
       # Stores a value.
-      class Put < Storing
+      class Put < WriteCommand
         SUMMARY = 'store a value'
         SUGGEST_FOR = { 'set' => 'put', 'store' => 'put' }.freeze
         ARGUMENTS = 'KEY [VALUE]'
         DESCRIPTION = <<~TEXT
-          Stores a value: the argument, or what is in a file or comes from standard input, to the byte. It is text, unless
-          an option says otherwise. An argument can be seen in the list of processes, and stays in the shell's history:
-          passwords are better read from standard input, with --chomp if a newline follows them. The metadata that were
-          stored with the key are replaced, unless --keep-metadata is there.
+          Stores a value: the argument, the content of a file, or standard input, byte for byte. The value is text
+          unless an option says otherwise. Other users can see arguments in the list of processes, and the shell
+          keeps them in its history: give passwords on standard input, with --chomp if they end with a newline. The
+          new metadata replace the stored metadata, unless --keep-metadata is given.
         TEXT
         EXAMPLES = {
           "simpkv put app1/owner 'the DBAs'" => 'Text',

@@ -11,8 +11,8 @@ module Simpkv
         SUGGEST_FOR = { 'delete' => 'rm', 'deletetree' => 'rm -r', 'remove' => 'rm' }.freeze
         ARGUMENTS = 'KEY...'
         DESCRIPTION = <<~TEXT
-          Deletes keys; with -r, folders and all that is below them, which is asked for on a terminal unless --force is
-          there. 66 when there was no such key or folder, unless --force is there.
+          Deletes keys, or with -r folders and all keys below them. On a terminal, asks before it deletes a folder,
+          unless --force is given. Exits with 66 if a key or folder does not exist, unless --force is given.
         TEXT
         EXAMPLES = {
           'simpkv rm app1/db_password' => 'A key',
@@ -35,10 +35,10 @@ module Simpkv
 
         def define(parser)
           parser.on('-r', '--recursive', 'delete folders') { @folders = true }
-          parser.on('-f', '--force', 'ask nothing, and be content when there is nothing') { @force = true }
+          parser.on('-f', '--force', 'ask nothing, and ignore missing keys') { @force = true }
         end
 
-        # A key's path; never that of a whole environment, which must be named by its folder.
+        # The path of a key or folder, but not of a whole environment.
         def path(key)
           path = existing(key)
           return path unless path == backend.prefix
@@ -50,7 +50,7 @@ module Simpkv
           @folders ? remove_folder(name) : about(name) { backend.store.delete(path(name)) }
         end
 
-        # true also when the answer was no: it was there.
+        # Returns true if the folder was there, even if the user kept it.
         def remove_folder(folder)
           path = path(folder)
           return true unless confirmed?(path)

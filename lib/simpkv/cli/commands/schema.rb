@@ -6,25 +6,25 @@ require 'simpkv/cli/directory_setup'
 module Simpkv
   module Cli
     module Commands
-      # Prints what a directory must be told before it can hold keys.
+      # Prints the files that prepare a directory.
       class Schema < Command
-        SUMMARY = "print a directory's schema"
+        SUMMARY = 'print the schema of a directory'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT
-          Prints a file for the directory's administrator. Its comments say how to load it. The forms are:
-          ldif, the schema for a running server; schema, the same for OpenLDAP's slapd.conf; base, the entry below which
-          keys are kept, with those above it; access, the rules that let the backend's identity, and nobody else, read
-          and write there; limits, which lifts the limits on what that identity may list, and has the indexes; config,
-          for OpenLDAP with cn=config, the schema, the rules, the limits and the indexes in one file.
-          The file has the base DN, the bind DN and the layout of the backend, if that is a directory. If it is not, the
-          file has sample names, below dc=simp, and notes on what to replace. No server is asked.
+          Prints a file for the administrator of the directory. Its comments say how to load it. The forms are: ldif,
+          the schema for a running server; schema, the same for slapd.conf of OpenLDAP; base, the base entry and the
+          entries above it; access, the rules that let only the identity of the backend read and write there; limits,
+          which lifts the limits on lists of that identity and adds the indexes; config, for OpenLDAP with cn=config,
+          the schema, the rules, the limits and the indexes in one file. The file has the base DN, the bind DN and
+          the layout of the backend if that is a directory. Otherwise it has sample names below dc=simp, and notes
+          about the names to replace. Asks no server.
         TEXT
         EXAMPLES = {
-          'simpkv schema --form config > config.ldif' => "All that OpenLDAP with cn=config needs before 'simpkv init'",
+          'simpkv schema --form config > config.ldif' => 'All settings for OpenLDAP with cn=config',
           'simpkv schema --form schema > /etc/ldap/schema/simpkv.schema' => 'For OpenLDAP with slapd.conf',
           'simpkv schema --server 389ds --layout hex > hex.ldif' => 'For 389 Directory Server',
           'simpkv schema -b directory --server 389ds --form limits > limits.ldif' => 'For one of several backends',
-          'simpkv schema --form base > base.ldif' => 'The base entry, for either'
+          'simpkv schema --form base > base.ldif' => 'The base entry, for either server'
         }.freeze
 
         def run
@@ -40,12 +40,12 @@ module Simpkv
 
         def define(parser)
           parser.on('--server SERVER', %w[openldap 389ds], 'openldap (default) or 389ds') { |name| @server = name }
-          parser.on('--layout LAYOUT', %w[plain hex], "plain or hex, as in the backend's options") do |name|
+          parser.on('--layout LAYOUT', %w[plain hex], 'plain or hex, as in the options of the backend') do |name|
             @layout = name
           end
           parser.on('--form FORM', %w[ldif schema base access limits config],
                     'ldif (default), schema, base, access, limits or config') { |name| @form = name }
-          parser.on('--identity DN', 'as whom simpkv binds, if it does so as the local user') { |dn| @identity = dn }
+          parser.on('--identity DN', 'the DN that the server gives to the local user') { |dn| @identity = dn }
           parser.on('--database NAME', "the server's database with the base DN ({1}mdb; userRoot)") do |name|
             @database = name
           end

@@ -5,13 +5,13 @@ require 'simpkv/cli/commands/ping'
 module Simpkv
   module Cli
     module Commands
-      # Pings, and counts what the connections did.
+      # Pings, and prints the counters of connections.
       class Stats < Ping
-        SUMMARY = 'ping, and count what the connections did'
+        SUMMARY = 'ping, and print the counters of connections'
         DESCRIPTION = <<~TEXT
-          Does what ping does, and prints the counters of the connections that this took: how many were opened, bound,
-          failed, retried, and how long operations took. They are those of this process alone; puppetserver has its own,
-          which Simpkv.stats answers.
+          Does the same as ping, and prints the counters of its connections: how many were opened, bound, failed and
+          retried, and how long operations took. These are the counters of this process. Simpkv.stats returns those
+          of puppetserver.
         TEXT
         EXAMPLES = {
           'simpkv stats -o json' => 'For a program'
@@ -26,7 +26,7 @@ module Simpkv
           end
         end
 
-        # A counter a line, by its place.
+        # One line for each counter, with its path.
         def lines(counters, place = nil)
           counters.flat_map do |name, value|
             name = [place, name].compact.join('.')

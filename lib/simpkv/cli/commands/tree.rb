@@ -6,16 +6,16 @@ require 'simpkv/cli/walk'
 module Simpkv
   module Cli
     module Commands
-      # Draws a folder and all that is below it.
+      # Draws a folder with all folders and keys below it.
       class Tree < Command
-        SUMMARY = 'draw a folder and all that is below it'
+        SUMMARY = 'draw a folder with all folders and keys below it'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
-          Draws the folders and keys below a folder. Values are not printed.
+          Draws the folders and keys below a folder. Prints no values.
         TEXT
         EXAMPLES = {
-          'simpkv tree' => 'All of the environment production',
-          'simpkv tree --all' => 'All that the backend has'
+          'simpkv tree' => 'The environment production',
+          'simpkv tree --all' => 'The whole backend'
         }.freeze
 
         def run(folder = '')
@@ -35,7 +35,7 @@ module Simpkv
           parser.on('-a', '--all', 'all environments and the global keys') { @all = true }
         end
 
-        # @return [Hash{String => Array}] by folder, the names in it as they are drawn, and the paths of folders
+        # @return [Hash{String => Array}] by folder, the path, the drawn name and, for folders, the path of each member
         def children(names)
           folders = names[:folders] | (@all ? Walk::ROOTS : [])
           lines = folders.map { |path| [path, "#{File.basename(path)}/", path] } +

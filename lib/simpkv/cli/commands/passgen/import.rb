@@ -1,26 +1,27 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/legacy_passwords'
-require 'simpkv/cli/transferring'
+require 'simpkv/cli/transfer_command'
 
 module Simpkv
   module Cli
     module Commands
       module Passgen
-        # Stores the passwords that simplib::passgen kept in files.
-        class Import < Transferring
-          SUMMARY = 'store the passwords that simplib::passgen kept in files'
+        # Stores the passwords of simplib::passgen.
+        class Import < TransferCommand
+          SUMMARY = 'store the passwords of simplib::passgen'
           ARGUMENTS = ''
           DESCRIPTION = <<~TEXT
-            Stores the passwords that simplib::passgen kept in files below Puppet's vardir (--vardir), in
-            simp/environments/ENVIRONMENT/simp_autofiles/gen_passwd, as keys gen_passwd/ID: password and salt as the value,
-            those before as the history in the metadata. Of all environments, or with -e of one. The files stay. They do
-            not say how complex a password was to be: options do.
+            Stores the passwords that simplib::passgen kept in files below the vardir of Puppet (--vardir), in
+            simp/environments/ENVIRONMENT/simp_autofiles/gen_passwd, as keys gen_passwd/ID. The value has the
+            password and the salt; the metadata have the former ones as the history. Imports all environments, or one
+            with -e. Leaves the files. The files do not contain the complexity of a password: --complexity and
+            --complex-only set it.
 
-            #{MANNER}
+            #{PROCEDURE}
           TEXT
           EXAMPLES = {
-            'simpkv passgen import --vardir /opt/puppetlabs/server/data/puppetserver --dry-run' => 'What would happen',
+            'simpkv passgen import --vardir /opt/puppetlabs/server/data/puppetserver --dry-run' => 'A dry run',
             'simpkv passgen import -e production --complexity 1' => 'An environment'
           }.freeze
 
@@ -36,12 +37,12 @@ module Simpkv
           private
 
           def define(parser)
-            parser.on('--complexity N', Integer, 'to be stored with each: 0, 1 or 2 (0)') do |number|
+            parser.on('--complexity N', Integer, 'the complexity to store: 0, 1 or 2 (0)') do |number|
               raise OptionParser::InvalidArgument, '--complexity' unless number.between?(0, 2)
 
               @complexity = number
             end
-            parser.on('--complex-only', 'to be stored with each') { @only = true }
+            parser.on('--complex-only', 'store that passwords are complex only') { @only = true }
             super
           end
         end

@@ -5,10 +5,9 @@ require 'simpkv/cli/revision'
 
 module Simpkv
   module Cli
-    # The common part of put and cas: reading the value and its metadata from the command line, and writing in place of
-    # what is stored.
-    class Storing < Command
-      # How often a write begins again because another one was faster.
+    # The base class of put and cas. Reads the value and its metadata from the command line.
+    class WriteCommand < Command
+      # The number of attempts of a write that other writers interrupt.
       ATTEMPTS = 20
       private_constant :ATTEMPTS
 
@@ -24,7 +23,7 @@ module Simpkv
       end
 
       # @param value [String, nil] the argument
-      # @return [Object] what is to be stored
+      # @return [Object] the new value
       # @raise [Failure]
       def wanted(value)
         raise Failure.new('--metadata and --keep-metadata exclude each other', Failure::USAGE) if @metadata && @keep
@@ -56,8 +55,8 @@ module Simpkv
       end
 
       # @param value [Object]
-      # @param stored [String, nil] the document that is replaced
-      # @return [String] the document that takes its place
+      # @param stored [String, nil] the stored document
+      # @return [String] the new document
       def document(value, stored)
         return Revision.new(stored).with(value) if @keep && stored
 
@@ -71,12 +70,12 @@ module Simpkv
         raise Failure.new("--metadata is not a Hash, as in '{\"owner\": \"dba\"}'", Failure::USAGE)
       end
 
-      # Reads a key, and writes in its place if nobody else has written since. Begins again otherwise.
+      # Reads a key and replaces its document if no other client has written since. Begins again otherwise.
       #
-      # @yieldparam stored [String, nil] the document that is there; nil for none
-      # @yieldreturn [String, nil] the document that takes its place; nil to leave it
-      # @return [Boolean, nil] whether it was written; nil when it was left
-      # @raise [ConflictError] others were faster each time
+      # @yieldparam stored [String, nil] the stored document; nil for none
+      # @yieldreturn [String, nil] the new document; nil to keep the stored one
+      # @return [Boolean, nil] whether it was written; nil if the stored one stays
+      # @raise [ConflictError] other writers were faster each time
       def replace(store, path)
         ATTEMPTS.times do
           stored = stored(store, path)
@@ -96,7 +95,7 @@ module Simpkv
         nil
       end
 
-      # Says when an environment begins to have keys: its name may be misspelt.
+      # Notes the first key of an environment, because its name may be misspelt.
       def noting_environment(key)
         store = backend.store(create: true)
         first = new_environment?

@@ -4,14 +4,14 @@ require 'simpkv/cli/walk'
 
 module Simpkv
   module Cli
-    # The keys of a backend, as one end of a transfer.
-    class Stored
+    # A backend as one end of a transfer.
+    class Endpoint
       # @return [Backend]
       attr_reader :backend
 
       # @param backend [Backend]
-      # @param jobs [Integer] how many threads use it at once
-      # @param as [Symbol] `:source`, which must be there; `:target`, which is made; or `:either`, which may be missing
+      # @param jobs [Integer] the number of threads that use it at once
+      # @param as [Symbol] `:source`, which must exist; `:target`, which is created; or `:either`, which may be missing
       def initialize(backend, jobs, as)
         @backend = backend
         @store = backend.store(jobs: jobs, create: as == :target) unless as == :either && !backend.there?
@@ -32,7 +32,7 @@ module Simpkv
         Walk.new(@store).each(roots, errors, &block) if @store
       end
 
-      # Thread-safe, as all that follow.
+      # Thread-safe, like all methods below.
       #
       # @param paths [Array<String>]
       # @return [Hash{String => String, Simpkv::Error, nil}] their documents; nil for a key that is missing
@@ -40,7 +40,7 @@ module Simpkv
         @store.get_many(paths).transform_values { |found| found.is_a?(NotFoundError) ? nil : found }
       end
 
-      # @param documents [Hash{String => String}] of keys that must not be there
+      # @param documents [Hash{String => String}] of keys that must not exist
       # @return [Hash{String => Simpkv::Error, nil}] nil for a key that has its document
       def add_many(documents)
         outcomes = in_turn { @store.put_many(documents, condition: :absent) }
@@ -51,9 +51,9 @@ module Simpkv
         end
       end
 
-      # @param old [String, nil] the document that must be there; nil: none
+      # @param old [String, nil] the document that must be stored; nil for none
       # @return [void]
-      # @raise [Simpkv::Error] another one is there, or it cannot be stored
+      # @raise [Simpkv::Error] another document is stored, or this one cannot be stored
       def write(path, document, old)
         @store.put(path, document, condition: old ? :expect : :absent, expect: old)
       rescue ExistsError
@@ -67,7 +67,7 @@ module Simpkv
 
       private
 
-      # As many threads store at once as are best for the server, while others read.
+      # Lets only as many threads store at once as the server handles best.
       def in_turn
         turn = turns.pop
         yield
@@ -81,7 +81,7 @@ module Simpkv
         end
       end
 
-      # slapd takes batches fastest one by one, 389-DS several at once: docs/adr/0015.
+      # slapd is fastest with one batch at a time, 389-DS with several (docs/adr/0015).
       def writers
         return @jobs unless backend.ldap?
 

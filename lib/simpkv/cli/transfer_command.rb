@@ -1,24 +1,24 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/stored'
+require 'simpkv/cli/endpoint'
 require 'simpkv/cli/transfer'
 
 module Simpkv
   module Cli
-    # What import, copy and passgen import have in common: options, journal, report. A command says where keys come
-    # from, and where they go.
-    class Transferring < Command
+    # The base class of import, copy and passgen import, which choose the source and the target. It has their options,
+    # the journal and the report.
+    class TransferCommand < Command
       EXISTING = %w[refuse keep replace].freeze
 
-      # How all of them go about it; for DESCRIPTION.
-      MANNER = <<~TEXT
-        Looks at both ends first. Where a key of the target has another document, nothing is stored, unless --existing
-        says keep or replace. What is about to change is written into a journal, readable by nobody else, which holds the
-        documents that are replaced; at the end both ends are read again and compared, byte for byte. After a kill,
-        --resume goes on where it was. --rollback JOURNAL takes everything back that has not been changed since, but
-        folders, which stay. Keys with capital letters, where the target does not take them, are listed, and refused
-        unless --capitals says skip or lower. Empty folders are not stored.
+      # The common part of their DESCRIPTION.
+      PROCEDURE = <<~TEXT
+        Reads both ends first. If a key of the target has a different document, stores nothing, unless --existing is
+        keep or replace. Writes each change into a journal before it stores anything. The journal contains the replaced
+        documents, and only its owner can read it. At the end, reads both ends again and compares them byte for byte.
+        After a kill, --resume continues. --rollback JOURNAL undoes all changes, except keys that were changed since
+        and new folders. If the target refuses capital letters, lists keys with such names and refuses to store them,
+        unless --capitals is skip or lower. Stores no empty folders.
       TEXT
 
       def initialize
@@ -31,33 +31,33 @@ module Simpkv
       private
 
       def define(parser)
-        parser.on('-n', '--dry-run', 'say what would happen, and store nothing') { @dry = true }
-        parser.on('--existing HOW', EXISTING, 'refuse, keep or replace what the target has') { |how| @existing = how }
-        parser.on('--capitals HOW', Capitals::POLICIES, 'refuse, skip or lower names with capitals') do |how|
+        parser.on('-n', '--dry-run', 'print the changes, and store nothing') { @dry = true }
+        parser.on('--existing HOW', EXISTING, 'refuse, keep or replace differing documents') { |how| @existing = how }
+        parser.on('--capitals HOW', CasePolicy::POLICIES, 'refuse, skip or lower names with capitals') do |how|
           @capitals = how
         end
-        parser.on('--resume', 'go on after a kill') { @resume = true }
-        parser.on('--journal FILE', 'where to write the journal (in the working directory)') { |file| @journal = file }
-        parser.on('--rollback JOURNAL', 'take back what the journal says') { |file| @rollback = file }
-        parser.on('--jobs N', Integer, 'how many batches of keys at a time (4)') do |number|
+        parser.on('--resume', 'continue after a kill') { @resume = true }
+        parser.on('--journal FILE', 'the file of the journal (in the working directory)') { |file| @journal = file }
+        parser.on('--rollback JOURNAL', 'undo the changes of a journal') { |file| @rollback = file }
+        parser.on('--jobs N', Integer, 'the number of concurrent batches (4)') do |number|
           @jobs = number.clamp(1, 256)
         end
       end
 
-      # Refuses a source that has no keys of the environment that the command line names.
+      # Refuses a source without keys of the environment that the command line names.
       def refuse_empty(source)
         return unless named_environment
 
         raise Failure.new("#{source.title} has no keys of the environment '#{named_environment}'", Failure::NO_INPUT)
       end
 
-      # @param source [Stored, ExportFile, LegacyPasswords]
+      # @param source [Endpoint, ExportFile, LegacyPasswords]
       # @param target [Backend]
       # @return [Integer, nil] the exit code
       def transfer(source, target)
         began = now
-        capitals = Capitals.new(target, @capitals)
-        to = Stored.new(target, @jobs, @dry ? :either : :target)
+        capitals = CasePolicy.new(target, @capitals)
+        to = Endpoint.new(target, @jobs, @dry ? :either : :target)
         work = Transfer.new(source, to, roots, capitals, @jobs)
         plan = work.plan(keep: @existing == 'keep')
         check_plan(plan, capitals, source, target)
@@ -77,7 +77,7 @@ module Simpkv
         refuse_differing(plan, target)
       end
 
-      # @return [String, nil] the journal
+      # @return [String, nil] the file of the journal
       def carried_out(work, plan, header)
         return if plan.missing.empty? && plan.differing.empty?
 
@@ -102,21 +102,21 @@ module Simpkv
         file = @journal || Journal.unfinished("#{name}-*.journal", header)
         return Journal.resume(file, header) if file
 
-        # It may have been killed before there was one.
+        # The first run may have been killed before it created a journal.
         warn 'simpkv: there is no journal here of such a transfer that has not ended: this one begins its own'
         Journal.create(usual, header)
       end
 
-      # Takes back what a journal says.
+      # Undoes the changes of a journal.
       #
-      # @param target [Backend] where it was stored
+      # @param target [Backend] the target of the transfer
       def roll_back(target)
         changes = Hash.new { |all, path| all[path] = [] }
         header = Journal.read(@rollback) { |change| changes[change.path] << change }
         Journal.check(@rollback, header, 'target' => target.place)
         return present('would take back' => changes.length) if @dry
 
-        work = Transfer.new(nil, Stored.new(target, @jobs, :source), [], nil, @jobs)
+        work = Transfer.new(nil, Endpoint.new(target, @jobs, :source), [], nil, @jobs)
         work.take_back(changes)
         present('taken back' => work.stored, 'left' => work.failures.length)
         report(work.failures)

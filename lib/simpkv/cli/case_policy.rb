@@ -2,8 +2,8 @@
 
 module Simpkv
   module Cli
-    # What becomes of names with capital letters in a backend that does not take them.
-    class Capitals
+    # The treatment of names with capital letters by a transfer into a backend that refuses them.
+    class CasePolicy
       POLICIES = %w[refuse skip lower].freeze
 
       # @return [Array<String>] paths with such names, sorted
@@ -34,7 +34,7 @@ module Simpkv
 
       private
 
-      # Lower-cases what does not count in the target, the environment or the rest.
+      # Lower-cases the parts of the path that the target refuses: the environment or the rest.
       def lowered(path)
         root, environment, *rest = path.split('/')
         return [root, *lower_keys([environment, *rest])].join('/') if root == 'globals'
