@@ -30,8 +30,8 @@ static void read_message_limit(skv_conn *conn, LDAPMessage *messages, skv_messag
     LDAPMessage *entry = messages ? ldap_first_entry(ld, messages) : NULL;
     bool is_389ds = skv_conn_features(conn)->is_389ds;
 
-    limit->is_told = entry && read_size_setting(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
-    if (!limit->is_told || (is_389ds && !limit->bytes))
+    limit->is_announced = entry && read_size_setting(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
+    if (!limit->is_announced || (is_389ds && !limit->bytes))
         limit->bytes = is_389ds ? DS389_DEFAULT : SLAPD_DEFAULT;
     /* In slapd, 0 stands for no limit. */
     if (!limit->bytes)
@@ -56,7 +56,7 @@ static skv_status fail_message_too_large(skv_ldap_call *call, const skv_message_
     bool is_389ds = skv_conn_features(call->conn)->is_389ds;
     const char *setting = is_389ds ? DS389_SETTING : SLAPD_SETTING;
 
-    if (limit->is_told)
+    if (limit->is_announced)
         return skv_fail(call->reply, SKV_TOO_LARGE,
                         "%s '%s'%s: it takes a message of %zu bytes, and %s takes %zu at the most ('%s' of cn=config)",
                         call->what, call->name, call->failed, len, skv_ldap_server(call), limit->bytes, setting);
@@ -82,7 +82,7 @@ skv_status skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
 static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
 {
     return answer->code < 0 && answer->code != LDAP_TIMEOUT && answer->code != LDAP_USER_CANCELLED &&
-           document_len >= SMALL && !skv_conn_is_usable(call->conn) && !skv_conn_message_limit(call->conn)->is_told;
+           document_len >= SMALL && !skv_conn_is_usable(call->conn) && !skv_conn_message_limit(call->conn)->is_announced;
 }
 
 skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)

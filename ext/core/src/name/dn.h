@@ -1,4 +1,4 @@
-/* name/dn.h - distinguished names, taken apart. */
+/* name/dn.h - parsing of distinguished names. */
 #ifndef SKV_NAME_DN_H
 #define SKV_NAME_DN_H
 
@@ -14,29 +14,31 @@ typedef struct skv_rdn {
     size_t len;
 } skv_rdn;
 
-/* Reads the first RDN of a DN; false if that is none. */
+/* Parses the first RDN of a DN. Returns false if it is malformed. */
 bool skv_rdn_first(const char *dn, size_t len, skv_rdn *out);
 
-/* Reads the RDN at *rest, which moves to the next one, in a DN that ends there; false if it is none. */
+/* Parses the RDN at *rest, in a DN that ends at `end`, and moves *rest to the next one. Returns false if it is
+ * malformed. */
 bool skv_rdn_next(const char **rest, const char *end, skv_rdn *out);
 
-/* Whether the RDN is of that attribute: without regard to case. */
+/* Returns true if the RDN has that attribute type; ignores case. */
 bool skv_rdn_is(const skv_rdn *rdn, const char *type);
 
-/* Whether it is the ou of that name: without regard to case. */
+/* Returns true if the RDN is the ou of that name; ignores case. */
 bool skv_rdn_is_ou(const skv_rdn *rdn, const char *name);
 
-/* Replaces a simpkvHexId's digits by what they say; false if they are none, or it is another attribute. */
+/* Replaces the digits of a simpkvHexId by the name that they encode. Returns false for another attribute or malformed
+ * digits. */
 bool skv_rdn_unhex(skv_rdn *rdn);
 
-/* As skv_dn_from_path(), for who has the DN above "globals" and "environments" already, and knows that it is one. */
+/* As skv_dn_from_path(), below the DN above "globals" and "environments", which must be well-formed. */
 skv_status skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
                         skv_reply *reply);
 
-/* How many RDNs a DN has; 0 for the empty one. */
+/* Returns the number of RDNs of a DN; 0 for the empty one. */
 int skv_dn_depth(const char *dn, size_t len);
 
-/* The DN behind its first RDNs, of which there are so many. */
+/* Returns the DN without its first `rdns` RDNs. */
 const char *skv_dn_above(const char *dn, size_t len, int rdns);
 
 #endif

@@ -1,4 +1,4 @@
-/* net/certificate.h - the one thing that we read in a certificate ourselves. */
+/* net/certificate.h - the validity of a certificate. */
 #ifndef SKV_NET_CERTIFICATE_H
 #define SKV_NET_CERTIFICATE_H
 
@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the validity of a certificate in DER, as "YYYYMMDDHHMMSS" in UTC. False if it is none. */
+/* The validity of a certificate, as "YYYYMMDDHHMMSS" in UTC. */
 typedef struct skv_validity {
     char from[15], to[15];
 } skv_validity;
 
+/* Reads the validity of a certificate in DER. Returns false if it is malformed. */
 bool skv_validity_read(const struct berval *certificate, skv_validity *out);
 
-/* One of these two times in seconds since 1970. */
+/* Converts one of the two times to seconds since 1970. */
 int64_t skv_validity_seconds(const char time[15]);
 
 #endif

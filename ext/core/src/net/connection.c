@@ -151,7 +151,7 @@ skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_de
         skv_bind(conn->ld, conn->transport, uri, identity, reply, failure) && read_root_dse(conn, reply, failure)) {
         skv_transport_limit(conn->transport, NULL);
         if (conn->tls)
-            skv_tls_tell(conn->ld, &conn->tls_facts);
+            skv_tls_describe(conn->ld, &conn->tls_facts);
         conn->usable = true;
         *failure = SKV_CONN_OK;
         return conn;

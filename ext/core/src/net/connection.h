@@ -1,6 +1,6 @@
 /*
- * net/connection.h - one connection to one directory server: dialled by ourselves, TLS, bound, root DSE read. It
- * belongs to one thread at a time, and has one operation in flight.
+ * net/connection.h - one connection to one directory server: connected, with TLS, bound, and its root DSE read. It
+ * belongs to one thread at a time.
  */
 #ifndef SKV_NET_CONNECTION_H
 #define SKV_NET_CONNECTION_H
@@ -11,54 +11,53 @@
 
 typedef struct skv_tls_context skv_tls_context;
 
-/* The bind_dn of somebody who does not bind. It is not a DN, so that it differs from every identity. */
+/* The bind_dn of a client that does not bind. It is not a DN, so that it differs from every identity. */
 #define SKV_ANONYMOUS "anonymous"
 
-/* As whom, and how protected: with the server, what makes two connections interchangeable. Strings are owned, "" for
- * none. */
+/* The identity and the protection of connections. Two connections to a server with the same identity are
+ * interchangeable. Strings are owned, "" for none. */
 typedef struct skv_identity {
     char *bind_dn;       /* without a password_file: "" for SASL EXTERNAL, SKV_ANONYMOUS for no bind at all */
     char *password_file; /* read anew for each bind */
     bool starttls;       /* with ldap:// */
     char *cacert, *cert, *key;
-    skv_tls_context *tls; /* what its connections share; the pool's affair: NULL for others */
+    skv_tls_context *tls; /* shared by the connections of a pool; NULL outside a pool */
 } skv_identity;
 
 #define SKV_VENDOR_MAX 128
 
-/* What the root DSE says. Read once for a connection. */
+/* The features of a server, from its root DSE, which a connection reads once. */
 typedef struct skv_features {
     bool assertion; /* control 1.3.6.1.1.12 */
     bool pre_read;  /* control 1.3.6.1.1.13.1 */
     bool paging;    /* control 1.2.840.113556.1.4.319 */
     bool is_389ds;  /* by vendorName/vendorVersion or its own attributes */
-    /* vendorVersion, else vendorName, else what its object class says: in ASCII, cut; "" for nothing. The rank is which
-     * of these. */
+    /* vendorVersion, else vendorName, else the vendor by the object class: in ASCII, cut; "" for none of these. The
+     * rank says which of the three. */
     int vendor_rank;
     char vendor[SKV_VENDOR_MAX];
 } skv_features;
 
-/* What the TLS of a connection came to, for people. */
+/* The TLS of a connection, for statistics. */
 typedef struct skv_tls_facts {
     bool is_on, is_dated;
     char protocol[32], cipher[64]; /* as the TLS library spells them; "" for unknown */
     int64_t certificate_ends;      /* the server's, in seconds since 1970; if is_dated */
 } skv_tls_facts;
 
-/* How many bytes the server takes in one message: what else is not found out when a connection is made. */
+/* The most bytes that the server takes in one message. It is read when a call needs it. */
 typedef struct skv_message_limit {
-    size_t bytes; /* 0: not known yet */
-    bool is_told; /* by the server; else it is what is usual */
+    size_t bytes;      /* 0: not known yet */
+    bool is_announced; /* by the server; else it is the usual limit */
 } skv_message_limit;
 
 typedef struct skv_conn skv_conn;
 
 /*
- * Dials (non-blocking, CLOEXEC, keepalive, TCP_USER_TIMEOUT), does TLS, binds, and reads the root DSE, before the
- * deadline. NULL on failure, with the reply filled (it names the server, what is wrong and what to do) and *failure
- * set. Nothing is sent on a handle whose TLS handshake failed. With TLS, the certificate and host name are always
- * verified, against identity->cacert; minimum 1.2; nothing of ldap.conf, ldaprc or the environment counts.
- * When the server answers 49 and the password file holds another password by then, that one is tried once.
+ * Connects (non-blocking, CLOEXEC, keepalive, TCP_USER_TIMEOUT), starts TLS, binds, and reads the root DSE, before the
+ * deadline. Returns NULL on failure, with the reply filled (it names the server, the cause and the remedy) and *failure
+ * set. Sends nothing on a handle whose TLS handshake failed. TLS is 1.2 or newer, and always verifies certificate and
+ * host name against identity->cacert. ldap.conf, ldaprc and the environment have no effect.
  */
 skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_deadline *deadline, skv_reply *reply,
                         skv_conn_failure *failure);
@@ -66,14 +65,14 @@ skv_conn *skv_conn_open(const skv_uri *uri, const skv_identity *identity, skv_de
 /* Unbinds and frees. Never blocks. */
 void skv_conn_close(skv_conn *conn);
 
-/* Frees without a word to the server: for a dead or half-used connection, and in a forked child, where the session is
- * the parent's: the descriptor is closed, the handle is leaked on purpose. */
+/* Frees without sending anything: for a dead or half-used connection. In a forked child, where the session is the
+ * parent's, closes the descriptor and leaks the handle on purpose. */
 void skv_conn_discard(skv_conn *conn, bool forked);
 
-/* Whether the server has not hung up, as far as the socket tells without a round trip. */
+/* Returns true if the server has not closed the connection, as far as the socket tells without a round trip. */
 bool skv_conn_is_alive(const skv_conn *conn);
 
-/* False after a failed, timed-out or interrupted operation: only skv_conn_discard() is left. */
+/* Returns false after a failed, timed-out or interrupted operation. The connection can only be discarded then. */
 bool skv_conn_is_usable(const skv_conn *conn);
 
 const skv_uri *skv_conn_uri(const skv_conn *conn);
@@ -81,34 +80,35 @@ const skv_features *skv_conn_features(const skv_conn *conn);
 const skv_tls_facts *skv_conn_tls(const skv_conn *conn);
 skv_message_limit *skv_conn_message_limit(skv_conn *conn);
 
-/* Whatever the pool keeps with a connection. */
+/* A pointer that the pool keeps with a connection. */
 void skv_conn_set_owner(skv_conn *conn, void *owner);
 void *skv_conn_owner(const skv_conn *conn);
 
-/* The libldap handle, to start an asynchronous operation on (ldap_search_ext, ldap_add_ext, ...), between
- * skv_conn_begin() and skv_conn_result(). */
+/* Returns the libldap handle, for asynchronous operations (ldap_search_ext, ldap_add_ext, ...) between skv_conn_begin()
+ * and skv_conn_result(). */
 LDAP *skv_conn_handle(skv_conn *conn);
 
 /* Sets the limits under which the next operation sends and waits. */
 void skv_conn_begin(skv_conn *conn, skv_deadline *deadline);
 
-/* What a failed ldap_*_ext() means: LDAP_TIMEOUT, LDAP_USER_CANCELLED, LDAP_SERVER_DOWN when the connection stopped it,
- * which is not usable then; else the code as it is. */
+/* Explains the code of a failed ldap_*_ext(): LDAP_TIMEOUT, LDAP_USER_CANCELLED, LDAP_NO_MEMORY or LDAP_SERVER_DOWN if
+ * the connection failed, which is not usable then; else the code as it is. */
 skv_ldap_code skv_conn_send_error(skv_conn *conn, skv_ldap_code code);
 
-/* Not usable any more: after an unfinished search, or result 52. */
+/* Makes the connection unusable: after an unfinished search, or result 52. */
 void skv_conn_invalidate(skv_conn *conn);
 
 /*
- * Waits for the next message of an operation: LDAP_SUCCESS with *message set (owned by the caller: ldap_msgfree), or a
- * libldap error: LDAP_TIMEOUT (deadline), LDAP_SERVER_DOWN (the connection is lost), ... after which the connection is
- * not usable; or LDAP_USER_CANCELLED (interrupt): then the message is still to come, and is either waited for again,
- * after another skv_conn_begin(), or the caller invalidates the connection. `all`: LDAP_MSG_ALL or LDAP_MSG_ONE.
+ * Waits for the next message of an operation; for all of its messages if `all` is LDAP_MSG_ALL, for one with
+ * LDAP_MSG_ONE. Returns LDAP_SUCCESS with *message set, which the caller frees with ldap_msgfree(); or an error of
+ * libldap such as LDAP_TIMEOUT (deadline) or LDAP_SERVER_DOWN (the connection is lost), after which the connection is
+ * not usable; or LDAP_USER_CANCELLED (interrupt). After an interrupt the message is still to come: the caller waits for
+ * it again, after another skv_conn_begin(), or invalidates the connection.
  */
 skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message);
 
-/* Whether any byte was handed to the socket since skv_conn_begin(): if not, the operation can safely be tried
- * elsewhere. */
+/* Returns true if a byte was handed to the socket since skv_conn_begin(). If not, another connection can safely try the
+ * operation. */
 bool skv_conn_has_sent(const skv_conn *conn);
 
 #endif

@@ -1,5 +1,4 @@
-/* net/handle.h - a libldap handle over a transport, on which every option that a configuration file could set is ours.
- */
+/* net/handle.h - a libldap handle over a transport. It sets every option that a configuration file could set. */
 #ifndef SKV_NET_HANDLE_H
 #define SKV_NET_HANDLE_H
 
@@ -11,33 +10,34 @@
  * with skv_handle_free(), before the transport. */
 skv_ldap_code skv_handle_attach(skv_transport *transport, const char *uri, LDAP **ld);
 
-/* A handle for the connected transport, or NULL with the reply filled. Release with skv_handle_free(), before the
+/* Makes a handle with our options, or returns NULL with the reply filled. Release with skv_handle_free(), before the
  * transport. */
 LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
 
 /*
- * The fork handlers, which the pool calls. A fork waits for a first use of libldap that is under way, for at most
- * SKV_FORK_WAIT_MS a process: a child that is forked meanwhile inherits libldap half-initialised and locked, and
- * skv_handle_new() answers SKV_UNAVAILABLE in it. The limit is longer than the resolver's timeout for one name server.
+ * The fork handlers, which the pool calls. A fork waits until a first use of libldap has ended, for at most
+ * SKV_FORK_WAIT_MS in a process. After that time, the child inherits libldap half-initialised and locked, and
+ * skv_handle_new() fails with SKV_UNAVAILABLE in it. The limit is longer than the resolver's timeout for one name
+ * server.
  */
 #define SKV_FORK_WAIT_MS 6000
 void skv_handle_before_fork(void);
 void skv_handle_after_fork(void);
 
-/* Says farewell, as far as the transport lets it, and frees. */
+/* Sends an unbind, if the transport is not muted, and frees. NULL has no effect. */
 void skv_handle_free(LDAP *ld);
 
-/* What a server answered to a request: its result code, and its words, for messages. */
+/* The answer of a server to a request. */
 typedef struct skv_answer {
     skv_ldap_code code;
     char text[256];     /* the server's diagnostic message, cut; "" for none */
     char referral[256]; /* the first URI of a referral; "" for none */
 } skv_answer;
 
-/* Takes an answer apart, and frees the message. False when it is malformed. */
+/* Parses an answer, and frees the message. Returns false if it is malformed. */
 bool skv_answer_read(LDAP *ld, LDAPMessage *message, skv_answer *answer);
 
-/* Sends nothing; waits for the answer to a request whose sending answered `rc`. False when the connection failed. */
+/* Waits for the answer to a request; `rc` is the result of sending it. Returns false if the connection failed. */
 bool skv_answer_wait(LDAP *ld, int rc, int message_id, LDAPMessage **message);
 
 #endif

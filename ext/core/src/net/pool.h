@@ -1,7 +1,7 @@
 /*
- * net/pool.h - connections that outlive calls, stores and catalogs. One registry of pools per loaded core is its only
- * mutable global: locked, inspectable. No network I/O happens under its locks, and no thread runs in the background:
- * reaping and probing happen at checkout.
+ * net/pool.h - connections that outlive calls, stores and catalogs. One registry of pools is the only mutable global of
+ * the core. No network I/O happens under its locks, and no thread runs in the background: a borrow closes idle
+ * connections and probes servers.
  */
 #ifndef SKV_NET_POOL_H
 #define SKV_NET_POOL_H
@@ -10,42 +10,44 @@
 
 typedef struct skv_pool skv_pool;
 
-/* Limits of a call that needs a connection. The largest pool_size that anybody asked for wins; times are each call's
- * own. */
+/* The limits of a call that needs a connection. The largest size of all calls is that of the pool; each call has its
+ * own times. */
 typedef struct skv_pool_limits {
     int size;
     int64_t connect_timeout_ms, pool_timeout_ms, idle_timeout_ms;
 } skv_pool_limits;
 
-/* The pool for these servers as this identity (both are copied); made by the first who asks. It lives as long as the
- * process. NULL, with the reply filled, when out of memory. Thread-safe. */
+/* Returns the pool for these servers and this identity (both are copied), and makes it if there is none. It lives as
+ * long as the process. Returns NULL with the reply filled when out of memory. Thread-safe. */
 skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_reply *reply);
 
 /*
  * Borrows a bound connection: an idle one, else a new one while there are fewer than limits->size, else the first that
- * is given back, in the order of asking. Give back with skv_pool_return(). Thread-safe.
+ * another call returns. Waiting calls are served in the order of their arrival. Give back with skv_pool_return().
+ * Thread-safe.
  *
- * Servers are tried in order. An attempt gets the connect timeout, or its share of the call's remaining time if that is
- * less: a silent first server leaves time for the others. While there is another server, it gets 1 s at the most until
- * a server has accepted the password file, for other calls wait for that. A server that failed is in quarantine for 0.2
- * s, doubling to 30 s; then one call at a time probes it. A call returns to the first server when that is back.
+ * The pool tries servers in order. An attempt gets the connect timeout, or its share of the call's remaining time if
+ * that is less: a silent first server leaves time for the others. If there is another server, an attempt gets at most
+ * 1 s until a server has accepted the password file, because other calls wait for that. A server that failed is in
+ * quarantine for 0.2 s, doubling to 30 s; then one call at a time probes it. Calls return to the first server when it
+ * is up again.
  *
- * A refused bind counts against the server that refused: its quarantine is 10 s, doubling to 60 s, and ends when the
- * password file changes. A server that has accepted the same file goes on serving, and one that comes back with another
- * password is asked once a quarantine. Until a server has accepted the file, one refusal holds for the whole pool, and
- * the next attempt is at another server: the servers of a directory usually share their count of failed binds, and to
- * ask each of them would lock the account sooner.
+ * A refused bind counts against the server that refused it: its quarantine is 10 s, doubling to 60 s, and ends when the
+ * password file changes. A server that has accepted the same file continues to serve. A server that comes back with
+ * another password is asked once per quarantine. Until a server has accepted the file, one refusal holds for the whole
+ * pool, and the next attempt goes to another server: the servers of a directory usually share their count of failed
+ * binds, and asking each of them would lock the account sooner.
  *
- * NULL on failure, with the reply, which must hold none before, filled: of several servers, it says what was wrong with
- * each; the message is never empty.
- *   SKV_UNAVAILABLE    no server can be reached: another attempt may do better
+ * Returns NULL on failure, with the reply filled, which must be empty before. The message is never empty, and names the
+ * failure of each server.
+ *   SKV_UNAVAILABLE    no server can be reached: a later attempt may succeed
  *   SKV_DENIED         the password is refused, or no server's certificate can be verified
- *   SKV_INVALID        a file of ours is missing, or not what it should be
+ *   SKV_INVALID        a file of this machine is missing or malformed
  *   SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM
  */
 skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline, skv_reply *reply);
 
-/* What kind of operation a connection was borrowed for, for the statistics. */
+/* The kinds of operations, for the statistics. */
 typedef enum skv_op {
     SKV_OP_GET,
     SKV_OP_EXISTS,
@@ -59,10 +61,10 @@ typedef enum skv_op {
     SKV_OP_COUNT
 } skv_op;
 
-/* Why an operation is tried again, for the statistics. */
+/* The reasons to try an operation again, for the statistics. */
 typedef enum skv_retry { SKV_RETRY_BUSY, SKV_RETRY_UNAVAILABLE, SKV_RETRY_LOST, SKV_RETRY_COUNT } skv_retry;
 
-/* Gives a connection back; one that is not usable is discarded, and its place is free again. */
+/* Gives a connection back. The pool discards one that is not usable, and frees its place. */
 void skv_pool_return(skv_pool *pool, skv_conn *conn);
 
 /* Marks the connection's server as down (52, lost connection), unless it is the only one that is up. */

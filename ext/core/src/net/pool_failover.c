@@ -16,7 +16,7 @@
 #define REFUSING_MAX_NS (60 * S)
 
 /* How long a call waits for the end of a quarantine, or of another call's probe. */
-#define PATIENCE_NS (500 * MS)
+#define QUARANTINE_WAIT_NS (500 * MS)
 
 /* How often a call looks whether another call's attempt has ended. */
 #define LOOK_NS (2 * MS)
@@ -35,7 +35,7 @@ uint32_t skv_pool_random(skv_pool *pool, uint32_t below)
 
 /* ---- The password file ------------------------------------------------------------------------------------------ */
 
-/* False for who binds without one, and has no account that refused binds could lock. */
+/* Returns false for an identity that binds without a password: refused binds cannot lock an account then. */
 static bool has_password(const skv_pool *pool)
 {
     return pool->identity.password_file[0] != '\0';
@@ -188,10 +188,10 @@ static skv_step wait_or_give_up(const skv_pool *pool, skv_search *search, int64_
 
         soonest = end < soonest ? end : soonest;
     }
-    if (!search->patience_ends)
-        search->patience_ends = now + PATIENCE_NS;
+    if (!search->wait_ends)
+        search->wait_ends = now + QUARANTINE_WAIT_NS;
     turn->until = soonest;
-    return search->has_tried || search->improves || soonest > search->patience_ends ? SKV_STEP_GIVE_UP : SKV_STEP_WAIT;
+    return search->has_tried || search->improves || soonest > search->wait_ends ? SKV_STEP_GIVE_UP : SKV_STEP_WAIT;
 }
 
 skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, skv_turn *turn)

@@ -9,7 +9,7 @@
  *
  * A late attempt counts if it had 50 ms, or at the only server that is up 1 s. After its quarantine a server that is
  * not up is probed by one call at a time; a failed probe starts the next quarantine. An interrupt, a lack of memory or
- * a missing file of ours changes nothing.
+ * a missing file of this machine changes nothing.
  */
 #ifndef SKV_NET_POOL_FAILOVER_H
 #define SKV_NET_POOL_FAILOVER_H
@@ -22,7 +22,7 @@ typedef enum skv_outcome {
     SKV_ATTEMPT_REFUSED,       /* the server refused the credentials */
     SKV_ATTEMPT_UNREACHABLE,   /* no connection, no TLS, or the server cannot serve now */
     SKV_ATTEMPT_LATE,          /* the attempt's time ran out */
-    SKV_ATTEMPT_MISCONFIGURED, /* a file of ours is missing or wrong: says nothing about the server */
+    SKV_ATTEMPT_MISCONFIGURED, /* a file of this machine is missing or wrong: says nothing about the server */
     SKV_ATTEMPT_INTERRUPTED,   /* says nothing about the server either, nor does the next one */
     SKV_ATTEMPT_NO_MEMORY
 } skv_outcome;
@@ -33,7 +33,7 @@ typedef struct skv_search {
     bool improves;            /* the call holds a connection already: it never waits, and only probes */
     bool tried[SKV_URIS_MAX]; /* each server is tried once */
     bool has_tried;           /* any of them */
-    int64_t patience_ends;    /* how long the call waits for the end of a quarantine; 0: it has not waited yet */
+    int64_t wait_ends;        /* how long the call waits for the end of a quarantine; 0: it has not waited yet */
     skv_stamp stamp;          /* of the password file before this step */
 } skv_search;
 
@@ -45,12 +45,12 @@ typedef enum skv_step {
 
 typedef struct skv_turn {
     int index;
-    bool probes, proves; /* what skv_server_note() releases */
+    bool probes, proves; /* skv_server_note() releases these */
     int64_t most_ns;     /* how long the attempt may take */
     int64_t until;
 } skv_turn;
 
-/* The shortest time that says something about a server that did not answer. An attempt gets at least that much, if the
+/* The shortest time without an answer that says something about a server. An attempt gets at least that much, if the
  * call has it. */
 #define SKV_ATTEMPT_MIN_NS (50 * SKV_NS_PER_MS)
 
@@ -67,11 +67,11 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
  * last one. */
 void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what);
 
-/* Returns true if a call that has a connection to another server could try one before `end`: a cheap look, before
- * the password file is looked at. */
+/* Returns true if a call that has a connection could try a server before `end`: a cheap check, before the stamp of the
+ * password file. */
 bool skv_server_may_improve(const skv_pool *pool, int end);
 
-/* When the server may be tried again; 0 for now. */
+/* Returns the time at which the server may be tried again; 0 for now. */
 int64_t skv_server_quarantine_end(const skv_pool *pool, int index, const skv_stamp *stamp, int64_t now);
 
 /* A number between 0 and below - 1, not for secrets. Under the lock. */

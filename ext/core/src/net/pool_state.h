@@ -1,4 +1,4 @@
-/* net/pool_state.h - what a pool consists of; for its own files. */
+/* net/pool_state.h - the state of a pool, for its own files. */
 #ifndef SKV_NET_POOL_STATE_H
 #define SKV_NET_POOL_STATE_H
 
@@ -30,7 +30,7 @@ typedef struct skv_server {
     skv_stamp accepted;    /* with this file */
     skv_status why_status; /* of the last failure */
     char why[1024];
-    /* What the newest connection has learnt of it. */
+    /* From the newest connection. */
     skv_tls_facts tls;
     char vendor[SKV_VENDOR_MAX];
     /* Statistics. */
@@ -39,7 +39,7 @@ typedef struct skv_server {
     int64_t operations[SKV_OP_COUNT], retries[SKV_RETRY_COUNT], latency[SKV_LATENCY_BUCKETS];
 } skv_server;
 
-/* A connection, and what the pool keeps with it: its owner, in connection.h's sense. */
+/* A connection with the state that the pool keeps for it. */
 typedef struct skv_slot {
     struct skv_slot *prev, *next;           /* all of the pool's */
     struct skv_slot *idle_prev, *idle_next; /* of one server's idle ones */
@@ -49,7 +49,8 @@ typedef struct skv_slot {
     int64_t idle_since, expires;
 } skv_slot;
 
-/* Who waits for a connection: on the stack of skv_pool_borrow(). Gets an idle connection or a place for a new one. */
+/* A call that waits for a connection, on the stack of skv_pool_borrow(). It gets an idle connection, or a place for a
+ * new one. */
 typedef struct skv_waiter {
     struct skv_waiter *next;
     int event; /* an eventfd */
@@ -60,15 +61,15 @@ typedef struct skv_waiter {
 struct skv_pool {
     struct skv_pool *next;
     skv_identity identity;
-    pthread_mutex_t lock; /* for what follows. Nothing waits under it, and there is no I/O but waking a waiter */
+    pthread_mutex_t lock; /* for the members below. No call waits under it, or does I/O except to wake a waiter */
     unsigned generation;  /* counts forks */
     int size;             /* the most places */
     int places;           /* taken: idle, in use, or about to be opened */
     skv_slot *slots;
     skv_waiter *waiter_first, *waiter_last;
     uint32_t random;
-    /* Until a server has accepted the password file, one call at a time binds: a wrong password is tried once, not by
-     * each of eight threads. */
+    /* Until a server has accepted the password file, one call at a time binds. Eight threads then try a wrong password
+     * once, and not eight times. */
     bool proving;
     /* Statistics. */
     int64_t waits, wait_timeouts, wait_ns;
@@ -76,7 +77,7 @@ struct skv_pool {
     skv_server server[SKV_URIS_MAX];
 };
 
-/* One call's way to a connection. */
+/* The state of a borrow. */
 typedef struct skv_borrow {
     skv_pool *pool;
     const skv_pool_limits *limits;
@@ -86,19 +87,19 @@ typedef struct skv_borrow {
     bool expired; /* the idle connection that acquire_slot() took is too old */
 } skv_borrow;
 
-/* Opens a connection to the first server that can be had, into a place that the borrower holds, and keeps. NULL with
- * the reply filled. Not under the lock. */
+/* Opens a connection to the first server that accepts one, for a place that the borrower holds and keeps. Returns NULL
+ * with the reply filled. Not under the lock. */
 skv_slot *skv_pool_open(skv_borrow *borrow);
 
-/* Tries to replace a connection by one to a server that comes before its own: the way back. Returns the better one, or
- * the same; the reply then holds a failure only if the call was interrupted. Not under the lock. */
+/* Tries to replace a connection by one to a server that comes before its own. Returns the better one, or the same; the
+ * reply holds a failure only if the call was interrupted. Not under the lock. */
 skv_slot *skv_pool_improve(skv_borrow *borrow, skv_slot *slot);
 
 /* Calls `visit` for each pool, under the registry's lock and the pool's. */
 void skv_pool_each(void (*visit)(skv_pool *pool, void *context), void *context);
 
-/* Takes the slot out of the pool and frees it; its place stays taken. Answers the connection, to be closed by the
- * caller when the lock is released. Under the lock. */
+/* Takes the slot out of the pool and frees it; its place stays taken. Returns the connection, which the caller closes
+ * after it has released the lock. Under the lock. */
 skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot);
 
 #endif

@@ -1,4 +1,4 @@
-/* net/resolve.h - host names, looked up within a deadline. */
+/* net/resolve.h - resolution of host names within a deadline. */
 #ifndef SKV_NET_RESOLVE_H
 #define SKV_NET_RESOLVE_H
 
@@ -7,21 +7,21 @@
 
 #include <netdb.h>
 
-/* The most lookups that run at once; more of them wait their turn, within their deadlines. */
+/* The most resolutions that run at once. More of them wait for a place, within their deadlines. */
 #define SKV_RESOLVERS_MAX 16
 
 /*
- * The addresses of a URI's host, which the caller frees with freeaddrinfo(); NULL with the reply filled: UNAVAILABLE
- * (name unknown), TIMEOUT, INTERRUPTED, NOMEM. getaddrinfo() knows no deadline, so that it runs in a detached thread
- * with all signals blocked, unless the host is a numeric address.
+ * Returns the addresses of a URI's host, which the caller frees with freeaddrinfo(); NULL with the reply filled:
+ * UNAVAILABLE (name unknown), TIMEOUT, INTERRUPTED, NOMEM. getaddrinfo() has no deadline. It therefore runs in a
+ * detached thread, unless the host is a numeric address.
  */
 struct addrinfo *skv_resolve(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
 
-/* Runs a function in a detached thread with all signals blocked, which are for threads of the program. 0 or an errno.
- */
+/* Runs a function in a detached thread with all signals blocked: signals are for threads of the program. Returns 0 or
+ * an errno. */
 int skv_thread_start(void *(*run)(void *), void *argument);
 
-/* Forgets the lookups under way, whose threads are the parent's. Called in the child, by the pool. */
+/* Forgets the running resolutions, whose threads are the parent's. The pool calls it in the child of a fork. */
 void skv_resolve_after_fork(void);
 
 #endif

@@ -188,7 +188,7 @@ static void read_tls_text(LDAP *ld, int option, char *out, size_t size)
 }
 #endif
 
-void skv_tls_tell(LDAP *ld, skv_tls_facts *facts)
+void skv_tls_describe(LDAP *ld, skv_tls_facts *facts)
 {
     *facts = (skv_tls_facts){.is_on = true};
     /* libldap 2.4 has none of these. */

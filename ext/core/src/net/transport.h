@@ -1,7 +1,7 @@
 /*
- * net/transport.h - what libldap reads from and writes to: a socket of ours, with all waiting done here. Every wait
- * ends at the operation's deadline, or when its cancel handle says so; SIGPIPE and EINTR do not exist; TLS, where there
- * is any, lies above. A transport belongs to one thread at a time.
+ * net/transport.h - the socket under libldap. All waiting happens here: every wait ends at the operation's deadline, or
+ * when its cancel handle fires. libldap sees neither SIGPIPE nor EINTR. TLS lies above the transport. A transport
+ * belongs to one thread at a time.
  */
 #ifndef SKV_NET_TRANSPORT_H
 #define SKV_NET_TRANSPORT_H
@@ -12,47 +12,47 @@
 
 typedef struct skv_transport skv_transport;
 
-/* Bytes of one message, that is of one entry: a server that sends a larger one is hung up on. Servers take documents of
- * some megabytes at the most. */
+/* The most bytes of one message, and so of one entry: a larger one ends the connection. Servers take documents of a few
+ * megabytes. */
 #define SKV_INCOMING_MAX ((ber_len_t)64 << 20)
 
-/* Takes over a connected, non-blocking socket. NULL when out of memory: the socket is closed then, too. */
+/* Takes over a connected, non-blocking socket. Returns NULL when out of memory, and closes the socket then. */
 skv_transport *skv_transport_new(int fd);
 
-/* Closes the socket and frees; what was read ahead is wiped. No Sockbuf may use it any more. */
+/* Closes the socket, wipes the bytes that were read ahead, and frees. No Sockbuf may use it any more. */
 void skv_transport_free(skv_transport *transport);
 
 /* Closes the socket only: every later read and write fails. Async-signal-safe. */
 void skv_transport_shut(skv_transport *transport);
 
-/* The socket, which stays the transport's. */
+/* Returns the socket, which stays the transport's. */
 int skv_transport_fd(const skv_transport *transport);
 
-/* Becomes the lowest layer of a Sockbuf. The transport stays the caller's, and must outlive the Sockbuf. 0, or -1 when
- * out of memory. */
+/* Makes the transport the lowest layer of a Sockbuf. It stays the caller's, and must outlive the Sockbuf. Returns 0, or
+ * -1 when out of memory. */
 int skv_transport_attach(skv_transport *transport, Sockbuf *sockbuf);
 
-/* Sets the limits of what is read and written from now on (borrowed; NULL: never wait), and forgets what was sent. */
+/* Sets the deadline of later reads and writes (borrowed; NULL: never wait), and resets skv_transport_has_sent(). */
 void skv_transport_limit(skv_transport *transport, skv_deadline *deadline);
 
-/* From now on nothing is sent or read: what libldap says in parting does not reach the server. */
+/* Stops sending and reading: the unbind of libldap does not reach the server. */
 void skv_transport_mute(skv_transport *transport);
 
-/* Why reading or writing failed: SKV_OK (it did not), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM, SKV_UNAVAILABLE (the
- * connection is lost). It stays failed. */
+/* Returns why reading or writing failed: SKV_OK (it did not), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_NOMEM, SKV_UNAVAILABLE
+ * (the connection is lost). A failed transport stays failed. */
 skv_status skv_transport_failure(const skv_transport *transport);
 
-/* Whether an interrupt of a read is to be no failure: the read then answers EAGAIN, and the rest can be read later. */
+/* With `resumable`, an interrupt does not fail a read: the read fails with EAGAIN, and the rest can be read later. */
 void skv_transport_set_resumable(skv_transport *transport, bool resumable);
 
-/* Whether that has happened since skv_transport_limit(). */
+/* Returns true if that has happened since skv_transport_limit(). */
 bool skv_transport_is_interrupted(const skv_transport *transport);
 
-/* Whether a byte was handed to the socket since skv_transport_limit(). */
+/* Returns true if a byte was handed to the socket since skv_transport_limit(). */
 bool skv_transport_has_sent(const skv_transport *transport);
 
-/* Whether the peer has not hung up, by one system call. Without TLS, anything to read on an idle connection counts as
- * its end as well: the server has nothing to say but farewell. */
+/* Returns true if the peer has not closed the connection, by one system call. Without TLS, bytes to read on an idle
+ * connection mean its end as well: the server can only have sent a notice of disconnection. */
 bool skv_transport_is_alive(const skv_transport *transport, bool tls);
 
 #endif
