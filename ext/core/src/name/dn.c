@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-#define RDN_MAX 240 /* bytes of an RDN that slapd's mdb takes */
-#define DN_MAX 8192 /* bytes of a DN that slapd takes */
+#define RDN_MAX 240 /* the most bytes of an RDN in slapd's mdb */
+#define DN_MAX 8192 /* the most bytes of a DN in slapd */
 
 /* ---- Escaping ---- */
 
@@ -36,7 +36,7 @@ static void put_escaped(skv_buf *buf, char c)
     put_hex(buf, &c, 1);
 }
 
-/* What would end or change a value, by RFC 4514, and control characters. */
+/* Returns true for characters that would end or change a value by RFC 4514, and for control characters. */
 static bool is_special_char(const char *value, size_t len, size_t i)
 {
     unsigned char c = (unsigned char)value[i];
@@ -60,7 +60,7 @@ static bool is_special_char(const char *value, size_t len, size_t i)
     }
 }
 
-/* As \HH what is special, and the rest, which is usually all, at once. */
+/* Escapes special characters as \HH, and copies runs of others at once. */
 static void put_value(skv_buf *buf, const char *value, size_t len)
 {
     size_t start = 0;
@@ -88,14 +88,14 @@ static text trim_spaces(const char *start, const char *end)
 {
     while (start < end && *start == ' ')
         start++;
-    /* A space behind a backslash is the value's own. */
+    /* A space behind a backslash belongs to the value. */
     while (end > start && end[-1] == ' ' && !(end - start >= 2 && end[-2] == '\\'))
         end--;
     return (text){start, (size_t)(end - start)};
 }
 
-/* Walks the RDNs of a DN, which end at commas that are neither escaped nor quoted: *out is the next one, from *rest on,
- * which moves behind it. False at the end. */
+/* Finds the next RDN of a DN, from *rest on, and moves *rest behind it. RDNs end at commas that are neither escaped nor
+ * quoted. Returns false at the end. */
 static bool next_rdn_text(const char **rest, const char *end, text *out)
 {
     const char *start = *rest;
@@ -116,7 +116,7 @@ static bool next_rdn_text(const char **rest, const char *end, text *out)
     }
 }
 
-/* Decodes pairs of hex digits; false if that is not what they are. */
+/* Decodes pairs of hex digits. Returns false if they are malformed. */
 static bool unhex(const char *digits, size_t len, char *out)
 {
     if (len % 2)
@@ -170,7 +170,7 @@ static char ascii_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* As caseIgnoreMatch does for ASCII: without regard to case, runs of spaces as one. */
+/* Compares as caseIgnoreMatch does for ASCII: ignores case, and takes a run of spaces for one. */
 static bool is_caseless_match(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t i = 0, j = 0;
@@ -250,7 +250,8 @@ const char *skv_dn_above(const char *dn, size_t len, int rdns)
 typedef struct place {
     text path;
     int count; /* of its names */
-    int fixed; /* how many of them are an ou in both layouts: "globals", or "environments" and the environment's */
+    int fixed; /* the number of names that are an ou in both layouts: "globals", or "environments" and the environment's
+                */
 } place;
 
 static skv_status check_names(text path, skv_reply *reply, place *out)
@@ -342,7 +343,7 @@ static skv_status put_rdn(skv_reply *reply, const char *type, text name, bool he
     return reply->status;
 }
 
-/* The name that ends at *end, which moves before it. */
+/* Returns the name that ends at *end, and moves *end before it. */
 static text previous_name(const char *start, const char **end)
 {
     const char *stop = *end, *p;
@@ -355,7 +356,7 @@ static text previous_name(const char *start, const char **end)
     return (text){p, (size_t)(stop - p)};
 }
 
-/* Puts the names of a path, the last one first. `leaf` is the attribute of the last one in the plain layout. */
+/* Writes the names of a path, the last one first. `leaf` is the attribute of the last one in the plain layout. */
 static skv_status put_names(skv_reply *reply, int layout, const place *where, const char *leaf)
 {
     const char *end = where->path.bytes + where->path.len;
@@ -369,7 +370,7 @@ static skv_status put_names(skv_reply *reply, int layout, const place *where, co
     return reply->status;
 }
 
-/* Puts what of a DN stands for the path. */
+/* Writes the RDNs of the path. */
 static skv_status put_path(int layout, int kind, text path, skv_reply *reply)
 {
     place where = {0};
@@ -379,7 +380,7 @@ static skv_status put_path(int layout, int kind, text path, skv_reply *reply)
     return put_names(reply, layout, &where, kind == SKV_KIND_KEY ? "simpkvKey" : "ou");
 }
 
-/* Ends a DN with its last RDNs, which stand already as they are to. */
+/* Appends the last RDNs of a DN, which are escaped already. */
 static skv_status put_end(text path, text end, skv_reply *reply)
 {
     skv_buf_put(&reply->data, end.bytes, end.len);

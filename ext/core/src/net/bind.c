@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A password file that is larger is none. */
+/* A larger file is refused as a password file. */
 #define PASSWORD_MAX 4096
 
 typedef struct password {
     size_t len;
-    char bytes[PASSWORD_MAX + 3]; /* with its newline, and one more to see that there is more */
+    char bytes[PASSWORD_MAX + 3]; /* with its newline, and one more to recognise a larger file */
 } password;
 
 typedef struct binding {
@@ -25,7 +25,7 @@ typedef struct binding {
     skv_conn_failure failure;
 } binding;
 
-/* The bytes of the file; -1 with errno set. */
+/* Reads the start of the file. Returns the number of bytes, or -1 with errno set. */
 static ssize_t read_password_file(const char *path, char *bytes, size_t size)
 {
     size_t used = 0;
@@ -45,7 +45,7 @@ static ssize_t read_password_file(const char *path, char *bytes, size_t size)
     return got < 0 ? -1 : (ssize_t)used;
 }
 
-/* An empty password is refused: servers take it for an anonymous bind, and let it in. */
+/* Refuses an empty password: servers take it for an anonymous bind, and accept it. */
 static bool read_password(binding *b, password *p)
 {
     const char *path = b->identity->password_file;
@@ -78,7 +78,7 @@ static bool fail_lost_bind(binding *b)
     return false;
 }
 
-/* Sends the bind and waits for its answer. p is NULL for EXTERNAL. */
+/* Sends the bind and waits for its answer. `p` is NULL for EXTERNAL. */
 static bool request_bind(binding *b, const password *p, skv_answer *answer)
 {
     struct berval credentials = {.bv_len = p ? p->len : 0, .bv_val = p ? (char *)p->bytes : ""};
@@ -134,7 +134,7 @@ static bool fail_bind(binding *b, const skv_answer *answer)
     return false;
 }
 
-/* Whether the file holds another password now; p is the one that was refused, and becomes the new one. */
+/* Returns true if the file holds another password than the refused one in `p`, which becomes the new one. */
 static bool reread_password(binding *b, password *p, password *again)
 {
     bool changed = read_password(b, again) && (again->len != p->len || memcmp(again->bytes, p->bytes, p->len) != 0);

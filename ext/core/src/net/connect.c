@@ -11,13 +11,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* How long one address may be silent before the next one is tried beside it. */
+/* The time after which the next address is tried beside a silent one. */
 #define NEXT_ADDRESS_NS (250 * SKV_NS_PER_MS)
 
-/* Attempts under way. */
+/* The most attempts at the same time. */
 #define ATTEMPTS_MAX 8
 
-/* What the kernel does about a peer that has gone: ask after half a minute of silence, give up half a minute later. */
+/* The kernel probes a peer after half a minute of silence, and gives it up half a minute later. */
 #define KEEPALIVE_IDLE_S 30
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_COUNT 3
@@ -44,7 +44,7 @@ static skv_status fail_connect(skv_reply *reply, const skv_uri *uri, int error_n
     }
 }
 
-/* The state of an attempt that has become ready: 0 or an errno. */
+/* Returns the result of an attempt that has become ready: 0 or an errno. */
 static int connect_result(int fd)
 {
     int error_number = 0;
@@ -60,7 +60,7 @@ typedef struct race {
     int error_number; /* of the last attempt that failed */
 } race;
 
-/* Starts the next attempt; answers its socket if it succeeded at once, else -1. */
+/* Starts the next attempt. Returns its socket if it succeeded at once, else -1. */
 static int race_start(race *r)
 {
     const struct addrinfo *address = r->next;
@@ -82,7 +82,7 @@ static int race_start(race *r)
     return -1;
 }
 
-/* Takes out what has ended; answers the socket of an attempt that succeeded, else -1. */
+/* Removes the attempts that have ended. Returns the socket of one that succeeded, else -1. */
 static int race_collect(race *r)
 {
     for (int i = r->count - 1; i >= 0; i--) {
@@ -130,7 +130,7 @@ static int connect_tcp(const struct addrinfo *addresses, const skv_uri *uri, skv
     return fd;
 }
 
-/* None of these is worth failing for. */
+/* The connection works without any of these, so that failures are ignored. */
 static void set_tcp_options(int fd)
 {
     static const struct {
@@ -158,13 +158,13 @@ static int connect_unix(const skv_uri *uri, skv_deadline *deadline, skv_reply *r
         fail_connect(reply, uri, errno);
         return -1;
     }
-    /* What does not fit was refused when the URI was read. */
+    /* skv_uris_parse() has refused a longer path. */
     memcpy(address.sun_path, uri->host, strnlen(uri->host, sizeof address.sun_path - 1));
     while (status == SKV_OK) {
         if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
             return fd;
         error_number = errno;
-        /* A full queue of the server shows as EAGAIN, and nothing tells when there is room. */
+        /* EAGAIN: the queue of the server is full. poll() does not report when it has room again. */
         if (error_number != EAGAIN && error_number != EINTR) {
             fail_connect(reply, uri, error_number);
             break;

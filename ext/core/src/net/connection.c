@@ -36,7 +36,7 @@ static bool value_equals(const struct berval *value, const char *text)
     return value->bv_len == strlen(text) && memcmp(value->bv_val, text, value->bv_len) == 0;
 }
 
-/* Whatever a server says, it is harmless where it is shown. */
+/* Replaces all but printable ASCII: programs show the vendor on terminals. */
 static void note_vendor(skv_features *features, int rank, const char *text, size_t len)
 {
     if (rank <= features->vendor_rank || !len)
@@ -49,7 +49,7 @@ static void note_vendor(skv_features *features, int rank, const char *text, size
     features->vendor[len] = '\0';
 }
 
-/* slapd says no more of itself than the object class of its root DSE. */
+/* slapd does not show a vendor, and is recognised by the object class of its root DSE. */
 static void note_name(skv_features *features, const char *attribute, const struct berval *value)
 {
     if (strcasecmp(attribute, "vendorVersion") == 0)
@@ -92,8 +92,7 @@ static void note_entry(skv_conn *conn, LDAPMessage *entry)
     ber_free(ber, 0);
 }
 
-/* A server that shows nothing of its root DSE has no features that we could use; only a lost connection is a failure.
- */
+/* Only a lost connection is a failure. A server that hides its root DSE counts as one without features. */
 static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *failure)
 {
     static char *attributes[] = {"supportedControl", "vendorName", "vendorVersion", "objectClass", NULL};
@@ -112,7 +111,7 @@ static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *fa
     return true;
 }
 
-/* From a URI to a socket and a handle on it. */
+/* Connects a socket and makes a handle on it. */
 static bool connect_handle(skv_conn *conn, skv_deadline *deadline, skv_reply *reply, skv_conn_failure *failure)
 {
     int fd = skv_connect(&conn->uri, deadline, reply);
@@ -128,7 +127,7 @@ static bool connect_handle(skv_conn *conn, skv_deadline *deadline, skv_reply *re
     }
     skv_transport_limit(conn->transport, deadline);
     conn->ld = skv_handle_new(conn->transport, &conn->uri, deadline, reply);
-    /* libldap's own initialisation may have taken the attempt's time, and not all of the call's. */
+    /* The initialisation of libldap may have taken the time of the attempt, but not that of the call. */
     if (!conn->ld && reply->status == SKV_TIMEOUT)
         *failure = SKV_CONN_UNREACHABLE;
     return conn->ld != NULL;
@@ -262,7 +261,7 @@ void skv_conn_invalidate(skv_conn *conn)
 
 skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
 {
-    /* libldap does not wait by itself: 0 means that a message was read, but not all that was asked for. */
+    /* The transport waits, and libldap does not: 0 means that it has read a message, but not yet all of the answer. */
     struct timeval at_once = {0};
     int rc, code = LDAP_SERVER_DOWN;
 

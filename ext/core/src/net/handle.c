@@ -9,9 +9,8 @@
 #include <time.h>
 
 /*
- * Its first use initialises libldap: it reads its configuration files, which is not safe in several threads at once,
- * and looks up this machine's own name, which may hang. A detached thread does that, and callers wait for it within
- * their deadlines.
+ * The first use initialises libldap: it reads its configuration files, which is not thread-safe, and resolves this
+ * machine's own name, which may hang. A detached thread does that, and callers wait for it within their deadlines.
  */
 enum { UNUSED, BEGUN, DONE, BROKEN };
 static atomic_int initialised = UNUSED;
@@ -28,7 +27,7 @@ static void *initialise_libldap(void *unused)
     return unused;
 }
 
-/* False with the reply filled. */
+/* Returns false with the reply filled. */
 static bool wait_until_initialised(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply)
 {
     skv_status status;
@@ -70,8 +69,8 @@ void skv_handle_after_fork(void)
     atomic_compare_exchange_strong(&initialised, &begun, BROKEN);
 }
 
-/* What ldap.conf, ldaprc and the LDAP* variables may have set. A timeout that is unset is one that libldap leaves to
- * the transport. */
+/* Sets the options that ldap.conf, ldaprc and the LDAP* variables may have set. Without timeouts of its own, libldap
+ * leaves all waiting to the transport. */
 static bool set_handle_options(LDAP *ld)
 {
     static const int version = LDAP_VERSION3, deref = LDAP_DEREF_NEVER, none = 0;
@@ -93,7 +92,7 @@ static bool set_handle_options(LDAP *ld)
 skv_ldap_code skv_handle_attach(skv_transport *transport, const char *uri, LDAP **ld)
 {
     Sockbuf *sockbuf = NULL;
-    /* libldap would only poll the descriptor, and it never does. */
+    /* libldap uses the descriptor for poll() only, and never calls it here. */
     skv_ldap_code rc = ldap_init_fd(skv_transport_fd(transport), LDAP_PROTO_EXT, uri, ld);
 
     if (rc != LDAP_SUCCESS)

@@ -1,4 +1,4 @@
-/* Borrowing and giving back: idle connections, places for new ones, and the queue of those who wait. */
+/* Borrowing and giving back: idle connections, places for new ones, and the queue of waiting calls. */
 #include "net/pool_failover.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The most idle connections that one call closes because they have been idle for too long. */
+/* The most connections that one call closes after their idle timeout. */
 #define REAP_MAX 4
 
 /* ---- Slots: all under the lock ---------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static void unlink_idle(skv_pool *pool, skv_slot *slot)
     server->idle--;
 }
 
-/* Hands an idle connection, or a place (NULL), to who has waited longest. False when nobody waits. */
+/* Hands an idle connection, or a place (NULL), to the first call of the queue. Returns false if the queue is empty. */
 static bool grant_to_waiter(skv_pool *pool, skv_slot *slot)
 {
     skv_waiter *waiter = pool->waiter_first;
@@ -55,7 +55,7 @@ static bool grant_to_waiter(skv_pool *pool, skv_slot *slot)
         pool->waiter_last = NULL;
     waiter->slot = slot;
     waiter->granted = true;
-    /* Under the lock: the waiter's descriptor is there until it has seen that it was granted something. */
+    /* Under the lock: the waiter keeps its descriptor until it has seen the grant. */
     while (write(waiter->event, &one, sizeof one) < 0 && errno == EINTR)
         ;
     return true;
@@ -67,7 +67,7 @@ static void release_place(skv_pool *pool)
         pool->places--;
 }
 
-/* A connection that somebody may use at once. */
+/* Releases a connection for immediate use. */
 static void release_slot(skv_pool *pool, skv_slot *slot)
 {
     if (!grant_to_waiter(pool, slot))
@@ -76,7 +76,7 @@ static void release_slot(skv_pool *pool, skv_slot *slot)
 
 /* ---- Borrowing -------------------------------------------------------------------------------------------------- */
 
-/* Takes out what has been idle for too long, to be closed without the lock. */
+/* Takes out connections after their idle timeout. The caller closes them without the lock. */
 static int reap_idle(skv_borrow *borrow, skv_conn **out)
 {
     skv_pool *pool = borrow->pool;
@@ -94,7 +94,7 @@ static int reap_idle(skv_borrow *borrow, skv_conn **out)
     return count;
 }
 
-/* Takes an idle connection or a place; false when there is neither, or others were first. */
+/* Takes an idle connection or a place. Returns false if there is neither, or if other calls wait already. */
 static bool take_idle_or_place(skv_borrow *borrow, skv_slot **slot)
 {
     skv_pool *pool = borrow->pool;
@@ -159,7 +159,7 @@ static void fail_exhausted(skv_borrow *borrow, skv_status status)
         skv_fail_memory(borrow->reply);
 }
 
-/* Waits in the queue; what was granted is in waiter. */
+/* Waits in the queue for a grant, which is in `waiter`. */
 static skv_status wait_in_queue(skv_borrow *borrow, skv_waiter *waiter)
 {
     skv_pool *pool = borrow->pool;
@@ -189,7 +189,8 @@ static skv_status wait_in_queue(skv_borrow *borrow, skv_waiter *waiter)
     return status;
 }
 
-/* A connection that was idle, or (NULL) a place for a new one. False with the reply filled. */
+/* Takes an idle connection, or a place for a new one (NULL), if necessary after a wait. Returns false with the reply
+ * filled. */
 static bool take_or_wait(skv_borrow *borrow, skv_slot **slot)
 {
     skv_pool *pool = borrow->pool;
@@ -238,7 +239,7 @@ static bool acquire_slot(skv_borrow *borrow, skv_slot **slot)
     return taken || take_or_wait(borrow, slot);
 }
 
-/* Gives up a place, and what is in it. */
+/* Gives up a place and its connection. */
 static void drop_place(skv_borrow *borrow, skv_slot *slot, bool alive)
 {
     skv_pool *pool = borrow->pool;
@@ -257,8 +258,8 @@ static void drop_place(skv_borrow *borrow, skv_slot *slot, bool alive)
         skv_conn_discard(conn, false);
 }
 
-/* Makes a connection that was idle fit for use; NULL, and its place given up, if it is not, or the call was
- * interrupted. */
+/* Checks a connection that was idle. Returns it, or a better one. Returns NULL, and gives up the place, if it is not
+ * usable any more; also NULL if the call was interrupted. */
 static skv_slot *revive_idle(skv_borrow *borrow, skv_slot *slot)
 {
     bool alive = skv_conn_is_alive(slot->conn);

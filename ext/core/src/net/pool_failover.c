@@ -6,23 +6,23 @@
 #define MS SKV_NS_PER_MS
 #define S (1000 * MS)
 
-/* The quarantine of a server that is down. Without another server a long one gains nothing. */
+/* The quarantine of a server that is down. It is shorter if no other server is up. */
 #define DOWN_MIN_NS (200 * MS)
 #define DOWN_MAX_NS (30 * S)
 #define DOWN_ALONE_NS (2 * S)
 
-/* The quarantine of a server that refused the credentials, lest the account be locked. */
+/* The quarantine of a server that refused the credentials: more refusals may lock the account. */
 #define REFUSING_MIN_NS (10 * S)
 #define REFUSING_MAX_NS (60 * S)
 
-/* How long a call waits for the end of a quarantine, or of another call's probe. */
+/* The time that a call waits for the end of a quarantine, or of another call's probe. */
 #define QUARANTINE_WAIT_NS (500 * MS)
 
-/* How often a call looks whether another call's attempt has ended. */
+/* The interval at which a call checks the attempt of another call. */
 #define LOOK_NS (2 * MS)
 
-/* The most that a probe takes while another server is up, and an attempt for which other calls wait while there is
- * another server. */
+/* The limit of a probe while another server is up; also of an attempt for which other calls wait, if there is another
+ * server. */
 #define PROBE_NS (1 * S)
 
 uint32_t skv_pool_random(skv_pool *pool, uint32_t below)
@@ -119,7 +119,7 @@ static void start_quarantine(skv_pool *pool, skv_server *server, skv_health heal
         server->refused = *stamp;
     jitter = server->backoff_ns / 100 * (int64_t)skv_pool_random(pool, 25);
     server->quarantine_from = now;
-    /* 60 s is the promise to those who wait for a corrected password. */
+    /* The jitter shortens the quarantine after a refusal: a corrected password works within 60 s. */
     server->quarantine_until = now + server->backoff_ns + (health == SKV_SERVER_DOWN ? jitter : -jitter);
 }
 
@@ -146,7 +146,8 @@ static bool is_candidate(const skv_pool *pool, const skv_search *search, int ind
     return !search->tried[index] && !server->probing && !skv_server_quarantine_end(pool, index, &search->stamp, now);
 }
 
-/* The first candidate, -1 for none. While no server has accepted the password, one that has refused it comes last. */
+/* Returns the first candidate, -1 for none. While no server has accepted the password, one that has refused it comes
+ * last. */
 static int first_candidate(const skv_pool *pool, const skv_search *search, bool accepted, int64_t now)
 {
     int last = -1;
@@ -161,7 +162,7 @@ static int first_candidate(const skv_pool *pool, const skv_search *search, bool 
     return last;
 }
 
-/* How long an attempt may take. The connection that a call holds already counts as another server to turn to. */
+/* Returns the limit of an attempt. A connection that the call holds already counts as another server. */
 static int64_t attempt_limit(const skv_pool *pool, const skv_search *search, const skv_turn *turn, int64_t left_ns,
                              int64_t now)
 {
@@ -178,7 +179,8 @@ static int64_t attempt_limit(const skv_pool *pool, const skv_search *search, con
     return most < left_ns ? most : left_ns;
 }
 
-/* Without a candidate: waits for the end of a quarantine or of a probe, if the call has time, and nothing to report. */
+/* Decides without a candidate: to wait for the end of a quarantine or of a probe, or to give up if the call has tried a
+ * server already or the wait would be too long. */
 static skv_step wait_or_give_up(const skv_pool *pool, skv_search *search, int64_t now, skv_turn *turn)
 {
     int64_t soonest = INT64_MAX;
@@ -234,8 +236,8 @@ bool skv_server_may_improve(const skv_pool *pool, int end)
 
 /* ---- Outcomes --------------------------------------------------------------------------------------------------- */
 
-/* Returns true if a server that did not answer in time is down. A call with next to no time left tells nothing; and the
- * only server gets more time than one that others can stand in for: its quarantine would fail calls that have more. */
+/* Returns true if a late attempt shows that the server is down. A very short one shows nothing. The only server that is
+ * up gets more time, because its quarantine would fail calls that have enough time. */
 static bool is_timeout_conclusive(const skv_pool *pool, const skv_turn *turn)
 {
     return turn->most_ns >= (another_is_up(pool, turn->index) ? SKV_ATTEMPT_MIN_NS : PROBE_NS);

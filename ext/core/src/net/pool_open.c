@@ -1,4 +1,4 @@
-/* New connections: attempts, as skv_server_choose() decides, and what the reply says when all of them failed. */
+/* New connections: the attempts that skv_server_choose() decides on, and the message if all of them fail. */
 #include "net/pool_failover.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #define MS SKV_NS_PER_MS
 #define S (1000 * MS)
 
-/* How old a connection gets: half an hour, less up to a tenth, so that they do not all end at once. */
+/* The maximum age of a connection: half an hour, less up to a tenth, so that they do not all end at the same time. */
 #define AGE_NS (1800 * S)
 
 /* ---- One attempt ------------------------------------------------------------------------------------------------ */
@@ -29,14 +29,14 @@ static skv_outcome attempt_outcome(const skv_conn *conn, skv_conn_failure failur
     }
 }
 
-/* Returns true if the other servers would not do better. */
+/* Returns true if an attempt at another server would fail as well. */
 static bool is_final_outcome(skv_outcome outcome)
 {
     return outcome == SKV_ATTEMPT_MISCONFIGURED || outcome == SKV_ATTEMPT_INTERRUPTED ||
            outcome == SKV_ATTEMPT_NO_MEMORY;
 }
 
-/* The attempt's own deadline: the turn's, the connect timeout's or the call's, which comes first. */
+/* Returns the deadline of the attempt: the earliest of the turn's, the connect timeout's and the call's. */
 static skv_deadline attempt_deadline(const skv_borrow *borrow, const skv_turn *turn)
 {
     int64_t most = skv_ms_to_ns(borrow->limits->connect_timeout_ms), end;
@@ -48,7 +48,7 @@ static skv_deadline attempt_deadline(const skv_borrow *borrow, const skv_turn *t
     return deadline;
 }
 
-/* Makes the connection one of the pool's. Under the lock. */
+/* Adds the connection to the pool. Under the lock. */
 static void link_slot(skv_pool *pool, skv_slot *slot)
 {
     skv_server *server = &pool->server[slot->server];
@@ -65,7 +65,7 @@ static void link_slot(skv_pool *pool, skv_slot *slot)
     pool->slots = slot;
 }
 
-/* Connects to the turn's server and notes the outcome. NULL with the reply filled. */
+/* Connects to the turn's server and notes the outcome. Returns NULL with the reply filled. */
 static skv_slot *attempt_connect(skv_borrow *borrow, const skv_search *search, const skv_turn *turn,
                                  skv_outcome *outcome)
 {
@@ -114,7 +114,7 @@ static void add_reason(reasons *r, const char *text, const char *more, skv_statu
         r->status = status;
 }
 
-/* The servers in quarantine, which this call did not try. Under the lock. */
+/* Adds the servers in quarantine, which this call did not try. Under the lock. */
 static void add_quarantined(const skv_pool *pool, reasons *r, const skv_search *search)
 {
     int64_t now = skv_now_ns();
@@ -134,7 +134,7 @@ static void add_quarantined(const skv_pool *pool, reasons *r, const skv_search *
     }
 }
 
-/* Fails the reply with the reasons; `status` is why the call waits no longer, or SKV_OK. */
+/* Fails the reply with the reasons. `status` is why the wait ended, or SKV_OK. */
 static void fail_with_reasons(skv_borrow *borrow, reasons *r, const skv_search *search, skv_status status)
 {
     const skv_pool *pool = borrow->pool;
@@ -164,7 +164,7 @@ static skv_step choose_server(skv_borrow *borrow, skv_search *search, skv_turn *
     return step;
 }
 
-/* Takes the turn, or waits for it; SKV_OK when the search goes on. */
+/* Takes the turn. Returns SKV_OK if the search goes on. */
 static skv_status take_turn(skv_borrow *borrow, skv_search *search, const skv_turn *turn, reasons *r, skv_slot **slot)
 {
     skv_outcome outcome;

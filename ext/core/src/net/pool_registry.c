@@ -1,4 +1,4 @@
-/* The registry of pools, and what becomes of them in a fork. */
+/* The registry of pools, and their handling in a fork. */
 #include "net/pool_state.h"
 
 #include "net/handle.h"
@@ -12,9 +12,9 @@ static skv_pool *registry;                                    /* pools are added
 static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER; /* one fork at a time */
 
 /*
- * A fork takes every lock of the core first: a lock that another thread holds would stay locked in the child. The order
- * is that of waiting: libldap's initialisation and the TLS contexts read files and the network, and no other thread
- * waits for the fork meanwhile, because the locks of the registry and the pools come last.
+ * A fork takes every lock of the core first: a lock that another thread holds would stay locked in the child. Locks
+ * that are held for long come first: libldap's initialisation and the TLS contexts read files and use the network. The
+ * locks of the registry and the pools come last, so that other threads do not wait for them meanwhile.
  */
 static void before_fork(void)
 {
@@ -46,8 +46,8 @@ static void after_fork_in_parent(void)
     pthread_mutex_unlock(&fork_lock);
 }
 
-/* The sessions are the parent's: their sockets are closed without a word, and all else that belongs to them is leaked,
- * for it may have been in use by a thread that is not here. */
+/* The sessions are the parent's. The child closes their sockets without sending anything, and leaks their memory: a
+ * thread that does not exist in the child may have been using it. */
 static void abandon_sessions(skv_pool *pool)
 {
     for (skv_slot *slot = pool->slots; slot; slot = slot->next)

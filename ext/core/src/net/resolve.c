@@ -12,11 +12,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Shared by the thread and by whoever waits for it; the last of the two frees it. */
+/* Shared by the thread and the waiting call. The last of the two frees it. */
 typedef struct lookup {
     atomic_int users;
     atomic_bool done;
-    int event; /* an eventfd: written to when done */
+    int event; /* an eventfd: the thread writes to it at the end */
     int result;
     int error_number; /* for EAI_SYSTEM */
     struct addrinfo *addresses;

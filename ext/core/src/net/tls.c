@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* A handshake: what skv_tls_start() was called with. */
+/* The arguments of skv_tls_start(). */
 typedef struct handshake {
     LDAP *ld;
     skv_transport *transport;
@@ -26,7 +26,7 @@ bool skv_tls_is_wanted(const skv_uri *uri, const skv_identity *identity)
     return uri->scheme == SKV_LDAPS || (uri->scheme == SKV_LDAP && identity->starttls);
 }
 
-/* libldap's words for its last failure; "" for none. */
+/* libldap's diagnostic message for its last failure; "" for none. */
 typedef struct words {
     char text[256];
 } words;
@@ -66,8 +66,8 @@ static bool request_starttls(handshake *h)
 /* ---- What is wrong with a certificate --------------------------------------------------------------------------- */
 
 /*
- * libldap says no more than that a handshake failed. So this repeats it on a connection of its own, with less verified,
- * without the client certificate, and sends nothing else there. False when it fails all the same.
+ * Repeats a failed handshake on another connection with less verification, because libldap does not say why the
+ * handshake failed. Offers no client certificate, and sends nothing else there. Returns false if it fails as well.
  */
 static bool probe_handshake(handshake *h, skv_tls_purpose purpose, skv_validity *validity)
 {

@@ -11,10 +11,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Without TLS 1.0 and 1.1. libldap's PROTOCOL_MIN counts with OpenSSL only. */
+/* Without TLS 1.0 and 1.1. libldap's PROTOCOL_MIN has an effect with OpenSSL only. */
 #define GNUTLS_PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
-/* A TLS context, and the handle that keeps it; NULL before there is one. */
+/* A TLS context, and the handle that owns it. Both are NULL until it is made. */
 typedef struct shared {
     LDAP *holder;
     void *context;
@@ -22,7 +22,7 @@ typedef struct shared {
 
 struct skv_tls_context {
     pthread_mutex_t lock;
-    skv_transport *nowhere; /* of the holders: muted from the beginning */
+    skv_transport *nowhere; /* the muted transport of the holders */
     shared made[SKV_TLS_PURPOSES];
     skv_stamp files[3]; /* of the identity: CA, certificate and key */
 };
@@ -43,7 +43,7 @@ skv_tls_context *skv_tls_context_new(void)
     return NULL;
 }
 
-/* Connections keep the contexts that they use. */
+/* Connections hold references to the contexts that they use. */
 static void forget_contexts(skv_tls_context *context)
 {
     for (int i = 0; i < SKV_TLS_PURPOSES; i++)
@@ -79,7 +79,7 @@ static bool is_set(const char *text)
 
 /* ---- Files ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the file is there, readable, and holds a PEM block of that kind. */
+/* Returns true if the file exists, is readable, and holds a PEM block of that kind; else fails the reply. */
 static bool check_pem_file(const skv_uri *uri, const char *option, const char *path, const char *kind, skv_reply *reply)
 {
     char bytes[16384];
@@ -129,13 +129,13 @@ static bool uses_gnutls(void)
     return gnutls;
 }
 
-/* What is a number in libldap is inherited by each handle from ldap.conf, ldaprc and LDAPTLS_*. */
+/* Sets the numeric options: each handle inherits them from ldap.conf, ldaprc and LDAPTLS_*. */
 static bool set_number_options(LDAP *ld, int require)
 {
     static const int never = LDAP_OPT_X_TLS_NEVER, minimum = LDAP_OPT_X_TLS_PROTOCOL_TLS1_2;
     static const int crl = LDAP_OPT_X_TLS_CRL_NONE;
 #ifdef LDAP_OPT_X_TLS_REQUIRE_SAN
-    /* Alternative names that do not match are refused, whatever the common name is. libldap 2.4 has no such option. */
+    /* Refuses alternative names that do not match, even if the common name does. libldap 2.4 lacks the option. */
     static const int san = LDAP_OPT_X_TLS_TRY;
 
     if (ldap_set_option(ld, LDAP_OPT_X_TLS_REQUIRE_SAN, &san) != 0)
@@ -151,14 +151,14 @@ static bool set_number_options(LDAP *ld, int require)
     if (ldap_set_option(ld, LDAP_OPT_X_TLS_PEERKEY_HASH, NULL) != 0)
         return false;
 #endif
-    /* Known with OpenSSL only. */
+    /* Exists with OpenSSL only. */
     ldap_set_option(ld, LDAP_OPT_X_TLS_CRLCHECK, &crl);
     return ldap_set_option(ld, LDAP_OPT_X_TLS, &never) == 0 &&
            ldap_set_option(ld, LDAP_OPT_X_TLS_REQUIRE_CERT, &require) == 0 &&
            ldap_set_option(ld, LDAP_OPT_X_TLS_PROTOCOL_MIN, &minimum) == 0;
 }
 
-/* Settings and files, and last of all the context, for which alone they count. */
+/* Sets the options and files, and makes the context last: they have an effect on a new context only. */
 static bool make_context(LDAP *ld, const skv_identity *identity, int require, bool with_key)
 {
     static const int client = 0;
@@ -213,8 +213,9 @@ static int note_context(LDAP *ld, void *session, void *context, void *out)
 }
 
 /*
- * Answers the context of a handle on a muted transport; it stays the handle's. ldap_get_option() adds a reference that
- * no public function of libldap releases. A handshake gives the context to a callback without one, and fails then.
+ * Returns the context of a handle on a muted transport; it stays the handle's. ldap_get_option() adds a reference that
+ * no public function of libldap releases. A handshake passes the context to a callback without a reference, and fails
+ * then.
  */
 static void *context_of_handle(LDAP *ld)
 {
@@ -236,7 +237,7 @@ static bool make_context_for(LDAP *ld, const skv_uri *uri, const skv_identity *i
     return make_context(ld, identity, purpose == SKV_TLS_TO_LOOK ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW, false);
 }
 
-/* Makes a context to be shared, and notes it. Under the lock. */
+/* Makes a shared context. Under the lock. */
 static bool add_shared_context(skv_tls_context *context, const skv_uri *uri, const skv_identity *identity,
                                skv_tls_purpose purpose, skv_reply *reply)
 {
@@ -267,7 +268,7 @@ static void forget_outdated(skv_tls_context *context, const skv_identity *identi
     memcpy(context->files, files, sizeof files);
 }
 
-/* Gives the handle a context that was made of the files as they are now. */
+/* Gives the handle a shared context of the current files. */
 static bool share_context(LDAP *ld, const skv_uri *uri, const skv_identity *identity, skv_tls_purpose purpose,
                           skv_reply *reply)
 {
@@ -293,7 +294,8 @@ bool skv_tls_configure(LDAP *ld, const skv_uri *uri, const skv_identity *identit
     pthread_once(&once, initialise_tls_library);
     if (!(identity->tls ? share_context : make_context_for)(ld, uri, identity, purpose, reply))
         return false;
-    /* The context goes by what was required when it was made, the host name by what is required at the handshake. */
+    /* The context keeps the requirement of the time when it was made. The check of the host name uses the current one.
+     */
     if (set_number_options(ld, purpose == SKV_TLS_TO_USE ? LDAP_OPT_X_TLS_DEMAND : LDAP_OPT_X_TLS_ALLOW))
         return true;
     skv_fail(reply, SKV_UNAVAILABLE, "%s: libldap refuses a TLS option", uri->text);

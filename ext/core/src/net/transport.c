@@ -12,10 +12,10 @@ struct skv_transport {
     skv_status failure;
     skv_deadline *deadline;
     bool has_sent;
-    bool resumable;   /* an interrupt of a read is no failure */
-    bool interrupted; /* by such a one */
-    bool answer_due;  /* nothing was read since the last write: there is nothing to read before poll() says so */
-    size_t from, to;  /* what was read ahead and not handed out yet */
+    bool resumable;   /* an interrupt does not fail a read */
+    bool interrupted; /* a read was interrupted so */
+    bool answer_due;  /* nothing was read since the last write: the next read waits first */
+    size_t from, to;  /* the bytes that were read ahead and not handed out yet */
     char ahead[READ_AHEAD];
 };
 
@@ -99,7 +99,7 @@ bool skv_transport_is_alive(const skv_transport *transport, bool tls)
     return tls && !(fd.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
 }
 
-/* Never EAGAIN or EINTR, which libldap takes for a reason to go on; but see wait_to_read(). */
+/* Sets errno, but not to EAGAIN or EINTR, after which libldap would go on. wait_to_read() is the exception. */
 static ber_slen_t fail_transport(skv_transport *transport, skv_status status)
 {
     transport->failure = status;
@@ -107,7 +107,7 @@ static ber_slen_t fail_transport(skv_transport *transport, skv_status status)
     return -1;
 }
 
-/* SKV_OK when the socket is ready. */
+/* Waits until the socket is ready. */
 static skv_status wait_for_events(skv_transport *transport, short events)
 {
     struct pollfd fd = {.fd = transport->fd, .events = events};
@@ -126,7 +126,7 @@ static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
     return (ber_slen_t)len;
 }
 
-/* 0 when there is something to read. */
+/* Returns 0 if there is something to read. */
 static ber_slen_t wait_to_read(skv_transport *transport)
 {
     skv_status status = wait_for_events(transport, POLLIN);
@@ -140,7 +140,7 @@ static ber_slen_t wait_to_read(skv_transport *transport)
     return -1;
 }
 
-/* Large pieces go to libldap's buffer at once. */
+/* Large reads go directly to libldap's buffer. */
 static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
 {
     skv_transport *transport = desc->sbiod_pvt;
@@ -169,7 +169,7 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
     }
 }
 
-/* All of it, or failure: GnuTLS takes a part for a reason to be called again. */
+/* Writes all bytes or fails: GnuTLS would repeat a partial write. */
 static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
 {
     skv_transport *transport = desc->sbiod_pvt;
@@ -209,7 +209,7 @@ static int sb_remove(Sockbuf_IO_Desc *desc)
     return 0;
 }
 
-/* "Data are ready", always: so libldap reads at once, which waits here, and not in its own poll(). */
+/* Always reports that data are ready. libldap then reads at once, and waits in sb_read() and not in its own poll(). */
 static int sb_ctrl(Sockbuf_IO_Desc *desc, int option, void *argument)
 {
     (void)desc;
@@ -217,7 +217,7 @@ static int sb_ctrl(Sockbuf_IO_Desc *desc, int option, void *argument)
     return option == LBER_SB_OPT_DATA_READY;
 }
 
-/* The socket is closed by skv_transport_free(). */
+/* skv_transport_free() closes the socket. */
 static int sb_close(Sockbuf_IO_Desc *desc)
 {
     (void)desc;
@@ -236,7 +236,7 @@ int skv_transport_attach(skv_transport *transport, Sockbuf *sockbuf)
     };
     ber_len_t largest = SKV_INCOMING_MAX;
 
-    /* liblber allocates what a message says that it is long, before any of it has come. */
+    /* liblber allocates the announced length of a message before it has received it. */
     ber_sockbuf_ctrl(sockbuf, LBER_SB_OPT_SET_MAX_INCOMING, &largest);
     return ber_sockbuf_add_io(sockbuf, &provider, LBER_SBIOD_LEVEL_PROVIDER, transport);
 }

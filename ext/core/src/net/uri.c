@@ -27,7 +27,7 @@ static bool is_one_of(char c, const char *set)
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 
-/* Undoes the percent encoding of the path of a socket, and writes it again in one way. NULL, or what is wrong. */
+/* Decodes the path of a socket, and writes the normalised URI. Returns NULL, or the error. */
 static const char *read_socket_path(const char *text, size_t len, skv_uri *uri)
 {
     size_t used = 0, shown = strlen(schemes[SKV_LDAPI].prefix);
@@ -55,7 +55,7 @@ static const char *read_socket_path(const char *text, size_t len, skv_uri *uri)
     return NULL;
 }
 
-/* Reads what follows the host. NULL, or what is wrong. */
+/* Parses the text after the host. Returns NULL, or the error. */
 static const char *read_port(const char *text, size_t len, skv_uri *uri)
 {
     if (len == 0)
@@ -96,7 +96,7 @@ static const char *read_host(const char *text, size_t len, skv_uri *uri)
     return wrong;
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or the error. */
 static const char *read_uri(const char *text, size_t len, skv_uri *uri)
 {
     memset(uri, 0, sizeof *uri);
