@@ -2,25 +2,25 @@
  * simpkv.h - the native core of simpkv: a key/value store for Puppet manifests.
  *
  * This is the only public header. A store maps keys to documents. A key is a path such as
- * "environments/production/app1/password"; a document is a byte string, by convention one JSON object (see
- * "Documents" below), though a store keeps any bytes.
+ * "environments/production/app1/password". A document is a byte string, by convention one JSON object (see "Documents"
+ * below), but a store keeps any bytes.
  *
  * Rules that hold for every function here:
  *
  * - Strings are a pointer and a length in bytes. A string argument is borrowed for the length of the call, and
  *   need not end in NUL. Keys, options and paths may not contain NUL; documents may.
- * - Handles are opaque. Who creates one releases it, with the function that is named beside its constructor; each
- *   releasing function accepts NULL.
- * - Calls that can fail take a `skv_reply` that the caller owns, and overwrite it: its status, its message, its data.
- *   They also return the status. Whatever a reply hands out stays valid until its next use in a call, or its release.
+ * - Handles are opaque. The caller that creates a handle releases it, with the function that is named beside its
+ *   constructor. Each releasing function accepts NULL.
+ * - Calls that can fail take a `skv_reply` that the caller owns, and overwrite its status, its message and its data.
+ *   They also return the status. Data and message of a reply stay valid until its next use in a call, or its release.
  * - Nothing here aborts, exits, raises a signal, or changes the working directory, the umask or the locale.
- * - Two things run in detached threads with all signals blocked, because neither knows a deadline: the lookup of a
- *   directory server's name, and the first use of libldap in the process, which looks up this machine's own name.
- *   fork() waits for the latter for at most 6 s.
+ * - Two operations run in detached threads with all signals blocked, because they have no deadline: the resolution of
+ *   the name of a directory server, and the first use of libldap in the process, which resolves this machine's own
+ *   name. fork() waits for the latter for at most 6 s.
  * - Running out of memory is the status SKV_NOMEM, which any call with a reply can return; so is SKV_INVALID, for a
  *   NULL or malformed argument.
- * - "Thread-safe" on a function means: it may be called from several threads at once, on the same store. A reply, a
- *   cancel handle and a list belong to one thread at a time, but for skv_cancel_fire().
+ * - A thread-safe function may be called from several threads at once, on the same store. A reply, a cancel handle and
+ *   a list belong to one thread at a time, except in skv_cancel_fire().
  * - No message contains document bytes.
  */
 #ifndef SIMPKV_H
@@ -38,7 +38,7 @@ extern "C" {
 #define SKV_API __attribute__((visibility("default")))
 #endif
 
-/* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses a difference. */
+/* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses another version. */
 #define SKV_ABI 2
 
 /*
@@ -49,16 +49,16 @@ extern "C" {
     X(0, OK, "ok")                    /* done */                                                                       \
     X(1, END, "end")                  /* a list has no further page */                                                 \
     X(2, NOT_FOUND, "not_found")      /* no such key, folder or entry */                                               \
-    X(3, EXISTS, "exists")            /* SKV_PUT_ABSENT: the key is there already */                                   \
-    X(4, CONFLICT, "conflict")        /* SKV_PUT_EXPECT: the stored document is another one */                         \
-    X(5, IS_FOLDER, "is_folder")      /* a key was asked for, and the name is a folder's */                            \
-    X(6, IS_KEY, "is_key")            /* a folder was asked for, and the name is a key's */                            \
+    X(3, EXISTS, "exists")            /* SKV_PUT_ABSENT: the key exists already */                                     \
+    X(4, CONFLICT, "conflict")        /* SKV_PUT_EXPECT: another document is stored */                                 \
+    X(5, IS_FOLDER, "is_folder")      /* the name of a key is a folder's */                                            \
+    X(6, IS_KEY, "is_key")            /* the name of a folder is a key's */                                            \
     X(7, INVALID, "invalid")          /* an argument is malformed: the message says which */                           \
     X(8, TIMEOUT, "timeout")          /* the deadline passed first */                                                  \
     X(9, INTERRUPTED, "interrupted")  /* skv_cancel_fire() */                                                          \
     X(10, DENIED, "denied")           /* no permission, or a link that leads out of the root */                        \
     X(11, UNAVAILABLE, "unavailable") /* the storage cannot be used now: disk full, I/O error, ... */                  \
-    X(12, TOO_LARGE, "too_large")     /* a name or document exceeds a limit, which is named */                         \
+    X(12, TOO_LARGE, "too_large")     /* a name or document exceeds a limit; the message names it */                   \
     X(13, MALFORMED, "malformed")     /* not a JSON document, or nested too deeply */                                  \
     X(14, NOMEM, "no_memory")
 
@@ -70,69 +70,69 @@ typedef enum skv_status {
 
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 
-/* Answers SKV_ABI as it was when the library was built. Thread-safe. */
+/* Returns the SKV_ABI of the library. Thread-safe. */
 SKV_API int skv_abi(void);
 
-/* Answers the library's version, such as "1.0.0": a static string. Thread-safe. */
+/* Returns the version of the library, such as "1.0.0": a static string. Thread-safe. */
 SKV_API const char *skv_version(void);
 
-/* Answers the name of a status ("not_found"), a static string, or NULL for a number that is none: statuses are
- * numbered from 0 without gaps. Thread-safe. */
+/* Returns the name of a status ("not_found"), a static string, or NULL for a number that is not a status. Statuses have
+ * the numbers from 0, without gaps. Thread-safe. */
 SKV_API const char *skv_status_name(int status);
 
 /* ---- Replies ---------------------------------------------------------------------------------------------------- */
 
 typedef struct skv_reply skv_reply;
 
-/* Answers an empty reply, or NULL when out of memory. Release with skv_reply_free(). Thread-safe. */
+/* Returns an empty reply, or NULL when out of memory. Release with skv_reply_free(). Thread-safe. */
 SKV_API skv_reply *skv_reply_new(void);
 
-/* Wipes what the reply holds, and frees it. */
+/* Wipes and frees the reply. */
 SKV_API void skv_reply_free(skv_reply *reply);
 
-/* Answers the status of the last call that filled the reply; SKV_OK for a new one. */
+/* Returns the status of the last call that filled the reply; SKV_OK for a new one. */
 SKV_API skv_status skv_reply_status(const skv_reply *reply);
 
-/* Answers why that call failed, as NUL-terminated UTF-8 without control characters; "" when it did not. */
+/* Returns the reason of a failure, as NUL-terminated UTF-8 without control characters; "" without a failure. */
 SKV_API const char *skv_reply_message(const skv_reply *reply);
 
-/* Answer the bytes that the call returned and their number. The data are followed by a NUL that is not counted; never
+/* Return the data of the call and their size. A NUL follows the data, which the size does not count. The data are never
  * NULL. */
 SKV_API const char *skv_reply_data(const skv_reply *reply);
 SKV_API size_t skv_reply_size(const skv_reply *reply);
 
-/* Answers the number that the call returned; each call says which. */
+/* Returns the number of the call; its comment says which. */
 SKV_API int64_t skv_reply_number(const skv_reply *reply);
 
 /* ---- Waiting, and how to stop it -------------------------------------------------------------------------------- */
 
 /*
- * Every call that can wait takes `timeout_ms`, how long it may wait, for a lock for instance, from now on and in
- * milliseconds (0: not at all; negative: SKV_INVALID), and `cancel`, which may be NULL. Reading, writing and deleting
- * files does not count as waiting.
+ * Every call that can wait takes `timeout_ms` and `cancel`. `timeout_ms` is the time in milliseconds that the call may
+ * wait, for a lock for instance (0: not at all; negative: SKV_INVALID). `cancel` may be NULL. Reading, writing and
+ * deleting files does not count as waiting.
  *
- * A call that was cancelled answers SKV_INTERRUPTED, and can simply be made again: that is what a binding does when the
- * interrupt turns out to be harmless. A list goes on where it was. In files, such a call has changed nothing
- * (skv_deletetree(): left a part undone). With a directory, a call goes on for 0.2 s after
- * skv_cancel_fire(), and what it has asked for may still be done after that: to repeat skv_put() with a condition then
- * takes SKV_PUT_IN_DOUBT. Each repetition with the same handle, not reset, waits twice as long for that answer.
+ * A cancelled call returns SKV_INTERRUPTED, and can be repeated: a binding does that when the interrupt turns out to be
+ * harmless. A list continues at the same record. In files, a cancelled call has changed nothing (skv_deletetree(): has
+ * done a part). With a directory, a call goes on for 0.2 s after skv_cancel_fire(), and the server may still execute
+ * its request after that. A repeated skv_put() with a condition then needs SKV_PUT_IN_DOUBT. Each repetition with the
+ * same handle, without a reset, waits twice as long for that answer.
  */
 typedef struct skv_cancel skv_cancel;
 
-/* Answers a handle, or NULL when out of memory. Release with skv_cancel_free(), while no call uses it. Thread-safe. */
+/* Returns a handle, or NULL when out of memory. Release with skv_cancel_free(), while no call uses it. Thread-safe. */
 SKV_API skv_cancel *skv_cancel_new(void);
 SKV_API void skv_cancel_free(skv_cancel *cancel);
 
-/* Forgets a skv_cancel_fire() that no call has taken notice of: do this before a handle is used for another call. */
+/* Takes back a skv_cancel_fire() that has not ended a call. Call it before the handle is used for another call. */
 SKV_API void skv_cancel_reset(skv_cancel *cancel);
 
-/* Ends the call that waits with this handle, or else the next one that would. Thread-safe and async-signal-safe. */
+/* Ends the call that waits with this handle, or the next one that waits. Thread-safe and async-signal-safe. */
 SKV_API void skv_cancel_fire(skv_cancel *cancel);
 
 /*
- * For runtimes that do not always get to fire: while a call waits with this handle, its thread asks `is_fired` every
- * 0.1 s and whenever a signal arrives; an answer other than 0 is as good as skv_cancel_fire(). It must not block, and
- * call nothing here. NULL ends it. Not while a call uses the handle.
+ * Sets a function for runtimes that cannot always call skv_cancel_fire(). While a call waits with this handle, its
+ * thread calls `is_fired` every 0.1 s and after each signal. A result other than 0 has the effect of skv_cancel_fire().
+ * The function must not block, and must not call this library. NULL removes it. Not while a call uses the handle.
  */
 typedef int (*skv_watch)(void *context);
 SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *context);
@@ -154,9 +154,9 @@ SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *cont
 SKV_API skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply);
 
 /*
- * Puts a key below a prefix: the data are the prefix and the key with empty segments dropped, joined by single slashes
- * (prefix "environments/dev", key "/a//b/": "environments/dev/a/b"). Either may be empty. Any characters are allowed,
- * but NUL, and no segment may be "." or "..". Returns SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the limits above, for the
+ * Puts a key below a prefix: the data are the prefix and the key without empty segments, joined by single slashes
+ * (prefix "environments/dev", key "/a//b/": "environments/dev/a/b"). Either may be empty. All characters except NUL are
+ * allowed. No segment may be "." or "..". Returns SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the limits above, for the
  * result). Thread-safe.
  */
 SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len,
@@ -172,11 +172,11 @@ SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const cha
 #define SKV_KIND_FOLDER 2
 
 /*
- * The DN of the entry that holds `path` ("environments/production/a/b", "globals/a") as a `kind`, in the instance `id`
- * below `base_dn`: the data, escaped by RFC 4514. A path of "environments", "environments/<env>" or "globals" is a
- * folder. Returns SKV_OK, SKV_INVALID (unknown layout or kind, a path that is not below one of the two roots, a name
- * that is empty, "." or "..", not UTF-8 or holds NUL, a key where only a folder can be), SKV_TOO_LARGE (a name or the
- * whole above what slapd and 389-DS both take; the message names the segment). Thread-safe.
+ * Makes the DN, escaped by RFC 4514, of the entry that holds `path` ("environments/production/a/b", "globals/a") as a
+ * `kind` in the instance `id` below `base_dn`: the data. The paths "environments", "environments/<env>" and "globals"
+ * are folders. Returns SKV_OK, SKV_INVALID (unknown layout or kind; a path that is not below one of the two roots; a
+ * name that is empty, "." or "..", holds NUL or is not UTF-8; a key where only a folder can be), SKV_TOO_LARGE (a name
+ * or the DN is longer than slapd and 389-DS both allow; the message names the segment). Thread-safe.
  */
 SKV_API skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, size_t base_dn_len, const char *id,
                                     size_t id_len, const char *path, size_t path_len, skv_reply *reply);
@@ -195,11 +195,11 @@ SKV_API skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, s
 SKV_API size_t skv_format_double(double number, char *out);
 
 /*
- * Whether two documents say the same: same value, metadata and encoding, with members in the same order, but for those
- * of the outermost object. Spacing, the spelling of numbers and strings, and unknown members of the outermost object do
- * not count; no metadata, null and {} are alike; 1 and 1.0 differ. The number is 1 when they do, else 0. Documents that
- * jansson cannot read (duplicate members, integers beyond 64 bits) are alike when they are equal to the byte. Returns
- * SKV_OK. Thread-safe.
+ * Compares two documents. They are the same if they have the same value, metadata and encoding, with members in the
+ * same order, except those of the outermost object. Spacing, the spelling of numbers and strings, and unknown members
+ * of the outermost object do not count. Missing metadata, null and {} are the same; 1 and 1.0 differ. Documents that
+ * jansson cannot read (duplicate members, integers beyond 64 bits) are the same if their bytes are. The number is 1 if
+ * the documents are the same, else 0. Returns SKV_OK. Thread-safe.
  */
 SKV_API skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply);
 
@@ -209,52 +209,51 @@ typedef struct skv_store skv_store;
 
 /*
  * Opens a store. `options` is a list of names and values, each followed by a NUL: "root_path\0/srv/kv\0". Release with
- * skv_close(). Answers NULL on failure; the reply then says why:
+ * skv_close(). Returns NULL on failure, with the reason in the reply:
  *   SKV_INVALID      unknown type or option, a missing option
- *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used, or not be made
+ *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used or made
  * Thread-safe. Types and their options:
- *   "file"   root_path: an absolute path. The folder is made, with the ones above it, when it is missing, and in it
- *            "globals" and "environments". It may be a symbolic link.
- *   "ldap"   ldap_uri (one or more, separated by spaces or commas), write_uri (ldap_uri), base_dn, id, layout ("plain",
- *            "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), anonymous ("false", "true": the store
- *            does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false", "true": StartTLS with
- *            ldap://), tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries,
- *            pool_size, page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening asks no server;
- *            skv_exists() of "" tells whether base_dn is there. Connections are shared by all stores of the process,
- *            and outlive them.
+ *   "file"   root_path: an absolute path, or a symbolic link. Opening makes the folder and the ones above it if they
+ * are missing, and in it "globals" and "environments". "ldap"   ldap_uri (one or more, separated by spaces or commas),
+ * write_uri (ldap_uri), base_dn, id, layout ("plain", "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi),
+ * anonymous ("false", "true": the store does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false",
+ * "true": StartTLS with ldap://), tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries,
+ *            pool_size, page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening does not
+ *            contact a server; skv_exists() of "" tells if base_dn exists. Connections are shared by all stores of the
+ * process, and outlive them.
  */
 SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len,
                             skv_reply *reply);
 
-/* Releases the store. Does no I/O. No call may use it any more. */
+/* Releases the store. Does no I/O. No call may use the store any more. */
 SKV_API void skv_close(skv_store *store);
 
 /*
- * All that follow take a key relative to the store ("environments/dev/a/b", as skv_key_join() makes it) and can return,
- * beside what is listed: SKV_INVALID or SKV_TOO_LARGE (the key), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_DENIED,
- * SKV_UNAVAILABLE. Thread-safe, all of them.
+ * The functions below take a key relative to the store ("environments/dev/a/b", as skv_key_join() makes it). Beside the
+ * statuses in their comments, all of them can return SKV_INVALID or SKV_TOO_LARGE (the key), SKV_TIMEOUT,
+ * SKV_INTERRUPTED, SKV_DENIED and SKV_UNAVAILABLE. All are thread-safe.
  */
 
-/* Which server skv_get() asks, of a store that reads and writes at different ones. */
+/* The server that skv_get() asks, for a store that reads and writes at different servers. */
 #define SKV_GET_ANY 0    /* one of ldap_uri, which may lag behind; of write_uri once the store has written */
-#define SKV_GET_LATEST 1 /* one of write_uri, this time: for who decides on a write by what is stored */
+#define SKV_GET_LATEST 1 /* one of write_uri: for a write that depends on the stored document */
 
 /* Reads a key: the data are its document. SKV_OK, SKV_NOT_FOUND, SKV_IS_FOLDER. */
 SKV_API skv_status skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,
                            skv_cancel *cancel, skv_reply *reply);
 
-/* Whether there is a key or a folder of that name: the number is a SKV_KIND_*. SKV_OK. What cannot be determined is an
- * error, not SKV_KIND_NONE. */
+/* Looks for a key or a folder of that name: the number is a SKV_KIND_*. SKV_OK. If the kind cannot be determined, the
+ * status is an error, and not SKV_OK with SKV_KIND_NONE. */
 SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
                               skv_reply *reply);
 
-/* On which condition skv_put() writes. */
+/* The conditions of skv_put(). */
 #define SKV_PUT_ANY 0    /* always */
-#define SKV_PUT_ABSENT 1 /* only if there is no such key: else SKV_EXISTS */
-#define SKV_PUT_EXPECT 2 /* only if the stored document is `expect`, to the byte: else SKV_CONFLICT */
+#define SKV_PUT_ABSENT 1 /* only if the key does not exist: else SKV_EXISTS */
+#define SKV_PUT_EXPECT 2 /* only if the stored document has the bytes of `expect`: else SKV_CONFLICT */
 
-/* A flag beside these: the same call was made before, was interrupted, and answered that it may have written. If the
- * stored document is this one, it has; if it is neither this one nor what the condition allows, nobody can tell
+/* A flag beside these: the same call was interrupted before, and may have written. If this document is stored, that
+ * call has written it. If another document is stored that the condition does not allow, the outcome is unknown
  * (SKV_UNAVAILABLE). */
 #define SKV_PUT_IN_DOUBT 4
 
@@ -263,21 +262,21 @@ SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len,
 #define SKV_PUT_NON_UNIQUE 8
 
 /*
- * Stores a document, with the folders that it needs. The number is 1 if something was written, 0 if the stored document
- * says the same already (skv_document_same()). `expect` counts with SKV_PUT_EXPECT only; NULL otherwise.
- * SKV_OK, SKV_EXISTS, SKV_CONFLICT (absent counts as one), SKV_IS_FOLDER, SKV_IS_KEY (a name on the way is a key's).
- * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0. SKV_UNAVAILABLE is also the
- * answer when the connection to a directory was lost, and another client has changed the key since: this call may have
- * written before that, and does not write again (docs/adr/0022).
+ * Stores a document, and makes the folders above it. The number is 1 if something was written, 0 if the stored document
+ * is the same already (skv_document_same()). `expect` is NULL except with SKV_PUT_EXPECT. SKV_OK, SKV_EXISTS,
+ * SKV_CONFLICT (also if the key does not exist), SKV_IS_FOLDER, SKV_IS_KEY (a folder of the path is a key).
+ * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0. The status is also
+ * SKV_UNAVAILABLE if the connection to a directory was lost, and another client has changed the key since: this call
+ * may have written before that, and does not write again (docs/adr/0022).
  */
 SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
                            int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
                            skv_reply *reply);
 
 /*
- * Many at once, which in a directory go over one connection without waiting for one another's answers. `timeout_ms` is
- * for one round trip; in files, for one key. Records, and what came of each of them as the data, in the same order, are
- * packed, with numbers in the machine's byte order, unaligned:
+ * Put or get many keys in one call. In a directory the requests share a connection, and do not wait for each other's
+ * answers. `timeout_ms` is for one round trip; in files, for one key. The records are packed, with unaligned numbers in
+ * the machine's byte order. The data are the outcomes in the same order, packed as well:
  *
  *     uint32_t key_len, document_len    skv_get_many(): key_len only
  *     key_len bytes, document_len bytes
@@ -287,47 +286,46 @@ SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, co
  *     uint32_t text_len
  *     text_len bytes       the message, "" for SKV_OK; skv_get_many(): the document, if the status is SKV_OK
  *
- * SKV_OK when all have been dealt with, whatever came of each: what skv_put(), or skv_get(), would have answered to it
- * after those before it. When there was no use in going on, that status (SKV_UNAVAILABLE, SKV_TIMEOUT, SKV_DENIED: of
- * the server, not of one record; SKV_INTERRUPTED, SKV_NOMEM); it is then also that of each record which was not
- * reached. The data are there all the same, unless the arguments are malformed (SKV_INVALID) or there is no memory to
- * begin with.
+ * SKV_OK if each record has an outcome of its own: that of skv_put() or skv_get() after the records before it. If the
+ * batch stopped, the reason (SKV_UNAVAILABLE, SKV_TIMEOUT, SKV_DENIED: of the server, not of one record;
+ * SKV_INTERRUPTED, SKV_NOMEM). It is then also the status of each record that was not reached. The data exist after a
+ * failure as well, unless the arguments are malformed (SKV_INVALID) or there is no memory to begin with.
  *
- * skv_put_many(): `condition` is SKV_PUT_ANY or SKV_PUT_ABSENT. After SKV_INTERRUPTED, what is left is the records of
- * that status: those with the number 1 to be put with SKV_PUT_IN_DOUBT, the others without.
+ * skv_put_many(): `condition` is SKV_PUT_ANY or SKV_PUT_ABSENT. After SKV_INTERRUPTED, the caller repeats the records
+ * of that status: those with the number 1 with SKV_PUT_IN_DOUBT, the others without.
  */
 SKV_API skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int condition,
                                 int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 SKV_API skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 
-/* Deletes a key; the folder that it may leave empty stays. The number is 1 if it was there, else 0; after
- * SKV_INTERRUPTED, 1 if it was and may be gone now. SKV_OK, SKV_IS_FOLDER; SKV_UNAVAILABLE as skv_put(). */
+/* Deletes a key, and keeps its folder. The number is 1 if the key existed, else 0; after SKV_INTERRUPTED, 1 if it
+ * existed and may be deleted. SKV_OK, SKV_IS_FOLDER; SKV_UNAVAILABLE as skv_put(). */
 SKV_API skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
                               skv_reply *reply);
 
-/* Deletes a folder and all that is below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if it
- * was there, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. If it fails half-way, the message says so: what is
- * gone is gone. */
+/* Deletes a folder with everything below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if the
+ * folder existed, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. The message of a failure says if a part was
+ * deleted. */
 SKV_API skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                   skv_cancel *cancel, skv_reply *reply);
 
 /*
- * What the process's connections to directories do, as JSON: the data, {"pools":[...]}. Never a password, never a
- * value. Of each server, beside its counters: "vendor", what its root DSE says that it is, and "tls" of the newest
- * connection, {"protocol":"TLS1.3","cipher":"AES-256-GCM","certificate_ends":1790000000}, as the TLS library spells
- * these, the end of the server's certificate in seconds since 1970; null for what is not known, and without TLS.
- * SKV_OK. Thread-safe.
+ * Describes the connections of the process to directories: the data are JSON, {"pools":[...]}, without passwords and
+ * values. Each server has, beside its counters, "vendor" from its root DSE, and "tls" of the newest connection,
+ * {"protocol":"TLS1.3","cipher":"AES-256-GCM","certificate_ends":1790000000}: protocol and cipher in the spelling of
+ * the TLS library, and the end of the server's certificate in seconds since 1970. Unknown values are null, and so is
+ * "tls" without TLS. SKV_OK. Thread-safe.
  */
 SKV_API skv_status skv_stats(skv_reply *reply);
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------
  *
- * What else is in the directory of a store of type "ldap", for who sets it up or looks for what is wrong: `dn` is any
- * entry's. Reading asks the servers of ldap_uri, the others those of write_uri. Lists are texts, each followed by a
- * NUL. All can return, beside what is listed: SKV_INVALID (another type of store; a DN or a list that is none),
- * SKV_TOO_LARGE (the limits below), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_DENIED, SKV_UNAVAILABLE (also: the server refuses
- * the entry; the message says why in its words). Thread-safe.
+ * Any entries in the directory of a store of type "ldap", for setup and diagnosis. `dn` is the DN of any entry. Reading
+ * asks the servers of ldap_uri; the other calls ask those of write_uri. Lists are texts, each followed by a NUL. Beside
+ * the statuses in their comments, all can return SKV_INVALID (another type of store; a malformed DN or list),
+ * SKV_TOO_LARGE (the limits below), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_DENIED, SKV_UNAVAILABLE (also if the server
+ * refuses the entry; the message has its reason). Thread-safe.
  */
 
 #define SKV_ENTRY_DN_MAX 4096     /* bytes in a DN */
@@ -335,17 +333,16 @@ SKV_API skv_status skv_stats(skv_reply *reply);
 #define SKV_ENTRY_TEXTS_MAX 2048  /* texts in it */
 
 /* Reads an entry: the data are a JSON object, {"<attribute as the server spells it>":["<value>",...],...}, without
- * values that are not UTF-8. `dn` "" is the root DSE. `attributes` names what to read ("*": what users may set, "+":
- * what the server keeps), which 389-DS spells as it is spelled here; an empty list is as good as "*". SKV_OK,
- * SKV_NOT_FOUND. */
+ * values that are not UTF-8. `dn` "" is the root DSE. `attributes` lists the attributes to read ("*": user attributes,
+ * "+": operational ones); 389-DS repeats the spelling of this list. An empty list means "*". SKV_OK, SKV_NOT_FOUND. */
 SKV_API skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
                                   size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
 /*
- * Add an entry; add values to an entry's attributes. `values` are attributes and values by turns,
- * "objectClass\0top\0objectClass\0organization\0o\0x\0". SKV_OK, SKV_EXISTS (the entry is there, or one of the values,
- * and nothing was changed; or this very call did it, and was interrupted or lost its connection before the answer
- * came), SKV_NOT_FOUND (there is no entry above it; no such entry).
+ * Add an entry; add values to the attributes of an entry. `values` alternates attributes and values:
+ * "objectClass\0top\0objectClass\0organization\0o\0x\0". SKV_OK, SKV_EXISTS (the entry or one of the values exists
+ * already, and nothing was changed; or this very call added it, and was interrupted or lost its connection before the
+ * answer came), SKV_NOT_FOUND (no entry above it; no such entry).
  */
 SKV_API skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
                                  int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
@@ -355,12 +352,12 @@ SKV_API skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_
 /* ---- Lists ------------------------------------------------------------------------------------------------------ */
 
 /*
- * skv_list_open() answers a handle, or NULL: SKV_NOT_FOUND (no such folder, or it is a key) or one of the statuses
- * above. Release with skv_list_close(), before its store is closed.
+ * skv_list_open() returns a handle, or NULL with SKV_NOT_FOUND (no such folder, or it is a key) or one of the statuses
+ * above. Release with skv_list_close(), before the store is closed.
  *
- * skv_list_next() then answers SKV_OK with a page of one or more records as the data, whose count is the number;
- * SKV_END with no data when all have been handed out; or an error, after which the list is over. `timeout_ms` is for
- * one page. Records come in no particular order, each once, packed:
+ * skv_list_next() then returns SKV_OK with a page of one or more records as the data and their count as the number;
+ * SKV_END without data after the last page; or an error, which ends the list. `timeout_ms` is for one page. Each record
+ * comes once, in no particular order, packed:
  *
  *     char     kind      'k' a key, 'f' a folder, 'e' a key whose document could not be read
  *     uint32_t name_len  in the machine's byte order, unaligned, as the next
@@ -374,9 +371,9 @@ SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t fol
                                 skv_cancel *cancel, skv_reply *reply);
 
 /*
- * The same for all that is below a folder, also in the folders below it: names are paths relative to it ("a/b/c"). That
- * of a folder may come after what is in it. In a directory it is one search. In files, a folder that is a symbolic link
- * is not looked into, and 'e' is also a folder that cannot be read.
+ * The same for a folder with all folders below it: names are paths relative to it ("a/b/c"). A folder may come after
+ * its contents. In a directory it is one search. In files, the contents of a folder that is a symbolic link are left
+ * out, and 'e' is also a folder that cannot be read.
  */
 #define SKV_TREE_NAMES 1 /* a flag: documents are neither read nor sent, and the body of 'k' is empty */
 
