@@ -1,5 +1,5 @@
-/* Whatever a directory server answers, a call ends, and reads and writes only where it may. The first byte chooses the
- * call and the layout, what follows is all that the server says on each connection, before it hangs up. */
+/* A call ends, and stays within its memory, whatever a directory server answers. The first byte chooses the call and
+ * the layout. The rest is the data that the server sends on each connection, before it closes it. */
 #include "net/connect.h"
 #include "net/pool.h"
 #include "simpkv.h"
@@ -11,19 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CALL_MS 100000  /* more than a machine that is busy with other things needs for a call */
-#define SAID_MAX 100000 /* what a socket takes at once */
-#define HEX 64          /* beside the call: in the hex layout */
+#define CALL_MS 100000   /* longer than a call takes on a busy machine */
+#define INPUT_MAX 100000 /* the most that a socket takes at once */
+#define HEX 64           /* a flag beside the call: the hex layout */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-static const uint8_t *said;
-static size_t said_len;
+static const uint8_t *input;
+static size_t input_len;
 
 static const skv_identity nobody = {.bind_dn = "", .password_file = "", .cacert = "", .cert = "", .key = ""};
 static skv_uris uris;
-static skv_store *stores[2], *store; /* in both layouts; the one that is used */
+static skv_store *stores[2], *store; /* in both layouts; the current one */
 
 /* ---- In place of the core's own (ld --wrap): no connection outlives its call, and each is to ourselves ---- */
 
@@ -48,7 +48,7 @@ int __wrap_skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *re
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) != 0)
         abort();
     server = fds[1];
-    if (write(server, said, said_len) != (ssize_t)said_len || shutdown(server, SHUT_WR) != 0)
+    if (write(server, input, input_len) != (ssize_t)input_len || shutdown(server, SHUT_WR) != 0)
         abort();
     return fds[0];
 }
@@ -162,13 +162,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     time_t began = time(NULL);
     skv_reply *reply;
 
-    if (size == 0 || size > SAID_MAX)
+    if (size == 0 || size > INPUT_MAX)
         return -1;
-    said = data + 1;
-    said_len = size - 1;
+    input = data + 1;
+    input_len = size - 1;
     reply = skv_reply_new();
     call(data[0], reply);
-    /* It was not silence that ended it. */
+    /* The call did not end by its timeout. */
     assert(time(NULL) - began < CALL_MS / 1000 / 2);
     skv_reply_free(reply);
     return 0;

@@ -1,4 +1,4 @@
-/* Comparing two documents, which a NUL byte separates, is reflexive and symmetrical. */
+/* The comparison of two documents, separated by a NUL byte, is symmetrical. */
 #include "simpkv.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* Whatever is in a key's file, and whatever the file is called: it is read as it is, listed, compared and replaced. The
- * first byte is the length of the name, the name follows, and the file's contents. */
+/* A key's file with any name and content is read as it is, listed, compared and replaced. The first byte is the length
+ * of the name; the name and the content follow. */
 #include "simpkv.h"
 
 #include <assert.h>
@@ -46,7 +46,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Writes the file as somebody else would; false for a name that the system, or the store, does not take. */
+/* Writes the file like another program. Returns false for a name that the system, or the store, does not take. */
 static bool write_file(const char *name, const uint8_t *bytes, size_t size)
 {
     char path[320];

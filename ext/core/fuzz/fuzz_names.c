@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A copy of the reply's data, which the next call overwrites; to be freed. */
+/* Returns a copy of the reply's data, which the next call overwrites. The caller frees it. */
 static char *copy_of(const skv_reply *reply)
 {
     char *copy = malloc(skv_reply_size(reply) + 1);
@@ -25,7 +25,7 @@ static void is_named_by_its_dn(int layout, int kind, const char *path, skv_reply
         assert(names_path(skv_reply_data(reply), path, strlen(path)));
 }
 
-/* Below "environments/dev", and nowhere else: a key has no way out. */
+/* A key stays below "environments/dev". */
 static void key(int layout, int kind, const char *text, size_t len, skv_reply *reply)
 {
     static const char prefix[] = "environments/dev";

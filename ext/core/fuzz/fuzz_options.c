@@ -1,5 +1,5 @@
-/* Whatever the configuration says, a store opens or says why not. The first byte chooses the type; then names and
- * values, a NUL after each. */
+/* With any options, a store opens or fails with a message. The first byte chooses the type; names and values follow,
+ * each ending in a NUL. */
 #include "net/pool.h"
 #include "simpkv.h"
 
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Pools live as long as the process, and there would be too many. */
+/* Pools live as long as the process: one pool serves all inputs. */
 skv_pool *__wrap_skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_reply *reply);
 
 skv_pool *__wrap_skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_reply *reply)
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     skv_reply *reply;
     skv_store *store;
 
-    /* A store in files makes its root, wherever that is. */
+    /* A store in files makes its root, which must not contain a slash here. */
     if (size == 0 || (in_files && memchr(data, '/', size)))
         return -1;
     reply = skv_reply_new();

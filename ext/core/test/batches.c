@@ -32,7 +32,7 @@ void batch_add(const char *key, const char *document)
     batch_add_bytes(key, document, strlen(document));
 }
 
-/* To be freed. */
+/* The caller frees it. */
 static char *pack(bool documents, size_t *len)
 {
     char *packed, *p;
@@ -110,7 +110,7 @@ size_t batch_tally(int status, int number)
     return count;
 }
 
-/* Without what tells the roots of two stores in files apart: they end in 0 and 1. */
+/* Replaces the names of the two roots, which end in 0 and 1. */
 static const char *masked(const char *text, char *copy, size_t size)
 {
     static const char root[] = "/tmp/simpkv-many-XXXXXX/";
@@ -136,7 +136,7 @@ static void compare_outcome(size_t i, const char *text)
            batch[i].key, batch[i].document_len, outcome->status, outcome->text, skv_reply_status(reply));
 }
 
-/* What is read at once is what is read one by one, from both stores. */
+/* A batch of gets returns the documents of single gets, from both stores. */
 static void compare_contents(skv_store *one, skv_store *many)
 {
     skv_store *const stores[] = {one, many};

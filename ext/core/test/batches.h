@@ -1,4 +1,4 @@
-/* batches.h - many records in one call, for tests: packed, and what came of them. */
+/* batches.h - batches for tests: packs the records, and unpacks the outcomes. */
 #ifndef SKV_TEST_BATCHES_H
 #define SKV_TEST_BATCHES_H
 
@@ -12,7 +12,7 @@ typedef struct test_record {
     size_t document_len;
 } test_record;
 
-/* What came of one. The text is NUL-terminated. */
+/* The outcome of a record. The text is NUL-terminated. */
 typedef struct test_outcome {
     int status, number;
     size_t len;
@@ -23,20 +23,20 @@ extern test_record batch[BATCH_MAX];
 extern test_outcome outcomes[BATCH_MAX];
 extern size_t batch_count;
 
-/* Starts a batch, and adds to it. */
+/* Empty the batch, and add to it. */
 void batch_clear(void);
 void batch_add(const char *key, const char *document);
 void batch_add_bytes(const char *key, const char *document, size_t len);
 
-/* Put it into a store, and read its keys; the outcomes are filled, and checked to be as many. Answer the status. */
+/* Put the batch into a store, and get its keys. Check that there is one outcome a record. Return the status. */
 int batch_put(skv_store *to, int condition, int64_t timeout_ms, skv_cancel *cancel);
 int batch_get(skv_store *from, int64_t timeout_ms, skv_cancel *cancel);
 
-/* How many came to that. */
+/* Returns the number of records with that outcome. */
 size_t batch_tally(int status, int number);
 
-/* Puts the batch into one store one by one, and into another at once; what comes of it, and what is there then, is the
- * same. */
+/* Puts the batch into one store one by one, and into another at once. Checks that the outcomes and the stored documents
+ * are the same. */
 void batch_compare(skv_store *one, skv_store *many, int condition);
 
 #endif

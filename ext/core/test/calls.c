@@ -74,7 +74,7 @@ void put_gives(const char *key, const char *document, int64_t number)
 #define RECORDS 64
 typedef char record[256];
 
-/* Adds those of a page. */
+/* Adds the records of a page. */
 static size_t add_records(record *records, size_t count)
 {
     const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);

@@ -1,4 +1,4 @@
-/* calls.h - the store's calls in short words, for the tests of what stores keep. */
+/* calls.h - the calls of a store under short names. */
 #ifndef SKV_TEST_CALLS_H
 #define SKV_TEST_CALLS_H
 
@@ -6,7 +6,7 @@
 
 #define LONG_MS 60000
 
-/* What the calls are made on, and what they fill. */
+/* The store and the reply of the calls. */
 extern skv_store *store;
 extern skv_reply *reply;
 
@@ -17,26 +17,26 @@ int get_within(const char *key, int64_t timeout_ms);
 int del(const char *key);
 int deletetree(const char *folder);
 
-/* -1 for a failure. */
+/* Returns the SKV_KIND_*, or -1 after a failure. */
 int64_t kind(const char *key);
 
-/* How many calls these made so far. */
+/* Returns the number of calls so far. */
 long calls_made(void);
 
-/* Checks what a call gives: the document; whether it wrote. */
+/* Check the document of a get, and the number of a put. */
 void get_gives(const char *key, const char *document);
 void put_gives(const char *key, const char *document, int64_t number);
 
-/* The records of a list, as "kname=body", those of folders as "fname", in their order as text, a space behind each; or
- * the name of its failure. */
+/* Return the sorted records of a list as text: "kname=body" and "fname", each followed by a space; or the name of the
+ * status of a failure. */
 const char *listed(const char *folder);
 const char *listed_within(const char *folder, int64_t timeout_ms);
 
-/* The same of all that is below the folder; and without documents. */
+/* Return the same for a tree, with and without documents. */
 const char *tree_of(const char *folder);
 const char *names_below(const char *folder);
 
-/* How many records an open list has, which is closed; for a failure, its status with a minus. */
+/* Closes a list. Returns the number of its records, or the negative status of a failure. */
 int count_of(skv_list *list);
 
 #endif

@@ -3,9 +3,9 @@
 #define SKV_TEST_CHAOS_H
 
 /*
- * Runs `scenario` in the chaos build (make chaos) once for each allocation that it makes, the first, the second, ... of
- * which fails, until a run makes none fail; elsewhere once. `scenario` checks what must hold even then: a call answers
- * SKV_NOMEM or succeeds, and nothing is lost or half-written. jansson's allocations count as well.
+ * Runs `scenario` once. In the chaos build (make chaos), runs it again and again, with the first, the second, ...
+ * allocation failing, until none fails. `scenario` checks that every call returns SKV_NOMEM or succeeds, and that no
+ * document is lost or half-written. The allocations of jansson count as well.
  */
 void chaos(void (*scenario)(void));
 

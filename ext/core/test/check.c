@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static atomic_int passed, failed; /* threads check, too */
+static atomic_int passed, failed; /* atomic: threads check as well */
 static const char *table = "";
 static int table_line;
 
@@ -69,7 +69,7 @@ int status_named(const char *name)
     return -1;
 }
 
-/* Undoes the escapes in place; answers the length. */
+/* Undoes the escapes in place. Returns the length. */
 static size_t unescape(char *text)
 {
     char *out = text;

@@ -1,4 +1,4 @@
-/* check.h - the little that the C tests need: checks that count, and tables of cases that the Ruby specs read too. */
+/* check.h - checks, and tables of cases that the Ruby specs read as well. */
 #ifndef SKV_TEST_CHECK_H
 #define SKV_TEST_CHECK_H
 
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Counts, and reports a failure with its place. Answers whether it held. */
+/* Counts a check, and reports a failure with its place. Returns true if it held. */
 #define CHECK(condition) check_(!!(condition), __FILE__, __LINE__, #condition)
 #define CHECK_STR(actual, expected) check_string_((actual), (expected), __FILE__, __LINE__)
-/* Whether `part` stands in `actual`. */
+/* Checks that `actual` contains `part`. */
 #define CHECK_HAS(actual, part) check_has_((actual), (part), __FILE__, __LINE__)
-/* The reply's status; prints its message when it is another. */
+/* Checks the reply's status, and prints its message after a failure. */
 #define CHECK_STATUS(reply, expected) check_status_((reply), (expected), __FILE__, __LINE__)
 
 bool check_(bool held, const char *file, int line, const char *what);
@@ -20,13 +20,14 @@ bool check_string_(const char *actual, const char *expected, const char *file, i
 bool check_has_(const char *actual, const char *part, const char *file, int line);
 bool check_status_(const skv_reply *reply, skv_status expected, const char *file, int line);
 
-/* Prints "<what>: N faults, N operations, N anomalies" for bin/test's table; anomalies are the checks that failed. */
+/* Prints "<what>: N faults, N operations, N anomalies" for the table of bin/test. The anomalies are the failed checks.
+ */
 void check_tally(const char *what, long faults, long operations);
 
-/* Prints "<name>: N passed, N failed"; answers main's exit status. */
+/* Prints "<name>: N passed, N failed". Returns the exit status of main(). */
 int check_summary(const char *name);
 
-/* The status of that name, as skv_status_name() spells it, or -1. */
+/* Returns the status of that skv_status_name(), or -1. */
 int status_named(const char *name);
 
 #define CASE_FIELDS 8

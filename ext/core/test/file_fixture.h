@@ -1,5 +1,4 @@
-/* file_fixture.h - for the tests of the file store: a store on a folder of its own, and short words for what they say.
- */
+/* file_fixture.h - for the tests of the file store: a store in a folder of its own. */
 #ifndef SKV_TEST_FILE_FIXTURE_H
 #define SKV_TEST_FILE_FIXTURE_H
 
@@ -10,27 +9,27 @@
 
 #define NOBODY 65534
 
-/* A folder for all that a test makes, and the store's root in it. */
+/* A folder for all files of a test, and the store's root in it. */
 extern char scratch[];
 extern char root[64];
 
-/* Whether openat2() is forbidden, as on an older kernel. */
+/* True while openat2() is forbidden, as on an older kernel. */
 extern bool by_walking;
 
-/* Runs the tests, each on an empty store, twice: with openat2() and without. Answers main's exit status. */
+/* Runs each test on an empty store, with openat2() and without. Returns the exit status of main(). */
 int run_file_tests(const char *name, void (*const *tests)(void), size_t count);
 
-/* Opens another. */
+/* Opens another store. */
 skv_store *open_at(const char *path);
 
-/* What is on the disk, named from the root on. */
+/* Files, named from the root on. */
 const char *path(const char *name);
 struct stat stat_of(const char *name);
 bool is_there(const char *name);
 int names_in(const char *folder);
 void write_file(const char *name, const char *text);
 
-/* The name of the temporary file for the key "k" in "globals". */
+/* Returns the name of the temporary file of the key "k" in "globals". */
 const char *temporary_name(void);
 
 /* Runs as a user who is not root. */

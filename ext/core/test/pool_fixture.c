@@ -73,10 +73,18 @@ json_int_t pool_stat(const char *name)
     return value;
 }
 
-json_int_t server_stat(size_t server, const char *name)
+json_t *server_stats(size_t server)
 {
     json_t *all = stats(), *pool = json_array_get(json_object_get(all, "pools"), 0);
-    json_t *value = json_object_get(json_array_get(json_object_get(pool, "servers"), server), name);
+    json_t *of_server = json_incref(json_array_get(json_object_get(pool, "servers"), server));
+
+    json_decref(all);
+    return of_server;
+}
+
+json_int_t server_stat(size_t server, const char *name)
+{
+    json_t *all = server_stats(server), *value = json_object_get(all, name);
     json_int_t number = json_is_true(value) ? 1 : json_integer_value(value);
 
     json_decref(all);

@@ -52,7 +52,7 @@ long proxy_faults(void)
     return faults;
 }
 
-/* Whether the fault is this request's. */
+/* Returns true if the fault applies to this request. */
 static bool is_armed(proxy *p, unsigned char tag, proxy_fault *fault, int *code)
 {
     bool armed = false;
@@ -94,7 +94,7 @@ static bool say_something(const proxy_link *l, const request *r)
     return send_all(l->client, bytes, 4u + r->id_len + sizeof nothing);
 }
 
-/* The request outlives its connection, of which the server knows no end until it has answered. */
+/* The request outlives its connection. The server sees the end of the connection after it has answered. */
 static void deliver_late(proxy_link *l, const unsigned char *bytes, size_t len, int ms)
 {
     unsigned char unheard[4096];
@@ -108,7 +108,7 @@ static void deliver_late(proxy_link *l, const unsigned char *bytes, size_t len, 
     pthread_mutex_unlock(&l->proxy->lock);
 }
 
-/* What the fault makes of a request; false to break the connection. */
+/* Applies the fault. Returns false to break the connection. */
 static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, size_t len, proxy_fault fault, int code)
 {
     unsigned char unheard[4096];
@@ -136,7 +136,7 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     }
 }
 
-/* Count a request, unless it has no answer: an unbind or an abandon. */
+/* Counts a request, unless it has no answer: an unbind or an abandon. */
 static void count_request(proxy *p, unsigned char tag)
 {
     pthread_mutex_lock(&p->lock);
@@ -144,7 +144,7 @@ static void count_request(proxy *p, unsigned char tag)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Passes on what belongs to one request, and answers how much that was; 0 to break the connection. */
+/* Passes on the bytes of one request. Returns their number; 0 to break the connection. */
 static size_t pass_request(proxy_link *l, const unsigned char *bytes, size_t len)
 {
     bool starts = l->left == 0;
@@ -175,7 +175,7 @@ static bool pass_requests(proxy_link *l, const unsigned char *bytes, size_t len)
     return true;
 }
 
-/* Makes a control unknown that is offered. */
+/* Changes the OID of a control in the root DSE. */
 static void hide(unsigned char *bytes, size_t len, const char *oid)
 {
     unsigned char *found = memmem(bytes, len, oid, strlen(oid));
@@ -192,7 +192,7 @@ void proxy_expect(proxy *p, const int *round_trips)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Return the number of requests of the round trips that are complete. The caller holds the lock. */
+/* Returns the number of requests of the complete round trips. The caller holds the lock. */
 static long answerable(const proxy *p)
 {
     long sum = 0;
@@ -235,7 +235,7 @@ bool proxy_was_met(proxy *p)
     return met;
 }
 
-/* Count an answer, unless it is followed by others: an entry, a reference, an intermediate response. */
+/* Counts an answer that is the last one of its request: no entry, reference, or intermediate response. */
 static void count_answer(proxy *p, unsigned char tag)
 {
     pthread_mutex_lock(&p->lock);
@@ -243,7 +243,7 @@ static void count_answer(proxy *p, unsigned char tag)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Receive one whole message. Return its length, or 0 if the connection broke or the message is too large. */
+/* Receives one whole message. Returns its length; 0 if the connection broke or the message is too large. */
 static size_t receive_message(int fd, unsigned char *bytes, size_t size)
 {
     size_t head, len;
@@ -318,7 +318,7 @@ static void *accept_all(void *argument)
         proxy_link *l = &p->links[p->count++];
 
         *l = (proxy_link){.proxy = p, .client = client, .server = socket(AF_INET, SOCK_STREAM, 0)};
-        /* If that fails, so does the first thing that is passed on. */
+        /* If this fails, passing on the first request fails as well. */
         if (connect(l->server, (struct sockaddr *)&address, sizeof address) < 0)
             shutdown(l->server, SHUT_RDWR);
         pthread_create(&l->thread, NULL, serve, l);

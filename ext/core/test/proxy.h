@@ -1,5 +1,4 @@
-/* proxy.h - stands between a client and a directory server, and does to single requests what networks and busy servers
- * do. */
+/* proxy.h - a proxy between a client and a directory server, with the faults of networks and busy servers. */
 #ifndef SKV_TEST_PROXY_H
 #define SKV_TEST_PROXY_H
 
@@ -15,13 +14,13 @@
 #define PROXY_DELETE 0x4a
 
 typedef enum proxy_fault {
-    PROXY_LOSE_REQUEST, /* the connection breaks before the server gets it */
-    PROXY_LOSE_ANSWER,  /* after it was carried out */
-    PROXY_LATE_REQUEST, /* before the server gets it, which it does `code` milliseconds after */
-    PROXY_HOLD_REQUEST, /* the server gets it `code` milliseconds late */
+    PROXY_LOSE_REQUEST, /* the connection breaks before the server gets the request */
+    PROXY_LOSE_ANSWER,  /* the connection breaks after the server has done the request */
+    PROXY_LATE_REQUEST, /* the connection breaks, and the server gets the request `code` milliseconds later */
+    PROXY_HOLD_REQUEST, /* the server gets the request `code` milliseconds late */
     PROXY_HOLD_ANSWER,  /* the answer comes `code` milliseconds late */
-    PROXY_ANSWER,       /* the proxy answers it, with `code` */
-    PROXY_INTERMEDIATE  /* before its answer comes an intermediate response (RFC 4511, 4.13), which means nothing */
+    PROXY_ANSWER,       /* the proxy answers the request with `code` */
+    PROXY_INTERMEDIATE  /* an intermediate response (RFC 4511, 4.13) precedes the answer */
 } proxy_fault;
 
 #define PROXY_CONNECTIONS 64
@@ -30,7 +29,7 @@ typedef struct proxy_link {
     struct proxy *proxy;
     pthread_t thread;
     int client, server;
-    size_t left; /* bytes of the request that is passing */
+    size_t left; /* the bytes left of the current request */
 } proxy_link;
 
 typedef struct proxy {
@@ -39,15 +38,15 @@ typedef struct proxy {
     pthread_t acceptor;
     proxy_link links[PROXY_CONNECTIONS];
     int count;            /* of links */
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* for the members below */
     unsigned char tag;
     proxy_fault fault;
     int code, skip, times;
     int delivered;             /* of late requests */
     bool hide_assertion;       /* from the root DSE; set before the first connection */
-    void (*before_loss)(void); /* called when a request was carried out, before its answer is lost; NULL for none */
-    const int *round_trips;    /* how many requests each has, and 0; NULL for no such limit */
-    long requests, answers;    /* passed on since then */
+    void (*before_loss)(void); /* called after a request was done, before its answer is lost; may be NULL */
+    const int *round_trips;    /* the number of requests of each, then 0; NULL: answers pass at once */
+    long requests, answers;    /* passed on since proxy_expect() */
 } proxy;
 
 /* Listens on a free port of loopback. */
@@ -56,24 +55,24 @@ bool proxy_begin(proxy *p, int server_port);
 /* Stops listening, and breaks all connections. */
 void proxy_end(proxy *p);
 
-/* Does that to `times` requests with the tag, after letting `skip` of them pass. */
+/* Lets `skip` requests with the tag pass, and applies the fault to the next `times` ones. */
 void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times);
 
-/* From now on, holds the answers of each round trip until all of its requests have come. The numbers of requests end
- * with 0, and must stay there. A client that waits for an answer before it has sent them, or sends more requests, gets
- * none. With NULL, answers pass again as they come. */
+/* Holds the answers of each round trip until all of its requests have come. `round_trips` ends with 0, and must stay
+ * valid. A client that waits for an answer too early, or sends more requests, gets none. With NULL, answers pass at
+ * once again. */
 void proxy_expect(proxy *p, const int *round_trips);
 
-/* Return true if all of these requests have come and were answered. */
+/* Returns true if all of these requests have come and were answered. */
 bool proxy_was_met(proxy *p);
 
-/* How many requests proxies have done something to. */
+/* Returns the number of faults of all proxies. */
 long proxy_faults(void);
 
-/* How many of the requests that it was armed for have not come. */
+/* Returns the number of faults that are left. */
 int proxy_left(proxy *p);
 
-/* Waits until so many late requests have been answered by the server, in all. */
+/* Waits until the server has answered that many late requests in all. */
 void proxy_await_late(proxy *p, int count);
 
 #endif

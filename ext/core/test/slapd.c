@@ -18,7 +18,7 @@
 
 #define SLAPD "/usr/sbin/slapd"
 
-/* libldap leaks a little with each TLS context (which is why a pool shares one). AddressSanitizer asks this. */
+/* libldap leaks memory with each TLS context (which is why a pool shares one). AddressSanitizer calls this. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 
 const char *__lsan_default_suppressions(void)
@@ -39,7 +39,7 @@ bool slapd_write(const char *path, const char *content)
     return file && fclose(file) == 0 && written;
 }
 
-/* A port that is free now. */
+/* Returns a free port. */
 static int free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -52,7 +52,7 @@ static int free_port(void)
     return port;
 }
 
-/* Runs a command line in the folder, quietly. */
+/* Runs a command line in the folder, without output. */
 static bool run(const slapd *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static bool run(const slapd *s, const char *format, ...)
@@ -151,7 +151,7 @@ static bool answers(const slapd *s)
     return connected;
 }
 
-/* In the child: it dies with the test. */
+/* Runs in the child, which ends with the test. */
 static void become_slapd(const slapd *s)
 {
     char conf[96], log[96], urls[400];

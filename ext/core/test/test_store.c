@@ -1,4 +1,4 @@
-/* What all stores have in common: their arguments. The file store stands for them. */
+/* The arguments of calls, which all stores check alike. The file store stands for them. */
 #include "check.h"
 #include "store/store.h"
 
@@ -102,7 +102,7 @@ static void keys_that_could_leave_their_folder_are_refused(void)
     }
 }
 
-static void names_and_keys_have_a_longest_length(void)
+static void names_and_keys_have_a_maximum_length(void)
 {
     char key[SKV_KEY_MAX + 2];
 
@@ -115,7 +115,7 @@ static void names_and_keys_have_a_longest_length(void)
     CHECK(skv_get(store, key + 1, SKV_KEY_MAX + 1, SKV_GET_ANY, 0, NULL, reply) == SKV_TOO_LARGE);
 }
 
-static void the_folders_of_the_structure_are_no_keys(void)
+static void root_folders_are_no_keys(void)
 {
     static const char *const names[] = {"", "/", "globals", "/globals/", "environments"};
 
@@ -157,8 +157,8 @@ int main(void)
     calls_without_a_reply_a_store_or_a_key_are_refused();
     a_negative_timeout_is_refused_by_every_call();
     keys_that_could_leave_their_folder_are_refused();
-    names_and_keys_have_a_longest_length();
-    the_folders_of_the_structure_are_no_keys();
+    names_and_keys_have_a_maximum_length();
+    root_folders_are_no_keys();
     a_put_names_its_condition_in_full();
     CHECK(skv_deletetree(store, "globals", 7, 0, NULL, reply) == SKV_OK);
     skv_close(store);

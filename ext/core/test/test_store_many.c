@@ -1,4 +1,4 @@
-/* Many records in one call: what comes of each is what would have come of it alone, in every kind of store. */
+/* Batches: each record has the outcome of a single call, in every type of store. */
 #include "batches.h"
 #include "chaos.h"
 #include "check.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The stores that are compared: one by one into this one, at once into that one. */
+/* The stores that are compared: records are put one by one into the first, at once into the second. */
 static skv_store *one, *many;
 
-/* The same document as D1, spelled otherwise. */
+/* The document D1 in another spelling. */
 #define D1_SPELLED "{ \"metadata\": {}, \"value\": 1 }"
 
-static void all_outcomes_are_those_of_single_puts(void)
+static void a_batch_has_the_outcomes_of_single_puts(void)
 {
     static char large[200000];
 
@@ -44,7 +44,7 @@ static void all_outcomes_are_those_of_single_puts(void)
     }
 }
 
-static void names_that_are_one_to_a_directory_keep_their_order(void)
+static void names_that_a_directory_equates_are_put_in_order(void)
 {
     for (int condition = SKV_PUT_ANY; condition <= SKV_PUT_ABSENT; condition++) {
         batch_clear();
@@ -90,7 +90,7 @@ static void delete_at_random(void)
     }
 }
 
-static void random_batches_come_to_the_same(void)
+static void random_batches_have_the_outcomes_of_single_puts(void)
 {
     for (int round = 0; round < 60; round++) {
         batch_clear();
@@ -129,8 +129,8 @@ static void a_large_batch_is_written_once(void)
     CHECK_STR(outcomes[1199].text, D1);
 }
 
-/* In files, nothing ever is. */
-static void what_is_in_doubt_was_written_if_it_is_there(void)
+/* In files, no record is ever in doubt. */
+static void a_record_in_doubt_was_written_if_its_document_is_stored(void)
 {
     add_many("globals/large/of/them", 300);
     CHECK(batch_put(many, SKV_PUT_ANY | SKV_PUT_IN_DOUBT, LONG_MS, NULL) == SKV_OK);
@@ -142,7 +142,7 @@ static void what_is_in_doubt_was_written_if_it_is_there(void)
     CHECK_HAS(outcomes[7].text, "the outcome is unknown");
 }
 
-static void large_documents_go_along(void)
+static void large_documents_are_put_with_small_ones(void)
 {
     static char document[1200000];
 
@@ -157,7 +157,7 @@ static void large_documents_go_along(void)
     batch_compare(one, many, SKV_PUT_ANY);
 }
 
-static void an_empty_batch_is_nothing(void)
+static void an_empty_batch_succeeds(void)
 {
     batch_clear();
     CHECK(batch_put(many, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK && skv_reply_size(reply) == 0);
@@ -165,7 +165,7 @@ static void an_empty_batch_is_nothing(void)
     CHECK(skv_put_many(many, NULL, 0, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_OK);
 }
 
-static void what_is_no_batch_is_refused(void)
+static void a_malformed_batch_is_refused(void)
 {
     static const char records[] = "\1\0\0\0\1\0\0\0kd\1\0\0";
 
@@ -182,7 +182,7 @@ static void what_is_no_batch_is_refused(void)
     CHECK(skv_put_many(many, records, 10, SKV_PUT_ANY, 1, NULL, NULL) == SKV_INVALID);
 }
 
-static void an_interrupt_before_the_first_reaches_none(void)
+static void an_interrupt_before_the_first_record_writes_none(void)
 {
     skv_cancel *cancel = skv_cancel_new();
 
@@ -196,8 +196,8 @@ static void an_interrupt_before_the_first_reaches_none(void)
     skv_cancel_free(cancel);
 }
 
-/* An earlier call may have written them. A second interrupt, before they were sent again, made the binding forget that:
- * the third call took its own documents for those of another client. */
+/* An earlier call may have written the records. After a second interrupt, before they were sent again, the binding used
+ * to forget that: the third call took its own documents for those of another client. */
 static void records_stay_in_doubt_when_they_are_interrupted_again(void)
 {
     skv_cancel *cancel = skv_cancel_new();
@@ -222,14 +222,14 @@ static void memory_scenario(void)
 
 static void all_tests(void)
 {
-    an_empty_batch_is_nothing();
-    what_is_no_batch_is_refused();
-    all_outcomes_are_those_of_single_puts();
-    names_that_are_one_to_a_directory_keep_their_order();
-    random_batches_come_to_the_same();
+    an_empty_batch_succeeds();
+    a_malformed_batch_is_refused();
+    a_batch_has_the_outcomes_of_single_puts();
+    names_that_a_directory_equates_are_put_in_order();
+    random_batches_have_the_outcomes_of_single_puts();
     a_large_batch_is_written_once();
-    large_documents_go_along();
-    an_interrupt_before_the_first_reaches_none();
+    large_documents_are_put_with_small_ones();
+    an_interrupt_before_the_first_record_writes_none();
     records_stay_in_doubt_when_they_are_interrupted_again();
     chaos(memory_scenario);
     batch_clear();
@@ -242,7 +242,7 @@ static void directory_tests_with(const char *layout, const char *more)
     many = open_with(false, (const char *[]){"id=many", layout, more, NULL});
     CHECK_STATUS(reply, SKV_OK);
     all_tests();
-    what_is_in_doubt_was_written_if_it_is_there();
+    a_record_in_doubt_was_written_if_its_document_is_stored();
     CHECK(skv_deletetree(one, "globals", 7, LONG_MS, NULL, reply) == SKV_OK);
     CHECK(skv_deletetree(many, "globals", 7, LONG_MS, NULL, reply) == SKV_OK);
     CHECK(skv_deletetree(one, "environments", 12, LONG_MS, NULL, reply) == SKV_OK);

@@ -1,4 +1,4 @@
-/* Batches in a directory whose network loses answers, and whose server is busy, silent, or gone. */
+/* Batches in a directory whose network loses answers, and whose server is busy, silent, or lost. */
 #include "batches.h"
 #include "check.h"
 #include "directory.h"
@@ -10,7 +10,7 @@
 static proxy between;
 static skv_cancel *cancel;
 
-/* `count` keys of a new folder, which is there already. */
+/* Adds `count` keys of a folder that exists. */
 static void new_batch(int count)
 {
     static int folders;
@@ -25,7 +25,7 @@ static void new_batch(int count)
     }
 }
 
-/* What is there does say that. */
+/* The stored documents show it. */
 static void all_are(const char *document)
 {
     CHECK(batch_get(store, LONG_MS, NULL) == SKV_OK);
@@ -42,7 +42,7 @@ static void change_all(const char *document)
     }
 }
 
-static void what_gets_lost_is_written_once(void)
+static void a_batch_with_lost_answers_writes_once(void)
 {
     static const int places[] = {0, 1, 60, 127, 128, 250, 299};
 
@@ -65,8 +65,8 @@ static void what_gets_lost_is_written_once(void)
     }
 }
 
-/* Of a hundred keys, a folder above all, one for each, and the keys again. */
-static void what_gets_lost_of_folders_is_made(void)
+/* A hundred keys need a common folder, a folder each, and an add each. */
+static void a_batch_with_lost_answers_makes_its_folders(void)
 {
     static const int places[] = {0, 50, 100, 101, 150, 200, 201, 250, 300};
     char key[64];
@@ -85,7 +85,7 @@ static void what_gets_lost_of_folders_is_made(void)
     }
 }
 
-static void another_ones_key_is_never_taken_for_ours(void)
+static void a_key_of_another_client_is_not_taken_for_ours(void)
 {
     new_batch(200);
     put(batch[190].key, D2);
@@ -93,7 +93,7 @@ static void another_ones_key_is_never_taken_for_ours(void)
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     CHECK(proxy_left(&between) == 0);
     CHECK(batch_tally(SKV_OK, 1) == 199);
-    /* Whether its answer got lost as well. */
+    /* The answer may be lost as well. */
     CHECK(outcomes[190].status == SKV_EXISTS || outcomes[190].status == SKV_UNAVAILABLE);
     get_gives(batch[190].key, D2);
 }
@@ -108,7 +108,7 @@ static void a_busy_server_is_asked_again(void)
     all_are(D1);
 }
 
-static void one_that_is_busy_for_long_is_not_asked_for_each(void)
+static void a_server_that_stays_busy_ends_the_batch(void)
 {
     size_t unreached = 0;
 
@@ -127,12 +127,12 @@ static void one_that_is_busy_for_long_is_not_asked_for_each(void)
     CHECK(batch_tally(SKV_EXISTS, 0) == 50);
 }
 
-static void a_refusal_is_each_records_own(void)
+static void each_record_is_refused_by_itself(void)
 {
     new_batch(100);
     proxy_arm(&between, PROXY_ADD, PROXY_ANSWER, 50, 20, 2);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
-    /* Each is refused twice, together and alone; the proxy did so to two requests. */
+    /* Each record is refused twice, together and by itself; the proxy refused two requests. */
     CHECK(batch_tally(SKV_OK, 1) == 100);
     new_batch(100);
     proxy_arm(&between, PROXY_ADD, PROXY_ANSWER, 50, 99, 2);
@@ -142,7 +142,7 @@ static void a_refusal_is_each_records_own(void)
     CHECK_HAS(outcomes[99].text, "answered 50");
 }
 
-static void what_nobody_asked_for_is_passed_over(void)
+static void an_unrequested_message_is_ignored(void)
 {
     new_batch(50);
     proxy_arm(&between, PROXY_ADD, PROXY_INTERMEDIATE, 0, 10, 3);
@@ -156,7 +156,7 @@ static void what_nobody_asked_for_is_passed_over(void)
 /* The numbers of requests, for proxy_expect(). */
 #define ROUND_TRIPS(...) ((const int[]){__VA_ARGS__, 0})
 
-/* Count requests from now on. A connection is made first, because its bind would count, too. */
+/* Counts requests from now on. A connection is made first, because its bind would count, too. */
 static void expect(const int *round_trips)
 {
     CHECK(kind("globals") >= 0);
@@ -179,7 +179,7 @@ static void gets_in(const int *round_trips)
     proxy_expect(&between, NULL);
 }
 
-/* A hundred keys, in as many folders as the format makes of their numbers. */
+/* Adds a hundred keys, in as many folders as the format makes of their numbers. */
 static void missing_folders_are_made(const char *format, const int *round_trips)
 {
     char key[64];
@@ -194,7 +194,7 @@ static void missing_folders_are_made(const char *format, const int *round_trips)
     all_are(D1);
 }
 
-/* A network's distance is paid for once, not for each. */
+/* The delay of a network counts once, not for each record. */
 static void a_hundred_keys_take_few_round_trips(void)
 {
     new_batch(100);
@@ -207,13 +207,13 @@ static void a_hundred_keys_take_few_round_trips(void)
     gets_in(ROUND_TRIPS(100));
     puts_in(SKV_PUT_ABSENT, ROUND_TRIPS(100, 100));
     CHECK(batch_tally(SKV_EXISTS, 0) == 100);
-    /* Adds, which say so; each level of folders, however many there are of it; the adds again. */
+    /* The adds, which fail; the folders of each level; the adds again. */
     missing_folders_are_made("globals/missing/one/k%d", ROUND_TRIPS(100, 1, 1, 100));
     missing_folders_are_made("globals/missing/f%d/k", ROUND_TRIPS(100, 100, 100));
     missing_folders_are_made("globals/many/f%d/k", ROUND_TRIPS(100, 1, 100, 100));
 }
 
-/* In the hex layout, the folder is looked at first. */
+/* In the hex layout, the folder is read first. */
 static void hex_tests(void)
 {
     skv_store *mine = store;
@@ -227,7 +227,7 @@ static void hex_tests(void)
     puts_in(SKV_PUT_ANY, ROUND_TRIPS(101, 100));
     CHECK(batch_tally(SKV_OK, 1) == 100);
     gets_in(ROUND_TRIPS(100));
-    /* A look at the folders; where it may be a key, at what is above; each level of folders; the adds. */
+    /* The read of the folders; of the entry above, which may be a key; the folders of each level; the adds. */
     missing_folders_are_made("globals/missing/one/k%d", ROUND_TRIPS(1, 1, 1, 100));
     missing_folders_are_made("globals/missing/f%d/k", ROUND_TRIPS(100, 1, 100, 100));
     missing_folders_are_made("globals/many/f%d/k", ROUND_TRIPS(100, 1, 100, 100));
@@ -237,7 +237,7 @@ static void hex_tests(void)
     proxy_end(&between);
 }
 
-/* Once the answer is held for which the proxy is armed. */
+/* Waits until the proxy holds the answer. */
 static void *fire_when_held(void *unused)
 {
     while (proxy_left(&between) > 0)
@@ -246,7 +246,7 @@ static void *fire_when_held(void *unused)
     return unused;
 }
 
-/* Puts the batch while somebody fires. */
+/* Puts the batch while another thread fires the handle. */
 static int interrupted_put(int condition)
 {
     pthread_t thread;
@@ -259,7 +259,7 @@ static int interrupted_put(int condition)
     return status;
 }
 
-static void an_interrupt_takes_the_answers_that_come_soon(void)
+static void an_interrupted_batch_takes_answers_that_come_soon(void)
 {
     size_t done;
 
@@ -274,7 +274,7 @@ static void an_interrupt_takes_the_answers_that_come_soon(void)
     CHECK(batch_tally(SKV_EXISTS, 0) == done);
 }
 
-static void what_is_not_answered_by_then_is_in_doubt(void)
+static void a_record_without_an_answer_is_in_doubt(void)
 {
     size_t done, in_doubt, kept = 0;
 
@@ -294,7 +294,7 @@ static void what_is_not_answered_by_then_is_in_doubt(void)
     all_are(D1);
 }
 
-static void a_silent_server_is_waited_for_once(void)
+static void a_batch_waits_once_for_a_silent_server(void)
 {
     struct timespec began, now;
 
@@ -310,7 +310,7 @@ static void a_silent_server_is_waited_for_once(void)
     slapd_thaw(&server);
 }
 
-static void a_server_that_is_gone_ends_it(void)
+static void a_lost_server_ends_the_batch(void)
 {
     new_batch(300);
     slapd_kill(&server);
@@ -332,18 +332,18 @@ static void tests(void)
         return;
     cancel = skv_cancel_new();
     store = open_through(&between, "1");
-    what_gets_lost_is_written_once();
-    what_gets_lost_of_folders_is_made();
-    another_ones_key_is_never_taken_for_ours();
+    a_batch_with_lost_answers_writes_once();
+    a_batch_with_lost_answers_makes_its_folders();
+    a_key_of_another_client_is_not_taken_for_ours();
     a_busy_server_is_asked_again();
-    one_that_is_busy_for_long_is_not_asked_for_each();
-    a_refusal_is_each_records_own();
-    what_nobody_asked_for_is_passed_over();
+    a_server_that_stays_busy_ends_the_batch();
+    each_record_is_refused_by_itself();
+    an_unrequested_message_is_ignored();
     a_hundred_keys_take_few_round_trips();
-    an_interrupt_takes_the_answers_that_come_soon();
-    what_is_not_answered_by_then_is_in_doubt();
-    a_silent_server_is_waited_for_once();
-    a_server_that_is_gone_ends_it();
+    an_interrupted_batch_takes_answers_that_come_soon();
+    a_record_without_an_answer_is_in_doubt();
+    a_batch_waits_once_for_a_silent_server();
+    a_lost_server_ends_the_batch();
     batch_clear();
     skv_close(store);
     store = mine;

@@ -1,5 +1,5 @@
-/* Values that are read, and the password of the bind, do not stay in the memory that is given up: here free() is looked
- * over. What libldap keeps of requests is out of the core's reach, so values are written before. */
+/* Values and the password of the bind do not stay in freed memory: the test's free() searches for them. libldap keeps
+ * copies of requests that the core cannot reach, so the values are written before the search starts. */
 #include "check.h"
 #include "directory.h"
 
@@ -17,7 +17,7 @@ void __libc_free(void *block);
 static atomic_bool watching;
 static atomic_int looked, spilled;
 
-/* In place of the C library's, for libldap as well. */
+/* Replaces the function of the C library, for libldap as well. */
 __attribute__((visibility("default"))) void free(void *block)
 {
     if (watching && block) {
@@ -49,7 +49,7 @@ static void a_block_with_a_secret_is_seen(void)
     spilled = 0;
 }
 
-/* What a caller gets is wiped when the next call fills the reply. */
+/* The data of a reply are wiped when the next call fills it. */
 static void what_is_read_is_wiped(void)
 {
     fill();

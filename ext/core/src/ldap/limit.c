@@ -30,7 +30,8 @@ static void read_message_limit(skv_conn *conn, LDAPMessage *messages, skv_messag
     LDAPMessage *entry = messages ? ldap_first_entry(ld, messages) : NULL;
     bool is_389ds = skv_conn_features(conn)->is_389ds;
 
-    limit->is_announced = entry && read_size_setting(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
+    limit->is_announced =
+        entry && read_size_setting(ld, entry, is_389ds ? DS389_SETTING : SLAPD_SETTING, &limit->bytes);
     if (!limit->is_announced || (is_389ds && !limit->bytes))
         limit->bytes = is_389ds ? DS389_DEFAULT : SLAPD_DEFAULT;
     /* In slapd, 0 stands for no limit. */
@@ -82,7 +83,8 @@ skv_status skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
 static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
 {
     return answer->code < 0 && answer->code != LDAP_TIMEOUT && answer->code != LDAP_USER_CANCELLED &&
-           document_len >= SMALL && !skv_conn_is_usable(call->conn) && !skv_conn_message_limit(call->conn)->is_announced;
+           document_len >= SMALL && !skv_conn_is_usable(call->conn) &&
+           !skv_conn_message_limit(call->conn)->is_announced;
 }
 
 skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)

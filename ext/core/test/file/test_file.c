@@ -1,4 +1,4 @@
-/* The store in files: what it keeps, and what it leaves on the disk. */
+/* The store in files: its documents and its files. */
 #include "chaos.h"
 #include "check.h"
 #include "file_fixture.h"
@@ -215,7 +215,7 @@ static void follow_without_proc(void)
     get_gives("globals/real/k", "d");
 }
 
-/* A key that is a link was not found, so that a caller stored another one. */
+/* A key that is a link used to be missing, so that a caller stored another one. */
 static void without_proc_a_link_is_an_error(void)
 {
     put("globals/real/k", "d");
@@ -272,7 +272,7 @@ static void an_unusable_root_is_an_error_and_a_missing_one_is_made(void)
     CHECK(made != NULL);
     skv_close(made);
     strcat(name, "/globals");
-    /* The store is for its owner and group alone; what it shares with others, they can pass through. */
+    /* Only owner and group can use the store. All users can pass through the folders above it. */
     for (int i = 0; i < 4; i++) {
         mode_t mode = i < 2 ? 0770 : 0755;
         struct stat found = {0};
@@ -284,7 +284,7 @@ static void an_unusable_root_is_an_error_and_a_missing_one_is_made(void)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* Whatever allocation fails, the old document or the new one is there, whole. */
+/* Whichever allocation fails, the old document or the new one is stored, whole. */
 static void no_memory_loses_nothing(void)
 {
     static const char old[] = "{\"value\":\"old\",\"metadata\":{}}", new[] = "{\"value\":\"new\",\"metadata\":{}}";

@@ -1,4 +1,4 @@
-/* The store in files: permissions, owners and ACLs, and disks that are full. */
+/* The store in files: permissions, owners, ACLs, and full disks. */
 #include "check.h"
 #include "file_fixture.h"
 
@@ -18,7 +18,7 @@ static void open_for_all(void)
     CHECK(chmod(scratch, 0755) == 0 && chmod(root, 0755) == 0 && chmod(path("globals"), 0755) == 0);
 }
 
-static void meet_a_closed_folder(void)
+static void use_a_closed_folder(void)
 {
     CHECK(put("globals/f/k", "a longer document") == SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "Cannot modify '");
@@ -32,7 +32,7 @@ static void meet_a_closed_folder(void)
     CHECK_HAS(skv_reply_message(reply), " needs write permission on its folder");
 }
 
-/* It was written in place: a writer that was killed left a part of each document. */
+/* The file used to be written in place: a writer that was killed left a part of each document. */
 static void a_file_in_a_closed_folder_is_not_written(void)
 {
     struct stat before, after;
@@ -41,7 +41,7 @@ static void a_file_in_a_closed_folder_is_not_written(void)
     open_for_all();
     CHECK(chmod(path("globals/f"), 0555) == 0 && chmod(path("globals/f/k"), 0666) == 0);
     before = stat_of("globals/f/k");
-    as_nobody(meet_a_closed_folder);
+    as_nobody(use_a_closed_folder);
     after = stat_of("globals/f/k");
     CHECK(before.st_ino == after.st_ino && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
     CHECK(chmod(path("globals/f"), 0770) == 0 && chmod(path("globals"), 0770) == 0);
@@ -67,7 +67,7 @@ static void a_file_in_a_sticky_folder_is_replaced_by_its_owner_only(void)
     CHECK(chmod(path("globals/f"), 0770) == 0 && chmod(path("globals"), 0770) == 0);
 }
 
-static void meet_closed_doors(void)
+static void use_closed_files(void)
 {
     CHECK(kind("globals/f/k") == -1);
     CHECK_STATUS(reply, SKV_DENIED);
@@ -93,7 +93,7 @@ static void an_unreadable_folder_is_an_error(void)
     put("globals/k", "d");
     CHECK(chmod(path("globals/f"), 0) == 0 && chmod(path("globals/k"), 0) == 0);
     open_for_all();
-    as_nobody(meet_closed_doors);
+    as_nobody(use_closed_files);
     CHECK(chmod(path("globals/f"), 0770) == 0 && chmod(path("globals"), 0770) == 0);
 }
 
@@ -122,7 +122,7 @@ static void read_without_write_permission(void)
     store = writable;
 }
 
-/* The store could not be opened. */
+/* The store used to fail to open. */
 static void a_user_who_may_only_read_can_read(void)
 {
     put("globals/f/k", "d");
@@ -150,7 +150,7 @@ static void a_root_that_cannot_be_read_is_an_error(void)
     CHECK(chmod(root, 0770) == 0 && chmod(path("globals"), 0770) == 0);
 }
 
-/* An ACL as the kernel keeps it: the user `id` may read; the mask lets him. */
+/* Makes an ACL in the kernel's format: the user `id` may read. */
 static size_t make_acl(unsigned char acl[64], uint32_t id)
 {
     static const struct {
@@ -200,7 +200,7 @@ static void an_update_does_not_pick_up_the_default_acl_of_the_folder(void)
     CHECK(removexattr(path("globals"), "system.posix_acl_default") == 0);
 }
 
-/* It became 0660. */
+/* The mode used to become 0660. */
 static void an_update_keeps_the_mode(void)
 {
     static const mode_t modes[] = {0600, 0640, 0660, 0664, 0400};
@@ -221,12 +221,12 @@ static void an_update_keeps_the_mode(void)
     }
 }
 
-static void put_of_own_group(void)
+static void put_of_nobody(void)
 {
     put_gives("globals/f/k", "new", 1);
 }
 
-/* Makes globals/f/k, in a folder of nobody's, such that nobody may not give a file its owner or its group. */
+/* Makes globals/f/k in a folder of the user nobody, who may not give a file its owner or its group. */
 static void make_foreign(uid_t owner, gid_t group, mode_t mode)
 {
     put("globals/f/k", "old");
@@ -243,14 +243,14 @@ static void an_update_keeps_the_group_if_it_cannot_keep_the_owner(void)
         return;
     make_foreign(1234, NOBODY, 0660);
     before = stat_of("globals/f/k");
-    as_nobody(put_of_own_group);
+    as_nobody(put_of_nobody);
     after = stat_of("globals/f/k");
     CHECK(before.st_ino != after.st_ino && after.st_uid == NOBODY && after.st_gid == NOBODY);
     CHECK((after.st_mode & 07777) == 0660);
     CHECK(chmod(path("globals"), 0770) == 0);
 }
 
-static void meet_a_foreign_group(void)
+static void put_into_a_foreign_group(void)
 {
     CHECK(put("globals/f/k", "new") == SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "Cannot write to '");
@@ -258,13 +258,13 @@ static void meet_a_foreign_group(void)
               "cannot give the new file the group of the old one: add the user to that group");
 }
 
-/* It was written in place. */
+/* The file used to be written in place. */
 static void a_put_that_cannot_keep_the_group_is_refused(void)
 {
     if (geteuid() != 0)
         return;
     make_foreign(NOBODY, 4321, 0660);
-    as_nobody(meet_a_foreign_group);
+    as_nobody(put_into_a_foreign_group);
     get_gives("globals/f/k", "old");
     CHECK(names_in("globals/f") == 1);
     CHECK(chmod(path("globals"), 0770) == 0);
@@ -281,7 +281,7 @@ static void a_group_without_rights_of_its_own_need_not_be_kept(void)
 
         make_foreign(NOBODY, 4321, modes[i]);
         before = stat_of("globals/f/k");
-        as_nobody(put_of_own_group);
+        as_nobody(put_of_nobody);
         after = stat_of("globals/f/k");
         CHECK(before.st_ino != after.st_ino && after.st_gid == NOBODY && (after.st_mode & 07777) == modes[i]);
         CHECK(chmod(path("globals"), 0770) == 0);
@@ -296,7 +296,7 @@ static bool belongs_to(const char *name, uid_t owner, gid_t group)
     return found.st_uid == owner && found.st_gid == group;
 }
 
-/* They were root's own, so that the user puppet could not read them. */
+/* The files used to belong to root, and the user puppet could not read them. */
 static void files_of_root_belong_to_the_owner_of_the_folder(void)
 {
     if (geteuid() != 0)
@@ -313,7 +313,7 @@ static void files_of_root_belong_to_the_owner_of_the_folder(void)
 
 /* ---- Errors ----------------------------------------------------------------------------------------------------- */
 
-/* What the put answers when that system call fails so, in a process of its own. */
+/* Returns the status of a put in a process in which that system call fails. */
 static int put_without(long number, int error_number)
 {
     int status = -1;
@@ -348,7 +348,7 @@ static void access_that_cannot_be_copied_fails_the_put(void)
     }
 }
 
-/* What a full disk does, a limit on the size of files does as well. */
+/* A limit on the size of files has the effect of a full disk. */
 static void a_full_disk_loses_nothing_and_leaves_nothing_behind(void)
 {
     static char large[100000];

@@ -1,5 +1,5 @@
-/* The store in files on a disk that is full, broken or read-only: of the system calls that make and change files, the
- * first fails, then the second, and so on. */
+/* The store in files on a full, broken or read-only disk: of the system calls that write, the first fails, then the
+ * second, and so on. */
 #include "check.h"
 #include "file_fixture.h"
 
@@ -12,9 +12,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The disk fails at so many calls from now, once or from then on. */
+/* The disk fails at the call with that number, once or from then on. */
 static struct {
-    long countdown; /* 0: it works */
+    long countdown; /* 0: the disk works */
     int error;
     bool lasting, came;
     bool read_only;
@@ -49,7 +49,7 @@ int openat(int folder, const char *name, int flags, ...)
     return fails() ? -1 : (int)syscall(SYS_openat, folder, name, flags, mode);
 }
 
-/* A disk that fills takes a part first. */
+/* A disk that becomes full takes a part first. */
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
 {
     bool works = !disk.came;
@@ -136,7 +136,7 @@ static int delete_tree(void)
     return deletetree("globals/f");
 }
 
-/* Each with its key, and what is stored there before and after: NULL for nothing. */
+/* Each call with its key, and the document before and after it; NULL for none. */
 static const struct deed {
     const char *name;
     int (*run)(void);
@@ -168,7 +168,7 @@ static bool is_stored(const char *key, const char *document)
     return status == SKV_OK && strcmp(skv_reply_data(reply), document) == 0;
 }
 
-/* Whether the disk came to fail. */
+/* Returns true if the disk failed. */
 static bool fail_once(const struct deed *d, long at)
 {
     const char *key = d->run == delete_tree ? "globals/f/k" : d->key;
@@ -189,7 +189,7 @@ static bool fail_once(const struct deed *d, long at)
     return disk.came;
 }
 
-static void a_disk_that_fails_loses_and_tears_nothing(void)
+static void a_failing_disk_loses_and_tears_nothing(void)
 {
     static const int errors[] = {ENOSPC, EIO, EROFS, EDQUOT};
 
@@ -204,7 +204,7 @@ static void a_disk_that_fails_loses_and_tears_nothing(void)
     CHECK(faults > 100);
 }
 
-static void a_read_only_disk_is_read_and_not_written(void)
+static void a_read_only_disk_can_be_read(void)
 {
     skv_store *opened;
 
@@ -225,8 +225,7 @@ static void a_read_only_disk_is_read_and_not_written(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {a_disk_that_fails_loses_and_tears_nothing,
-                                          a_read_only_disk_is_read_and_not_written};
+    static void (*const tests[])(void) = {a_failing_disk_loses_and_tears_nothing, a_read_only_disk_can_be_read};
     int status = run_file_tests("store_file_failing", tests, sizeof tests / sizeof *tests);
 
     check_tally("disk that is full, broken or read-only", faults, calls_made());

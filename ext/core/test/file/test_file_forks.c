@@ -1,4 +1,4 @@
-/* The store in files, used by processes that were forked. */
+/* The store in files, used by forked processes. */
 #include "check.h"
 #include "file_fixture.h"
 
@@ -23,7 +23,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Runs `work` in a child for some seconds; its exit status is how many failures it answered. */
+/* Runs `work` in a child for some seconds. The exit status of the child is the number of failures. */
 static pid_t run_for(double seconds, int (*work)(void))
 {
     double end = now() + seconds;
@@ -48,7 +48,7 @@ static int failures_of(pid_t pid)
 
 #define CHILDREN 40
 
-/* Calls that keep a lock for long. */
+/* Makes calls that hold a lock for long. */
 static void *write_and_read_large(void *data)
 {
     skv_reply *mine = skv_reply_new();
@@ -67,7 +67,7 @@ static void *write_and_read_large(void *data)
     return (void *)failures;
 }
 
-/* A child has what was open when it was forked, for as long as it lives. */
+/* A child keeps the descriptors of its parent open for its whole life. */
 static void a_child_that_is_forked_during_a_call_does_not_keep_its_lock(void)
 {
     pid_t children[CHILDREN];
@@ -127,8 +127,7 @@ static void many_readers_do_not_keep_a_writer_from_its_turn(void)
         CHECK(failures_of(readers[i]) == 0);
 }
 
-/* Another program, that writes in place under the lock, each time long after the time before. It starts at the end,
- * which those who read reach last. */
+/* Another program writes in place under the lock, at long intervals. It starts at the end, which readers reach last. */
 static int write_in_place(void)
 {
     static char letter = 'b';

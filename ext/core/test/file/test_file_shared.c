@@ -1,4 +1,4 @@
-/* The store in files, used by several at once: locks, dead writers, threads. */
+/* The store in files, used by several threads and processes at once: locks and cancelled calls. */
 #include "check.h"
 #include "file_fixture.h"
 
@@ -34,7 +34,7 @@ static void a_locked_key_is_waited_for_until_the_deadline(void)
     get_gives("globals/k", "d");
 }
 
-/* Does something to the locked key a little later, and lets go of it. */
+/* Changes the locked key a little later, and releases the lock. */
 typedef struct helper {
     pthread_t thread;
     int lock;
@@ -117,7 +117,7 @@ static void a_cancelled_call_changes_nothing(void)
 
 #define LISTED_KEYS 9
 
-/* Adds what the page has to the number of records, and counts how often each name of one digit came. */
+/* Adds the number of records of the page, and counts each name of one digit. */
 static void count_records(int64_t *records, int seen[10])
 {
     const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
@@ -129,7 +129,7 @@ static void count_records(int64_t *records, int seen[10])
     }
 }
 
-static void a_list_that_is_cancelled_goes_on_where_it_was(void)
+static void a_cancelled_list_continues(void)
 {
     skv_cancel *cancel = skv_cancel_new();
     helper h = {.cancel = cancel};
@@ -178,8 +178,8 @@ static void *fire_on(void *data)
 
 #define TREE_FOLDERS 200
 
-/* Wherever it is interrupted, between two folders or within one, it goes on there. */
-static void a_tree_that_is_cancelled_all_the_time_is_complete(void)
+/* The tree continues at the interrupted folder or record. */
+static void a_tree_is_complete_however_often_it_is_cancelled(void)
 {
     nuisance n = {.cancel = skv_cancel_new()};
     int interrupts = 0, records = 0;
@@ -216,8 +216,8 @@ static void *fire_soon(void *data)
     return NULL;
 }
 
-/* Whether the handle, which fires soon, cancels a tree whose folders are all named, so that they are only looked into.
- */
+/* Returns true if the handle, which fires soon, interrupts the tree after its last record, while it reads empty
+ * folders. */
 static bool cancels_the_way_through_empty_folders(skv_cancel *cancel)
 {
     int records = 0, status;
@@ -236,7 +236,7 @@ static bool cancels_the_way_through_empty_folders(skv_cancel *cancel)
     return status == SKV_INTERRUPTED;
 }
 
-/* On a busy machine it may fire when all is over. */
+/* On a busy machine the handle may fire after the end. */
 static void a_tree_of_empty_folders_can_be_cancelled(void)
 {
     skv_cancel *cancel = skv_cancel_new();
@@ -324,7 +324,7 @@ static void *count_up(void *data)
     return (void *)failures;
 }
 
-static void expecting_puts_lose_no_count(void)
+static void conditional_puts_lose_no_increment(void)
 {
     pthread_t threads[4];
     char expected[32];
@@ -390,7 +390,7 @@ static void *put_and_delete(void *data)
     return (void *)failures;
 }
 
-static void a_folder_that_is_deleted_meanwhile_is_made_again(void)
+static void a_put_makes_a_deleted_folder_again(void)
 {
     pthread_t threads[4];
     void *failures;
@@ -409,14 +409,14 @@ int main(void)
         a_locked_key_is_waited_for_until_the_deadline,
         a_call_uses_the_current_document_after_a_wait,
         a_cancelled_call_changes_nothing,
-        a_list_that_is_cancelled_goes_on_where_it_was,
-        a_tree_that_is_cancelled_all_the_time_is_complete,
+        a_cancelled_list_continues,
+        a_tree_is_complete_however_often_it_is_cancelled,
         a_tree_of_empty_folders_can_be_cancelled,
         the_temporary_file_of_a_living_writer_is_waited_for,
         threads_write_and_read_one_key_without_tearing_it,
-        expecting_puts_lose_no_count,
+        conditional_puts_lose_no_increment,
         one_of_several_threads_makes_a_new_key,
-        a_folder_that_is_deleted_meanwhile_is_made_again,
+        a_put_makes_a_deleted_folder_again,
     };
 
     return run_file_tests("store_file_shared", tests, sizeof tests / sizeof *tests);

@@ -11,7 +11,7 @@
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static void the_temporary_file_of_a_dead_writer_is_swept_away(void)
+static void the_temporary_file_of_a_dead_writer_is_removed(void)
 {
     put("globals/k", "old");
     write_file(temporary_name(), "half a docu");
@@ -24,7 +24,7 @@ static void the_temporary_file_of_a_dead_writer_is_swept_away(void)
     get_gives("globals/k", "newer");
 }
 
-static void the_second_name_of_a_key_whose_writer_died_is_swept_away(void)
+static void the_second_name_left_by_a_dead_writer_is_removed(void)
 {
     put("globals/k", "old");
     CHECK(link(path("globals/k"), path(temporary_name())) == 0);
@@ -50,7 +50,7 @@ static void put_and_put_again(void)
     put_gives("globals/k", "two", 1);
 }
 
-static void the_temporary_file_of_another_user_is_swept_away(void)
+static void the_temporary_file_of_another_user_is_removed(void)
 {
     open_globals_to_all();
     write_file(temporary_name(), "half");
@@ -60,7 +60,7 @@ static void the_temporary_file_of_another_user_is_swept_away(void)
     CHECK(chmod(path("globals"), 0770) == 0);
 }
 
-static void meet_a_closed_temporary_file(void)
+static void use_a_closed_temporary_file(void)
 {
     CHECK(skv_put(store, "globals/k", 9, "d", 1, SKV_PUT_ANY, NULL, 0, 30, NULL, reply) == SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "globals/k': timed out waiting for temporary file '");
@@ -75,7 +75,7 @@ static void a_temporary_file_that_cannot_be_opened_is_named_and_left_alone(void)
     open_globals_to_all();
     write_file(temporary_name(), "half");
     CHECK(chmod(path(temporary_name()), 0) == 0);
-    as_nobody(meet_a_closed_temporary_file);
+    as_nobody(use_a_closed_temporary_file);
     CHECK(is_there(temporary_name()));
     CHECK(chmod(path("globals"), 0770) == 0);
 }
@@ -96,7 +96,7 @@ static void a_temporary_file_can_be_opened_by_the_group_whatever_the_umask(void)
 
 /* ---- Folders ---------------------------------------------------------------------------------------------------- */
 
-/* What happened to the name, as a mask of inotify's events. */
+/* Returns what happened to the name, as a mask of inotify's events. */
 static uint32_t events_of(int watch, const char *name)
 {
     char buffer[4096] __attribute__((aligned(8)));
@@ -129,7 +129,7 @@ static void a_folder_gets_its_name_when_it_has_its_mode(void)
     CHECK(chmod(path("globals"), 0770) == 0);
 }
 
-/* The name under which the folder "f" is made. */
+/* Returns the temporary name of the folder "f". */
 static const char *unfinished_folder(void)
 {
     static char name[64] = "globals/";
@@ -143,7 +143,7 @@ static void put_into_folder(void)
     put_gives("globals/f/k", "d", 1);
 }
 
-static void an_unfinished_folder_is_finished_or_taken_away(void)
+static void an_unfinished_folder_is_finished_or_removed(void)
 {
     CHECK(mkdir(path(unfinished_folder()), 0700) == 0);
     CHECK_STR(listed("globals"), "");
@@ -162,13 +162,13 @@ static void an_unfinished_folder_is_finished_or_taken_away(void)
 int main(void)
 {
     static void (*const tests[])(void) = {
-        the_temporary_file_of_a_dead_writer_is_swept_away,
-        the_second_name_of_a_key_whose_writer_died_is_swept_away,
-        the_temporary_file_of_another_user_is_swept_away,
+        the_temporary_file_of_a_dead_writer_is_removed,
+        the_second_name_left_by_a_dead_writer_is_removed,
+        the_temporary_file_of_another_user_is_removed,
         a_temporary_file_that_cannot_be_opened_is_named_and_left_alone,
         a_temporary_file_can_be_opened_by_the_group_whatever_the_umask,
         a_folder_gets_its_name_when_it_has_its_mode,
-        an_unfinished_folder_is_finished_or_taken_away,
+        an_unfinished_folder_is_finished_or_removed,
     };
 
     return run_file_tests("store_file_temp", tests, sizeof tests / sizeof *tests);

@@ -9,7 +9,7 @@
 
 static void a_tree_is_deleted_however_deep_and_wide(void)
 {
-    /* Without openat2(), each way into the depth takes a system call a level. */
+    /* Without openat2(), opening a folder takes a system call a level. */
     size_t deepest = by_walking ? SKV_KEY_MAX / 8 : SKV_KEY_MAX;
     char key[SKV_KEY_MAX + 1] = "globals/t";
 
@@ -103,7 +103,7 @@ static void a_tree_follows_no_links(void)
     CHECK_STR(tree_of("globals/in/f"), "efifo= fup kk=d ");
 }
 
-/* Somebody else can make a folder whose path is longer than a key's. */
+/* Another program makes a folder whose path is longer than a key can be. */
 static void a_tree_ends_where_no_key_can_be(void)
 {
     size_t deepest = by_walking ? SKV_KEY_MAX / 8 : SKV_KEY_MAX, levels = 0;

@@ -1,31 +1,14 @@
-/* Servers that say that they are busy (51) or unavailable (52): what becomes of the connection, and where it goes on.
- */
+/* Servers that answer "busy" (51) or "unavailable" (52): the connection, and the server that is used next. */
 #include "base/deadline.h"
 #include "check.h"
 #include "directory.h"
+#include "pool_fixture.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 static proxy busy, other;
 
-/* The statistics of a server of the pool that was made last. */
-static json_int_t server_stat(size_t index, const char *name)
-{
-    skv_reply *data = skv_reply_new();
-    json_t *all, *pool;
-    json_int_t number;
-
-    CHECK(skv_stats(data) == SKV_OK);
-    all = json_loadb(skv_reply_data(data), skv_reply_size(data), 0, NULL);
-    pool = json_array_get(json_object_get(all, "pools"), 0);
-    number = json_integer_value(json_object_get(json_array_get(json_object_get(pool, "servers"), index), name));
-    json_decref(all);
-    skv_reply_free(data);
-    return number;
-}
-
-/* A store that goes to the busy server first. */
+/* Opens a store whose first server is the busy one. */
 static void open_both(const char *retries)
 {
     char uris[160], option[32];
@@ -49,11 +32,11 @@ static void a_busy_server_keeps_its_connection(void)
     CHECK(server_stat(1, "connects") == 0);
 }
 
-static void an_unavailable_server_leaves_the_work_to_the_next_one(void)
+static void an_unavailable_server_is_replaced_by_the_next(void)
 {
     proxy_arm(&busy, PROXY_SEARCH, PROXY_ANSWER, 52, 0, 100);
     get_gives("globals/b", D2);
-    /* Its rest may be over before a machine that is busy has gone on. */
+    /* On a busy machine, its quarantine may end before the test goes on. */
     CHECK(proxy_left(&busy) >= 97 && proxy_left(&busy) < 100);
     CHECK(server_stat(0, "open") == 0);
     CHECK(server_stat(1, "connects") == 1);
@@ -61,7 +44,7 @@ static void an_unavailable_server_leaves_the_work_to_the_next_one(void)
     put_gives("globals/b", D1, 1);
 }
 
-/* Pauses between a hundred attempts would take minutes. */
+/* The pauses of a hundred attempts would take minutes. */
 static void retries_end_at_the_deadline(void)
 {
     int64_t began = skv_now_ns();
@@ -84,7 +67,7 @@ static void tests(void)
         return;
     open_both("100");
     a_busy_server_keeps_its_connection();
-    an_unavailable_server_leaves_the_work_to_the_next_one();
+    an_unavailable_server_is_replaced_by_the_next();
     retries_end_at_the_deadline();
     skv_close(store);
     store = mine;

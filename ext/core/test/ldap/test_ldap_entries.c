@@ -1,10 +1,10 @@
-/* Entries of a directory that are no keys: reading and adding them, and what the statistics tell of the servers. */
+/* The entries of a directory that are not keys: reads, additions, and the statistics of the servers. */
 #include "base/deadline.h"
 #include "chaos.h"
 #include "check.h"
 #include "directory.h"
+#include "pool_fixture.h"
 
-#include <jansson.h>
 #include <ldap.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 /* ---- In short words ---- */
 
-/* A string literal with NULs between the texts; that at its end is the last text's. */
+/* A string literal with NULs between the texts; its own NUL ends the last text. */
 #define LIST(texts) texts, sizeof texts
 
 static int read_within(const char *dn, const char *attributes, size_t len, int64_t timeout_ms, skv_cancel *cancel)
@@ -106,7 +106,7 @@ static void values_are_added_all_or_none(void)
     CHECK_HAS(skv_reply_message(reply), "there is no such entry");
 }
 
-static void what_a_server_refuses_it_says_why_without_values(void)
+static void a_refusal_names_the_reason_but_no_value(void)
 {
     CHECK(add("ou=c," BASE, LIST("objectClass\0top\0ou\0c\0description\0hush")) == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "Adding 'ou=c," BASE "' failed: ldapi://");
@@ -128,7 +128,7 @@ static void without_rights_a_call_is_denied(void)
 
 /* ---- What makes no sense ---- */
 
-static void a_list_that_is_none_is_refused(void)
+static void a_malformed_list_is_refused(void)
 {
     static char large[SKV_ENTRY_LIST_MAX + 1], many[TOO_MANY * 2];
 
@@ -150,7 +150,7 @@ static void a_list_that_is_none_is_refused(void)
     CHECK(add("ou=empty," BASE, LIST("objectClass\0organizationalUnit\0ou\0empty\0description\0")) == SKV_UNAVAILABLE);
 }
 
-static void a_dn_that_is_none_is_refused(void)
+static void a_malformed_dn_is_refused(void)
 {
     static char large[SKV_ENTRY_DN_MAX + 1];
 
@@ -222,7 +222,7 @@ static void additions_go_to_write_uri_and_reads_follow_them(void)
     store = mine;
 }
 
-static void a_lost_answer_is_asked_for_again(void)
+static void a_request_without_an_answer_is_repeated(void)
 {
     skv_store *mine = store;
     proxy between;
@@ -246,54 +246,41 @@ static void a_lost_answer_is_asked_for_again(void)
     proxy_end(&between);
 }
 
-/* The statistics of the first server of the pool that was made last; to be released. */
-static json_t *server_stats(void)
-{
-    json_t *all, *pool, *found;
-
-    CHECK(skv_stats(reply) == SKV_OK);
-    all = json_loadb(skv_reply_data(reply), skv_reply_size(reply), 0, NULL);
-    pool = json_array_get(json_object_get(all, "pools"), 0);
-    found = json_incref(json_array_get(json_object_get(pool, "servers"), 0));
-    json_decref(all);
-    return found;
-}
-
 static void statistics_tell_the_vendor_and_the_tls_of_a_server(void)
 {
     skv_store *mine = store;
     char option[128];
-    json_t *stats, *tls;
+    json_t *facts, *tls;
     json_int_t ends;
 
     snprintf(option, sizeof option, "tls_cacert=%s", server.cacert);
     store = open_at_uri(server.ldaps, false, (const char *[]){"id=plain", option, NULL});
     CHECK_STATUS(reply, SKV_OK);
-    stats = server_stats();
-    CHECK(json_is_null(json_object_get(stats, "vendor")) && json_is_null(json_object_get(stats, "tls")));
-    json_decref(stats);
+    facts = server_stats(0);
+    CHECK(json_is_null(json_object_get(facts, "vendor")) && json_is_null(json_object_get(facts, "tls")));
+    json_decref(facts);
     CHECK(read_entry("", LIST("1.1")) == SKV_OK);
-    stats = server_stats();
-    tls = json_object_get(stats, "tls");
-    CHECK_STR(json_string_value(json_object_get(stats, "vendor")), "OpenLDAP");
+    facts = server_stats(0);
+    tls = json_object_get(facts, "tls");
+    CHECK_STR(json_string_value(json_object_get(facts, "vendor")), "OpenLDAP");
     CHECK_HAS(json_string_value(json_object_get(tls, "protocol")), "1.3");
     CHECK(json_string_length(json_object_get(tls, "cipher")) > 5);
     ends = json_integer_value(json_object_get(tls, "certificate_ends")) - time(NULL);
     CHECK(ends > 6 * 86400 && ends <= 7 * 86400);
-    CHECK(json_integer_value(json_object_get(json_object_get(stats, "operations"), "entry_read")) == 1);
-    json_decref(stats);
+    CHECK(json_integer_value(json_object_get(json_object_get(facts, "operations"), "entry_read")) == 1);
+    json_decref(facts);
     skv_close(store);
     store = open_at_uri(server.ldap, false, (const char *[]){"id=plain", NULL});
     CHECK(read_entry("", LIST("1.1")) == SKV_OK);
-    stats = server_stats();
-    CHECK(json_is_null(json_object_get(stats, "tls")));
-    json_decref(stats);
+    facts = server_stats(0);
+    CHECK(json_is_null(json_object_get(facts, "tls")));
+    json_decref(facts);
     skv_close(store);
     store = mine;
 }
 
-/* slapd says of itself what a file says. */
-static void a_vendor_is_shown_cut_and_without_anything_but_ascii(void)
+/* slapd reads its root DSE from a file. */
+static void a_vendor_is_shown_in_short_ascii(void)
 {
     char path[96], text[512] = "dn:\nvendorName: nobody\nvendorVersion: Server/1 \"\xc3\xa9", more[128];
     slapd hostile;
@@ -336,16 +323,16 @@ static void tests_as_user(void)
     an_entry_is_added_once_and_below_another();
     values_of_an_attribute_need_not_be_together();
     values_are_added_all_or_none();
-    what_a_server_refuses_it_says_why_without_values();
+    a_refusal_names_the_reason_but_no_value();
     without_rights_a_call_is_denied();
-    a_list_that_is_none_is_refused();
-    a_dn_that_is_none_is_refused();
+    a_malformed_list_is_refused();
+    a_malformed_dn_is_refused();
     a_store_in_files_has_no_entries();
     additions_go_to_write_uri_and_reads_follow_them();
-    a_lost_answer_is_asked_for_again();
+    a_request_without_an_answer_is_repeated();
     a_call_ends_at_its_deadline_and_when_it_is_cancelled();
     statistics_tell_the_vendor_and_the_tls_of_a_server();
-    a_vendor_is_shown_cut_and_without_anything_but_ascii();
+    a_vendor_is_shown_in_short_ascii();
     chaos(memory_scenario);
 }
 

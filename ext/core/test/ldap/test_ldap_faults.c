@@ -1,8 +1,8 @@
-/* The store in a directory whose network loses answers, and whose server is busy, refuses, or has had enough. */
+/* A directory whose network loses answers, and whose server is busy, refuses, or has reached a limit. */
 #include "check.h"
 #include "directory.h"
+#include "pool_fixture.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void a_read_whose_answer_is_lost_is_repeated(void)
     CHECK(proxy_left(&between) == 0);
 }
 
-static void what_nobody_asked_for_is_passed_over(void)
+static void an_unrequested_message_is_ignored(void)
 {
     put_gives("globals/m", D1, 1);
     proxy_arm(&between, PROXY_SEARCH, PROXY_INTERMEDIATE, 0, 0, 3);
@@ -39,7 +39,7 @@ static void what_nobody_asked_for_is_passed_over(void)
     CHECK(proxy_left(&between) == 0);
 }
 
-static void a_write_whose_answer_is_lost_counts_as_done_if_it_was(void)
+static void a_write_without_an_answer_succeeds_if_it_was_made(void)
 {
     proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
     put_gives("globals/p", D2, 1);
@@ -66,7 +66,7 @@ static void a_write_whose_answer_is_lost_counts_as_done_if_it_was(void)
     CHECK(kind("globals/pf") == SKV_KIND_NONE);
 }
 
-/* The answer to a write gets lost, and before it is looked at again another one writes. */
+/* The answer to a write is lost, and another client writes before this one reads again. */
 static const char *elsewhere, *document_elsewhere = "{\"value\":3}";
 
 static void *write_elsewhere(void *other)
@@ -83,17 +83,17 @@ static void *write_elsewhere(void *other)
     return NULL;
 }
 
-/* Where others may put the same, finding it proves nothing. */
-static void whose_document_it_is_is_not_guessed(void)
+/* Other clients may put the same document: a stored one does not prove that this call has written it. */
+static void a_non_unique_document_leaves_a_lost_write_unknown(void)
 {
     static const struct {
         const char *key, *before;
         int condition;
         unsigned char kind;
-    } cases[] = {{"globals/alike/a", NULL, SKV_PUT_ABSENT, PROXY_ADD},
-                 {"globals/alike/b", D1, SKV_PUT_EXPECT, PROXY_MODIFY}};
+    } cases[] = {{"globals/non_unique/a", NULL, SKV_PUT_ABSENT, PROXY_ADD},
+                 {"globals/non_unique/b", D1, SKV_PUT_EXPECT, PROXY_MODIFY}};
 
-    put("globals/alike/there", D1);
+    put("globals/non_unique/there", D1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (cases[i].before)
             put(cases[i].key, cases[i].before);
@@ -102,7 +102,7 @@ static void whose_document_it_is_is_not_guessed(void)
         CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
         CHECK(proxy_left(&between) == 0);
         get_gives(cases[i].key, D2);
-        /* A request that got lost has changed nothing, and is made again. */
+        /* A lost request has changed nothing, and is repeated. */
         del(cases[i].key);
         if (cases[i].before)
             put(cases[i].key, cases[i].before);
@@ -112,7 +112,7 @@ static void whose_document_it_is_is_not_guessed(void)
     }
 }
 
-static void an_outcome_that_nobody_knows_is_called_so(void)
+static void an_unknown_outcome_is_reported_as_unknown(void)
 {
     skv_store *other = open_with(false, (const char *[]){"id=plain", NULL});
     pthread_t thread;
@@ -123,12 +123,12 @@ static void an_outcome_that_nobody_knows_is_called_so(void)
     proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
     CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
     status = put_if("globals/o", D2, SKV_PUT_EXPECT, D1);
-    /* The other one may come too late. */
+    /* The other client may be too late. */
     CHECK(status == SKV_UNAVAILABLE || status == SKV_OK);
     if (status == SKV_UNAVAILABLE)
         CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
     pthread_join(thread, NULL);
-    /* But not when it was a folder that got lost. */
+    /* A lost answer for a folder does not matter. */
     elsewhere = "globals/lost/o";
     proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
     CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
@@ -187,7 +187,7 @@ static void plant(void)
     }
 }
 
-static void a_tree_is_deleted_whatever_happens_in_between(void)
+static void deletetree_survives_lost_and_busy_answers(void)
 {
     plant();
     proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 70, 1);
@@ -195,7 +195,7 @@ static void a_tree_is_deleted_whatever_happens_in_between(void)
     CHECK(proxy_left(&between) == 0);
     CHECK(kind("globals/tree") == SKV_KIND_NONE);
 
-    /* More often than there are retries: it is not so busy that nothing is deleted. */
+    /* The server is busy more often than the call retries, but deletes entries meanwhile. */
     plant();
     proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 51, 20, 60);
     CHECK(deletetree("globals/tree") == SKV_OK);
@@ -203,7 +203,7 @@ static void a_tree_is_deleted_whatever_happens_in_between(void)
     CHECK(kind("globals/tree") == SKV_KIND_NONE);
 }
 
-static void a_tree_that_cannot_be_deleted_says_how_far_it_came(void)
+static void a_failed_deletetree_reports_its_progress(void)
 {
     plant();
     proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 51, 0, 1000);
@@ -222,7 +222,7 @@ static void limits_of_the_server_are_named(void)
     static const struct {
         int code;
         const char *part;
-        int times; /* a folder that is too much at once is asked for in pages */
+        int times; /* a list that exceeds a limit is repeated in pages */
     } cases[] = {{3, "nsTimeLimit", 1}, {4, "nsSizeLimit", 2}, {11, "nsLookThroughLimit", 2}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -233,7 +233,7 @@ static void limits_of_the_server_are_named(void)
     }
 }
 
-/* A document of that size, to be freed. */
+/* Returns a document of that size, which the caller frees. */
 static char *document_of(size_t len)
 {
     char *document = malloc(len + 1);
@@ -243,7 +243,7 @@ static char *document_of(size_t len)
     return document;
 }
 
-static void a_connection_that_breaks_under_a_large_document_is_put_down_to_the_limit(void)
+static void a_connection_lost_to_a_large_document_names_the_limit(void)
 {
     char *document = document_of(1500000);
 
@@ -254,17 +254,17 @@ static void a_connection_that_breaks_under_a_large_document_is_put_down_to_the_l
     free(document);
 }
 
-/* "a b" and "a  b" are one to caseExactMatch. */
-static void an_exchange_is_not_made_for_a_document_that_only_looks_alike(void)
+/* caseExactMatch equates "a b" and "a  b". */
+static void a_document_that_caseexactmatch_equals_is_not_replaced(void)
 {
-    static const char old[] = "{\"value\":\"a b\"}", alike[] = "{\"value\":\"a  b\"}";
+    static const char old[] = "{\"value\":\"a b\"}", equated[] = "{\"value\":\"a  b\"}";
     skv_store *other = open_with(false, (const char *[]){"id=plain", NULL});
     const char *keys[] = {"globals/x1", "globals/x2"};
     pthread_t thread;
 
     for (int i = 0; i < 2; i++) {
         put_gives(keys[i], old, 1);
-        document_elsewhere = i == 0 ? alike : D1;
+        document_elsewhere = i == 0 ? equated : D1;
         elsewhere = keys[i];
         proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_REQUEST, 300, 0, 1);
         CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
@@ -296,7 +296,7 @@ static void reads_follow_the_first_write(void)
     store = mine;
 }
 
-static void without_retries_a_lost_answer_is_an_error(void)
+static void a_lost_answer_without_retries_is_an_error(void)
 {
     skv_close(store);
     store = open_through(&between, "0");
@@ -306,7 +306,7 @@ static void without_retries_a_lost_answer_is_an_error(void)
     CHECK(kind("globals/p") == SKV_KIND_KEY);
 }
 
-static void what_networks_do_is_dealt_with(void)
+static void test_lost_answers_and_refusals(void)
 {
     skv_store *mine = store;
 
@@ -314,18 +314,18 @@ static void what_networks_do_is_dealt_with(void)
         return;
     store = open_through(&between, "2");
     a_read_whose_answer_is_lost_is_repeated();
-    what_nobody_asked_for_is_passed_over();
-    a_write_whose_answer_is_lost_counts_as_done_if_it_was();
-    whose_document_it_is_is_not_guessed();
-    an_outcome_that_nobody_knows_is_called_so();
+    an_unrequested_message_is_ignored();
+    a_write_without_an_answer_succeeds_if_it_was_made();
+    a_non_unique_document_leaves_a_lost_write_unknown();
+    an_unknown_outcome_is_reported_as_unknown();
     a_busy_server_is_asked_again();
     other_results_are_not_tried_again();
-    a_tree_is_deleted_whatever_happens_in_between();
-    a_tree_that_cannot_be_deleted_says_how_far_it_came();
+    deletetree_survives_lost_and_busy_answers();
+    a_failed_deletetree_reports_its_progress();
     limits_of_the_server_are_named();
-    a_connection_that_breaks_under_a_large_document_is_put_down_to_the_limit();
+    a_connection_lost_to_a_large_document_names_the_limit();
     reads_follow_the_first_write();
-    without_retries_a_lost_answer_is_an_error();
+    a_lost_answer_without_retries_is_an_error();
     skv_close(store);
     store = mine;
     proxy_end(&between);
@@ -339,13 +339,13 @@ static void without_assertions(void)
         return;
     between.hide_assertion = true;
     store = open_through(&between, "1");
-    an_exchange_is_not_made_for_a_document_that_only_looks_alike();
+    a_document_that_caseexactmatch_equals_is_not_replaced();
     skv_close(store);
     store = mine;
     proxy_end(&between);
 }
 
-/* Whether any of it was sent shows on the connection: the server would have cut it. */
+/* Sending any part of the document would show: the server would cut the connection. */
 static void refuses(const char *key, size_t len, const char *expect, const char *limit)
 {
     char *document = document_of(len);
@@ -357,35 +357,24 @@ static void refuses(const char *key, size_t len, const char *expect, const char 
     free(document);
 }
 
-static int64_t connects(void)
-{
-    const char *found = NULL;
-    int64_t number = -1;
-
-    if (skv_stats(reply) == SKV_OK)
-        found = strstr(skv_reply_data(reply), server.ldapi);
-    found = found ? strstr(found, "\"connects\":") : NULL;
-    return found && sscanf(found, "\"connects\":%" SCNd64, &number) == 1 ? number : -1;
-}
-
-static void what_the_server_takes_at_once(const char *limit, size_t below)
+static void check_message_limit(const char *limit, size_t below)
 {
     char *document = document_of(below);
-    int64_t before;
+    json_int_t before;
 
     CHECK(kind("globals/large") == SKV_KIND_NONE);
-    before = connects();
+    before = server_stat(0, "connects");
     refuses("globals/none/large", below + 2000, NULL, limit);
     CHECK(kind("globals/none") == SKV_KIND_NONE);
     put_gives("globals/large", document, 1);
     refuses("globals/large", below + 2000, NULL, limit);
     get_gives("globals/large", document);
     CHECK(del("globals/large") == SKV_OK);
-    CHECK(connects() == before);
+    CHECK(server_stat(0, "connects") == before);
     free(document);
 }
 
-static void what_the_server_says_that_it_takes(void)
+static void a_document_above_the_configured_limit_is_refused(void)
 {
     static const char rights[] = "database config\n"
                                  "access to dn.base=cn=config by dn.exact=\"" DIRECTORY_USER_DN "\" read\n";
@@ -396,12 +385,12 @@ static void what_the_server_says_that_it_takes(void)
     snprintf(path, sizeof path, "%s/slapd.conf", server.folder);
     file = fopen(path, "a");
     CHECK(file && fputs(rights, file) >= 0 && fclose(file) == 0 && slapd_start(&server));
-    what_the_server_takes_at_once(" takes 1000000 at the most", 999000);
+    check_message_limit(" takes 1000000 at the most", 999000);
 }
 
-static void what_servers_usually_take(void)
+static void a_document_above_the_default_limit_is_refused(void)
 {
-    what_the_server_takes_at_once(" take 16777215 unless", 16776000);
+    check_message_limit(" take 16777215 unless", 16776000);
 }
 
 int main(void)
@@ -409,11 +398,11 @@ int main(void)
     static const char *const options[] = {"id=plain", NULL};
 
     reply = skv_reply_new();
-    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, what_networks_do_is_dealt_with);
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, test_lost_answers_and_refusals);
     run_ldap_tests(DIRECTORY_PLAIN, "", false, options, without_assertions);
-    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, what_servers_usually_take);
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, a_document_above_the_default_limit_is_refused);
     run_ldap_tests(DIRECTORY_PLAIN, "sockbuf_max_incoming_auth 1000000", false, options,
-                   what_the_server_says_that_it_takes);
+                   a_document_above_the_configured_limit_is_refused);
     skv_reply_free(reply);
     check_tally("answers lost and refusals, before slapd", proxy_faults(), calls_made());
     return check_summary("store_ldap_faults");

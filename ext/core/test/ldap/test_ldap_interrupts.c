@@ -1,4 +1,4 @@
-/* Calls that wait for a directory and are interrupted. */
+/* Interrupts of calls that wait for a directory. */
 #include "check.h"
 #include "directory.h"
 
@@ -10,7 +10,7 @@
 static proxy between;
 static skv_cancel *cancel;
 
-/* What the calls are made on: each test has its own, since a silent server may do later what it was asked. */
+/* The key of the calls. Each test has its own, as a silent server may do its work later. */
 static const char *key;
 
 static int64_t now_ms(void)
@@ -67,7 +67,7 @@ static int list_now(void)
     return skv_reply_status(reply);
 }
 
-/* Makes the call, and fires meanwhile. Answers how many milliseconds it took. */
+/* Makes the call, and fires the handle meanwhile. Returns the milliseconds that the call took. */
 static int64_t interrupted(int (*call)(void))
 {
     pthread_t thread;
@@ -81,7 +81,7 @@ static int64_t interrupted(int (*call)(void))
     return began;
 }
 
-static void each_call_ends_soon_when_the_server_is_silent(void)
+static void an_interrupt_ends_each_call_to_a_silent_server(void)
 {
     int (*const calls[])(void) = {get_now, exists_now, put_now, delete_now, deletetree_now, list_now};
 
@@ -96,7 +96,7 @@ static void each_call_ends_soon_when_the_server_is_silent(void)
     }
 }
 
-/* The same with a key of its own, when the answer to a request comes `ms` milliseconds late. */
+/* Does the same with a key of its own, while the answer to a request comes `ms` milliseconds late. */
 static void interrupted_late(const char *name, unsigned char request, int ms, int (*call)(void))
 {
     key = name;
@@ -105,14 +105,14 @@ static void interrupted_late(const char *name, unsigned char request, int ms, in
     interrupted(call);
 }
 
-static void an_answer_that_comes_soon_is_not_given_up(void)
+static void an_interrupted_call_takes_an_answer_that_comes_soon(void)
 {
     interrupted_late("globals/soon", PROXY_MODIFY, 100, put_now);
     CHECK_STATUS(reply, SKV_OK);
     CHECK(skv_reply_number(reply) == 1 && proxy_left(&between) == 0);
 }
 
-static void an_interrupted_call_starts_no_request_when_it_has_gone_on_for_long(void)
+static void an_interrupted_call_sends_no_request_after_its_grace_period(void)
 {
     interrupted_late("globals/read", PROXY_SEARCH, 600, put_now);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
@@ -129,8 +129,8 @@ static void *fire_steadily(void *over)
     return NULL;
 }
 
-/* The call was made again and again, until its deadline. */
-static void steady_interrupts_do_not_keep_a_slow_server_from_answering(void)
+/* The call used to be repeated until its deadline. */
+static void a_slow_server_answers_a_call_that_is_interrupted_again_and_again(void)
 {
     atomic_bool over = false;
     pthread_t thread;
@@ -161,8 +161,8 @@ static int put_new(void)
     return put_as(SKV_PUT_ABSENT);
 }
 
-/* The write is done, but its answer comes too late. */
-static void a_conditional_write_that_may_be_done_is_in_doubt(void)
+/* The write is made, but its answer comes too late. */
+static void an_interrupted_conditional_write_is_in_doubt(void)
 {
     interrupted_late("globals/doubt", PROXY_MODIFY, 600, put_expecting);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
@@ -181,7 +181,7 @@ static void a_conditional_write_that_may_be_done_is_in_doubt(void)
     CHECK(put_as(SKV_PUT_ABSENT | SKV_PUT_IN_DOUBT) == SKV_OK && skv_reply_number(reply) == 1);
 }
 
-static void a_doubt_that_cannot_be_cleared_is_an_error(void)
+static void a_write_in_doubt_after_another_write_is_an_error(void)
 {
     put_gives(key, "{\"value\":3}", 1);
     CHECK(put_as(SKV_PUT_EXPECT | SKV_PUT_IN_DOUBT) == SKV_UNAVAILABLE);
@@ -194,8 +194,8 @@ static int deletetree_far(void)
     return skv_deletetree(store, "globals/far", 11, LONG_MS, cancel, reply);
 }
 
-/* The next one took the answer that came too late for its own, and left its folder. */
-static void the_answer_to_an_interrupted_deletion_is_nobody_elses(void)
+/* The next call used to take the late answer for its own, and did not delete its folder. */
+static void no_call_takes_the_answer_of_an_interrupted_deletion(void)
 {
     key = "globals/far/k";
     put_gives(key, D1, 1);
@@ -216,7 +216,7 @@ static int delete_it(void)
     return skv_delete(store, key, strlen(key), LONG_MS, cancel, reply);
 }
 
-static void an_interrupted_deletion_says_what_it_may_have_deleted(void)
+static void an_interrupted_deletion_reports_a_possible_deletion(void)
 {
     interrupted_late("globals/gone", PROXY_DELETE, 600, delete_it);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
@@ -236,8 +236,8 @@ static void *raise_flag(void *flag)
     return NULL;
 }
 
-/* Nobody fires: a flag is raised, which is looked at. */
-static void a_watched_call_ends_without_anybodys_word(void)
+/* The handle does not fire: a flag is set, which the call polls. */
+static void a_call_polls_its_interrupt_flag(void)
 {
     atomic_int flag = 0;
     pthread_t thread;
@@ -268,7 +268,7 @@ static void fill(void)
     }
 }
 
-/* Answers how often the list was interrupted: not where the next page had come before the server was stopped. */
+/* Returns the number of interrupts of the list: none if the next page had come before the server stopped. */
 static int64_t interrupts_of(skv_list *list)
 {
     int64_t count = 0, interrupts = 0;
@@ -292,8 +292,8 @@ static int64_t interrupts_of(skv_list *list)
     return interrupts;
 }
 
-/* It used to end there, as if it were complete. */
-static void a_list_goes_on_where_it_was(void)
+/* The list used to end there, as if it were complete. */
+static void an_interrupted_list_continues(void)
 {
     int64_t interrupts = 0;
 
@@ -302,7 +302,7 @@ static void a_list_goes_on_where_it_was(void)
     CHECK(interrupts > 0);
 }
 
-static void a_tree_goes_on_where_it_was(void)
+static void an_interrupted_tree_continues(void)
 {
     int64_t interrupts = 0;
 
@@ -317,25 +317,25 @@ static void tests(void)
     skv_store *mine = store;
 
     cancel = skv_cancel_new();
-    each_call_ends_soon_when_the_server_is_silent();
-    a_watched_call_ends_without_anybodys_word();
+    an_interrupt_ends_each_call_to_a_silent_server();
+    a_call_polls_its_interrupt_flag();
     fill();
-    a_list_goes_on_where_it_was();
-    a_tree_goes_on_where_it_was();
+    an_interrupted_list_continues();
+    an_interrupted_tree_continues();
     snprintf(tls, sizeof tls, "tls_cacert=%s", server.cacert);
     store = open_at_uri(server.ldaps, false, (const char *[]){"id=plain", "page_size=100", tls, NULL});
     CHECK_STATUS(reply, SKV_OK);
-    a_list_goes_on_where_it_was();
+    an_interrupted_list_continues();
     skv_close(store);
     if (CHECK(proxy_begin(&between, server.port))) {
         store = open_through(&between, "1");
-        an_answer_that_comes_soon_is_not_given_up();
-        an_interrupted_call_starts_no_request_when_it_has_gone_on_for_long();
-        steady_interrupts_do_not_keep_a_slow_server_from_answering();
-        a_conditional_write_that_may_be_done_is_in_doubt();
-        a_doubt_that_cannot_be_cleared_is_an_error();
-        the_answer_to_an_interrupted_deletion_is_nobody_elses();
-        an_interrupted_deletion_says_what_it_may_have_deleted();
+        an_interrupted_call_takes_an_answer_that_comes_soon();
+        an_interrupted_call_sends_no_request_after_its_grace_period();
+        a_slow_server_answers_a_call_that_is_interrupted_again_and_again();
+        an_interrupted_conditional_write_is_in_doubt();
+        a_write_in_doubt_after_another_write_is_an_error();
+        no_call_takes_the_answer_of_an_interrupted_deletion();
+        an_interrupted_deletion_reports_a_possible_deletion();
         skv_close(store);
         proxy_end(&between);
     }

@@ -1,4 +1,4 @@
-/* Writes in a directory whose network delivers a request after its client has lost the connection and made it again. */
+/* A network that delivers a request after its client has lost the connection and repeated the request. */
 #include "batches.h"
 #include "check.h"
 #include "directory.h"
@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Longer than a call waits before it makes a request again. */
+/* Longer than the pause of a call before it repeats a request. */
 #define LATE_MS 300
 
 #define D3 "{\"value\":3,\"metadata\":{}}"
 
 static proxy between;
-static skv_store *other; /* of another client, whose network is sound */
-static int late;         /* requests so far */
+static skv_store *other; /* of another client, whose network has no faults */
+static int late;         /* late requests so far */
 
 static void arm_late(unsigned char tag, int skip)
 {
@@ -31,8 +31,8 @@ static void other_puts(const char *key, const char *document)
     skv_reply_free(mine);
 }
 
-/* It used to: the last of two puts was gone. */
-static void a_late_replacement_does_not_overwrite_what_was_put_since(void)
+/* The later put used to be lost. */
+static void a_late_replacement_does_not_overwrite_a_later_put(void)
 {
     put_gives("globals/late/r", D1, 1);
     arm_late(PROXY_MODIFY, 0);
@@ -43,7 +43,7 @@ static void a_late_replacement_does_not_overwrite_what_was_put_since(void)
     get_gives("globals/late/r", D3);
 }
 
-static void a_late_conditional_replacement_neither(void)
+static void a_late_conditional_replacement_does_not_overwrite_a_later_put(void)
 {
     put("globals/late/c", D1);
     arm_late(PROXY_MODIFY, 0);
@@ -53,7 +53,7 @@ static void a_late_conditional_replacement_neither(void)
     get_gives("globals/late/c", D3);
 }
 
-static void a_late_deletion_does_not_delete_what_was_put_since(void)
+static void a_late_deletion_does_not_delete_a_later_put(void)
 {
     put("globals/late/d", D1);
     arm_late(PROXY_DELETE, 0);
@@ -63,7 +63,7 @@ static void a_late_deletion_does_not_delete_what_was_put_since(void)
     get_gives("globals/late/d", D3);
 }
 
-static void a_late_deletion_of_a_tree_neither(void)
+static void a_late_deletetree_does_not_delete_a_later_put(void)
 {
     put("globals/late/t/k", D1);
     arm_late(PROXY_DELETE, 0);
@@ -73,7 +73,7 @@ static void a_late_deletion_of_a_tree_neither(void)
     get_gives("globals/late/t/k", D3);
 }
 
-static void a_late_replacement_of_a_batch_neither(void)
+static void a_late_batch_does_not_overwrite_a_later_put(void)
 {
     char key[64];
 
@@ -93,7 +93,7 @@ static void a_late_replacement_of_a_batch_neither(void)
         get_gives(batch[i].key, D3);
 }
 
-/* The answer to this call's write of that key is lost, after another client has written it. */
+/* Loses the answer to this call's write of the key, after another client has written the key. */
 static const char *contested;
 
 static void put_elsewhere(void)
@@ -108,8 +108,8 @@ static void arm_contest(const char *key, unsigned char tag)
     proxy_arm(&between, tag, PROXY_LOSE_ANSWER, 0, 0, 1);
 }
 
-/* It used to write again, over what had been put since, and readers saw its document come back. */
-static void a_write_in_doubt_is_not_made_again_after_another_one(void)
+/* The call used to write again, over a later put, and readers saw its document return. */
+static void a_put_in_doubt_is_not_repeated_after_another_write(void)
 {
     static const struct {
         const char *key, *before;
@@ -127,8 +127,8 @@ static void a_write_in_doubt_is_not_made_again_after_another_one(void)
     }
 }
 
-/* Without assertions it used to delete what had been put since. */
-static void nor_is_a_deletion(void)
+/* Without assertions, the call used to delete a later put. */
+static void a_deletion_in_doubt_is_not_repeated_after_another_write(void)
 {
     put("globals/late/there", D1);
     put("globals/late/w", D1);
@@ -139,8 +139,8 @@ static void nor_is_a_deletion(void)
     get_gives("globals/late/w", D3);
 }
 
-/* It used to, if it had added the key, or the server had no assertions. */
-static void nor_is_one_of_a_batch(void)
+/* The batch used to write again if it had added the key, or the server had no assertions. */
+static void a_batch_in_doubt_is_not_repeated_after_another_write(void)
 {
     static const struct {
         const char *key, *before;
@@ -162,8 +162,8 @@ static void nor_is_one_of_a_batch(void)
     }
 }
 
-/* It used to count as deleted when an answer was lost. */
-static void a_key_that_never_existed_is_not_deleted(void)
+/* After a lost answer, a missing key used to count as deleted. */
+static void a_lost_answer_does_not_delete_a_missing_key(void)
 {
     put("globals/late/there", D1);
     proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
@@ -171,13 +171,13 @@ static void a_key_that_never_existed_is_not_deleted(void)
     proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
     CHECK(del("globals/late/never") == SKV_OK && skv_reply_number(reply) == 0);
     CHECK(proxy_left(&between) == 0);
-    /* There is a folder of that name. */
+    /* A folder has the name. */
     proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
     CHECK(del("globals/late") == SKV_IS_FOLDER);
     proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 0);
 }
 
-/* Each read tells the version that the write after it asserts. */
+/* Each read returns the version that the next write asserts. */
 static void a_write_takes_two_round_trips(void)
 {
     static const int one[] = {1, 0}, two[] = {1, 1, 0};
@@ -195,7 +195,7 @@ static void a_write_takes_two_round_trips(void)
     proxy_expect(&between, NULL);
 }
 
-/* A put is not refused because others write the key as well: the last one wins. */
+/* A put succeeds although other clients write the key as well: the last one wins. */
 static void *put_often(void *name)
 {
     char document[64];
@@ -239,16 +239,16 @@ static void with_proxy(bool hide_assertion, const char *const *options, void (*t
 
 static void asserting_tests(void)
 {
-    a_late_replacement_does_not_overwrite_what_was_put_since();
-    a_late_conditional_replacement_neither();
-    a_late_deletion_does_not_delete_what_was_put_since();
-    a_late_deletion_of_a_tree_neither();
-    a_late_replacement_of_a_batch_neither();
-    a_write_in_doubt_is_not_made_again_after_another_one();
-    nor_is_a_deletion();
-    nor_is_one_of_a_batch();
+    a_late_replacement_does_not_overwrite_a_later_put();
+    a_late_conditional_replacement_does_not_overwrite_a_later_put();
+    a_late_deletion_does_not_delete_a_later_put();
+    a_late_deletetree_does_not_delete_a_later_put();
+    a_late_batch_does_not_overwrite_a_later_put();
+    a_put_in_doubt_is_not_repeated_after_another_write();
+    a_deletion_in_doubt_is_not_repeated_after_another_write();
+    a_batch_in_doubt_is_not_repeated_after_another_write();
     between.before_loss = NULL;
-    a_key_that_never_existed_is_not_deleted();
+    a_lost_answer_does_not_delete_a_missing_key();
     a_write_takes_two_round_trips();
     clients_that_write_one_key_all_succeed();
 }
@@ -258,16 +258,16 @@ static void plain_tests(void)
     with_proxy(false, (const char *[]){"id=plain", "retries=2", NULL}, asserting_tests);
 }
 
-/* As 389-DS, whose late deletions and batches are not recognised (docs/adr/0022). */
+/* Like 389-DS, which does not detect late deletions and batches (docs/adr/0022). */
 static void exchanging_tests(void)
 {
-    a_late_replacement_does_not_overwrite_what_was_put_since();
-    a_late_conditional_replacement_neither();
-    a_write_in_doubt_is_not_made_again_after_another_one();
-    nor_is_a_deletion();
-    nor_is_one_of_a_batch();
+    a_late_replacement_does_not_overwrite_a_later_put();
+    a_late_conditional_replacement_does_not_overwrite_a_later_put();
+    a_put_in_doubt_is_not_repeated_after_another_write();
+    a_deletion_in_doubt_is_not_repeated_after_another_write();
+    a_batch_in_doubt_is_not_repeated_after_another_write();
     between.before_loss = NULL;
-    a_key_that_never_existed_is_not_deleted();
+    a_lost_answer_does_not_delete_a_missing_key();
     clients_that_write_one_key_all_succeed();
 }
 

@@ -1,4 +1,4 @@
-/* Trees in a directory: what is below a folder, in one search. */
+/* Trees in a directory, which are read by one search. */
 #include "chaos.h"
 #include "check.h"
 #include "directory.h"
@@ -17,7 +17,7 @@ static skv_list *open_tree(const char *folder, int flags)
 
 /* ---- Both layouts ----------------------------------------------------------------------------------------------- */
 
-static void roots_are_there_before_the_first_put(void)
+static void the_roots_exist_before_the_first_put(void)
 {
     CHECK_STR(tree_of(""), "fenvironments fglobals ");
     CHECK_STR(tree_of("globals"), "");
@@ -26,7 +26,7 @@ static void roots_are_there_before_the_first_put(void)
     CHECK_HAS(skv_reply_message(reply), "Key folder 'environments/dev' not found (ldapi://");
 }
 
-static void a_tree_has_all_that_is_below(void)
+static void a_tree_has_all_keys_and_folders_below(void)
 {
     put_gives("globals/t/k", D1, 1);
     put_gives("globals/t/a/b/c/k", D2, 1);
@@ -65,7 +65,7 @@ static void names_that_a_dn_must_escape_are_kept(void)
 #define FOLDERS 31
 #define KEYS 20
 
-/* More than a page of the server's, and more than one of ours. */
+/* The tree has more records than a page of the server's or of ours. */
 static void large_trees_are_complete(void)
 {
     char key[64];
@@ -86,7 +86,7 @@ static void large_trees_are_complete(void)
     CHECK(deletetree("globals/large") == SKV_OK);
 }
 
-static void what_makes_no_sense_is_refused(void)
+static void malformed_arguments_are_refused(void)
 {
     CHECK(skv_tree_open(store, "globals", 7, 2, LONG_MS, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
@@ -113,14 +113,14 @@ static void a_tree_survives_running_out_of_memory(void)
     CHECK(deletetree("globals") == SKV_OK);
 }
 
-static void what_both_layouts_do(void)
+static void test_both_layouts(void)
 {
-    roots_are_there_before_the_first_put();
-    a_tree_has_all_that_is_below();
+    the_roots_exist_before_the_first_put();
+    a_tree_has_all_keys_and_folders_below();
     the_tree_of_all_has_both_roots();
     names_that_a_dn_must_escape_are_kept();
     large_trees_are_complete();
-    what_makes_no_sense_is_refused();
+    malformed_arguments_are_refused();
     a_tree_survives_running_out_of_memory();
 }
 
@@ -135,7 +135,7 @@ static void a_key_and_a_folder_may_share_a_name(void)
     CHECK(deletetree("globals") == SKV_OK);
 }
 
-static void strangers_and_what_is_below_them_are_left_out(void)
+static void entries_of_other_programs_are_left_out(void)
 {
     put_gives("globals/s/k", D1, 1);
     CHECK(directory_modify(
@@ -156,7 +156,7 @@ static void strangers_and_what_is_below_them_are_left_out(void)
 #define LONG_NAME 200
 #define LONG_LEVELS 25
 
-/* Folders, each in the one before, which have a path longer than a key can be; written by somebody else. */
+/* Another program adds nested folders whose path is longer than a key can be. */
 static bool make_long_folders(void)
 {
     static char ldif[LONG_LEVELS * LONG_LEVELS * (LONG_NAME + 8)];
@@ -174,7 +174,7 @@ static bool make_long_folders(void)
     return directory_modify(&server, ldif);
 }
 
-static void a_path_that_is_no_keys_is_an_error_and_the_last_one(void)
+static void a_path_that_no_key_can_have_is_an_error(void)
 {
     size_t folders = 0, errors = 0, longest = 0;
     skv_list *list;
@@ -200,18 +200,18 @@ static void a_path_that_is_no_keys_is_an_error_and_the_last_one(void)
 
 static void plain_tests(void)
 {
-    what_both_layouts_do();
+    test_both_layouts();
     a_key_and_a_folder_may_share_a_name();
-    strangers_and_what_is_below_them_are_left_out();
-    a_path_that_is_no_keys_is_an_error_and_the_last_one();
+    entries_of_other_programs_are_left_out();
+    a_path_that_no_key_can_have_is_an_error();
 }
 
 /* ---- Hex -------------------------------------------------------------------------------------------------------- */
 
 #define HEX_FOLDER(digits, name) "\nobjectClass: simpkvFolder\nsimpkvHexId: " digits "\nsimpkvId: " name "\n\n"
 
-/* The server tells what is in a folder that was moved before it tells of the folder. */
-static void a_folder_may_come_after_what_is_in_it(void)
+/* The server returns the entries of a moved folder before the folder. */
+static void a_folder_may_come_after_its_entries(void)
 {
     put_gives("globals/a/m/k", D1, 1);
     put_gives("globals/a/m/n/k", D2, 1);
@@ -223,14 +223,14 @@ static void a_folder_may_come_after_what_is_in_it(void)
     CHECK(deletetree("globals") == SKV_OK);
 }
 
-static void strangers_in_the_hex_layout_are_left_out_too(void)
+static void entries_of_other_programs_are_left_out_of_the_hex_layout(void)
 {
     put_gives("globals/s/k", D1, 1);
     put_gives("globals/k", D1, 1);
     put_gives("environments/dev/k", D1, 1);
     CHECK(directory_modify(
         &server,
-        /* below a key, an ou, and below what is no hexadecimal number */
+        /* an ou below a key, and entries below an RDN without hex digits */
         "dn: simpkvHexId=61,simpkvHexId=6b,simpkvHexId=73" HEX_DN
             HEX_FOLDER("61", "a") "dn: simpkvHexId=62,simpkvHexId=61,simpkvHexId=6b,simpkvHexId=73" HEX_DN HEX_FOLDER(
                 "62",
@@ -245,7 +245,7 @@ static void strangers_in_the_hex_layout_are_left_out_too(void)
     CHECK(deletetree("globals") == SKV_OK && deletetree("environments") == SKV_OK);
 }
 
-static void case_counts(void)
+static void names_are_case_sensitive(void)
 {
     put_gives("globals/F/k", D1, 1);
     put_gives("globals/f/K", D2, 1);
@@ -255,10 +255,10 @@ static void case_counts(void)
 
 static void hex_tests(void)
 {
-    what_both_layouts_do();
-    a_folder_may_come_after_what_is_in_it();
-    strangers_in_the_hex_layout_are_left_out_too();
-    case_counts();
+    test_both_layouts();
+    a_folder_may_come_after_its_entries();
+    entries_of_other_programs_are_left_out_of_the_hex_layout();
+    names_are_case_sensitive();
 }
 
 /* ---- Rights and limits ------------------------------------------------------------------------------------------ */
@@ -275,7 +275,7 @@ static void names_need_no_document(void)
     CHECK_STR(names_below("globals"), "fr kr/k= ");
 }
 
-static void a_part_of_a_tree_is_never_taken_for_all(void)
+static void an_incomplete_tree_is_an_error(void)
 {
     char key[64];
 
@@ -299,9 +299,9 @@ int main(void)
     reply = skv_reply_new();
     run_ldap_tests(DIRECTORY_PLAIN, unlimited, false, plain, plain_tests);
     run_ldap_tests(DIRECTORY_HEX, unlimited, false, hex, hex_tests);
-    run_ldap_tests(DIRECTORY_HEX, unlimited, false, tiny, a_folder_may_come_after_what_is_in_it);
+    run_ldap_tests(DIRECTORY_HEX, unlimited, false, tiny, a_folder_may_come_after_its_entries);
     run_ldap_tests(DIRECTORY_PLAIN, unread, false, plain, names_need_no_document);
-    run_ldap_tests(DIRECTORY_PLAIN, "sizelimit 20", false, plain, a_part_of_a_tree_is_never_taken_for_all);
+    run_ldap_tests(DIRECTORY_PLAIN, "sizelimit 20", false, plain, an_incomplete_tree_is_an_error);
     skv_reply_free(reply);
     return check_summary("store_ldap_trees");
 }

@@ -1,5 +1,5 @@
-/* Writes where the server offers assertions, and the identity may not see or compare a version, or the database has
- * none, or no assertions. */
+/* Writes to a server with assertions, as an identity that may not read or compare versions, or in a database without
+ * versions or assertions. */
 #include "batches.h"
 #include "check.h"
 #include "directory.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The user's rights on one attribute. */
+/* Grants the user rights on one attribute. */
 #define ACCESS(attribute, rights)                                                                                      \
     "access to dn.subtree=\"" DIRECTORY_BASE_DN "\" attrs=" attribute " by dn.exact=\"" DIRECTORY_USER_DN "\" " rights \
     " by * none\n"
@@ -27,7 +27,7 @@ static void a_batch_replaces(void)
     CHECK(batch_tally(SKV_OK, 1) == 8);
 }
 
-/* They all answered 12 on a database without assertions. */
+/* All writes to a database without assertions used to fail with 12. */
 static void every_write_succeeds(void)
 {
     put_gives("globals/versions/k", D1, 1);
@@ -40,8 +40,8 @@ static void every_write_succeeds(void)
     CHECK(kind("globals/versions") == SKV_KIND_NONE);
 }
 
-/* It used to say that others kept changing the key, where the user may read a version and not compare it. */
-static void so_does_every_write_on_a_condition(void)
+/* A put used to fail because "others keep changing it" if the user may read a version but not compare it. */
+static void every_conditional_write_succeeds(void)
 {
     every_write_succeeds();
     put("globals/versions/c", D1);
@@ -53,12 +53,12 @@ static void so_does_every_write_on_a_condition(void)
 static void without_versions(const char *database)
 {
     run_ldap_tests(DIRECTORY_PLAIN, database, false, (const char *[]){"id=plain", NULL},
-                   so_does_every_write_on_a_condition);
+                   every_conditional_write_succeeds);
     run_ldap_tests(DIRECTORY_HEX, database, false, (const char *[]){"id=hex", "layout=hex", NULL},
-                   so_does_every_write_on_a_condition);
+                   every_conditional_write_succeeds);
 }
 
-/* The keys are in a database of another kind, below the usual one. */
+/* The keys are in a database of another type, below the usual one. */
 static void without_assertions(void)
 {
     char folder[] = "/tmp/simpkv-ldif-XXXXXX", lines[1024], command[64];
