@@ -137,9 +137,7 @@ module Simpkv
       # @return [Array<String>] the environments that have a folder, sorted
       # @raise [Failure, Simpkv::Error]
       def environments
-        store.list('environments') { nil }[:folders].map { |name| Output.name(name) }.sort
-      rescue NotFoundError
-        []
+        store.list('environments', required: false) { nil }[:folders].map { |name| Output.name(name) }.sort
       end
 
       # @return [Hash] the identity of the place

@@ -7,7 +7,7 @@ module Simpkv
       POLICIES = %w[refuse skip lower].freeze
 
       # @return [Array<String>] paths with such names, sorted
-      attr_reader :found
+      attr_reader :affected
 
       # @param backend [Backend] the target
       # @param policy [String] one of {POLICIES}
@@ -15,17 +15,17 @@ module Simpkv
         @keys_too = !backend.case_sensitive?
         @environments_too = backend.ldap? && !backend.settings['fold_case']
         @policy = policy
-        @found = []
+        @affected = []
       end
 
       # @param paths [Array<String>]
       # @return [Hash{String => String}] by the path in the target, the path in the source
       # @raise [Failure] they are refused, or two become one
       def targets(paths)
-        @found, plain = paths.partition { |path| capital?(path) }
-        @found.sort!
+        @affected, plain = paths.partition { |path| capital?(path) }
+        @affected.sort!
         chosen = plain.to_h { |path| [path, path] }
-        return chosen if @found.empty?
+        return chosen if @affected.empty?
         raise Failure.new(refusal, Failure::DATA) if @policy == 'refuse'
 
         lower(chosen) if @policy == 'lower'
@@ -53,7 +53,7 @@ module Simpkv
 
       def lower(chosen)
         collisions = []
-        @found.group_by { |path| lowered(path) }.each do |target, paths|
+        @affected.group_by { |path| lowered(path) }.each do |target, paths|
           paths += [target] if chosen.key?(target)
           paths.length > 1 ? collisions << paths : chosen[target] = paths.first
         end
@@ -65,9 +65,7 @@ module Simpkv
       end
 
       def refusal
-        shown = @found.first(20).map { |path| "  #{path}" }
-        shown << "  and #{@found.length - 20} more" if @found.length > 20
-        "the target takes no capital letters in names, and these have some:\n#{shown.join("\n")}\n" \
+        "the target takes no capital letters in names, and these have some:\n#{Output.some(@affected)}\n" \
           'Nothing was stored. --capitals skip leaves them out, --capitals lower lower-cases them'
       end
     end

@@ -13,6 +13,7 @@ module Simpkv
     class Command
       ARGUMENTS = ''
       DESCRIPTION = ''
+      EXAMPLES = {}.freeze
 
       # {name from another program => command to suggest in its place}
       SUGGEST_FOR = {}.freeze

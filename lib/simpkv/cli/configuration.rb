@@ -170,10 +170,9 @@ module Simpkv
       end
 
       def lookup
-        [puppet, 'lookup', 'simpkv::options', '--default', '{}', '--render-as', 'json',
-         '--color', 'false', '--environment', @flags.fetch(:environment, 'production'), *(if @flags[:node]
-                                                                                            ['--node', @flags[:node]]
-                                                                                          end)]
+        words = [puppet, 'lookup', 'simpkv::options', '--default', '{}', '--render-as', 'json', '--color', 'false',
+                 '--environment', @flags.fetch(:environment, 'production')]
+        @flags[:node] ? [*words, '--node', @flags[:node]] : words
       end
 
       # The puppet of the PATH, or else the one of its packages.

@@ -38,7 +38,7 @@ module Simpkv
       end
 
       def remedies
-        @remedies ||= DirectoryRemedies.new(backend, method(:simpkv))
+        @remedies ||= DirectoryRemedies.new(backend, method(:simpkv)) { schema }
       end
 
       def look_at_files
@@ -123,9 +123,9 @@ module Simpkv
         return findings.ok('base entry', settings['base_dn']) if backend.base?
 
         findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.identity} may not see " \
-                                       'it', remedies.for_base(schema))
+                                       'it', remedies.for_base)
       rescue Simpkv::Error => e
-        findings.problem('base entry', e.message, remedies.for_base(schema))
+        findings.problem('base entry', e.message, remedies.for_base)
       end
 
       def schema?
@@ -134,7 +134,7 @@ module Simpkv
         return findings.ok('schema', "#{layout}, on #{schema.product}") if missing.empty?
 
         findings.problem('schema', "the server has no #{missing.join(', ')}, which 'layout: #{layout}' needs",
-                         remedies.for_schema(schema))
+                         remedies.for_schema)
       rescue Simpkv::Error => e
         findings.unknown('schema', e.message, 'storing a key will tell')
       end
@@ -149,9 +149,9 @@ module Simpkv
         missing = schema.unindexed(settings['base_dn'])
         return findings.ok('indexes') if missing.empty?
 
-        findings.warning('indexes', "none for #{missing.join(', ')}", remedies.for_indexes(schema))
+        findings.warning('indexes', "none for #{missing.join(', ')}", remedies.for_indexes)
       rescue Simpkv::Error
-        findings.unknown('indexes', "#{backend.identity} may not look at them", remedies.for_hidden_indexes(schema))
+        findings.unknown('indexes', "#{backend.identity} may not look at them", remedies.for_hidden_indexes)
       end
 
       # @param paths [Array<String>] of stored keys
@@ -161,7 +161,7 @@ module Simpkv
         return findings.ok('anonymous access', paths.any? ? 'none' : 'there is no key to try it with') unless allowed
 
         findings.problem('anonymous access', "anybody may #{allowed}, without a password",
-                         remedies.for_anonymous_access(schema))
+                         remedies.for_anonymous_access)
       rescue Simpkv::Error => e
         findings.unknown('anonymous access', e.message)
       ensure
@@ -177,7 +177,7 @@ module Simpkv
           try_listing("#{folder}/list", paths)
         end
       rescue Simpkv::Error => e
-        findings.problem('rights', e.message, remedies.for_writing(e.message, schema))
+        findings.problem('rights', e.message, remedies.for_writing(e.message))
       end
 
       # Checks that a folder is listed that exceeds the default limit of the server.
@@ -189,9 +189,9 @@ module Simpkv
         return findings.ok('limits', "a folder of #{Output.count(size, 'key')} is listed") if found == size
 
         findings.problem('limits', "only #{found} of #{Output.count(size, 'key')} are listed",
-                         remedies.for_limits(schema))
+                         remedies.for_limits)
       rescue Simpkv::Error => e
-        findings.problem('limits', e.message, remedies.for_limits(schema))
+        findings.problem('limits', e.message, remedies.for_limits)
       end
 
       def list_size

@@ -9,9 +9,11 @@ module Simpkv
     class DirectoryRemedies
       # @param backend [Backend]
       # @param simpkv [#call] turns arguments of simpkv into a command line
-      def initialize(backend, simpkv)
+      # @yieldreturn [DirectorySchema] that of the server. Called only if a remedy needs it
+      def initialize(backend, simpkv, &schema)
         @backend = backend
         @simpkv = simpkv
+        @find_schema = schema
       end
 
       # @param name [String] the option of a file that every local user can read
@@ -62,9 +64,8 @@ module Simpkv
         end
       end
 
-      # @param schema [DirectorySchema]
       # @return [String]
-      def for_base(schema)
+      def for_base
         suffixes = schema.suffixes
         if suffixes.any? && !schema.suffix_of(settings['base_dn'])
           return "correct 'base_dn': the server holds #{suffixes.join(' and ')} only"
@@ -72,14 +73,13 @@ module Simpkv
 
         'if it is missing, make it as an administrator of the directory: ' \
           "#{@simpkv.call('init', '--only', 'base', '--as', 'ADMIN_DN', '--password-file', 'FILE')}; if it is there, " \
-          "let #{@backend.identity} read and write it: #{printed(schema, 'access')}; or correct 'base_dn'"
+          "let #{@backend.identity} read and write it: #{printed('access')}; or correct 'base_dn'"
       rescue Simpkv::Error
         "correct 'base_dn', or make the entry: #{@simpkv.call('schema', '--form', 'base')}"
       end
 
-      # @param schema [DirectorySchema]
       # @return [String]
-      def for_schema(schema)
+      def for_schema
         other = schema.other_layout
         if other
           return "set 'layout: #{other}', or use another server: this one carries the schema of the layout #{other}, " \
@@ -90,45 +90,40 @@ module Simpkv
           "where); else by hand: #{@simpkv.call('schema', '--server', schema.server, '--layout', settings['layout'])}"
       end
 
-      # @param schema [DirectorySchema]
       # @return [String]
-      def for_indexes(schema)
-        "as an administrator, load what this prints: #{printed(schema, 'limits')}"
+      def for_indexes
+        "as an administrator, load what this prints: #{printed('limits')}"
       end
 
-      # @param schema [DirectorySchema]
       # @return [String]
-      def for_hidden_indexes(schema)
+      def for_hidden_indexes
         names = DirectorySchema.attributes_to_index(settings['layout']).map { |name| "(cn=#{name})" }
         filter = names.length > 1 ? "(|#{names.join})" : names.first
         command = ['ldapsearch', '-LLL', '-x', '-H', settings['ldap_uri'].split.first, '-D', 'cn=Directory Manager',
                    '-W', '-b', DirectorySchema.indexes_dn(schema.database(settings['base_dn'])), '-s', 'one', filter,
                    'cn']
         "an administrator sees those that there are: #{LdapAccess.shell(command)}; those that are missing: " \
-          "#{printed(schema, 'limits')}"
+          "#{printed('limits')}"
       end
 
-      # @param schema [DirectorySchema]
       # @return [String]
-      def for_limits(schema)
-        "as an administrator, lift the limits for #{@backend.identity}: #{printed(schema, 'limits')}"
+      def for_limits
+        "as an administrator, lift the limits for #{@backend.identity}: #{printed('limits')}"
       end
 
-      # @param schema [DirectorySchema]
       # @return [String]
-      def for_anonymous_access(schema)
+      def for_anonymous_access
         if schema.server == '389ds'
           return "at #{settings['base_dn']} and above it, remove or narrow the ACI that allows it: its userdn is " \
                  'ldap:///anyone'
         end
 
-        "put the access rule of simpkv in front of all others: #{printed(schema, 'access')}"
+        "put the access rule of simpkv in front of all others: #{printed('access')}"
       end
 
       # @param why [String] the error
-      # @param schema [DirectorySchema]
       # @return [String]
-      def for_writing(why, schema)
+      def for_writing(why)
         supplier = why[%r{is a replica that refers to (\w+://[^/ ]*[^/: ])}, 1]
         if supplier
           verb = settings['write_uri'] ? 'correct' : 'set'
@@ -137,10 +132,14 @@ module Simpkv
         return "make the database of #{settings['base_dn']} writable, or set 'write_uri'" if why.include?('read-only?')
 
         "let #{@backend.identity} write below #{settings['base_dn']}: as an administrator, load what this prints: " \
-          "#{printed(schema, 'access')}"
+          "#{printed('access')}"
       end
 
       private
+
+      def schema
+        @schema ||= @find_schema.call
+      end
 
       def settings
         @backend.settings
@@ -148,7 +147,7 @@ module Simpkv
 
       # @return [String] the command that prints a file for the administrator; for OpenLDAP one for slapd.conf and one
       #   for cn=config
-      def printed(schema, form)
+      def printed(form)
         database = schema.server == '389ds' ? schema.database(settings['base_dn']) : nil
         more = ['--database', database] if form == 'limits' && database && database != 'userRoot'
         command = @simpkv.call('schema', '--server', schema.server, '--form', form, *more)

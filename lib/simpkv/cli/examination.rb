@@ -90,7 +90,9 @@ module Simpkv
         folders = Walk.new(backend.store).each(Walk::ROOTS, errors) do |path, document|
           count += 1
           fault = fault_of(document)
-          fault ? faults[path] = fault : note_sample(path)
+          next faults[path] = fault if fault
+
+          samples << path if samples.length < SAMPLES
         end
         return report_keys(errors, faults, count) if errors.any? || faults.any?
 
@@ -98,10 +100,6 @@ module Simpkv
         findings.ok('reading', "#{Output.count(count, 'key')} in #{folders}")
       rescue Simpkv::Error => e
         findings.problem('reading', e.message, 'lift what keeps folders from being listed')
-      end
-
-      def note_sample(path)
-        samples << path if samples.length < SAMPLES
       end
 
       # @return [String, nil] the reason why functions cannot read the document; it quotes nothing

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'etc'
 require 'simpkv/cli/examination'
 
 module Simpkv
@@ -74,15 +73,9 @@ module Simpkv
       def access_fix
         stat = File.stat(root)
         format("run it as the user '%<owner>s', who owns %<root>s (mode %<mode>04o), or give this user rights there",
-               owner: owner(stat), root: root, mode: stat.mode & 0o7777)
+               owner: backend.root.owner, root: root, mode: stat.mode & 0o7777)
       rescue SystemCallError
         "run it as the user whose keys these are, or let this user into the folders above #{root}"
-      end
-
-      def owner(stat)
-        Etc.getpwuid(stat.uid).name
-      rescue ArgumentError
-        stat.uid.to_s
       end
     end
   end

@@ -13,14 +13,14 @@ module Simpkv
       private_constant :FILES
 
       # @return [Hash{String => String}] by path, the defect of a password that is stored nevertheless
-      attr_reader :oddities
+      attr_reader :warnings
 
       # @param vardir [String] of Puppet
       # @param settings [Hash] `complexity` and `complex_only`, which the files do not contain
       def initialize(vardir, settings)
         @environments = File.join(vardir, 'simp/environments')
         @settings = settings
-        @oddities = {}
+        @warnings = {}
         return if File.directory?(@environments)
 
         raise Failure.new("#{@environments}: there is no such folder: --vardir says where Puppet's is", Failure::NO_INPUT)
@@ -71,8 +71,8 @@ module Simpkv
         return [] unless File.directory?(folder)
 
         place = "environments/#{environment}/gen_passwd"
-        files, odd = Dir.children(folder).sort.partition { |name| File.lstat(File.join(folder, name)).file? }
-        odd.each { |name| errors["#{place}/#{name}"] = 'it is no file, and links are not followed' }
+        files, others = Dir.children(folder).sort.partition { |name| File.lstat(File.join(folder, name)).file? }
+        others.each { |name| errors["#{place}/#{name}"] = 'it is no file, and links are not followed' }
         passwords(files).map { |id| "#{place}/#{id}" }
       end
 
@@ -91,7 +91,7 @@ module Simpkv
       end
 
       def salt(path, file)
-        @oddities[path] = 'it has no salt: an empty one is stored' unless File.exist?(file)
+        @warnings[path] = 'it has no salt: an empty one is stored' unless File.exist?(file)
         optional(file)
       end
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'etc'
-require 'json'
 
 module Simpkv
   module Cli
@@ -43,12 +42,12 @@ module Simpkv
         pid = fork do
           reader.close
           become
-          writer.write(JSON.generate([first_obstacle(file)]))
+          writer.write(first_obstacle(file))
           writer.close
           exit!(0)
         end
         writer.close
-        JSON.parse(reader.read).first
+        reader.read.force_encoding(file.encoding)[/.+/m]
       ensure
         reader&.close
         Process.wait(pid) if pid

@@ -39,6 +39,13 @@ module Simpkv
         "#{number} #{noun}#{'s' unless number == 1}"
       end
 
+      # @param names [Array<String>]
+      # @return [String] the first 20, a line each, and the number of the others
+      def self.some(names)
+        more = "\n  and #{names.length - 20} more" if names.length > 20
+        "  #{names.first(20).join("\n  ")}#{more}"
+      end
+
       # @param rows [Array<Array>] of the same length
       # @return [Array<String>] lines, the columns aligned
       def self.table(rows)

@@ -21,16 +21,11 @@ module Simpkv
         unless --capitals is skip or lower. Stores no empty folders.
       TEXT
 
-      def initialize
-        super
-        @existing = 'refuse'
-        @capitals = 'refuse'
-        @jobs = 4
-      end
-
       private
 
       def define(parser)
+        @existing = @capitals = 'refuse'
+        @jobs = 4
         parser.on('-n', '--dry-run', 'print the changes, and store nothing') { @dry = true }
         parser.on('--existing HOW', EXISTING, 'refuse, keep or replace differing documents') { |how| @existing = how }
         parser.on('--capitals HOW', CasePolicy::POLICIES, 'refuse, skip or lower names with capitals') do |how|
@@ -72,8 +67,8 @@ module Simpkv
       end
 
       def check_plan(plan, capitals, source, target)
-        refuse_empty(source) if [plan.targets, plan.unread, capitals.found].all?(&:empty?)
-        say_what_is_odd(plan, capitals)
+        refuse_empty(source) if [plan.targets, plan.unread, capitals.affected].all?(&:empty?)
+        warn_about_capitals(plan, capitals)
         refuse_differing(plan, target)
       end
 
@@ -122,9 +117,9 @@ module Simpkv
         report(work.failures)
       end
 
-      def say_what_is_odd(plan, capitals)
+      def warn_about_capitals(plan, capitals)
         targets = plan.targets.invert
-        capitals.found.each do |path|
+        capitals.affected.each do |path|
           becomes = targets[path]
           warn "simpkv: '#{path}' has capital letters: #{becomes ? "it becomes '#{becomes}'" : 'it is left out'}"
         end
@@ -133,16 +128,15 @@ module Simpkv
       def refuse_differing(plan, target)
         return if plan.differing.empty? || @existing != 'refuse'
 
-        shown = plan.differing.sort.first(20).map { |path| "  #{path}" }
-        shown << "  and #{plan.differing.length - 20} more" if plan.differing.length > 20
-        raise Failure.new("#{target.title} has other documents for these keys:\n#{shown.join("\n")}\nNothing was " \
-                          'stored. --existing keep leaves them, --existing replace replaces them', Failure::DATA)
+        raise Failure.new("#{target.title} has other documents for these keys:\n#{Output.some(plan.differing.sort)}\n" \
+                          'Nothing was stored. --existing keep leaves them, --existing replace replaces them',
+                          Failure::DATA)
       end
 
       def planned(plan, capitals)
         { 'keys' => plan.targets.length, 'there already' => plan.same.length, 'to store' => plan.missing.length,
           'to replace' => plan.differing.length, 'kept' => plan.kept.length,
-          'left out for capitals' => capitals.found.length - (capitals.found & plan.targets.values).length,
+          'left out for capitals' => capitals.affected.length - (capitals.affected & plan.targets.values).length,
           'cannot be read' => plan.unread.length }
       end
 

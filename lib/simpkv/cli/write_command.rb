@@ -31,11 +31,8 @@ module Simpkv
           raise Failure.new('either VALUE or --file FILE is needed (- reads standard input)', Failure::USAGE)
         end
 
-        converted(@file ? content(@file) : argument(value), 'the value')
-      end
-
-      def argument(value)
-        value == '-' ? $stdin.binmode.read : value.b
+        from = @file || ('-' if value == '-')
+        converted(from ? content(from) : value.b, 'the value')
       end
 
       def content(file)

@@ -14,10 +14,6 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Prints the words that can complete a command line: the last WORD, or the end of LINE.
         TEXT
-        EXAMPLES = {
-          "simpkv complete -- get ''" => 'The keys that get can print',
-          "simpkv complete --line 'simpkv -b '" => 'The backends'
-        }.freeze
 
         def run(*words)
           words = Completer.split(@line).drop(1) if @line

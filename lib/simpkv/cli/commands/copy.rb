@@ -26,7 +26,7 @@ module Simpkv
         def run(from, to)
           source = configuration.backend(from)
           target = configuration.backend(to)
-          raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if same?(source, target)
+          raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if source.place == target.place
           return roll_back(target) if @rollback
 
           stored = Endpoint.new(source, @jobs, :source)
@@ -46,10 +46,6 @@ module Simpkv
 
           raise Failure.new("there are no keys to copy in #{source.title}, #{roots.join(' and ')}: is this the right " \
                             'backend? --allow-empty accepts that', Failure::NO_INPUT)
-        end
-
-        def same?(source, target)
-          source.place == target.place
         end
       end
     end

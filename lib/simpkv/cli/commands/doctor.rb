@@ -71,13 +71,9 @@ module Simpkv
 
         # @return [String] the command line that chooses this backend, for printed commands
         def command_line
-          words = ['simpkv']
-          words.push('-c', @flags[:config]) if @flags[:config]
-          words.push('--from-puppet') if @flags[:from_puppet]
-          words.push('--node', @flags[:node]) if @flags[:node]
-          words.push('-b', @flags[:backend]) if @flags[:backend]
-          words.push('--vardir', @flags[:vardir]) if @flags[:vardir]
-          LdapAccess.shell(words)
+          options = { config: '-c', node: '--node', backend: '-b', vardir: '--vardir' }
+          words = options.select { |name, _| @flags[name] }.flat_map { |name, option| [option, @flags[name]] }
+          LdapAccess.shell(['simpkv', *('--from-puppet' if @flags[:from_puppet]), *words])
         end
 
         def look_at_configuration(findings)

@@ -29,15 +29,13 @@ module Simpkv
           value = wanted(value)
           path = backend.path(key)
           written = about(key) do
-            noting_environment(key) { |store| @keep ? keep(store, path, value) : store.put(path, document(value, nil)) }
+            noting_environment(key) do |store|
+              next store.put(path, document(value, nil)) unless @keep
+
+              replace(store, path) { |stored| document(value, stored) }
+            end
           end
           output.print('key' => key, 'written' => written) { written ? [] : ["'#{key}' is unchanged"] }
-        end
-
-        private
-
-        def keep(store, path, value)
-          replace(store, path) { |stored| document(value, stored) }
         end
       end
     end

@@ -28,17 +28,19 @@ module Simpkv
         }.freeze
 
         def run
-          forms = DirectorySchema.forms(server)
-          unless forms.include?(form)
-            raise Failure.new("there is no form '#{form}' for #{server}: it has #{forms.join(', ')}", Failure::USAGE)
+          forms = DirectorySchema.forms(@server)
+          unless forms.include?(@form)
+            raise Failure.new("there is no form '#{@form}' for #{@server}: it has #{forms.join(', ')}", Failure::USAGE)
           end
 
-          $stdout.print(setup.text(form))
+          $stdout.print(setup.text(@form))
         end
 
         private
 
         def define(parser)
+          @server = 'openldap'
+          @form = 'ldif'
           parser.on('--server SERVER', %w[openldap 389ds], 'openldap (default) or 389ds') { |name| @server = name }
           parser.on('--layout LAYOUT', %w[plain hex], 'plain or hex, as in the options of the backend') do |name|
             @layout = name
@@ -51,25 +53,17 @@ module Simpkv
           end
         end
 
-        def server
-          @server || 'openldap'
-        end
-
-        def form
-          @form || 'ldif'
-        end
-
         def setup
           layout = @layout || (backend.ldap? ? backend.settings['layout'] : 'plain')
           names = backend.ldap? ? names_of_backend : { identity: @identity }.compact
-          DirectorySetup.new(server, layout, database: @database, **names)
+          DirectorySetup.new(@server, layout, database: @database, **names)
         end
 
         def names_of_backend
-          return {} unless DirectorySchema::FORMS_WITH_NAMES.include?(form)
+          return {} unless DirectorySchema::FORMS_WITH_NAMES.include?(@form)
 
           { title: "the backend '#{backend.name}' (#{backend.title})", base_dn: backend.settings['base_dn'],
-            **(form == 'base' ? {} : { identity: identity }) }
+            **(@form == 'base' ? {} : { identity: identity }) }
         end
 
         def identity

@@ -31,7 +31,7 @@ module Simpkv
 
             settings = { 'complexity' => @complexity || 0, 'complex_only' => @only || false }
             source = LegacyPasswords.new(backend.vardir, settings)
-            transfer(source, backend).tap { source.oddities.sort.each { |path, why| warn "simpkv: '#{path}': #{why}" } }
+            transfer(source, backend).tap { source.warnings.sort.each { |path, why| warn "simpkv: '#{path}': #{why}" } }
           end
 
           private
