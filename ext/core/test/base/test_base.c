@@ -1,4 +1,4 @@
-/* The parts that all others stand on: buffers, replies, waiting. */
+/* The lowest layer of the core: buffers, replies, deadlines. */
 #include "base/buf.h"
 #include "base/deadline.h"
 #include "base/reply.h"

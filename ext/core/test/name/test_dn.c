@@ -1,4 +1,4 @@
-/* Distinguished names: made of a path, in both layouts, and taken apart. */
+/* Distinguished names: the DN of a path in both layouts, and the parsing of DNs. */
 #include "chaos.h"
 #include "check.h"
 #include "names.h"
@@ -20,7 +20,7 @@ static int kind_named(const char *name)
     return strcmp(name, "key") == 0 ? SKV_KIND_KEY : SKV_KIND_FOLDER;
 }
 
-/* The same DN comes of that of the instance; it is in the reply. */
+/* The DN below that of the instance is the same. */
 static void check_below(int layout, int kind, const test_case *c)
 {
     char *dn = strdup(skv_reply_data(reply)), *above;
@@ -48,7 +48,7 @@ static void check_dn(const test_case *c)
     check_below(layout, kind, c);
 }
 
-/* NULL: the text is no RDN, or the value is not hexadecimal. */
+/* NULL: the text is not an RDN, or the value is not hexadecimal. */
 static void rdns_are_read_as_rfc_4514_spells_them(void)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Keys: what is refused, and how what is allowed is joined. */
+/* Keys: the checks, and the join with a prefix. */
 #include "chaos.h"
 #include "check.h"
 

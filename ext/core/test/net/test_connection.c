@@ -1,4 +1,4 @@
-/* One connection, to a real slapd: all the ways to it, and what is said when one is closed. */
+/* One connection to a real slapd: all transports and identities, and the message of each failure. */
 #include "check.h"
 #include "net/certificate.h"
 #include "net/connection.h"
@@ -14,7 +14,7 @@
 static skv_reply *reply;
 static slapd server, expired, other_host;
 
-/* A connection, or NULL with the reply filled. */
+/* Opens a connection. Returns NULL with the reply filled on failure. */
 static skv_conn *open_conn(const char *uri, const skv_identity *identity, skv_conn_failure *failure)
 {
     skv_deadline deadline;
@@ -31,7 +31,7 @@ static skv_conn *open_conn(const char *uri, const skv_identity *identity, skv_co
     return conn;
 }
 
-/* Who the server takes us for. */
+/* Asks the server for the identity of the connection. */
 static void check_identity(skv_conn *conn, const char *expected)
 {
     struct berval *who = NULL;
@@ -216,7 +216,7 @@ static void tls_that_the_server_does_not_do_is_refused(void)
     CHECK_HAS(skv_reply_message(reply), "TLS handshake");
 }
 
-/* A server that accepts and never says a word. */
+/* A server that accepts connections and never answers. */
 static int silent_listener(char *port, size_t size)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -229,7 +229,7 @@ static int silent_listener(char *port, size_t size)
     return fd;
 }
 
-/* How long an attempt took, in milliseconds. */
+/* Returns the duration of an attempt in milliseconds. */
 static int64_t time_attempt(const char *uri, const skv_identity *identity, int64_t timeout_ms, skv_cancel *cancel)
 {
     int64_t began = skv_now_ns();

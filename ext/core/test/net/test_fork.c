@@ -72,7 +72,7 @@ static bool sleeps(int thread)
     return end && strncmp(end, ") S", 3) == 0;
 }
 
-/* Waits until fork() waits in its handlers, or is over. */
+/* Waits until fork() waits in its handlers, or has ended. */
 static void wait_for_fork(void)
 {
     wait_for_flag(&forking);
@@ -80,8 +80,8 @@ static void wait_for_fork(void)
         usleep(1000);
 }
 
-/* Forks; answers whether `works` holds in the child, which ends by SIGKILL then: valgrind would count as leaks what
- * belongs to threads that only the parent has. */
+/* Forks. Returns true if `works` holds in the child. The child ends by SIGKILL then, because valgrind would report the
+ * memory of threads that only the parent has as leaks. */
 static bool fork_works(bool (*works)(void))
 {
     int status = -1;
@@ -113,7 +113,7 @@ static void *ask_store(void *status)
     return NULL;
 }
 
-/* Runs a call whose thread is in libldap's initialisation when this returns. */
+/* Starts a call, and returns when its thread is in the initialisation of libldap. */
 static pthread_t begin_initialisation(int *status)
 {
     pthread_t thread;

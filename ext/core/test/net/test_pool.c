@@ -70,7 +70,7 @@ static void an_unusable_connection_is_replaced(void)
     CHECK(server_stat(0, "connects") == 2);
 }
 
-static void what_was_idle_for_too_long_is_closed(void)
+static void a_connection_is_closed_after_its_idle_timeout(void)
 {
     skv_pool_limits brief = limits;
     skv_pool *pool = pool_of(first.ldap, first.password_file);
@@ -111,7 +111,7 @@ static void a_full_pool_says_so_in_time(void)
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK(pool_stat("wait_timeouts") == 2);
     CHECK(pool_stat("waiting") == 0);
-    /* The largest size that anybody asked for wins. */
+    /* The largest size of all calls is the size of the pool. */
     brief.size = 5;
     skv_reply_reset(reply);
     skv_pool_return(pool, skv_pool_borrow(pool, &brief, &deadline, reply));
@@ -136,7 +136,7 @@ static void a_connection_that_the_server_closed_is_not_handed_out(void)
     CHECK(pool_stat("open") == 1);
 }
 
-/* Ends a child by a signal: what is left to the parent on purpose is no leak. */
+/* Ends a child by a signal, so that no leak checker runs: the memory of the parent's sessions is leaked on purpose. */
 static void leave(bool well)
 {
     kill(getpid(), well ? SIGKILL : SIGTERM);
@@ -175,7 +175,7 @@ static void each_pool_goes_by_its_own_ca(void)
     }
     snprintf(line, sizeof line, "cp %s %s", first.other_cacert, path);
     CHECK(system(line) == 0);
-    /* In a child, because libldap has no way to let go of the old context. */
+    /* In a child, because libldap cannot free the old context. */
     fflush(stdout);
     pid = fork();
     if (pid == 0) {
@@ -270,7 +270,7 @@ static void run(void)
     one_pool_serves_all_who_ask_for_the_same();
     a_connection_is_used_again();
     an_unusable_connection_is_replaced();
-    what_was_idle_for_too_long_is_closed();
+    a_connection_is_closed_after_its_idle_timeout();
     a_full_pool_says_so_in_time();
     a_connection_that_the_server_closed_is_not_handed_out();
     each_pool_goes_by_its_own_ca();

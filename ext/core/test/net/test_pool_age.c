@@ -1,4 +1,4 @@
-/* How old a connection gets in the pool. */
+/* The maximum age of a connection in the pool. */
 #include "check.h"
 #include "net/pool_state.h"
 #include "slapd.h"

@@ -61,7 +61,7 @@ static void waiting_calls_are_served_in_the_order_of_arrival(void)
         pthread_create(&threads[i], NULL, borrow_in_turn, &all[i]);
         wait_until("waiting", i + 1);
     }
-    /* A connection that is lost frees its place for the first in line. */
+    /* A lost connection frees its place for the first call of the queue. */
     skv_conn_invalidate(taken[0]);
     skv_pool_return(pool, taken[0]);
     for (int i = 0; i < WAITING; i++)

@@ -1,4 +1,4 @@
-/* The pool with servers that come and go, and that stay silent. */
+/* The pool with servers that stop, restart, or stay silent. */
 #include "chaos.h"
 #include "check.h"
 #include "pool_fixture.h"
@@ -35,7 +35,7 @@ static silent silent_begin(void)
 
 /* ---- Servers that come and go ----------------------------------------------------------------------------------- */
 
-static void a_server_that_is_gone_is_left_alone_and_found_again(void)
+static void a_stopped_server_is_quarantined_and_used_again(void)
 {
     skv_pool *pool = pool_of(first.ldap, first.password_file);
     int64_t began;
@@ -62,7 +62,7 @@ static void a_server_that_is_gone_is_left_alone_and_found_again(void)
     CHECK(server_stat(0, "resting") == 0);
 }
 
-static void the_next_server_takes_over_and_the_first_is_returned_to(void)
+static void the_next_server_takes_over_until_the_first_is_back(void)
 {
     char uris[200];
     skv_pool *pool;
@@ -97,7 +97,7 @@ static void the_next_server_takes_over_and_the_first_is_returned_to(void)
     } while (skv_now_ns() - began < 60000 * SKV_NS_PER_MS);
     CHECK(conn && is_at(conn, &first));
     skv_pool_return(pool, conn);
-    /* The calls that worked go on working. */
+    /* Other calls still succeed. */
     CHECK(use(kept));
     skv_pool_return(pool, kept);
     CHECK(server_stat(0, "resting") == 0);
@@ -113,8 +113,8 @@ static void when_no_server_is_there_each_is_named(void)
     CHECK_HAS(skv_reply_message(reply), "ldap://127.0.0.1:2: connection refused");
 }
 
-/* The longest quarantine of the only server ends after two seconds. A failed probe then started no other one: every
- * call tried the server. */
+/* The longest quarantine of the only server ends after two seconds. After that, a failed probe used to start no
+ * quarantine, and every call tried the server. */
 static void a_failed_probe_of_the_only_server_starts_another_quarantine(void)
 {
     skv_pool *pool = pool_of("ldap://127.0.0.1:1", first.password_file);
@@ -131,8 +131,8 @@ static void a_failed_probe_of_the_only_server_starts_another_quarantine(void)
     CHECK(pool->server[0].quarantine_from >= now);
 }
 
-/* There was a moment between two looks at the servers, at which a quarantine could end or a probe succeed: the call
- * then gave up without an attempt, and with no reason to tell. */
+/* A quarantine could end, or a probe succeed, between two checks of the servers. The call then used to give up without
+ * an attempt, and with an empty message. */
 static void a_quarantine_that_ends_at_any_moment_is_followed_by_an_attempt(void)
 {
     skv_pool *pool = pool_of("ldap://127.0.0.1:1", first.password_file);
@@ -152,7 +152,6 @@ static void a_quarantine_that_ends_at_any_moment_is_followed_by_an_attempt(void)
 
 /* ---- Servers that stay silent ----------------------------------------------------------------------------------- */
 
-/* The first server took all of the call's time, for ever when that was less than a second. */
 /* Borrows until the second server serves. On a busy machine a bind may take longer than its share of the time; the
  * silent first server must not take part again. */
 static skv_conn *borrow_at_last(skv_pool *pool, int64_t timeout_ms)
@@ -169,6 +168,7 @@ static skv_conn *borrow_at_last(skv_pool *pool, int64_t timeout_ms)
     return NULL;
 }
 
+/* The first server used to take all of the call's time, in every call if that was less than a second. */
 static void a_silent_first_server_leaves_time_for_the_second(void)
 {
     static const int64_t timeouts_ms[] = {800, 1500};
@@ -190,7 +190,7 @@ static void a_silent_first_server_leaves_time_for_the_second(void)
     }
 }
 
-/* A probe took the time of a call that had a connection to the second server. */
+/* A probe used to take the time of a call that had a connection to the second server. */
 static void a_probe_of_a_silent_server_leaves_time_for_the_call(void)
 {
     silent s = silent_begin();
@@ -215,7 +215,7 @@ static void a_probe_of_a_silent_server_leaves_time_for_the_call(void)
     close(s.listener);
 }
 
-static void a_call_with_next_to_no_time_says_nothing_about_a_server(void)
+static void a_very_short_call_says_nothing_about_a_server(void)
 {
     silent s = silent_begin();
     skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
@@ -228,7 +228,7 @@ static void a_call_with_next_to_no_time_says_nothing_about_a_server(void)
     close(s.listener);
 }
 
-/* The quarantine would fail calls that have the time to wait for an answer. */
+/* A quarantine would fail calls that have enough time to wait for the answer. */
 static void a_brief_call_does_not_take_the_only_server_from_others(void)
 {
     silent s = silent_begin();
@@ -302,8 +302,8 @@ static void many_calls_at_once_are_served_by_the_second_server(void)
     close(s.listener);
 }
 
-/* All calls wait for the first one that shows the password. It used to take its whole connect timeout. */
-static void a_patient_first_call_does_not_keep_others_from_the_second_server(void)
+/* All calls wait for the first one that tries the password. It used to take its whole connect timeout. */
+static void a_long_first_call_does_not_keep_others_from_the_second_server(void)
 {
     silent s = silent_begin();
     skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
@@ -320,8 +320,8 @@ static void a_patient_first_call_does_not_keep_others_from_the_second_server(voi
     close(s.listener);
 }
 
-/* Without a password there is nothing to wait for. */
-static void who_has_no_password_waits_for_nobody(void)
+/* Calls without a password do not wait for each other. */
+static void calls_without_a_password_do_not_wait_for_each_other(void)
 {
     silent s = silent_begin();
     skv_pool *pool = pool_of(s.uri, "");
@@ -356,8 +356,8 @@ static void an_interrupted_attempt_says_nothing_about_a_server(void)
     close(s.listener);
 }
 
-/* Such times overflowed: they had passed before the call began. */
-static void times_without_end_do_not_overflow(void)
+/* Such timeouts used to overflow: they had passed before the call began. */
+static void endless_timeouts_do_not_overflow(void)
 {
     static const int64_t endless[] = {INT64_C(10000000000000), INT64_MAX};
 
@@ -388,7 +388,7 @@ static void times_without_end_do_not_overflow(void)
     }
 }
 
-static void without_memory_no_server_is_to_blame(void)
+static void without_memory_no_server_is_marked_down(void)
 {
     skv_reply *own = skv_reply_new();
     skv_deadline deadline = within(10000, NULL);
@@ -408,21 +408,21 @@ static void without_memory_no_server_is_to_blame(void)
 
 static void run(void)
 {
-    a_server_that_is_gone_is_left_alone_and_found_again();
-    the_next_server_takes_over_and_the_first_is_returned_to();
+    a_stopped_server_is_quarantined_and_used_again();
+    the_next_server_takes_over_until_the_first_is_back();
     when_no_server_is_there_each_is_named();
     a_failed_probe_of_the_only_server_starts_another_quarantine();
     a_quarantine_that_ends_at_any_moment_is_followed_by_an_attempt();
     a_silent_first_server_leaves_time_for_the_second();
     a_probe_of_a_silent_server_leaves_time_for_the_call();
-    a_call_with_next_to_no_time_says_nothing_about_a_server();
+    a_very_short_call_says_nothing_about_a_server();
     a_brief_call_does_not_take_the_only_server_from_others();
     when_all_servers_are_silent_the_call_ends_at_its_deadline_and_names_each();
     many_calls_at_once_are_served_by_the_second_server();
-    a_patient_first_call_does_not_keep_others_from_the_second_server();
-    who_has_no_password_waits_for_nobody();
+    a_long_first_call_does_not_keep_others_from_the_second_server();
+    calls_without_a_password_do_not_wait_for_each_other();
     an_interrupted_attempt_says_nothing_about_a_server();
-    times_without_end_do_not_overflow();
+    endless_timeouts_do_not_overflow();
 }
 
 int main(void)
@@ -431,7 +431,7 @@ int main(void)
     if (slapd_is_installed() && CHECK(slapd_begin(&first, SLAPD_NO_TLS, "")) &&
         CHECK(slapd_begin(&second, SLAPD_NO_TLS, ""))) {
         run();
-        chaos(without_memory_no_server_is_to_blame);
+        chaos(without_memory_no_server_is_marked_down);
     }
     slapd_end(&first);
     slapd_end(&second);

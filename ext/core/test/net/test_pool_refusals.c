@@ -7,7 +7,7 @@
 
 #define S (1000 * SKV_NS_PER_MS)
 
-/* More binds than any test makes. */
+/* More binds than a test makes. */
 #define BINDS 1000
 
 static slapd first, second;
@@ -45,7 +45,7 @@ static void a_refused_password_is_not_tried_until_the_file_changes(void)
     slapd_write(path, "not it again");
     CHECK(use(conn));
     skv_pool_return(pool, conn);
-    /* Bound connections survive a rotation. */
+    /* Bound connections survive a rotation of the password. */
     conn = borrow(pool, 10000);
     CHECK_STATUS(reply, SKV_OK);
     CHECK(borrow(pool, 10000) == NULL);
@@ -54,7 +54,7 @@ static void a_refused_password_is_not_tried_until_the_file_changes(void)
     CHECK(pool_stat("open") == 1);
 }
 
-/* Fills the file again, with the same content. */
+/* Writes the file again with the same content. */
 static void rewrite(const char *path)
 {
     char was[64];
@@ -68,7 +68,7 @@ static void rewrite(const char *path)
     } while (before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
 }
 
-/* Every call that found the first server's quarantine over bound to it, in vain: 20 gets were 20 refused binds. */
+/* Every call after the quarantine of the first server used to bind to it in vain: 20 gets made 20 refused binds. */
 static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
 {
     char path[128];
@@ -89,21 +89,21 @@ static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
     CHECK(refused_binds(&p) == 1);
     CHECK(health_of(pool, 0) == SKV_SERVER_REFUSING);
     CHECK_HAS(pool->server[0].why, "wrong password or bind DN");
-    /* New connections too go to the second one at once: it has accepted the password. */
+    /* New connections go to the second server at once, because it has accepted the password. */
     return_invalidated(pool, borrow(pool, 10000));
     is_served_by(pool, &second, 10000);
     CHECK(refused_binds(&p) == 1);
-    /* Each end of the quarantine is one more bind. */
+    /* After each quarantine one call binds to the first server again. */
     set_quarantine(pool, 0, 0);
     for (int i = 0; i < 20; i++)
         is_served_by(pool, &second, 10000);
     CHECK(refused_binds(&p) == 2);
-    /* So is a file that has changed. */
+    /* A changed file also leads to one more bind. */
     rewrite(path);
     for (int i = 0; i < 20; i++)
         is_served_by(pool, &second, 10000);
     CHECK(refused_binds(&p) == 3);
-    /* And the server is returned to when it accepts the password again. */
+    /* Calls return to the server when it accepts the password again. */
     proxy_arm(&p, PROXY_BIND, PROXY_ANSWER, 49, 0, 0);
     set_quarantine(pool, 0, 0);
     return_invalidated(pool, borrow(pool, 10000));
@@ -111,8 +111,8 @@ static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
     proxy_end(&p);
 }
 
-/* The servers of a directory share the counter of failed binds: each of them would bring the account nearer to its
- * lock. */
+/* The servers of a directory share the counter of failed binds, so that a bind to each of them would lock the account
+ * sooner. */
 static void a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time(void)
 {
     skv_pool *pool;
@@ -130,7 +130,7 @@ static void a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time(voi
     CHECK_HAS(skv_reply_message(reply), "unless the file changes");
     CHECK(refused_binds(&p) == 1);
     CHECK(server_stat(1, "connects") == 0);
-    /* The next attempt is at the other server, which accepts it: the first one is out of step. */
+    /* The next attempt goes to the other server, which accepts the password: the first one has another password. */
     set_quarantine(pool, 0, 0);
     return_invalidated(pool, borrow(pool, 10000));
     CHECK_STATUS(reply, SKV_OK);
@@ -139,7 +139,7 @@ static void a_password_that_no_server_has_accepted_is_shown_to_one_at_a_time(voi
     proxy_end(&p);
 }
 
-/* It doubled without a cap that anybody could see, up to five minutes. */
+/* The quarantine used to double up to five minutes. */
 static void the_backoff_after_a_refused_password_is_at_most_a_minute(void)
 {
     skv_pool *pool = pool_of(first.ldapi, first.wrong_password_file);
@@ -159,7 +159,7 @@ static void the_backoff_after_a_refused_password_is_at_most_a_minute(void)
     }
     CHECK(last == 60 * S);
     CHECK(server_stat(0, "connects") == 6);
-    /* Touching the file ends it, whatever its content: so does `simpkv ping`. */
+    /* A new date of the file ends the quarantine, also with the same content: `simpkv ping` relies on that. */
     CHECK(chmod(first.wrong_password_file, 0400) == 0);
     CHECK(borrow(pool, 10000) == NULL);
     CHECK(server_stat(0, "connects") == 7);

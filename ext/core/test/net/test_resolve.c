@@ -1,4 +1,4 @@
-/* Names and addresses: what a name service that hangs may cost, and what a connected socket is like. */
+/* Names and addresses: the time limits with a name service that hangs, and the options of a connected socket. */
 #include "check.h"
 #include "net/connect.h"
 #include "net/resolve.h"
@@ -32,7 +32,7 @@ static void set_hanging(bool on)
     pthread_mutex_unlock(&lock);
 }
 
-/* Names are those of this machine, after a while; addresses are read as ever. */
+/* Resolves names to this machine after a delay, and addresses as usual. */
 int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **addresses)
 {
     int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) = NULL;
@@ -115,7 +115,7 @@ static void addresses_do_not_wait_for_names(void)
     CHECK(is_found("ldap://[::1]"));
 }
 
-static void names_are_found_again_when_the_service_is_well(void)
+static void names_are_resolved_again_when_the_service_recovers(void)
 {
     set_hanging(false);
     for (int i = 0; i < 3 * SKV_RESOLVERS_MAX; i++)
@@ -126,7 +126,7 @@ static void names_are_found_again_when_the_service_is_well(void)
     CHECK(atomic_load(&answered) == atomic_load(&asked));
 }
 
-/* A listener at a free port, which the address then holds. */
+/* Opens a listener at a free port, and writes the port into the address. */
 static int listen_at(struct sockaddr_in *address, int queue)
 {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -137,7 +137,7 @@ static int listen_at(struct sockaddr_in *address, int queue)
     return listener;
 }
 
-/* The queue of who wants in is full, and the kernel drops what comes: as a firewall does. */
+/* The queue of the listener is full, so that the kernel drops new connections as a firewall does. */
 static void a_host_that_does_not_answer_costs_no_more_than_the_deadline(void)
 {
     enum { MORE = 4 };
@@ -205,7 +205,7 @@ int main(void)
     an_interrupt_ends_the_wait_for_a_name();
     no_more_names_are_asked_for_at_once_than_there_are_places();
     addresses_do_not_wait_for_names();
-    names_are_found_again_when_the_service_is_well();
+    names_are_resolved_again_when_the_service_recovers();
     a_host_that_does_not_answer_costs_no_more_than_the_deadline();
     a_socket_does_not_block_is_not_inherited_and_notices_a_peer_that_has_gone();
     skv_reply_free(reply);

@@ -1,4 +1,4 @@
-/* TLS contexts, which a pool's connections share until a file of theirs changes. */
+/* TLS contexts, which the connections of a pool share until one of the files changes. */
 #include "check.h"
 #include "net/connection.h"
 #include "net/tls_context.h"
@@ -23,7 +23,7 @@ static void touch(const char *path, int seconds)
     CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
 }
 
-/* Connects with TLS. The reply says how that ended. */
+/* Connects with TLS, and leaves the outcome in the reply. */
 static void connect_with(const skv_identity *identity)
 {
     skv_conn_failure failure;
@@ -46,7 +46,7 @@ static size_t bytes_in_use(void)
     return counts.uordblks + counts.hblkhd;
 }
 
-/* Answers how many bytes a connection leaves behind, when each finds the CA file with another date or not. */
+/* Returns the bytes that a connection leaks. With `renews`, each connection finds the CA file with another date. */
 static long bytes_left(skv_identity identity, bool renews, int status)
 {
     static int seconds;
@@ -77,8 +77,8 @@ static bool uses_gnutls(void)
     return gnutls;
 }
 
-/* 39 KB were lost, and 62 KB with a client certificate. libldap itself loses what is allowed here with GnuTLS: it makes
- * the priorities twice, and frees neither the certificate nor the key that GnuTLS has copied. */
+/* A renewal used to leak 39 KB, and 62 KB with a client certificate. The limits here are the leaks of libldap with
+ * GnuTLS: it makes the priorities twice, and does not free the certificate and the key that GnuTLS has copied. */
 static void a_renewal_gives_back_the_memory_of_the_old_context(void)
 {
     const long priorities = uses_gnutls() ? 9 * KB : 0, certificate = uses_gnutls() ? 18 * KB : 0;
@@ -90,7 +90,7 @@ static void a_renewal_gives_back_the_memory_of_the_old_context(void)
     CHECK(bytes_left(identity, true, SKV_OK) <= priorities + certificate + 2 * KB);
 }
 
-/* Each attempt made two contexts more, to look for what is wrong. */
+/* Each attempt used to make two more contexts to find the cause. */
 static void a_refused_certificate_makes_no_contexts_once_they_are_there(void)
 {
     const skv_identity identity = {SLAPD_ADMIN, server.password_file, false, server.other_cacert, "", "", NULL};

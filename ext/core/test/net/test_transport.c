@@ -1,4 +1,4 @@
-/* Reading and writing, over socket pairs whose other end is slow, silent or gone. */
+/* Reading and writing over socket pairs whose other end is slow, silent or closed. */
 #include "check.h"
 #include "net/transport.h"
 
@@ -59,7 +59,7 @@ static int send_string(size_t len)
     return rc;
 }
 
-/* Receives one; its length, or -1 with errno set. */
+/* Receives a message. Returns its length, or -1 with errno set. */
 static long receive_string(void)
 {
     BerElement *ber = ber_alloc_t(LBER_USE_DER);
@@ -67,7 +67,7 @@ static long receive_string(void)
     ber_tag_t tag;
     int error_number;
 
-    /* As libldap does: a part of a message is no failure. */
+    /* Goes on after a part of a message, as libldap does. */
     do {
         errno = 0;
         tag = ber_get_next(sockbuf, &len, ber);
@@ -78,7 +78,7 @@ static long receive_string(void)
     return tag == LBER_DEFAULT ? -1 : (long)len;
 }
 
-/* What the peer does, in a thread. */
+/* The actions of the peer, which runs in a thread. */
 typedef struct script {
     size_t read, write; /* bytes */
     size_t piece;       /* at once */
@@ -233,7 +233,7 @@ static void a_peer_that_is_gone_is_found_out(void)
     end();
 }
 
-static void words_on_an_idle_connection_are_a_farewell_but_with_tls(void)
+static void bytes_on_an_idle_connection_end_it_unless_tls_is_on(void)
 {
     begin();
     CHECK(write(peer, "x", 1) == 1);
@@ -272,7 +272,7 @@ static void without_limits_nothing_waits(void)
     end();
 }
 
-static void what_is_muted_or_shut_says_nothing(void)
+static void a_muted_or_closed_transport_sends_nothing(void)
 {
     char c;
 
@@ -294,10 +294,10 @@ int main(void)
     a_silent_peer_ends_a_read_at_the_deadline();
     a_peer_that_reads_nothing_ends_a_write_at_the_deadline();
     a_peer_that_is_gone_is_found_out();
-    words_on_an_idle_connection_are_a_farewell_but_with_tls();
+    bytes_on_an_idle_connection_end_it_unless_tls_is_on();
     an_answer_that_is_there_is_not_lost_to_an_interrupt();
     without_limits_nothing_waits();
-    what_is_muted_or_shut_says_nothing();
+    a_muted_or_closed_transport_sends_nothing();
     skv_reply_free(reply);
     return check_summary("transport");
 }
