@@ -13,13 +13,14 @@ module Simpkv
       #
       # @return [Object] what the block returns
       def shared
-        return yield if Thread.current[BEGAN]
+        thread = Thread.current
+        return yield if thread[BEGAN]
 
         begin
-          Thread.current[BEGAN] = now
+          thread[BEGAN] = now
           yield
         ensure
-          Thread.current[BEGAN] = nil
+          thread[BEGAN] = nil
         end
       end
 

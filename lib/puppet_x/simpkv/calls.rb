@@ -20,9 +20,6 @@ table = [
 ].to_h { |row| [row.first, operation.new(*row).freeze] }.freeze
 
 calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  define_method(:table) { table }
-  private :table
-
   # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the calls
   attr_reader :merged_options
 
@@ -30,7 +27,8 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param backends [Object] see backends.rb
   # @param documents [Object] see documents.rb
   # @param classes [Hash{Symbol => Class}] by the name of the file
-  def initialize(adapter, backends, documents, classes)
+  define_method(:initialize) do |adapter, backends, documents, classes|
+    @table = table
     @adapter = adapter
     @backends = backends
     @text = classes[:exception_text]
@@ -54,10 +52,10 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @raise [ArgumentError] the key or the configuration is wrong
   # @raise [RuntimeError] the backend fails, unless `softfail` is set
   def run(function, scope, name, key, options, arguments)
-    operation = table.fetch(name)
-    function.check_keys(scope, key)
+    operation = @table.fetch(name)
+    each_key(key) { |each| function.check_key(scope, each) }
     merged = merged(function, scope, options)
-    check_merged(function, scope, key, merged)
+    each_key(key) { |each| check_merged(function, scope, each, merged) }
     result = outcome(operation, scope, key, arguments, merged, options)
     return fail_softly(operation, key, result.message, merged) if result.is_a?(Simpkv::Error)
     return presented_default(options['default'], merged) if result == false && name == :get
@@ -100,13 +98,15 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
+  def each_key(key)
+    return yield key if key.is_a?(String)
+
+    key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
+  end
+
   # The checks that need the backend: capital letters, and the length with the prefix.
   def check_merged(function, scope, key, merged)
-    # rubocop:disable Style/HashEachMethods -- it may be an Array
-    return key.each { |each, _| check_merged(function, scope, each, merged) } unless key.is_a?(String)
-
-    # rubocop:enable Style/HashEachMethods
-    function.check_keys(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
+    function.check_key(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
     @adapter.normalize_key(key, merged) if key.bytesize > 3000
   rescue Simpkv::TooLargeError => e
     raise ArgumentError, e.message

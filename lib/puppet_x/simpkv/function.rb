@@ -15,13 +15,12 @@ Class.new(Puppet::Functions::InternalFunction) do
     adapter.calls.run(self, scope, operation, key, options, arguments)
   end
 
-  # @param keys [String, Array<String>, Hash{String => Object}]
-  # @param upper [Boolean] whether keys may have capital letters, which is not known before options are merged
-  # @raise [ArgumentError] a key is malformed
-  def check_keys(scope, keys, upper = true) # rubocop:disable Style/OptionalBooleanParameter
-    return check_key(scope, keys, upper) if keys.is_a?(String)
-
-    keys.each { |key, _| check_key(scope, key, upper) } # rubocop:disable Style/HashEachMethods -- it may be an Array
+  # @param upper [Boolean] whether the key may have capital letters, which is unknown before options are merged
+  # @raise [ArgumentError] the key is malformed
+  def check_key(scope, key, upper = true) # rubocop:disable Style/OptionalBooleanParameter
+    Simpkv::Native.key_check(key, upper)
+  rescue Simpkv::Error
+    call_puppet(scope, 'simpkv::support::key::validate', key, upper)
   end
 
   # @return [Object] the result of another Puppet function
@@ -41,16 +40,10 @@ Class.new(Puppet::Functions::InternalFunction) do
     holder.simpkv if holder.respond_to?(:simpkv)
   end
 
-  # A malformed key is reported before a module that cannot be loaded.
-  def load_adapter(scope, keys)
+  # Reports a malformed key before a module that cannot be loaded.
+  def load_adapter(scope, key)
     call_puppet(scope, 'simpkv::support::native')
-    check_keys(scope, keys)
+    Array(key.is_a?(Hash) ? key.keys : key).each { |each| check_key(scope, each) }
     call_puppet(scope, 'simpkv::support::load')
-  end
-
-  def check_key(scope, key, upper)
-    Simpkv::Native.key_check(key, upper)
-  rescue Simpkv::Error
-    call_puppet(scope, 'simpkv::support::key::validate', key, upper)
   end
 end
