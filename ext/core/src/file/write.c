@@ -125,8 +125,6 @@ static skv_status note_busy_temp(skv_file_call *call, const skv_temp *temp)
 /* Renames the temporary file over the key's. */
 static skv_status rename_over(attempt *a, skv_temp *temp)
 {
-    if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
-        return a->call->reply->status;
     if (renameat(a->folder, temp->name, a->folder, a->base) == 0) {
         a->call->reply->number = 1;
         /* The lock is released last: a reader gets no document that a crash could still undo. */
@@ -138,9 +136,38 @@ static skv_status rename_over(attempt *a, skv_temp *temp)
     return has_lost_race(errno) ? skv_file_stale(a->call) : fail_folder_write(a, errno, MAY_REPLACE);
 }
 
-static skv_status write_new_version(attempt *a, mode_t mode)
+/* Gives the temporary file the key's name, unless another process has taken it meanwhile. */
+static skv_status link_new_key(attempt *a, skv_temp *temp)
+{
+    if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
+        return errno == EEXIST || has_lost_race(errno) ? skv_file_stale(a->call)
+                                                       : fail_folder_write(a, errno, MAY_MAKE);
+    a->call->reply->number = 1;
+    /* If the second name cannot be removed, the next writer removes it. */
+    (void)unlinkat(a->folder, temp->name, 0);
+    if (fsync(a->folder) < 0)
+        fail_write(a->call, errno);
+    skv_temp_close(temp);
+    return a->call->reply->status;
+}
+
+/* Gives the temporary file the access of the old file; of the folder, if there is no old file. */
+static skv_status give_access(attempt *a, int fd)
 {
     const char *lacking;
+
+    if (a->old < 0)
+        skv_access_inherit(a->folder, fd);
+    else if (skv_access_copy(a->old, fd, &lacking) < 0)
+        return lacking && (is_permission_error(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
+                                                                              : fail_write(a->call, errno);
+    return SKV_OK;
+}
+
+/* Writes the document into a temporary file, which becomes the key's. */
+static skv_status write_document(attempt *a, mode_t mode)
+{
+    const skv_put_args *args = a->call->args;
     skv_temp temp;
     skv_status status;
 
@@ -148,13 +175,13 @@ static skv_status write_new_version(attempt *a, mode_t mode)
     /* Until the file has the group of the old one, no other users may read it. */
     if (skv_temp_make(&temp, a->old, mode & 0660) < 0)
         return has_lost_race(errno) ? note_busy_temp(a->call, &temp) : fail_folder_write(a, errno, MAY_MAKE);
-    if (skv_access_copy(a->old, temp.fd, &lacking) < 0)
-        status = lacking && (is_permission_error(errno) || errno == EOPNOTSUPP) ? refuse_access(a, lacking)
-                                                                                : fail_write(a->call, errno);
-    else if (skv_temp_write(&temp, a->call->args->document, a->call->args->document_len) < 0)
+    status = give_access(a, temp.fd);
+    if (status == SKV_OK && skv_temp_write(&temp, args->document, args->document_len) < 0)
         status = fail_write(a->call, errno);
-    else
-        status = rename_over(a, &temp);
+    if (status == SKV_OK)
+        status = skv_file_stopped(a->call, skv_deadline_check(a->call->deadline));
+    if (status == SKV_OK)
+        status = a->old < 0 ? link_new_key(a, &temp) : rename_over(a, &temp);
     skv_temp_discard(&temp);
     return status;
 }
@@ -204,44 +231,7 @@ static skv_status replace_key_file(attempt *a)
         return refuse_conflict(call, "the stored document is not the expected one");
     if (compare_with_stored_file(a, &same) != SKV_OK || same)
         return call->reply->status;
-    return a->old_error ? fail_write(call, a->old_error) : write_new_version(a, info.st_mode);
-}
-
-/* Gives the temporary file the key's name, unless another process has taken it meanwhile. */
-static skv_status link_new_key(attempt *a, skv_temp *temp)
-{
-    if (skv_file_stopped(a->call, skv_deadline_check(a->call->deadline)) != SKV_OK)
-        return a->call->reply->status;
-    if (linkat(a->folder, temp->name, a->folder, a->base, 0) < 0)
-        return errno == EEXIST || has_lost_race(errno) ? skv_file_stale(a->call)
-                                                       : fail_folder_write(a, errno, MAY_MAKE);
-    a->call->reply->number = 1;
-    /* If the second name cannot be removed, the next writer removes it. */
-    (void)unlinkat(a->folder, temp->name, 0);
-    if (fsync(a->folder) < 0)
-        fail_write(a->call, errno);
-    skv_temp_close(temp);
-    return a->call->reply->status;
-}
-
-/* The key does not exist. */
-static skv_status create_key_file(attempt *a)
-{
-    skv_temp temp;
-    skv_status status;
-
-    if (a->call->args->condition == SKV_PUT_EXPECT)
-        return refuse_conflict(a->call, "there is no such key");
-    skv_temp_init(&temp, a->folder, a->base);
-    if (skv_temp_make(&temp, -1, 0660) < 0)
-        return has_lost_race(errno) ? note_busy_temp(a->call, &temp) : fail_folder_write(a, errno, MAY_MAKE);
-    skv_access_inherit(a->folder, temp.fd);
-    if (skv_temp_write(&temp, a->call->args->document, a->call->args->document_len) < 0)
-        status = fail_write(a->call, errno);
-    else
-        status = link_new_key(a, &temp);
-    skv_temp_discard(&temp);
-    return status;
+    return a->old_error ? fail_write(call, a->old_error) : write_document(a, info.st_mode);
 }
 
 static skv_status try_write(attempt *a)
@@ -255,7 +245,8 @@ static skv_status try_write(attempt *a)
         return replace_key_file(a);
     switch (a->old_error) {
     case ENOENT:
-        return create_key_file(a);
+        return call->args->condition == SKV_PUT_EXPECT ? refuse_conflict(call, "there is no such key")
+                                                       : write_document(a, 0660);
     case EISDIR:
         return skv_file_check_mode(call, S_IFDIR);
     case ENXIO:

@@ -29,27 +29,16 @@ char *skv_ldap_twin(const char *dn)
 
 /* ---- Reading ---- */
 
-const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call, bool with_csn)
+const char *const *skv_ldap_attributes(const skv_ldap_call *call, int wanted)
 {
-    static const char *const plain_csn[] = {"entryCSN", NULL};
-    static const char *const hex[] = {"objectClass", NULL};
-    static const char *const hex_csn[] = {"objectClass", "entryCSN", NULL};
+    static const char *const plain[][3] = {
+        {LDAP_NO_ATTRS}, {"simpkvJsonValue"}, {"entryCSN"}, {"simpkvJsonValue", "entryCSN"}};
+    static const char *const hex[][4] = {{"objectClass"},
+                                         {"objectClass", "simpkvJsonValue"},
+                                         {"objectClass", "entryCSN"},
+                                         {"objectClass", "simpkvJsonValue", "entryCSN"}};
 
-    if (call->store->layout == SKV_LAYOUT_HEX)
-        return with_csn ? hex_csn : hex;
-    return with_csn ? plain_csn : skv_ldap_no_attributes;
-}
-
-const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool with_csn)
-{
-    static const char *const plain[] = {"simpkvJsonValue", NULL};
-    static const char *const plain_csn[] = {"simpkvJsonValue", "entryCSN", NULL};
-    static const char *const hex[] = {"objectClass", "simpkvJsonValue", NULL};
-    static const char *const hex_csn[] = {"objectClass", "simpkvJsonValue", "entryCSN", NULL};
-
-    if (call->store->layout == SKV_LAYOUT_HEX)
-        return with_csn ? hex_csn : hex;
-    return with_csn ? plain_csn : plain;
+    return call->store->layout == SKV_LAYOUT_HEX ? hex[wanted] : plain[wanted];
 }
 
 static bool is_same_text(const struct berval *value, const char *text)

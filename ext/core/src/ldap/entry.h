@@ -8,9 +8,12 @@
  * caller frees it; NULL when out of memory. */
 char *skv_ldap_twin(const char *dn);
 
-/* The attributes to read: those that tell a key from a folder, or the document as well. `with_csn` adds entryCSN. */
-const char *const *skv_ldap_kind_attributes(const skv_ldap_call *call, bool with_csn);
-const char *const *skv_ldap_document_attributes(const skv_ldap_call *call, bool with_csn);
+/* The attributes of an entry to read, beside those that tell a key from a folder. */
+#define SKV_READ_KIND 0
+#define SKV_READ_DOCUMENT 1
+#define SKV_READ_CSN 2
+
+const char *const *skv_ldap_attributes(const skv_ldap_call *call, int wanted);
 
 /* An entry that was read. All pointers point into its message. */
 typedef struct skv_ldap_entry {

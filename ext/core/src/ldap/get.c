@@ -33,7 +33,7 @@ static skv_status attempt_get(skv_ldap_call *call)
 {
     skv_ldap_answer answer;
 
-    switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, false), &answer)) {
+    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, SKV_READ_DOCUMENT), &answer)) {
     case LDAP_SUCCESS:
         copy_document(call, &answer);
         break;

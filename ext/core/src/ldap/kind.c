@@ -23,23 +23,18 @@ static skv_status kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_an
     return SKV_OK;
 }
 
-/* Returns the attributes to read. Without entryCSN, the document stands for the version. */
-static const char *const *kind_and_version_attributes(const skv_ldap_call *call, bool with_version)
-{
-    bool asserts = skv_ldap_asserts(call);
-
-    return with_version && !asserts ? skv_ldap_document_attributes(call, false)
-                                    : skv_ldap_kind_attributes(call, with_version);
-}
-
 skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
     skv_ldap_answer answer;
+    int wanted = SKV_READ_KIND;
 
     *kind = SKV_KIND_NONE;
-    if (version)
+    if (version) {
         *version = (skv_ldap_version){""};
-    switch (skv_ldap_read(call, dn, kind_and_version_attributes(call, version != NULL), &answer)) {
+        /* Without entryCSN, the document stands for the version. */
+        wanted = skv_ldap_asserts(call) ? SKV_READ_CSN : SKV_READ_DOCUMENT;
+    }
+    switch (skv_ldap_read(call, dn, skv_ldap_attributes(call, wanted), &answer)) {
     case LDAP_SUCCESS:
         kind_of_entry(call, dn, &answer, kind, version);
         break;

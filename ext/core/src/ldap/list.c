@@ -105,8 +105,8 @@ static skv_ldap_search_state new_list_search(const ldap_list *list)
 
     return (skv_ldap_search_state){.dn = list->dn,
                                    .scope = list->tree ? LDAP_SCOPE_SUBTREE : LDAP_SCOPE_ONELEVEL,
-                                   .attributes = list->names_only ? skv_ldap_kind_attributes(call, false)
-                                                                  : skv_ldap_document_attributes(call, false)};
+                                   .attributes =
+                                       skv_ldap_attributes(call, list->names_only ? SKV_READ_KIND : SKV_READ_DOCUMENT)};
 }
 
 /* Reads the first entry, which tells if the folder exists. Keeps the connection if more entries may come. */

@@ -134,19 +134,18 @@ static skv_ldap_code send_write(skv_ldap_call *call, const skv_ldap_item *item, 
 static skv_ldap_code send_item_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
 {
     skv_ldap_call *call = &many->call;
-    char *twin;
+    int wanted = SKV_READ_KIND;
     skv_ldap_code error;
+    char *twin;
 
     switch (item->step) {
     case SKV_STEP_READ:
-        return send_read(call, item->dn,
-                         item->record
-                             ? skv_ldap_document_attributes(call, many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call))
-                             : skv_ldap_kind_attributes(call, false),
-                         id);
+        if (item->record)
+            wanted = SKV_READ_DOCUMENT | (many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call) ? SKV_READ_CSN : 0);
+        return send_read(call, item->dn, skv_ldap_attributes(call, wanted), id);
     case SKV_STEP_TWIN:
         twin = skv_ldap_twin(item->dn);
-        error = send_read(call, twin, skv_ldap_kind_attributes(call, false), id);
+        error = send_read(call, twin, skv_ldap_attributes(call, SKV_READ_KIND), id);
         skv_free(twin);
         return error;
     default:

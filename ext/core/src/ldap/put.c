@@ -258,12 +258,13 @@ static skv_status run_put_round(put_call *put)
 {
     skv_ldap_call *call = &put->call;
     skv_ldap_entry entry = {0};
+    int wanted = SKV_READ_DOCUMENT | (skv_ldap_asserts(call) ? SKV_READ_CSN : 0);
     skv_ldap_answer answer;
     skv_ldap_code code;
     skv_status status;
 
     put->version = (skv_ldap_version){""};
-    switch (skv_ldap_read(call, call->dn, skv_ldap_document_attributes(call, skv_ldap_asserts(call)), &answer)) {
+    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, wanted), &answer)) {
     case LDAP_SUCCESS:
         code = skv_ldap_entry_of(call, &answer, &entry);
         put->version = skv_ldap_version_of(&entry);
