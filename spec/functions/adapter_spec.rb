@@ -39,14 +39,14 @@ RSpec.describe 'The adapter' do
       end
     end
 
-    it 'removes what it has added' do
+    it 'removes the prefix that it has added' do
       [{ 'environment' => 'dev' }, { 'global' => true }, { 'environment' => '' }].each do |options|
         path = adapter.normalize_key('a/b', options)
         expect(adapter.normalize_key(path, options, :remove_prefix)).to eq('a/b')
       end
     end
 
-    it 'refuses names that lead elsewhere, and operations that do not exist' do
+    it 'refuses names that lead elsewhere, and unknown operations' do
       ['..', '.', 'a/b', '../x'].each do |name|
         expect { adapter.normalize_key('a', { 'environment' => name }) }.to raise_error(ArgumentError)
       end
@@ -65,7 +65,7 @@ RSpec.describe 'The adapter' do
   end
 
   # It was a StandardError, which callers of simpkv 1.0.0 do not rescue.
-  it 'raises a RuntimeError for what is no document, and for a value that no document holds' do
+  it 'raises a RuntimeError for an invalid document, and for a value that cannot be stored' do
     expect { world.adapter.deserialize('no JSON') }.to raise_error(RuntimeError, /Failed to deserialize: JSON parse/)
     expect { world.adapter.serialize(Float::NAN, {}) }.to raise_error(RuntimeError, /cannot encode value: NaN/)
     expect(Simpkv::Error.ancestors).to include(RuntimeError)
@@ -79,14 +79,14 @@ RSpec.describe 'The adapter' do
     )
   end
 
-  it 'refuses to make one key of two' do
+  it 'refuses two keys of a Hash that become the same string' do
     adapter = world.adapter
     expect { adapter.serialize({ 'x' => { /a/ => 1, '(?-mix:a)' => 2 } }, {}) }.to raise_error(
       Simpkv::UnencodableError, /value\['x'\].*: two keys have this name/
     )
   end
 
-  it 'keeps the lines of a backtrace that are its own' do
+  it 'keeps its own lines of a backtrace' do
     own = ['/m/simpkv/lib/puppet_x/simpkv/acme_plugin.rb:3', '/m/simpkv/lib/puppet/functions/simpkv/put.rb:5']
     expect(world.adapter.filter_backtrace(['/puppet/lib/puppet/parser.rb:1', *own])).to eq(own)
     expect(world.adapter.filter_backtrace(nil)).to eq([])
@@ -105,7 +105,7 @@ RSpec.describe 'The adapter' do
       expect { get('k', options) }.to raise_error(RuntimeError) { |error| return error.message }
     end
 
-    it 'puts its name before what the plugin says, once' do
+    it 'puts its name before the text of the plugin, once' do
       plugin("def get(key)\n { result: nil, err_msg: 'no luck' }\n end")
       expect(failure).to eq("simpkv Error for simpkv::get with key='k': simpkv acme/x Error: no luck")
       world.fresh_catalog
@@ -123,7 +123,7 @@ RSpec.describe 'The adapter' do
                             %r{simpkv acme/x Error: get answered no result and no reason}],
       'an answer of the wrong type' => ['{ result: 5, err_msg: nil }', %r{simpkv acme/x Error: get answered no result}]
     }.each do |what, (code, message)|
-      it "takes #{what} for a failure, which softfail softens" do
+      it "treats #{what} as a failure, which softfail turns into a warning" do
         plugin("def get(key)\n #{code}\n end")
         expect(failure).to match(message)
         expect(failure).not_to include('hush')
@@ -133,7 +133,7 @@ RSpec.describe 'The adapter' do
     end
 
     # DEFECTS 8.
-    it 'gives the reason why it cannot be configured each time (then: no implicit conversion of nil), and retries' do
+    it 'reports why it cannot be configured at each call (it reported: no implicit conversion of nil), and retries' do
       world.add_plugin('zed', 'acme', <<-RUBY)
         #{base}
           def configure(options)
@@ -154,7 +154,7 @@ RSpec.describe 'The adapter' do
       expect(get('k', options)).to eq('value' => 1)
     end
 
-    it 'says so when making or configuring it raises' do
+    it 'reports an exception of its constructor or of configure' do
       plugin("def configure(options)\n raise 'no luck'\n end")
       expect(failure).to end_with("simpkv Error: Unable to construct 'acme/x': no luck")
       world.fresh_environment
@@ -168,7 +168,7 @@ RSpec.describe 'The adapter' do
       2.times { expect(get('k', options)).to eq('value' => 1) }
     end
 
-    it 'sorts what it lists' do
+    it 'sorts the keys and folders of a list' do
       plugin(<<-RUBY)
         def list(dir)
           { result: { keys: { 'b' => '{"value":1}', 'a' => '{"value":2}' }, folders: %w[z y] }, err_msg: nil }
@@ -179,7 +179,7 @@ RSpec.describe 'The adapter' do
       expect(found['folders']).to eq(%w[y z])
     end
 
-    it 'asks for a partial list only if entries may be left out, and names those that were' do
+    it 'requests a partial list only if entries may be left out, and names these' do
       plugin(<<-RUBY)
         def list(dir)
           { result: nil, err_msg: 'k2 is locked' }
@@ -210,7 +210,7 @@ RSpec.describe 'The adapter' do
       expect(get('a', file)).to eq('value' => 1)
     end
 
-    it 'refuses it again when it was used before, and under softfail' do
+    it 'refuses it at each call, and with softfail' do
       put('a', 1, file)
       2.times do
         expect { put('a', 2, moved('root_path' => "#{root}2").merge('softfail' => true)) }.to raise_error(ArgumentError)
@@ -218,40 +218,40 @@ RSpec.describe 'The adapter' do
       expect(File.exist?("#{root}2")).to be(false)
     end
 
-    it 'takes the same location, spelled in another way' do
+    it 'accepts the same location in another spelling' do
       put('a', 1, file)
       expect(get('a', moved('root_path' => "#{root}//"))).to eq('value' => 1)
       expect(world.warnings).to eq([])
     end
 
-    it 'warns, once, of other differences, and keeps the first' do
+    it 'warns once of other differences, and keeps the first configuration' do
       put('a', 1, file)
       2.times { get('a', moved('lock_timeout_seconds' => 1)) }
       expect(world.warnings).to match([/lock_timeout_seconds/])
     end
 
-    it 'is not misled by options that were changed after they were given to the adapter' do
+    it 'notices options that the caller has changed since the last call' do
       options = file.merge('backend' => 'default', 'environment' => 'production')
       expect(world.adapter.put('a', 1, {}, options)).to include(result: true)
       options['backends']['default']['root_path'] = "#{root}2"
       expect { world.adapter.get('a', options) }.to raise_error(Simpkv::ConfigError, /root_path/)
     end
 
-    it 'is not misled by options that are frozen but for the backend, which is changed afterwards' do
+    it 'notices a changed backend in options that are frozen otherwise' do
       options = file.merge('backend' => 'default', 'environment' => 'production').freeze
       expect(world.adapter.put('a', 1, {}, options)).to include(result: true)
       options['backends']['default']['root_path'] = "#{root}2"
       expect { world.adapter.get('a', options) }.to raise_error(Simpkv::ConfigError, /root_path/)
     end
 
-    it 'takes anything in the next catalog' do
+    it 'accepts any configuration in the next catalog' do
       put('a', 1, file)
       world.fresh_catalog
       expect(put('a', 2, moved('root_path' => "#{root}2"))).to be(true)
     end
   end
 
-  it 'warns once a catalog of an option that does not exist' do
+  it 'warns once a catalog of an unknown option' do
     misspelt = file.merge('sofftail' => true)
     3.times { |n| put('a', n, misspelt.merge('app_id' => "app#{n}")) }
     expect(world.warnings).to match([/\AUnknown option 'sofftail' in simpkv configuration/])
@@ -263,7 +263,7 @@ RSpec.describe 'The adapter' do
     3.times { get('a', memory.merge('softfail' => true)) }
   end
 
-  it 'is not misled by options that are changed after a call' do
+  it 'notices options that are changed between two calls of a function' do
     options = { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'x' } } }
     put('a', 1, options)
     options['backends']['default']['id'] = 'y'
@@ -281,7 +281,7 @@ RSpec.describe 'The adapter' do
     expect(world.adapter.calls.merged_options.keys).not_to include(options)
   end
 
-  it 'refuses what is nested too deeply in words, also where softfail makes it a warning (the stack overflowed)' do
+  it 'reports a value that is nested too deeply, with softfail as a warning (the stack overflowed)' do
     deep = 5000.times.reduce(1) { |inner, _| [inner] }
     expect { put('a', deep, memory) }
       .to raise_error(RuntimeError, /simpkv Error for simpkv::put with key='a': .*deeper/)
@@ -289,7 +289,7 @@ RSpec.describe 'The adapter' do
     expect { world.call('simpkv::put', 'a', 1, { 'm' => deep }, memory) }.to raise_error(RuntimeError, /deeper/)
   end
 
-  it 'keeps of a folder the documents that fit, also behind one that does not' do
+  it 'keeps the documents of a folder that fit, also after one that does not' do
     options = memory.merge('backend' => 'default', 'environment' => 'production')
     ['x' * 100, 'small', 'y' * 100, 'tiny'].each_with_index do |value, number|
       expect(world.adapter.put("f/k#{number}", value, {}, options)).to include(result: true)
@@ -299,7 +299,7 @@ RSpec.describe 'The adapter' do
     expect(documents.keys).to match_array(%w[k0 k1 k2 k3])
   end
 
-  it 'makes no nested call of a function, once it knows the options (each call made one)' do
+  it 'makes no nested call of a function for options that it has merged before (each call made one)' do
     put('a', 1, memory)
     names = []
     allow(Puppet::Util::Profiler).to receive(:profile).and_wrap_original do |original, description, metric, &block|

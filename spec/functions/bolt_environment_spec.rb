@@ -22,7 +22,7 @@ RSpec.describe 'In an environment that Bolt made up' do
   end
 
   %w[bolt_catalog bolt].each do |name|
-    it "called #{name}, keys are refused until an option names another" do
+    it "with the name #{name}, keys are refused unless an option names another environment" do
       in_environment(name)
       expect { put }.to raise_error(
         ArgumentError, "simpkv Configuration Error for simpkv::put with key='k': environment '#{name}' is made up by " \
@@ -35,7 +35,7 @@ RSpec.describe 'In an environment that Bolt made up' do
     end
   end
 
-  it 'keys go where Hiera says, unless the call says otherwise' do
+  it "keys go to the environment of Hiera's options, unless the call names another" do
     in_environment('bolt_catalog', 'bolt_environment' => 'production')
     put
     put('bolt_environment' => 'dev')
@@ -48,12 +48,12 @@ RSpec.describe 'In an environment that Bolt made up' do
     expect(stored).to eq(['globals/k'])
   end
 
-  it 'no option environment counts' do
+  it 'the option environment has no effect' do
     in_environment('bolt_catalog', 'environment' => 'production')
     expect { put('environment' => 'dev') }.to raise_error(ArgumentError, /set 'bolt_environment'/)
   end
 
-  it 'what is no environment is refused, and so is what Bolt made up' do
+  it 'an invalid name and the environment that Bolt made up are refused' do
     in_environment('bolt_catalog')
     ['', '.', '..', 'a/b', 'a b', "a\nb", "a\n", 5, ['a'], 'bolt_catalog'].each do |value|
       expect { put('bolt_environment' => value) }.to raise_error(
@@ -69,7 +69,7 @@ RSpec.describe 'In an environment of the site' do
 
   after { world.close }
 
-  it 'bolt_environment does not count, though the folder be called bolt' do
+  it 'bolt_environment has no effect, even if the environment is called bolt' do
     merged = Puppet::Pal.in_environment('bolt', env_dir: world.dir, facts: {}) do |pal|
       pal.with_script_compiler { |compiler| compiler.call_function('simpkv::support::config::merge', {}, ['file']) }
     end

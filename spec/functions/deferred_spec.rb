@@ -100,14 +100,14 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
       expect(File.read(File.join(root, 'environments', 'dev', 'k'))).to include('é')
     end
 
-    it 'says that the options must have the backends, which nobody else names' do
+    it 'requires backends in the options, as the agent has no Hiera data' do
       expect(deferred('simpkv::put', 'k', 'é')).to include(
         "ArgumentError: simpkv Configuration Error for simpkv::put with key='k': 'backends' must be in the options " \
         'of a Deferred call on an agent'
       )
     end
 
-    it 'says which gem is missing, and how to install it' do
+    it 'names the missing gem, and how to install it' do
       without_gem = $LOAD_PATH - [File.join(PuppetWorld::PROJECT, 'lib')]
       expect(deferred('simpkv::get', 'k', options, load_path: without_gem))
         .to match(/LoadError: The gem 'simpkv' cannot be loaded.*puppet agent.*gem install simpkv'/)

@@ -7,7 +7,7 @@ RSpec.describe 'simpkv::deletetree', type: :puppet_function do
 
   before { store('d' => nil, 'd/k' => '{"value":1}', 'dd' => '{"value":2}') }
 
-  it 'deletes the folder and what is in it' do
+  it 'deletes the folder and everything below it' do
     is_expected.to run.with_params('d', options).and_return(true)
     expect(stored.keys.grep(/rp_env./)).to eq(['environments/rp_env/dd'])
   end

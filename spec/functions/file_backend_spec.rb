@@ -45,7 +45,7 @@ RSpec.describe 'Keys in files' do
   end
 
   [0o000, 0o022, 0o077].each do |mask|
-    it "are files 0660 in folders 0770, one a key, where the contract says, under umask #{format('%03o', mask)}" do
+    it "are files of mode 0660 in folders of mode 0770, one for each key, under umask #{format('%03o', mask)}" do
       with_umask(mask) do
         put('app/key', 1)
         put('global', 2, {}, { 'global' => true })
@@ -58,7 +58,7 @@ RSpec.describe 'Keys in files' do
     end
   end
 
-  it 'are listed whatever their names are, also such as no put would take' do
+  it 'are listed with any name, also one that put refuses' do
     put('odd/usual', 1)
     ['UPPER', 'with space', 'Ωμέγα', '.hidden', "new\nline", 'a*b'].each do |name|
       File.write(path("environments/production/odd/#{name}"), '{"value":"odd"}')
@@ -76,7 +76,7 @@ RSpec.describe 'Keys in files' do
       put('l/locked', 2)
     end
 
-    it 'are an error for get and put, which names the file, or a warning under softfail' do
+    it 'make get and put fail and name the file, with softfail as a warning' do
       file = path('environments/production/l/locked')
       message = "simpkv file/x Error: Timed out waiting for lock of key file '#{file}'"
       with_lock('environments/production/l/locked') do
@@ -89,7 +89,7 @@ RSpec.describe 'Keys in files' do
     end
 
     # Departure 5.
-    it 'make list fail and name them (they were left out), or are left out with a warning when asked to be' do
+    it 'make list fail and name them (it left them out), or omit them with a warning if an option says so' do
       with_lock('environments/production/l/locked') do
         expect { list('l') }.to raise_error(RuntimeError, /with keydir='l': .*locked.*Timed out waiting for lock/)
         expect(list('l', { 'skip_undecodable' => true }))
@@ -100,7 +100,7 @@ RSpec.describe 'Keys in files' do
   end
 
   # Departure 4.
-  it 'are not made below a key, which is said, nor in place of a folder' do
+  it 'are refused below a key, and in place of a folder' do
     put('a/key', 1)
     blocked = path('environments/production/a/key/b')
     expect { put('a/key/b', 2) }.to raise_error(
@@ -111,7 +111,7 @@ RSpec.describe 'Keys in files' do
   end
 
   # Departure 8.
-  it 'are not followed out of the root, by no function' do
+  it 'are never followed out of the root' do
     put('a', 1)
     outside = File.join(scratch, 'outside')
     FileUtils.mkdir_p(outside)
@@ -128,7 +128,7 @@ RSpec.describe 'Keys in files' do
     expect(File.read(File.join(outside, 'k'))).to eq('{"value":"hush-hush"}')
   end
 
-  it 'need no configuration at all' do
+  it 'need no configuration' do
     allow(Simpkv::Config).to receive(:default_root_path).with('auto_default').and_return(root)
     world.hiera = nil
     expect(put('a/b', 'v')).to be(true)
@@ -136,14 +136,14 @@ RSpec.describe 'Keys in files' do
     expect(Simpkv::Config.default_backends).to eq('default' => { 'type' => 'file', 'id' => 'auto_default' })
   end
 
-  it 'have names as long as a file system takes, and no longer' do
+  it 'have names of up to 255 bytes, as in the file system' do
     key = "#{'s' * 255}/#{'k' * 255}"
     expect(put(key, 1)).to be(true)
     expect(list('s' * 255)['keys'].keys).to eq(['k' * 255])
     expect { put('k' * 256, 1) }.to raise_error(ArgumentError, /255/)
   end
 
-  it 'below a misspelled option are stored all the same, with a warning of what was probably meant' do
+  it 'are stored despite a misspelt option, with a warning that suggests the correct one' do
     options = { 'backends' => { 'default' => { 'lock_timeout_second' => 1 } } }
     expect(put('a', 1, {}, options)).to be(true)
     expect(world.warnings).to eq(["Unknown option 'lock_timeout_second' of simpkv backend 'default': did you mean " \

@@ -45,20 +45,33 @@ RSpec.describe 'The hiera.yaml in docs/hiera.md' do
 
   after { world.close }
 
-  it 'answers an Integer and a Sensitive parameter (all values were Sensitive, and the Integer failed)' do
+  it 'gives values to an Integer and a Sensitive parameter (all values were Sensitive, and the Integer failed)' do
     use
     expect(world.compile(manifest).resource('Notify', '5432 secret')).not_to be_nil
   end
 
-  it 'answers both with the level for secrets, and no lookup_options' do
+  it 'gives both with the level for secrets, without lookup_options' do
     level = documented('- name: stored secrets').first
     use(level, data: {})
     expect(world.compile(manifest).resource('Notify', '5432 secret')).not_to be_nil
   end
 
-  it 'fails for the Integer, as the page says, where all of a level is sensitive' do
+  it 'fails for the Integer if the whole level is sensitive, as the page says' do
     use({ 'name' => 'all', 'lookup_key' => 'simpkv::lookup_key',
           'options' => { 'folder' => 'hiera/common', 'sensitive' => true } })
     expect { world.compile(manifest) }.to raise_error(/expects an Integer value, got Sensitive\[Integer\]/)
+  end
+
+  it 'has valid options' do
+    levels = documented('# hiera.yaml')['hierarchy'].select { |level| level['lookup_key'] == 'simpkv::lookup_key' }
+    expect(levels.map { |level| Simpkv::Config.level(level['options'])['folder'] })
+      .to eq(['hiera/nodes/%{trusted.certname}', 'hiera/common'])
+  end
+
+  it 'causes one warning in a catalog for an unknown option of its backend' do
+    backends['default']['rot_path'] = '/x'
+    use
+    world.compile(manifest)
+    expect(world.warnings.grep(/did you mean 'root_path'/).size).to eq(1)
   end
 end

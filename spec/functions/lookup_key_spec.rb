@@ -11,7 +11,7 @@ RSpec.describe 'simpkv::lookup_key' do
   let(:backends) { { 'default' => backend } }
   let(:calls) { MemoryStore.entries('calls') }
 
-  # The memory plugin, which counts what it is asked, and may fail.
+  # The memory plugin, which counts its calls, and may fail.
   counting = <<~RUBY
     template = File.join(PuppetWorld::PROJECT, 'spec/support/modules/thirdparty/lib/puppet_x/simpkv/memory_plugin.rb')
     parent = lambda do
@@ -58,7 +58,7 @@ RSpec.describe 'simpkv::lookup_key' do
     { 'data_hash' => 'yaml_data', 'datadir' => world.dir, 'path' => path }
   end
 
-  # As hiera.yaml has it.
+  # An interpolation of hiera.yaml.
   def variable(name)
     "%{#{name}}"
   end
@@ -86,7 +86,7 @@ RSpec.describe 'simpkv::lookup_key' do
     world.call('lookup', key, { 'default_value' => 'absent' }) == 'absent'
   end
 
-  # What `puppet lookup --explain` prints for it.
+  # @return [String] the output of `puppet lookup --explain`
   def explained(key)
     world.inside do |compiler|
       invocation = Puppet::Pops::Lookup::Invocation.new(compiler.topscope, {}, {}, true)
@@ -97,14 +97,14 @@ RSpec.describe 'simpkv::lookup_key' do
     end
   end
 
-  # As `simpkv::put` does not store it.
+  # Stores a document that `simpkv::put` would not write.
   def store_raw(key, document)
     MemoryStore.entries('counting/x').merge!('environments' => nil, 'environments/production' => nil,
                                              'environments/production/hiera' => nil,
                                              "environments/production/hiera/#{key}" => document)
   end
 
-  it 'answers what is stored, to lookups and to parameters of classes' do
+  it 'returns stored values to lookups and to parameters of classes' do
     stored('hiera/profile::db::password' => 'secret', 'hiera/site::port' => 8080)
     hierarchy(level)
     catalog = world.compile(<<~PUPPET)
@@ -114,7 +114,7 @@ RSpec.describe 'simpkv::lookup_key' do
     expect(catalog.resource('Notify', 'port 8080, secret')).not_to be_nil
   end
 
-  it 'answers any value: a hash to dig in, undef, a Sensitive, bytes' do
+  it 'returns any value: a hash with keys to look up in, undef, a Sensitive, bytes' do
     sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive.new('x')
     stored('hiera/h' => { 'a' => [1, 2] }, 'hiera/s' => sensitive, 'hiera/b' => "\xff\x00".b)
     store_raw('u', '{"value":null,"metadata":{}}')
@@ -123,19 +123,19 @@ RSpec.describe 'simpkv::lookup_key' do
     expect(lookup('s')).to be_a(sensitive.class).and have_attributes(unwrap: 'x')
   end
 
-  it 'wraps values where sensitive is set, and no value twice' do
+  it 'wraps values in Sensitive with the option sensitive, and none twice' do
     stored('hiera/a' => 'x', 'hiera/s' => Puppet::Pops::Types::PSensitiveType::Sensitive.new('y'))
     hierarchy(level('sensitive' => true))
     expect(%w[a s].map { |key| lookup(key).unwrap }).to eq(%w[x y])
   end
 
-  it 'leaves values as they are: nothing in them is interpolated' do
+  it 'interpolates nothing in values' do
     stored('hiera/a' => "%{lookup('b')}", 'hiera/b' => 1)
     hierarchy(level)
     expect(lookup('a')).to eq("%{lookup('b')}")
   end
 
-  it 'takes part in merges, and has lookup_options' do
+  it 'takes part in merges, and supports lookup_options' do
     stored('hiera/a' => { 'x' => 1 }, 'low/a' => { 'y' => 2 },
            'hiera/lookup_options' => { 'a' => { 'merge' => 'hash' } })
     hierarchy(level, level('folder' => 'low'))
@@ -143,7 +143,7 @@ RSpec.describe 'simpkv::lookup_key' do
   end
 
   describe 'asks the backend' do
-    it 'once in a catalog, for 1,000 keys that there are not' do
+    it 'once in a catalog, for 1,000 missing keys' do
       stored('hiera/a' => 1)
       hierarchy(level)
       1000.times { |n| expect(absent?("app::key#{n}")).to be(true) }
@@ -151,7 +151,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(calls).to eq(list: 1)
     end
 
-    it 'once for 1,000 keys in a folder that there is not, where the plugin can tell that' do
+    it 'once for 1,000 keys in a missing folder, if the plugin reports it as missing' do
       telling = 'plugin_class.define_method(:list_present) { |dir| list(dir)[:result] ? raise : ' \
                 "{ result: false, err_msg: nil } }\n"
       world.add_plugin('counting', 'counting', counting + telling)
@@ -161,7 +161,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(calls).to eq(list: 1)
     end
 
-    it 'twice where it cannot, whatever its message' do
+    it 'twice if the plugin only fails, with any message' do
       [false, true].each do |terse|
         hierarchy(level)
         calls.clear
@@ -174,21 +174,21 @@ RSpec.describe 'simpkv::lookup_key' do
       expect { lookup('a') }.to raise_error(/simpkv counting.x Error: no luck/)
     end
 
-    it 'once where another level makes Hiera forget, as one with the name of a module does' do
+    it 'once if another level makes Hiera drop its cache, as a level with module_name does' do
       stored('hiera/a' => 1)
       hierarchy(yaml_level("#{variable('v')}.yaml"), level)
       world.compile((1..3).map { |n| "class c#{n} { $v = #{n} notice(lookup('a')) }\ninclude c#{n}\n" }.join)
       expect(calls).to eq(list: 1)
     end
 
-    it 'once for each level, and once for two that are the same' do
+    it 'once for each level, and once for two equal levels' do
       stored('one/a' => 1, 'two/b' => 2)
       hierarchy(level('folder' => 'one'), level('folder' => 'two'), level('folder' => 'one'))
       10.times { |n| expect(absent?("k#{n}")).to be(true) }
       expect([lookup('a'), lookup('b'), calls]).to eq([1, 2, { list: 2 }])
     end
 
-    it 'again for the next catalog, which sees what was stored meanwhile' do
+    it 'again for the next catalog, which sees new values' do
       stored('hiera/a' => 1)
       hierarchy(level)
       environment = world.environment
@@ -199,7 +199,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect([lookup('a'), world.environment]).to eq([2, environment])
     end
 
-    it 'for what does not fit into memory when it is looked up' do
+    it 'at the lookup of a document that does not fit into memory' do
       stored((10..29).to_h { |n| ["hiera/big#{n}", n.to_s * 512 * 1024] })
       hierarchy(level)
       (10..29).each { |n| expect(lookup("big#{n}") == n.to_s * 512 * 1024).to be(true) }
@@ -208,8 +208,8 @@ RSpec.describe 'simpkv::lookup_key' do
     end
   end
 
-  describe 'never answers its own keys' do
-    it 'whatever is stored, and without opening the backend' do
+  describe 'never returns its own keys' do
+    it 'with any stored value, and does not open the backend' do
       stored('hiera/simpkv::options' => { 'backends' => 'wrong' }, 'hiera/simpkv' => 1, 'hiera/simpkvx' => 1)
       hierarchy(level('confine_to_keys' => ['simpkv']))
       expect(%w[simpkv::options simpkv::other simpkv].all? { |key| absent?(key) }).to be(true)
@@ -217,7 +217,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(lookup('simpkvx')).to eq(1)
     end
 
-    it 'and does not look for simpkv::options, which may come from the same hierarchy' do
+    it 'and does not look up simpkv::options, which may come from the same hierarchy' do
       stored('hiera/a' => 1)
       data('simpkv::options' => { 'backends' => backends, 'softfail' => true })
       hierarchy(level)
@@ -225,7 +225,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(world.call('simpkv::exists', 'a')).to be(false)
     end
 
-    it 'and has options of its own where simpkv::options are wrong' do
+    it 'and works if simpkv::options are invalid' do
       stored('hiera/a' => 1)
       data('simpkv::options' => 5)
       hierarchy(level)
@@ -233,7 +233,7 @@ RSpec.describe 'simpkv::lookup_key' do
     end
   end
 
-  it 'looks up only what confine_to_keys matches' do
+  it 'looks up only keys that confine_to_keys matches' do
     stored('hiera/app::a' => 1, 'hiera/other::app::a' => 2)
     hierarchy(level('confine_to_keys' => ['^app::', 'z$']))
     expect(absent?('other::app::a')).to be(true)
@@ -246,14 +246,14 @@ RSpec.describe 'simpkv::lookup_key' do
   describe 'with dots in keys' do
     before { stored('hiera/app.db' => 'kept', 'hiera/app/db/password' => 'in a folder', 'hiera/app/port' => 1) }
 
-    it 'keeps them as they are' do
+    it 'looks them up with their dots' do
       hierarchy(level)
       expect(lookup("'app.db'")).to eq('kept')
       expect(["'app.db.password'", 'app', 'app.db'].all? { |key| absent?(key) }).to be(true)
       expect(calls).to eq(list: 1)
     end
 
-    it 'takes them for folders, quoted or not, where dots is folders' do
+    it 'looks them up in folders, quoted or not, with dots set to folders' do
       hierarchy(level('dots' => 'folders'))
       found = ["'app.db.password'", 'app.db.password', 'app.port'].map { |key| lookup(key) }
       expect(found).to eq(['in a folder', 'in a folder', 1])
@@ -263,7 +263,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(calls).to eq(list: 3)
     end
 
-    it 'does not answer a folder that has no keys' do
+    it 'finds nothing in a folder without keys' do
       MemoryStore.entries('counting/x')['environments/production/hiera/empty'] = nil
       hierarchy(level('dots' => 'folders'))
       expect(absent?('empty')).to be(true)
@@ -271,7 +271,7 @@ RSpec.describe 'simpkv::lookup_key' do
   end
 
   describe 'looks' do
-    it 'among the global keys, or in an environment: that of the catalog, or the one that is named' do
+    it "among the global keys, or in an environment: the catalog's, or the one in the options" do
       stored({ 'hiera/a' => 'global' }, { 'global' => true })
       stored('hiera/a' => 'production')
       hierarchy(level('global' => true))
@@ -286,7 +286,7 @@ RSpec.describe 'simpkv::lookup_key' do
       other.close
     end
 
-    it 'in a folder with what Hiera knows of the node, one for each level' do
+    it 'in a folder with variables of the node, one for each level' do
       stored('hiera/roles/db/a' => 'db', 'hiera/roles/web/a' => 'web', 'hiera/common/a' => 'all', 'hiera/common/b' => 1)
       hierarchy(level('folder' => "hiera/roles/#{variable('role')}"), level('folder' => 'hiera/common'))
       titles = ['db', 'web', 'other', ''].map do |role|
@@ -295,13 +295,13 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(titles).to eq(['db 1', 'web 1', 'all 1', 'all 1'])
     end
 
-    it 'in several folders of one level, which are its uris' do
+    it 'in several folders of one level with uris' do
       stored('hiera/nodes/n1/a' => 'node', 'hiera/common/a' => 'all', 'hiera/common/b' => 'all')
       hierarchy(level.merge('uris' => ['hiera/nodes/n1', 'hiera/nodes/n2', 'hiera/common']))
       expect([lookup('a'), lookup('b')]).to eq(%w[node all])
     end
 
-    it 'nowhere for keys that cannot be stored, nor in a folder with an empty part' do
+    it 'nowhere for keys that cannot be stored, and not in a folder with an empty part' do
       stored('hiera/a' => 1)
       hierarchy(level)
       expect(['A', 'a b', "'../a'", "'a/./b'", 'é', '/', 'a/', '/a'].all? { |key| absent?(key) }).to be(true)
@@ -314,7 +314,7 @@ RSpec.describe 'simpkv::lookup_key' do
   end
 
   describe 'explains' do
-    it 'what was asked, and whether it was found' do
+    it 'the request and its outcome' do
       stored('hiera/a' => 'v4lue')
       hierarchy(level)
       expect(explained('a')).to include("asked simpkv backend 'default' (counting/x) for key 'hiera/a' of " \
@@ -349,7 +349,7 @@ RSpec.describe 'simpkv::lookup_key' do
   end
 
   describe 'fails' do
-    it 'when the backend does, and names backend, folder and key' do
+    it 'if the backend fails, and names backend, folder and key' do
       stored('hiera/a' => 'pl4nted')
       hierarchy(level)
       calls['broken'] = true
@@ -361,7 +361,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(calls[:list]).to eq(1)
     end
 
-    it 'softly where softfail is set: one warning, and nothing is found' do
+    it 'softly with softfail: it logs one warning, and finds nothing' do
       stored('hiera/a' => 'pl4nted')
       hierarchy(level('softfail' => true))
       calls['broken'] = true
@@ -372,7 +372,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(explained('a')).to include("asked simpkv backend counting/x in folder 'hiera', which failed: simpkv")
     end
 
-    it 'for an entry that cannot be read only when it is looked up' do
+    it 'for an entry that cannot be read only at its own lookup' do
       stored('hiera/a' => 1)
       store_raw('bad', '{"value":"pl4nted')
       hierarchy(level)
@@ -400,7 +400,7 @@ RSpec.describe 'simpkv::lookup_key' do
       { 'backends' => 'pl4nted' } => /'backends' in hiera.yaml must be a Hash/,
       { 'backends' => { 'default' => { 'type' => 'nosuch', 'id' => 'x' } } } => /simpkv backend plugin 'nosuch' not/
     }.each do |options, message|
-      it "for #{options}, and says what is expected" do
+      it "for #{options}, and names the valid values" do
         hierarchy(level(options))
         expect { lookup('a') }.to raise_error(ArgumentError, message) { |error|
           expect(error.message).to start_with('simpkv Configuration Error for simpkv::lookup_key: ')
@@ -409,14 +409,14 @@ RSpec.describe 'simpkv::lookup_key' do
       end
     end
 
-    it 'for a path, which is for files' do
+    it 'for a path' do
       hierarchy(level.merge('path' => 'data.yaml', 'datadir' => world.dir))
       expect { lookup('a') }.to raise_error(ArgumentError, /'path' in hiera.yaml is for files: use 'folder', or 'uris'/)
       hierarchy(level('folder' => 'a').merge('uri' => 'b'))
       expect { lookup('a') }.to raise_error(ArgumentError, /'folder' and 'uri' in hiera.yaml say the same/)
     end
 
-    it 'where Bolt made the environment up, unless one is named' do
+    it 'in an environment that Bolt made up, unless the options name one' do
       bolt = PuppetWorld.new(environment: 'bolt_catalog', dir: world.dir)
       hierarchy(level)
       expect { bolt.call('lookup', 'a') }.to raise_error(
@@ -429,7 +429,7 @@ RSpec.describe 'simpkv::lookup_key' do
     end
   end
 
-  it 'uses one type and id in one way with the functions of the catalog' do
+  it 'refuses another configuration of the same type and id for the functions of the catalog' do
     file = { 'type' => 'file', 'id' => 'f', 'root_path' => File.join(world.dir, 'root') }
     other = file.merge('root_path' => File.join(world.dir, 'other'))
     data('simpkv::options' => { 'backends' => { 'default' => other } })
@@ -438,25 +438,10 @@ RSpec.describe 'simpkv::lookup_key' do
     expect { world.call('simpkv::get', 'a') }.to raise_error(ArgumentError, /different backend configs.*in root_path/)
   end
 
-  it 'has a page whose hiera.yaml has the options that there are' do
-    page = File.read(File.join(PuppetWorld::PROJECT, 'docs', 'hiera.md'), encoding: 'UTF-8')
-    levels = YAML.safe_load(page[/```yaml\n(.*?)```/m, 1], aliases: true)['hierarchy']
-    levels.select! { |each| each['lookup_key'] == 'simpkv::lookup_key' }
-    expect(levels.map { |each| Simpkv::Config.level(each['options'])['folder'] })
-      .to eq(["hiera/nodes/#{variable('trusted.certname')}", 'hiera/common'])
-  end
-
-  it 'has files for a backend where none is named, as the functions do' do
+  it 'uses files if no backend is configured, as the functions do' do
     allow(Simpkv::Config).to receive(:default_root_path).and_return(File.join(world.dir, 'default'))
     hierarchy({})
     expect(explained('a')).to include("asked simpkv backend 'default' (file/auto_default)")
     expect(Dir.exist?(File.join(world.dir, 'default'))).to be(true)
-  end
-
-  it 'warns of an option of a backend that there is not' do
-    hierarchy(level('backends' => { 'default' => { 'type' => 'file', 'id' => 'f', 'rot_path' => '/x',
-                                                   'root_path' => File.join(world.dir, 'root') } }))
-    2.times { expect(absent?('a')).to be(true) }
-    expect(world.warnings.grep(/did you mean 'root_path'/).size).to eq(1)
   end
 end

@@ -40,17 +40,17 @@ RSpec.describe "The option 'noop_writes'" do
     end
   end
 
-  it 'is write, unless set' do
+  it 'is write by default' do
     compile("simpkv::put('a/new', 1)")
     expect(keys).to include('environments/production/a/new' => 1)
   end
 
-  it 'does not count for a node that does not run in noop' do
+  it 'has no effect on a node that does not run in noop' do
     compile("simpkv::put('a/new', 1, {}, #{skipping})", noop: false)
     expect(keys).to include('environments/production/a/new' => 1)
   end
 
-  it 'has get_or_create answer the value that it would have stored, or what is there' do
+  it 'makes get_or_create return the value that it would have stored, or the stored one' do
     compile(<<~PUPPET)
       notice(simpkv::get_or_create('a/new', { 'm' => 2 }, #{skipping}) |$key| { "for ${key}" })
       notice(simpkv::get_or_create('a/there', {}, #{skipping}) |$key| { 'not run' })
@@ -59,7 +59,7 @@ RSpec.describe "The option 'noop_writes'" do
                                      '{value => old, metadata => {m => 1}}')
   end
 
-  it 'remembers nothing of what is not written' do
+  it 'remembers no value that it did not write' do
     compile(<<~PUPPET)
       [1, 2].each |$n| { notice(simpkv::get_or_create('a/new', {}, #{skipping}) |$key| { "made ${n}" }['value']) }
     PUPPET
@@ -68,7 +68,7 @@ RSpec.describe "The option 'noop_writes'" do
       .to raise_error(Puppet::Error, /Key not found/)
   end
 
-  it 'has compare_and_put answer false, and put_many nothing stored' do
+  it 'makes compare_and_put return false, and put_many return no stored keys' do
     compile(<<~PUPPET)
       notice(simpkv::compare_and_put('a/there', 'old', 'new', {}, #{skipping}))
       notice(simpkv::put_many({ 'a/new' => { 'value' => 1 } }, #{skipping}))
@@ -76,7 +76,7 @@ RSpec.describe "The option 'noop_writes'" do
     expect(world.notices).to include('false', '{stored => [], errors => {}}')
   end
 
-  it 'has get_or_create answer what would come back, not what it was given' do
+  it 'makes get_or_create return the value as it would be read, not as it was given' do
     compile(<<~PUPPET)
       notice(simpkv::get_or_create('a/new', Timestamp('2026-11-22T10:00:00.000 UTC'), {}, #{skipping})['value'] =~ String)
       notice(simpkv::get_or_create('a/new', { 1 => 2 }, {}, #{skipping})['value'])
@@ -98,13 +98,13 @@ RSpec.describe "The option 'noop_writes'" do
     "simpkv::put_many({ 'a' => { 'value' => 1 }, '/a' => { 'value' => 1 } }, #{skipping})" => /are the same key/,
     "simpkv::put('a/new', 1, {}, { 'noop_writes' => 'skip', 'backend' => 'none' })" => /backend 'none'/
   }.each do |call, why|
-    it "refuses #{call[/simpkv.*?(?=, \{ 'noop)/]}, as where it is done" do
+    it "refuses #{call[/simpkv.*?(?=, \{ 'noop)/]}, as a real write does" do
       expect { compile(call) }.to raise_error(Puppet::Error, why)
       expect { compile(call.sub("'skip'", "'write'")) }.to raise_error(Puppet::Error, why)
     end
   end
 
-  it 'has put_many say of a key what it says where it is done' do
+  it 'gives the errors of put_many, as a real write does' do
     found = %w[skip write].map do |word|
       compile("notice(simpkv::put_many({ '/' => { 'value' => 1 } }, " \
               "{ 'noop_writes' => '#{word}', 'errors' => 'return' }))")
@@ -113,7 +113,7 @@ RSpec.describe "The option 'noop_writes'" do
     expect(found).to eq(["{stored => [], errors => {/ => simpkv memory/noop Error: Key specifies a folder: '/'}}"] * 2)
   end
 
-  it 'writes where there are no facts, as in a plan of Bolt' do
+  it 'writes if there are no facts, as in a plan of Bolt' do
     expect(world.call('simpkv::put', 'a/new', 1, {}, { 'noop_writes' => 'skip' })).to be(true)
     expect(keys).to include('environments/production/a/new' => 1)
   end
@@ -123,7 +123,7 @@ RSpec.describe "The option 'noop_writes'" do
     expect(world.notices).to include('old')
   end
 
-  it 'refuses another word' do
+  it 'refuses other values' do
     expect { compile("simpkv::put('a', 1, {}, { 'noop_writes' => 'maybe' })") }
       .to raise_error(Puppet::Error, /'noop_writes' in simpkv configuration must be a String, write or skip/)
   end

@@ -26,7 +26,7 @@ RSpec.describe 'The conformance suite, for the author of a plugin', :heavy do
 
   before { File.write(File.join(@module_dir, 'conformance.rb'), lines) }
 
-  it 'takes three lines to run over a copy of the template, and over no other backend' do
+  it 'runs over a copy of the template with three lines of code, and over no other backend' do
     expect(lines.lines.size).to eq(3)
     output, status = run_over(template)
     expect(output).to match(/^\d\d+ examples, 0 failures/)
@@ -34,7 +34,7 @@ RSpec.describe 'The conformance suite, for the author of a plugin', :heavy do
     expect(output.scan(/, on backend (.*)/).flatten.uniq).to eq(['acme'])
   end
 
-  it 'fails for a plugin that does not delete what it is told to' do
+  it 'fails for a plugin that does not delete keys' do
     output, status = run_over(template.sub('@entries.delete(key)', ''))
     expect(output).to match(/^rspec .* # simpkv::delete, on backend acme/)
     expect(status).not_to be_success

@@ -41,7 +41,7 @@ RSpec.describe 'Failures of plugins' do
     end
   end
 
-  it 'are told in their own words when they are a RuntimeError' do
+  it 'keep the text of a RuntimeError' do
     plugin('get' => 'raise "the acme server is down"')
     expect { get }.to raise_error(RuntimeError, %r{simpkv acme/x Error: the acme server is down})
   end
@@ -50,14 +50,14 @@ RSpec.describe 'Failures of plugins' do
   # its main thread ends.
   overflow = 'def deep; deep; end; Thread.new { Thread.current.report_on_exception = false; deep }.value'
   ['raise Exception, "boom"', 'require "no_such_gem_anywhere"', overflow].each do |body|
-    it "are softened whatever is raised: #{body}" do
+    it "become warnings with softfail: #{body}" do
       plugin('get' => body)
       expect { get }.to raise_error(RuntimeError, %r{simpkv acme/x Error:})
       expect(get('softfail' => true)).to be_nil
       expect(world.warnings.last).to include('simpkv acme/x Error:')
     end
 
-    it "break nothing else while a plugin is loaded: #{body}" do
+    it "break no other plugin while a plugin is loaded: #{body}" do
       file = world.add_plugin('alpha', 'acme', body)
       expect(world.adapter.backends).to eq(%w[file ldap memory])
       expect(world.warnings).to match([/\Asimpkv plugin from #{file} failed to load: /])
@@ -67,7 +67,7 @@ RSpec.describe 'Failures of plugins' do
   # Each was softened, so that the catalog was applied after Ctrl-C.
   { 'exit 3' => SystemExit, 'raise Interrupt' => Interrupt, 'raise SignalException, "TERM"' => SignalException,
     'raise NoMemoryError' => NoMemoryError }.each do |body, error|
-    it "are not those that end the process: #{body}" do
+    it "do not include exceptions that end the process: #{body}" do
       plugin('get' => body)
       expect { get('softfail' => true) }.to raise_error(error)
       plugin('configure' => body)
@@ -78,35 +78,35 @@ RSpec.describe 'Failures of plugins' do
     end
   end
 
-  it 'say which method a plugin lacks' do
+  it 'name the method that a plugin lacks' do
     plugin('get' => 'nil')
     expect { world.call('simpkv::delete', 'a', options) }
       .to raise_error(RuntimeError, %r{simpkv acme/x Error: the plugin has no method 'delete'})
   end
 
-  it 'say that a list has names that are no Strings' do
+  it 'include a list whose names are no Strings' do
     plugin('list' => '{ result: { keys: { a: "{}" }, folders: [] }, err_msg: nil }')
     expect { world.call('simpkv::list', 'a', options) }
       .to raise_error(RuntimeError, %r{simpkv acme/x Error: list answered no result and no reason})
   end
 
-  it 'are none when the reason is empty' do
+  it 'do not include an empty reason' do
     plugin('get' => %q({ result: '{"value":1}', err_msg: '' }))
     expect(get).to eq('value' => 1)
   end
 
-  it 'are none when configure neither raises nor says that it failed' do
+  it 'do not include any other result of configure' do
     plugin('configure' => 'nil', 'get' => %q({ result: '{"value":1}', err_msg: nil }))
     expect(get).to eq('value' => 1)
   end
 
-  it 'to be configured keep their reason, which may name an option' do
+  it 'of configure keep their reason, which may name an option' do
     plugin('configure' => 'raise ArgumentError, "acme_uri is missing"')
     expect { get }.to raise_error(RuntimeError, %r{simpkv Error: Unable to construct 'acme/x': acme_uri is missing})
   end
 
   # What the functions that such a store had not make of plugins, which may lack what these would ask for, or have it.
-  describe 'in methods that a plugin need not have' do
+  describe 'in optional methods' do
     def call(function, *arguments)
       world.call("simpkv::#{function}", *arguments, options.merge('errors' => 'return'))
     end
@@ -131,7 +131,7 @@ RSpec.describe 'Failures of plugins' do
     }.each do |(function, *arguments), wrong|
       wrong.each do |method, answers|
         answers.each do |answer|
-          it "are told when #{method} answers #{answer} to #{function}" do
+          it "include #{answer} as the answer of #{method} to #{function}" do
             plugin({ 'fetch' => '{ result: false, err_msg: nil }' }
                      .merge(method => "{ result: #{answer}, err_msg: nil }"))
             expect { call(function, *arguments) }
@@ -143,21 +143,21 @@ RSpec.describe 'Failures of plugins' do
 
     %w[list tree].each do |function|
       ['nil', 'true', '{ keys: [], folders: [] }', '{ keys: {}, folders: [""] }'].each do |answer|
-        it "are told when #{function}_present answers #{answer}" do
+        it "include #{answer} as the answer of #{function}_present" do
           plugin("#{function}_present" => "{ result: #{answer}, err_msg: nil }", 'tree' => 'raise "unused"')
           expect { world.call("simpkv::#{function}", 'a', options.merge('missing' => 'empty')) }
             .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{function}_present answered no result and no reason})
         end
       end
 
-      it "are no missing folder of #{function}, nor one that cannot be told" do
+      it "are not taken for a missing folder of #{function}" do
         plugin('list' => 'raise "Key folder \'a\' not found"', 'exists' => 'raise "no server"')
         expect { world.call("simpkv::#{function}", 'a', options.merge('missing' => 'empty')) }
           .to raise_error(RuntimeError, %r{simpkv acme/x Error: Key folder 'a' not found})
       end
     end
 
-    it 'are no missing key' do
+    it 'are not taken for a missing key' do
       ['{ result: nil, err_msg: "Key not found" }', 'raise "Key not found"'].each do |body|
         plugin('exists' => '{ result: true, err_msg: nil }', 'get' => body, 'fetch' => body)
         world.fresh_environment
@@ -167,7 +167,7 @@ RSpec.describe 'Failures of plugins' do
       end
     end
 
-    it 'are those of the keys of which it says nothing, or nothing that is known' do
+    it 'concern the keys that the answer omits, or whose result is invalid' do
       plugin('get_many' => '{ result: { "environments/production/a" => true }, err_msg: nil }',
              'put_many' => '{ result: { "environments/production/a" => false }, err_msg: nil }')
       expect(call('get_many', %w[a b])['errors']).to match('a' => /neither a document/, 'b' => /says nothing/)
@@ -175,7 +175,7 @@ RSpec.describe 'Failures of plugins' do
         .to match('a' => /neither true/, 'b' => /says nothing/)
     end
 
-    it 'are told where there is no reason (they were an empty message)' do
+    it 'have a text even without a reason (the message was empty)' do
       plugin('get_many' => '{ result: { arguments[0].first => {} }, err_msg: nil }',
              'put_many' => '{ result: { arguments[0].keys.first => { err_msg: "" } }, err_msg: nil }')
       expect(call('get_many', %w[a])['errors'])
@@ -185,7 +185,7 @@ RSpec.describe 'Failures of plugins' do
     end
 
     ['.', '..'].each do |name|
-      it "are told when list has a folder #{name}" do
+      it "include a list with the folder #{name}" do
         plugin('list' => "{ result: { keys: {}, folders: ['#{name}'] }, err_msg: nil }")
         expect { call('tree', 'a') }.to raise_error(RuntimeError, %r{simpkv acme/x Error: .* not allowed as a name})
       end
@@ -193,7 +193,7 @@ RSpec.describe 'Failures of plugins' do
 
     # A tree of names reads no documents: what fails was taken for one that cannot be read, and its key was there.
     [{}, { 'values' => false }].each do |more|
-      it "are those of places in a tree, with #{more}" do
+      it "concern single folders of a tree, with #{more}" do
         plugin('tree' => '{ result: { keys: { "k" => %q({"value":1}) }, folders: ["f"], ' \
                          'errors: { "f" => "it is locked" } }, err_msg: nil }')
         expect { world.call('simpkv::tree', 'a/', options.merge(more)) }
@@ -206,7 +206,7 @@ RSpec.describe 'Failures of plugins' do
 
     # Instead of what was wrong, they said that such a name is disallowed, and could not be skipped.
     ['..', 'x' * 5000].each do |name|
-      it "name an entry that can be no key: #{name[0, 3]}" do
+      it "name an entry that cannot be a key: #{name[0, 3]}" do
         plugin('list_partial' => "{ result: { keys: {}, folders: [], errors: { '#{name}' => 'odd' } }, err_msg: nil }",
                'tree' => "{ result: { keys: {}, folders: [], errors: { '#{name}' => 'odd' } }, err_msg: nil }")
         expect { call('tree', 'a') }.to raise_error(RuntimeError, "simpkv Error for simpkv::tree with keydir='a': " \
@@ -217,7 +217,7 @@ RSpec.describe 'Failures of plugins' do
       end
     end
 
-    it 'are those of each key where there are none for many' do
+    it 'concern each key if the plugin has no method for many' do
       plugin('exists' => 'raise "a is locked" if arguments[0].end_with?("a"); { result: false, err_msg: nil }',
              'put' => 'raise "full" if arguments[0].end_with?("b"); { result: true, err_msg: nil }')
       expect(call('get_many', %w[a b])).to eq('keys' => {}, 'absent' => ['b'],
@@ -227,44 +227,44 @@ RSpec.describe 'Failures of plugins' do
     end
   end
 
-  describe 'of others at the same moment' do
-    it 'make get_or_create try again: another one has stored the key, and deleted it' do
+  describe 'because of other writers' do
+    it 'make get_or_create try again if another writer has stored the key and deleted it' do
       plugin('put_new' => '{ result: (@tries = @tries.to_i + 1) > 2, err_msg: nil }',
              'fetch' => '{ result: false, err_msg: nil }')
       expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'mine')
     end
 
-    it 'make get_or_create ask the server that is written to what the other one has stored' do
+    it "make get_or_create read the other writer's value from the server for writes" do
       plugin('put_new' => '{ result: false, err_msg: nil }', 'fetch' => '{ result: false, err_msg: nil }',
              'fetch_latest' => '{ result: %q({"value":"theirs"}), err_msg: nil }')
       expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'theirs')
     end
 
-    it 'do not keep get_or_create from what is stored, when nobody can tell who has stored it' do
+    it 'let get_or_create return the stored value if the outcome of its write is unknown' do
       plugin('fetch' => '{ result: false, err_msg: nil }', 'put_new' => 'raise "the outcome is unknown"',
              'fetch_latest' => %q({ result: '{"value":"theirs"}', err_msg: nil }))
       expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'theirs')
     end
 
-    it 'make get_or_create fail when nothing is stored' do
+    it 'make get_or_create fail if nothing is stored' do
       plugin('fetch' => '{ result: false, err_msg: nil }', 'put_new' => 'raise "the outcome is unknown"')
       expect { world.call('simpkv::get_or_create', 'a', 'mine', {}, options) }
         .to raise_error(RuntimeError, %r{simpkv acme/x Error: the outcome is unknown})
     end
 
-    it 'make compare_and_put try again: another one has changed the metadata' do
+    it 'make compare_and_put try again if another writer has changed the metadata' do
       plugin('fetch' => '{ result: JSON.generate(value: 1, metadata: { m: @tries = @tries.to_i + 1 }), err_msg: nil }',
              'exchange' => '{ result: arguments[1].include?(%q("m":3)), err_msg: nil }')
       expect(world.call('simpkv::compare_and_put', 'a', 1, 2, {}, options)).to be(true)
     end
 
-    it 'end compare_and_put and get_or_create that never come to an end' do
+    it 'end compare_and_put and get_or_create after 100 attempts' do
       plugin('fetch' => "{ result: '{\"value\":1}', err_msg: nil }", 'exchange' => '{ result: false, err_msg: nil }')
       expect { world.call('simpkv::compare_and_put', 'a', 1, 2, {}, options) }
         .to raise_error(RuntimeError, %r{simpkv acme/x Error: others keep changing it})
     end
 
-    it 'leave a folder out of a tree that is deleted meanwhile' do
+    it 'omit a folder that is deleted while a tree is listed' do
       plugin('list' => <<-RUBY, 'exists' => '{ result: arguments[0].end_with?("d/x"), err_msg: nil }')
         case arguments[0].delete_prefix('environments/production/')
         when 'd' then { result: { keys: { 'k' => '{"value":1}' }, folders: %w[gone x] }, err_msg: nil }
@@ -277,7 +277,7 @@ RSpec.describe 'Failures of plugins' do
       expect { world.call('simpkv::tree', 'd/none', options) }.to raise_error(RuntimeError, /no such folder/)
     end
 
-    it 'do not keep the names of keys that cannot be read out of a tree of names' do
+    it 'do not remove unreadable keys from a tree of names' do
       plugin('list' => '{ result: nil, err_msg: "k2 is locked" }', 'list_partial' => <<-RUBY)
         { result: { keys: { 'k1' => '{"value":1}' }, folders: [], errors: { 'k2' => 'it is locked' } }, err_msg: nil }
       RUBY

@@ -41,7 +41,7 @@ RSpec.describe 'The file plugin' do
     expect(plugin.name).to eq('file/x')
   end
 
-  it 'fails, and says so, when it is used before it is configured' do
+  it 'reports a call before configure' do
     { delete: false, deletetree: false, exists: nil, get: nil, list: nil }.each do |operation, failed|
       expect(plugin.public_send(operation, 'globals/k')).to eq(
         result: failed, err_msg: "Internal error: #{operation} called before configure"
@@ -67,14 +67,14 @@ RSpec.describe 'The file plugin' do
     end
 
     # DEFECTS 16: get worked, list was always empty.
-    it 'does not mind a trailing slash' do
+    it 'accepts a trailing slash' do
       configure('root_path' => "#{root}/")
       expect(stored_in).to eq([root])
       expect(plugin.list('globals')).to match(result: hash_including(keys: { 'k' => /value/ }, folders: []),
                                               err_msg: nil)
     end
 
-    it 'says when it cannot be made' do
+    it 'reports a folder that cannot be made' do
       blocked(File.join(root, 'sub'))
       expect(configure('root_path' => File.join(root, 'sub'))).to match(
         result: false, err_msg: /\AUnable to create configured root path '#{root}.sub'/
@@ -96,20 +96,20 @@ RSpec.describe 'The file plugin' do
       expect(world.warnings).to eq([])
     end
 
-    it 'takes the one below /var/simp when both are there' do
+    it 'uses the one below /var/simp if both exist' do
       [preferred, fallback].each { |folder| FileUtils.mkdir_p(folder) }
       configure
       expect(stored_in).to eq([preferred])
     end
 
-    it 'takes the one below vardir when only that is there' do
+    it 'uses the one below vardir if only that exists' do
       FileUtils.mkdir_p(fallback)
       configure
       expect(stored_in).to eq([fallback])
       expect(world.warnings).to eq([])
     end
 
-    it "takes puppetserver's when only that is there (puppet apply made an empty one)" do
+    it "uses puppetserver's if only that exists (puppet apply made an empty one)" do
       store = File.join(server_vardir, 'simp', 'simpkv', 'file', 'x')
       FileUtils.mkdir_p(store)
       configure
@@ -118,27 +118,27 @@ RSpec.describe 'The file plugin' do
     end
 
     # Generated passwords changed.
-    it 'fails when /var/simp has one beside one with keys below vardir, and names both' do
+    it 'fails if /var/simp has one beside one with keys below vardir, and names both' do
       FileUtils.mkdir_p([preferred, File.join(fallback, 'globals')])
       File.write(File.join(fallback, 'globals', 'k'), '{"value":1}')
       expect(configure).to match(result: false, err_msg: /\APlugin misconfigured: .*'#{preferred}', '#{fallback}'/)
     end
 
-    it 'makes the one below vardir, with a warning, when the other cannot be made' do
+    it 'makes the one below vardir, with a warning, if the other cannot be made' do
       blocked(preferred)
       expect(configure).to eq(result: true, err_msg: nil)
       expect(stored_in).to eq([fallback])
       expect(world.warnings).to match([/Unable to create default root path '#{preferred}'.*Using '#{fallback}'/])
     end
 
-    it 'fails when neither can be made' do
+    it 'fails if neither can be made' do
       [preferred, fallback].each { |folder| blocked(folder) }
       expect(configure).to match(result: false,
                                  err_msg: /Unable to create default root path '#{preferred}'.*#{fallback}/)
     end
 
     # A new and empty store beside the real one would lose what is in the real one.
-    it 'fails when the folder is there and cannot be used' do
+    it 'fails if the folder exists and cannot be used' do
       FileUtils.mkdir_p(File.dirname(preferred))
       [-> { File.write(preferred, '') }, -> { File.symlink('/nowhere/at/all', preferred) }].each do |make|
         FileUtils.rm_f(preferred)
@@ -161,7 +161,7 @@ RSpec.describe 'The file plugin' do
       expect(plugin.list('globals')).to match(result: nil, err_msg: /bad/)
     end
 
-    it 'leaves it out of simpkv::list, with a warning, when asked to' do
+    it 'is omitted from simpkv::list, with a warning, if an option says so' do
       call = { 'global' => true, 'skip_undecodable' => true,
                'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => root } } }
       expect(world.call('simpkv::list', '/', call)).to eq('keys' => { 'good' => { 'value' => 1 } }, 'folders' => [])

@@ -66,7 +66,7 @@ RSpec.describe 'A plugin' do
     File.readlines(log, encoding: 'UTF-8').map { |line| JSON.parse(line) }
   end
 
-  it 'is made with <type>/<id>, configured with all merged options, and then asked by path' do
+  it 'is made with <type>/<id>, gets all merged options, and then paths' do
     world.call('simpkv::put', 'a//b/', 'é', { 'm' => 1 }, { 'softfail' => true })
     world.call('simpkv::get', '/a/b')
     world.call('simpkv::list', 'a')
@@ -89,7 +89,7 @@ RSpec.describe 'A plugin' do
     expect(world.call('simpkv::list', 'a')).to eq('keys' => { 'k' => { 'value' => 'v' } }, 'folders' => ['f'])
   end
 
-  it 'is made once for a catalog and each type and id, and anew for the next catalog' do
+  it 'is made once for each type and id of a catalog' do
     2.times { world.call('simpkv::get', 'a') }
     world.call('simpkv::get', 'a', { 'backends' => { 'default' => { 'id' => 'y' } } })
     expect(calls.select { |method,| method == 'new' }).to eq([%w[new acme/x], %w[new acme/y]])
@@ -97,14 +97,14 @@ RSpec.describe 'A plugin' do
     expect(calls.count { |method,| method == 'new' }).to eq(3)
   end
 
-  it 'is not made before it is needed, nor for a key that is refused' do
+  it 'is not made before its first use, nor for a key that is refused' do
     world.adapter
     expect { world.call('simpkv::get', '..') }.to raise_error(ArgumentError)
     expect { world.call('simpkv::get', 'a', { 'backend' => 'none' }) }.to raise_error(ArgumentError)
     expect(File.exist?(log)).to be(false)
   end
 
-  it 'is of another class in another environment, whose file may be another one' do
+  it 'has another class in another environment' do
     world.call('simpkv::get', 'a')
     other = PuppetWorld.new(environment: 'dev', hiera: site)
     source = File.read(File.join(PuppetWorld::PROJECT, 'lib', 'puppet_x', 'simpkv', 'plugin_template.rb'))
@@ -116,13 +116,13 @@ RSpec.describe 'A plugin' do
     other&.close
   end
 
-  it 'of which a later one of the same type is passed over, in the words that people look for' do
+  it 'hides later plugins of its type, with the warning of the contract' do
     second = world.add_plugin('zulu', 'acme', 'raise "not reached"')
     expect(world.adapter.backends).to include('acme')
     expect(world.warnings).to match([/\ASkipping load of simpkv plugin from #{second}: \S/])
   end
 
-  it 'may yield what it lists as it comes, all of it or some' do
+  it 'may yield all or some of the listed documents' do
     options = plugin_that_lists(<<-RUBY)
       found[:keys] = { 'b' => 'not looked at', 'a' => '{"value":1}', 'c' => nil }
       yield 'c', '{"value":3}'
@@ -135,7 +135,7 @@ RSpec.describe 'A plugin' do
     )
   end
 
-  it 'is told of what it yielded and cannot be decoded no more than of what it answers' do
+  it 'gets no more errors for yielded documents than for returned ones' do
     options = plugin_that_lists(<<-RUBY)
       found[:keys] = { 'b' => nil, 'a' => nil, 'good' => nil }
       found[:keys].each_key { |name| yield name, name == 'good' ? '{"value":1}' : 'h4sh' }

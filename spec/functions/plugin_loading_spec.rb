@@ -28,12 +28,12 @@ RSpec.describe 'Loading of plugins' do
     expect(world.call('simpkv::get', 'a', acme)).to eq('value' => 1)
   end
 
-  it 'does not take the template for a plugin' do
+  it 'does not load the template as a plugin' do
     expect(world.adapter.backends).to eq(%w[file ldap memory])
     expect(world.warnings).to eq([])
   end
 
-  it 'takes the first of a type by path, and warns of the others' do
+  it 'uses the first of a type by path, and warns of the others' do
     second = world.add_plugin('beta', 'acme', template)
     first = world.add_plugin('alpha', 'acme', template)
     third = world.add_plugin('alpha', 'acme', template, folder: 'more')
@@ -42,7 +42,7 @@ RSpec.describe 'Loading of plugins' do
                                      /\ASkipping load of simpkv plugin from #{third}: /])
   end
 
-  it 'prefers the neighbours of our own module to what comes earlier in the modulepath' do
+  it 'prefers modules beside our own to earlier folders of the modulepath' do
     # The module of this world is in `modules`; here `more` comes first.
     neighbour = world.add_plugin('zed', 'acme', template)
     other = world.add_plugin('alpha', 'acme', template, folder: 'more')
@@ -84,7 +84,7 @@ RSpec.describe 'Loading of plugins' do
     end
   end
 
-  it 'takes a later plugin of the type when the first one fails' do
+  it 'uses a later plugin of the type if the first one fails' do
     world.add_plugin('alpha', 'acme', 'raise "broken"')
     good = world.add_plugin('beta', 'acme', template)
     expect(world.adapter.plugin_info['acme'][:source]).to eq(good)
@@ -95,7 +95,7 @@ RSpec.describe 'Loading of plugins' do
     [adapter.class, *adapter.plugin_info.values.map { |info| info[:class] }]
   end
 
-  it 'reads plugins and adapter once for an environment, and anew when Puppet reads the environment anew' do
+  it 'reads plugins and adapter once for each environment object' do
     file = world.add_plugin('zed', 'acme', template)
     first = classes
     File.write(file, "#{template}plugin_class = nil\n")
@@ -142,7 +142,7 @@ RSpec.describe 'Loading of plugins' do
     expect([Object.const_defined?(:LIMIT), Object.const_defined?(:Helper)]).to eq([false, false])
   end
 
-  it 'works for an adapter that is made by hand, as other modules do in their tests' do
+  it 'works for an adapter that a test of another module makes' do
     file = File.join(PuppetWorld::PROJECT, 'lib', 'puppet_x', 'simpkv', 'simpkv.rb')
     simp_simpkv_adapter_class = nil
     Object.new.instance_eval(File.read(file), file)

@@ -11,7 +11,7 @@ RSpec.describe 'simpkv::put', type: :puppet_function do
                               'environments/rp_env/a/b' => '{"value":{"n":9.898},"metadata":{"m":true}}')
   end
 
-  it 'stores global keys elsewhere' do
+  it 'stores global keys in a folder of their own' do
     is_expected.to run.with_params('k', 'v', {}, options.merge('global' => true)).and_return(true)
     expect(stored).to include('globals/k' => '{"value":"v","metadata":{}}')
   end

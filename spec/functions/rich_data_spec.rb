@@ -23,7 +23,7 @@ RSpec.describe 'Rich data, between the functions and the store' do
     Puppet.override({ loaders: nil }, 'outside of any compiler', &block)
   end
 
-  it 'is not written again when it is unchanged' do
+  it 'is not written again if it is unchanged' do
     put({ 'a' => secret.new('x') }, { 'm' => secret.new([1]) })
     before = File.stat(file)
     put({ 'a' => secret.new('x') }, { 'm' => secret.new([1]) })
@@ -32,14 +32,14 @@ RSpec.describe 'Rich data, between the functions and the store' do
     expect(File.stat(file).ino).not_to eq(before.ino)
   end
 
-  it 'is found in Hiera to be wanted for all puts' do
+  it 'can be enabled in Hiera for all puts' do
     world.hiera = { 'backends' => { 'default' => backend }, 'rich_data' => true }
     put(/x/)
     expect(world.call('simpkv::get', 'key')['value']).to eq(/x/)
     expect(world.warnings).to eq([])
   end
 
-  it 'leaves no trace of a Sensitive in the log, stored, read or refused' do
+  it 'leaves no value of a Sensitive in the log, whether it is stored, read or refused' do
     Puppet::Util::Log.level = :debug
     put(secret.new('hush'), { 'm' => secret.new('hush') }, { 'rich_data' => true })
     world.call('simpkv::get', 'key')
@@ -48,7 +48,7 @@ RSpec.describe 'Rich data, between the functions and the store' do
     expect(world.messages.join).not_to include('hush')
   end
 
-  it 'is made by the adapter, whose answers have no more members than those of plain data' do
+  it 'adds no members to the results of the adapter' do
     adapter = world.adapter
     document = adapter.serialize(secret.new('x'), { 'm' => 1 })
     expect(document).to eq('{"value":{"__ptype":"Sensitive","__pvalue":"x"},"encoding":"pcore","metadata":{"m":1}}')

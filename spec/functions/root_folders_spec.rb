@@ -34,20 +34,20 @@ RSpec.describe 'Root folders of file backends' do
     expect(Dir.exist?(path('a'))).to be(false)
   end
 
-  it 'are refused inside and around one that was used in the catalog' do
+  it 'are refused inside and around one that the catalog has used' do
     expect(get('backends' => { 'default' => backend('x', path('a/b')) })).to eq('absent')
     ['a', 'a/b/c', 'a/b/globals'].each do |name|
       expect { get('backends' => { 'default' => backend('y', path(name)) }) }.to refused
     end
   end
 
-  it 'may be beside one another, and the same' do
+  it 'may be beside one another, and equal' do
     [path('a'), path('ab'), path('a')].each_with_index do |root, number|
       expect(get('backends' => { 'default' => backend("x#{number}", root) })).to eq('absent')
     end
   end
 
-  it 'are refused inside a default root folder, be it there or not' do
+  it 'are refused inside a default root folder, even a missing one' do
     default = '/var/simp/simpkv/file/auto_default/globals'
     ["#{place}/site/x", "#{place}/site/environments/production", default].each do |root|
       expect { get('backends' => { 'default' => backend('x', root) }) }.to refused
@@ -63,7 +63,7 @@ RSpec.describe 'Root folders of file backends' do
     expect(get('backends' => { 'default' => backend('x', "#{place}/site") })).to eq('absent')
   end
 
-  it 'may be in folders that happen to be called as those of a store' do
+  it "may be in folders with the names of a store's folders" do
     FileUtils.mkdir_p(path('code/environments/production'))
     expect(get('backends' => { 'default' => backend('x', path('code/environments/production/data')) })).to eq('absent')
     expect(get('backends' => { 'default' => backend('y', path('globals/data')) })).to eq('absent')

@@ -63,35 +63,35 @@ RSpec.describe 'softfail' do
     describe "of simpkv::#{function}" do
       let(:prefix) { "simpkv Error for simpkv::#{function} with #{name}='a/k': " }
 
-      it "turns what the backend says into a warning and #{softened.inspect}" do
+      it "turns an error of the backend into a warning and #{softened.inspect}" do
         plugin('{ result: nil, err_msg: "no luck" }')
         expect_softened(function, "#{prefix}simpkv acme/x Error: no luck")
       end
 
-      it "turns what the backend raises into a warning and #{softened.inspect}" do
+      it "turns an exception of the backend into a warning and #{softened.inspect}" do
         plugin('raise "no luck"')
         expect_softened(function, "#{prefix}simpkv acme/x Error: no luck")
       end
 
-      it "turns a configure that fails into a warning and #{softened.inspect}" do
+      it "turns a failure of configure into a warning and #{softened.inspect}" do
         plugin('raise "not reached"', configure: '{ result: false, err_msg: "no server" }')
         expect_softened(function, "#{prefix}simpkv Error: Unable to construct 'acme/x': no server")
       end
 
-      it 'does not soften a wrong configuration' do
+      it 'has no effect on an invalid configuration' do
         plugin('raise "not reached"')
         message = %r{\Asimpkv Configuration Error for simpkv::#{function} with #{name}='a/k': }
         expect_hard(function, ArgumentError, message, more: { 'backend' => 'nosuch' })
       end
 
-      it 'does not soften a wrong key, which is found before anything else that is wrong' do
+      it 'has no effect on an invalid key, which is reported before any other error' do
         plugin('raise "not reached"', configure: 'raise "not reached"')
         hide(loader)
         expect_hard(function, ArgumentError, %r{\A(?!simpkv Conf).*key 'a/../k' contains disallowed '/\./' or '/\.\./'},
                     key: 'a/../k', more: { 'backend' => 'nosuch' })
       end
 
-      it 'does not soften a module that cannot be loaded, which is found before a wrong configuration' do
+      it 'has no effect on a module that cannot be loaded, which is reported before an invalid configuration' do
         hide(loader)
         expect_hard(function, LoadError, "simpkv Internal Error: unable to load #{loader}: File not found",
                     more: { 'backend' => 'nosuch' })
@@ -111,7 +111,7 @@ RSpec.describe 'softfail' do
     end
   end
 
-  it 'finds a wrong configuration before it asks the backend' do
+  it 'reports an invalid configuration before a call of the backend' do
     plugin('raise "not reached"', configure: 'raise "not reached"')
     expect_hard('get', ArgumentError, /'softfail' in simpkv configuration|is not a Hash/, more: { 'backends' => 'x' })
   end

@@ -5,7 +5,7 @@ require_relative 'functions_helper'
 RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
   let(:file) { { 'type' => 'file', 'id' => 'x' } }
 
-  it 'configures files when nothing is configured' do
+  it 'uses files if nothing is configured' do
     is_expected.to run.with_params({}, ['file']).and_return(
       'backend' => 'default', 'backends' => { 'default' => { 'type' => 'file', 'id' => 'auto_default' } },
       'environment' => 'rp_env', 'softfail' => false, 'global' => false
@@ -20,7 +20,7 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
   end
 
   # Its sample set `backend`, so that an app_id stored secrets in the wrong place.
-  it "chooses backends as README.md says of its sample's" do
+  it 'chooses the backends that README.md names for its sample' do
     sample = File.read(File.expand_path('../../README.md', __dir__))[/^```yaml\n(simpkv::options:.*?)^```/m, 1]
     options = YAML.safe_load(sample).fetch('simpkv::options')
     { {} => 'default', { 'backend' => 'secrets' } => 'secrets', { 'app_id' => 'secrets' } => 'secrets' }
@@ -30,16 +30,16 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
     end
   end
 
-  it 'sets the environment itself' do
+  it 'sets the environment of the compiler' do
     expect(subject.execute({ 'environment' => 'other' }, ['file'])).to include('environment' => 'rp_env')
   end
 
-  it 'is an error when the plugin is not available' do
+  it 'fails if the plugin is not available' do
     is_expected.to run.with_params({}, ['ldap']).and_raise_error(ArgumentError,
                                                                  "simpkv backend plugin 'file' not available")
   end
 
-  it 'is an error when there is no such backend, and no default' do
+  it 'fails if the backend and the default are missing' do
     is_expected.to run.with_params({ 'backends' => { 'x' => file } }, ['file']).and_raise_error(
       ArgumentError, "No simpkv backend 'default' with 'id' and 'type' attributes has been configured"
     )
@@ -51,26 +51,26 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
 
   it { is_expected.to run.with_params(good, ['file']) }
 
-  it 'is an error without backend' do
+  it 'fails without backend' do
     is_expected.to run.with_params({ 'backends' => good['backends'] }, ['file']).and_raise_error(
       ArgumentError, "'backend' not specified in simpkv configuration"
     )
   end
 
-  it 'is an error without backends' do
+  it 'fails without backends' do
     is_expected.to run.with_params({ 'backend' => 'x' }, ['file']).and_raise_error(
       ArgumentError, "'backends' not specified in simpkv configuration"
     )
   end
 
-  it 'is an error when backends is no Hash' do
+  it 'fails if backends is no Hash' do
     is_expected.to run.with_params({ 'backend' => 'x', 'backends' => [] }, ['file']).and_raise_error(
       ArgumentError, "'backends' in simpkv configuration is not a Hash"
     )
   end
 
   ['text', nil, 5, ['file']].each do |entry|
-    it "is an ArgumentError when the backend is #{entry.inspect} (it was 'is not a Hash')" do
+    it "raises an ArgumentError for the backend #{entry.inspect} (it was 'is not a Hash')" do
       is_expected.to run.with_params({ 'backend' => 'x', 'backends' => { 'x' => entry } }, ['file']).and_raise_error(
         ArgumentError, "No simpkv backend 'x' with 'id' and 'type' attributes has been configured"
       )
@@ -80,7 +80,7 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
   # A difference in an option that simpkv does not know was accepted.
   [{ 'root_path' => '/srv/other' }, { 'lock_timeout_seconds' => 6 }, { 'of_their_own' => 1 },
    { 'ldap_uri' => 'ldapi://x' }].each do |more|
-    it "is an error when another backend of the same type and id has also #{more}" do
+    it "fails if another backend of the same type and id also has #{more}" do
       backends = { 'x' => { 'type' => 'file', 'id' => 'i' }, 'y' => { 'type' => 'file', 'id' => 'i' }.merge(more) }
       is_expected.to run.with_params({ 'backend' => 'x', 'backends' => backends }, ['file']).and_raise_error(
         ArgumentError, "simpkv configuration contains different backend configs for type=file id=i: 'x', 'y'"
@@ -88,7 +88,7 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
     end
   end
 
-  it 'accepts two backends of one type and id that differ in spelling only' do
+  it 'accepts two backends of one type and id that are equal but for spelling' do
     backends = { 'x' => { 'type' => 'file', 'id' => 'i', 'lock_timeout_seconds' => nil },
                  'y' => { 'type' => 'file', 'id' => 'i', 'lock_timeout_seconds' => '5' } }
     is_expected.to run.with_params({ 'backend' => 'x', 'backends' => backends }, ['file'])

@@ -13,7 +13,7 @@ RSpec.describe 'simpkv::support::load', type: :puppet_function do
     allow(File).to receive(:read).with(file).and_return(content)
   end
 
-  it 'gives the catalog a method simpkv, which answers the adapter' do
+  it 'gives the catalog a method simpkv, which returns the adapter' do
     is_expected.to run.with_params
     expect(catalogue.simpkv.backends).to eq(%w[file ldap memory])
     expect(catalogue.simpkv.class.name).to be_nil
@@ -26,21 +26,21 @@ RSpec.describe 'simpkv::support::load', type: :puppet_function do
     expect(catalogue.simpkv).to equal(adapter)
   end
 
-  it 'says which file is missing' do
+  it 'names the missing file' do
     pretend(loader, nil)
     is_expected.to run.with_params.and_raise_error(
       LoadError, "simpkv Internal Error: unable to load #{loader}: File not found"
     )
   end
 
-  it 'says when the file of the adapter is missing' do
+  it 'reports a missing file of the adapter' do
     pretend(adapter_file, nil)
     is_expected.to run.with_params.and_raise_error(
       LoadError, "simpkv Internal Error: unable to load #{adapter_file}: File not found"
     )
   end
 
-  it 'says what is wrong with a file that is no Ruby, and loads cleanly when that is repaired' do
+  it 'reports the syntax error of a file, and loads it once it is repaired' do
     [loader, adapter_file].each do |file|
       pretend(file, "if true\n")
       is_expected.to run.with_params.and_raise_error(
@@ -63,21 +63,21 @@ RSpec.describe 'simpkv::support::native', type: :puppet_function do
 
   it { is_expected.to run.with_params }
 
-  it 'says how to install the gem, here and in puppetserver, when it is missing' do
+  it 'tells how to install a missing gem, here and in puppetserver' do
     without_gem
     is_expected.to run.with_params.and_raise_error(
       LoadError, /cannot load such file -- simpkv.*gem install simpkv.*puppetserver gem install simpkv.*restart/
     )
   end
 
-  it 'says the same when the gem is too old for the module' do
+  it 'says the same if the gem is too old for the module' do
     stub_const('Simpkv::API', 0)
     is_expected.to run.with_params.and_raise_error(
       LoadError, /#{Regexp.escape(Simpkv::VERSION)} is too old for this module: .*puppetserver gem install simpkv/
     )
   end
 
-  it 'says to update the module, or to install an older gem, when the gem is too new for the module' do
+  it 'advises to update the module or to install an older gem, if the gem is too new' do
     stub_const('Simpkv::OLDEST_API', 2)
     stub_const('Simpkv::API', 3)
     is_expected.to run.with_params.and_raise_error(
@@ -85,7 +85,7 @@ RSpec.describe 'simpkv::support::native', type: :puppet_function do
     )
   end
 
-  it 'is content with a newer gem that still supports the module' do
+  it 'accepts a newer gem that still supports the module' do
     stub_const('Simpkv::API', 3)
     is_expected.to run.with_params
   end

@@ -10,7 +10,7 @@ RSpec.describe 'Where there is no catalog' do
 
   after { world.close }
 
-  it 'works in a script, with one adapter for all of it' do
+  it 'works in a script, with one adapter for the whole script' do
     modules = File.join(world.dir, 'modules')
     found = Puppet::Pal.in_tmp_environment('scripts', modulepath: [modules], facts: {}) do |pal|
       pal.with_script_compiler do |compiler|
@@ -23,7 +23,7 @@ RSpec.describe 'Where there is no catalog' do
     expect(File.file?(File.join(root, 'environments', 'scripts', 'a', 'b'))).to be(true)
   end
 
-  it 'says so, in one sentence, where there is no compiler either' do
+  it 'fails with a clear error without a compiler' do
     function = world.inside do |compiler|
       compiler.loaders.private_environment_loader.load(:function, 'simpkv::get')
     end
