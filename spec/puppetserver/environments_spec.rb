@@ -3,11 +3,11 @@
 require_relative 'puppetserver_helper'
 
 RSpec.describe 'Environments of one puppetserver' do
-  include_context 'with puppetserver', max_active_instances: 2
+  include_context 'with puppetserver'
 
   let(:manifest) { "notify { simpkv::get('k')['value']: }" }
 
-  # Edits the module so that its function, its adapter and its plugin each say which version they are.
+  # Edits the module so that its function, its adapter and its plugin each return their version.
   def edit(place, version)
     { 'puppet/functions/simpkv/get.rb' =>
         ['simpkv(scope, :get, key, options)', "\\0.transform_values { |value| value + ' f%s' }"],
@@ -33,7 +33,7 @@ RSpec.describe 'Environments of one puppetserver' do
     ["p#{version} a#{version} f#{version}"]
   end
 
-  it 'each run their own version of the module, function, adapter and plugin, by turns' do
+  it 'each run their own version of the module, function, adapter and plugin, in alternation' do
     %w[older newer].each { |name| edit(environment(name, manifest, options: files, timeout: 'unlimited'), name) }
     3.times do
       expect(puppetserver.compile('older')).to eq(all_of('older'))
@@ -41,7 +41,7 @@ RSpec.describe 'Environments of one puppetserver' do
     end
   end
 
-  it 'run an edited module from the next catalog on where environment_timeout is 0' do
+  it 'run an edited module from the next catalog on, when environment_timeout is 0' do
     place = environment('edited', manifest, options: files, timeout: '0')
     %w[1 2 3].each do |version|
       edit(place, version)
@@ -49,10 +49,10 @@ RSpec.describe 'Environments of one puppetserver' do
     end
   end
 
-  # Takes its time, in which another JRuby has to compile what comes next.
+  # Sleeps, so that the other JRuby has to compile the next catalog.
   let(:which_jruby) { "notify { inline_template('<% sleep 0.5 %>JRuby <%= Simpkv.object_id %>'): }" }
 
-  it 'run an edited module from when the environment is dropped on where environment_timeout is unlimited' do
+  it 'run an edited module after the environment is dropped, when environment_timeout is unlimited' do
     place = environment('kept', "#{manifest}\n#{which_jruby}", options: files, timeout: 'unlimited')
     edit(place, '1')
     expect_everywhere('kept', all_of('1'))
@@ -62,8 +62,8 @@ RSpec.describe 'Environments of one puppetserver' do
     expect_everywhere('kept', all_of('2'))
   end
 
-  # Compiles catalogs, several at the same time, until each of the two JRubies has compiled one. The second is there
-  # some time after the first.
+  # Compiles catalogs, several at the same time, until each of the two JRubies has compiled one. The second one starts
+  # after the first.
   def expect_everywhere(name, titles)
     jrubies = []
     eventually(within: 600) do
@@ -74,7 +74,7 @@ RSpec.describe 'Environments of one puppetserver' do
     end
   end
 
-  # Reads a key of the environment and a global one, and writes them.
+  # Reads and writes a key of the environment and a global one.
   def read_and_write(name)
     <<~MANIFEST
       $found = [{}, { 'global' => true }].map |$options| {
@@ -94,8 +94,8 @@ RSpec.describe 'Environments of one puppetserver' do
     expect(found).to eq([['[nothing, nothing]'], ['[nothing, red]'], ['[red, blue]']])
   end
 
-  # Hiera's caches, and those of simpkv, may live no longer than a catalog does.
-  it 'look up what is stored by now as data of Hiera, where environment_timeout is unlimited, too' do
+  # The caches of Hiera and of simpkv must not live longer than a catalog.
+  it 'look up the latest stored value as data of Hiera, when environment_timeout is unlimited, too' do
     environment('lookups', <<~MANIFEST, options: files, timeout: 'unlimited')
       $count = lookup('app::count', { 'default_value' => 0 })
       simpkv::put('hiera/app::count', $count + 1)

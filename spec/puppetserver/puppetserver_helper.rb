@@ -6,7 +6,7 @@ require_relative '../support/packages'
 require_relative '../support/eventually'
 require_relative '../support/puppet_server'
 
-# One puppetserver for all specs: it takes its time to start. With other settings it is started again.
+# One puppetserver for all specs, because it starts slowly. A group with other settings restarts it.
 module SharedPuppetServer
   def self.with(settings)
     if !@server
@@ -30,14 +30,19 @@ module SharedPuppetServer
   end
 end
 
-RSpec.shared_context 'with puppetserver' do |**settings|
+# With two JRubies of one thread each; or with the tag `multithreaded`, with one JRuby for many threads.
+RSpec.shared_context 'with puppetserver' do
   include Eventually
 
   attr_reader :puppetserver
 
-  before(:context) { @puppetserver = SharedPuppetServer.with(settings) }
+  before(:context) do
+    multithreaded = self.class.metadata.fetch(:multithreaded, false)
+    @puppetserver = SharedPuppetServer.with(multithreaded: multithreaded, max_active_instances: multithreaded ? 8 : 2)
+  end
 
-  # An environment with the module; see PuppetServer#environment.
+  # Creates an environment with the module; see PuppetServer#environment.
+  #
   # @return [String] the folder of the module
   def environment(name, manifest, **more)
     folder = puppetserver.environment(name, manifest, **more)
@@ -49,13 +54,17 @@ RSpec.shared_context 'with puppetserver' do |**settings|
     place
   end
 
-  # Backends of these names, in files.
+  # @return [Hash] options with one backend, in files
   def files(name = 'default')
     { 'backends' => { name => { 'type' => 'file', 'id' => 'files', 'root_path' => puppetserver.path('files') } } }
   end
 end
 
 RSpec.configure do |config|
+  # Groups with the same settings run one after the other.
+  config.register_ordering(:global) do |items|
+    items.shuffle(random: Random.new(config.seed)).partition { |item| item.metadata[:multithreaded] }.flatten
+  end
   config.after(:suite) { SharedPuppetServer.stop }
   config.after { |example| warn SharedPuppetServer.tail if example.exception }
 end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# A program for JRuby: makes the adapter and its plugins anew for each round, as each catalog does, and works on the
-# backends ARGV[1] (JSON) in ARGV[0] rounds. Prints as JSON, ten times, how much memory the process uses after a
-# collection, in bytes, and how many connections it has open.
+# A program for JRuby: creates the adapter and its plugins for each of ARGV[0] rounds, as each catalog does, and uses
+# the backends ARGV[1] (JSON). Prints ten samples as JSON: the memory that the process uses after a collection, in
+# bytes, and the number of its connections and files.
 require 'java'
 require 'json'
 require 'rspec/core'
