@@ -12,14 +12,44 @@ COMMITTED = File.join(__dir__, 'results', 'instructions.md')
 TIMES = 1000
 MARGIN = 1.05
 
-def counted(name, times)
-  output, status = Open3.capture2e('valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', PROGRAM, name,
-                                   times.to_s)
+# Documents as the extension for MRI writes and reads them, by the name of its C function.
+HOST = { 'name' => 'node1.example.com', 'address' => '10.0.0.1', 'weight' => 17, 'ratio' => 9.898 }.freeze
+DOCUMENTS = { 'a small document' => { 'value' => { 'password' => 'Xu8#kq!0' }, 'metadata' => { 'owner' => 'ops' } },
+              'a document of 1 KB' => { 'value' => [HOST] * 11, 'metadata' => {} } }.freeze
+RUBY = { 'write' => ['generate_document', 'Simpkv::Native.generate(document)'],
+         'decode' => ['plain_document', 'Simpkv::Native.plain_document(json)'] }.freeze
+
+def callgrind(*arguments)
+  output, status = Open3.capture2e('valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', *arguments)
   status.success? ? Integer(output[/Collected : (\d+)/, 1]) : raise(output)
 end
 
-def instructions(name)
-  (counted(name, TIMES) - counted(name, 0)) / TIMES
+# @yieldparam times [Integer] how often to run the path
+# @yieldreturn [Integer] the instructions that this took
+# @return [Integer] those of one run
+def per_run
+  (yield(TIMES) - yield(0)) / TIMES
+end
+
+def counts_of_core
+  names = Open3.capture2(PROGRAM).first.lines(chomp: true)
+  names.to_h { |name| [name, per_run { |times| callgrind(PROGRAM, name, times.to_s) }] }
+end
+
+# Counts only what runs inside of the C function.
+def count_in_ruby(function, call, document)
+  script = "require 'simpkv'; GC.disable; document = #{document}; json = Simpkv::Native.generate(document); " \
+           "Integer(ARGV[0]).times { #{call} }"
+  per_run do |times|
+    callgrind("--toggle-collect=#{function}", RbConfig.ruby, '--disable=gems', "-I#{$LOAD_PATH.first}", '-e', script,
+              times.to_s)
+  end
+end
+
+def counts_of_extension
+  DOCUMENTS.to_a.product(RUBY.to_a).to_h do |(size, document), (verb, (function, call))|
+    ["#{verb} #{size} in Ruby", count_in_ruby(function, call, document)]
+  end
 end
 
 def check(counts)
@@ -34,12 +64,12 @@ def check(counts)
   abort "More instructions than committed: #{worse.keys.join(', ')}" if worse.any?
 end
 
-counts = Open3.capture2(PROGRAM).first.lines(chomp: true).to_h { |name| [name, instructions(name)] }
+counts = counts_of_core.merge(counts_of_extension)
 if ARGV.include?('--check')
   check(counts)
 else
   report = Report.new('Instructions')
   report.note('| path | instructions |', '|---|---:|', *counts.map { |name, count| "| #{name} | #{count} |" })
-  versions = { 'simpkv' => Simpkv::VERSION }.merge(Versions.of('gcc', 'valgrind', 'libc6', 'libjansson4'))
+  versions = { 'simpkv' => Simpkv::VERSION }.merge(Versions.of('gcc', 'valgrind', 'libc6', 'libjansson4', 'libruby3.1'))
   report.print('instructions', versions)
 end

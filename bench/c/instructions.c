@@ -6,7 +6,6 @@
  */
 #include "../../ext/simpkv/json_reader.h"
 
-#include <json/writer.h>
 #include <name/dn.h>
 #include <simpkv.h>
 
@@ -53,44 +52,6 @@ static void read_small(void)
 static void read_large(void)
 {
     read_document(LARGE);
-}
-
-static void write_host(skv_json_writer *writer)
-{
-    skv_json_begin_object(writer);
-    skv_json_write_name(writer, "name", 4);
-    skv_json_write_string(writer, "node1.example.com", 17);
-    skv_json_write_name(writer, "address", 7);
-    skv_json_write_string(writer, "10.0.0.1", 8);
-    skv_json_write_name(writer, "weight", 6);
-    skv_json_write_int(writer, 17);
-    skv_json_write_name(writer, "ratio", 5);
-    skv_json_write_double(writer, 9.898);
-    skv_json_end_object(writer);
-}
-
-static void write_hosts(int count)
-{
-    skv_buf buf;
-    skv_json_writer writer;
-
-    skv_buf_init(&buf, 1 << 20);
-    skv_json_write_init(&writer, &buf);
-    skv_json_begin_array(&writer);
-    while (count-- > 0)
-        write_host(&writer);
-    skv_json_end_array(&writer);
-    skv_buf_free(&buf);
-}
-
-static void write_small(void)
-{
-    write_hosts(1);
-}
-
-static void write_large(void)
-{
-    write_hosts(11);
 }
 
 static void same_bytes(void)
@@ -149,8 +110,6 @@ static const struct {
 } cases[] = {
     {"read a small document", read_small},
     {"read a document of 1 KB", read_large},
-    {"write a small document", write_small},
-    {"write a document of 1 KB", write_large},
     {"compare documents, equal to the byte", same_bytes},
     {"compare documents, spaced differently", same_meaning},
     {"format a double", format_double},

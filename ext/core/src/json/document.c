@@ -1,7 +1,6 @@
 /* document.c - whether two documents say the same, read with jansson. */
-#include "base/reply.h"
+#include "json/tree.h"
 
-#include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -42,44 +41,9 @@ static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *
     return SKV_OK;
 }
 
-static void wipe(json_t *json);
-
-static void wipe_object(json_t *object)
-{
-    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
-        wipe(json_object_iter_value(at));
-}
-
-static void wipe_array(json_t *array)
-{
-    for (size_t i = 0; i < json_array_size(array); i++)
-        wipe(json_array_get(array, i));
-}
-
-/* Overwrites the strings, which are all ours: nobody else has a reference yet. jansson nests no deeper than its
- * JSON_PARSER_MAX_DEPTH, 2048. */
-static void wipe(json_t *json)
-{
-    switch (json_typeof(json)) {
-    case JSON_OBJECT:
-        wipe_object(json);
-        break;
-    case JSON_ARRAY:
-        wipe_array(json);
-        break;
-    case JSON_STRING:
-        explicit_bzero((void *)(uintptr_t)json_string_value(json), json_string_length(json));
-        break;
-    default:
-        break;
-    }
-}
-
 static void unload(document *doc)
 {
-    if (doc->root)
-        wipe(doc->root);
-    json_decref(doc->root);
+    skv_json_free_wiped(doc->root);
 }
 
 /* 0.0 and -0.0 differ. */

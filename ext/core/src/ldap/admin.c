@@ -1,6 +1,6 @@
 /* The entries of a directory that are not keys: for the set-up and the check of a directory. */
 #include "ldap/key.h"
-#include "json/writer.h"
+#include "json/tree.h"
 
 #include <string.h>
 #include <strings.h>
@@ -12,13 +12,22 @@ typedef struct read_call {
     const char **attributes; /* NULL-terminated */
 } read_call;
 
-static void write_json_values(skv_json_writer *writer, const struct berval *values)
+static json_t *values_tree(const struct berval *values)
 {
-    skv_json_begin_array(writer);
+    json_t *tree = json_array();
+
     for (; values && values->bv_val; values++)
         if (skv_is_utf8(values->bv_val, values->bv_len))
-            skv_json_write_string(writer, values->bv_val, values->bv_len);
-    skv_json_end_array(writer);
+            skv_json_append(&tree, json_stringn(values->bv_val, values->bv_len));
+    return tree;
+}
+
+static void put_values(json_t **entry, const struct berval *name, const struct berval *values)
+{
+    char *copy = skv_copy_string(name->bv_val, name->bv_len);
+
+    skv_json_put(entry, copy ? copy : "", copy ? values_tree(values) : NULL);
+    skv_free(copy);
 }
 
 /* The values of unknown attributes may be secret. */
@@ -28,8 +37,8 @@ static void wipe_values(const struct berval *values)
         explicit_bzero(values->bv_val, values->bv_len);
 }
 
-/* Writes the attributes of an entry. Returns LDAP_SUCCESS, or libldap's error. */
-static skv_ldap_code write_json_attributes(skv_json_writer *writer, LDAP *handle, LDAPMessage *entry)
+/* Puts the attributes of an entry. Returns LDAP_SUCCESS, or libldap's error. */
+static skv_ldap_code put_attributes(json_t **tree, LDAP *handle, LDAPMessage *entry)
 {
     BerElement *ber = NULL;
     struct berval name;
@@ -41,10 +50,8 @@ static skv_ldap_code write_json_attributes(skv_json_writer *writer, LDAP *handle
         error = ldap_get_attribute_ber(handle, entry, ber, &name, &values);
         if (error != LDAP_SUCCESS || !name.bv_val)
             break;
-        if (skv_is_utf8(name.bv_val, name.bv_len)) {
-            skv_json_write_name(writer, name.bv_val, name.bv_len);
-            write_json_values(writer, values);
-        }
+        if (skv_is_utf8(name.bv_val, name.bv_len))
+            put_values(tree, &name, values);
         wipe_values(values);
         ldap_memfree(values);
     }
@@ -55,13 +62,13 @@ static skv_ldap_code write_json_attributes(skv_json_writer *writer, LDAP *handle
 static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_answer *answer)
 {
     LDAP *handle = skv_conn_handle(call->conn);
-    skv_json_writer writer;
+    json_t *tree = json_object();
 
-    skv_json_write_init(&writer, &call->reply->data);
-    skv_json_begin_object(&writer);
-    answer->code = write_json_attributes(&writer, handle, ldap_first_entry(handle, answer->message));
-    skv_json_end_object(&writer);
-    return answer->code == LDAP_SUCCESS ? skv_reply_done(call->reply) : skv_ldap_fail(call, answer);
+    answer->code = put_attributes(&tree, handle, ldap_first_entry(handle, answer->message));
+    if (answer->code == LDAP_SUCCESS)
+        return skv_json_reply(tree, call->reply);
+    skv_json_free_wiped(tree);
+    return skv_ldap_fail(call, answer);
 }
 
 /* Fails the reply. A DN that the server rejects is the caller's mistake. */

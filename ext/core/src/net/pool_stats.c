@@ -1,6 +1,6 @@
 /* What a pool counts, and how it is told: never a password. */
 #include "net/pool_state.h"
-#include "json/writer.h"
+#include "json/tree.h"
 
 #include <string.h>
 
@@ -60,103 +60,94 @@ void skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void write_member_name(skv_json_writer *w, const char *name)
+static void put_number(json_t **object, const char *name, int64_t value)
 {
-    skv_json_write_name(w, name, strlen(name));
+    skv_json_put(object, name, json_integer(value));
 }
 
-static void write_int_member(skv_json_writer *w, const char *name, int64_t value)
+/* A DN or a path may hold bytes that are not UTF-8. */
+static void put_text(json_t **object, const char *name, const char *text)
 {
-    write_member_name(w, name);
-    skv_json_write_int(w, value);
+    skv_json_put(object, name, json_string(skv_is_utf8(text, strlen(text)) ? text : "?"));
 }
 
-/* A DN or path may hold anything; JSON may not. */
-static void write_text_member(skv_json_writer *w, const char *name, const char *text)
+/* Puts null for "", which stands for an unknown text. */
+static void put_known(json_t **object, const char *name, const char *text)
 {
-    size_t len = strlen(text);
-
-    write_member_name(w, name);
-    if (skv_is_utf8(text, len))
-        skv_json_write_string(w, text, len);
+    if (text[0])
+        put_text(object, name, text);
     else
-        skv_json_write_string(w, "?", 1);
+        skv_json_put(object, name, json_null());
 }
 
-static void write_counts(skv_json_writer *w, const char *name, const char *const *names, const int64_t *counts,
-                         int count)
+static json_t *counts_tree(const char *const *names, const int64_t *counts, int count)
 {
-    write_member_name(w, name);
-    skv_json_begin_object(w);
+    json_t *tree = json_object();
+
     for (int i = 0; i < count; i++)
-        write_int_member(w, names[i], counts[i]);
-    skv_json_end_object(w);
+        put_number(&tree, names[i], counts[i]);
+    return tree;
 }
 
-/* What is not known is null. */
-static void write_text_or_null(skv_json_writer *w, const char *name, const char *text)
+static json_t *latency_tree(const skv_server *server)
 {
-    if (text[0]) {
-        write_text_member(w, name, text);
-        return;
-    }
-    write_member_name(w, name);
-    skv_json_write_null(w);
+    json_t *tree = json_array();
+
+    for (int i = 0; i < SKV_LATENCY_BUCKETS; i++)
+        skv_json_append(&tree, json_integer(server->latency[i]));
+    return tree;
 }
 
-static void write_tls(skv_json_writer *w, const skv_tls_facts *tls)
+static json_t *tls_tree(const skv_tls_facts *tls)
 {
-    write_member_name(w, "tls");
-    if (!tls->is_on) {
-        skv_json_write_null(w);
-        return;
-    }
-    skv_json_begin_object(w);
-    write_text_or_null(w, "protocol", tls->protocol);
-    write_text_or_null(w, "cipher", tls->cipher);
-    if (tls->is_dated) {
-        write_int_member(w, "certificate_ends", tls->certificate_ends);
-    } else {
-        write_member_name(w, "certificate_ends");
-        skv_json_write_null(w);
-    }
-    skv_json_end_object(w);
+    json_t *tree = tls->is_on ? json_object() : json_null();
+
+    if (!tls->is_on)
+        return tree;
+    put_known(&tree, "protocol", tls->protocol);
+    put_known(&tree, "cipher", tls->cipher);
+    skv_json_put(&tree, "certificate_ends", tls->is_dated ? json_integer(tls->certificate_ends) : json_null());
+    return tree;
 }
 
-static void write_server(skv_json_writer *w, const skv_server *server)
+static json_t *server_tree(const skv_server *server)
 {
     int64_t left = server->quarantine_until - skv_now_ns();
     bool is_up = server->health == SKV_SERVER_UP;
+    json_t *tree = json_object();
 
-    skv_json_begin_object(w);
-    write_text_member(w, "uri", server->uri.text);
-    write_text_or_null(w, "vendor", server->vendor);
-    write_tls(w, &server->tls);
-    write_int_member(w, "open", server->open);
-    write_int_member(w, "idle", server->idle);
-    write_int_member(w, "in_use", server->open - server->idle);
-    write_int_member(w, "connects", server->connects);
-    write_int_member(w, "binds", server->binds);
-    write_int_member(w, "failures", server->failures);
-    write_int_member(w, "blames", server->times_down);
-    write_int_member(w, "timeouts", server->timeouts);
-    write_member_name(w, "resting");
-    skv_json_write_bool(w, !is_up);
-    write_int_member(w, "retry_after_ms", !is_up && left > 0 ? left / SKV_NS_PER_MS + 1 : 0);
-    write_text_member(w, "last_failure", server->why);
-    write_counts(w, "retries", retry_names, server->retries, SKV_RETRY_COUNT);
-    write_counts(w, "operations", op_names, server->operations, SKV_OP_COUNT);
-    write_member_name(w, "latency_log2_us");
-    skv_json_begin_array(w);
-    for (int i = 0; i < SKV_LATENCY_BUCKETS; i++)
-        skv_json_write_int(w, server->latency[i]);
-    skv_json_end_array(w);
-    skv_json_end_object(w);
+    put_text(&tree, "uri", server->uri.text);
+    put_known(&tree, "vendor", server->vendor);
+    skv_json_put(&tree, "tls", tls_tree(&server->tls));
+    put_number(&tree, "open", server->open);
+    put_number(&tree, "idle", server->idle);
+    put_number(&tree, "in_use", server->open - server->idle);
+    put_number(&tree, "connects", server->connects);
+    put_number(&tree, "binds", server->binds);
+    put_number(&tree, "failures", server->failures);
+    put_number(&tree, "blames", server->times_down);
+    put_number(&tree, "timeouts", server->timeouts);
+    skv_json_put(&tree, "resting", json_boolean(!is_up));
+    put_number(&tree, "retry_after_ms", !is_up && left > 0 ? left / SKV_NS_PER_MS + 1 : 0);
+    put_text(&tree, "last_failure", server->why);
+    skv_json_put(&tree, "retries", counts_tree(retry_names, server->retries, SKV_RETRY_COUNT));
+    skv_json_put(&tree, "operations", counts_tree(op_names, server->operations, SKV_OP_COUNT));
+    skv_json_put(&tree, "latency_log2_us", latency_tree(server));
+    return tree;
 }
 
-static void write_pool(skv_pool *pool, void *writer)
+static json_t *servers_tree(const skv_pool *pool)
 {
-    skv_json_writer *w = writer;
+    json_t *tree = json_array();
+
+    for (int i = 0; i < pool->servers; i++)
+        skv_json_append(&tree, server_tree(&pool->server[i]));
+    return tree;
+}
+
+static void append_pool(skv_pool *pool, void *pools)
+{
+    json_t *tree = json_object();
     int open = 0, idle = 0, waiting = 0;
 
     for (int i = 0; i < pool->servers; i++) {
@@ -165,38 +156,30 @@ static void write_pool(skv_pool *pool, void *writer)
     }
     for (const skv_waiter *waiter = pool->waiter_first; waiter; waiter = waiter->next)
         waiting++;
-    skv_json_begin_object(w);
-    write_text_member(w, "identity", pool->identity.bind_dn[0] ? pool->identity.bind_dn : "SASL EXTERNAL");
-    write_int_member(w, "size", pool->size);
-    write_int_member(w, "open", open);
-    write_int_member(w, "idle", idle);
-    write_int_member(w, "in_use", open - idle);
-    write_int_member(w, "opening", pool->places - open);
-    write_int_member(w, "waiting", waiting);
-    write_int_member(w, "waits", pool->waits);
-    write_int_member(w, "wait_timeouts", pool->wait_timeouts);
-    write_int_member(w, "wait_ms", pool->wait_ns / SKV_NS_PER_MS);
-    write_member_name(w, "servers");
-    skv_json_begin_array(w);
-    for (int i = 0; i < pool->servers; i++)
-        write_server(w, &pool->server[i]);
-    skv_json_end_array(w);
-    skv_json_end_object(w);
+    put_text(&tree, "identity", pool->identity.bind_dn[0] ? pool->identity.bind_dn : "SASL EXTERNAL");
+    put_number(&tree, "size", pool->size);
+    put_number(&tree, "open", open);
+    put_number(&tree, "idle", idle);
+    put_number(&tree, "in_use", open - idle);
+    put_number(&tree, "opening", pool->places - open);
+    put_number(&tree, "waiting", waiting);
+    put_number(&tree, "waits", pool->waits);
+    put_number(&tree, "wait_timeouts", pool->wait_timeouts);
+    put_number(&tree, "wait_ms", pool->wait_ns / SKV_NS_PER_MS);
+    skv_json_put(&tree, "servers", servers_tree(pool));
+    skv_json_append(pools, tree);
 }
 
 skv_status skv_stats(skv_reply *reply)
 {
-    skv_json_writer writer;
+    json_t *tree, *pools;
 
     if (!reply)
         return SKV_INVALID;
     skv_reply_reset(reply);
-    skv_json_write_init(&writer, &reply->data);
-    skv_json_begin_object(&writer);
-    write_member_name(&writer, "pools");
-    skv_json_begin_array(&writer);
-    skv_pool_each(write_pool, &writer);
-    skv_json_end_array(&writer);
-    skv_json_end_object(&writer);
-    return skv_reply_done(reply);
+    tree = json_object();
+    pools = json_array();
+    skv_pool_each(append_pool, &pools);
+    skv_json_put(&tree, "pools", pools);
+    return skv_json_reply(tree, reply);
 }
