@@ -11,20 +11,20 @@ RSpec.describe 'Documents in an encoding of the caller' do
     expect(codec.encode({ 'a' => [1] }, { 'm' => 'x' }, 'own')).to eq(document)
   end
 
-  it 'are read as they are stored by who knows it' do
+  it 'are read as they are stored by a caller that knows it' do
     expect(codec.decode(document, foreign: 'own'))
       .to eq(value: { 'a' => [1] }, metadata: { 'm' => 'x' }, encoding: 'own')
     expect(codec.decode('{"value":1,"encoding":"own"}', foreign: 'own')).to eq(value: 1, metadata: {}, encoding: 'own')
   end
 
-  it 'are refused by all others' do
+  it 'are refused by other callers' do
     [{}, { foreign: 'other' }].each do |options|
       expect { codec.decode(document, **options) }
         .to raise_error(Simpkv::MalformedError, 'Failed to deserialize: Unsupported encoding')
     end
   end
 
-  it 'leave all other documents as they are' do
+  it 'do not change other documents' do
     expect(codec.decode('{"value":1}', foreign: 'own')).to eq(value: 1, metadata: {})
     expect(codec.decode('{"value":"YQ==","encoding":"base64"}', foreign: 'own')).to eq(value: 'a'.b, metadata: {})
   end
@@ -36,17 +36,17 @@ RSpec.describe 'Documents in an encoding of the caller' do
   end
 end
 
-RSpec.describe 'What makes plain data of other objects' do
+RSpec.describe 'Code that converts other objects to plain data' do
   writer = Simpkv::JsonWriter
 
-  it 'says the place of what it refuses' do
+  it 'names the place of a value that it refuses' do
     refuse = -> { writer.within('a') { writer.within(3) { writer.scalar(Object.new) } } }
     expect { writer.located { writer.within('value', &refuse) } }.to raise_error(
       Simpkv::UnencodableError, "cannot encode value['a'][3]: Object is not plain data"
     ) { |error| expect(error.cause).to be_nil }
   end
 
-  it 'is given scalars as they are read back' do
+  it 'gets scalars as they are read back' do
     expect([writer.scalar(:é), writer.scalar('é'.encode('ISO-8859-1')), writer.scalar('a'.b)]).to eq(%w[é é a])
     expect([writer.scalar('a'.b), writer.name_of('a'.b), writer.name_of(1)].map(&:encoding)).to all(eq(Encoding::UTF_8))
     expect([1, 2.5, true, false, nil].map { |value| writer.scalar(value) }).to eq([1, 2.5, true, false, nil])

@@ -59,7 +59,7 @@ RSpec.describe 'Reading JSON' do
   table = Cases.read('json.tsv')
 
   table.each do |document, verdict, written|
-    it "does with #{document.inspect} what JSON.parse does" do
+    it "reads #{document.inspect} as JSON.parse does" do
       mine, theirs = compare.call(document)
       expect(mine).to eq(theirs)
       expect(native.generate(native.parse(document)).b).to eq(written.b) if verdict == 'read'
@@ -67,7 +67,7 @@ RSpec.describe 'Reading JSON' do
   end
 
   if native.binding_name == 'cext'
-    it 'reads usual documents natively, and leaves the odd ones to JSON.parse' do
+    it 'reads usual documents natively, and leaves the others to JSON.parse' do
       allow(Simpkv::JsonReader).to receive(:parse).and_raise(Simpkv::MalformedError, 'left')
       table.each do |document, verdict, _|
         outcome = begin
@@ -81,7 +81,7 @@ RSpec.describe 'Reading JSON' do
     end
 
     # String#-@, which a program can replace, was called for an escaped name. The reader went on in freed memory.
-    it 'reads the document as it was, even if Ruby code changes the String meanwhile' do
+    it 'reads the original document, even if Ruby code changes the String meanwhile' do
       script = <<~'RUBY'
         require 'simpkv'
         document = %({"value":{"\\u0062":"#{'b' * 10_000}"},"metadata":{"\\u0063":"#{'c' * 10_000}"}})
@@ -110,7 +110,7 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'does the same with every prefix of a document' do
+  it 'reads every prefix of a document as JSON.parse does' do
     documents = [
       '{"value":{"a":[1,-2.5e+3,1.0E-5,true,false,null,"x\u00e9\ud83d\ude00\n\"",{}]},"metadata":{"é":"😀"}}',
       "[ [\t] , {\"\" : -0.0 ,\r\n\"a\":[[1]]} ]",
@@ -124,7 +124,7 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'does the same at every depth' do
+  it 'reads every depth as JSON.parse does' do
     [1, 50, 99, 100, 101, 102, 1000].each do |depth|
       ["#{'[' * depth}1#{']' * depth}", "#{'{"a":' * depth}1#{'}' * depth}", '[' * depth].each do |document|
         mine, theirs = compare.call(document)
@@ -134,7 +134,7 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'does the same with huge documents' do
+  it 'reads huge documents as JSON.parse does' do
     long = "[\"#{'x' * 3_000_000}é#{'\\n' * 1000}\"]"
     wide = "[#{(['{"a":1.5,"b":[]}'] * 50_000).join(',')}]"
     members = "{#{(0...50_000).map { |i| "\"k#{i % 40_000}\":#{i}" }.join(',')}}"
@@ -146,14 +146,14 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'does the same with members that are there twice, or a hundred times' do
+  it 'reads repeated members as JSON.parse does' do
     ['{"a":1,"b":2,"a":3}', '{"a":1,"\u0061":2}', "{#{(['"a":1,"b":2'] * 100).join(',')}}"].each do |document|
       mine, theirs = compare.call(document)
       expect(mine).to eq(theirs)
     end
   end
 
-  it 'reads numbers as JSON.parse does, however they are spelled' do
+  it 'reads numbers of any spelling as JSON.parse does' do
     values = JsonValues.new(RSpec.configuration.seed)
     digit = ->(count) { Array.new(count) { values.random(10) }.join }
     20_000.times do
@@ -169,7 +169,7 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'does the same with documents that were tampered with' do
+  it 'reads corrupted documents as JSON.parse does' do
     values = JsonValues.new(RSpec.configuration.seed)
     4000.times do |i|
       document = mutate.call(values, Simpkv::Codec.encode(values.value(i % 4), 'm' => values.string))
@@ -181,7 +181,7 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'takes text in other encodings as JSON.parse does' do
+  it 'reads text in other encodings as JSON.parse does' do
     text = '["é",1.5]'
     [text.b, text.encode('UTF-16LE'), text.encode('ISO-8859-1'), '["a"]'.dup.force_encoding('US-ASCII'),
      '["a"]'.encode('UTF-32BE')].each do |document|
@@ -190,7 +190,7 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'refuses what is no String' do
+  it 'refuses an object that is no String' do
     [nil, 1, [], {}].each { |object| expect { native.parse(object) }.to raise_error(TypeError) }
   end
 

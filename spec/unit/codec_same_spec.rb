@@ -2,7 +2,7 @@
 
 RSpec.describe 'Comparing documents' do
   Cases.read('documents.tsv').each do |first, second, verdict|
-    it "finds #{first.inspect} and #{second.inspect} #{verdict == 'same' ? 'alike' : 'different'}" do
+    it "finds #{first.inspect} and #{second.inspect} #{verdict == 'same' ? 'equal' : 'different'}" do
       expect(Simpkv::Native.document_same?(first, second)).to be(verdict == 'same')
       expect(Simpkv::Native.document_same?(second, first)).to be(verdict == 'same')
     end

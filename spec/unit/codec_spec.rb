@@ -48,13 +48,13 @@ RSpec.describe Simpkv::Codec do
       end
     end
 
-    it 'puts metadata behind the value' do
+    it 'writes metadata after the value' do
       expect(described_class.encode(1, 'b' => [1], :a => nil)).to eq('{"value":1,"metadata":{"b":[1],"a":null}}')
       expect(described_class.encode("\xff".b, 'a' => 1))
         .to eq('{"value":"/w==","encoding":"base64","original_encoding":"ASCII-8BIT","metadata":{"a":1}}')
     end
 
-    it 'leaves what it is given as it is' do
+    it 'does not change its arguments' do
       value = { 'a' => ['é'.encode('ISO-8859-1').freeze].freeze }.freeze
       described_class.encode(value, {}.freeze)
       expect(value['a'].first.encoding).to eq(Encoding::ISO_8859_1)
@@ -67,7 +67,7 @@ RSpec.describe Simpkv::Codec do
       [*others, 'a', 'a'].each_with_object({}.compare_by_identity) { |key, hash| hash[key.dup] = 1 }
     end
 
-    it 'nests up to a hundred, the envelope counted' do
+    it 'nests up to a hundred levels, with the envelope' do
       expect(described_class.encode(nested.call(99))).to eq("{\"value\":#{'[' * 99}null#{']' * 99},\"metadata\":{}}")
     end
 
@@ -105,7 +105,7 @@ RSpec.describe Simpkv::Codec do
       'what contains itself' => [cyclic, 'nested deeper than 100'],
       'a difficult path' => [{ "it's" => { "a\nb" => Object.new } }, "value['it\\'s']['a?b']: Object is not"]
     }.each do |what, (value, message)|
-      it "refuses #{what}, and says where" do
+      it "refuses #{what}, and names the place" do
         expect { described_class.encode(value) }
           .to raise_error(Simpkv::UnencodableError, /\Acannot encode .*#{Regexp.escape(message)}/)
       end
@@ -118,7 +118,7 @@ RSpec.describe Simpkv::Codec do
         .to raise_error(Simpkv::UnencodableError, 'cannot encode metadata: Array is not a Hash')
     end
 
-    it 'never quotes what it refuses' do
+    it 'never quotes a value that it refuses' do
       expect { described_class.encode(['s3cret', "s3cret\xff", Object.new]) }
         .to raise_error(Simpkv::UnencodableError) { |error|
           expect(error.message).not_to include('s3cret')

@@ -41,7 +41,7 @@ RSpec.describe 'Documents of generated values' do
     expect(wrong).to eq([]), "#{wrong.length} values differ, the first is number #{wrong.first}"
   end
 
-  it 'say the same as themselves with other spacing, and not as one another' do
+  it 'are equal to themselves with other spacing, and not to one another' do
     documents = pairs.first(2000).map { |value, metadata| codec.encode(value, metadata) }
     documents.each_cons(2) do |document, other|
       spaced = document.sub('"value":', ' "value" : ')
@@ -68,7 +68,7 @@ RSpec.describe 'Documents of generated values' do
   end
 
   if oracle
-    it 'are what JSON.generate writes here, for the seed of this run' do
+    it 'are equal to the output of JSON.generate, for the seed of this run' do
       JsonValues.new(RSpec.configuration.seed).each_pair(3000) do |value, metadata|
         document = codec.encode(value, metadata)
         expect(document).to eq(JSON.generate('value' => value, 'metadata' => metadata))
@@ -76,7 +76,7 @@ RSpec.describe 'Documents of generated values' do
       end
     end
 
-    it 'hold floats as Float#to_s spells them here, for the seed of this run' do
+    it 'spell floats as Float#to_s does, for the seed of this run' do
       values = JsonValues.new(RSpec.configuration.seed)
       wrong = Array.new(100_000) { values.float }.reject { |f| Simpkv::Native.format_double(f) == f.to_s }
       expect(wrong).to eq([])

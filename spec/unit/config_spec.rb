@@ -12,7 +12,7 @@ RSpec.describe Simpkv::Config do
   end
 
   describe '.typed' do
-    it 'fills in defaults and leaves out what has none' do
+    it 'fills in defaults, and omits options without one' do
       expect(described_class.typed(file, 'b')).to eq(
         'type' => 'file', 'id' => 'x', 'case_sensitive' => false, 'lock_timeout_seconds' => 5
       )
@@ -49,7 +49,7 @@ RSpec.describe Simpkv::Config do
   describe '.typed, of type ldap' do
     let(:ldap) { { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://a' } }
 
-    it 'fills in defaults and leaves out what has none' do
+    it 'fills in defaults, and omits options without one' do
       expect(described_class.typed(ldap, 'b')).to eq(
         'type' => 'ldap', 'id' => 'x', 'case_sensitive' => false, 'ldap_uri' => 'ldap://a',
         'base_dn' => 'ou=simpkv,o=puppet,dc=simp', 'admin_dn' => 'cn=Directory_Manager', 'layout' => 'plain',
@@ -120,7 +120,7 @@ RSpec.describe Simpkv::Config do
       expect { validate({ 'id' => 'App', 'layout' => 'hex' }) }.not_to raise_error
     end
 
-    it 'lets them pass where folding is wanted, and an environment also where the keys are global' do
+    it 'accepts capitals with fold_case, and in an environment also with global keys' do
       expect { validate({ 'id' => 'App', 'fold_case' => true }, { 'environment' => 'Dev' }) }.not_to raise_error
       expect { validate({}, { 'environment' => 'Dev', 'global' => true }) }.not_to raise_error
     end
@@ -166,12 +166,12 @@ RSpec.describe Simpkv::Config do
       )
     end
 
-    it 'has nothing against options of our other types' do
+    it 'accepts options of our other types' do
       expect(described_class.doubts(chosen(file.merge('ldap_uri' => 'ldapi://x', 'base_dn' => 'dc=x',
                                                       'layout' => 'hex')))).to eq([])
     end
 
-    it 'leaves backends of third-party types alone' do
+    it 'ignores backends of third-party types' do
       expect(described_class.doubts(chosen('type' => 'acme', 'id' => 'x',
                                            'rot_path' => '/x').merge('own' => 1))).to eq([])
     end
@@ -185,7 +185,7 @@ RSpec.describe Simpkv::Config do
         .to eq([[], []])
     end
 
-    it 'tells location and identity from the rest' do
+    it 'separates location and identity from the other options' do
       expect(Simpkv::Validation.differences(file, file.merge('root_path' => '/other', 'lock_timeout_seconds' => 6)))
         .to eq([['root_path'], ['lock_timeout_seconds']])
       acme = { 'type' => 'acme', 'id' => 'x' }
@@ -197,13 +197,13 @@ RSpec.describe Simpkv::Config do
   describe 'Simpkv::Validation.differences, of type ldap' do
     let(:ldap) { { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => %w[ldap://a ldap://b] } }
 
-    it 'fills in defaults first, and takes a list of servers and the same as text for equal' do
+    it 'fills in defaults first, and treats a list of servers and the same text as equal' do
       same = ldap.merge('ldap_uri' => 'ldap://a, ldap://b', 'write_uri' => 'ldap://a ldap://b', 'retries' => '1',
                         'enable_tls' => false, 'base_dn' => 'ou=simpkv,o=puppet,dc=simp')
       expect(Simpkv::Validation.differences(ldap, same)).to eq([[], []])
     end
 
-    it 'tells location and identity from the rest' do
+    it 'separates location and identity from the other options' do
       other = ldap.merge('ldap_uri' => 'ldap://c', 'base_dn' => 'dc=x', 'admin_dn' => 'cn=x', 'layout' => 'hex',
                          'retries' => 2)
       expect(Simpkv::Validation.differences(ldap, other).map(&:sort))

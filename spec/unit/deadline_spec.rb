@@ -3,11 +3,11 @@
 require 'simpkv'
 
 RSpec.describe Simpkv::Deadline do
-  it 'leaves an operation its own time outside a shared call' do
+  it 'gives an operation its own time outside a shared call' do
     expect(described_class.left(5000)).to eq(5000)
   end
 
-  it 'leaves the operations of a call what those before it did not take' do
+  it 'gives an operation the time that the earlier ones of its call have left' do
     described_class.shared do
       sleep 0.02
       expect(described_class.left(5000)).to be < 5000
@@ -16,7 +16,7 @@ RSpec.describe Simpkv::Deadline do
     expect(described_class.left(20)).to eq(20)
   end
 
-  it 'is the same in a call within a call, and another one in each thread' do
+  it 'is shared with nested calls, and not with other threads' do
     described_class.shared do
       sleep 0.02
       described_class.shared { expect(described_class.left(5000)).to be < 5000 }
@@ -25,7 +25,7 @@ RSpec.describe Simpkv::Deadline do
     end
   end
 
-  it 'ends with its call, however that ends' do
+  it 'ends with its call, also by an exception' do
     expect { described_class.shared { raise 'it failed' } }.to raise_error('it failed')
     sleep 0.02
     expect(described_class.left(20)).to eq(20)

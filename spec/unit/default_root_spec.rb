@@ -39,18 +39,18 @@ RSpec.describe Simpkv::DefaultRoot do
     Simpkv::Store.open('file', 'root_path' => place)
   end
 
-  it 'is nowhere when no place exists' do
+  it 'is nil if no place exists' do
     expect(default.existing).to be_nil
   end
 
-  it 'is the place below /var/simp, else that of a vardir that exists' do
+  it 'is the place below /var/simp if it exists, else the one below a vardir that exists' do
     expect(described_class.new('x', vardirs).tap { empty(agent) }.existing).to eq(agent)
     expect(default.tap { empty(server) }.existing).to eq(server)
     expect(default.tap { empty(preferred) }.existing).to eq(preferred)
     expect(default.tap { filled(preferred) }.existing).to eq(preferred)
   end
 
-  it 'is the only one of several fallbacks that has keys' do
+  it 'is the only fallback that has keys' do
     empty(server)
     filled(agent)
     expect(default.existing).to eq(agent)
@@ -58,7 +58,7 @@ RSpec.describe Simpkv::DefaultRoot do
 
   # An empty store hid the real one, so that generated passwords changed.
   %i[empty filled].each do |how|
-    it "is an error that names both places when /var/simp is #{how} beside a filled fallback" do
+    it "is an error that names both places if /var/simp is #{how} beside a fallback with keys" do
       filled(server)
       send(how, preferred)
       expect { default.existing }.to raise_error(Simpkv::ConfigError,
@@ -66,7 +66,7 @@ RSpec.describe Simpkv::DefaultRoot do
     end
   end
 
-  it 'is an error when two fallbacks have keys' do
+  it 'is an error if two fallbacks have keys' do
     [server, agent].each { |place| filled(place) }
     expect { default.existing }.to raise_error(Simpkv::ConfigError, /'#{server}', '#{agent}'/)
   end
@@ -78,19 +78,19 @@ RSpec.describe Simpkv::DefaultRoot do
     expect(default.existing).to eq(preferred)
   end
 
-  it 'does not take temporary files and links to folders for keys' do
+  it 'does not count temporary files and links to folders as keys' do
     empty(preferred)
     File.write(File.join(empty(server), 'globals/.skv~0123'), '')
     expect(default.existing).to eq(preferred)
   end
 
-  it 'is the broken link or the file that stands in its place: opening it fails' do
+  it 'is a broken link or a file in its place, which cannot be opened' do
     FileUtils.mkdir_p(File.dirname(preferred))
     File.symlink('/nowhere/at/all', preferred)
     expect(default.existing).to eq(preferred)
   end
 
-  it 'counts further places only where this user can read them', needs: :fork do
+  it 'counts further places only if this user can read them', needs: :fork do
     [dir, filled(server)].each { |place| File.chmod(place == dir ? 0o755 : 0o700, place) }
     default = described_class.new('x', [vardirs[1]], [vardirs[0]])
     expect(default.existing).to eq(server)
@@ -98,7 +98,7 @@ RSpec.describe Simpkv::DefaultRoot do
     as_nobody { default.existing.nil? }
   end
 
-  it 'is an error where this user may not look for it', needs: :fork do
+  it 'is an error if this user may not look for it', needs: :fork do
     filled(server)
     File.chmod(0o755, dir)
     File.chmod(Process.euid.zero? ? 0o700 : 0o000, vardirs[0])
@@ -110,7 +110,7 @@ RSpec.describe Simpkv::DefaultRoot do
     end
   end
 
-  it 'names a store of root beside a fallback of the user of puppetserver, who cannot read the former', needs: :fork do
+  it "is an error that names an unreadable store of root beside a fallback of puppetserver's user", needs: :fork do
     filled(server)
     empty(preferred)
     File.chmod(0o755, dir)
@@ -124,19 +124,19 @@ RSpec.describe Simpkv::DefaultRoot do
     end
   end
 
-  describe 'when it is made' do
+  describe 'at its creation' do
     it 'is made below /var/simp' do
       expect(default.make { |place| store_at(place) && place }).to eq([preferred, nil])
     end
 
-    it 'is made below a vardir that exists, with a warning, where /var/simp cannot be made' do
+    it 'is made below a vardir that exists, with a warning, if /var/simp cannot be made' do
       File.write(File.join(dir, 'var'), 'a file where a folder is needed')
       Dir.mkdir(vardirs[1])
       expect(default.make { |place| store_at(place) && place })
         .to match([agent, /\AUnable to create default root path '#{preferred}'.*Using '#{agent}' instead/])
     end
 
-    it 'is an error that names both where neither can be made' do
+    it 'is an error that names both places if neither can be made' do
       [File.join(dir, 'var'), *vardirs].each { |place| File.write(place, 'a file where a folder is needed') }
       expect { default.make { |place| store_at(place) } }
         .to raise_error(Simpkv::Error, /'#{preferred}'.*; Unable to create default root path '#{server}'/)

@@ -32,7 +32,7 @@ RSpec.describe 'Distinguished names' do
     end
   end
 
-  it 'want a known layout and kind' do
+  it 'require a known layout and kind' do
     expect { native.dn_from_path(:other, :key, base, 'i', 'globals/a') }.to raise_error(ArgumentError, /:plain or :hex/)
     expect do
       native.dn_from_path(:hex, :other, base, 'i', 'globals/a')

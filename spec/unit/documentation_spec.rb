@@ -8,18 +8,18 @@ RSpec.describe 'The documentation' do
             Simpkv::Config::TYPES.values.flatten
   functions = Dir[File.join(root, 'lib/puppet/functions/**/*.rb')].sort
 
-  it 'of the options is made from their definitions: else run `rake docs`' do
+  it 'of the options is generated from their definitions by `rake docs`' do
     expect(File.read(File.join(root, 'docs', 'configuration.md'), encoding: 'UTF-8'))
       .to eq(Documentation.configuration)
   end
 
-  it 'names every option in a table, with what it must be' do
+  it 'names every option in a table, with its valid values' do
     page = Documentation.configuration
     options.each { |option| expect(page).to include("| `#{option.name}` | #{Simpkv::Coercion.needed(option.type)} |") }
   end
 
   # Of what a message quotes, and of what is filled in, nothing can be found; of the words between, all.
-  it 'quotes errors that the code has' do
+  it 'quotes existing errors' do
     files = Dir[File.join(root, '{lib/simpkv,lib/puppet_x,ext/core/src}/**/*.{rb,c}')]
     files.reject! { |file| file.end_with?('/options.rb') }
     code = files.map { |file| File.read(file, encoding: 'UTF-8') }.join.gsub(/["'] \\?\n\s*["']/, '')
@@ -63,7 +63,7 @@ RSpec.describe 'The documentation' do
         expect(source.scan(/^  # @param (\w+)/)).to eq(parameters)
       end
 
-      it 'names options that there are, with the types that they have' do
+      it 'names existing options, with their types' do
         source.scan(/@option options \[(\w+|Enum\[[\w,]+\])\] '(\w+)'/).each do |type, name|
           known = Simpkv::Config::CALL.find { |option| option.name == name }&.type
           known = "enum[#{known.join(',')}]" if known.is_a?(Array)

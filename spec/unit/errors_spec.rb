@@ -11,7 +11,7 @@ RSpec.describe Simpkv::Error do
     other.each { |status| expect(described_class.for(status)).not_to be <= Simpkv::TransientError }
   end
 
-  it 'knows the status of each class, and a class for each status' do
+  it 'has a status for each class, and a class for each status' do
     expect(Simpkv::ConflictError.new('x').status).to eq(:conflict)
     expect(described_class.for(:not_found)).to be(Simpkv::NotFoundError)
     expect([described_class.status, Simpkv::TransientError.status, Simpkv::UnencodableError.status]).to eq([nil] * 3)

@@ -16,7 +16,7 @@ RSpec.describe Simpkv::LdapAccess do
       described_class.problem(settings({ 'admin_pw_file' => __FILE__ }.merge(more)))
     end
 
-    it 'is nil where there is none' do
+    it 'is nil for valid settings' do
       [{}, { 'ldap_uri' => 'ldaps://a', 'tls_cacert' => __FILE__ },
        { 'ldap_uri' => 'ldapi://x', 'admin_pw_file' => nil },
        { 'enable_tls' => true, 'tls_cacert' => __FILE__, 'tls_cert' => __FILE__, 'tls_key' => __FILE__ },
@@ -43,7 +43,7 @@ RSpec.describe Simpkv::LdapAccess do
         "TLS configuration incomplete: 'tls_cert' and 'tls_key' come as a pair",
       { 'enable_tls' => true, 'tls_cacert' => '/no/such' } => "Configured 'tls_cacert' /no/such does not exist"
     }.each do |more, expected|
-      it "says what it is: #{more}" do
+      it "names the problem: #{more}" do
         expect(problem(more)).to match(expected)
       end
     end
@@ -52,7 +52,7 @@ RSpec.describe Simpkv::LdapAccess do
   describe '.problem, of another user', needs: :fork do
     include Processes
 
-    it 'names a file that this user cannot read, or cannot reach' do
+    it 'names a file that this user cannot read or reach' do
       Dir.mktmpdir do |folder|
         File.chmod(0o755, folder)
         closed = File.join(folder, 'closed')
@@ -116,11 +116,11 @@ RSpec.describe Simpkv::LdapAccess do
       end
     end
 
-    it 'names the password file as it is when that cannot be read' do
+    it 'names the password file itself if it cannot be read' do
       expect(described_class.command(settings('admin_pw_file' => '/proc/self'))).to include('-y /proc/self ')
     end
 
-    it 'is taken by a shell as it is meant, whatever is in it' do
+    it 'is quoted for a shell' do
       hostile = "cn=a'b\"$(touch x)`y`;*? \\ \n&"
       command = described_class.command(settings('admin_dn' => hostile, 'admin_pw_file' => '/a b'))
       words = IO.popen(['sh', '-c', "for word in #{command}; do printf '%s\\0' \"$word\"; done"], &:read).split("\0")

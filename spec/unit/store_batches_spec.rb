@@ -6,7 +6,7 @@ RSpec.describe Simpkv::Store do
   include FileStoreHelp
 
   describe '#put_many' do
-    it 'says of each key whether it was written, or why not' do
+    it 'returns for each key whether it was written, or its error' do
       store.put('globals/there', '{"value":1}')
       found = store.put_many({ 'globals/new' => '{"value":1}', 'globals/there' => '{"value": 1}',
                                'globals' => 'x', 'globals/there/below' => 'x' })
@@ -17,14 +17,14 @@ RSpec.describe Simpkv::Store do
         .to raise_error(Simpkv::IsKeyError, found['globals/there/below'].message)
     end
 
-    it 'writes only what is new on condition :absent' do
+    it 'writes only new keys with :absent' do
       store.put('globals/there', '{"value":1}')
       found = store.put_many({ 'globals/there' => '{"value":2}', 'globals/new' => '{"value":2}' }, condition: :absent)
       expect(found['globals/there']).to be_a(Simpkv::ExistsError)
       expect(store.get_many(%w[globals/there globals/new]).values).to eq(%w[{"value":1} {"value":2}])
     end
 
-    it 'takes as many as there are, and none' do
+    it 'accepts any number of keys, and none' do
       many = (1..2500).to_h { |n| ["globals/m/k#{n}", 'é' * n] }
       expect(store.put_many(many)).to eq(many.transform_values { true })
       expect(store.get_many(many.keys)).to eq(many)
@@ -34,7 +34,7 @@ RSpec.describe Simpkv::Store do
       expect([store.put_many({}), store.get_many([])]).to eq([{}, {}])
     end
 
-    it 'stores nothing when one of them is no text' do
+    it 'stores nothing if one of them is no text' do
       expect { store.put_many({ 'globals/a' => 'x', 'globals/b' => 1 }) }
         .to raise_error(TypeError, 'no implicit conversion of Integer into String')
       expect { store.put_many({ 'globals/a' => 'x', nil => 'x' }) }.to raise_error(TypeError)
@@ -43,13 +43,13 @@ RSpec.describe Simpkv::Store do
       expect(store.kind('globals/a')).to be_nil
     end
 
-    it 'is refused by a store that is closed' do
+    it 'is refused by a closed store' do
       store.close
       expect { store.put_many({ 'globals/a' => 'x' }) }.to raise_error(Simpkv::InvalidError, /closed/)
       expect { store.get_many([]) }.to raise_error(Simpkv::InvalidError, /closed/)
     end
 
-    it 'takes names in any encoding, and a name twice for one' do
+    it 'accepts names in any encoding, and counts a repeated name once' do
       store.put_many({ "globals/\u00e9".b => 'x' })
       found = store.get_many(["globals/\u00e9", "globals/\u00e9", 'globals/none'])
       expect(found.keys).to eq(["globals/\u00e9", 'globals/none'])

@@ -25,7 +25,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     end
   end
 
-  it 'leaves the folders above a key as they are (they were chmodded to 0770, and lost setgid)' do
+  it 'keeps the mode of the folders above a key (they were changed to 0770, and lost setgid)' do
     store
     Dir.mkdir(path('globals/f'))
     File.chmod(0o2750, path('globals/f'))
@@ -57,7 +57,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     expect(threads.map(&:value)).to eq(['d', false])
   end
 
-  it 'waits for such a lock before it deletes, too' do
+  it 'waits for such a lock before a delete' do
     store.put('globals/k', 'd')
     thread = with_lock('globals/k') do
       Thread.new { store.delete('globals/k') }.tap do |deleting|
@@ -88,7 +88,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     quick.close
   end
 
-  it 'follows links inside the root, and replaces what they lead to' do
+  it 'follows links inside the root, and replaces their targets' do
     store.put('globals/real/k', 'd')
     File.symlink('real', path('globals/folder'))
     File.symlink('real/k', path('globals/key'))
@@ -153,7 +153,7 @@ RSpec.describe Simpkv::Store, 'in files' do
       swapper.kill.join
     end
 
-    it 'is not led there, as Ruby would be' do
+    it 'does not follow the link, as Ruby would' do
       naive = while_swapped do
         Thread.pass
         File.read(File.join(folder, 'k'))

@@ -14,13 +14,13 @@ RSpec.describe 'A store in an LDAP directory' do
     store&.close
   end
 
-  it 'is opened without a word to the server' do
+  it 'is opened without a request to the server' do
     open_store do |store|
       expect { store.kind('globals/k') }.to raise_error(Simpkv::Error, /no.*such/)
     end
   end
 
-  it 'takes every option that a backend may have, as Simpkv::Config converts it' do
+  it 'accepts every option of a backend, as Simpkv::Config converts it' do
     all = Simpkv::Config::TYPES.fetch('ldap').map(&:name)
     given = options.merge('ldap_uri' => %w[ldap://127.0.0.1:1 ldap://127.0.0.1:2], 'write_uri' => 'ldap://127.0.0.1:3',
                           'enable_tls' => 'true', 'tls_cacert' => '/ca', 'tls_cert' => '/cert', 'tls_key' => '/key',
@@ -30,7 +30,7 @@ RSpec.describe 'A store in an LDAP directory' do
     open_store(typed.reject { |name, _| %w[type case_sensitive].include?(name) }, &:inspect)
   end
 
-  it 'takes servers as a list or as text, times as any number, and says where it is' do
+  it 'accepts servers as a list or as text, times as any number, and shows its location' do
     [{ 'ldap_uri' => %w[ldap://a ldap://b] }, { 'ldap_uri' => 'ldap://a ldap://b' }].each do |uris|
       open_store(uris.merge('connect_timeout_seconds' => Rational(1, 3), 'idle_timeout_seconds' => 0)) do |store|
         expect(store.inspect).to eq('#<Simpkv::Store ldap dc=x ldap://a ldap://b>')

@@ -8,7 +8,7 @@ RSpec.describe Simpkv::Store do
   describe '#list with a block' do
     before { (1..600).each { |number| store.put("globals/f/k#{number}", "d#{number}") } }
 
-    it 'has what the block makes of each document in its place' do
+    it "replaces each document by the block's result" do
       found = store.list('globals/f') { |name, document| [name, document] }
       expect(found[:keys].length).to eq(600)
       expect(found[:keys].values).to match_array((1..600).map { |number| ["k#{number}", "d#{number}"] })
@@ -22,7 +22,7 @@ RSpec.describe Simpkv::Store do
       expect(names).not_to include('g')
     end
 
-    it 'ends when the block does: by an exception, break or throw, and leaves nothing open' do
+    it 'ends with the block, by an exception, break or throw, and leaves nothing open' do
       open_files = -> { Dir.children('/proc/self/fd').length }
       store.list('globals/f')
       before = open_files.call
@@ -62,7 +62,7 @@ RSpec.describe Simpkv::Store do
       expect(store.tree('globals/t')[:keys].keys).to all(be_frozen)
     end
 
-    it 'has names alone where no values are wanted, also of a key that cannot be read, and gives the block none' do
+    it 'returns names alone without values, also of unreadable keys, and does not call the block' do
       expect(sorted(store.tree('globals/t', values: false) { raise 'called' }))
         .to eq(keys: documents.transform_values { '' }, folders: folders, errors: {})
       quick = open_store(root, 'lock_timeout_seconds' => 0.1)
@@ -72,21 +72,21 @@ RSpec.describe Simpkv::Store do
       end
     end
 
-    it 'has what a block makes of each document in its place, and ends when the block does' do
+    it "replaces each document by the block's result, and ends with the block" do
       expect(store.tree('globals/t') { |path, document| [path, document] }[:keys])
         .to eq(documents.to_h { |path, document| [path, [path, document]] })
       expect { store.tree('globals/t') { raise 'enough' } }.to raise_error(RuntimeError, 'enough')
       expect(store.tree('globals/t') { |path, _| break path }).to be_a(String)
     end
 
-    it 'looks into no folder that is a link, which can lead up' do
+    it 'does not follow links to folders, which could lead upwards' do
       File.symlink('..', path('globals/t/a/up'))
       File.symlink('t/a', path('globals/in'))
       expect(store.tree('globals')[:folders]).to match_array(%w[in t t/a t/a/b t/a/b/c t/a/up])
       expect(store.tree('globals/in')[:keys].keys).to match_array(%w[k b/c/k])
     end
 
-    it 'is an error of a folder that is not there' do
+    it 'raises an error for a missing folder' do
       %w[globals/none globals/t/k].each do |folder|
         expect { store.tree(folder) }.to raise_error(Simpkv::NotFoundError, /\AKey folder '.*' not found\z/)
       end
@@ -95,14 +95,14 @@ RSpec.describe Simpkv::Store do
   end
 
   describe '.open' do
-    it 'makes the root and its two folders, 0770 whatever the umask' do
+    it 'makes the root and its two folders with mode 0770 under any umask' do
       before = File.umask(0o077)
       store
       File.umask(before)
       expect(['', 'globals', 'environments'].map { |name| mode(name) }).to eq(%w[0770 0770 0770])
     end
 
-    it 'names the option that it does not know' do
+    it 'names an unknown option' do
       expect { open_store(root, 'rot_path' => '/') }.to raise_error(Simpkv::InvalidError, /unknown option 'rot_path'/)
     end
 
@@ -120,7 +120,7 @@ RSpec.describe Simpkv::Store do
       expect { open_store(:root) }.to raise_error(Simpkv::ConfigError, /'root_path'.*Symbol/)
     end
 
-    it 'takes a fraction of a second, and a timeout without end' do
+    it 'accepts a fraction of a second, and an infinite timeout' do
       [0, 0.5, Rational(1, 3), Float::INFINITY].each do |timeout|
         other = open_store(root, 'lock_timeout_seconds' => timeout)
         expect(other.kind('globals')).to eq(:folder)
@@ -128,7 +128,7 @@ RSpec.describe Simpkv::Store do
       end
     end
 
-    it 'leaves the options that it was given as they are' do
+    it 'does not change its options' do
       options = { 'root_path' => root, 'lock_timeout_seconds' => 1 }.freeze
       described_class.open('file', options).close
       expect(options.keys).to eq(%w[root_path lock_timeout_seconds])
@@ -141,7 +141,7 @@ RSpec.describe Simpkv::Store do
         .to raise_error(Simpkv::UnavailableError, %r{\AUnable to create configured root path '/dev/null/kv': })
     end
 
-    it 'lists what it stored when root_path ends in a slash (list was always empty)' do
+    it 'lists keys if root_path ends in a slash (the list was always empty)' do
       other = open_store("#{root}//")
       other.put('globals/k', 'd')
       expect(other.list('globals')).to eq(keys: { 'k' => 'd' }, folders: [], errors: {})
@@ -173,7 +173,7 @@ RSpec.describe Simpkv::Store do
       expect { store.put('globals/k', 'd') }.to raise_error(Simpkv::InvalidError, 'the store is closed')
     end
 
-    it 'lets a call that another thread is inside of end as usual' do
+    it 'lets a running call of another thread end as usual' do
       store.put('globals/k', 'd')
       reading = with_lock('globals/k') do
         thread = Thread.new { store.get('globals/k') }
@@ -186,7 +186,7 @@ RSpec.describe Simpkv::Store do
   end
 
   describe '#put and #get' do
-    it 'stores any bytes, and hands them back tagged UTF-8' do
+    it 'stores any bytes, and returns them tagged UTF-8' do
       ['{"value":1,"metadata":{}}', '', "\0\xff", 'é€😀'.encode('UTF-16LE'), 'x' * 1_000_000].each do |document|
         store.put('environments/dev/a/b', document)
         found = store.get('environments/dev/a/b')
@@ -195,7 +195,7 @@ RSpec.describe Simpkv::Store do
       end
     end
 
-    it 'says whether it wrote' do
+    it 'returns whether it wrote' do
       expect(store.put('globals/k', '{"value":1}')).to be(true)
       expect(store.put('globals/k', '{"value":1}')).to be(false)
       expect(store.put('globals/k', '{ "value": 1, "metadata": {} }')).to be(false)
@@ -210,7 +210,7 @@ RSpec.describe Simpkv::Store do
       expect([after.ino, after.mtime]).to eq([before.ino, before.mtime])
     end
 
-    it 'takes a key that is frozen, a subclass or another encoding, and refuses what is no String' do
+    it 'accepts a key that is frozen, of a subclass or in another encoding, and refuses other objects' do
       store.put('globals/é', 'd')
       expect(store.get('globals/é'.b.freeze)).to eq('d')
       expect { store.get(:globals) }.to raise_error(TypeError)
@@ -248,12 +248,12 @@ RSpec.describe Simpkv::Store do
       expect { store.put('globals/k', 'd', condition: :expect) }.to raise_error(Simpkv::InvalidError)
     end
 
-    it 'reports a key that is not there' do
+    it 'reports a missing key' do
       expect { store.get('globals/k') }.to raise_error(Simpkv::NotFoundError, "Key not found: '#{path('globals/k')}'")
     end
   end
 
-  describe 'a name that is a key here and a folder there (the backends differed silently)' do
+  describe 'a key where a folder is expected, or the reverse (the backends differed silently)' do
     before { store.put('globals/k', 'd') && store.put('globals/f/k', 'd') }
 
     it 'is an error of put, get and delete' do
@@ -269,7 +269,7 @@ RSpec.describe Simpkv::Store do
       expect { store.list('globals/k') }.to raise_error(Simpkv::NotFoundError, /\AKey folder '.*' not found\z/)
     end
 
-    it 'is told apart by kind' do
+    it 'is distinguished by kind' do
       kinds = %w[globals/k globals/f globals/f/k globals/k/x globals/x /].map { |name| store.kind(name) }
       expect(kinds).to eq([:key, :folder, :key, nil, nil, :folder])
       expect(%w[globals/k globals/f globals/x].map { |name| store.exist?(name) }).to eq([true, true, false])
@@ -277,7 +277,7 @@ RSpec.describe Simpkv::Store do
   end
 
   describe '#delete' do
-    it 'says whether the key was there, and leaves the folder' do
+    it 'returns whether the key existed, and keeps the folder' do
       store.put('globals/f/k', 'd')
       expect([store.delete('globals/f/k'), store.delete('globals/f/k'), store.delete('no/such/k')])
         .to eq([true, false, false])
@@ -286,7 +286,7 @@ RSpec.describe Simpkv::Store do
   end
 
   describe '#deletetree' do
-    it 'deletes a folder with all below it, and says whether it was there' do
+    it 'deletes a folder with everything below it, and returns whether it existed' do
       20.times { |i| store.put("environments/dev/f#{i % 3}/g/k#{i}", 'd') }
       expect([store.deletetree('environments/dev'), store.deletetree('environments/dev')]).to eq([true, false])
       expect(names_in('environments')).to eq([])
@@ -302,7 +302,7 @@ RSpec.describe Simpkv::Store do
   end
 
   describe '#list' do
-    it 'answers keys with their documents, and folders' do
+    it 'returns keys with their documents, and folders' do
       store.put('globals/a', 'one')
       store.put('globals/b/c', 'two')
       expect(store.list('globals')).to eq(keys: { 'a' => 'one' }, folders: ['b'], errors: {})
@@ -315,21 +315,21 @@ RSpec.describe Simpkv::Store do
       expect(store.list('globals')).to eq(keys: { '.hid' => 'd' }, folders: ['.f'], errors: {})
     end
 
-    it 'shows names that no key could have, but for temporary files' do
+    it 'shows names that no key could have, except for temporary files' do
       store
       File.write(path('globals/A b~é'), 'd')
       File.write(path('globals/.skv~0123456789abcdef'), 'half')
       expect(store.list('globals')[:keys]).to eq('A b~é' => 'd')
     end
 
-    it 'takes several pages' do
+    it 'reads several pages' do
       store
       documents = (1..1201).to_h { |i| ["k#{i}", "document #{i}" * 50] }
       documents.each { |name, document| File.write(path("globals/#{name}"), document) }
       expect(store.list('globals')[:keys]).to eq(documents)
     end
 
-    it 'says of a key that cannot be read why, and lists the rest' do
+    it 'reports why a key cannot be read, and lists the others' do
       store.put('globals/a', 'd')
       store.put('globals/b', 'd')
       quick = open_store(root, 'lock_timeout_seconds' => 0.05)

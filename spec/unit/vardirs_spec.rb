@@ -31,14 +31,14 @@ RSpec.describe Simpkv::Vardirs do
 
   ['server-var-dir: /srv/puppet', 'master-var-dir = "/srv/puppet"', 'jruby-puppet.server-var-dir=/srv/puppet',
    'jruby-puppet: { "server-var-dir": "/srv/puppet", x: 1 }', 'server-var-dir : /srv/puppet # ours'].each do |line|
-    it "is that of puppetserver.conf: #{line}" do
+    it "is the one in puppetserver.conf: #{line}" do
       puppetserver("# server-var-dir: /no\n// master-var-dir: /no\njruby-puppet: {\n  #{line}\n}\n")
       puppet("[server]\nvardir = /other\n")
       expect(described_class.server).to eq(['/srv/puppet'])
     end
   end
 
-  it 'is that of the section server or master in puppet.conf when puppetserver.conf names none' do
+  it 'is the one of the section server or master in puppet.conf if puppetserver.conf names none' do
     puppetserver("jruby-puppet: {\n}\n")
     %w[server master].each do |section|
       puppet("[main]\nvardir = /main\n[#{section}]\nssldir = /ssl\n  vardir = /srv/puppet # ours\n[agent]\nvardir=/a\n")
@@ -46,7 +46,7 @@ RSpec.describe Simpkv::Vardirs do
     end
   end
 
-  it 'is no path that Puppet would have to fill in' do
+  it "ignores paths with Puppet's variables" do
     puppet("[server]\nvardir = $confdir/var\n")
     expect(described_class.server).to eq(defaults)
   end
