@@ -3,15 +3,15 @@
 require_relative 'command_helper'
 require_relative '../support/ds389'
 
-# A wrong base DN used to look like an empty store: `get` said that there is no such key, `tree` printed nothing,
-# `export` wrote a backup of 0 keys, and `copy` said `verified: true`.
+# A wrong base DN used to look like an empty store: `get` reported a missing key, `tree` printed nothing, `export` wrote
+# a backup of 0 keys, and `copy` reported `verified: true`.
 RSpec.describe 'simpkv, with a wrong base DN' do
   wrong = { 'outside of the suffixes of the server' => 'ou=simpkv,dc=elsewhere',
             'below the suffix' => 'ou=nothing,dc=simp',
-            # The command said that the server is unavailable.
+            # The command reported an unavailable server.
             'below an entry that the identity may see' => "ou=nothing,#{DirectoryServer::BASE_DN}" }
 
-  shared_examples 'says so' do
+  shared_examples 'reports the base DN' do
     include_context 'with the command'
 
     let(:options) { directory.options('type' => 'ldap', 'id' => id) }
@@ -34,7 +34,7 @@ RSpec.describe 'simpkv, with a wrong base DN' do
           FileUtils.mkdir_p(File.join(folder, 'other'))
           commands.each do |arguments|
             outcome = simpkv(*arguments)
-            # 389-DS says of an entry that it may be missing or hidden.
+            # 389-DS answers that an entry is missing or hidden.
             expect([arguments, outcome.out, outcome.code]).to match([arguments, '', eq(78) | eq(77)])
             expect(outcome.err)
               .to match(%r{^simpkv: ldap/#{id}: could not access #{base_dn}: .*no such entry.*simpkv doctor})
@@ -44,7 +44,7 @@ RSpec.describe 'simpkv, with a wrong base DN' do
       end
     end
 
-    it 'is told by ping, too' do
+    it 'is reported by ping too' do
       options['base_dn'] = wrong.values.first
       expect(simpkv('ping')).to have_attributes(out: '', code: 78, err: /could not access #{wrong.values.first}/)
     end
@@ -52,7 +52,7 @@ RSpec.describe 'simpkv, with a wrong base DN' do
 
   context 'with OpenLDAP' do
     include_context 'with a directory', Slapd, layout: 'plain'
-    include_examples 'says so'
+    include_examples 'reports the base DN'
 
     it 'names the option that was misspelt' do
       options.delete('base_dn')
@@ -65,7 +65,7 @@ RSpec.describe 'simpkv, with a wrong base DN' do
       directory.add(File.read(File.join(DirectoryServer::SCHEMAS, 'base.ldif')).split("\n\n").last)
     end
 
-    it 'names the identity, which may have no right to see the base entry' do
+    it 'names the identity that may lack the right to see the base entry' do
       options['admin_dn'] = DirectoryServer::STRANGER_DN
       outcome = simpkv('tree')
       expect(outcome.to_a)
@@ -75,7 +75,7 @@ RSpec.describe 'simpkv, with a wrong base DN' do
 
   context 'with 389-DS' do
     include_context 'with a directory', Ds389, layout: 'plain'
-    include_examples 'says so'
+    include_examples 'reports the base DN'
   end
 end
 
@@ -95,7 +95,7 @@ RSpec.describe 'simpkv, of a store without keys' do
   end
 
   [[], %w[out.jsonl], %w[-g out.jsonl], %w[-e empty out.jsonl]].each do |arguments|
-    it "writes no export #{arguments.join(' ')} unless --allow-empty is there" do
+    it "writes no export #{arguments.join(' ')} without --allow-empty" do
       expect(simpkv('export', *arguments).to_a).to match(['', /there are no keys to export .*--allow-empty/, 66])
       expect(children).to eq([])
       printed = simpkv!('export', *arguments, '--allow-empty')
@@ -105,7 +105,7 @@ RSpec.describe 'simpkv, of a store without keys' do
     end
   end
 
-  it 'imports nothing of an environment that the export lacks' do
+  it 'refuses to import an environment that the export lacks' do
     simpkv!('put', '-e', 'dev', 'a', 'x')
     simpkv!('export', 'out.jsonl')
     expect(simpkv('-b', 'other', 'import', 'out.jsonl', '-e', 'dve').to_a)
@@ -113,7 +113,7 @@ RSpec.describe 'simpkv, of a store without keys' do
   end
 
   [[], %w[--dry-run], %w[-g], %w[-e empty]].each do |arguments|
-    it "copies nothing with #{arguments.inspect} unless --allow-empty is there" do
+    it "copies nothing with #{arguments.inspect} without --allow-empty" do
       expect(simpkv('copy', 'default', 'other', *arguments).to_a)
         .to match(['', %r{there are no keys to copy in file/default.*--allow-empty}, 66])
       expect(JSON.parse(simpkv!('copy', 'default', 'other', *arguments, '--allow-empty', '-o', 'json')))

@@ -4,7 +4,7 @@ require 'pty'
 require_relative '../support/command'
 require_relative '../support/ldap_store'
 
-# What is stored where the command looks, with its bytes; the examples in examples/ use it in every kind of store:
+# A store with keys for the command. The examples in examples/ use it with every kind of store:
 #
 #   plant('environments/production/a', document)
 RSpec.shared_context 'with keys in files' do
@@ -39,7 +39,7 @@ RSpec.shared_context 'with keys in a directory' do |server, layout|
   end
 end
 
-# Runs the command on a terminal of its own.
+# Runs the command on a terminal.
 module OnTerminal
   # @param answers [Array<String>] what is typed
   # @return [Array(String, Integer)] all that the terminal shows, and the exit code

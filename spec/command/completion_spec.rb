@@ -6,15 +6,15 @@ require 'pty'
 require 'shellwords'
 require_relative 'command_helper'
 
-# `simpkv complete` answers all lines in this process. Each shell runs once, and completes the lines that its script
-# could pass on or take back wrongly.
+# `simpkv complete` completes all lines in this process. Each shell runs once, and completes the lines that need care in
+# its script.
 RSpec.describe 'simpkv completion' do
   RSpec::Matchers.define_negated_matcher(:not_include, :include)
 
   # A name that a shell must not evaluate.
   hostile = '$(touch pwned)`touch pwned`; touch pwned #'
 
-  # By the line, up to the cursor, the words that can stand there, in the order of names.
+  # By line, up to the cursor, the words that complete it, sorted.
   lines = {
     'simpkv e' => %w[edit exists explain export], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
     'simpkv passgen i' => %w[import], 'simpkv help passgen i' => %w[import], 'simpkv comple' => %w[completion],
@@ -38,7 +38,7 @@ RSpec.describe 'simpkv completion' do
                           'simpkv -c nothing.yaml get t')
   hostile_line = 'simpkv ls -e dev '
 
-  # What differs from example to example is the line only: one folder, and one process of each shell, are enough.
+  # Examples only read, so they share one folder.
   before(:context) do
     @folder = Dir.mktmpdir('completion')
     write('bin/simpkv', "#!/bin/sh\nexec #{RbConfig.ruby} #{Command::EXECUTABLE} \"$@\"\n", 0o755)
@@ -103,7 +103,7 @@ RSpec.describe 'simpkv completion' do
       expect(completed('--', 'rm', '--', '-')).to eq([])
     end
 
-    it 'says what commands, options and values are for' do
+    it 'describes commands, options and values' do
       expect(completed('--', 'ge')).to eq([['get', 'print the value of a key']])
       expect(completed('--', 'rm', '--rec')).to eq([['--recursive', 'delete folders']])
       expect(completed('--', 'ls', '-o', 'y')).to eq([['yaml', 'table, json or yaml']])
@@ -120,7 +120,7 @@ RSpec.describe 'simpkv completion' do
     before(:context) do
       script = <<~'BASH'
         source ./bash
-        # Files are bash's own business.
+        # bash completes files itself.
         compopt() { [[ $2 == nospace ]] || compgen "$([[ $2 == default ]] && echo -f || echo -d)" -- "${COMP_LINE##* }"; }
         for COMP_LINE; do
           COMP_POINT=${#COMP_LINE} COMP_WORDS=(simpkv)
@@ -139,7 +139,7 @@ RSpec.describe 'simpkv completion' do
 
     in_shells.each do |line, offered|
       it "completes '#{line}'" do
-        # bash replaces what follows a colon or an equals sign, and adds the slash to folders of files itself.
+        # bash replaces the text behind a colon or an equals sign, and adds the slash to folders of files itself.
         expected = offered.map { |word| line[/\S*\z/].match?(/[:=]/) ? word[/[^:=]*\z/] : word }
         expected = expected.map { |word| word.chomp('/') } if line.end_with?('fil')
         expect(@completed.fetch(line)).to eq(expected)
@@ -179,7 +179,7 @@ RSpec.describe 'simpkv completion' do
       end
     end
 
-    it 'says what options are for' do
+    it 'describes options' do
       expect(@completed['simpkv rm --rec']).to eq(["--recursive\tdelete folders"])
       expect(@completed['simpkv get --rec']).to eq([])
       expect(@completed['simpkv ls --output=y']).to eq(["--output=yaml\ttable, json or yaml"])
@@ -195,7 +195,7 @@ RSpec.describe 'simpkv completion' do
   end
 
   describe 'zsh' do
-    # By the line, the terminal's text once the tab key was pressed: the candidates, and `<the line>`.
+    # By line, the text of the terminal after the tab key: the candidates, and `<the line>`.
     before(:context) do
       PTY.spawn(environment, 'zsh', '-f', '-i', chdir: @folder) do |output, input, pid|
         output.winsize = [50, 1000]
@@ -232,7 +232,7 @@ RSpec.describe 'simpkv completion' do
       end
     end
 
-    it 'says what commands are for' do
+    it 'describes commands' do
       expect(@completed['simpkv e']).to match(/export +-- write keys into a file/)
     end
 
@@ -254,7 +254,7 @@ RSpec.describe 'simpkv completion' do
     shown
   end
 
-  it 'says which shells there are' do
+  it 'names the supported shells' do
     outcome = Command.run_here(%w[completion tcsh], '', {}, @folder)
     expect([outcome.code, outcome.err])
       .to eq([64, "simpkv: there is no completion for 'tcsh', only for bash, zsh and fish\n"])

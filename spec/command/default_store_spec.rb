@@ -21,7 +21,7 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     allow(Etc).to receive(:getpwnam).with('puppet').and_return(Etc.getpwnam('nobody'))
   end
 
-  # Puppetserver has stored a key while there was no /var/simp.
+  # Stores a key as puppetserver does without /var/simp.
   def fill_fallback
     store = Simpkv::Store.open('file', 'root_path' => fallback)
     store.put('environments/production/app/k', Simpkv::Codec.encode('of puppetserver'))
@@ -33,8 +33,8 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     names.map { |name| Etc.getpwuid(File.stat(File.join(preferred, name)).uid).name }.uniq
   end
 
-  # init made an empty store in /var/simp, which puppetserver then used.
-  it 'uses the store that puppetserver has made below its vardir, and init makes no other' do
+  # init created an empty store in /var/simp, which puppetserver then used.
+  it 'uses the store below the vardir of puppetserver, and init creates no other' do
     fill_fallback
     init = JSON.parse(simpkv('init', '-o', 'json').out)
     expect(init).to match('folder' => "#{fallback} was there already", 'owner' => String,
@@ -46,7 +46,7 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     expect(File.exist?(preferred)).to be(false)
   end
 
-  it 'fails, and names both, when a store is in /var/simp beside the filled one of puppetserver' do
+  it 'fails and names both stores if /var/simp has one beside the filled one of puppetserver' do
     fill_fallback
     FileUtils.mkdir_p(preferred)
     [%w[get app/k], %w[put app/k v], %w[tree], %w[init], %w[explain app/k]].each do |words|
@@ -56,7 +56,7 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     end
   end
 
-  it 'has doctor name both, and say what to do' do
+  it 'names both stores and the remedy in doctor' do
     fill_fallback
     FileUtils.mkdir_p(preferred)
     expect(JSON.parse(simpkv('doctor', '-o', 'json').out))
@@ -64,7 +64,7 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
                                   'fix' => /compare what they hold/))
   end
 
-  it 'makes the folder below /var/simp, for the user of puppetserver when root does so' do
+  it 'creates the folder below /var/simp, for the user of puppetserver if root creates it' do
     init = simpkv('init')
     expected = Process.euid.zero? ? 'nobody' : Etc.getpwuid(Process.euid).name
     expect(init.out).to match(/folder: +#{preferred} was made\nowner: +#{expected}/)
@@ -73,13 +73,13 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     expect(File.stat(preferred).mode & 0o7777).to eq(0o770)
   end
 
-  it 'keeps the owner of a folder that is there' do
+  it 'keeps the owner of an existing folder' do
     FileUtils.mkdir_p(preferred)
     simpkv('init')
     expect(owner_of('')).to eq([Etc.getpwuid(Process.euid).name])
   end
 
-  it 'makes it below the vardir, with a warning, where /var/simp cannot be made' do
+  it 'creates it below the vardir, with a warning, if /var/simp cannot be created' do
     File.write(File.join(folder, 'var'), 'a file where a folder is needed')
     Dir.mkdir(vardir)
     expect(simpkv('put', 'app/k', 'v'))
@@ -87,7 +87,7 @@ RSpec.describe 'simpkv, with a file backend that has no root_path' do
     expect(simpkv('get', 'app/k')).to have_attributes(out: 'v', err: '')
   end
 
-  it 'says where it would read keys when there are none' do
+  it 'names the missing folder' do
     expect(simpkv('get', 'app/k'))
       .to have_attributes(code: Simpkv::Cli::Failure::NO_INPUT, err: /no folder '#{preferred}' to read keys from/)
   end

@@ -4,8 +4,8 @@ require_relative '../support/command'
 require_relative '../support/ds389'
 require_relative '../support/slapd'
 
-# The commands that move keys and look after directories, at real servers.
-RSpec.describe 'the command, at directories' do
+# The commands that move keys and check directories, with real servers.
+RSpec.describe 'the command, with directories' do
   include_context 'with the command'
 
   # One server of each kind and layout, for all examples.
@@ -51,7 +51,7 @@ RSpec.describe 'the command, at directories' do
     name = "#{type.name.downcase}-#{layout}"
 
     describe name do
-      it 'replaces what differs, and takes it back' do
+      it 'replaces differing keys, and undoes that' do
         put('-b', name, '-e', 'undo', 'changed', 'theirs')
         put('-e', 'undo', 'changed', 'ours')
         put('-e', 'undo', 'added', 'ours')
@@ -63,7 +63,7 @@ RSpec.describe 'the command, at directories' do
         expect(simpkv('-b', name, '-e', 'undo', 'exists', 'added').code).to eq(1)
       end
 
-      it 'is not taken for another key by its capital letters' do
+      it 'tells keys apart that differ in capital letters' do
         put('-b', name, '-e', 'caps', 'd1/k1', 'x')
         %w[get exists rm].each do |command|
           expect(simpkv('-b', name, '-e', 'caps', command, 'D1/K1').code).not_to eq(0)
@@ -71,27 +71,27 @@ RSpec.describe 'the command, at directories' do
         expect(simpkv!('-b', name, '-e', 'caps', 'get', 'd1/k1')).to eq('x')
       end
 
-      it 'is told from others by ping' do
+      it 'is named by ping' do
         facts = JSON.parse(simpkv!('-b', name, 'ping', '-o', 'json', process: true))
         expect(facts.values_at('first_call_ms', 'median_ms', 'slowest_ms')).to all(be_a(Float))
         expect(simpkv!('-b', name, 'ping', process: true)).to match(/^first call: +\d+\.\d+ ms$/)
         expect(facts['servers'].first['product']).to start_with(type == Ds389 ? '389-Directory/2' : 'OpenLDAP')
       end
 
-      it 'counts in stats what it asked' do
+      it 'has its operations counted by stats' do
         operations = JSON.parse(simpkv!('-b', name, 'stats', '--count', '7', '-o', 'json', process: true))
                          .dig('pools', 0, 'servers', 0, 'operations')
         expect(operations).to include('exists' => 8)
       end
 
-      it 'is well, as doctor says' do
+      it 'has no problem according to doctor' do
         outcome = simpkv('-b', name, 'doctor')
         expect(outcome).to have_attributes(code: 0, err: '')
         size = type == Ds389 ? 5001 : 501
         expect(outcome.out).to match(/^ok +rights: .*\n^ok +limits: a folder of #{size} keys is listed$/)
       end
 
-      it 'keeps nothing of what doctor stored' do
+      it 'keeps no key of doctor' do
         simpkv!('-b', name, 'doctor', '--list-size', '10')
         expect(simpkv!('-b', name, '-g', 'ls')).not_to include('doctor')
       end

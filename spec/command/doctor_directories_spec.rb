@@ -24,7 +24,7 @@ RSpec.describe 'simpkv doctor' do
       after(:context) { @shared&.stop }
 
       # @param options [Hash] of a server for this example alone; without any, the shared server
-      # @yield while it runs
+      # @yieldparam server [DirectoryServer] that runs
       def at(type, **options)
         use = lambda do |server|
           backends['default'] = { 'type' => 'ldap' }.merge(server.options)
@@ -62,7 +62,7 @@ RSpec.describe 'simpkv doctor' do
         server.restart if server.is_a?(Ds389)
       end
 
-      # Lets clients read that have not bound.
+      # Lets anonymous clients read.
       def allow_anybody(server, attributes: %w[*])
         if server.is_a?(Slapd)
           attributes = attributes.first == '*' ? '' : " attrs=entry,children,#{attributes.join(',')}"
@@ -75,15 +75,15 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds that there is no server' do
+      it 'finds a missing server' do
         at(type) do
           also('ldap_uri' => 'ldap://127.0.0.1:1')
           expect(findings).to contain_exactly(problem('connecting', /refused/i, /start the server.*ldapsearch/))
         end
       end
 
-      # It said to give the identity rights, with an ldapsearch that asked the other server.
-      it 'finds that the server for writes does not answer' do
+      # The remedy was about rights, with an ldapsearch of the other server.
+      it 'finds a server for writes that does not answer' do
         at(type) do
           also('write_uri' => 'ldap://127.0.0.1:1')
           unknown = include('state' => 'unknown', 'what' => 'rights and limits', 'why' => /no server of 'write_uri'/)
@@ -94,45 +94,45 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      # It said to change the rights of the folder.
-      it 'finds that the file of the password is a folder' do
+      # The remedy was about the rights of the folder.
+      it 'finds a folder in place of the password file' do
         at(type) do |server|
           also('admin_pw_file' => server.folder)
           expect(findings).to contain_exactly(problem('configuration', /#{server.folder} is a folder/, /correct the/))
         end
       end
 
-      it 'finds a wrong password, without showing it' do
+      it 'finds a wrong password and does not print it' do
         at(type) do |server|
           also('admin_pw_file' => server.wrong_password_file)
           expect(findings).to contain_exactly(problem('connecting', /credentials/i, /admin_pw_file/))
         end
       end
 
-      it 'finds that there is no schema, and init loads it' do
+      it 'finds a missing schema' do
         at(type, layout: nil, limits: false) do
           also('layout' => 'plain')
           expect(findings).to include(problem('schema', /no simpkvKey, simpkvJsonValue, simpkvEntry/, /simpkv init/))
         end
       end
 
-      it 'finds that there is no base entry' do
+      it 'finds a missing base entry' do
         at(type) do
           also('base_dn' => 'ou=elsewhere,dc=simp')
           expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/, /simpkv init --only base --as/))
         end
       end
 
-      # It said to start the server, or to correct 'ldap_uri'.
-      it 'finds that there is no base entry where the identity may see what is above it' do
+      # The remedy was to start the server, or to correct 'ldap_uri'.
+      it 'finds a missing base entry if the identity can see the entry above it' do
         at(type) do
           also('base_dn' => "ou=elsewhere,#{DirectoryServer::BASE_DN}")
           expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/, /simpkv init --only base --as/))
         end
       end
 
-      # It said that 'simpkv init' makes it.
-      it 'finds that the base DN lies in no suffix of the server' do
+      # The remedy was 'simpkv init'.
+      it 'finds a base DN outside the suffixes of the server' do
         at(type) do
           also('base_dn' => 'ou=simpkv,dc=other')
           expect(findings).to contain_exactly(problem('base entry', /no (such )?entry/,
@@ -140,23 +140,23 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds that the server carries the schema of the other layout' do
+      it 'finds the schema of the other layout' do
         at(type, layout: 'hex') do
           also('layout' => 'plain')
           expect(findings).to contain_exactly(problem('schema', /no simpkvKey/, /set 'layout: hex'/))
         end
       end
 
-      it 'finds that there are no rights' do
+      it 'finds missing rights' do
         at(type, access: 'read') do
-          # It named the rules for slapd.conf alone, which a server with cn=config cannot load.
+          # The remedy was the form for slapd.conf only, which a server with cn=config cannot load.
           form = type == Slapd ? /--form access \(slapd.conf\), or .* --form config \(cn=config/ : /--form access$/
           expect(findings.last).to problem('rights', /access/i, /let cn=simpkv,dc=simp write below.* #{form}/)
         end
       end
 
-      # It asked for rights.
-      it 'finds that the server is a replica, and names its supplier' do
+      # The remedy was about rights.
+      it 'finds a replica and names its supplier' do
         at(type, layout: 'plain') do |server|
           refer(server, 'ldap://supplier.example.com:1389')
           expect(findings.last).to problem('rights', /refers to/,
@@ -164,8 +164,8 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      # Nothing was said of it.
-      it 'finds that anybody may read keys, whether or not there are keys yet' do
+      # Doctor did not report it.
+      it 'finds that anonymous clients can read keys, with and without stored keys' do
         at(type, layout: 'plain') do |server|
           allow_anybody(server)
           expected = problem('anonymous access', %r{may read keys, such as 'globals/simpkv-doctor-\w+/key'},
@@ -177,7 +177,7 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds that anybody may see the names of keys' do
+      it 'finds that anonymous clients can see the names of keys' do
         at(type, layout: 'plain') do |server|
           simpkv!('put', 'app1/token', 'x')
           allow_anybody(server, attributes: %w[objectClass ou simpkvKey])
@@ -185,7 +185,7 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds that the certificate has expired' do
+      it 'finds an expired certificate' do
         authority = Certificates.new(folder)
         at(type, tls: authority.issue(days: -1), authority: authority) do |server|
           also('ldap_uri' => server.tls_uri, 'tls_cacert' => authority.cacert)
@@ -193,7 +193,7 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds that the certificate ends soon' do
+      it 'finds a certificate that expires soon' do
         at(type, tls: true) do |server|
           also('ldap_uri' => server.tls_uri, 'tls_cacert' => server.certificates.cacert)
           expect(findings('--list-size',
@@ -201,22 +201,22 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds that nothing is encrypted' do
+      it 'finds a connection without encryption' do
         at(type) do |server|
           also('ldap_uri' => server.tcp_uri)
           expect(findings('--list-size', '1')).to include(warning('encryption', /in the clear/, %r{ldaps://}))
         end
       end
 
-      it 'finds that every local user can read the password' do
+      it 'finds a world-readable password file' do
         at(type) do |server|
           File.chmod(0o644, server.password_file)
           expect(findings('--list-size', '1')).to include(warning('file', /#{server.password_file}/, /chmod/))
         end
       end
 
-      # The file is root's: everything worked for root, and nothing for puppetserver.
-      it 'finds that the user of puppetserver cannot read the password, and how to mend that' do
+      # The file belongs to root. Everything worked for root, and nothing for puppetserver.
+      it 'finds a password file that the user of puppetserver cannot read, and its remedy works' do
         at(type) do |server|
           2.times do |number|
             closed = [server.folder, server.password_file][number]
@@ -229,8 +229,8 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      # It said 'chmod o=', which shut puppetserver out.
-      it 'closes a password file to others so that the user of puppetserver can still read it' do
+      # The remedy was 'chmod o=', which locked puppetserver out.
+      it 'closes a world-readable password file and leaves it readable for the user of puppetserver' do
         at(type) do |server|
           File.chmod(0o711, server.folder)
           File.chmod(0o644, server.password_file)
@@ -241,7 +241,7 @@ RSpec.describe 'simpkv doctor' do
         end
       end
 
-      it 'finds a limit that would cut lists' do
+      it 'finds a limit that truncates lists' do
         at(type, limits: false) do
           expect(findings.last).to problem('limits', /limit/, /simpkv schema --server \w+ --form limits/)
         end
@@ -249,7 +249,7 @@ RSpec.describe 'simpkv doctor' do
     end
   end
 
-  # They were 'unknown' to an identity that may see an index, and the advice for one that may not was a file's name.
+  # They were 'unknown' to an identity that can see an index. The remedy for another identity was the name of a file.
   describe 'the indexes of 389-DS' do
     def index_findings(server, more = {})
       backends['default'] = { 'type' => 'ldap' }.merge(server.options(more))
@@ -258,7 +258,7 @@ RSpec.describe 'simpkv doctor' do
     end
 
     %w[plain hex].each do |layout|
-      it "are found as far as the identity may see them, layout #{layout}" do
+      it "are found if the identity can see them, layout #{layout}" do
         Ds389.run(layout: layout) do |server|
           as_root = { 'admin_dn' => Ds389::ROOT_DN }
           expect([{}, as_root].map { |more| index_findings(server, more) })
@@ -274,7 +274,7 @@ RSpec.describe 'simpkv doctor' do
       end
     end
 
-    it 'are unknown to an identity that cannot see the name of the database' do
+    it 'are unknown if the identity cannot see the name of the database' do
       stub_const('Ds389::BACKEND', 'site')
       Ds389.run do |server|
         expect(index_findings(server)).to match([include('state' => 'unknown')])
@@ -287,8 +287,8 @@ RSpec.describe 'simpkv doctor' do
   describe 'of a user who cannot read the password file', needs: :fork do
     include Processes
 
-    # It said: correct 'admin_dn', or the password.
-    it 'says so, and whom to let read it' do
+    # The remedy was to correct 'admin_dn', or the password.
+    it 'names the file and the remedy' do
       Slapd.run(layout: 'plain') do |server|
         backends['default'] = { 'type' => 'ldap' }.merge(server.options)
         output = File.join(folder, 'output')

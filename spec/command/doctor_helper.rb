@@ -6,7 +6,7 @@ require_relative 'command_helper'
 RSpec.shared_context 'with doctor' do
   include_context 'with the command'
 
-  # @param user [String] who else must be able to use the backend; for root nothing is checked
+  # @param user [String] another user of the backend; root gets no check
   # @return [Array<Hash>] its findings that are not ok
   def findings(*arguments, user: 'root')
     outcome = simpkv('doctor', '-o', 'json', '--user', user, *arguments)

@@ -7,39 +7,39 @@ RSpec.describe 'simpkv doctor, with files' do
 
   let(:root) { File.join(folder, 'keys') }
 
-  it 'finds nothing wrong with a folder that was made for keys' do
+  it 'finds no problem in a new folder' do
     simpkv!('init')
     expect(findings).to eq([])
     expect(Dir.children(File.join(root, 'globals'))).to eq([])
   end
 
-  it 'finds that there is none' do
+  it 'finds a missing folder' do
     expect(findings).to contain_exactly(problem('folder', /#{root} is not there/, /simpkv init/))
   end
 
-  it 'finds that others can read it' do
+  it 'finds a world-readable folder' do
     simpkv!('init')
     File.chmod(0o755, root)
     expect(findings).to contain_exactly(warning('rights', /open to every local user \(mode 0755\)/, /chmod o-rwx/))
   end
 
-  it 'refuses a user that there is not' do
+  it 'refuses an unknown user' do
     expect(simpkv('doctor', '--user', 'nosuch').to_a).to eq(['', "simpkv: there is no user 'nosuch'\n", 64])
   end
 
-  # It said so twice.
-  it 'finds once what is wrong with the options of the backend' do
+  # Doctor reported it twice.
+  it 'reports a wrong option of the backend once' do
     backends['default']['id'] = 'a/b'
     expect(findings).to contain_exactly(problem('configuration', /'id' of simpkv backend/, /correct/))
   end
 
-  it 'finds an option that there is not' do
+  it 'finds an unknown option' do
     backends['default']['rot_path'] = '/x'
     simpkv('init')
     expect(simpkv('doctor').err).to include("Unknown option 'rot_path'", "did you mean 'root_path'")
   end
 
-  it 'finds what is wrong with the options of any backend' do
+  it 'finds wrong options of any backend' do
     simpkv!('init')
     backends['other'] = { 'type' => 'ldap', 'id' => 'x', 'page_size' => 'pl4nted-' }
     File.write(config, { 'backends' => backends }.to_yaml)
@@ -47,26 +47,26 @@ RSpec.describe 'simpkv doctor, with files' do
                                                 /simpkv.yaml/))
   end
 
-  it 'names what another doctor has left, and deletes nothing' do
+  it 'names the keys that another doctor has left, and deletes none' do
     simpkv!('-g', 'put', 'simpkv-doctor-0123abcd/k', 'x')
     simpkv!('-g', 'put', 'simpkv-doctor-notes/k', 'x')
     expect(findings).to contain_exactly(warning('leftovers', /0123abcd/, /simpkv rm -gr simpkv-doctor-0123abcd/))
     expect(simpkv!('-g', 'get', 'simpkv-doctor-0123abcd/k')).to eq('x')
   end
 
-  it 'looks at one backend of a configuration that functions would refuse' do
+  it 'checks one backend of a configuration that functions refuse' do
     backends['move'] = backends.delete('default')
     expect(simpkv('init', '-b', 'move').code).to eq(0)
     expect(findings('-b',
                     'move')).to contain_exactly(warning('configuration', /functions would refuse it/, /functions/))
   end
 
-  it 'needs no home' do
+  it 'needs no home folder' do
     simpkv!('init')
     expect(simpkv('doctor', environment: { 'HOME' => nil }).code).to eq(0)
   end
 
-  it 'names files that no key can be called' do
+  it 'names files whose names no key can have' do
     simpkv!('init')
     File.write(File.join(root, 'globals', "lat\xE9".b), '{"value":1}')
     expect(findings).to contain_exactly(
@@ -75,8 +75,8 @@ RSpec.describe 'simpkv doctor, with files' do
     )
   end
 
-  # Nothing was said of them.
-  it 'names keys whose documents are empty or corrupt, without a word of them, and how to delete them' do
+  # Doctor did not report them.
+  it 'names keys with empty or corrupt documents and the command that deletes them, and quotes nothing' do
     %w[good app1/cut].each { |key| simpkv!('put', key, 'pl4nted') }
     simpkv!('put', '-g', 'empty', 'x')
     File.write(File.join(root, 'globals/empty'), '')
@@ -93,7 +93,7 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(findings).to eq([])
   end
 
-  it 'names ten of many keys that cannot be read, and counts them all' do
+  it 'names ten of many unreadable keys, and counts all' do
     simpkv!('init')
     12.times { |number| File.write(File.join(root, 'globals', "k#{number}"), '') }
     found = findings
@@ -102,8 +102,8 @@ RSpec.describe 'simpkv doctor, with files' do
       .to problem('reading', /12 of 12 keys cannot be read, of which 10 of each kind are named/, /mend/)
   end
 
-  # It said 'ok folder', and below that 'PROBLEM folder'.
-  it 'does not call a folder well that cannot be used' do
+  # Doctor printed 'ok folder', and then 'PROBLEM folder'.
+  it 'reports an unusable folder as a problem only' do
     simpkv!('init')
     FileUtils.rm_r(File.join(root, 'globals'))
     File.write(File.join(root, 'globals'), '')
@@ -112,8 +112,8 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(outcome.out.lines.grep(/folder:/).length).to eq(1)
   end
 
-  # It said: run as the user whose keys these are.
-  it 'says what to do about a file system that is mounted read-only' do
+  # The remedy was to run as the owner of the keys.
+  it 'names the remedy for a read-only file system' do
     simpkv!('put', 'a', 'x')
     read_only(root) do
       expect(findings).to contain_exactly(problem('writing', /Read-only file system/, /mount .*#{root} for writing/))

@@ -4,7 +4,7 @@ require_relative 'command_helper'
 require_relative '../support/eventually'
 require 'socket'
 
-# What goes wrong is said in a line on standard error, and by the exit code.
+# An error is one line on standard error, and an exit code.
 RSpec.describe 'simpkv' do
   include_context 'with the command'
 
@@ -20,7 +20,7 @@ RSpec.describe 'simpkv' do
     File.join(folder, name).tap { |file| File.write(file, text) }
   end
 
-  describe 'with a wrong command line ends with 64, and' do
+  describe 'with a wrong command line exits with 64, and' do
     it 'suggests a command' do
       expect(failure('gett', 'a')).to match([64, /there is no such command 'gett': did you mean 'get'\?/])
       { 'delete' => 'rm', 'list' => 'ls', 'deletetree' => 'rm -r', 'compare_and_put' => 'cas' }.each do |name, command|
@@ -41,7 +41,7 @@ RSpec.describe 'simpkv' do
       expect(failure('-g')).to match([64, /no command after -g/])
     end
 
-    it 'says how many arguments it takes' do
+    it 'states the number of arguments' do
       expect(failure('get')).to match([64, /simpkv get takes KEY, not 0 of them/])
       expect(failure('get', 'a', 'b')).to match([64, /simpkv get takes KEY, not 2 of them/])
       expect(failure('rm')).to match([64, /which keys\?/])
@@ -49,13 +49,13 @@ RSpec.describe 'simpkv' do
       expect(failure('put', 'a', 'x', '--file', 'y')).to match([64, /VALUE or --file/])
     end
 
-    it 'refuses what is no environment' do
+    it 'refuses an invalid name of an environment' do
       expect(failure('explain', 'a', '-e', '../x')).to match([64, %r{'\.\./x' is not the name of an environment}])
     end
   end
 
   describe 'with a wrong configuration' do
-    it 'says which file is not there' do
+    it 'names a missing file' do
       expect(failure('ls', '-c', 'nothing.yaml')).to eq([66, "simpkv: nothing.yaml: there is no such file\n"])
       expect(failure('ls', environment: { 'SIMPKV_CONFIG' => '/nothing' })).to match([66, %r{/nothing: there is no}])
     end
@@ -63,28 +63,28 @@ RSpec.describe 'simpkv' do
     { 'a bracket is left open' => "a: [pl4nted-value\n", 'a brace is' => 'pl4nted-value: - b: {',
       'an object is asked for' => "--- !ruby/object:Object\npl4nted: 1\n",
       'a tab indents' => "\tpl4nted" }.each do |what, text|
-      it "says where #{what}, and shows nothing of it" do
+      it "refuses YAML in which #{what}, and quotes nothing" do
         code, line = failure('ls', '--config', write('wrong.yaml', text))
         expect([code, line]).to match([78, /wrong\.yaml: not YAML that can be read/])
         expect(line).not_to include('pl4nted')
       end
     end
 
-    it 'says when it is no Hash' do
+    it 'refuses options that are no Hash' do
       ['pl4nted', '[pl4nted]', '', 'simpkv::options: pl4nted'].each do |text|
         expect(failure('ls', '--config', write('wrong.yaml', text)))
           .to match([78, %r{\Asimpkv: /.*/wrong\.yaml: expected the options of simpkv, a Hash$}])
       end
     end
 
-    it 'says when a file has no options of simpkv: it was taken for one without any, and production was used' do
+    it 'refuses a file without options of simpkv (it used to use the store of production)' do
       ['a::b: 1', '{}', 'backend: {default: {type: file}}'].each do |text|
         expect(failure('ls', '--config', write('wrong.yaml', text)))
           .to match([78, %r{\Asimpkv: /.*/wrong\.yaml: there is neither 'simpkv::options' nor 'backends' in this file}])
       end
     end
 
-    it 'takes options below their name in Hiera' do
+    it 'reads options below their name in Hiera' do
       text = { 'a::b' => 1, 'simpkv::options' => { 'backends' => backends } }.to_yaml
       simpkv!('put', 'a', 'x', '-c', write('hiera.yaml', text))
       expect(simpkv!('get', 'a')).to eq('x')
@@ -98,17 +98,17 @@ RSpec.describe 'simpkv' do
       expect(failure('ls', '-c', '')).to eq([64, "simpkv: --config needs the name of a file, and it is empty\n"])
     end
 
-    it 'refuses --config with --from-puppet, and --node without it: one of them was ignored' do
+    it 'refuses --config with --from-puppet, and --node without it (one of them was ignored)' do
       expect(failure('ls', '-c', config, '--from-puppet'))
         .to match([64, /--config and --from-puppet exclude each other/])
       expect(failure('ls', '--node', 'db1')).to eq([64, "simpkv: --node needs --from-puppet\n"])
     end
 
-    it 'says when the file is a folder, or must not be read' do
+    it 'refuses a folder in place of the file' do
       expect(failure('ls', '-c', '.')).to eq([66, "simpkv: .: this is a folder; the options are in a file\n"])
     end
 
-    it 'says that types of plugins work in Puppet alone' do
+    it 'explains that types of plugins work in Puppet only' do
       write('plugin.yaml', { 'backends' => { 'default' => { 'type' => 'vault', 'id' => 'x' } } }.to_yaml)
       expect(failure('ls', '-c', 'plugin.yaml'))
         .to match([78, /is of the type 'vault'. The command has the types file and ldap only: .* Puppet alone/])
@@ -116,7 +116,7 @@ RSpec.describe 'simpkv' do
       expect(failure('ls', '-c', 'plugin.yaml')).to match([78, /'ldaps': did you mean 'ldap'\? The command/])
     end
 
-    it 'makes doctor pass over backends of such types: they are no problem' do
+    it 'lets doctor skip backends of such types' do
       more = { 'vault' => { 'type' => 'vault', 'id' => 'x' } }
       write('plugin.yaml', { 'backends' => backends.merge(more) }.to_yaml)
       simpkv!('put', 'a', 'x', '-c', 'plugin.yaml')
@@ -125,11 +125,11 @@ RSpec.describe 'simpkv' do
       expect(failure('doctor', '-c', 'plugin.yaml', '-b', 'vault')).to match([78, /is of the type 'vault'/])
     end
 
-    it 'names a backend that is not there' do
+    it 'names a missing backend' do
       expect(failure('ls', '-b', 'secrets')).to match([78, /'secrets'/])
     end
 
-    it 'names what an option must be, and suggests one that was misspelt' do
+    it 'names the type of an option, and suggests a misspelt one' do
       text = "backends: {default: {type: file, id: x, root_path: #{folder}/keys, lock_timeout_seconds: pl4nted}}"
       code, line = failure('ls', '-c', write('wrong.yaml', text))
       expect([code, line]).to match([78, /'lock_timeout_seconds' of simpkv backend 'default' must be/])
@@ -139,7 +139,7 @@ RSpec.describe 'simpkv' do
       expect([outcome.code, outcome.err]).to match([0, /did you mean 'root_path'\?/])
     end
 
-    it 'says when the folder of the keys is not there: a wrong one would look empty' do
+    it 'names a missing folder of keys, which would look empty' do
       expect(failure('ls')).to match([66, %r{there is no folder '/.*/keys' to read keys from}])
     end
   end
@@ -150,26 +150,26 @@ RSpec.describe 'simpkv' do
     let(:options) { directory.options('type' => 'ldap', 'id' => id) }
     let(:backends) { { 'default' => options } }
 
-    it 'ends with 77 when the password is wrong, which it does not show' do
+    it 'exits with 77 for a wrong password, and does not print it' do
       options['admin_pw_file'] = directory.wrong_password_file
       code, line = failure('get', 'a')
       expect([code, line]).to match([77, /simpkv doctor/])
       expect(line).not_to include(File.read(directory.wrong_password_file))
     end
 
-    it 'ends with 69 when nobody listens' do
+    it 'exits with 69 if no server listens' do
       port = TCPServer.open('127.0.0.1', 0) { |server| server.addr[1] }
       options['ldap_uri'] = "ldap://127.0.0.1:#{port}"
       expect(failure('get', 'a'))
         .to match([69, %r{^simpkv: ldap/#{id}: could not access ou=.*: .*127\.0\.0\.1:#{port}.*simpkv doctor}])
     end
 
-    it 'ends with 78 when the password has no file' do
+    it 'exits with 78 if the password file is missing' do
       options['admin_pw_file'] = '/nothing'
       expect(failure('get', 'a')).to match([78, %r{'admin_pw_file' /nothing does not exist}])
     end
 
-    it 'ends by the signal at Ctrl-C, at once, where a server does not answer' do
+    it 'ends by the signal of Ctrl-C while a server does not answer' do
       TCPServer.open('127.0.0.1', 0) do |server|
         options['ldap_uri'] = "ldap://127.0.0.1:#{server.addr[1]}"
         before = nil
@@ -180,12 +180,12 @@ RSpec.describe 'simpkv' do
           Process.kill('INT', pid)
         end
         expect(outcome.to_a).to eq(['', '', -2])
-        # The server would have 30 s.
+        # The deadline of the server is 30 s.
         expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - before).to be < 20
       end
     end
 
-    it 'is not changed by what lies in the working directory, or by the environment' do
+    it 'ignores files in the working directory and variables of libldap' do
       File.write(File.join(folder, 'ldaprc'), <<~LDAPRC)
         URI ldap://127.0.0.1:1
         BASE dc=wrong
@@ -210,26 +210,26 @@ RSpec.describe 'simpkv' do
     [out, err]
   end
 
-  it 'is quiet, and ends by the signal, when nobody reads what it prints' do
+  it 'ends silently by the signal of a closed pipe' do
     300.times { |number| simpkv_file("folder/key-#{number}-#{'x' * 200}") }
     expect(shell('simpkv ls folder | exec true; echo ${PIPESTATUS[0]}')).to eq(["141\n", ''])
     expect(shell('simpkv ls folder | head -0')).to eq(['', ''])
   end
 
-  # As if it had been stored.
+  # Writes a key without the command.
   def simpkv_file(key)
     file = File.join(folder, 'keys/environments/production', key)
     FileUtils.mkdir_p(File.dirname(file))
     File.write(file, '{"value":1}')
   end
 
-  it 'prints a newline behind a value on a terminal alone' do
+  it 'prints a newline behind a value on a terminal only' do
     simpkv!('put', 'a', 'x')
     expect(on_terminal('get', 'a')).to eq(["x\r\n", 0])
     expect(simpkv!('get', 'a')).to eq('x')
   end
 
-  it 'keeps text that the locale has not' do
+  it 'keeps characters that the locale lacks' do
     posix = { 'LC_ALL' => 'C', 'LANG' => 'C' }
     simpkv!('put', 'a', 'λ', '--metadata', '{"é": 1}', environment: posix)
     expect(simpkv!('get', 'a', environment: posix).force_encoding('UTF-8')).to eq('λ')
@@ -250,7 +250,7 @@ RSpec.describe 'simpkv' do
     expect(times.min).to be < 20
   end
 
-  it 'takes options before the command, too' do
+  it 'accepts options before the command' do
     simpkv!('-e', 'dev', '-o', 'json', 'put', 'a', 'x')
     expect(simpkv!('--environment', 'dev', 'get', 'a')).to eq('x')
     expect(simpkv!('--environment=dev', 'get', 'a')).to eq('x')

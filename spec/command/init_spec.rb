@@ -4,17 +4,17 @@ require_relative '../support/command'
 require_relative '../support/ds389'
 require_relative '../support/slapd'
 
-# From nothing to the first key.
+# From an empty server to the first key.
 RSpec.describe 'simpkv init' do
   include_context 'with the command'
 
-  it 'makes the folder of a file backend' do
+  it 'creates the folder of a file backend' do
     expect(simpkv!('init')).to match(/keys was made$/)
     expect(File.stat(File.join(folder, 'keys')).mode & 0o007).to eq(0)
     expect(simpkv!('init')).to match(/keys was there already$/)
   end
 
-  # It made a folder when the configuration of the directory was missing.
+  # It created a folder if the configuration of the directory was missing.
   it 'refuses options for a directory with a file backend' do
     [%w[--only base], %w[--local], %w[--as cn=x]].each do |arguments|
       expect(simpkv('init', *arguments).to_a).to match(['', /are for directories: .* keeps its keys in files/, 64])
@@ -23,7 +23,7 @@ RSpec.describe 'simpkv init' do
   end
 
   %w[plain hex].each do |layout|
-    it "loads the #{layout} schema and makes the base entry on 389-DS" do
+    it "loads the #{layout} schema and creates the base entry on 389-DS" do
       Ds389.run(layout: nil) do |server|
         backends['default'] = { 'type' => 'ldap' }.merge(server.options('layout' => layout))
         made = JSON.parse(simpkv!('init', '--as', Ds389::ROOT_DN, '--password-file', server.password_file, '-o',
@@ -36,7 +36,7 @@ RSpec.describe 'simpkv init' do
       end
     end
 
-    it "loads the #{layout} schema on OpenLDAP, as who may change cn=config" do
+    it "loads the #{layout} schema on OpenLDAP as the identity of cn=config" do
       config_database = <<~CONFIGURATION
         database config
         rootdn "cn=config"
@@ -53,7 +53,7 @@ RSpec.describe 'simpkv init' do
 
   { 'plain' => 'hex', 'hex' => 'plain' }.each do |layout, other|
     { Slapd => 'cn=config', Ds389 => Ds389::ROOT_DN }.each do |type, administrator|
-      # It said 'was loaded', with exit code 0.
+      # It printed 'was loaded' and exited with 0.
       it "refuses the #{layout} schema on a server of #{type.name} that carries the other one" do
         more = { more: "database config\nrootdn cn=config\nrootpw \"#{DirectoryServer::PASSWORD}\"\n" }
         type.run(layout: other, **(type == Slapd ? more : {})) do |server|
@@ -65,7 +65,7 @@ RSpec.describe 'simpkv init' do
     end
   end
 
-  it 'says what to do by hand where it may not load the schema' do
+  it 'explains the step by hand if it may not load the schema' do
     Slapd.run(layout: nil) do |server|
       backends['default'] = { 'type' => 'ldap' }.merge(server.options('layout' => 'plain'))
       expect(simpkv('init', '--only', 'schema'))
@@ -75,7 +75,7 @@ RSpec.describe 'simpkv init' do
   end
 
   [[Slapd, { tls: true }], [Ds389, { tls: true }]].each do |type, options|
-    it "makes the base entry with those above it, on #{type.name}" do
+    it "creates the base entry with the entries above it, on #{type.name}" do
       type.run(**options) do |server|
         base = 'ou=keys,ou=more,o=site,dc=simp'
         backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => base))
@@ -87,7 +87,7 @@ RSpec.describe 'simpkv init' do
       end
     end
 
-    it "says who may not, on #{type.name}" do
+    it "names the identity that lacks the right, on #{type.name}" do
       type.run(**options) do |server|
         backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => 'ou=keys,dc=simp'))
         outcome = simpkv('init', '--only', 'base')
@@ -97,7 +97,7 @@ RSpec.describe 'simpkv init' do
     end
   end
 
-  it 'refuses to make an entry of a kind that it does not know' do
+  it 'refuses to create an entry of an unknown kind' do
     Slapd.run do |server|
       backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => 'uid=keys,dc=simp'))
       expect(simpkv('init', '--only', 'base')).to have_attributes(code: 65, err: /'uid' has to be made by hand/)

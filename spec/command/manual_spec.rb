@@ -8,7 +8,7 @@ RSpec.describe 'The manual of simpkv' do
 
   page = File.expand_path('../../docs/simpkv.1', __dir__)
 
-  it 'is a page that man and groff take without a warning' do
+  it 'gets no warning from man and groff' do
     [%W[man --warnings -E UTF-8 -l -Tutf8 -Z #{page}], %W[groff -man -ww -Z #{page}]].each do |command|
       _, warnings, status = Open3.capture3(*command)
       expect([warnings, status.exitstatus]).to eq(['', 0])
@@ -35,20 +35,20 @@ RSpec.describe 'The manual of simpkv' do
     expect(text[/EXIT STATUS.*?FILES/m].scan(/^\d+/).map(&:to_i)).to match_array([0, *codes])
   end
 
-  it 'has a configuration that can be used' do
+  it 'has a configuration that works' do
     file = File.join(folder, 'example.yaml')
     File.write(file, shown[/^ +backends:\n.*?(?=\n\n)/m])
     facts = %w[default secrets].map { |name| JSON.parse(simpkv!('explain', 'a', '-c', file, '-b', name, '-o', 'json')) }
     expect(facts.map { |fact| fact['type'] }).to eq(%w[file ldap])
   end
 
-  it 'is roff where there is no man' do
+  it 'is roff if the program man is missing' do
     bin = File.join(folder, 'bin')
     FileUtils.mkdir(bin)
     expect(simpkv!('man', environment: { 'PATH' => bin, 'RUBYOPT' => nil })).to eq(File.binread(page))
   end
 
-  it 'is in a pager on a terminal' do
+  it 'is shown in a pager on a terminal' do
     File.write(File.join(folder, 'pager'), "#!/bin/sh\ngrep -c SIMPKV\n")
     File.chmod(0o755, File.join(folder, 'pager'))
     PTY.spawn({ 'MANPAGER' => './pager' }, RbConfig.ruby, Command::EXECUTABLE, 'man', chdir: folder) do |output, _, pid|
@@ -75,7 +75,7 @@ RSpec.describe 'simpkv' do
   end
 
   Simpkv::Cli::Commands.commands.each do |command|
-    it "explains #{command.title}, with examples that its own parser takes" do
+    it "explains #{command.title}, with examples that its parser accepts" do
       words = command.title.split
       texts = [[*words, '--help'], ['help', *words], [*words, '-h']].map { |arguments| simpkv!(*arguments) }
       expect(texts.uniq.length).to eq(1)
@@ -153,19 +153,19 @@ RSpec.describe 'simpkv schema' do
         .to include(',cn=site,cn=ldbm database,').and match(/^#   dsconf .* site$/)
     end
 
-    it 'makes the entries between the suffix and the base entry' do
+    it 'has the entries between the suffix and the base entry' do
       expect(simpkv!('schema', '--form', 'base').scan(/^dn: .*/))
         .to eq(['dn: ou=puppet,dc=example,dc=com', 'dn: ou=kv,ou=puppet,dc=example,dc=com'])
     end
 
-    it 'asks for the bind DN where the local user binds' do
+    it 'asks for the bind DN if the local user binds' do
       backends['default'].delete('admin_pw_file')
       expect(simpkv('schema', '--form', 'access')).to have_attributes(code: 64, err: /--identity .*ldapwhoami/)
       expect(simpkv!('schema', '--form', 'access', '--identity', 'cn=me,dc=x')).to include('by dn.exact="cn=me,dc=x"')
       expect(simpkv!('schema', '--form', 'base')).to include('dn: ou=kv,')
     end
 
-    it 'refuses names that no such file can hold' do
+    it 'refuses names that a file cannot contain' do
       backends['default']['admin_dn'] = "cn=a\nb"
       expect(simpkv('schema', '--form', 'limits')).to have_attributes(code: 78, err: /control characters/)
       backends['default']['admin_dn'] = 'cn=*'
@@ -174,14 +174,14 @@ RSpec.describe 'simpkv schema' do
     end
   end
 
-  it 'is for the layout of a backend that is a directory' do
+  it 'has the layout of a backend that is a directory' do
     File.write(config, { 'backends' => { 'default' => { 'type' => 'ldap', 'id' => 'x', 'layout' => 'hex' } } }.to_yaml)
     expect(simpkv!('schema')).to start_with('# The hex layout')
     expect(simpkv!('schema', '--server', '389ds')).to start_with('# The hex layout')
     expect(simpkv!('schema', '--layout', 'plain')).to start_with('# The plain layout')
   end
 
-  it 'says which forms a server has' do
+  it 'names the forms of a server' do
     outcome = simpkv('schema', '--server', '389ds', '--form', 'schema')
     why = "simpkv: there is no form 'schema' for 389ds: it has ldif, base, access, limits\n"
     expect(outcome.to_a).to eq(['', why, 64])

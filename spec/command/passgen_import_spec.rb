@@ -4,7 +4,7 @@ require 'fileutils'
 require_relative '../support/command'
 require_relative '../support/slapd'
 
-# The passwords that simplib::passgen kept in files, as keys.
+# The passwords of simplib::passgen in files, as keys.
 RSpec.describe 'simpkv passgen import' do
   include_context 'with the command'
 
@@ -26,7 +26,7 @@ RSpec.describe 'simpkv passgen import' do
     JSON.parse(simpkv!('-e', environment, 'get', "gen_passwd/#{id}", '-o', 'json'))
   end
 
-  it 'stores password and salt, and those before as history' do
+  it 'stores password and salt, and the former ones as history' do
     legacy('production', 'app1' => "pl4nted-now\n", 'app1.salt' => "salt1\n",
                          'app1.last' => "pl4nted-before\n", 'app1.salt.last' => "salt0\n")
     outcome = import
@@ -37,14 +37,14 @@ RSpec.describe 'simpkv passgen import' do
                                                  'history' => [%w[pl4nted-before salt0]] })
   end
 
-  it 'stores the complexity that options say' do
+  it 'stores the complexity of the options' do
     legacy('production', 'app1' => 'p', 'app1.salt' => 's')
     expect(import('--complexity', '2', '--complex-only').code).to eq(0)
     expect(stored('app1')['metadata']).to eq('complexity' => 2, 'complex_only' => true, 'history' => [])
     expect(import('--complexity', '3')).to have_attributes(code: 64)
   end
 
-  it 'takes all environments, or one' do
+  it 'imports all environments, or one' do
     %w[production dev].each { |environment| legacy(environment, 'app1' => environment, 'app1.salt' => 's') }
     import('-e', 'dev')
     expect(simpkv('exists', 'gen_passwd/app1').code).to eq(1)
@@ -59,27 +59,27 @@ RSpec.describe 'simpkv passgen import' do
     expect(stored('app1')['value']).to eq('password' => "Ω \\ \" '\t\n", 'salt' => "s\r")
   end
 
-  it 'says that there is no salt, and stores an empty one' do
+  it 'reports a missing salt, and stores an empty one' do
     legacy('production', 'app1' => 'p')
     expect(import).to have_attributes(code: 0, err: %r{production/gen_passwd/app1': it has no salt})
     expect(stored('app1')['value']).to eq('password' => 'p', 'salt' => '')
   end
 
-  it 'takes ids that look like one of the four files for ids' do
+  it 'imports ids that end like the names of the other files' do
     legacy('production', 'x.last' => 'p1', 'x.last.salt' => 's1', 'y.salt' => 'p2', 'y.salt.salt' => 's2')
     import
     expect(simpkv!('ls', 'gen_passwd').split).to eq(%w[x.last y.salt])
     expect(stored('x.last')['value']).to eq('password' => 'p1', 'salt' => 's1')
   end
 
-  it 'refuses ids with capital letters, or does as it is told' do
+  it 'treats ids with capital letters by --capitals' do
     legacy('production', 'App1' => 'p', 'App1.salt' => 's')
     expect(import).to have_attributes(code: 65, err: %r{gen_passwd/App1})
     expect(import('--capitals', 'lower').code).to eq(0)
     expect(stored('app1')['value']['password']).to eq('p')
   end
 
-  it 'names what it cannot read, and stores the rest' do
+  it 'names unreadable files, and stores the rest' do
     legacy('production', 'app1' => "\xFF", 'app1.salt' => 's', 'app2' => 'p', 'app2.salt' => 's')
     expect(import).to have_attributes(code: 65, err: /app1': it is not UTF-8/)
     expect(stored('app2')['value']['password']).to eq('p')
@@ -93,7 +93,7 @@ RSpec.describe 'simpkv passgen import' do
     expect(simpkv!('ls', 'gen_passwd')).to eq("app1\n")
   end
 
-  it 'leaves a password that has been changed since' do
+  it 'keeps a password that was changed since' do
     legacy('production', 'app1' => 'p', 'app1.salt' => 's')
     import
     simpkv!('put', 'gen_passwd/app1', '--json', '{"password": "newer", "salt": "t"}')
@@ -108,18 +108,18 @@ RSpec.describe 'simpkv passgen import' do
     expect(simpkv('exists', 'gen_passwd/app1').code).to eq(66)
   end
 
-  it 'takes an import back' do
+  it 'undoes an import' do
     legacy('production', 'app1' => 'p', 'app1.salt' => 's')
     import
     import('--rollback', Dir[File.join(folder, '*.journal')].first)
     expect(simpkv('exists', 'gen_passwd/app1').code).to eq(1)
   end
 
-  it 'says where it looked when there is nothing' do
+  it 'names the missing folder' do
     expect(import).to have_attributes(code: 66, err: %r{vardir/simp/environments: there is no such folder: --vardir})
   end
 
-  it 'stores them in a directory as well' do
+  it 'stores passwords in a directory' do
     legacy('production', 'app1' => 'p', 'app1.salt' => 's')
     Slapd.run do |server|
       backends['default'] = { 'type' => 'ldap' }.merge(server.options)

@@ -9,8 +9,8 @@ RSpec.describe 'simpkv ping' do
     directory.modify("dn: #{Slapd::USER_DN}\nchangetype: modify\nreplace: userPassword\nuserPassword: #{password}\n")
   end
 
-  # A process that had been refused left the password alone for minutes, and nothing but another file ended that.
-  it 'lets other processes try a password again that the server accepts by now' do
+  # After a refused bind, a process did not use the password for minutes, unless the file was replaced.
+  it 'lets other processes try a password again that the server now accepts' do
     other = open_apart
     mtime = File.mtime(directory.password_file)
     change_password('another')
@@ -22,7 +22,7 @@ RSpec.describe 'simpkv ping' do
     expect(File.mtime(directory.password_file)).to eq(mtime)
   end
 
-  it 'leaves the file alone when the server refuses the password' do
+  it 'does not touch the file if the server refuses the password' do
     ctime = File.stat(directory.password_file).ctime
     change_password('another')
     expect(simpkv('ping', process: true)).to have_attributes(out: '', err: /wrong password/)

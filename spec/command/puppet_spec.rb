@@ -2,7 +2,7 @@
 
 require_relative 'command_helper'
 
-# The options come from Hiera, by the real `puppet lookup`, which this shows a configuration of our own.
+# The options come from Hiera through the real `puppet lookup`, with a configuration of this spec.
 RSpec.describe 'simpkv --from-puppet' do
   include_context 'with the command'
 
@@ -20,14 +20,14 @@ RSpec.describe 'simpkv --from-puppet' do
     write_puppet
   end
 
-  # Hiera data whose backend keeps its keys in a folder of that name.
+  # Writes Hiera data with a backend in a folder of that name.
   def hiera(environment, name)
     backend = { 'type' => 'file', 'id' => name, 'root_path' => File.join(folder, name) }
     data = { 'simpkv::options' => { 'backends' => { 'default' => backend } } }
     File.write(File.join(folder, 'code/environments', environment, 'data/all.yaml'), data.to_yaml)
   end
 
-  # The command of that name on the PATH: the one that the specs have.
+  # Puts the puppet of the bundle on the PATH.
   def write_puppet
     File.write(File.join(folder, 'bin/puppet'), <<~SHELL)
       #!/bin/sh
@@ -41,29 +41,29 @@ RSpec.describe 'simpkv --from-puppet' do
     File.chmod(0o755, File.join(folder, 'bin/puppet'))
   end
 
-  # Without Bundler, which would put another puppet first.
+  # Runs without Bundler, which would put another puppet first.
   def from_puppet(*arguments)
     simpkv('--from-puppet', *arguments, environment: { 'PATH' => path, 'RUBYOPT' => nil })
   end
 
-  it 'stores where manifests do' do
+  it 'stores keys in the place of manifests' do
     expect(from_puppet('put', 'a', 'x').to_a).to eq(['', '', 0])
     expect(File.read(File.join(folder, 'hiera/environments/production/a'))).to include('"x"')
     expect(from_puppet('explain', 'a').out).to match(/^chosen: +by default, from Hiera$/)
   end
 
-  it 'asks for the data of the environment, and of the node' do
+  it 'looks up the data of the environment and the node' do
     facts = JSON.parse(from_puppet('explain', 'a', '-e', 'dev', '--node', 'db1.example.com', '-o', 'json').out)
     expect(facts).to include('id' => 'dev')
     expect(File.read(File.join(folder, 'asked'))).to include('--environment dev --node db1.example.com')
   end
 
-  it 'has the options of who has none where Hiera has none (they were of the wrong type)' do
+  it 'uses the defaults if Hiera has no options (it refused their type)' do
     File.write(File.join(folder, 'code/environments/production/data/all.yaml'), "{}\n")
     expect(JSON.parse(from_puppet('explain', 'a', '-o', 'json').out)).to include('id' => 'auto_default')
   end
 
-  it 'says in a line why Hiera cannot be asked' do
+  it 'explains a failed lookup in one line' do
     File.write(File.join(folder, 'code/environments/production/data/all.yaml'), "simpkv::options: pl4nted-value\n")
     outcome = from_puppet('ls')
     expect([outcome.code, outcome.err]).to eq([78, "simpkv: 'simpkv::options' in Hiera is not a Hash\n"])
@@ -72,7 +72,7 @@ RSpec.describe 'simpkv --from-puppet' do
     expect([outcome.code, outcome.err]).to match([78, /\Asimpkv: puppet lookup failed: Error: .*\n\z/])
   end
 
-  it 'says that there is no puppet' do
+  it 'reports a missing puppet' do
     without = { 'PATH' => File.join(folder, 'nothing'), 'RUBYOPT' => nil }
     outcome = simpkv('--from-puppet', 'ls', environment: without)
     expect([outcome.code, outcome.err]).to match([78, /there is no puppet: put it on the PATH, or use --config/])

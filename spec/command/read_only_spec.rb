@@ -6,8 +6,8 @@ require 'simpkv/cli'
 require_relative '../support/command'
 require_relative '../support/processes'
 
-# Each command runs in a child process of a user who may read the store and not write it. It was "Cannot access root
-# path".
+# Each command runs in a child process of a user that can read the store and cannot write it. The error was "Cannot
+# access root path".
 RSpec.describe 'simpkv, for a user without write permission' do
   include_context 'with the command'
   include Processes
@@ -20,7 +20,7 @@ RSpec.describe 'simpkv, for a user without write permission' do
 
   before do
     simpkv!('put', 'app1/key', 'value')
-    # The command's files are loaded now: the user nobody cannot read every checkout.
+    # Loads the files of the commands now, because the user nobody cannot read every checkout.
     [*reading, %w[put app1/key value], %w[rm app1/none]].each { |words| simpkv(*words) }
     Dir.glob("#{root}/**/*").each { |path| File.chmod(File.directory?(path) ? 0o555 : 0o444, path) }
     File.chmod(0o555, root)
@@ -38,7 +38,7 @@ RSpec.describe 'simpkv, for a user without write permission' do
     end
   end
 
-  it 'says what to change when a command writes' do
+  it 'names the missing permission if a command writes' do
     as_nobody do
       put, rm = [%w[put app1/key other], %w[rm app1/key]].map { |words| simpkv(*words) }
       [put, rm].all? { |outcome| outcome.code == Simpkv::Cli::Failure::NO_PERMISSION } &&

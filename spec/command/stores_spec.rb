@@ -16,7 +16,7 @@ RSpec.describe 'simpkv, on keys' do
 
   describe 'in files:' do
     include_context 'with keys in files'
-    [*commands, 'an editor', 'what shows no values'].each { |name| describe(name) { include_examples name } }
+    [*commands, 'an editor', 'commands that print no values'].each { |name| describe(name) { include_examples name } }
   end
 
   # Each server and each layout once.

@@ -17,7 +17,7 @@ RSpec.describe 'moving keys' do
     end
   end
 
-  # What a backend holds, to the byte.
+  # @return [Hash{String => String}] the documents of a backend, by path
   def everything(name)
     found = {}
     backend = backends.fetch(name)
@@ -39,7 +39,7 @@ RSpec.describe 'moving keys' do
     nil
   end
 
-  # Fills a file backend by hand, so that documents are what they are.
+  # Writes documents into a file backend as they are.
   def fill(name, documents)
     documents.each do |path, document|
       file = File.join(folder, name, path)
@@ -68,13 +68,13 @@ RSpec.describe 'moving keys' do
   end
 
   describe 'simpkv copy' do
-    it 'stores what there is, to the byte, and says so' do
+    it 'stores all keys byte for byte, and reports that' do
       report = JSON.parse(simpkv!('copy', 'default', 'other', '-o', 'json'))
       expect(report).to include('keys' => 6, 'stored' => 6, 'failed' => 0, 'verified' => true)
       expect(everything('other')).to eq(site)
     end
 
-    it 'stores nothing that is there' do
+    it 'stores no key that the target has' do
       simpkv!('copy', 'default', 'other')
       before = Dir[File.join(folder, 'other/**/*')].to_h { |file| [file, File.stat(file).mtime] }
       expect(JSON.parse(simpkv!('copy', 'default', 'other', '-o',
@@ -82,7 +82,7 @@ RSpec.describe 'moving keys' do
       expect(Dir[File.join(folder, 'other/**/*')].to_h { |file| [file, File.stat(file).mtime] }).to eq(before)
     end
 
-    it 'stores nothing with --dry-run, and makes nothing' do
+    it 'stores and creates nothing with --dry-run' do
       expect(JSON.parse(simpkv!('copy', 'default', 'other', '-n', '-o', 'json'))).to include('to store' => 6)
       expect(Dir.children(folder)).to contain_exactly('default', 'simpkv.yaml')
     end
@@ -94,7 +94,7 @@ RSpec.describe 'moving keys' do
       expect(everything('third').keys).to contain_exactly('globals/token', 'globals/host1/keytab')
     end
 
-    it 'takes what says the same in other bytes for the same' do
+    it 'keeps documents with the same content in other bytes' do
       fill('other', 'environments/production/spaced' => '{"value":1.5,"metadata":{}}')
       expect(JSON.parse(simpkv!('copy', 'default', 'other', '-o',
                                 'json'))).to include('stored' => 5, 'verified' => true)
@@ -111,11 +111,11 @@ RSpec.describe 'moving keys' do
       expect(everything('other')).to eq(site)
     end
 
-    it 'names the backend that there is not' do
+    it 'names a missing backend' do
       expect(simpkv('copy', 'default', 'nowhere')).to have_attributes(code: 78, err: /'nowhere'/)
     end
 
-    context 'where the target has other documents' do
+    context 'with differing documents in the target' do
       before { fill('other', 'globals/token' => document('pl4nted-theirs')) }
 
       it 'stores nothing, and names them' do
@@ -131,7 +131,7 @@ RSpec.describe 'moving keys' do
         expect(everything('other')).to eq(site.merge('globals/token' => document('pl4nted-theirs')))
       end
 
-      it 'replaces them with --existing replace, and --rollback brings them back' do
+      it 'replaces them with --existing replace, and --rollback restores them' do
         simpkv!('copy', 'default', 'other', '--existing', 'replace')
         expect(everything('other')).to eq(site)
         expect(JSON.parse(simpkv!('copy', 'default', 'other', '--rollback', journal, '-o', 'json')))
@@ -139,7 +139,7 @@ RSpec.describe 'moving keys' do
         expect(everything('other')).to eq('globals/token' => document('pl4nted-theirs'))
       end
 
-      it 'leaves on --rollback what was changed since' do
+      it 'keeps keys on --rollback that were changed since' do
         simpkv!('copy', 'default', 'other', '--existing', 'replace')
         fill('other', 'globals/token' => document('later'))
         expect(simpkv('copy', 'default', 'other', '--rollback', journal))
@@ -153,7 +153,7 @@ RSpec.describe 'moving keys' do
                       journal)).to have_attributes(code: 64, err: /another target/)
       end
 
-      it 'keeps the journal to its owner' do
+      it 'writes a journal that only its owner can read' do
         simpkv!('copy', 'default', 'other', '--existing', 'replace')
         expect(File.stat(journal).mode & 0o777).to eq(0o600)
       end
@@ -184,21 +184,21 @@ RSpec.describe 'moving keys' do
                                           'environments/production/app1/key' => document(3))
       end
 
-      it 'refuses to make one key of two' do
+      it 'refuses to merge two keys' do
         fill('default', 'globals/token' => document(4))
         expect(simpkv('copy', 'default', 'other', '--capitals', 'lower'))
           .to have_attributes(code: 65, err: %r{globals/Token, globals/token\nNothing was stored})
         expect(everything('other')).to be_empty
       end
 
-      it 'takes them where the target does' do
+      it 'stores them if the target accepts them' do
         backends['other']['case_sensitive'] = true
         simpkv!('copy', 'default', 'other')
         expect(everything('other')).to eq(site)
       end
     end
 
-    it 'goes on after a kill, and then takes all of it back' do
+    it 'continues after a kill, and undoes all of it' do
       fill('default', (1..3000).to_h { |number| ["globals/many/k#{number}", document(number)] })
       2.times do |round|
         arguments = ['copy', 'default', 'other', '--jobs', '1', *('--resume' if round.positive?)]
@@ -218,7 +218,7 @@ RSpec.describe 'moving keys' do
       expect(everything('other')).to be_empty
     end
 
-    it 'says how to go on when it is interrupted' do
+    it 'explains how to continue after an interrupt' do
       fill('default', (1..3000).to_h { |number| ["globals/many/k#{number}", document(number)] })
       outcome = simpkv('copy', 'default', 'other', '--jobs', '1') do |pid|
         sleep 0.002 until Dir.glob(File.join(folder, 'other/globals/many/*')).length > 300
@@ -227,13 +227,13 @@ RSpec.describe 'moving keys' do
       expect(outcome).to have_attributes(code: -2, err: /stored \d+ keys?; the same command with --resume goes on/)
     end
 
-    it 'begins a journal with --resume where there is none: it may have been killed before' do
+    it 'creates a journal with --resume if none exists' do
       expect(simpkv('copy', 'default', 'other', '--resume')).to have_attributes(code: 0, err: /begins its own/)
       expect(everything('other')).to eq(site)
       expect(simpkv('copy', 'default', 'other', '--resume').code).to eq(0)
     end
 
-    it 'says that it is not verified when a key could not be stored' do
+    it 'reports a key that could not be stored as not verified' do
       fill('other', 'globals/host1' => document('a key, where a folder is needed'))
       expect(JSON.parse(simpkv('copy', 'default', 'other', '-o',
                                'json').out)).to include('failed' => 1, 'verified' => false)
@@ -257,14 +257,14 @@ RSpec.describe 'moving keys' do
         { 'path' => path, 'old' => old, 'new' => Digest::SHA256.hexdigest(new) }
       end
 
-      it 'takes back to what another one had stored between a kill and the resumption' do
+      it 'restores a document that another client stored between a kill and the resumption' do
         fill('other', 'globals/a' => 'ours')
         write_journal(change('globals/a', nil, 'ours'), change('globals/a', 'theirs', 'ours'))
         simpkv!('copy', 'default', 'other', '--rollback', journal)
         expect(everything('other')).to eq('globals/a' => 'theirs')
       end
 
-      it 'takes back all that it did in two runs' do
+      it 'undoes the changes of two runs' do
         fill('other', 'globals/a' => 'ours', 'globals/b' => 'second')
         write_journal(change('globals/a', nil, 'ours'), change('globals/a', nil, 'ours'),
                       change('globals/b', 'old', 'first'), change('globals/b', 'first', 'second'))
@@ -272,7 +272,7 @@ RSpec.describe 'moving keys' do
         expect(everything('other')).to eq('globals/b' => 'old')
       end
 
-      it 'leaves alone what was never done, and what somebody has deleted since' do
+      it 'skips changes that were never made, and keys that were deleted since' do
         fill('other', 'globals/a' => 'old')
         write_journal(change('globals/a', 'old', 'ours'), change('globals/b', 'old', 'ours'),
                       change('globals/c', nil, 'ours'))
@@ -282,7 +282,7 @@ RSpec.describe 'moving keys' do
         expect(everything('other')).to eq('globals/a' => 'old')
       end
 
-      it 'neither reads nor cuts one that another process is writing' do
+      it 'neither reads nor truncates one that another process is writing' do
         write_journal(change('globals/a', nil, 'ours'))
         File.write(journal, '{"path":', mode: 'a')
         before = File.read(journal)
@@ -295,7 +295,7 @@ RSpec.describe 'moving keys' do
         expect(File.read(journal)).to eq(before)
       end
 
-      it 'goes on with one whose last line was cut' do
+      it 'continues one with a truncated last line' do
         write_journal(change('globals/token', nil, site['globals/token']))
         File.write(journal, '{"path":"globals/x', mode: 'a')
         simpkv!('copy', 'default', 'other', '--resume')
@@ -322,7 +322,7 @@ RSpec.describe 'moving keys' do
       end
     end
 
-    it 'names files that no key can be called, and copies the others' do
+    it 'names files whose names no key can have, and copies the others' do
       fill('default', "globals/lat\xE9".b => document(1), "globals/esc\e[31m" => document(2))
       outcome = simpkv('copy', 'default', 'other')
       expect(outcome).to have_attributes(code: 65,
@@ -350,13 +350,13 @@ RSpec.describe 'moving keys' do
       end
     end
 
-    it 'writes plain lines elsewhere' do
+    it 'prints plain lines elsewhere' do
       expect(simpkv('copy', 'default', 'other').err).to match(%r{^storing: 6 of 6 keys, \d+/s$})
     end
   end
 
   describe 'simpkv export and import' do
-    it 'bring everything back, to the byte' do
+    it 'restore everything byte for byte' do
       simpkv!('export', 'site.jsonl')
       simpkv!('-b', 'other', 'import', 'site.jsonl')
       expect(everything('other')).to eq(site)
@@ -374,7 +374,7 @@ RSpec.describe 'moving keys' do
       expect(everything('other')['globals/odd'].b).to eq("\xFF\x00odd".b)
     end
 
-    it 'fail when what they print does not get out' do
+    it 'fail if the output cannot be written' do
       expect(Command.run(['export'], '', { 'SIMPKV_CONFIG' => config }, folder, out: '/dev/full'))
         .to have_attributes(code: 74, err: /No space left/)
     end
@@ -391,7 +391,7 @@ RSpec.describe 'moving keys' do
       expect(everything('other')).to eq(site)
     end
 
-    it 'write a file that nobody else can read, and no part of one' do
+    it 'write a complete file that only its owner can read' do
       simpkv!('export', 'site.jsonl')
       expect(File.stat(File.join(folder, 'site.jsonl')).mode & 0o777).to eq(0o600)
       expect(simpkv('export', 'site.jsonl')).to have_attributes(code: 73, err: /there already/)
@@ -407,7 +407,7 @@ RSpec.describe 'moving keys' do
       expect(last).to eq('keys' => 6, 'sha256' => Digest::SHA256.hexdigest(lines[0..-2].join))
     end
 
-    it 'import one environment out of all' do
+    it 'import one environment of an export' do
       simpkv!('-b', 'other', '-e', 'dev', 'import', input: simpkv!('export'))
       expect(everything('other').keys).to eq(['environments/dev/app1/password'])
     end
@@ -438,7 +438,7 @@ RSpec.describe 'moving keys' do
       end
     end
 
-    it 'take an import back' do
+    it 'undo an import' do
       simpkv!('export', 'site.jsonl')
       fill('other', 'globals/token' => document('theirs'))
       simpkv!('-b', 'other', 'import', 'site.jsonl', '--existing', 'replace')

@@ -5,9 +5,7 @@ module Simpkv
     # The findings of an examination, in their order. The state of a finding is `ok`, `problem` (keys cannot be used),
     # `warning` (keys can be used, but something should be changed), or `unknown` (the check was impossible).
     class Findings
-      # what:: the subject, a few words
-      # why:: the observation
-      # fix:: the remedy
+      # A state, the subject of the check in a few words, the observation, and the remedy.
       Finding = Struct.new(:state, :what, :why, :fix)
 
       # @return [Array<Finding>]

@@ -18,7 +18,7 @@ RSpec.shared_examples 'put, cas and mv' do
     expect(simpkv!('get', 'a')).to eq('[1]')
   end
 
-  it 'put --keep-metadata changes the value alone' do
+  it 'put --keep-metadata changes only the value' do
     simpkv!('put', 'a', 'x', '--metadata', '{"owner": "dba"}')
     expect(simpkv!('put', 'a', '--json', '[1]', '--keep-metadata')).to eq('')
     expect(stored('a')).to eq([[1], { 'owner' => 'dba' }])
@@ -40,7 +40,7 @@ RSpec.shared_examples 'put, cas and mv' do
     expect(outcome.to_a).to match(['', /a hash key '__ptype' in the value/, 65]).and(all(not_show_secrets))
   end
 
-  it 'cas replaces the value that is expected, and no other' do
+  it 'cas replaces only the expected value' do
     simpkv!('put', 'a', 'one', '--metadata', '{"n": 1}')
     expect(simpkv('cas', 'a', 'pl4nted-two', '--expect', 'pl4nted-other').to_a)
       .to match(['', /'a' has another value, or none: nothing was stored$/, 1]).and(all(not_show_secrets))
@@ -64,7 +64,7 @@ RSpec.shared_examples 'put, cas and mv' do
     expect(simpkv('cas', 'a', '--json', '0', '--expect', '{"b": [2], "a": 1}').code).to eq(0)
   end
 
-  # It read the value after the expected one: it stored nothing in place of what was there.
+  # It read an empty value behind the expected one, and stored that.
   it 'cas refuses to read both values from standard input' do
     simpkv!('put', 'a', 'one')
     [%w[-], %w[--file -]].each do |value|
@@ -74,26 +74,26 @@ RSpec.shared_examples 'put, cas and mv' do
     expect(simpkv!('get', 'a')).to eq('one')
   end
 
-  it 'put and cas name a folder that is given as a file' do
+  it 'put and cas refuse a folder in place of a file' do
     [%w[put a --file .], %w[cas a x --expect-file .]].each do |arguments|
       expect(simpkv(*arguments).to_a).to eq(['', "simpkv: '.' is a folder, not a file\n", 66])
     end
   end
 
-  it 'cas --absent makes a key once' do
+  it 'cas --absent creates a key once' do
     cas = ->(value) { Thread.new { simpkv('cas', 'a', value, '--absent', process: true).code } }
     outcomes = Array.new(4) { |number| cas.call("value #{number}") }.map(&:value)
     expect(outcomes.sort).to eq([0, 1, 1, 1])
     expect(simpkv!('get', 'a')).to eq("value #{outcomes.index(0)}")
   end
 
-  it 'cas is told what is expected, once' do
+  it 'cas needs exactly one option for the expected value' do
     [[], %w[--absent --expect x], %w[--expect x --expect-file y]].each do |arguments|
       expect(simpkv('cas', 'a', 'x', *arguments).to_a).to match(['', /one of --expect VALUE, --expect-file/, 64])
     end
   end
 
-  it 'mv gives a key another name, with its metadata' do
+  it 'mv renames a key with its metadata' do
     simpkv!('put', 'a/b', 'x', '--metadata', '{"n": 1}')
     expect(simpkv('mv', 'a/b', 'c/d').to_a).to eq(['', '', 0])
     expect([stored('c/d'), simpkv('exists', 'a/b').code]).to eq([['x', { 'n' => 1 }], 1])
@@ -109,13 +109,13 @@ RSpec.shared_examples 'put, cas and mv' do
     expect([simpkv!('get', 'a'), simpkv!('get', 'b')]).to eq(%w[pl4nted-a pl4nted-b])
   end
 
-  it 'mv finishes what one that was killed had begun' do
+  it 'mv completes a move that was killed' do
     %w[a b].each { |key| simpkv!('put', key, 'x') }
     simpkv!('mv', 'a', 'b')
     expect(simpkv!('find')).to eq("b\n")
   end
 
-  it 'mv leaves a key that somebody changes meanwhile' do
+  it 'mv keeps a key that another client changes meanwhile' do
     plant('a', Simpkv::Codec.encode('old'))
     changed = Simpkv::Codec.encode('new')
     within = store
@@ -147,7 +147,7 @@ RSpec.shared_examples 'edit' do
     simpkv('edit', key, environment: editor(script))
   end
 
-  it 'stores what the editor leaves, with the metadata, and without the newline that editors add' do
+  it 'stores the edited text with the metadata, and without the newline that editors add' do
     simpkv!('put', 'a', 'old', '--metadata', '{"n": 1}')
     expect(edit('a', 'cat "$1" > seen; echo new > "$1"').to_a).to eq(['', '', 0])
     expect(File.read(File.join(folder, 'seen'))).to eq('old')
@@ -157,7 +157,7 @@ RSpec.shared_examples 'edit' do
     expect(edit('b', ':').code).to eq(66)
   end
 
-  it 'does not overwrite what another one stores meanwhile' do
+  it 'does not overwrite the value that another client stores meanwhile' do
     simpkv!('put', 'a', 'old')
     other = "SIMPKV_CONFIG=#{config} #{RbConfig.ruby} #{Command::EXECUTABLE} put a theirs"
     expect(edit('a', "echo pl4nted-mine > \"$1\"\n#{other}").to_a)
@@ -170,7 +170,7 @@ RSpec.shared_examples 'an editor' do
   include_examples 'edit'
   include Eventually
 
-  it 'edits JSON as JSON, bytes as bytes, and what is Sensitive stays so' do
+  it 'edits JSON as JSON and bytes as bytes, and keeps a Sensitive' do
     simpkv!('put', 'json', '--json', '{"a": [1, 2.5], "b": "λ"}')
     expect(edit('json', 'sed -i s/2.5/3/ "$1"').code).to eq(0)
     expect(simpkv!('get', 'json').force_encoding('UTF-8')).to eq('{"a":[1,3],"b":"λ"}')
@@ -184,7 +184,7 @@ RSpec.shared_examples 'an editor' do
       .to eq(Simpkv::Codec.encode(sensitive.merge('__pvalue' => 'quiet'), { 'by' => sensitive }, 'pcore'))
   end
 
-  it 'stores nothing that is not what it was, and shows nothing of it' do
+  it 'refuses text of another format, and quotes nothing' do
     simpkv!('put', 'json', '--json', '[1]')
     simpkv!('put', 'text', 'x')
     expect(edit('json', 'echo "{pl4nted" > "$1"').to_a)
@@ -195,7 +195,7 @@ RSpec.shared_examples 'an editor' do
     expect([simpkv!('get', 'json'), simpkv!('get', 'text')]).to eq(['[1]', 'x'])
   end
 
-  it 'keeps the text to its user, and overwrites and removes it, with what the editor has left beside it' do
+  it 'keeps the text private, and overwrites and removes it with the backups of the editor' do
     simpkv!('put', 'a', 'pl4nted')
     expect(edit('a', <<~SHELL).to_a).to eq(['', '', 0])
       stat -c %a "$1" "$(dirname "$1")" > modes
@@ -209,7 +209,7 @@ RSpec.shared_examples 'an editor' do
     expect(Dir.children(File.join(folder, 'tmp'))).to eq([])
   end
 
-  it 'stores nothing when the editor fails, or is not there' do
+  it 'stores nothing if the editor fails or is missing' do
     simpkv!('put', 'a', 'x')
     expect(edit('a', 'echo y > "$1"; exit 3').to_a)
       .to match(['', /the editor failed \(exit 3\): nothing was stored/, 69])
@@ -222,7 +222,7 @@ RSpec.shared_examples 'an editor' do
     expect(Dir.children(File.join(folder, 'tmp'))).to eq([])
   end
 
-  # Runs an editor that waits; yields when it does.
+  # Runs an editor that waits. Yields while it waits.
   def while_editing(&block)
     simpkv!('put', 'a', 'x')
     environment = editor('echo y > "$1"; touch begun; until [ -e finish ]; do sleep 0.05; done')
@@ -240,7 +240,7 @@ RSpec.shared_examples 'an editor' do
     expect([outcome.to_a, simpkv!('get', 'a')]).to eq([['', '', 0], 'y'])
   end
 
-  it 'removes the text when it is ended by a signal' do
+  it 'removes the text if a signal ends it' do
     outcome = while_editing do |pid|
       Process.kill('TERM', pid)
       eventually { Dir.empty?(File.join(folder, 'tmp')) }
@@ -249,7 +249,7 @@ RSpec.shared_examples 'an editor' do
     expect([outcome.code, simpkv!('get', 'a')]).to eq([-15, 'x'])
   end
 
-  it 'asks on a terminal whether to edit again, and shows no value there' do
+  it 'offers on a terminal to edit again, and prints no value' do
     simpkv!('put', 'a', '--json', '["pl4nted"]')
     environment = editor('if [ -e again ]; then echo 1 > "$1"; else touch again; echo pl4nted > "$1"; fi')
     shown, code = on_terminal('edit', 'a', answers: [''], environment: environment)

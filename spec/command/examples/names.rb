@@ -3,14 +3,14 @@
 require 'json'
 
 RSpec.shared_examples 'ls, tree, exists, find and explain' do
-  # Two folders deep, in two environments and in none.
+  # Stores keys up to two folders deep, in two environments and in globals.
   def fill
     %w[token app1/db_password app1/web:443 app1/site/deep].each { |key| plant(key) }
     plant('dev/other', environment: 'dev')
     store.put('globals/hosts/db1', Simpkv::Codec.encode('x'))
   end
 
-  it 'ls prints folders, with a slash behind, and keys' do
+  it 'ls prints keys and folders, with a slash behind folders' do
     fill
     expect(simpkv!('ls')).to eq("app1/\ntoken\n")
     expect(simpkv!('ls', 'app1')).to eq("site/\ndb_password\nweb:443\n")
@@ -22,7 +22,7 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     expect(YAML.safe_load(simpkv!('ls', '-o', 'yaml'))).to eq('keys' => %w[token], 'folders' => %w[app1])
   end
 
-  it 'ls -l prints types, sizes and how many metadata there are' do
+  it 'ls -l prints types, sizes and numbers of metadata' do
     fill
     documents = { 'bytes' => Simpkv::Codec.encode("\xff".b), 'list' => Simpkv::Codec.encode([1], { 'a' => 1 }),
                   'broken' => '{"value":"pl4nted', 'yes' => Simpkv::Codec.encode(true),
@@ -38,15 +38,15 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
       .to eq('type' => 'String', 'bytes' => 27, 'metadata' => 0)
   end
 
-  it 'ls of an environment that has nothing is empty; of a folder that is not there, 66; of a key, too' do
+  it 'ls of an empty environment is empty; ls of a missing folder or of a key exits with 66' do
     store.put('globals/hosts/db1', Simpkv::Codec.encode('x'))
     expect(simpkv('ls').to_a).to eq(['', '', 0])
     fill
     expect([simpkv('ls', 'app2').code, simpkv('ls', 'token').code]).to eq([66, 66])
   end
 
-  # It looked like an empty environment.
-  it 'an environment that does not exist is an error of all that reads, which names those that exist' do
+  # A missing environment looked like an empty one.
+  it 'commands that read refuse a missing environment, and name the existing ones' do
     fill
     [%w[get token], %w[ls], %w[ls app1], %w[tree], %w[tree app1], %w[exists token], %w[find], %w[rm token],
      %w[rm -r app1], %w[export], %w[export out.jsonl], %w[copy default default2]].each do |arguments|
@@ -58,7 +58,7 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     expect(Dir.children(folder)).not_to include('out.jsonl')
   end
 
-  it 'put makes an environment, and says so' do
+  it 'put creates an environment, and reports that' do
     fill
     outcome = simpkv('put', '-e', 'test', 'a', 'x')
     expect([outcome.code, outcome.err]).to match([0, /'a' is the first key of the environment 'test'$/])
@@ -66,7 +66,7 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     expect(simpkv!('ls', '-e', 'test')).to eq("a\nb\n")
   end
 
-  it 'tree draws what is below' do
+  it 'tree draws all keys and folders below' do
     fill
     expect(simpkv!('tree').force_encoding('UTF-8')).to eq(<<~TREE)
       environments/production/
@@ -84,12 +84,12 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
              'folders' => ['environments/production/app1/site'])
   end
 
-  it 'tree of what is not there ends with 66' do
+  it 'tree of a missing folder exits with 66' do
     fill
     expect([simpkv('tree', 'app2').code, simpkv('tree', 'token').code]).to eq([66, 66])
   end
 
-  it 'exists tells keys from folders, and by 1 what is not there' do
+  it 'exists tells keys from folders, and exits with 1 for missing ones' do
     fill
     outcomes = %w[token app1 app1/site/deep app1/nothing nothing].map { |key| simpkv('exists', key).to_a }
     expect(outcomes).to eq([["key\n", '', 0], ["folder\n", '', 0], ["key\n", '', 0], ['', '', 1], ['', '', 1]])
@@ -97,7 +97,7 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
       .to eq('key' => 'nothing', 'exists' => false, 'kind' => nil)
   end
 
-  it 'find finds keys and folders by their names' do
+  it 'find finds keys and folders by name' do
     fill
     {
       [] => %w[app1/db_password app1/site/deep app1/web:443 token], ['d*'] => %w[app1/db_password app1/site/deep],
@@ -111,14 +111,14 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     end
   end
 
-  it 'what cannot be read is in the lists of names' do
+  it 'lists of names include unreadable keys' do
     fill
     plant('app1/broken', '{"value":"pl4nted-value')
     expect(%w[ls tree find].map { |command| simpkv(command, *('app1' if command != 'find')).out })
       .to all(include('broken'))
   end
 
-  it 'explain names the backend, the path, and the place, where the key then is' do
+  it 'explain names the backend, the path, and the place that a put uses' do
     facts = JSON.parse(simpkv!('explain', 'app1/token', '-o', 'json'))
     expect(facts).to include('key' => 'app1/token', 'path' => 'environments/production/app1/token',
                              'backend' => 'default', 'type' => backends['default']['type'],
@@ -130,13 +130,13 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     expect(table).to match(%r{^path: +globals/token$}).and match(/^backend: +default$/)
   end
 
-  it 'explain says why functions refuse a key' do
+  it 'explain names the reason why functions refuse a key' do
     expect(simpkv!('explain', 'a b')).to match(/^but: +.*a b/)
   end
 end
 
 RSpec.shared_examples 'rm' do
-  it 'deletes keys; 66 when one was not there, unless --force is given' do
+  it 'deletes keys, and exits with 66 for a missing one without --force' do
     %w[a b c/d].each { |key| plant(key) }
     expect(simpkv!('rm', 'a', 'c/d')).to eq('')
     expect(simpkv!('find')).to eq("b\n")
@@ -146,7 +146,7 @@ RSpec.shared_examples 'rm' do
     expect(simpkv!('rm', '-f', 'a')).to eq('')
   end
 
-  it 'deletes folders with -r alone' do
+  it 'deletes folders with -r only' do
     %w[app1/a app1/b/c token].each { |key| plant(key) }
     expect(simpkv('rm', 'app1').code).to eq(66)
     expect(simpkv!('rm', '-r', 'app1')).to eq('')
@@ -180,8 +180,8 @@ RSpec.shared_examples 'rm' do
   end
 end
 
-RSpec.shared_examples 'what shows no values' do
-  it 'is all but get' do
+RSpec.shared_examples 'commands that print no values' do
+  it 'includes all commands but get' do
     secret = Simpkv::Codec.encode({ 'a' => 'pl4nted-value' }, { 'owner' => 'pl4nted-meta' })
     %w[app1/a token].each { |key| plant(key, secret) }
     plant('app1/broken', secret[0..-5])
@@ -196,12 +196,12 @@ RSpec.shared_examples 'what shows no values' do
     expect(shown).to all(not_show_secrets)
   end
 
-  it 'are errors of put' do
+  it 'includes the errors of put' do
     plant('a/b')
     calls = [%w[x --json], %w[x --metadata], %w[x --bogus=pl4nted], %w[x pl4nted-more], %w[Bad],
              %w[x -o], %w[x --output]]
     outcomes = calls.map { |call| simpkv('put', *call, 'pl4nted-value') }
-    # In files, the names are taken.
+    # In files, the names of a key and a folder exclude each other.
     taken = [simpkv('put', 'a', 'pl4nted-value'), simpkv('put', 'a/b/c', 'pl4nted-value')]
     expect(taken.map { |outcome| outcome.out + outcome.err }).to all(not_show_secrets)
     outcomes << simpkv('put', 'x', '-pl4nted-value') << simpkv('put', 'x', '--pl4nted-value') << simpkv('put', 'x')

@@ -2,7 +2,7 @@
 
 require 'json'
 
-# What is put is what comes back, to the byte, whichever way it was given.
+# get prints what put has stored, byte for byte.
 RSpec.shared_examples 'put and get' do
   texts = {
     'text' => 'correct horse', 'text with a newline' => "two\nlines\n", 'nothing' => '', 'Greek and emoji' => 'λόγος 🦊',
@@ -40,13 +40,13 @@ RSpec.shared_examples 'put and get' do
     expect(JSON.parse(simpkv!('get', 'a', '-o', 'json'))['value']).to eq("a\0b")
   end
 
-  it 'refuse bytes that are no text, as an argument, or without --binary' do
+  it 'refuse bytes that are not UTF-8, as an argument and without --binary' do
     outcomes = [simpkv('put', '--binary', 'a', "pl4nted\xff"), simpkv('put', 'a', '-', input: "pl4nted\xff")]
     expect(outcomes.map(&:code)).to eq([64, 65])
     expect(outcomes.map(&:err)).to match([/not UTF-8 .*--file/, /not UTF-8 .*--binary/])
   end
 
-  it 'end with 66 for a file that is not there' do
+  it 'exit with 66 for a missing file' do
     outcome = simpkv('put', 'a', '--file', 'nothing')
     expect([outcome.code, outcome.err]).to eq([66, "simpkv: there is no file 'nothing'\n"])
   end
@@ -60,7 +60,7 @@ RSpec.shared_examples 'put and get' do
     end
   end
 
-  it 'refuse the JSON null, which simpkv::put refuses, too' do
+  it 'refuse the JSON null, as simpkv::put does' do
     outcome = simpkv('put', '--json', 'a', 'null')
     expect(outcome.to_a).to match(['', /the value is null, which is not stored: simpkv rm deletes the key/, 65])
     simpkv!('put', '--json', 'a', '[null]')
@@ -75,13 +75,13 @@ RSpec.shared_examples 'put and get' do
     expect(YAML.safe_load(simpkv!('get', 'a', '--output=yaml'))).to eq('value' => 'x', 'metadata' => {})
   end
 
-  it 'say when nothing had to be written' do
+  it 'report an unchanged value' do
     expect(simpkv!('put', 'a', 'x')).to eq('')
     expect(simpkv!('put', 'a', 'x')).to eq("'a' is unchanged\n")
     expect(JSON.parse(simpkv!('put', 'a', 'y', '-o', 'json'))).to eq('key' => 'a', 'written' => true)
   end
 
-  it 'keep keys of environments and those of all of them apart' do
+  it 'separate keys of environments and global keys' do
     simpkv!('put', 'a', 'production')
     simpkv!('put', '-e', 'dev', 'a', 'dev')
     simpkv!('-g', 'put', 'a', 'global')
@@ -90,7 +90,7 @@ RSpec.shared_examples 'put and get' do
     expect(simpkv!('get', '-e', '', 'dev/a')).to eq('dev')
   end
 
-  it 'show what Puppet stored as Sensitive or Binary' do
+  it 'print a Sensitive or Binary of Puppet' do
     sensitive = { '__ptype' => 'Sensitive', '__pvalue' => 'hush' }
     binary = { '__ptype' => 'Binary', '__pvalue' => ["\x00\xff".b].pack('m0') }
     plant('s', Simpkv::Codec.encode(sensitive, { 'by' => sensitive }, 'pcore'))
@@ -103,7 +103,7 @@ RSpec.shared_examples 'put and get' do
   end
 
   ['../x', 'a/../b', 'a b', 'Capital', 'é', './a'].each do |key|
-    it "refuse the key '#{key}', which the message names, and not the value" do
+    it "refuse the key '#{key}', and name the key but not the value" do
       outcome = simpkv('put', key, 'pl4nted-value')
       expect(outcome.code).to eq(64)
       expect(outcome.err.force_encoding('UTF-8')).to include(key).and(satisfy { |text| !text.include?('pl4nted') })
@@ -117,7 +117,7 @@ RSpec.shared_examples 'put and get' do
     end
   end
 
-  it 'end with 66 where there is no such key, and where it is a folder' do
+  it 'exit with 66 for a missing key and for a folder' do
     simpkv!('put', 'a/b', 'x')
     outcomes = [simpkv('get', 'b'), simpkv('get', 'a')]
     expect(outcomes.map(&:code)).to eq([66, 66])
@@ -129,7 +129,7 @@ RSpec.shared_examples 'put and get' do
     'without a value' => '{"v":"pl4nted-value"}',
     'of another encoding' => '{"value":"pl4nted-value","encoding":"rot13"}',
     'not base64' => '{"value":"pl4nted*value","encoding":"base64"}' }.each do |what, document|
-    it "end with 65 for a document that is #{what}, of which nothing is shown" do
+    it "exit with 65 for a document that is #{what}, and quote nothing" do
       plant('broken', document)
       outcomes = [simpkv('get', 'broken'), simpkv('get', 'broken', '-o', 'json')]
       expect(outcomes.map(&:code)).to eq([65, 65])
