@@ -188,9 +188,9 @@ SKV_API skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, s
 #define SKV_DOUBLE_MAX 32          /* bytes that skv_format_double() needs at the most, with its NUL */
 
 /*
- * Writes a finite number as MRI's Float#to_s does, whatever the locale: the shortest digits that read back as the same
- * double ("9.898", "1.0e-05", "100000000000000.0", "1.0e+15"). `out` has room for SKV_DOUBLE_MAX bytes.
- * Answers the length without the NUL, or 0 for NaN and the infinities. Thread-safe.
+ * Writes a finite number as MRI's Float#to_s does, independently of the locale: the shortest digits that read back as
+ * the same double ("9.898", "1.0e-05", "100000000000000.0", "1.0e+15"). `out` has room for SKV_DOUBLE_MAX bytes.
+ * Returns the length without the NUL, or 0 for NaN and the infinities. Thread-safe.
  */
 SKV_API size_t skv_format_double(double number, char *out);
 

@@ -170,7 +170,7 @@ static void a_malformed_batch_is_refused(void)
     static const char records[] = "\1\0\0\0\1\0\0\0kd\1\0\0";
 
     CHECK(skv_put_many(many, records, 13, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_INVALID);
-    CHECK_HAS(skv_reply_message(reply), "record 1 ends before its end");
+    CHECK_HAS(skv_reply_message(reply), "record 1 is cut off");
     CHECK(skv_reply_size(reply) == 0);
     CHECK(skv_put_many(many, "\xff\xff\xff\xff\xff\xff\xff\xffk", 9, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_INVALID);
     CHECK(skv_get_many(many, "\1\0\0", 3, LONG_MS, NULL, reply) == SKV_INVALID);

@@ -27,7 +27,7 @@ skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...
 skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Appends to the message of a failure, as far as it has room. Answers the reply's status. */
+/* Appends to the message of a failure, as far as it has room. Returns the reply's status. */
 skv_status skv_reply_append(skv_reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fails with NOMEM. */

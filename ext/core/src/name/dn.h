@@ -31,7 +31,7 @@ bool skv_rdn_is_ou(const skv_rdn *rdn, const char *name);
  * digits. */
 bool skv_rdn_unhex(skv_rdn *rdn);
 
-/* As skv_dn_from_path(), below the DN above "globals" and "environments", which must be well-formed. */
+/* Works as skv_dn_from_path(), below the DN above "globals" and "environments", which must be well-formed. */
 skv_status skv_dn_below(int layout, int kind, const char *above, size_t above_len, const char *path, size_t path_len,
                         skv_reply *reply);
 

@@ -16,7 +16,7 @@
 
 #include "net/pool_state.h"
 
-/* How an attempt to connect to a server ended. */
+/* The outcomes of an attempt to connect to a server. */
 typedef enum skv_outcome {
     SKV_ATTEMPT_CONNECTED,
     SKV_ATTEMPT_REFUSED,       /* the server refused the credentials */

@@ -108,7 +108,7 @@ static skv_status measure_records(skv_batch *batch, const char *bytes, size_t le
     *paths_len = 0;
     for (const char *p = bytes, *end = bytes + len; p < end; p += (size_t)lengths[0] + lengths[1]) {
         if (!read_lengths(&p, end, documents, lengths))
-            return skv_fail(reply, SKV_INVALID, "record %zu ends before its end", batch->count);
+            return skv_fail(reply, SKV_INVALID, "record %zu is cut off", batch->count);
         *paths_len += (size_t)lengths[0] + 1;
         batch->count++;
     }
