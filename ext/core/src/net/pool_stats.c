@@ -1,4 +1,4 @@
-/* What a pool counts, and how it is told: never a password. */
+/* The statistics of pools, as JSON. They never contain a password. */
 #include "net/pool_state.h"
 #include "json/tree.h"
 
