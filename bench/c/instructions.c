@@ -90,7 +90,7 @@ static void dn_hex(void)
     dn_from_path(SKV_LAYOUT_HEX);
 }
 
-/* As an open store does. */
+/* Makes a DN as an open store does. */
 static void dn_below(void)
 {
     must(skv_dn_below(SKV_LAYOUT_PLAIN, SKV_KIND_KEY, INSTANCE_DN, strlen(INSTANCE_DN), FOLDER "/password",

@@ -6,7 +6,7 @@ require_relative '../support/native_memory'
 RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
   include FileStoreHelp
 
-  # By how many bytes so many calls let it grow; a few are made before, for what is made once.
+  # Returns the number of bytes by which calls let the memory grow. Calls before allocate what stays.
   def growth(calls, &call)
     20.times(&call)
     before = NativeMemory.taken
@@ -18,14 +18,14 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
     expect(&call).to raise_error(error)
   end
 
-  it 'is given back after calls that answer much' do
+  it 'is freed after calls that return large data' do
     store.put('globals/k', 'x' * 100_000)
     grown = growth(500) { store.get('globals/k') && store.list('globals') && store.tree('') && Simpkv.stats }
-    # 150 MB if the answers were lost.
+    # A leak of the data would take 150 MB.
     expect(grown).to be < 50_000_000
   end
 
-  it 'is given back after calls that fail' do
+  it 'is freed after calls that fail' do
     store.put('globals/k', 'd')
     grown = growth(2000) do
       expect_failure(Simpkv::NotFoundError) { store.get('globals/none') }
@@ -34,7 +34,7 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
       expect_failure(Simpkv::IsKeyError) { store.put('globals/k/x', 'd') }
       expect_failure(Simpkv::InvalidError) { Simpkv::Native.key_join('..', '..') }
     end
-    # 70 MB if the replies were lost; Java takes some for itself.
+    # A leak of the replies would take 70 MB. Java takes some memory, too.
     expect(grown).to be < 35_000_000
   end
 end

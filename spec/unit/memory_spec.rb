@@ -3,14 +3,15 @@
 require 'json'
 require_relative '../support/file_store'
 
-# Of the extension for MRI: no other binding has objects of Ruby in C's hands.
+# Only the extension for MRI handles objects of Ruby in C.
 RSpec.describe 'Memory', :thorough, needs: :cext do
   native = Simpkv::Native
-  # More members and elements than are put into their Hash or Array at once, and every way to make a String.
+  # This document has more members and elements than are put into a Hash or an Array at once, and takes every path that
+  # makes a String.
   document = { 'value' => (1..20).to_h { |i| ["k#{i}é\n", i] },
                'metadata' => { 'a' => ["\n" * 300, 'é', 1.5, 2**70], 'b' => (1..40).map(&:to_s) } }
 
-  # @yield while each allocation collects what nobody has any more, and, where Ruby can, moves all the rest
+  # Runs the block while each allocation collects garbage and, with `compacting`, moves the other objects.
   def under_stress(compacting)
     before = GC.auto_compact if compacting
     GC.auto_compact = true if compacting
@@ -25,13 +26,13 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
     describe "that is #{what} at every allocation" do
       include FileStoreHelp
 
-      it 'does no harm to what is written and read' do
+      it 'leaves documents intact that are written and read' do
         some = compacting ? { 'value' => { 'a' => ['é', "\n", 1.5, 2**70] } } : document
         found = under_stress(compacting) { native.parse(native.generate(some)) }
         expect(found).to eq(JSON.parse(JSON.generate(some)))
       end
 
-      # All that a store is asked, and what it answers.
+      # @return [Array] the result of each operation
       def use(store)
         [store.put('globals/f/k', '{"value":1}'), store.get('globals/f/k'), store.list('globals/f'),
          store.tree('', values: false), store.exist?('globals/f'),
@@ -45,7 +46,7 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
         e.message
       end
 
-      it 'does no harm to the calls of a store' do
+      it 'leaves the calls of a store intact' do
         usual = use(store)
         moved = GC.stat[:compact_count]
         expect(under_stress(compacting) { use(store) }).to eq(usual)
@@ -54,7 +55,7 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
     end
   end
 
-  it 'is given back when a document is refused' do
+  it 'is freed when a document is refused' do
     refused = ['x' * 1_000_000, Object.new]
     resident = lambda do
       GC.start
@@ -62,11 +63,11 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
     end
     refuse = ->(times) { times.times { expect { native.generate(refused) }.to raise_error(Simpkv::UnencodableError) } }
 
-    # The first ones fill what a sanitizer keeps of what was freed.
+    # The first calls fill the memory that a sanitizer sets aside.
     refuse.call(300)
     before = resident.call
     refuse.call(300)
-    # 300 MB if the buffers were lost.
+    # A leak would take 300 MB.
     expect(resident.call - before).to be < 150_000_000
   end
 end

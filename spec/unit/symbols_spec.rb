@@ -25,13 +25,13 @@ RSpec.describe 'The native libraries' do
     expect(exported).to eq(['Init_simpkv_ext'])
   end
 
-  it 'call every global symbol skv_something' do
+  it 'start the name of every global symbol with skv_' do
     objects = Dir[File.join(core, 'build/release/**/*.o')]
     expect(objects).not_to be_empty
     expect(objects.flat_map { |object| symbols('--extern-only', object) }).to all(start_with('skv_'))
   end
 
-  it 'know nothing of Ruby in the core' do
+  it 'include no header of Ruby in the core' do
     files = Dir[File.join(core, '{include,src,test,fuzz}/**/*.{c,h}')]
     expect(files).not_to be_empty
     expect(files.select { |file| File.read(file).include?('ruby.h') }).to be_empty

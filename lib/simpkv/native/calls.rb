@@ -2,12 +2,12 @@
 
 module Simpkv
   module Native
-    # How the FFI binding calls the core: arguments, replies, exceptions as the extension has them.
+    # Calls the core for the FFI binding: converts arguments and replies, and raises the exceptions of the extension.
     module Calls
       class << self
-        # Runs a call with a reply, and answers what it asks of it (:data, :number, or both as an Array). A call on many
-        # records has data even if it failed.
-        def reply(*wanted, many: false)
+        # Runs a call with a reply, and returns :data or :number of it, if wanted. With `many`, a failed call may have
+        # data, too.
+        def reply(wanted = nil, many: false)
           uninterrupted do
             reply = Library.skv_reply_new
             raise NoMemoryError, 'simpkv: out of memory' if reply.null?
@@ -15,26 +15,28 @@ module Simpkv
             begin
               yield reply
               failure(reply) if failed?(reply, many)
-              found = wanted.map { |what| what == :data ? data(reply) : Library.skv_reply_number(reply) }
-              found.length > 1 ? found : found.first
+              case wanted
+              when :data then data(reply)
+              when :number then Library.skv_reply_number(reply)
+              end
             ensure
               Library.skv_reply_free(reply)
             end
           end
         end
 
-        # Runs a block in which other threads' exceptions wait: between a call that has made something and the place
-        # where that is kept, they would lose it.
+        # Delays the exceptions of other threads while the block runs: raised between a call that makes a handle and its
+        # assignment, they would leak the handle.
         def uninterrupted(&block)
           Thread.handle_interrupt(Object => :never, &block)
         end
 
-        # Lets them in.
+        # Allows these exceptions again.
         def interruptible(&block)
           Thread.handle_interrupt(Object => :immediate, &block)
         end
 
-        # The arguments that stand for a String: its bytes, which no other thread can change meanwhile, and how many.
+        # Returns the two arguments for a String: its bytes, which no other thread can change, and their number.
         def bytes(object)
           string = String.try_convert(object)
           raise TypeError, "no implicit conversion of #{name_of(object)} into String" unless string
@@ -43,7 +45,8 @@ module Simpkv
           [string, string.bytesize]
         end
 
-        # Texts in a row, each followed by a NUL, which none may hold.
+        # Returns the texts, each followed by a NUL.
+        # @raise [InvalidError] a text holds a NUL; `what` names it
         def packed(texts, what)
           texts.map do |text|
             bytes = bytes(text).first.b
@@ -84,7 +87,7 @@ module Simpkv
           Library.skv_reply_data(reply).read_string(size).force_encoding(Encoding::UTF_8)
         end
 
-        # As Ruby's own messages have it, also of an object without methods.
+        # Returns the name that Ruby's messages give an object, even an object without methods.
         def name_of(object)
           case object
           when nil, true, false then object.inspect

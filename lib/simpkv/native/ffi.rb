@@ -98,7 +98,7 @@ module Simpkv
         JsonReader.parse(document)
       end
 
-      # Ruby has no short way.
+      # Returns nil: only the extension has a short way.
       def plain_document(_document)
         nil
       end
@@ -108,9 +108,9 @@ module Simpkv
       end
     end
 
-    # A store of the core. Thread-safe.
+    # A store of the core, for {Simpkv::Store}. Thread-safe.
     class Store
-      # The shape of a record in a list's page: see skv_list_next() in simpkv.h.
+      # The format of a record in a page of a list: see skv_list_next() in simpkv.h.
       HEADER = 'aLL'
       HEADER_SIZE = 9
       private_constant :HEADER, :HEADER_SIZE
@@ -127,7 +127,7 @@ module Simpkv
         end
       end
 
-      # A copy is closed: it would share what the original closes.
+      # Makes a closed store: a copy would share the handle, which the original closes.
       def initialize_copy(_original)
         @store = []
       end
@@ -189,7 +189,7 @@ module Simpkv
         change_entry(:skv_entry_extend, dn, attributes, timeout_ms)
       end
 
-      # Later calls raise; those under way end as usual. Does no I/O.
+      # Makes later calls raise. Calls under way end as usual. Does no I/O.
       def close
         @store&.clear
         nil
@@ -204,7 +204,7 @@ module Simpkv
         begin
           yield store
         ensure
-          # Still needed here, so that no collector frees it during the call.
+          # This reference keeps the garbage collector from closing the store during the call.
           store.address
         end
       end
@@ -214,7 +214,7 @@ module Simpkv
         open_store { |store| Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, nil, r) } }
       end
 
-      # Gives what came of a round to the block, which answers the next one, [records, in_doubt], or nil.
+      # Yields the outcomes of each round to the block, which returns the next round, [records, in_doubt], or nil.
       def rounds(records, block)
         in_doubt = false
         open_store do |store|
@@ -246,7 +246,7 @@ module Simpkv
         false
       end
 
-      # Opens a list with the arguments, of which the last one is also the limit of each page, and reads it to its end.
+      # Opens a list and reads it to its end. The last argument, timeout_ms, is for each page, too.
       def records(function, arguments, &block)
         found = { keys: {}, folders: [], errors: {} }
         open_store do |store|
@@ -263,14 +263,13 @@ module Simpkv
         found
       end
 
-      # Reads all pages.
       def read(list, timeout_ms, found, &block)
         while (page = next_page(list, timeout_ms))
           Calls.interruptible { unpack(page, found, &block) }
         end
       end
 
-      # nil after the last page.
+      # Returns nil after the last page.
       def next_page(list, timeout_ms)
         over = false
         page = Calls.reply(:data) { |r| over = Library.skv_list_next(list, timeout_ms, nil, r) == END_OF_LIST }

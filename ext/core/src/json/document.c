@@ -1,24 +1,24 @@
-/* document.c - whether two documents say the same, read with jansson. */
+/* document.c - compares the meaning of two documents, with jansson. */
 #include "json/tree.h"
 
 #include <locale.h>
 #include <math.h>
 #include <string.h>
 
-/* What jansson read; value and root are NULL if it was no document. */
+/* A document as jansson reads it; root and value are NULL if the bytes are not a document. */
 typedef struct document {
     json_t *root;
     json_t *value, *metadata, *encoding, *original_encoding; /* in root; NULL if absent */
 } document;
 
-/* jansson tells running out of memory by an empty message where it tells it at all. A lost allocation that it takes for
- * a syntax error makes a document unreadable, hence different: it is written again, no more. */
+/* When memory runs out, some versions of jansson report a code, some an empty message, and some a syntax error. In the
+ * last case the documents count as different, and the caller writes the document again. */
 static bool lacks_memory(const json_error_t *error)
 {
     return json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0';
 }
 
-/* null counts as absent. */
+/* Returns NULL for null, too. */
 static json_t *member(const json_t *root, const char *name)
 {
     json_t *found = json_object_get(root, name);
@@ -26,7 +26,7 @@ static json_t *member(const json_t *root, const char *name)
     return json_is_null(found) ? NULL : found;
 }
 
-/* Leaves root NULL when the bytes are not a document: no object, or one without a value. */
+/* Leaves value NULL if the bytes are not a document: no JSON, no object, or an object without a value. */
 static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *reply)
 {
     json_error_t error = {.text = ""};
@@ -69,7 +69,7 @@ static bool same_array(json_t *a, json_t *b, int depth)
     return true;
 }
 
-/* The same members in the same order. jansson keeps them in the order of the text. */
+/* Compares the members in order: jansson keeps the order of the text. */
 static bool same_object(json_t *a, json_t *b, int depth)
 {
     void *in_a = json_object_iter(a), *in_b = json_object_iter(b);
@@ -85,7 +85,7 @@ static bool same_object(json_t *a, json_t *b, int depth)
     return true;
 }
 
-/* `depth` is how many brackets may still open. */
+/* `depth` is the number of brackets that may still open. */
 static bool same(json_t *a, json_t *b, int depth)
 {
     if (json_typeof(a) != json_typeof(b))
@@ -127,8 +127,8 @@ static bool same_document(const document *a, const document *b)
            same_member(a->encoding, b->encoding) && same_member(a->original_encoding, b->original_encoding);
 }
 
-/* jansson reads numbers as the locale says, and aborts where a decimal point has several bytes: this thread reads in
- * C's. */
+/* jansson reads numbers in the thread's locale, and aborts if its decimal point has several bytes. Sets the C locale
+ * for this thread meanwhile. */
 static void compare(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
 {
     locale_t numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), previous;

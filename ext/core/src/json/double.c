@@ -1,10 +1,10 @@
 /*
- * double.c - shortest round-trip digits, spelled as MRI's Float#to_s spells them. No printf: that depends on the
- * locale, and does not know the shortest digits.
+ * double.c - the shortest digits that read back as a double, spelled as MRI's Float#to_s spells them. printf() depends
+ * on the locale, and does not find the shortest digits.
  *
- * Most numbers that people write have few digits, and are found by trial (find_short). The rest go through exact
- * arithmetic on big numbers: Steele and White's free-format algorithm, with the refinements and the rounding of David
- * Gay's dtoa in mode 0, which is what MRI uses.
+ * Most numbers in documents have few digits: find_short() finds these by trial. The rest go through exact arithmetic on
+ * big numbers: Steele and White's free-format algorithm, with the refinements and the rounding of mode 0 of David Gay's
+ * dtoa, which MRI uses.
  */
 #include "simpkv.h"
 
@@ -25,7 +25,7 @@ typedef struct digits {
 static const double decimal_power[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-/* ---- By trial --------------------------------------------------------------------------------------------------- */
+/* ---- By trial ---- */
 
 static void set_digits(digits *result, uint64_t number, int decimals)
 {
@@ -44,8 +44,8 @@ static void set_digits(digits *result, uint64_t number, int decimals)
 }
 
 /*
- * Looks for whole / 10^n that is `number`. Both are exact as doubles, so that the division's correctly rounded result
- * is what reading those digits would give; and with at most 15 digits no other candidate of that length can be.
+ * Looks for whole / 10^n that is `number`. A double holds both exactly, so that the correctly rounded quotient is the
+ * number that these digits read back as. With at most 15 digits, no other digits of that length read back as it.
  */
 static bool find_short(double number, digits *result)
 {
@@ -66,10 +66,10 @@ static bool find_short(double number, digits *result)
     return false;
 }
 
-/* ---- By exact arithmetic ---------------------------------------------------------------------------------------- */
+/* ---- By exact arithmetic ---- */
 
-/* Room for every number that occurs: the largest, 10^324 times a mantissa, twice and aligned, is below 2^1170. Least
- * significant word first, no leading zero words. */
+/* A natural number: the least significant word comes first, and the last word is not 0. The largest that occurs, 10^324
+ * times a mantissa, doubled and aligned, is below 2^1170. */
 #define BIG_WORDS 40
 
 typedef struct big {
@@ -128,7 +128,7 @@ static int big_compare(const big *a, const big *b)
     return 0;
 }
 
-/* Whether a + b is below, at or above c. */
+/* Returns a negative number, 0 or a positive number if a + b is below, at or above c. */
 static int big_compare_sum(const big *a, const big *b, const big *c)
 {
     big sum = a->count < b->count ? *b : *a;
@@ -145,7 +145,7 @@ static int big_compare_sum(const big *a, const big *b, const big *c)
     return big_compare(&sum, c);
 }
 
-/* a -= factor * b, which must not be more than a. */
+/* Subtracts factor * b, which must not exceed a. */
 static void big_subtract(big *a, const big *b, uint32_t factor)
 {
     uint64_t carry = 0, borrow = 0;
@@ -162,15 +162,14 @@ static void big_subtract(big *a, const big *b, uint32_t factor)
         a->count--;
 }
 
-/* Divides: answers the quotient, which must be below 10, and leaves the remainder. */
+/* Returns the quotient, which must be below 10, and leaves the remainder. */
 static int big_divide(big *a, const big *b)
 {
     uint32_t quotient;
 
     if (a->count < b->count)
         return 0;
-    /* b's first word has its four highest bits clear but one of the next set, see scale(): the estimate is low by 1 at
-     * the most. */
+    /* scale() shifts b so that its highest word has 28 bits: the estimate is low by at most 1. */
     quotient = a->word[b->count - 1] / (b->word[b->count - 1] + 1);
     big_subtract(a, b, quotient);
     if (big_compare(a, b) >= 0) {
@@ -180,15 +179,15 @@ static int big_divide(big *a, const big *b)
     return (int)quotient;
 }
 
-/* The number as rest / unit, a fraction below 10 that stands for its digits from the first one on; with the distances
- * to the middles between it and its neighbours, low / unit and high / unit. */
+/* The number as rest / unit, a fraction below 10: its integer part is the first digit. low / unit and high / unit are
+ * the distances to the midpoints between the number and its neighbours. */
 typedef struct fraction {
     big rest, unit, low, high;
-    bool even; /* the middles themselves read back as this number */
+    bool even; /* the midpoints read back as this number, too */
     int point;
 } fraction;
 
-/* mantissa * 2^exponent, and whether the neighbour below is nearer than the one above. */
+/* Finds mantissa * 2^exponent. Sets *uneven if the neighbour below is nearer than the one above. */
 static void decompose(double number, uint64_t *mantissa, int *exponent, bool *uneven)
 {
     uint64_t bits;
@@ -212,7 +211,7 @@ static int bit_length(uint64_t value)
     return bits;
 }
 
-/* floor(log10(number)), or one more: the fraction is near enough to log10(2) for every exponent of a double. */
+/* Returns floor(log10(number)), or one more: the fraction is near enough to log10(2) for every exponent of a double. */
 static int guess_power(uint64_t mantissa, int exponent)
 {
     int bits = bit_length(mantissa) + exponent - 1;
@@ -235,7 +234,8 @@ static void scale(fraction *f, double number)
     big_multiply_power_of_five(power < 0 ? &f->rest : &f->unit, power < 0 ? -power : power);
     if (power < 0)
         big_multiply_power_of_five(&f->low, -power);
-    /* Powers of two, less what they have in common: rest has one more than low, for the middle is half a step away. */
+    /* Powers of two, without their common factor: rest has one more than low, because a midpoint is half a step away.
+     */
     twos = (exponent > 0 ? exponent : 0) + (power < 0 ? -power : 0);
     unit_twos = (exponent < 0 ? -exponent : 0) + (power > 0 ? power : 0) + 1 + uneven;
     shift = twos < unit_twos ? twos : unit_twos;
@@ -269,7 +269,7 @@ static void round_up(digits *result)
     }
 }
 
-/* Whether the remainder is nearer to the next digit: at half-way, the even digit. */
+/* Returns true if the remainder is nearer to the next digit. At half-way, the even digit wins. */
 static bool nearer_to_next(const fraction *f, int digit)
 {
     int half = big_compare_sum(&f->rest, &f->rest, &f->unit);
@@ -277,7 +277,7 @@ static bool nearer_to_next(const fraction *f, int digit)
     return half > 0 || (half == 0 && digit % 2 == 1);
 }
 
-/* Digits until what remains is within the distance in which everything reads back as this number. */
+/* Puts digits until the rest is within the distance in which every number reads back as this one. */
 static void find_exact(double number, digits *result)
 {
     fraction f;
@@ -304,7 +304,7 @@ static void find_exact(double number, digits *result)
     }
 }
 
-/* ---- Spelling --------------------------------------------------------------------------------------------------- */
+/* ---- Spelling ---- */
 
 static char *put(char *out, const char *bytes, int count)
 {

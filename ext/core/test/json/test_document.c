@@ -1,4 +1,4 @@
-/* Whether two documents say the same. */
+/* The comparison of documents. */
 #include "chaos.h"
 #include "check.h"
 
@@ -19,7 +19,7 @@ static void compares_both_ways(const test_case *c)
     skv_reply_free(reply);
 }
 
-/* {"value":[[[...]]]} with `depth` brackets in all, and `space` behind the colon. */
+/* Writes {"value":[[[...]]]} with `depth` brackets in all, and `space` after the colon. */
 static char *nested(int depth, const char *space)
 {
     size_t size = (size_t)depth * 2 + 32;
@@ -69,7 +69,7 @@ static void spellings_of_a_number_are_alike_in_any_locale(void)
     skv_reply_free(reply);
 }
 
-/* When memory runs out, a call says so, or takes the documents for different: never for the same. */
+/* When memory runs out, a call returns SKV_NOMEM, or 0 for different documents: never 1. */
 static void lack_of_memory_makes_nothing_the_same(void)
 {
     static const char a[] = "{\"value\":[\"a long enough text\",{\"a\":1.5}],\"metadata\":{\"x\":\"y\"}}";

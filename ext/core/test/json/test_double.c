@@ -1,4 +1,4 @@
-/* Doubles, against a table that MRI made. bin/test compares millions more with the Ruby that runs (spec/unit). */
+/* The spelling of doubles, against a table that MRI made. A spec compares millions more with the Ruby that runs it. */
 #include "check.h"
 
 #include <locale.h>
@@ -36,7 +36,7 @@ static void any_double_reads_back(void)
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        /* Every exponent in turn, all but the one of the infinities. */
+        /* Each exponent, except that of the infinities. */
         number = from_bits((state & ~(UINT64_C(0x7FF) << 52)) | (uint64_t)(i % 2047) << 52);
         wrong += skv_format_double(number, text) >= sizeof text || strtod(text, NULL) != number;
     }
