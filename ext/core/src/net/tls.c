@@ -26,20 +26,14 @@ bool skv_tls_is_wanted(const skv_uri *uri, const skv_identity *identity)
     return uri->scheme == SKV_LDAPS || (uri->scheme == SKV_LDAP && identity->starttls);
 }
 
-/* libldap's diagnostic message for its last failure; "" for none. */
-typedef struct words {
-    char text[256];
-} words;
-
-static words read_diagnostic(LDAP *ld)
+/* Copies a text of libldap, "" if it has none. */
+static void read_text_option(LDAP *ld, int option, char *out, size_t size)
 {
     char *text = NULL;
-    words w = {""};
 
-    ldap_get_option(ld, LDAP_OPT_DIAGNOSTIC_MESSAGE, &text);
-    snprintf(w.text, sizeof w.text, "%s", text ? text : "");
+    ldap_get_option(ld, option, &text);
+    snprintf(out, size, "%s", text ? text : "");
     ldap_memfree(text);
-    return w;
 }
 
 /* ---- StartTLS --------------------------------------------------------------------------------------------------- */
@@ -135,10 +129,11 @@ static skv_status fail_host_name(handshake *h)
 
 static bool fail_handshake(handshake *h)
 {
-    words said = read_diagnostic(h->ld);
     skv_validity validity = {"", ""};
     skv_status status = skv_transport_failure(h->transport);
+    char said[256];
 
+    read_text_option(h->ld, LDAP_OPT_DIAGNOSTIC_MESSAGE, said, sizeof said);
     skv_transport_mute(h->transport);
     if (status != SKV_OK) {
         h->failure = skv_fail_lost(h->reply, h->transport, h->uri,
@@ -152,7 +147,7 @@ static bool fail_handshake(handshake *h)
         fail_certificate(h, &validity);
     else
         skv_fail(h->reply, SKV_DENIED, "%s: the TLS handshake failed: %s", h->uri->text,
-                 said.text[0] ? said.text : "no reason given");
+                 said[0] ? said : "no reason given");
     return false;
 }
 
@@ -177,17 +172,6 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
 
 /* ---- What it came to -------------------------------------------------------------------------------------------- */
 
-#ifdef LDAP_OPT_X_TLS_PEERCERT
-static void read_tls_text(LDAP *ld, int option, char *out, size_t size)
-{
-    char *text = NULL;
-
-    if (ldap_get_option(ld, option, &text) == LDAP_OPT_SUCCESS && text)
-        snprintf(out, size, "%s", text);
-    ldap_memfree(text);
-}
-#endif
-
 void skv_tls_describe(LDAP *ld, skv_tls_facts *facts)
 {
     *facts = (skv_tls_facts){.is_on = true};
@@ -196,8 +180,8 @@ void skv_tls_describe(LDAP *ld, skv_tls_facts *facts)
     struct berval certificate = {0, NULL};
     skv_validity validity = {"", ""};
 
-    read_tls_text(ld, LDAP_OPT_X_TLS_VERSION, facts->protocol, sizeof facts->protocol);
-    read_tls_text(ld, LDAP_OPT_X_TLS_CIPHER, facts->cipher, sizeof facts->cipher);
+    read_text_option(ld, LDAP_OPT_X_TLS_VERSION, facts->protocol, sizeof facts->protocol);
+    read_text_option(ld, LDAP_OPT_X_TLS_CIPHER, facts->cipher, sizeof facts->cipher);
     if (ldap_get_option(ld, LDAP_OPT_X_TLS_PEERCERT, &certificate) == LDAP_OPT_SUCCESS && certificate.bv_val &&
         skv_validity_read(&certificate, &validity)) {
         facts->certificate_ends = skv_validity_seconds(validity.to);
