@@ -138,21 +138,10 @@ skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_le
     return store->ops->deletetree(store, &call.key, &call.deadline, reply);
 }
 
-skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms, skv_cancel *cancel,
-                        skv_reply *reply)
+static skv_list *open_list(skv_store *store, const char *folder, size_t folder_len, bool tree, int flags,
+                           int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    key_call call;
-
-    if (begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
-        return NULL;
-    /* cppcheck-suppress returnDanglingLifetime ; the list copies what it needs of the key */
-    return store->ops->list_open(store, &(skv_list_args){.folder = call.key}, &call.deadline, reply);
-}
-
-skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
-                        skv_cancel *cancel, skv_reply *reply)
-{
-    skv_list_args args = {.tree = true, .names_only = flags & SKV_TREE_NAMES};
+    skv_list_args args = {.tree = tree, .names_only = flags & SKV_TREE_NAMES};
     key_call call;
 
     if (begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply) != SKV_OK)
@@ -162,8 +151,20 @@ skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len,
         return NULL;
     }
     args.folder = call.key;
-    /* cppcheck-suppress returnDanglingLifetime ; as above */
+    /* cppcheck-suppress returnDanglingLifetime ; the list copies what it needs of the key */
     return store->ops->list_open(store, &args, &call.deadline, reply);
+}
+
+skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms, skv_cancel *cancel,
+                        skv_reply *reply)
+{
+    return open_list(store, folder, folder_len, false, 0, timeout_ms, cancel, reply);
+}
+
+skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
+                        skv_cancel *cancel, skv_reply *reply)
+{
+    return open_list(store, folder, folder_len, true, flags, timeout_ms, cancel, reply);
 }
 
 skv_status skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
@@ -227,20 +228,8 @@ static skv_status check_entry_texts(const char *texts, size_t len, bool with_val
     return SKV_OK;
 }
 
-static skv_status take_entry_args(entry_call *call, const char *dn, size_t dn_len, const char *texts, size_t len,
-                                  bool with_values, skv_reply *reply)
-{
-    if (check_entry_dn(dn, dn_len, reply) != SKV_OK ||
-        check_entry_texts(texts, len, with_values, &call->args.count, reply) != SKV_OK)
-        return reply->status;
-    memcpy(call->dn, dn, dn_len);
-    call->dn[dn_len] = '\0';
-    call->args.dn = call->dn;
-    call->args.texts = texts;
-    return SKV_OK;
-}
-
-static skv_status begin_entry(entry_call *call, const skv_store *store, int64_t timeout_ms, skv_cancel *cancel,
+static skv_status begin_entry(entry_call *call, const skv_store *store, const char *dn, size_t dn_len,
+                              const char *texts, size_t len, bool with_values, int64_t timeout_ms, skv_cancel *cancel,
                               skv_reply *reply)
 {
     if (!reply)
@@ -250,35 +239,32 @@ static skv_status begin_entry(entry_call *call, const skv_store *store, int64_t 
         return skv_fail(reply, SKV_INVALID, "the store is NULL");
     if (!store->ops->entry_read)
         return skv_fail(reply, SKV_INVALID, "only a store of type 'ldap' has entries");
-    return skv_deadline_init(&call->deadline, timeout_ms, cancel, reply);
+    if (skv_deadline_init(&call->deadline, timeout_ms, cancel, reply) != SKV_OK ||
+        check_entry_dn(dn, dn_len, reply) != SKV_OK ||
+        check_entry_texts(texts, len, with_values, &call->args.count, reply) != SKV_OK)
+        return reply->status;
+    memcpy(call->dn, dn, dn_len);
+    call->dn[dn_len] = '\0';
+    call->args.dn = call->dn;
+    call->args.texts = texts;
+    return SKV_OK;
 }
 
 skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
                           size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status = begin_entry(&call, store, timeout_ms, cancel, reply);
+    skv_status status =
+        begin_entry(&call, store, dn, dn_len, attributes, attributes_len, false, timeout_ms, cancel, reply);
 
-    if (status != SKV_OK ||
-        (status = take_entry_args(&call, dn, dn_len, attributes, attributes_len, false, reply)) != SKV_OK)
-        return status;
-    return store->ops->entry_read(store, &call.args, &call.deadline, reply);
-}
-
-static skv_status begin_entry_change(entry_call *call, skv_store *store, const char *dn, size_t dn_len,
-                                     const char *values, size_t values_len, int64_t timeout_ms, skv_cancel *cancel,
-                                     skv_reply *reply)
-{
-    skv_status status = begin_entry(call, store, timeout_ms, cancel, reply);
-
-    return status == SKV_OK ? take_entry_args(call, dn, dn_len, values, values_len, true, reply) : status;
+    return status == SKV_OK ? store->ops->entry_read(store, &call.args, &call.deadline, reply) : status;
 }
 
 skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
                          int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status = begin_entry_change(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+    skv_status status = begin_entry(&call, store, dn, dn_len, values, values_len, true, timeout_ms, cancel, reply);
 
     return status == SKV_OK ? store->ops->entry_add(store, &call.args, &call.deadline, reply) : status;
 }
@@ -287,7 +273,7 @@ skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, con
                             int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status = begin_entry_change(&call, store, dn, dn_len, values, values_len, timeout_ms, cancel, reply);
+    skv_status status = begin_entry(&call, store, dn, dn_len, values, values_len, true, timeout_ms, cancel, reply);
 
     return status == SKV_OK ? store->ops->entry_extend(store, &call.args, &call.deadline, reply) : status;
 }
