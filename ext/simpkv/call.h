@@ -56,7 +56,7 @@ void skv_rb_run(skv_rb_call *call);
 /* The data of the reply, as a String. */
 VALUE skv_rb_to_data(skv_rb_call *call);
 
-/* Makes the core discard its spare handles in a forked child. */
+/* Makes forked children discard the spare cancel handles. */
 void skv_rb_init_calls(void);
 
 /* Each of these defines its file's methods on Simpkv::Native::Store. */

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Builds the MRI extension: the bindings of this folder and the core beside it, in one shared object.
+# Builds the MRI extension, one shared object: the binding in this folder and the core beside it.
 require_relative '../../lib/simpkv/version'
 
 if ARGV.include?('--use-system-library')
@@ -17,7 +17,7 @@ def missing(what)
   MESSAGE
 end
 
-# mkmf stops by itself, with less to say, where it finds no ruby.h.
+# Without ruby.h, mkmf exits with a message that does not name the package.
 begin
   require 'mkmf'
 rescue LoadError, SystemExit
@@ -31,8 +31,7 @@ missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'j
 missing('libldap (its header ldap.h)') unless have_header('ldap.h')
 missing('liblber') unless have_library('lber', 'ber_free', 'lber.h')
 
-# Of EL 8's two libldaps, the one called ldap_r may be used by several threads at once; elsewhere there is one, and
-# it may.
+# EL 8 has two libldaps, of which only ldap_r is thread-safe. Other systems have one, which is.
 threads = <<~PROBE
   #include <ldap.h>
   int main(void) {
@@ -46,7 +45,7 @@ $libs = "#{libldap} #{$libs}"
 missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')
 
-# Against memory errors, as in ext/core/core.mk. Fortification needs optimisation and does not go with sanitizers, and a
+# Hardens against memory errors, as ext/core/core.mk does. Fortification needs optimisation and excludes sanitizers. A
 # value that the compiler or the caller's flags define stays.
 append_cflags(%w[-fstack-protector-strong -fcf-protection])
 append_ldflags('-Wl,-z,relro,-z,now')
@@ -62,7 +61,7 @@ $INCFLAGS << ' -I$(srcdir)/../core/include'
 $cleanfiles << 'skv'
 create_makefile('simpkv/simpkv_ext') do |lines|
   lines << <<~RULES
-    # All that is there when make runs, not when this file was written.
+    # The files that exist when make runs, not when extconf.rb ran.
     OBJS = $(patsubst $(srcdir)/%.c,%.o,$(wildcard $(srcdir)/*.c)) \\
       $(patsubst $(srcdir)/../core/src/%.c,skv/%.o,$(wildcard $(srcdir)/../core/src/*.c $(srcdir)/../core/src/*/*.c))
 

@@ -7,7 +7,7 @@ module Simpkv
     # How deep Arrays and Hashes may be nested, the outermost counted: as in JSON.generate.
     DEPTH_MAX = 100
 
-    # Bytes in a document: SKV_DATA_MAX of the core.
+    # Bytes in a document: SKV_DATA_MAX of simpkv.h.
     SIZE_MAX = 1 << 30
 
     ESCAPES = (0...0x20).to_h { |code| [code.chr, format('\u%04x', code)] }.merge(
