@@ -71,6 +71,17 @@ RSpec.describe 'the command, with directories' do
         expect(simpkv!('-b', name, '-e', 'caps', 'get', 'd1/k1')).to eq('x')
       end
 
+      # Each folder took a search of its own.
+      it 'is searched equally often by export for few folders and for many' do
+        searches = [2, 12].map do |folders|
+          folders.times { |number| put('-b', name, '-e', 'walk', "folder#{number}/key", 'x') }
+          before = @servers[name].count_in_log(' SRCH ')
+          expect(simpkv!('-b', name, '-e', 'walk', 'export').lines.length).to eq(folders + 2)
+          @servers[name].count_in_log(' SRCH ') - before
+        end
+        expect(searches.uniq.length).to eq(1)
+      end
+
       it 'is named by ping' do
         facts = JSON.parse(simpkv!('-b', name, 'ping', '-o', 'json', process: true))
         expect(facts.values_at('first_call_ms', 'median_ms', 'slowest_ms')).to all(be_a(Float))
