@@ -9,9 +9,9 @@ require 'simpkv/errors'
 # two bindings to one C core with the same methods: `cext`, an extension for MRI, and `ffi`, for JRuby and, on demand,
 # MRI. A process uses one.
 module Simpkv
-  # @return [String] the binding to load: the environment variable SIMPKV_NATIVE (`cext` or `ffi`), else what suits
-  #   this Ruby
-  # @raise [LoadError] for another word in SIMPKV_NATIVE, and for `cext` on JRuby
+  # @return [String] the binding to load: the environment variable SIMPKV_NATIVE (`cext` or `ffi`), else the usual one
+  #   of this Ruby
+  # @raise [LoadError] SIMPKV_NATIVE has another value, or is `cext` on JRuby
   def self.binding_wanted
     jruby = RUBY_ENGINE == 'jruby'
     wanted = ENV['SIMPKV_NATIVE'].to_s
@@ -21,13 +21,14 @@ module Simpkv
     raise LoadError, "SIMPKV_NATIVE=#{wanted}: expected #{jruby ? 'ffi' : 'cext or ffi'}, or nothing"
   end
 
-  # What this process's connections to directory servers do. They are shared by all stores, environments and catalogs.
+  # Returns statistics of this process's connections to directory servers. All stores, environments and catalogs share
+  # these.
   #
   # @return [Hash] `{'pools' => [{'identity' => ..., 'servers' => [{'uri' => ..., 'open' => 1, 'idle' => 1, ...}]}]}`:
-  #   numbers of connections, waits, failures, retries and operations, by server; times in microseconds. Of each server
-  #   also `'vendor'`, what it says that it is, and `'tls'` of the newest connection: `{'protocol' => 'TLS1.3',
-  #   'cipher' => 'AES-256-GCM', 'certificate_ends' => 1790000000}`, in seconds since 1970; nil for what is not known,
-  #   and without TLS. Never a value, never a password
+  #   numbers of connections, waits, failures, retries and operations, by server; times in microseconds. Each server
+  #   also has `'vendor'`, its own name for itself, and `'tls'` of the newest connection: `{'protocol' => 'TLS1.3',
+  #   'cipher' => 'AES-256-GCM', 'certificate_ends' => 1790000000}`, in seconds since 1970. Unknown facts are nil, and
+  #   so is `'tls'` without TLS. No value and no password appears
   def self.stats
     Native.stats
   end

@@ -1,25 +1,25 @@
 # frozen_string_literal: true
 
 module Simpkv
-  # Many records, packed for skv_put_many() and skv_get_many() of simpkv.h, so many in a round that memory is bounded,
-  # and what came of each.
+  # Many records, packed for skv_put_many() and skv_get_many() of simpkv.h in rounds that bound memory, and their
+  # results.
   class Batch
     # Records in a round, and bytes after which no further one is added.
     RECORDS_MAX = 500
     BYTES_MAX = 4 << 20
 
-    # What came of a record: number, status, length of the text.
+    # The result of a record: number, status, length of the text.
     ANSWER = 'clL'
     ANSWER_SIZE = 9
 
-    # Records that are put into one call; whether an earlier call may have written them.
+    # The records of one call; whether an earlier call may have written them.
     Round = Struct.new(:records, :in_doubt)
     private_constant :RECORDS_MAX, :BYTES_MAX, :ANSWER, :ANSWER_SIZE, :Round
 
     # @param records [Array<Array<String>>] keys, each with its document if that is to be written
     def initialize(records)
       records = records.map { |record| record.map { |text| string(text) } }
-      @found = records.to_h { |key, _| [key, nil] }
+      @results = records.to_h { |key, _| [key, nil] }
       @rounds = slices(records).map { |slice| Round.new(slice, false) }
     end
 
@@ -29,7 +29,7 @@ module Simpkv
         take(answer) { |number, _text| number == 1 }
         following
       end
-      @found
+      @results
     end
 
     # @return [Hash{String => String, Error}]
@@ -38,7 +38,7 @@ module Simpkv
         take(answer) { |_number, text| text }
         following
       end
-      @found
+      @results
     end
 
     private
@@ -67,20 +67,20 @@ module Simpkv
       end
     end
 
-    # What the binding asks for next.
+    # @return [Array(String, Boolean), nil] the next round for the binding
     def following
       packed = pack_next
       [packed, @round.in_doubt] if packed
     end
 
-    # Keeps what came of each record of the round. What an interrupt has left, which was harmless, is asked for again.
+    # Keeps the result of each record of the round. The records that an interrupt has left go into further rounds.
     def take(answer)
       left = Hash.new { |rounds, in_doubt| rounds[in_doubt] = Round.new([], in_doubt) }
       each_answer(answer) do |record, number, status, text|
         if status == 'interrupted'
           left[number == 1].records << record
         else
-          @found[record.first] = status == 'ok' ? yield(number, text) : Error.for(status).new(text)
+          @results[record.first] = status == 'ok' ? yield(number, text) : Error.for(status).new(text)
         end
       end
       @rounds.unshift(*left.values)

@@ -32,15 +32,15 @@ module Simpkv
 
       # @param bytes [String] a document
       # @param foreign [String, nil] an encoding that the caller decodes
-      # @return [Hash{Symbol=>Object}] `{value:, metadata:}`; metadata is `{}` when the document has none. In the
-      #   foreign encoding both are as they are stored, and `encoding:` is there too.
-      # @raise [MalformedError] it is not a document, or its value is encoded in an unknown way
+      # @return [Hash{Symbol=>Object}] `{value:, metadata:}`; metadata is `{}` if the document has none. In the foreign
+      #   encoding both are as they are stored, and the result has `encoding:` as well
+      # @raise [MalformedError] it is not a document, or its value has an unknown encoding
       def decode(bytes, foreign: nil)
         Native.plain_document(bytes) || decode_any(bytes, foreign)
       end
 
       # @param string [String]
-      # @return [Boolean] whether it is stored as text, rather than in base64, as the whole value
+      # @return [Boolean] whether it is stored as text if it is the whole value; otherwise it is stored in base64
       def text?(string)
         return false if string.encoding == Encoding::BINARY || !string.valid_encoding?
         return true if string.encoding == Encoding::UTF_8

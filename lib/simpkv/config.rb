@@ -6,12 +6,12 @@ require 'simpkv/options'
 require 'simpkv/spelling'
 
 module Simpkv
-  # What is made of options: which values they may have, and which backend a set of merged options chooses. options.rb
-  # says which options there are.
+  # Converts options, and chooses a backend and an environment by them. options.rb defines the options, and {Validation}
+  # checks a whole configuration.
   #
   # Options are hashes with String names, as Hiera and manifests give them: some for the call (`softfail`), and
-  # `backends`, which maps names to the options of one backend each. Nothing here changes its arguments. All that is
-  # wrong raises {ConfigError}, which names the option and its backend, and never shows a value.
+  # `backends`, which maps names to the options of one backend each. No method changes its arguments. An invalid value
+  # raises {ConfigError}, which names the option and its backend, and never shows a value.
   module Config
     # @param value [Object] options, or a part of them
     # @return [Object] the same in hashes and arrays of its own, which the caller may change
@@ -33,9 +33,9 @@ module Simpkv
       end
     end
 
-    # @param agent [Boolean] whether it is for an agent, which calls functions for Deferred alone, and does not have the
-    #   Hiera data that its catalog was made from
-    # @return [Hash] the `backends` of a site that has configured none: a new hash
+    # @param agent [Boolean] whether the caller is an agent, which calls functions for Deferred only and does not have
+    #   the Hiera data of its catalog
+    # @return [Hash] the `backends` of a site without any: a new hash
     # @raise [ConfigError] for an agent
     def self.default_backends(agent: false)
       return { 'default' => { 'type' => 'file', 'id' => 'auto_default' } } unless agent
@@ -44,7 +44,7 @@ module Simpkv
                          "server's Hiera data"
     end
 
-    # @return [String] where a file backend without `root_path` keeps its keys, unless that is not possible
+    # @return [String] the preferred root of a file backend without `root_path`
     def self.default_root_path(id)
       "/var/simp/simpkv/file/#{id}"
     end
@@ -53,9 +53,9 @@ module Simpkv
     # `app_id` begins with, else `default`.
     #
     # @param options [Hash] merged options
-    # @param app_id [String, nil] that of the call itself: Hiera's does not count
-    # @return [String] the name; there may be no such backend
-    # @raise [ConfigError] when `backend`, `backends` or `app_id` is of the wrong type
+    # @param app_id [String, nil] the one of the call itself: Hiera's has no effect
+    # @return [String] the name; the backend may be missing
+    # @raise [ConfigError] `backend`, `backends` or `app_id` has the wrong type
     def self.backend_for(options, app_id)
       app_id = app_id.nil? ? 'default' : coerce(:string, app_id, "'app_id' in simpkv configuration")
       names = backends_of(options).keys
@@ -65,9 +65,8 @@ module Simpkv
     end
 
     # @param options [Hash] merged options
-    # @param app_id [String, nil] that of the call itself
-    # @return [Array<String>] the warning that `backend` wins over an `app_id` that chooses another backend; none where
-    #   it does not
+    # @param app_id [String, nil] the one of the call itself
+    # @return [Array<String>] a warning if `backend` wins over an `app_id` that chooses another backend; otherwise empty
     # @raise [ConfigError] as {backend_for}
     def self.ignored_app_id(options, app_id)
       return [] if app_id.nil? || options['backend'].nil?
@@ -80,13 +79,13 @@ module Simpkv
        "the call, and wins. Remove 'backend' there, or set it to '#{meant}' in the call"]
     end
 
-    # The environment that keys belong to.
+    # Returns the environment of the keys.
     #
     # @param options [Hash] merged options
     # @param compiling [String] the environment that the catalog or plan is compiled in
     # @param made_up [Boolean] whether Bolt made that up, so that keys do not belong there
     # @return [String] its name
-    # @raise [ConfigError] when it is made up, and no option says where keys belong
+    # @raise [ConfigError] it is made up, and no option names another
     def self.environment(options, compiling, made_up)
       named = options['bolt_environment']
       named = coerce(:environment, named, "'bolt_environment' in simpkv configuration") unless named.nil?
@@ -97,11 +96,11 @@ module Simpkv
                          'or in the options of the call, to the environment that the keys belong to'
     end
 
-    # The folder that keys are in.
+    # Returns the folder of the keys.
     #
     # @param options [Hash] merged options, of which `global` and `environment` count
     # @return [String] `globals`, `environments/<environment>`, or for the environment `''` `environments`
-    # @raise [ArgumentError] for what is no environment's name
+    # @raise [ArgumentError] the name of the environment is invalid
     def self.prefix(options)
       return 'globals' if options['global']
 
@@ -121,7 +120,7 @@ module Simpkv
     end
 
     # @return [Boolean, String] an option of the call, converted, or its default
-    # @raise [ConfigError] when it is of the wrong type
+    # @raise [ConfigError] it has the wrong type
     def self.flag(options, name)
       option = CALL_BY_NAME.fetch(name)
       value = options[name]
@@ -136,21 +135,19 @@ module Simpkv
       typed_option(option, options['backends'][options['backend']], options['backend'])
     end
 
-    # The options of a backend of one of our types, converted, with the defaults of those that are absent. What is not
-    # an option of its type is left out.
+    # Converts the options of a backend of one of our types, and adds defaults. Ignores options of other types.
     #
-    # @param backend [Hash] the backend's options; `type` says which others there are
+    # @param backend [Hash] the backend's options, `type` included
     # @param name [String] the backend's name, for messages
-    # @return [Hash{String => Object}] those with a value
-    # @raise [ConfigError] for a value that cannot be converted
+    # @return [Hash{String => Object}] the options with a value
+    # @raise [ConfigError] a value cannot be converted
     def self.typed(backend, name)
       known = BACKEND + TYPES.fetch(backend['type'], [])
       known.to_h { |option| [option.name, typed_option(option, backend, name)] }.compact
     end
 
     # @param options [Hash] merged options that {Validation.check} has accepted
-    # @return [Array<String>] what seems wrong with them: names of options that do not exist. Backends of third-party
-    #   types are not looked at.
+    # @return [Array<String>] a warning for each unknown option; none for backends of third-party types
     def self.doubts(options)
       backend = options['backends'][options['backend']]
       return [] unless TYPES.key?(backend['type'])
@@ -160,19 +157,19 @@ module Simpkv
         unknown(backend, names, "of simpkv backend '#{options['backend']}'")
     end
 
-    # The options of a level of hiera.yaml, converted, with the defaults of those that are absent.
+    # Converts the options of a level of hiera.yaml, and adds defaults.
     #
-    # @param options [Hash{String => Object}] as `simpkv::lookup_key` is given them
+    # @param options [Hash{String => Object}] the options that `simpkv::lookup_key` gets
     # @return [Hash{String => Object}] all of {LEVEL}; without default and value, nil. `confine_to_keys` is one Regexp
-    # @raise [ConfigError] for one that there is not, that is of the wrong type, or that another excludes
+    # @raise [ConfigError] an option is unknown, has the wrong type, or is excluded by another
     def self.level(options)
       refuse_locations(options)
       options = { 'folder' => options['uri'] }.merge(options) if options['uri']
       doubt = unknown(options, LEVEL.map(&:name) + ['uri'], 'in hiera.yaml').first
       raise ConfigError, doubt if doubt
 
-      found = LEVEL.to_h { |option| [option.name, level_option(option, options[option.name])] }
-      return found unless found['global'] && found['environment']
+      level = LEVEL.to_h { |option| [option.name, level_option(option, options[option.name])] }
+      return level unless level['global'] && level['environment']
 
       raise ConfigError, "'global' and 'environment' in hiera.yaml exclude each other"
     end
@@ -223,7 +220,7 @@ module Simpkv
         value.nil? ? option.default : coerce(option.type, value, "'#{option.name}' in hiera.yaml")
       end
 
-      # What Hiera makes of `paths` and `uris`, of which it knows what they mean.
+      # Hiera turns `paths` and `uris` into these options.
       def refuse_locations(options)
         if options.key?('path')
           raise ConfigError, "'path' in hiera.yaml is for files: use 'folder', or 'uris' for several folders"

@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 module Simpkv
-  # One function call may ask a directory several times: whether the base entry is there, for what is stored, to write,
-  # and after a lost answer again. These operations share one `operation_timeout_seconds`.
+  # One call of a function may make several calls of a directory: it looks for the base entry, reads, writes, and reads
+  # again after a lost answer. These operations share one `operation_timeout_seconds`.
   module Deadline
     BEGAN = :simpkv_deadline_began
     private_constant :BEGAN
 
     class << self
-      # Runs a block whose operations on directories share the time from now on. A block inside such a block shares the
-      # time of the outer one.
+      # Runs a block whose operations on directories share the time from now on. A nested block shares the time of the
+      # outer one.
       #
       # @return [Object] what the block returns
       def shared
@@ -24,8 +24,8 @@ module Simpkv
         end
       end
 
-      # @param timeout_ms [Integer] how long an operation may take by itself
-      # @return [Integer] how long it may take here
+      # @param timeout_ms [Integer] the time of an operation by itself
+      # @return [Integer] the time that is left for it
       # @raise [TimeoutError] the operations before it took all the time
       def left(timeout_ms)
         began = Thread.current[BEGAN]

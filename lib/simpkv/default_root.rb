@@ -4,8 +4,8 @@ require 'simpkv/vardirs'
 
 module Simpkv
   # The root of a file backend without `root_path`. Functions and the command `simpkv` find it by the same rule, so that
-  # both use one store: the place below /var/simp if it exists; else the one below a vardir of Puppet that exists; else
-  # the first is made, or where that is not possible the second (docs/adr/0019).
+  # both use one store: the place below /var/simp if it exists; else the one below a vardir of Puppet if that exists;
+  # else the first is made, or if that is not possible the second (docs/adr/0019).
   class DefaultRoot
     # @return [String] the first place
     attr_reader :preferred
@@ -29,7 +29,7 @@ module Simpkv
       found.empty? ? @fallbacks.find { |place| there?(place) } : the_one_of(found)
     end
 
-    # Makes a store where there is none.
+    # Makes a store.
     #
     # @yieldparam place [String] to open a store in
     # @yieldreturn [Store]
@@ -59,12 +59,12 @@ module Simpkv
       raise e.class, "#{why}; #{explained(e)}"
     end
 
-    # Nobody has configured the path that the store's message calls configured.
+    # The store's message calls the path configured, which it is not.
     def explained(error)
       error.message.sub('Unable to create configured root path', 'Unable to create default root path')
     end
 
-    # An empty store beside one with keys is not used: generated passwords would change.
+    # Never chooses an empty store beside one with keys: generated passwords would change.
     def the_one_of(found)
       candidates = found.select { |place| place == preferred || (found.length > 1 && keys?(place)) }
       return candidates.first || found.first if candidates.length < 2
@@ -81,7 +81,7 @@ module Simpkv
       false
     end
 
-    # A store that this user cannot read is somebody else's.
+    # A store that this user cannot read belongs to another user.
     def readable?(place)
       there?(place) && (File.readable?(place) || !File.directory?(place))
     rescue SystemCallError

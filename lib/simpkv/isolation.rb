@@ -3,7 +3,7 @@
 require 'simpkv/errors'
 
 module Simpkv
-  # Keeps stores apart. Inside another store, the keys of a store would be keys of that one, of any of its environments.
+  # Refuses a store inside another one: its keys would be keys of the outer store, in any environment.
   #
   # A store in files is a folder with the folders `globals` and `environments`; one in a directory is an entry with
   # `ou=globals` and `ou=environments`, below `ou=instances` of its base entry.
@@ -16,7 +16,7 @@ module Simpkv
 
     # Checks where a store would be.
     #
-    # @param type [String] `file` or `ldap`; of other types nothing is known
+    # @param type [String] `file` or `ldap`; other types have no rules
     # @param settings [Hash{String => Object}] the options of the backend or store
     # @return [String, nil] why it may not be there; nil if it may
     def self.problem(type, settings)
@@ -42,7 +42,7 @@ module Simpkv
     class << self
       private
 
-      # @return [Array<String>] where the store of a file backend may be
+      # @return [Array<String>] the places where the store of a file backend may be
       def roots(backend)
         return [] unless backend['type'] == 'file'
 
@@ -51,12 +51,12 @@ module Simpkv
         found.select { |path| absolute?(path) }.map { |path| canonical(path) }
       end
 
-      # Other paths are refused elsewhere.
+      # Coercion refuses other paths.
       def absolute?(path)
         path.is_a?(String) && path.start_with?('/') && !path.include?("\0")
       end
 
-      # @return [Array<String>] the folders of the stores that nobody has named a root folder for
+      # @return [Array<String>] the folders of the stores without a configured root folder
       def default_places
         tops = ['/var']
         tops << Puppet[:vardir] if defined?(Puppet::Settings) && Puppet.settings.app_defaults_initialized?
@@ -81,7 +81,7 @@ module Simpkv
         inner != outer && inner.start_with?("#{outer.chomp('/')}/")
       end
 
-      # The path that the file system knows, whose end need not be there yet.
+      # Resolves a path whose end may not exist yet.
       def canonical(path)
         File.realpath(path)
       rescue SystemCallError
@@ -94,7 +94,7 @@ module Simpkv
         found == path ? path : canonical(found)
       end
 
-      # @return [Array<String>] the stores that there are around a folder
+      # @return [Array<String>] the existing stores around a folder
       def outer_stores(root)
         names = root.split('/')
         FOLDERS.flat_map { |folder| names.each_index.select { |index| names[index] == folder } }.sort
@@ -105,7 +105,7 @@ module Simpkv
         FOLDERS.all? { |name| File.directory?("#{folder}/#{name}") }
       end
 
-      # @return [String, nil] the default root folder that a path is below, be it there or not
+      # @return [String, nil] the default root folder that a path is below, existing or not
       def default_root_around(root)
         default_places.each do |place|
           next unless inside?(root, place)
@@ -116,7 +116,7 @@ module Simpkv
         nil
       end
 
-      # @return [Array<String>] the stores in default root folders that there are below a path
+      # @return [Array<String>] the existing stores in default root folders below a path
       def default_stores_below(root)
         places = default_places.select { |place| place == root || inside?(place, root) }
         found = places.flat_map { |place| folders_in(place) } - FOLDERS.map { |name| "#{root}/#{name}" }
@@ -129,7 +129,8 @@ module Simpkv
         []
       end
 
-      # A store at `<id>,ou=instances,<base_dn>` is inside another one where its DN goes on as that one's folders do.
+      # A store at `<id>,ou=instances,<base_dn>` is inside another one if its DN continues with the outer store's
+      # folders.
       def base_problem(base_dn, id, layout)
         names = [(id if layout != 'hex'), 'instances', *base_dn.scrub.scan(RDN).map { |rdn| unit(rdn) }]
         inside = names.each_index.any? { |index| FOLDERS.include?(names[index]) && names[index + 2] == 'instances' }
@@ -154,7 +155,7 @@ module Simpkv
         value.b.gsub(/\\(\h\h)|\\(.)/mn) { $1 ? $1.hex.chr : $2 }.force_encoding(Encoding::UTF_8) # rubocop:disable Style/PerlBackrefs
       end
 
-      # Case, runs of spaces, compatible characters and those that nobody sees do not count.
+      # Ignores case, runs of spaces, compatibility forms and invisible characters.
       def folded(value)
         value.scrub.unicode_normalize(:nfkc).gsub(/\p{Cf}/, '').downcase.split.join(' ')
       end

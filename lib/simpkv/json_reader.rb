@@ -3,16 +3,16 @@
 require 'json'
 
 module Simpkv
-  # Reads JSON with Ruby's own parser: all of it on JRuby, and on MRI what the native reader declines.
+  # Reads JSON with Ruby's own parser: on JRuby all documents, on MRI those that the native reader declines.
   module JsonReader
-    # As deep as the core nests. A member that is there twice counts the last time, which newer json gems refuse, or
-    # warn of by quoting it; older ones ignore the option.
+    # The depth is the core's. Of repeated members the last one counts: newer json gems refuse them without this option,
+    # or warn and quote them; older ones ignore the option.
     OPTIONS = { max_nesting: 100, allow_duplicate_key: true }.freeze
     private_constant :OPTIONS
 
     # @param text [String] JSON
-    # @return [Object] what JSON.parse answers
-    # @raise [MalformedError] it cannot be read, or is not UTF-8, which some parsers let pass; neither the message nor a
+    # @return [Object] the result of JSON.parse
+    # @raise [MalformedError] it cannot be read, or is not UTF-8, which some parsers accept; neither the message nor a
     #   cause quotes the text
     def self.parse(text)
       raise MalformedError, 'not a JSON document' unless utf8?(text)
@@ -24,7 +24,7 @@ module Simpkv
       raise MalformedError, 'not a JSON document', cause: nil
     end
 
-    # Binary text may be UTF-8 that nobody has called so.
+    # Binary text may be UTF-8 without the tag.
     def self.utf8?(text)
       text = String.try_convert(text)
       return true unless text

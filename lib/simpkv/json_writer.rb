@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Simpkv
-  # Writes JSON: all of it for the FFI binding, and for the extension what its fast path declines: unusual keys and
-  # encodings, and everything that has to be refused. The bytes are those of MRI's json on every Ruby.
+  # Writes JSON: for the FFI binding all values, for the extension those that its fast path declines, such as unusual
+  # keys and encodings, and invalid values. The bytes are those of MRI's json on every Ruby.
   module JsonWriter
-    # How deep Arrays and Hashes may be nested, the outermost counted: as in JSON.generate.
+    # The maximum depth of nested Arrays and Hashes, with the outermost: as in JSON.generate.
     DEPTH_MAX = 100
 
     # Bytes in a document: SKV_DATA_MAX of simpkv.h.
@@ -16,7 +16,8 @@ module Simpkv
     SPECIAL = /["\\\x00-\x1f]/.freeze
     private_constant :ESCAPES, :SPECIAL
 
-    # Why something cannot be written; on its way out it gathers where that is. It does not leave {located}.
+    # The reason why a value cannot be written. On its way out it collects the path of the value. It never leaves
+    # {located}.
     class Refusal < StandardError
       # @return [Array<String, Integer>] the keys and indexes that lead there, from the outermost on
       attr_reader :path
@@ -26,7 +27,7 @@ module Simpkv
         @path = []
       end
 
-      # Raises it again, from where it has passed one more key or index.
+      # Raises it again, with one more key or index at the start of the path.
       def from(step)
         @path.unshift(step)
         raise self
@@ -37,7 +38,7 @@ module Simpkv
       # @param object [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data, through and through;
       #   keys may be String, Symbol, Integer, Float, true, false and nil
       # @return [String] JSON, in UTF-8
-      # @raise [UnencodableError] it holds something else, NaN or an infinity, text without a UTF-8 form, keys that
+      # @raise [UnencodableError] it contains another object, NaN or an infinity, text without a UTF-8 form, keys that
       #   become the same name, or nests deeper than {DEPTH_MAX}; the message names the place, and no value
       # @raise [TooLargeError] the JSON is above {SIZE_MAX} bytes
       def generate(object)
@@ -48,7 +49,7 @@ module Simpkv
         out
       end
 
-      # What follows is also for those who make plain data of other objects, and refuse some, before they are written.
+      # The methods below are also for code that converts other objects to plain data before they are written.
 
       # Runs a block that may refuse something.
       #
@@ -59,21 +60,21 @@ module Simpkv
         raise UnencodableError, "cannot encode #{place(e.path)}: #{e.message}", cause: nil
       end
 
-      # Runs a block that is about what is at this key or index.
+      # Runs a block that works on the value at this key or index.
       def within(step)
         yield
       rescue Refusal => e
         e.from(step)
       end
 
-      # @param depth [Integer] that of an Array or Hash, the outermost counted
-      # @raise [Refusal] when it is too deep
+      # @param depth [Integer] of an Array or Hash; the outermost has 1
+      # @raise [Refusal] it is too deep
       def check_depth(depth)
         raise Refusal, "nested deeper than #{DEPTH_MAX}" if depth > DEPTH_MAX
       end
 
       # @param object [Object] no Array or Hash
-      # @return [String, Integer, Float, true, false, nil] what it is read back as
+      # @return [String, Integer, Float, true, false, nil] the object that a reader gets
       # @raise [Refusal] it cannot be written
       def scalar(object)
         case object
@@ -118,8 +119,8 @@ module Simpkv
         out << '"' << (text.match?(SPECIAL) ? text.gsub(SPECIAL, ESCAPES) : text) << '"'
       end
 
-      # Here and below without blocks, each of which is many frames on JRuby: with them, what was nested 100 deep needed
-      # the whole stack of a thread of the JVM.
+      # This method and the next use no blocks: on JRuby each takes many frames, and values of depth 100 needed the
+      # whole stack of a JVM thread.
       def write_array(out, array, depth)
         check_depth(depth)
         out << '['
@@ -160,7 +161,7 @@ module Simpkv
         out << ':'
       end
 
-      # The shortest digits are the core's affair: JRuby's are others.
+      # The core makes the shortest digits, because JRuby's differ.
       def digits(float)
         Native.format_double(float) || raise(Refusal, 'NaN and the infinities have no JSON')
       end
@@ -176,12 +177,12 @@ module Simpkv
         raise Refusal, "text without a UTF-8 form, in #{text.encoding}", cause: nil
       end
 
-      # Also of a BasicObject, which has no methods.
+      # Works for a BasicObject, too, which has no methods.
       def class_name(object)
         Kernel.instance_method(:class).bind(object).call.to_s
       end
 
-      # As one would write it in a manifest: value['a'][3].
+      # Returns the path in the syntax of manifests: value['a'][3].
       def place(path)
         return 'this' if path.empty?
 

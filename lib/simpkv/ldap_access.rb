@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Simpkv
-  # Whether the options of a backend of type ldap are enough to reach a server, and how an operator tries the same by
-  # hand. `settings` are what {Config.typed} answers.
+  # Checks whether the options of a backend of type ldap are enough to reach a server, and makes the command for an
+  # operator who tries the same by hand. `settings` are a result of {Config.typed}.
   module LdapAccess
     URI = %r{\A(ldap|ldaps|ldapi)://[^/?#]}.freeze
     TLS_FILES = { 'tls_cacert' => 'LDAPTLS_CACERT', 'tls_cert' => 'LDAPTLS_CERT', 'tls_key' => 'LDAPTLS_KEY' }.freeze
@@ -15,8 +15,8 @@ module Simpkv
     # @return [Store]
     # @raise [InvalidError] the options are not enough: see {problem}
     def self.open(settings, more = {})
-      found = problem(settings)
-      raise InvalidError, found if found
+      problem = problem(settings)
+      raise InvalidError, problem if problem
 
       Store.open('ldap', store_options(settings).merge(more))
     end
@@ -27,28 +27,28 @@ module Simpkv
       settings.reject { |name, _| %w[type case_sensitive].include?(name) }
     end
 
-    # What keeps the options from being used, though each of them may be well.
+    # Checks the options together; each of them is valid.
     #
     # @param settings [Hash{String => Object}]
-    # @return [String, nil] nil when nothing does
+    # @return [String, nil] the reason why they cannot be used; nil if they can
     def self.problem(settings)
       uri_problem(settings) || password_problem(settings) || tls_problem(settings)
     end
 
-    # What works, and should not be left so.
+    # Finds files with secrets that every local user can read or change.
     #
     # @param settings [Hash{String => Object}]
-    # @return [Array<String>] files with secrets that every local user can read or change, and what to do
+    # @return [Array<String>] a warning for each, with advice
     def self.warnings(settings)
       files = settings.slice('admin_pw_file', 'tls_key').compact
       files.select { |_, file| File.exist?(file) && !File.directory?(file) }
            .map { |name, file| open_to_others(name, file, File.stat(file)) }.compact
     end
 
-    # Returns the shell command that reads the base entry. The password stays in its file. ldapsearch takes the whole
-    # file for the password, so that a newline at its end, which simpkv ignores, is cut off on the way.
+    # Returns the shell command that reads the base entry. The password stays in its file. ldapsearch uses the whole
+    # file as password, so the command cuts off a newline at its end, which simpkv ignores.
     #
-    # @param settings [Hash{String => Object}] those of which {problem} answers nil
+    # @param settings [Hash{String => Object}] without a {problem}
     # @return [String] one line
     def self.command(settings)
       newline = newline_length(settings['admin_pw_file'])
@@ -60,7 +60,7 @@ module Simpkv
     end
 
     # @param words [Array<String>]
-    # @return [String] a command line of them, quoted where a shell needs that
+    # @return [String] a command line of them, with the quotes that a shell needs
     def self.shell(words)
       words.map { |word| quoted(word) }.join(' ')
     end
@@ -144,7 +144,6 @@ module Simpkv
         files.map { |name, variable| "#{variable}=#{quoted(settings[name])}" }
       end
 
-      # For a shell, as people would write it.
       def quoted(word)
         word.match?(%r{\A[\w=,.:/%@+-]+\z}) ? word : "'#{word.gsub("'") { "'\\''" }}'"
       end

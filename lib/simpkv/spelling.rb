@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 module Simpkv
-  # Finds the name that was probably meant by one that does not exist. Ruby's did_you_mean does so too, but JRuby, on
-  # which puppetserver compiles, comes without it.
+  # Suggests a name for a misspelt one. Ruby's did_you_mean does so too, but JRuby, on which puppetserver compiles,
+  # comes without it.
   module Spelling
-    # A longer word would take long to compare, and is none of ours.
+    # The maximum length of a word: the comparison of a longer one takes long.
     LONGEST = 100
     private_constant :LONGEST
 
-    # @param word [Object] what was written
+    # @param word [Object] the misspelt name
     # @param names [Array<String>]
-    # @return [String, nil] the name most like it, else the only one of which it is a part; nil when there is none
+    # @return [String, nil] the most similar name, else the only name that contains it; nil if there is none
     def self.nearest(word, names)
       word = word.to_s.downcase.tr('-', '_')
       return if word.length > LONGEST
@@ -31,7 +31,7 @@ module Simpkv
         found.first if found.one?
       end
 
-      # How many letters must be added, left out or replaced to make one word the other.
+      # The number of letters to add, remove or replace in one word to get the other.
       def distance(word, other)
         word.each_char.inject((0..other.length).to_a) do |above, letter|
           other.each_char.with_index.inject([above.first + 1]) do |row, (wanted, column)|

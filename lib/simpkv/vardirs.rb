@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Simpkv
-  # The folders in which Puppet keeps its data, as its own configuration files say, for programs that are not Puppet.
+  # Finds Puppet's data folders in its configuration files, for programs that are not Puppet.
   module Vardirs
-    # puppetserver's, with Puppet's own packages and with Debian's.
+    # The defaults of puppetserver, in Puppet's own packages and in Debian's.
     SERVER = %w[/opt/puppetlabs/server/data/puppetserver /var/lib/puppetserver].freeze
 
-    # Those of `puppet agent` and `puppet apply`, run by root.
+    # The defaults of `puppet agent` and `puppet apply` for root.
     AGENT = %w[/opt/puppetlabs/puppet/cache /var/cache/puppet].freeze
 
     # The places of configuration files, in the same order.
@@ -30,14 +30,14 @@ module Simpkv
         configured.empty? ? SERVER : configured.uniq
       end
 
-      # @return [Array<String>] the vardirs of all parts of Puppet that this user can run: the server's first
+      # @return [Array<String>] the vardirs of all parts of Puppet that this user can run; the server's are first
       def all
         [*server, *AGENT, *home].uniq
       end
 
       private
 
-      # Root and the user puppet have the system's.
+      # Root and the user puppet use the folders of the system.
       def home
         Process.euid.zero? ? [] : [File.join(Dir.home, '.puppetlabs/opt/puppet/cache')]
       rescue ArgumentError
@@ -56,7 +56,7 @@ module Simpkv
         end.compact
       end
 
-      # None of a file that is missing, or that this user may not read.
+      # A missing or unreadable file has no lines.
       def lines(file)
         File.readlines(file, encoding: 'UTF-8').map(&:scrub)
       rescue SystemCallError

@@ -17,7 +17,8 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @param options [Hash] merged options
-  # @return [Object] the chosen backend. A backend whose configuration failed is made anew at the next call
+  # @return [Object] the chosen backend, see configured_backend.rb. If its configuration fails, the next call makes it
+  #   anew
   # @raise [RuntimeError] it cannot be made or configured
   # @raise [Simpkv::ConfigError] it is in use with another location or identity
   def for(options)
@@ -64,11 +65,11 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   rescue SystemExit, SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
-    # No value is at hand here, and the message may well name an option.
+    # The plugin has seen no value yet, and its message may name an option.
     raise Simpkv::PluginError, "simpkv Error: Unable to construct '#{name}': #{e.message}"
   end
 
-  # A plugin that neither raises nor answers that it failed is configured.
+  # Any other answer than a failure counts as success.
   def check_configured(answer)
     return unless answer.is_a?(Hash) && answer.key?(:result) && !answer[:result]
 

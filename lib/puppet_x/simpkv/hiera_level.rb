@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# A level of hiera.yaml, which `simpkv::lookup_key` asks: for one catalog, with what was found for it so far. Of each
-# folder that a key may be in, the level asks the backend once, whatever the number of keys.
+# A level of hiera.yaml in one catalog, for `simpkv::lookup_key`. It lists each folder once, whatever the number of
+# keys, and keeps the listings.
 hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param adapter [Object] see simpkv.rb
   # @param options [Hash] of the level, as Hiera gives them
   # @param compiling [String] the environment that the catalog is compiled in
-  # @raise [Simpkv::ConfigError] when something is wrong with the options
+  # @raise [Simpkv::ConfigError] an option is invalid
   def initialize(adapter, options, compiling)
     @adapter = adapter
     @level = Simpkv::Config.level(options)
@@ -19,7 +19,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @listings = {}
   end
 
-  # @return [String] the folder that the keys are in
+  # @return [String] the folder of the keys
   def folder
     @level['folder']
   end
@@ -32,26 +32,26 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Looks a key up.
   #
   # @param key [String] as Hiera knows it
-  # @return [Array(Boolean, Object, String)] whether there is a value; the value; what was asked, without the value
-  # @raise [RuntimeError] when the backend fails, or what is stored cannot be read
-  # @raise [Simpkv::ConfigError] when the backend is in use already with another location or identity
+  # @return [Array(Boolean, Object, String)] whether there is a value; the value; an explanation without the value
+  # @raise [RuntimeError] the backend fails, or the entry cannot be read
+  # @raise [Simpkv::ConfigError] the backend is in use with another location or identity
   def find(key)
-    why = unasked(key)
+    why = reason_to_skip(key)
     return [false, nil, "not asked for '#{key}': #{why}"] if why
 
     segments = parts(path_of(key))
-    found = found_at(segments)
-    [!found.nil?, found&.first, said(segments, found ? 'found' : 'not there')]
+    value = value_at(segments)
+    [!value.nil?, value&.first, explanation(segments, value ? 'found' : 'not there')]
   end
 
-  # @return [String] the backend, as messages name it
+  # @return [String] the name of the backend in messages
   def backend
     @options['backends'][@options['backend']].values_at('type', 'id').join('/')
   end
 
   private
 
-  # What the adapter and the plugin are given.
+  # The options for the adapter and the plugin.
   def merged(compiling)
     options = { 'backends' => @level['backends'] || Simpkv::Config.default_backends, 'backend' => @level['backend'],
                 'environment' => environment(compiling), 'global' => @level['global'], 'softfail' => softfail? }
@@ -77,12 +77,12 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise Simpkv::ConfigError, "'folder' in hiera.yaml: #{e.message.sub(/\Akey/, 'folder')}"
   end
 
-  # Why there is no sense in asking for a key; nil where there is.
-  def unasked(key)
+  # @return [String, nil] why the key cannot be in the folder; nil if it may be
+  def reason_to_skip(key)
     if !key.valid_encoding? then 'it is not text'
     elsif !wanted?(key) then "it matches nothing in 'confine_to_keys'"
     elsif empty_folder? then "the folder '#{folder}' has an empty part: a variable in hiera.yaml may be undefined"
-    else unfit(path_of(key))
+    else invalid(path_of(key))
     end
   end
 
@@ -90,15 +90,15 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @level['confine_to_keys'].nil? || key.match?(@level['confine_to_keys'])
   end
 
-  # Why there can be no key of that path; nil where there can.
-  def unfit(path)
+  # @return [String, nil] why the path is invalid; nil if it is valid
+  def invalid(path)
     Simpkv::Native.key_check(path, @upper)
     'it has an empty part' if path.empty? || parts(path).include?('')
   rescue Simpkv::Error => e
     e.message
   end
 
-  # But for the root itself, a variable that is undefined would put another folder in the place of the one meant.
+  # An undefined variable leaves a part empty, and the path would be another folder's. The root itself is fine.
   def empty_folder?
     folder.empty? || @root.include?('')
   end
@@ -107,7 +107,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @level['dots'] == 'folders' ? key.tr('.', '/') : key
   end
 
-  def said(segments, outcome)
+  def explanation(segments, outcome)
     where = @level['global'] ? 'of the global keys' : "of environment '#{@options['environment']}'"
     "asked simpkv backend '#{@options['backend']}' (#{backend}) for key '#{path(segments)}' #{where}: #{outcome}"
   end
@@ -116,9 +116,9 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     (@root + segments).join('/')
   end
 
-  # The value of a key, in an Array; with `dots: folders`, of a folder what is in it, so that Hiera finds `app.db` in
-  # `app`. Nil where there is neither.
-  def found_at(segments)
+  # @return [Array(Object), nil] the value of a key; with `dots: folders`, of a folder its contents, so that Hiera finds
+  #   `app.db` in `app`; nil if both are missing
+  def value_at(segments)
     *above, name = segments
     return unless folders?(above)
 
@@ -130,7 +130,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     [contents] unless contents.empty?
   end
 
-  # Whether there are these folders, each in the one before.
+  # Returns true if these folders exist, each in the one before.
   def folders?(names)
     names.each_index.all? { |depth| listing(names[0...depth])[:folders].include?(names[depth]) }
   end
@@ -139,26 +139,26 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     listing[:documents].keys | listing[:errors].keys
   end
 
-  # Folders without keys are left out: a delete leaves them behind.
+  # Omits folders without keys: a delete leaves these behind.
   def contents(segments)
     listing = listing(segments)
-    found = listing[:folders].to_h { |name| [name, contents(segments + [name])] }
-    found.delete_if { |_, below| below.empty? }
+    values = listing[:folders].to_h { |name| [name, contents(segments + [name])] }
+    values.delete_if { |_, below| below.empty? }
     names(listing).each do |name|
       value = value_of(segments + [name], listing)
-      found[name] = value.first if value
+      values[name] = value.first if value
     end
-    found.sort.to_h
+    values.sort.to_h
   end
 
-  # The value of a key that was listed, in an Array; nil where it is gone meanwhile.
+  # @return [Array(Object), nil] the value of a listed key; nil if it was deleted meanwhile
   def value_of(segments, listing)
     name = segments.last
     fail_for(segments, listing[:errors][name]) if listing[:errors].key?(name)
     document = listing[:documents][name]
-    found = document ? @adapter.deserialize(document) : @adapter.calls.perform(:find, path(segments), @options)
-    # How to merge is for Hiera itself.
-    [segments == ['lookup_options'] ? found[:value] : present(found[:value])] if found
+    entry = document ? @adapter.deserialize(document) : @adapter.calls.perform(:find, path(segments), @options)
+    # Hiera itself reads lookup_options.
+    [segments == ['lookup_options'] ? entry[:value] : present(entry[:value])] if entry
   rescue Simpkv::MalformedError => e
     fail_for(segments, e.message)
   end
@@ -168,12 +168,10 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @level['sensitive'] && !value.is_a?(type) ? type.new(value) : value
   end
 
-  # Lists a folder of the level once; a failure is remembered as well.
+  # Lists a folder of the level once, and remembers a failure, too.
   def listing(segments)
-    found = @listings[path(segments)] ||= snapshot(path(segments))
-    raise found if found.is_a?(Simpkv::Error)
-
-    found
+    listing = @listings[path(segments)] ||= snapshot(path(segments))
+    listing.is_a?(Simpkv::Error) ? raise(listing) : listing
   end
 
   def snapshot(path)
@@ -182,7 +180,7 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     e
   end
 
-  # How many bytes of documents a catalog keeps of one folder. What does not fit in is read when it is looked up.
+  # The bytes of documents that a catalog keeps of one folder. It reads the others when they are looked up.
   def room
     16 * 1024 * 1024
   end

@@ -6,8 +6,8 @@ plugin_methods = File.join(File.dirname(__FILE__), 'plugin_methods.rb')
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   include TOPLEVEL_BINDING.eval(File.read(plugin_methods), plugin_methods)
 
-  # Opens the store and reads its base entry, so that trouble with server, password, rights or base DN has one full
-  # message.
+  # Opens the store and reads its base entry, so that a problem with server, password, rights or base DN has one
+  # complete message.
   def configure(options)
     open_store do
       @settings = settings_from(options, 'ldap')
@@ -18,7 +18,7 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
-  # Adds the command that asks the server outside of Puppet, unless the server has said why.
+  # Adds the command that asks the server outside of Puppet, unless the server has given a reason.
   def explain(error)
     case error
     when Simpkv::DeniedError, Simpkv::UnavailableError, Simpkv::TimeoutError then with_command(error.message)

@@ -17,7 +17,7 @@ plugin_answers_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
-  # Returns true if false is an answer of that operation: it did nothing, or nothing is there.
+  # Returns true if false is a valid answer: the operation did nothing, or found nothing.
   def self.none?(operation)
     %i[exists put_new exchange fetch fetch_latest list_present tree_present].include?(operation)
   end
@@ -32,7 +32,7 @@ plugin_answers_class = Class.new do # rubocop:disable Lint/UselessAssignment
     errors.is_a?(Hash) && errors.all? { |name, why| name.is_a?(String) && why.is_a?(String) }
   end
 
-  # Other names would stand for the folder itself, or for another one.
+  # Other names would denote the folder itself, or another one.
   def self.names?(operation, names)
     names.all? do |name|
       next false if !name.is_a?(String) || name.empty?

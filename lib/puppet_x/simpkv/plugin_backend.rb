@@ -99,7 +99,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @return [Object] the result
-  # @raise [Simpkv::PluginError] the plugin raises, says that it failed, or answers something else
+  # @raise [Simpkv::PluginError] the plugin raises, reports a failure, or returns an invalid answer
   def call(operation, *arguments, &block)
     raise Simpkv::PluginError, "the plugin has no method '#{operation}'" unless has?(operation)
 
@@ -113,7 +113,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise Simpkv::PluginError, "#{operation} answered no result and no reason"
   end
 
-  # Runs code of a plugin. Its exceptions become a PluginError, except for those that end the process.
+  # Runs code of a plugin. Its exceptions become PluginErrors, except for those that end the process.
   def contained
     yield
   rescue SystemExit, SignalException, NoMemoryError
@@ -151,7 +151,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     Simpkv::PluginError.new(why.nil? || why.empty? ? otherwise : why)
   end
 
-  # Lists by the block; a folder that may be missing by the plugin's method for that, if it has one.
+  # Lists with the block. If the folder may be missing, uses the plugin's method for that, if it has one.
   def listing(present, path, arguments, required, block)
     empty = { keys: {}, folders: [], errors: {} }
     return empty.merge(call(present, path, *arguments, &block) || {}) if !required && has?(present)

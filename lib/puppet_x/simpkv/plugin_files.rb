@@ -7,29 +7,29 @@ plugin_files_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @code = code
   end
 
-  # Reads the plugins: first those of the modules beside this one, then those of the rest of the modulepath. The first
-  # of a type counts.
+  # Reads the plugins of the modules beside this one, then those of the rest of the modulepath. The first of a type
+  # wins.
   #
   # @return [Array(Hash, Array<String>)] by type `{ class:, source: }`; and the warnings that each catalog gives
   def read
-    found = {}
+    types = {}
     warnings = files.map do |file|
       type = File.basename(file, '_plugin.rb')
-      if found.key?(type)
-        "Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from #{found[type][:source]}"
+      if types.key?(type)
+        "Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from #{types[type][:source]}"
       else
         plugin_class, why = class_from(file)
-        found[type] = { class: plugin_class, source: file } if plugin_class
+        types[type] = { class: plugin_class, source: file } if plugin_class
         why
       end
     end
-    [found.freeze, warnings.compact.freeze].freeze
+    [types.freeze, warnings.compact.freeze].freeze
   end
 
   private
 
   def files
-    # The path as it was given, links included: __dir__ would follow them, away from the modulepath.
+    # The path keeps its links: __dir__ would resolve them, away from the modulepath.
     own = File.expand_path('../../../..', @code.folder)
     environment = Puppet.lookup(:current_environment) { nil }
     folders = [own] + (environment ? environment.modulepath : [])

@@ -44,7 +44,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     @backends.plugins
   end
 
-  # The plugin for the chosen backend, made and configured at its first use.
+  # Returns the plugin of the chosen backend, which is made and configured at its first use.
   #
   # @param options [Hash] merged options
   # @return [Object] the plugin
@@ -54,7 +54,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     @backends.for(options).plugin
   end
 
-  # Puts a key below the folder of its environment, or of the global keys, or takes it out of there.
+  # Adds the folder of the environment or of the global keys to a key, or removes it.
   #
   # @param key [String] `a/b`, or for `:remove_prefix` `environments/production/a/b`
   # @param options [Hash] `global` and `environment` count; the environment `''` is the folder of all environments
@@ -97,19 +97,19 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     reply(false) { calls.perform(:put, key, value, metadata, options) }
   end
 
-  # @param options [Hash] those of a level of hiera.yaml
+  # @param options [Hash] of a level of hiera.yaml
   # @param compiling [String] the environment that the catalog is compiled in
-  # @return [Object] the level, see hiera_level.rb. The same options have the same level, which keeps its entries when
-  #   Hiera drops its own, as it does whenever a variable in hiera.yaml has changed
-  # @raise [Simpkv::ConfigError] something is wrong with the options
+  # @return [Object] the level, see hiera_level.rb. The same options have the same level, which keeps its entries while
+  #   Hiera drops its own, as it does whenever a variable of hiera.yaml changes
+  # @raise [Simpkv::ConfigError] an option is invalid
   def hiera_level(options, compiling)
     @hiera_levels.fetch(options) do
       @hiera_levels[Simpkv::Config.copy(options)] = classes[:hiera_level].new(self, options, compiling)
     end
   end
 
-  # Returns true if Bolt made up the environment: `bolt_catalog` is that of its catalogs, `bolt` that of its plans. A
-  # folder with the latter name is a site's own.
+  # Returns true if Bolt made up the environment: `bolt_catalog` for its catalogs, `bolt` for its plans. An environment
+  # `bolt` with a folder belongs to the site.
   #
   # @param environment [String]
   # @return [Boolean]
