@@ -18,7 +18,7 @@ static inline bool skv_hex_decode(const char *digits, char *byte)
 {
     int high = skv_hex_value(digits[0]), low = high < 0 ? -1 : skv_hex_value(digits[1]);
 
-    *byte = low < 0 ? '\0' : (char)(high << 4 | low);
+    *byte = (char)(low < 0 ? 0 : high << 4 | low);
     return low >= 0;
 }
 

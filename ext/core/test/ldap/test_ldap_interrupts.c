@@ -156,7 +156,7 @@ static int put_expecting(void)
     return put_as(SKV_PUT_EXPECT);
 }
 
-static int put_new(void)
+static int put_if_absent(void)
 {
     return put_as(SKV_PUT_ABSENT);
 }
@@ -173,7 +173,7 @@ static void an_interrupted_conditional_write_is_in_doubt(void)
 
     CHECK(del(key) == SKV_OK);
     proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, 600, 0, 1);
-    interrupted(put_new);
+    interrupted(put_if_absent);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
     CHECK(skv_reply_number(reply) == 1);
     get_gives(key, D2);
