@@ -4,19 +4,23 @@ require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 require_relative '../support/scratch'
 
-# What the conformance suite runs over: our own backends, or those that were added by {backend}.
+# The backends of the conformance suite: our own, or those that {backend} adds.
 module Conformance
   # name:: for the examples' descriptions
-  # fresh:: answers the configuration of a new and empty backend
-  # cleanup:: is given that configuration when it is not needed any more
-  # traits:: what CONTRACT.md lets this one do otherwise: :shares_names (a key and a folder may have one name),
-  #          :short_names (a segment may be shorter than 255 bytes only), :ignores_case
+  # fresh:: returns the configuration of a new and empty backend
+  # cleanup:: gets that configuration after the example
+  # traits:: the differences that CONTRACT.md allows: :shares_names (a key and a folder may have the same name),
+  #          :short_names (a segment must be shorter than 255 bytes), :ignores_case
   # tags:: of its examples
-  # module_dir:: the folder of the module that has its plugin; nil for those that are always there
+  # module_dir:: the folder of the module that has its plugin; nil for plugins of this project
   Backend = Struct.new(:name, :fresh, :cleanup, :traits, :tags, :module_dir)
 
-  # One server of a kind for each layout, and in it a base entry for each backend.
+  # A server with one layout, and a base entry for each backend.
   class Directory
+    # The base entries are added by so many: ldapadd takes longer to start than to add them.
+    BATCH = 100
+    private_constant :BATCH
+
     # @param kind [Class] of the server: a subclass of DirectoryServer
     def initialize(kind, layout)
       @kind = kind
@@ -27,12 +31,20 @@ module Conformance
     # The server starts with the first backend.
     def fresh
       server = (@server ||= started)
-      base_dn = "ou=c#{@count += 1},#{DirectoryServer::BASE_DN}"
-      server.add("dn: #{base_dn}\nobjectClass: organizationalUnit\n")
-      server.options('type' => 'ldap', 'id' => 'conformance', 'base_dn' => base_dn)
+      add_base_entries if (@count % BATCH).zero?
+      server.options('type' => 'ldap', 'id' => 'conformance', 'base_dn' => base_dn(@count += 1))
     end
 
     private
+
+    def base_dn(number)
+      "ou=c#{number},#{DirectoryServer::BASE_DN}"
+    end
+
+    def add_base_entries
+      numbers = (@count + 1)..(@count + BATCH)
+      @server.add(numbers.map { |number| "dn: #{base_dn(number)}\nobjectClass: organizationalUnit\n" }.join("\n"))
+    end
 
     def started
       server = @kind.new(layout: @layout)
@@ -65,19 +77,19 @@ module Conformance
   # @param type [String] the plugin is lib/puppet_x/simpkv/<type>_plugin.rb of the module
   # @param module_dir [String] the folder of the module
   # @param traits [Array<Symbol>] see {Backend}
-  # @param cleanup [#call] is given the backend's options after each example
+  # @param cleanup [#call] gets the backend's options after each example
   # @yieldreturn [Hash] the options, besides `type` and `id`, of a new and empty backend: called for each example
   def self.backend(type, module_dir:, traits: [], cleanup: ->(_entry) {}, &options)
     fresh = -> { { 'type' => type, 'id' => 'conformance' }.merge(options ? options.call : {}) }
     @added << Backend.new(type, fresh, cleanup, traits, {}, File.expand_path(module_dir))
   end
 
-  # @return [Array<Backend>] those that the suite runs over
+  # @return [Array<Backend>] the backends of the suite
   def self.backends
     @added.empty? ? BACKENDS : @added
   end
 
-  # Describes the same for every backend.
+  # Describes a group for every backend.
   def self.describe(what, &block)
     backends.each do |backend|
       RSpec.describe("#{what}, on backend #{backend.name}", **backend.tags) do
@@ -104,7 +116,7 @@ RSpec.shared_context 'with a backend' do |backend|
     define_method(function) { |*arguments, &block| world.call("simpkv::#{function}", *arguments, &block) }
   end
 
-  # Whether the backend differs from the others in that, as CONTRACT.md allows.
+  # True if the backend has that difference, which CONTRACT.md allows.
   define_method(:trait?) { |trait| backend.traits.include?(trait) }
 
   # The same backend as another environment sees it.
@@ -115,12 +127,12 @@ RSpec.shared_context 'with a backend' do |backend|
     other.close
   end
 
-  # What the adapter is given: merged options.
+  # @return [Hash] the merged options, as the adapter gets them
   def merged(options = {})
     world.call('simpkv::support::config::merge', options, world.adapter.backends)
   end
 
-  # Stores bytes that are no document, past the codec.
+  # Stores bytes without the codec.
   def store_raw(key, bytes)
     plugin = world.adapter.plugin_instance(merged)
     answer = plugin.put("environments/production/#{key}", bytes)
