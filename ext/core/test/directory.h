@@ -32,6 +32,9 @@ skv_store *open_at_uri(const char *uri, bool root, const char *const *more);
 /* Opens a store that reaches the server through the proxy only, and makes a connection. */
 skv_store *open_through(const proxy *p, const char *retries);
 
+/* Runs a test with `store` opened through a proxy that hides the assertion control, which 389-DS lacks. */
+void run_without_assertions(void (*test)(void));
+
 /* Starts a slapd with a schema (the path of a file, further lines may follow it; NULL for none) and `database`, further
  * lines for the database's section. Adds the base tree. The user who runs the test is the root DN by SASL EXTERNAL. */
 bool directory_begin(slapd *s, const char *schema, const char *database);

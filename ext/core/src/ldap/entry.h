@@ -1,4 +1,4 @@
-/* ldap/entry.h - entries of the directory: their DNs, what they hold, and how they are made. */
+/* ldap/entry.h - the entries of keys and folders: how they are read and written. */
 #ifndef SKV_LDAP_ENTRY_H
 #define SKV_LDAP_ENTRY_H
 

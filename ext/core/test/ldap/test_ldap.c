@@ -336,21 +336,10 @@ static void a_list_leaves_out_entries_of_other_programs(void)
     CHECK(deletetree("globals/s") == SKV_OK);
 }
 
-/* 389-DS lacks the control. */
-static void conditions_are_kept_without_the_assertion_control(void)
+static void conditions_are_kept_on_an_empty_key(void)
 {
-    skv_store *mine = store;
-    proxy between;
-
-    if (!CHECK(proxy_begin(&between, server.port)))
-        return;
-    between.hide_assertion = true;
-    store = open_through(&between, "1");
     CHECK(del("globals/c") == SKV_OK);
     conditions_are_kept();
-    skv_close(store);
-    store = mine;
-    proxy_end(&between);
 }
 
 static void test_plain_layout(void)
@@ -360,7 +349,7 @@ static void test_plain_layout(void)
     strict_paths_refuses_to_share_a_name();
     fold_case_shares_an_environment();
     a_list_leaves_out_entries_of_other_programs();
-    conditions_are_kept_without_the_assertion_control();
+    run_without_assertions(conditions_are_kept_on_an_empty_key);
 }
 
 /* ---- Hex layout -------------------------------------------------------------------------------------------------- */

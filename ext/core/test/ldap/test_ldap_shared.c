@@ -88,26 +88,10 @@ static void writers_and_deleters_do_not_disturb_each_other(void)
     CHECK(deletetree("globals/churn") == SKV_OK);
 }
 
-/* 389-DS lacks the control. */
-static void no_conditional_write_is_lost_without_the_assertion_control(void)
-{
-    skv_store *mine = store;
-    proxy between;
-
-    if (!CHECK(proxy_begin(&between, server.port)))
-        return;
-    between.hide_assertion = true;
-    store = open_through(&between, "1");
-    no_conditional_write_is_lost();
-    skv_close(store);
-    store = mine;
-    proxy_end(&between);
-}
-
 static void all_tests(void)
 {
     no_conditional_write_is_lost();
-    no_conditional_write_is_lost_without_the_assertion_control();
+    run_without_assertions(no_conditional_write_is_lost);
     writers_and_deleters_do_not_disturb_each_other();
 }
 
