@@ -42,5 +42,6 @@ module Simpkv
   require 'simpkv/file_root'
   require 'simpkv/ldap_access'
   require 'simpkv/store'
+  require 'simpkv/store_options'
   require 'simpkv/validation'
 end

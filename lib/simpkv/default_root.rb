@@ -24,9 +24,9 @@ module Simpkv
     # @raise [ConfigError] several exist, and more than one could hold the keys
     # @raise [SystemCallError] this user may not see whether a place exists
     def existing
-      found = [preferred].select { |place| there?(place) }
-      found = (found + [*@fallbacks, *@more].select { |place| readable?(place) }).uniq { |place| identity(place) }
-      found.empty? ? @fallbacks.find { |place| there?(place) } : the_one_of(found)
+      places = [preferred].select { |place| there?(place) }
+      places = (places + [*@fallbacks, *@more].select { |place| readable?(place) }).uniq { |place| identity(place) }
+      places.empty? ? @fallbacks.find { |place| there?(place) } : the_one_of(places)
     end
 
     # Makes a store.
@@ -65,9 +65,9 @@ module Simpkv
     end
 
     # Never chooses an empty store beside one with keys: generated passwords would change.
-    def the_one_of(found)
-      candidates = found.select { |place| place == preferred || (found.length > 1 && keys?(place)) }
-      return candidates.first || found.first if candidates.length < 2
+    def the_one_of(places)
+      candidates = places.select { |place| place == preferred || (places.length > 1 && keys?(place)) }
+      return candidates.first || places.first if candidates.length < 2
 
       raise ConfigError, "several folders could hold the keys of the file backend '#{@id}', which has no " \
                          "'root_path': '#{candidates.join("', '")}'. Move away all but the one with the keys " \
@@ -90,8 +90,8 @@ module Simpkv
 
     # Two names of one folder are one place.
     def identity(place)
-      found = File.stat(place)
-      [found.dev, found.ino]
+      stat = File.stat(place)
+      [stat.dev, stat.ino]
     rescue SystemCallError
       place
     end

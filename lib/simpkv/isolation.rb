@@ -47,8 +47,8 @@ module Simpkv
         return [] unless backend['type'] == 'file'
 
         root, id = backend.values_at('root_path', 'id')
-        found = root.nil? ? default_places.map { |place| "#{place}/#{id}" } : [root]
-        found.select { |path| absolute?(path) }.map { |path| canonical(path) }
+        paths = root.nil? ? default_places.map { |place| "#{place}/#{id}" } : [root]
+        paths.select { |path| absolute?(path) }.map { |path| canonical(path) }
       end
 
       # Coercion refuses other paths.
@@ -90,8 +90,8 @@ module Simpkv
       end
 
       def resolved(path, above, name)
-        found = { '.' => above, '..' => File.dirname(above) }.fetch(name) { File.join(above, name) }
-        found == path ? path : canonical(found)
+        target = { '.' => above, '..' => File.dirname(above) }.fetch(name) { File.join(above, name) }
+        target == path ? path : canonical(target)
       end
 
       # @return [Array<String>] the existing stores around a folder
@@ -119,8 +119,8 @@ module Simpkv
       # @return [Array<String>] the existing stores in default root folders below a path
       def default_stores_below(root)
         places = default_places.select { |place| place == root || inside?(place, root) }
-        found = places.flat_map { |place| folders_in(place) } - FOLDERS.map { |name| "#{root}/#{name}" }
-        found.select { |folder| store?(folder) }
+        paths = places.flat_map { |place| folders_in(place) } - FOLDERS.map { |name| "#{root}/#{name}" }
+        paths.select { |folder| store?(folder) }
       end
 
       def folders_in(place)

@@ -27,8 +27,8 @@ module Simpkv
       end
 
       def longer(word, names)
-        found = names.select { |candidate| word.length > 3 && candidate.include?(word) }
-        found.first if found.one?
+        matches = names.select { |candidate| word.length > 3 && candidate.include?(word) }
+        matches.first if matches.one?
       end
 
       # The number of letters to add, remove or replace in one word to get the other.

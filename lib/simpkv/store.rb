@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/store_options'
-
 module Simpkv
   # A key/value store: documents (byte strings) under paths such as `environments/production/app1/password`.
   # Thread-safe. Each failure raises a subclass of {Error}.
@@ -19,7 +17,7 @@ module Simpkv
     # @example
     #   store = Simpkv::Store.open('file', 'root_path' => '/srv/simpkv')
     #   store.put('globals/greeting', '{"value":"hello","metadata":{}}')
-    # @example
+    #
     #   Simpkv::Store.open('ldap', 'ldap_uri' => 'ldapi://%2Frun%2Fslapd.socket', 'id' => 'default')
     def self.open(type, options)
       new(type, options)
@@ -157,11 +155,11 @@ module Simpkv
     # @raise [NotFoundError] the folder does not exist
     # @raise [Error] without `partial`: a key cannot be read
     def list(folder, required: true, partial: true, &block)
-      found = listing(required) { @native.list(folder, @timeout_ms, &block) }
-      name, why = found[:errors].min_by(&:first) unless partial
+      result = listing(required) { @native.list(folder, @timeout_ms, &block) }
+      name, why = result[:errors].min_by(&:first) unless partial
       raise Error, "Key '#{name}': #{why}" if name
 
-      found
+      result
     end
 
     # Lists the keys and folders of a folder and of all folders below it, in a directory with one search.

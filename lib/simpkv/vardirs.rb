@@ -23,8 +23,8 @@ module Simpkv
       #   of the section `server` in puppet.conf, else the packages' defaults
       def server
         configured = CONFIGURATIONS.flat_map do |files|
-          found = Dir.glob(files[:server]).sort.flat_map { |file| settings(file) }
-          found.empty? ? sections(files[:puppet]) : found
+          vardirs = Dir.glob(files[:server]).sort.flat_map { |file| settings(file) }
+          vardirs.empty? ? sections(files[:puppet]) : vardirs
         end
         configured = configured.select { |folder| folder.start_with?('/') }
         configured.empty? ? SERVER : configured.uniq

@@ -211,6 +211,13 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe '.root?' do
+    it 'is true for the folders at which no key can be, and for no other path' do
+      expect(%w[globals environments environments/dev]).to all(satisfy { |path| described_class.root?(path) })
+      expect(%w[globals/a environments/dev/a other]).to all(satisfy { |path| !described_class.root?(path) })
+    end
+  end
+
   describe '.copy' do
     it 'copies frozen hashes and arrays, however deep, into ones that can be changed' do
       original = { 'a' => [{ 'b' => 1 }.freeze].freeze }.freeze

@@ -166,17 +166,17 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # A name without its value is an empty Hash.
-  def entry(found, merged)
-    return found if !found || found.empty?
+  def entry(data, merged)
+    return data if !data || data.empty?
 
-    value = found[:value]
+    value = data[:value]
     value = sensitive(value) if merged['sensitive'] && Simpkv::Config.flag(merged, 'sensitive')
-    found[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => found[:metadata] }
+    data[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => data[:metadata] }
   end
 
-  def collection(found, merged)
-    result = found.transform_keys(&:to_s)
-    result['keys'] = found[:keys].transform_values { |each| entry(each, merged) } if found.key?(:keys)
+  def collection(data, merged)
+    result = data.transform_keys(&:to_s)
+    result['keys'] = data[:keys].transform_values { |each| entry(each, merged) } if data.key?(:keys)
     result
   end
 

@@ -20,8 +20,8 @@ documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash] `{ value:, metadata: }`
   # @raise [Simpkv::MalformedError]
   def decode(document)
-    found = Simpkv::Codec.decode(document, foreign: 'pcore')
-    found.key?(:encoding) ? @rich_data.new.decode(found) : found
+    entry = Simpkv::Codec.decode(document, foreign: 'pcore')
+    entry.key?(:encoding) ? @rich_data.new.decode(entry) : entry
   end
 
   # @return [Hash, String] the entry, or why there is none

@@ -29,10 +29,10 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   private
 
   def check_access(store)
-    no_access(Simpkv::NotFoundError, no_such_entry) unless found?(store)
+    no_access(Simpkv::NotFoundError, no_such_entry) unless base?(store)
   end
 
-  def found?(store)
+  def base?(store)
     store.exist?('')
   rescue Simpkv::Error => e
     no_access(e.class, e.message)

@@ -11,8 +11,8 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def list(backend, keydir)
     path = backend.path(keydir)
     partial = backend.flag('skip_undecodable')
-    found = decoded { |block| backend.store.list(path, partial: partial, required: required?(backend), &block) }
-    readable('list', backend, keydir, found)
+    listed = decoded { |block| backend.store.list(path, partial: partial, required: required?(backend), &block) }
+    readable('list', backend, keydir, listed)
   end
 
   # @return [Hash] as {#list}, of the folder and all folders below it, by paths. Without the option `values`, each key
@@ -20,10 +20,10 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def tree(backend, keydir)
     path = backend.path(keydir)
     values = backend.flag('values')
-    found = decoded(values) do |block|
+    listed = decoded(values) do |block|
       backend.store.tree(path, values: values, required: required?(backend), &block)
     end
-    readable('tree', backend, keydir, found)
+    readable('tree', backend, keydir, listed)
   end
 
   # Lists a folder without decoding it, for a caller that may need little of it. A missing folder is empty.
@@ -38,9 +38,9 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
       documents[name] = (document if fits)
       nil
     end
-    found = backend.store.list(backend.path(keydir), required: false, &keep)
-    found[:keys].each { |name, document| keep.call(name, document) unless documents.key?(name) }
-    { documents: documents, errors: found[:errors], folders: found[:folders] }
+    listed = backend.store.list(backend.path(keydir), required: false, &keep)
+    listed[:keys].each { |name, document| keep.call(name, document) unless documents.key?(name) }
+    { documents: documents, errors: listed[:errors], folders: listed[:folders] }
   end
 
   private
@@ -55,28 +55,28 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash] `{ keys: { name => entry }, folders: [name], errors: { name => why } }`, keys and folders sorted
   def decoded(values = true) # rubocop:disable Style/OptionalBooleanParameter
     entries = {}
-    found = yield(lambda do |name, document|
+    listed = yield(lambda do |name, document|
       entries[name] = @documents.decode_or_reason(document) if values
       nil
     end)
-    keys = found[:keys].keys.sort.to_h do |name|
-      [name, values ? entries.fetch(name) { @documents.decode_or_reason(found[:keys][name]) } : {}]
+    keys = listed[:keys].keys.sort.to_h do |name|
+      [name, values ? entries.fetch(name) { @documents.decode_or_reason(listed[:keys][name]) } : {}]
     end
     failed = keys.reject { |_, entry| entry.is_a?(Hash) }
-    { keys: keys.select { |_, entry| entry.is_a?(Hash) }, folders: found[:folders].sort,
-      errors: found[:errors].merge(failed) }
+    { keys: keys.select { |_, entry| entry.is_a?(Hash) }, folders: listed[:folders].sort,
+      errors: listed[:errors].merge(failed) }
   end
 
   # A key that cannot be read makes the call fail, or is left out with a warning.
-  def readable(function, backend, keydir, found)
-    skip = found[:errors].any? && backend.flag('skip_undecodable')
-    found[:errors].sort.each do |name, why|
+  def readable(function, backend, keydir, listed)
+    skip = listed[:errors].any? && backend.flag('skip_undecodable')
+    listed[:errors].sort.each do |name, why|
       # Not key_join: it may be a name that no key can have.
       key = [*keydir.split('/').reject(&:empty?), name].join('/')
       raise Simpkv::MalformedError, "Key '#{key}': #{why}" unless skip
 
       Puppet.warning("simpkv::#{function} leaves out key '#{key}': #{why}")
     end
-    found.slice(:keys, :folders)
+    listed.slice(:keys, :folders)
   end
 end

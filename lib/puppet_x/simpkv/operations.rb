@@ -75,9 +75,9 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash] `{ keys: { key => { value:, metadata: } }, absent: [key], errors: { key => why } }`
   def get_many(backend, keys)
     paths, errors = backend.paths_of_keys(keys)
-    found = reached(backend.store.get_many(paths.values.uniq))
+    outcomes = reached(backend.store.get_many(paths.values.uniq))
     result = { keys: {}, absent: [], errors: errors }
-    paths.each { |key, path| sort_in(result, key, found[path]) }
+    paths.each { |key, path| sort_in(result, key, outcomes[path]) }
     result.merge(errors: backend.attributed(errors))
   end
 

@@ -137,9 +137,9 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @return [Hash{String => Object}] the plugin's answer for each path, or that of the block, or an error
   def outcomes(paths, operation, argument)
-    found = call(operation, argument) if has?(operation)
+    results = call(operation, argument) if has?(operation)
     paths.to_h do |path|
-      [path, found ? found.fetch(path) { failure(nil, "#{operation} says nothing of it") } : yield(path)]
+      [path, results ? results.fetch(path) { failure(nil, "#{operation} says nothing of it") } : yield(path)]
     rescue Simpkv::PluginError => e
       [path, e]
     end

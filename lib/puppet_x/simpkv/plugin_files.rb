@@ -33,11 +33,11 @@ plugin_files_class = Class.new do # rubocop:disable Lint/UselessAssignment
     own = File.expand_path('../../../..', @code.folder)
     environment = Puppet.lookup(:current_environment) { nil }
     folders = [own] + (environment ? environment.modulepath : [])
-    found = folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
+    plugins = folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
       Dir.glob('*/lib/puppet_x/simpkv/?*_plugin.rb', base: folder).map { |file| File.join(folder, file) }.sort
     end
     # On an agent, this file is in no module.
-    found | Dir.glob(File.join(@code.folder, '?*_plugin.rb')).sort
+    plugins | Dir.glob(File.join(@code.folder, '?*_plugin.rb')).sort
   end
 
   # @return [Array] the class; or nil, and why there is none

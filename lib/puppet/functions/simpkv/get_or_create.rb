@@ -78,8 +78,8 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   end
 
   def with_block(scope, key, metadata = {}, options = {})
-    found = simpkv(scope, :find, key, options)
-    return found unless found == false
+    entry = simpkv(scope, :find, key, options)
+    return entry unless entry == false
 
     value = yield(key.dup)
     if value.nil?

@@ -36,14 +36,14 @@ Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::Inte
     adapter = internal_call_function(scope, 'simpkv::support::load', [])
     begin
       level = context.cached_value(nil) || context.cache(nil, adapter.hiera_level(options, compiling(scope)))
-      found, value, said = level.find(key)
+      present, value, explanation = level.find(key)
     rescue Simpkv::ConfigError => e
       raise ArgumentError, "simpkv Configuration Error for simpkv::lookup_key: #{e.message}"
     rescue RuntimeError => e
       failed(adapter, level, key, e.message, context)
     end
-    absent(context, said) unless found
-    context.explain { said }
+    absent(context, explanation) unless present
+    context.explain { explanation }
     value
   end
 
@@ -52,8 +52,8 @@ Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::Inte
   end
 
   # Goes back to Hiera.
-  def absent(context, said)
-    context.explain { said }
+  def absent(context, explanation)
+    context.explain { explanation }
     context.not_found
   end
 
