@@ -15,7 +15,7 @@ RSpec.describe 'bin/setup' do
     Packages.run('bin/setup', 'demo', folder: clone, environment: { 'SIMPKV_GEMS' => Bundler.settings[:path] })
   end
 
-  it 'shows how many files are compiled while it builds (it was silent)' do
+  it 'shows the number of compiled files while it builds (it printed nothing)' do
     Dir.mktmpdir do |clone|
       FileUtils.cp_r(%w[bin Gemfile].map { |name| File.join(Packages::ROOT, name) }, clone)
       write_rakefile(clone, '45.times { puts "cc -O2 -c file.c" }')
@@ -27,7 +27,7 @@ RSpec.describe 'bin/setup' do
     end
   end
 
-  it 'makes `bundle exec` find the gems that it installed, in a fresh clone (bin/ alone found them)' do
+  it 'makes `bundle exec` find the installed gems in a new clone (only bin/ found them)' do
     Dir.mktmpdir do |clone|
       FileUtils.cp_r(%w[bin Gemfile].map { |name| File.join(Packages::ROOT, name) }, clone)
       write_rakefile(clone, "puts 'built'")
@@ -41,13 +41,14 @@ end
 
 RSpec.describe 'bin/demo' do
   { 'files' => /root_path: (.*)/, 'ldap' => %r{ldap_uri: ldapi://(.*)%2Fldapi} }.each do |kind, place|
-    it "stores in #{kind} of its own, and leaves nothing (it wrote into the default store)" do
+    it "stores in temporary #{kind}, and removes them (it used the default store)" do
       Dir.mktmpdir do |folder|
         said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), kind,
                             environment: { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path],
                                            'CFLAGS' => nil })
         expect(said[place, 1].gsub('%2F', '/')).to start_with("#{folder}/")
-        expect(said).to include('globals/simpkv_demo/shared is there', '"value":"for every environment"')
+        expect(said).to include('globals/simpkv_demo/shared exists for every environment',
+                                '"value":"for every environment"')
         expect(said).not_to include('/var/simp')
         expect(Dir.children(folder)).to eq([])
       end
@@ -58,7 +59,7 @@ end
 RSpec.describe 'bin/test' do
   root = File.expand_path('../..', __dir__)
 
-  # Runs it with commands of our own for those that a stage calls: each succeeds, unless its arguments match.
+  # Runs it with substitutes for the commands of the stage: each succeeds unless its arguments match.
   def run_style(root, failing)
     Dir.mktmpdir do |folder|
       %w[bundle make shellcheck].each do |name|
@@ -70,14 +71,14 @@ RSpec.describe 'bin/test' do
     end
   end
 
-  it 'says that a stage is ok when all of its commands succeed' do
+  it 'reports a stage as ok when all of its commands succeed' do
     output, status = run_style(root, 'nothing of the kind')
     expect(output).to match(/^  style +ok /)
     expect(status).to be_success
   end
 
   ['rubocop', '-C ext/core', 'shellcheck'].each do |command|
-    it "fails a stage in which #{command} fails, first or last (it used to heed the last only)" do
+    it "fails a stage in which #{command} fails, first or last (only the last one counted)" do
       output, status = run_style(root, command)
       expect(output).to match(/^  style +FAILED /)
       expect(status).not_to be_success
