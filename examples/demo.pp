@@ -14,7 +14,7 @@ $values = {
   'hash'    => { 'host' => 'db1', 'ports' => [5432, 5433], 'options' => { 'tls' => true, 'comment' => undef } },
   'binary'  => binary_file("${module_directory('simpkv')}/examples/files/pixel.png"),
   'greek'   => 'Καλημέρα κόσμε',
-  'emoji'   => "Caf\u{e9} \u{1F600}",
+  'emoji'   => "Caf\u{e9} \u{1F600}", # lint:ignore:double_quoted_strings
 }
 $metadata = { 'made_by' => 'examples/demo.pp', 'revision' => 1 }
 

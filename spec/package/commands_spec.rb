@@ -55,33 +55,3 @@ RSpec.describe 'bin/demo' do
     end
   end
 end
-
-RSpec.describe 'bin/test' do
-  root = File.expand_path('../..', __dir__)
-
-  # Runs it with substitutes for the commands of the stage: each succeeds unless its arguments match.
-  def run_style(root, failing)
-    Dir.mktmpdir do |folder|
-      %w[bundle make shellcheck].each do |name|
-        file = File.join(folder, name)
-        File.write(file, "#!/bin/sh\ncase \"#{name} $*\" in *\"#{failing}\"*) exit 1 ;; esac\n")
-        FileUtils.chmod(0o755, file)
-      end
-      Open3.capture2e({ 'PATH' => "#{folder}:#{ENV.fetch('PATH')}" }, File.join(root, 'bin/test'), 'style')
-    end
-  end
-
-  it 'reports a stage as ok when all of its commands succeed' do
-    output, status = run_style(root, 'nothing of the kind')
-    expect(output).to match(/^  style +ok /)
-    expect(status).to be_success
-  end
-
-  ['rubocop', '-C ext/core', 'shellcheck'].each do |command|
-    it "fails a stage in which #{command} fails, first or last (only the last one counted)" do
-      output, status = run_style(root, command)
-      expect(output).to match(/^  style +FAILED /)
-      expect(status).not_to be_success
-    end
-  end
-end

@@ -2,8 +2,8 @@
 
 require 'tempfile'
 
-# Counts the faults that an example injects, the operations meanwhile, and the anomalies: a row of the table that
-# bin/test prints at its end. Threads share it.
+# Counts the faults that an example injects, the operations meanwhile, and the anomalies: a line
+# that the run prints at its end. Threads share it.
 class Tally
   ALL = [] # rubocop:disable Style/MutableConstant -- examples add to it
 
@@ -53,10 +53,10 @@ class Tally
     !@late.nil?
   end
 
-  # @return [String] its row: name, faults, operations, anomalies, and the longest delay after a deadline
+  # @return [String] the line, in the form that the C tests print
   def row
-    late = format('%.2f', [@late, 0].max) if timed?
-    [@name, @faults, @operations, @anomalies.length, late || '-'].join("\t")
+    line = "#{@name}: #{@faults} faults, #{@operations} operations, #{@anomalies.length} anomalies"
+    timed? ? format('%<line>s, late by %<late>.2f s', line: line, late: [@late, 0].max) : line
   end
 end
 
@@ -92,7 +92,7 @@ class Sleeper
     def stop
       Process.kill(:KILL, @pid)
       Process.wait(@pid)
-      ['(a process that only sleeps, meanwhile)', '-', '-', '-', format('%.2f', latest)].join("\t")
+      format('(a process that only sleeps: late by %.2f s)', latest)
     end
   end
 end
@@ -102,7 +102,6 @@ RSpec.configure do |config|
   config.before(:suite) { Sleeper.start if RUBY_ENGINE == 'ruby' }
   config.after(:suite) do
     asleep = Sleeper.stop if RUBY_ENGINE == 'ruby'
-    rows = [*Tally::ALL.map(&:row), *(asleep if Tally::ALL.any?(&:timed?))].map { |row| "#{row}\n" }.join
-    ENV['SIMPKV_TALLY'] ? File.write(ENV['SIMPKV_TALLY'], rows, mode: 'a') : puts('', rows)
+    puts '', Tally::ALL.map(&:row), *(asleep if Tally::ALL.any?(&:timed?))
   end
 end

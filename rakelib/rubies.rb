@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require_relative 'stages'
+
+# The Rubies and bindings that run specs.
+module Rubies
+  # The stack size that JRuby's launcher sets, and a compiler for short runs, which halves their time.
+  JAVA_OPTIONS = %w[-Xss2m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC].freeze
+
+  # The packages that JRuby's launcher opens.
+  OPENED = %w[java.io sun.nio.ch].flat_map { |name| ['--add-opens', "java.base/#{name}=ALL-UNNAMED"] }.freeze
+
+  RUN_RSPEC = ['-e', 'require "rspec/core"; exit RSpec::Core::Runner.run(ARGV)', '--'].freeze
+
+  # Variables that replace the bundle's Puppet 8 by Debian's Puppet 7.
+  DEBIAN_PUPPET = { 'PUPPET' => 'debian', 'BUNDLE_GEMFILE' => "#{Stages::ROOT}/spec/support/puppet7.gemfile" }.freeze
+
+  private_constant :JAVA_OPTIONS, :OPENED, :RUN_RSPEC
+
+  class << self
+    # @param ruby [Symbol] `:cext` or `:ffi`: MRI with that binding; `:jruby93`: Debian's JRuby with Debian's Puppet 7;
+    #   `:jruby94`: the newest JRuby that Debian's Java runs, with the bundle's Puppet 8
+    # @param arguments [Array<String>] files, folders and options of RSpec
+    # @return [Array] a command, for {Stages::Stage#sh}
+    def rspec(ruby, *arguments)
+      case ruby
+      when :cext, :ffi then [{ 'SIMPKV_NATIVE' => ruby.to_s }, 'bundle', 'exec', 'rspec', *arguments]
+      when :jruby93 then [{ 'JAVA_OPTS' => JAVA_OPTIONS.join(' ') }, 'jruby', *jruby93, *RUN_RSPEC, *arguments]
+      when :jruby94 then [{}, 'java', *JAVA_OPTIONS, *OPENED, *jruby94, *RUN_RSPEC, *arguments]
+      else raise ArgumentError, "#{ruby} is not one of cext, ffi, jruby93, jruby94"
+      end
+    end
+
+    private
+
+    def jruby93
+      concurrent = Dir['/usr/lib/puppetserver/vendored-jruby-gems/gems/concurrent-ruby-*/lib']
+      [*pure_gems('\A(rspec|diff-lcs)'), '/usr/lib/ruby/vendor_ruby', *concurrent].map { |path| "-I#{path}" }
+    end
+
+    def jruby94
+      jars = bundled('require "jruby-jars"; puts JRubyJars.core_jar_path, JRubyJars.stdlib_jar_path', 'jruby')
+      ['-cp', jars.join(':'), 'org.jruby.Main', *pure_gems('\A(?!(bundler|jruby-jars)\z)').map { |path| "-I#{path}" }]
+    end
+
+    # @return [Array<String>] the folders of the bundle's gems without extensions whose names match
+    def pure_gems(names)
+      bundled(<<~RUBY)
+        pure = Gem.loaded_specs.values.select { |gem| gem.extensions.empty? && !gem.default_gem? }
+        puts pure.select { |gem| gem.name.match?(/#{names}/) }.flat_map(&:full_require_paths)
+      RUBY
+    end
+
+    # @return [Array<String>] the lines that a script prints
+    def bundled(script, group = nil)
+      variables = Stages.environment.merge('BUNDLE_WITH' => group)
+      IO.popen(variables, ['bundle', 'exec', 'ruby', '-e', script], unsetenv_others: true) do |output|
+        output.readlines(chomp: true)
+      end
+    end
+  end
+end

@@ -1,0 +1,193 @@
+# frozen_string_literal: true
+
+require_relative 'rubies'
+
+# Defines a stage of the tests; the block runs its commands.
+def stage(name, text, &commands)
+  desc "Stage: #{text}"
+  task("stage:#{name}") { Stages.run(name.to_s, commands) }
+end
+
+# Defines a stage that runs specs.
+def specs(name, ruby, text, *arguments)
+  stage(name, text) { |stage| stage.sh(*Rubies.rspec(ruby, *arguments)) }
+end
+
+# A command that makes a target of the core. Two jobs suit two processors, and tests that wait for servers.
+def core(*arguments, jobs: 2)
+  ['make', '-C', 'ext/core', "-j#{jobs}", '-Otarget', '--no-print-directory', 'WERROR=-Werror', *arguments]
+end
+
+# ---- The tests of a newcomer: this Ruby, files and slapd
+
+stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
+specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', 'spec/unit')
+specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')
+specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance')
+
+NEWCOMER = %w[core cext_conformance cext_functions cext_unit].freeze
+
+# ---- The quickest of them, which start no server
+
+stage(:quick_core, 'the C tests that take less than a second and start no server') do |stage|
+  stage.sh(*core('test', 'ONLY=test_base test_document test_double test_reader test_tree test_dn test_key test_uri ' \
+                         'test_transport test_resolve test_file_access test_store'))
+end
+specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools spec/unit])
+specs(:quick_functions, :cext, 'the quick examples of the functions', *%w[--tag ~thorough --tag ~heavy spec/functions])
+
+QUICK = %w[quick_functions quick_unit quick_core].freeze
+
+# ---- All others
+
+specs(:tools, :cext, "examples that need more than a newcomer's packages", '--tag', 'tools', 'spec/unit')
+specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
+specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", 'spec/conformance')
+specs(:ffi_unit, :ffi, 'the library, on MRI with FFI', 'spec/unit')
+specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/functions')
+specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", 'spec/unit')
+specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", 'spec/functions')
+specs(:jruby94_unit, :jruby94, 'the library, on the newest JRuby', 'spec/unit')
+specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby', 'spec/functions')
+specs(:cext_servers, :cext, 'real servers, on MRI with the extension', 'spec/integration')
+specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
+specs(:jruby94_servers, :jruby94, 'real servers, on the newest JRuby', 'spec/integration')
+specs(:jruby93_servers, :jruby93, "the store in a directory, on Debian's JRuby",
+      *%w[batches idle interrupts store trees].map { |name| "spec/integration/ldap_#{name}_spec.rb" })
+specs(:command, :cext, 'the command simpkv', 'spec/command')
+specs(:packages, :cext, 'the gems and the module', 'spec/package')
+specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
+
+stage :newest_json, 'the codec, beside the newest json gem' do |stage|
+  variables, *command = Rubies.rspec(:cext, *Dir['spec/unit/codec*_spec.rb'])
+  stage.sh(variables.merge('BUNDLE_WITH' => 'lint'), *command)
+end
+
+stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
+  variables, *command = Rubies.rspec(:ffi)
+  stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, 'spec/functions')
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', 'spec/conformance')
+end
+
+# Bolt gets a folder of its own: it has sixty gems, and wants another Puppet Strings than the style check.
+stage :bolt, 'plans of Bolt' do |stage|
+  home = "#{Stages.gems}/bolt"
+  stage.sh({ 'GEM_HOME' => home }, 'gem', 'install', '--silent', '--no-document', '--conservative', 'bolt:4.0.0')
+  variables, *command = Rubies.rspec(:cext, 'spec/bolt')
+  stage.sh(variables.merge('BOLT_HOME' => home), *command)
+end
+
+# ---- Proof: faults, load, sanitizers, fuzzers
+
+stage :faults, 'servers killed and cut off, system calls that fail' do |stage|
+  stage.sh(*core('faults'))
+  stage.sh(*Rubies.rspec(:cext, 'spec/faults'))
+end
+
+# LOAD_SECONDS=600 keeps each server busy for ten minutes.
+stage :load, 'many threads and processes at once' do |stage|
+  seconds = { 'LOAD_SECONDS' => ENV.fetch('LOAD_SECONDS', '6') }
+  %i[cext jruby94].each do |ruby|
+    variables, *command = Rubies.rspec(ruby, 'spec/load')
+    stage.sh(variables.merge(seconds), *command)
+  end
+end
+
+{ asan: 'ASan and UBSan', tsan: 'TSan', valgrind: 'valgrind',
+  chaos: 'each allocation failing in turn' }.each do |build, tool|
+  stage(build, "the C tests with #{tool}") { |stage| stage.sh(*core(build.to_s)) }
+end
+
+# Ruby jumps over frames, which confuses checks of the stack; has signal stacks of its own; and frees nothing at exit.
+stage :ruby_sanitizers, 'the extension with ASan and UBSan' do |stage|
+  sanitizers = '-fsanitize=address,undefined'
+  cflags = "-O1 -g -fno-omit-frame-pointer #{sanitizers} -fno-sanitize-recover=undefined --param=asan-stack=0"
+  stage.sh_in_copy('bundle', 'exec', 'rake', 'compile', '--', "--with-ldflags=#{sanitizers}", "--with-cflags=#{cflags}")
+  stage.sh_in_copy('sh', '-c', 'nm -D lib/simpkv/simpkv_ext.so | grep -q __asan_')
+  variables, *command = Rubies.rspec(:cext, 'spec/unit', 'spec/integration/ldap_store_spec.rb',
+                                     'spec/integration/ldap_interrupts_spec.rb')
+  preload = { 'LD_PRELOAD' => `cc -print-file-name=libasan.so`.chomp,
+              'ASAN_OPTIONS' => 'detect_leaks=0:use_sigaltstack=0' }
+  stage.sh_in_copy(variables.merge(preload), *command)
+end
+
+# The servers keep Debian's libldap. The specs check which one they have loaded.
+stage :libldap_openssl, 'connections over libldap built with OpenSSL, as on Enterprise Linux' do |stage|
+  stage.sh('rakelib/build_libldap.sh')
+  libldap = `rakelib/build_libldap.sh`.chomp
+  rpath = "-Wl,-rpath,#{libldap}/lib"
+  stage.sh_in_copy('bundle', 'exec', 'rake', 'compile', '--', "--with-opt-dir=#{libldap}", "--with-ldflags=#{rpath}")
+  specs = %w[connections transports messages tls].map { |name| "spec/integration/ldap_#{name}_spec.rb" }
+  variables, *command = Rubies.rspec(:cext, '--require', './spec/support/loaded_libldap', *specs)
+  stage.sh_in_copy(variables.merge('LIBLDAP' => "#{libldap}/lib"), *command)
+  stage.sh_in_copy(*core('run-tests', 'BUILD=build/openssl', 'CFLAGS=-O1 -g', "CPPFLAGS=-I#{libldap}/include",
+                         "LDFLAGS=-L#{libldap}/lib #{rpath}", 'ONLY=test_connection test_tls_context'))
+end
+
+# FUZZ_SECONDS=3600 feeds each fuzzer for an hour.
+stage :fuzz, 'the fuzzers' do |stage|
+  stage.sh(*core('fuzz', "SECONDS=#{ENV.fetch('FUZZ_SECONDS', '60')}", jobs: 6))
+end
+
+stage :analysis, '-fanalyzer, cppcheck and clang-tidy' do |stage|
+  stage.sh(*core('analyze'))
+  stage.sh(*core('tidy'))
+end
+
+# The times of --quick mean nothing. The contestants work, and answer alike.
+stage :bench, 'the comparisons, and the number of instructions' do |stage|
+  stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
+  stage.sh('bin/bench', '--check')
+  stage.sh('bin/bench', '--quick', 'operations')
+end
+
+stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|
+  lint = { 'BUNDLE_WITH' => 'lint' }
+  stage.sh(lint, 'bundle', 'exec', 'rubocop', '--format', 'quiet')
+  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers', 'static_names')
+  stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', 'metadata.json')
+  stage.sh(lint, 'bundle', 'exec', 'puppet-lint', '--fail-on-warnings', 'examples')
+  stage.sh(*core('format'))
+  stage.sh('make', '-C', 'bench/c', '--no-print-directory', 'format')
+  stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
+end
+
+# The longest first.
+ALL = %w[
+  tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
+  jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
+  ds389_conformance bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit ffi_functions
+  ffi_unit newest_json tools style
+] + NEWCOMER
+
+# ---- The front door
+
+# Runs stages beside one another, and fails if one of them does.
+def suite(name, text, stages)
+  multitask("#{name}:stages" => stages.map { |stage| "stage:#{stage}" })
+  desc text
+  task(name => "#{name}:stages") { Stages.report || abort }
+end
+
+suite('test', 'Test this Ruby, with files and slapd (minutes)', NEWCOMER)
+suite('test:quick', 'Test without servers (seconds)', QUICK)
+suite('test:all', 'Test everything: every Ruby, real servers, sanitizers, style (half an hour)', ALL)
+task default: 'test:quick'
+
+desc 'Run some stages, one after the other: rake stages[style,core]'
+task :stages do |_task, arguments|
+  arguments.extras.each { |name| Rake::Task["stage:#{name}"].invoke }
+  Stages.report || abort
+end
+
+desc 'Run the specs of the library, the functions and the conformance suite on this Ruby'
+task(:spec) { sh('bundle', 'exec', 'rspec', 'spec/unit', 'spec/functions', 'spec/conformance') }
+
+Dir['spec/*/*_spec.rb'].map { |file| File.basename(File.dirname(file)) }.uniq.each do |folder|
+  desc "Run the specs in spec/#{folder}"
+  task("spec:#{folder}") { sh('bundle', 'exec', 'rspec', "spec/#{folder}") }
+end
+
+desc 'Run rubocop'
+task(:rubocop) { sh({ 'BUNDLE_WITH' => 'lint' }, 'bundle', 'exec', 'rubocop') }
