@@ -24,8 +24,8 @@ root := $(dir $(this))
 abi := $(shell sed -n 's/^.define SKV_ABI //p' $(root)include/simpkv.h)
 VERSION ?= $(shell sed -n "s/.*VERSION = '\(.*\)'.*/\1/p" $(root)../../lib/simpkv/version.rb)
 
-# Against memory errors. Fortification needs optimisation and does not go with sanitizers, and a value that the compiler
-# or the caller's flags define stays. -fcf-protection exists on x86 only.
+# Hardening against memory errors. Fortification needs optimisation and does not work with sanitizers; a value that the
+# compiler or the caller's flags define stays. -fcf-protection exists on x86 only.
 macros := $(shell $(CC) $(CPPFLAGS) $(CFLAGS) -dM -E -x c /dev/null 2> /dev/null | \
   sed -n 's/^.define \(_FORTIFY_SOURCE\|__OPTIMIZE__\) .*/\1/p')
 fortify := $(if $(findstring -fsanitize,$(CFLAGS)),,$(if $(filter __OPTIMIZE__,$(macros)),-D_FORTIFY_SOURCE=2))
@@ -59,7 +59,7 @@ $(library): $(objects)
 	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined $(cflags) $(ldflags) $^ $(libs) -o $@.new
 	mv $@.new $@
 
-# The JSON reader of the MRI extension knows nothing of Ruby: it is tested and fuzzed here.
+# The JSON reader of the MRI extension does not use Ruby's C API, so it is tested and fuzzed here.
 reader := $(BUILD)/json_reader.o
 $(reader): $(root)../simpkv/json_reader.c $(this)
 	@mkdir -p $(@D)
@@ -70,7 +70,7 @@ $(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
 $(tests): %: %.o $(harness) $(objects)
 	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -o $@
 
-# Written beside and renamed: a process that has the old library mapped keeps it whole.
+# Copies under a temporary name and renames, so that a process that has mapped the old library keeps it intact.
 install: $(library)
 	printf 'Name: simpkv\nDescription: %s\nVersion: %s\nLibs: -L%s -lsimpkv\nCflags: -I%s\n' 'Key/value store for Puppet' \
 	  '$(VERSION)' '$(LIBDIR)' '$(INCLUDEDIR)' > $(BUILD)/simpkv.pc
@@ -95,7 +95,7 @@ $(tests:%=%.run): %.run: %
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
 
-# Those that break something on purpose.
+# Tests that inject faults.
 faults:
 	$(MAKE) run-tests BUILD=build/faults CFLAGS="-O1 -g" ONLY="test_file_failing test_ldap_faults test_ldap_busy"
 
@@ -106,7 +106,7 @@ asan:
 tsan:
 	$(MAKE) run-tests BUILD=build/tsan WITHOUT=test_wipe CFLAGS="-O1 -g -fsanitize=thread"
 
-# Each test runs again and again, with the first, the second, ... allocation failing, until none fails any more.
+# Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
 chaos:
 	$(MAKE) run-chaos BUILD=build/chaos WITHOUT=test_wipe CPPFLAGS=-DSKV_CHAOS CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
@@ -117,7 +117,7 @@ fuzz:
 	$(MAKE) run-fuzz BUILD=build/fuzz CC="$(FUZZ_CC)" \
 	  CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
 
-# What a run finds new stays in the build folder; the corpus in fuzz/ is kept small, by hand.
+# New inputs of a run stay in the build folder. The corpus in fuzz/ is kept small, by hand.
 run-fuzz: $(patsubst %,%.run,$(if $(ONLY),$(addprefix $(BUILD)/,$(ONLY)),$(fuzzers)))
 
 $(fuzzers:%=%.run): $(BUILD)/fuzz_%.run: $(BUILD)/fuzz_%
@@ -127,17 +127,17 @@ $(fuzzers:%=%.run): $(BUILD)/fuzz_%.run: $(BUILD)/fuzz_%
 	  { cat $<.log; echo "fuzz_$*: - faults, - operations, 1 anomalies"; exit 1; }
 	@awk '/^stat::number_of_executed_units/ { print "fuzz_$*: - faults, " $$2 " operations, 0 anomalies" }' $<.log
 
-# What a fuzzer has in the place of the core's own.
+# The functions of the core that a fuzzer replaces.
 $(BUILD)/fuzz_answers: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_mark_down skv_pool_mark_timed_out \
   skv_pool_count skv_pool_count_retry
 $(BUILD)/fuzz_options: replaced := skv_pool_for
-# libldap gives up a request without freeing it when its answer is malformed in some ways.
+# libldap leaks a request if its response is malformed in certain ways.
 $(BUILD)/fuzz_answers.run: export ASAN_OPTIONS := detect_leaks=0
 
 $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(ldflags) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -o $@
 
-# A child that was forked while another thread held memory has lost it, and nothing can be done about that.
+# A child process cannot free memory that another thread of its parent held at the fork.
 valgrind:
 	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" WITHOUT="test_file_forks test_wipe" \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \

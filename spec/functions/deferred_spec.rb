@@ -4,28 +4,27 @@ require_relative '../puppet_helper'
 require 'json'
 require 'open3'
 
-# Each example starts a Puppet of its own.
-# Agents and puppet apply are always on MRI.
+# Each example starts its own Puppet process. Agents and puppet apply always run on MRI.
 RSpec.describe 'Deferred', :thorough, needs: :mri do
   let(:world) { PuppetWorld.new }
   let(:root) { File.join(world.dir, 'store') }
   let(:options) { { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => root } } } }
   let(:settings) do
-    # Else Puppet makes some of its folders elsewhere on the machine.
+    # Otherwise Puppet creates some of its folders elsewhere on the machine.
     { confdir: 'conf', codedir: 'code', vardir: 'vardir', publicdir: 'public', rundir: 'run', logdir: 'log' }
       .flat_map { |name, folder| ["--#{name}", File.join(world.dir, folder)] }
   end
 
   after { world.close }
 
-  # @return [String] what another process with this one's Ruby and Puppet prints
+  # @return [String] the output of another process that runs the same Ruby and Puppet
   def ruby(script, *arguments, load_path: $LOAD_PATH)
     output, = Open3.capture2e(RbConfig.ruby, *load_path.map { |folder| "-I#{folder}" }, '-e', script, *arguments)
     output
   end
 
   describe 'in puppet apply' do
-    # An option that there is not is a warning, once for each adapter.
+    # An unknown option produces one warning for each adapter, which shows the number of adapters.
     let(:manifest) do
       <<-PUPPET
         $options = #{options.merge('misspelt' => 1).to_json.gsub(':', ' => ')}
@@ -47,9 +46,9 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
     end
 
     %w[preprocess_deferred no-preprocess_deferred].each do |how|
-      it "stores and reads with one adapter for all of a catalog, and shows no Sensitive, by --#{how}" do
+      it "stores and reads with one adapter for the whole catalog, and shows no Sensitive, with --#{how}" do
         if how.start_with?('no-') && Puppet::PUPPETVERSION.start_with?('7')
-          # It cannot apply a Sensitive.
+          # Puppet 7 cannot apply a Sensitive without preprocessing.
           manifest.sub!("Deferred('new', [Sensitive, $value])", "Deferred('unwrap', [$value])")
           manifest.sub!('show_diff => true', 'show_diff => false')
         end
@@ -63,7 +62,7 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
     end
   end
 
-  # What puppet agent does with a catalog of the environment dev, after pluginsync.
+  # Resolves a Deferred as puppet agent does after pluginsync, in a catalog of the environment dev.
   describe 'on an agent' do
     let(:agent) { <<-'RUBY' }
       require 'json'
@@ -87,7 +86,7 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
     before do
       FileUtils.mkdir_p(File.join(world.dir, 'vardir'))
       FileUtils.cp_r(File.join(PuppetWorld::PROJECT, 'lib'), File.join(world.dir, 'vardir'))
-      # That is in the gem.
+      # The gem contains these files.
       FileUtils.rm_rf(Dir.glob(File.join(world.dir, 'vardir', 'lib', 'simpkv*')))
     end
 
@@ -107,7 +106,7 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
       )
     end
 
-    it 'names the missing gem, and how to install it' do
+    it 'names the missing gem and the command that installs it' do
       without_gem = $LOAD_PATH - [File.join(PuppetWorld::PROJECT, 'lib')]
       expect(deferred('simpkv::get', 'k', options, load_path: without_gem))
         .to match(/LoadError: The gem 'simpkv' cannot be loaded.*puppet agent.*gem install simpkv'/)

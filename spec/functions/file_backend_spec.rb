@@ -2,7 +2,7 @@
 
 require_relative '../puppet_helper'
 
-# What a site with files sees of them, and of what goes wrong with them, through the functions.
+# Tests the file backend, and its failures, through the functions.
 RSpec.describe 'Keys in files' do
   let(:backend) { { 'type' => 'file', 'id' => 'x', 'root_path' => root, 'lock_timeout_seconds' => 0.2 } }
   let!(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => backend } }) }
@@ -22,7 +22,7 @@ RSpec.describe 'Keys in files' do
     File.join(root, name)
   end
 
-  # The modes of all below the root, by name.
+  # Returns the modes of all files and folders below the root, by name.
   def modes
     Dir.glob(path('**/*')).to_h do |file|
       [file.delete_prefix("#{root}/"), format('%04o', File.stat(file).mode & 0o7777)]
@@ -36,7 +36,7 @@ RSpec.describe 'Keys in files' do
     File.umask(before)
   end
 
-  # As another program would.
+  # Locks a key's file as another program does.
   def with_lock(name)
     File.open(path(name), 'r+') do |file|
       file.flock(File::LOCK_EX)
@@ -58,7 +58,7 @@ RSpec.describe 'Keys in files' do
     end
   end
 
-  it 'are listed with any name, also one that put refuses' do
+  it 'are listed with any name, even one that put refuses' do
     put('odd/usual', 1)
     ['UPPER', 'with space', 'Ωμέγα', '.hidden', "new\nline", 'a*b'].each do |name|
       File.write(path("environments/production/odd/#{name}"), '{"value":"odd"}')
@@ -89,7 +89,7 @@ RSpec.describe 'Keys in files' do
     end
 
     # Departure 5.
-    it 'make list fail and name them (it left them out), or omit them with a warning if an option says so' do
+    it 'make list fail and name them (it omitted them silently), or are omitted with a warning if an option says so' do
       with_lock('environments/production/l/locked') do
         expect { list('l') }.to raise_error(RuntimeError, /with keydir='l': .*locked.*Timed out waiting for lock/)
         expect(list('l', { 'skip_undecodable' => true }))

@@ -2,7 +2,7 @@
 
 require_relative '../puppet_helper'
 
-# What the functions that write do for a node that runs in noop.
+# Tests the functions that write, for a node that runs in noop mode.
 RSpec.describe "The option 'noop_writes'" do
   let(:world) { PuppetWorld.new(hiera: { 'backends' => { 'default' => { 'type' => 'memory', 'id' => 'noop' } } }) }
   let(:stored) { MemoryStore.entries('memory/noop') }
@@ -50,7 +50,7 @@ RSpec.describe "The option 'noop_writes'" do
     expect(keys).to include('environments/production/a/new' => 1)
   end
 
-  it 'makes get_or_create return the value that it would have stored, or the stored one' do
+  it 'makes get_or_create return the stored value, or the value that it would have stored' do
     compile(<<~PUPPET)
       notice(simpkv::get_or_create('a/new', { 'm' => 2 }, #{skipping}) |$key| { "for ${key}" })
       notice(simpkv::get_or_create('a/there', {}, #{skipping}) |$key| { 'not run' })
@@ -59,7 +59,7 @@ RSpec.describe "The option 'noop_writes'" do
                                      '{value => old, metadata => {m => 1}}')
   end
 
-  it 'remembers no value that it did not write' do
+  it 'remembers no value that was not written' do
     compile(<<~PUPPET)
       [1, 2].each |$n| { notice(simpkv::get_or_create('a/new', {}, #{skipping}) |$key| { "made ${n}" }['value']) }
     PUPPET
@@ -76,7 +76,7 @@ RSpec.describe "The option 'noop_writes'" do
     expect(world.notices).to include('false', '{stored => [], errors => {}}')
   end
 
-  it 'makes get_or_create return the value as it would be read, not as it was given' do
+  it 'makes get_or_create return the value as a read would return it' do
     compile(<<~PUPPET)
       notice(simpkv::get_or_create('a/new', Timestamp('2026-11-22T10:00:00.000 UTC'), {}, #{skipping})['value'] =~ String)
       notice(simpkv::get_or_create('a/new', { 1 => 2 }, {}, #{skipping})['value'])
@@ -84,7 +84,7 @@ RSpec.describe "The option 'noop_writes'" do
     expect(world.notices).to include('true', '{1 => 2}')
   end
 
-  # What a catalog would fail for when it is applied, it fails for in noop.
+  # A catalog fails in noop mode for the same errors as without it.
   {
     "simpkv::put('/', 1, {}, #{skipping})" => %r{Key specifies a folder: '/'},
     "simpkv::delete('/', #{skipping})" => %r{Key specifies a folder: '/'},

@@ -4,7 +4,7 @@ require_relative 'functions_helper'
 require_relative '../support/another_ruby'
 require 'open3'
 
-# What docs/plugin-development.md promises, with the three lines that it shows.
+# Tests the instructions of docs/plugin-development.md with the three lines of code that the page shows.
 RSpec.describe 'The conformance suite, for the author of a plugin', :heavy do
   project = PuppetWorld::PROJECT
   guide = File.read(File.join(project, 'docs', 'plugin-development.md'), encoding: 'UTF-8')
@@ -12,7 +12,7 @@ RSpec.describe 'The conformance suite, for the author of a plugin', :heavy do
 
   around { |example| Dir.mktmpdir('acme') { |dir| (@module_dir = dir) && example.run } }
 
-  # Runs it over a plugin of type `acme`.
+  # Runs the suite over a plugin of type `acme`.
   def run_over(source)
     plugin = File.join(@module_dir, 'lib', 'puppet_x', 'simpkv', 'acme_plugin.rb')
     FileUtils.mkdir_p(File.dirname(plugin))

@@ -8,7 +8,7 @@ RSpec.describe 'Failures of plugins' do
 
   after { world.close }
 
-  # A plugin with these bodies of methods.
+  # Adds a plugin whose methods have these bodies.
   def plugin(bodies)
     methods = { 'configure' => '{ result: true, err_msg: nil }' }.merge(bodies).map do |name, body|
       "def #{name}#{'(*arguments)' unless name == 'name'}\n#{body}\nend"
@@ -64,7 +64,7 @@ RSpec.describe 'Failures of plugins' do
     end
   end
 
-  # Each was softened, so that the catalog was applied after Ctrl-C.
+  # softfail turned each of these into a warning, so that the catalog was applied after Ctrl-C.
   { 'exit 3' => SystemExit, 'raise Interrupt' => Interrupt, 'raise SignalException, "TERM"' => SignalException,
     'raise NoMemoryError' => NoMemoryError }.each do |body, error|
     it "do not include exceptions that end the process: #{body}" do
@@ -105,7 +105,7 @@ RSpec.describe 'Failures of plugins' do
     expect { get }.to raise_error(RuntimeError, %r{simpkv Error: Unable to construct 'acme/x': acme_uri is missing})
   end
 
-  # What the functions that such a store had not make of plugins, which may lack what these would ask for, or have it.
+  # Tests the functions that simpkv added to the contract. A plugin may lack the methods that these functions call.
   describe 'in optional methods' do
     def call(function, *arguments)
       world.call("simpkv::#{function}", *arguments, options.merge('errors' => 'return'))
@@ -123,7 +123,7 @@ RSpec.describe 'Failures of plugins' do
                                  '{ keys: {}, folders: [], errors: ["a"] }',
                                  '{ keys: {}, folders: [], errors: { "a" => nil } }',
                                  '{ keys: {}, folders: [], errors: { 1 => "a" } }'],
-                      # These went round for ever, or raised a NoMethodError.
+                      # These results caused an endless loop or a NoMethodError.
                       'list' => ['{ keys: {}, folders: [""] }', '{ keys: {}, folders: ["b/c"] }',
                                  '{ keys: { "b/c" => "{}" }, folders: [] }',
                                  '{ keys: {}, folders: [], errors: nil }'] },
@@ -191,7 +191,7 @@ RSpec.describe 'Failures of plugins' do
       end
     end
 
-    # A tree of names reads no documents: what fails was taken for one that cannot be read, and its key was there.
+    # A tree of names reads no documents. An error was taken for an unreadable document, so that its key was listed.
     [{}, { 'values' => false }].each do |more|
       it "concern single folders of a tree, with #{more}" do
         plugin('tree' => '{ result: { keys: { "k" => %q({"value":1}) }, folders: ["f"], ' \
@@ -204,7 +204,7 @@ RSpec.describe 'Failures of plugins' do
       end
     end
 
-    # Instead of what was wrong, they said that such a name is disallowed, and could not be skipped.
+    # The message called the name disallowed instead of giving the reason, and the entry could not be skipped.
     ['..', 'x' * 5000].each do |name|
       it "name an entry that cannot be a key: #{name[0, 3]}" do
         plugin('list_partial' => "{ result: { keys: {}, folders: [], errors: { '#{name}' => 'odd' } }, err_msg: nil }",

@@ -2,7 +2,7 @@
 
 require_relative '../puppet_helper'
 
-# What a third-party plugin is called with.
+# Tests the calls that a third-party plugin receives.
 RSpec.describe 'A plugin' do
   let(:site) { { 'backends' => { 'default' => { 'type' => 'acme', 'id' => 'x', 'own' => [1] } } } }
   let!(:world) { PuppetWorld.new(hiera: site) }
@@ -39,7 +39,7 @@ RSpec.describe 'A plugin' do
 
   after { world.close }
 
-  # Another plugin, whose list does this. @return [Hash] options with it as backend
+  # Adds another plugin, whose list runs this code. @return [Hash] options with it as backend
   def plugin_that_lists(code)
     world.add_plugin('zed', 'lister', <<-RUBY)
       plugin_class = Class.new do
@@ -66,7 +66,7 @@ RSpec.describe 'A plugin' do
     File.readlines(log, encoding: 'UTF-8').map { |line| JSON.parse(line) }
   end
 
-  it 'is made with <type>/<id>, gets all merged options, and then paths' do
+  it 'is created with <type>/<id>, receives all merged options, and then paths' do
     world.call('simpkv::put', 'a//b/', 'é', { 'm' => 1 }, { 'softfail' => true })
     world.call('simpkv::get', '/a/b')
     world.call('simpkv::list', 'a')
@@ -89,7 +89,7 @@ RSpec.describe 'A plugin' do
     expect(world.call('simpkv::list', 'a')).to eq('keys' => { 'k' => { 'value' => 'v' } }, 'folders' => ['f'])
   end
 
-  it 'is made once for each type and id of a catalog' do
+  it 'is created once for each type and id of a catalog' do
     2.times { world.call('simpkv::get', 'a') }
     world.call('simpkv::get', 'a', { 'backends' => { 'default' => { 'id' => 'y' } } })
     expect(calls.select { |method,| method == 'new' }).to eq([%w[new acme/x], %w[new acme/y]])
@@ -97,7 +97,7 @@ RSpec.describe 'A plugin' do
     expect(calls.count { |method,| method == 'new' }).to eq(3)
   end
 
-  it 'is not made before its first use, nor for a key that is refused' do
+  it 'is not created before its first use, nor for a key that is refused' do
     world.adapter
     expect { world.call('simpkv::get', '..') }.to raise_error(ArgumentError)
     expect { world.call('simpkv::get', 'a', { 'backend' => 'none' }) }.to raise_error(ArgumentError)
@@ -135,7 +135,7 @@ RSpec.describe 'A plugin' do
     )
   end
 
-  it 'gets no more errors for yielded documents than for returned ones' do
+  it 'receives the same errors for yielded documents as for returned ones' do
     options = plugin_that_lists(<<-RUBY)
       found[:keys] = { 'b' => nil, 'a' => nil, 'good' => nil }
       found[:keys].each_key { |name| yield name, name == 'good' ? '{"value":1}' : 'h4sh' }

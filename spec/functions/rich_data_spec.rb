@@ -2,7 +2,7 @@
 
 require_relative '../puppet_helper'
 
-# What spec/conformance/values_spec.rb cannot see from outside of a backend.
+# Tests rich data inside the adapter and the store, where spec/conformance/values_spec.rb has no access.
 RSpec.describe 'Rich data, between the functions and the store' do
   let(:root) { Dir.mktmpdir('simpkv') }
   let(:backend) { { 'type' => 'file', 'id' => 'rich', 'root_path' => root } }
@@ -55,7 +55,8 @@ RSpec.describe 'Rich data, between the functions and the store' do
     expect(adapter.deserialize(document)).to eq(value: secret.new('x'), metadata: { 'm' => 1 })
   end
 
-  # Puppet would restore next to nothing there, and give Integer[1, 2] another class from then on, in the whole process.
+  # Without a compiler, Puppet's own code would restore almost no type. It would also give Integer[1, 2] another class
+  # from then on, in the whole process.
   it 'is the same outside of a compiler' do
     adapter = world.adapter
     value = [secret.new('x'), Puppet::Pops::Types::PBinaryType::Binary.new('y'.b), :default, /z/, URI('http://a/b'),
@@ -69,7 +70,7 @@ RSpec.describe 'Rich data, between the functions and the store' do
     end
   end
 
-  it 'is made by a class without a name, one for each environment' do
+  it 'is encoded by an anonymous class, one for each environment' do
     classes = Array.new(2) { world.fresh_environment.adapter.__send__(:classes)[:rich_data] }
     expect(classes.map(&:name)).to eq([nil, nil])
     expect(classes.uniq.size).to eq(2)

@@ -2,7 +2,7 @@
 
 require_relative 'functions_helper'
 
-# What other modules are written against, to the letter.
+# Other modules depend on exactly these signatures.
 {
   'simpkv::put' => 'Callable[String[1], NotUndef, Hash, Hash, 2, 4]',
   'simpkv::get' => 'Callable[String[1], Hash, 1, 2]',
@@ -17,7 +17,7 @@ require_relative 'functions_helper'
       expect(types.map { |type| parameters(type) }).to eq([signature])
     end
 
-    # Without what it returns, and whatever internal parameters there are.
+    # Returns the types of the public parameters, without the return type and the internal parameters.
     def parameters(type)
       Puppet::Pops::Types::PCallableType.new(type.param_types).to_s
     end

@@ -6,10 +6,10 @@ require_relative '../support/ds389'
 require_relative '../support/scratch'
 require_relative '../support/slapd'
 
-# Many catalogs that make the same keys at the same moment, as compilers do that are given a run each.
+# Many catalogs create the same keys at the same time, as several compilers do.
 #
-# WITHOUT=absent or WITHOUT=expect makes that condition of a write a read before it, which is not atomic: the examples
-# that promise something of the condition fail.
+# WITHOUT=absent or WITHOUT=expect replaces that condition of a write by a read before it, which is not atomic. The
+# examples that depend on the condition then fail.
 RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
   processes = 16
   keys = 1000
@@ -31,10 +31,10 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
     end
   end
 
-  # Runs a block in each process, all from the same moment on.
+  # Runs a block in each process. All processes start the block at the same time.
   #
   # @yieldparam world [PuppetWorld] each with a catalog of its own
-  # @return [Array<Object>] what the blocks answer, as JSON has it
+  # @return [Array<Object>] the results of the blocks, after a round trip through JSON
   def at_once(count, site, environments: ['production'])
     gate, opener = IO.pipe
     children = Array.new(count) do |number|
@@ -49,7 +49,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
     children.map(&:first).each { |pid| Process.wait(pid) }
   end
 
-  # @return [Array(Integer, IO)] a process, and where it writes what the block comes to
+  # @return [Array(Integer, IO)] a process, and the pipe to which it writes the result of the block
   def begun(gate, opener, world, &block)
     reader, writer = IO.pipe
     pid = fork do
@@ -60,7 +60,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
     [pid, reader]
   end
 
-  # In a process of its own, which must not go on with the parent's examples.
+  # Runs the block in a child process, which exits afterwards instead of continuing with the parent's examples.
   def answer(writer, gate, world)
     made = world.call
     made.adapter
@@ -73,7 +73,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
     exit!(0)
   end
 
-  # What a block answers for each key, which every process has in an order of its own.
+  # Calls the block for each key, in an order that differs between processes. Returns the results in the order of keys.
   def in_disorder(count, number)
     answers = (1..count).to_a.shuffle(random: Random.new(number)).map { |key| [key, yield(key)] }
     answers.sort_by(&:first).map(&:last)
@@ -99,7 +99,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
 
   backends.each do |name, with|
     context "with #{name}", ds389: name == '389-DS' do
-      it 'that get or create the same keys all get one value of each, the stored one' do
+      it 'that get or create the same keys all receive the stored value of each key' do
         with.call do |backend|
           site = { 'backends' => { 'default' => backend } }
           answers = at_once(processes, site) do |world, number|
@@ -112,7 +112,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
           world = PuppetWorld.new(hiera: site)
           stored = world.call('simpkv::list', 'race')['keys']
           expect((1..keys).map { |key| stored["k#{key}"]['value'] }).to eq(one_for_all.flatten)
-          # That they did meet: no single one made all.
+          # The processes did compete: no single process created all keys.
           expect(one_for_all.flatten.uniq.length).to be > 1
           world.close
         end
@@ -142,10 +142,10 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
         end
       end
 
-      # On 389-DS the server itself replaces a value twice now and then: docs/adr/0013.
+      # 389-DS itself sometimes replaces a value twice: docs/adr/0013.
       next if name == '389-DS'
 
-      it 'that count one key up lose no count' do
+      it 'that increment one key lose no increment' do
         with.call do |backend|
           site = { 'backends' => { 'default' => backend } }
           world = PuppetWorld.new(hiera: site)

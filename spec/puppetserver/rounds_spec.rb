@@ -6,7 +6,7 @@ require_relative '../support/packages'
 require_relative '../support/slapd'
 
 RSpec.describe 'Two thousand rounds on JRuby, each with a new adapter and new plugins, as catalogs have,' do
-  # What is in use after each tenth of them; see the program.
+  # The resources in use after each tenth of the rounds; the program names them.
   attr_reader :samples
 
   # JRuby with Puppet and RSpec, and a heap of constant size.
@@ -29,7 +29,7 @@ RSpec.describe 'Two thousand rounds on JRuby, each with a new adapter and new pl
     end
   end
 
-  # @return [Integer] the growth since half of the rounds, when Java has compiled the code
+  # @return [Integer] the growth in the second half of the rounds, after Java has compiled the code
   def growth(what)
     samples.last(2).map { |sample| sample[what] }.min - samples[4, 2].map { |sample| sample[what] }.min
   end
