@@ -6,61 +6,61 @@ require 'socket'
 require 'tmpdir'
 require_relative 'certificates'
 
-# A directory server of one's own, in a temporary folder, with this project's schema and the base tree. It listens on an
-# ldapi socket there, on a free port of the loopback address, and, with a certificate, on another one for ldaps.
+# A private directory server in a temporary folder, with this project's schema and the base tree. It listens on an ldapi
+# socket there, on a free port of the loopback address, and, with a certificate, on another port for ldaps.
 #
 #   Slapd.run(layout: 'hex') { |server| Simpkv::Store.open('ldap', server.options('id' => 'x')) }
 #
-# What differs between the servers is in the subclasses: ROOT_DN, SUBSCHEMA (where the schema is published), `accepted`,
-# `idled`, `lift_limits`, and the methods at the end.
+# A subclass for each kind of server defines ROOT_DN, SUBSCHEMA (the DN of the published schema), `accepted`, `idled`,
+# `lift_limits`, and the methods at the end.
 class DirectoryServer
   SUFFIX = 'dc=simp'
   BASE_DN = 'ou=simpkv,o=puppet,dc=simp'
 
-  # An ordinary identity: it may read and write below the base DN, and nothing else.
+  # An ordinary identity, which may only read and write below the base DN.
   USER_DN = 'cn=simpkv,dc=simp'
 
-  # One that may bind, and nothing else.
+  # An identity that may only bind.
   STRANGER_DN = 'cn=stranger,dc=simp'
 
   SCHEMAS = File.expand_path('../../schema', __dir__)
   PASSWORD = 'it is a secret'
 
-  # Those that were started and not stopped.
-  RUNNING = [] # rubocop:disable Style/MutableConstant -- that is what it is for
+  # The servers that were started and not stopped.
+  RUNNING = [] # rubocop:disable Style/MutableConstant -- servers add and remove themselves
 
   # Starts a server, yields it, stops it. When the block raises, prints the server's log.
   def self.run(**options)
     server = new(**options)
     server.start
     yield server
-  rescue Exception # rubocop:disable Lint/RescueException -- whatever it is, the log helps; it goes on
+  rescue Exception # rubocop:disable Lint/RescueException -- prints the log for any exception, and re-raises
     warn server.tail if server
     raise
   ensure
     server&.stop
   end
 
-  # @return [String] the folder of everything
+  # @return [String] the folder of all files of the server
   attr_reader :folder
 
-  # @return [String, nil] that of the schema
+  # @return [String, nil] the layout of the schema
   attr_reader :layout
 
-  # @return [Integer, nil] the process; nil while it is down
+  # @return [Integer, nil] the process ID; nil while the server is down
   attr_reader :pid
 
-  # @return [Certificates] what the server's certificate comes from
+  # @return [Certificates] the authority of the server's certificate
   attr_reader :certificates
 
   # @param layout [String, nil] the schema: plain or hex; nil for none
   # @param tls [Boolean, Array(String, String)] whether to offer StartTLS and ldaps; or files of certificate and key
-  # @param authority [Certificates, nil] where these come from
-  # @param access [String] what the ordinary identity may do below the base DN: read or write
-  # @param reader [String, nil] another identity, which may read there
+  # @param authority [Certificates, nil] the authority of the certificate
+  # @param access [String] the rights of the ordinary identity below the base DN: read or write
+  # @param reader [String, nil] another identity, which may read below the base DN
   # @param limits [Boolean] whether the limits and indexes that simpkv ships are applied
-  # @param durable [Boolean] whether what it writes reaches the disk, as far as its settings say; slow
-  # @param idle [Integer, nil] seconds after which it closes a connection that is not used
+  # @param durable [Boolean] whether the server's settings make it flush its writes to the disk; slow
+  # @param idle [Integer, nil] seconds after which the server closes an idle connection
   def initialize(layout: 'plain', tls: false, authority: nil, access: 'write', reader: nil, limits: false,
                  durable: false, idle: nil)
     @folder = Dir.mktmpdir(self.class.name.downcase)
@@ -107,7 +107,7 @@ class DirectoryServer
     File.join(@folder, 'wrong-password')
   end
 
-  # Options of a store or backend here: on the socket, as the ordinary identity.
+  # Options of a store or backend that connects to the socket and binds as the ordinary identity.
   #
   # @param more [Hash] further ones
   # @return [Hash]
@@ -116,17 +116,17 @@ class DirectoryServer
       'layout' => @layout, 'id' => 'spec' }.merge(more)
   end
 
-  # @return [String] what the server wrote: each connection and operation, without values
+  # @return [String] the log of the server: each connection and operation, without values
   def log
     File.exist?(log_file) ? File.read(log_file) : ''
   end
 
-  # @return [Integer] how many lines of that have the text, however large it is
+  # @return [Integer] the number of lines in the log that contain the text; the log may be large
   def count_in_log(text)
     File.foreach(log_file).count { |line| line.include?(text) }
   end
 
-  # @return [Array<String>] its last lines
+  # @return [Array<String>] the last lines of the log
   def tail
     ["The end of the log of #{self.class.name}:", *log.lines.last(40)]
   end
@@ -137,7 +137,7 @@ class DirectoryServer
     fill
   end
 
-  # Begins again after {#stop_serving} or {#kill}, with the same data.
+  # Starts the server again after {#stop_serving} or {#kill}, with the same data.
   def launch
     @pid = Process.spawn(*('eatmydata' unless @durable), *command, %i[out err] => [output_file, 'a'])
     RUNNING << self
@@ -149,7 +149,7 @@ class DirectoryServer
     launch
   end
 
-  # Ends the server without warning.
+  # Kills the server.
   def kill
     finish('KILL')
   end
@@ -158,7 +158,7 @@ class DirectoryServer
     finish('TERM')
   end
 
-  # Lets the server be silent, with its sockets open.
+  # Suspends the server while the block runs, with its sockets open.
   def freeze_process
     Process.kill('STOP', @pid)
     Process.wait(@pid, Process::WUNTRACED)
@@ -167,13 +167,13 @@ class DirectoryServer
     Process.kill('CONT', @pid)
   end
 
-  # Nobody needs the data any more.
+  # Kills the server, because its data is not needed any more.
   def stop
     kill
     FileUtils.rm_rf(@folder)
   end
 
-  # Adds the entries of an LDIF text; raises with what the server said if it takes not all.
+  # Adds the entries of an LDIF text. Raises with the server's message if the server refuses one.
   def add(ldif)
     tool('ldapadd', stdin_data: ldif)
   end
@@ -183,14 +183,14 @@ class DirectoryServer
     tool('ldapmodify', stdin_data: ldif)
   end
 
-  # Adds the entries of an LDIF text while the server is down: many in little time.
+  # Adds the entries of an LDIF text while the server is down, which is fast for many entries.
   def import(ldif)
     stop_serving
     import_offline(ldif)
     launch
   end
 
-  # Deletes an entry with all below it.
+  # Deletes an entry and all entries below it.
   def delete_tree(dn)
     tool('ldapdelete', '-r', dn)
   end
@@ -221,17 +221,17 @@ class DirectoryServer
     File.join(@folder, 'ldapi')
   end
 
-  # Where the server's output goes.
+  # The file that receives the server's output.
   def output_file
     File.join(@folder, 'output')
   end
 
-  # As the root DN.
+  # Runs an LDAP tool as the root DN.
   def tool(name, *arguments, **input)
     execute(name, *as_root, *arguments, **input)
   end
 
-  # @return [String] what the program wrote; it must succeed
+  # @return [String] the output of the program, which must succeed
   def execute(name, *arguments, **input)
     output, status = Open3.capture2e(name, *arguments, **input)
     raise "#{name}: #{output.lines.last(5).join}" unless status.success?
@@ -247,14 +247,14 @@ class DirectoryServer
     return unless @pid
 
     Process.kill(signal, @pid)
-    # Ruby 3.1 now and then misses the end of a child for which it waits while it has other threads.
+    # Ruby 3.1 sometimes misses the end of a child process if it waits for it while other threads run.
     sleep 0.002 until Process.wait(@pid, Process::WNOHANG)
     @pid = nil
     RUNNING.delete(self)
   end
 
-  # Both at once, so that they differ. Linux gives them out at random: that somebody else has one before the server does
-  # is possible, and very unlikely.
+  # Reserves both ports at once, so that they differ. Linux chooses them at random. Another process could take a port
+  # before the server does, but this is very unlikely.
   def free_ports
     servers = Array.new(2) { TCPServer.new('127.0.0.1', 0) }
     servers.map { |server| server.addr[1] }
@@ -280,12 +280,12 @@ class DirectoryServer
     true
   end
 
-  # The suffix, the identities and the base tree.
+  # LDIF of the suffix, the identities and the base tree.
   def tree
     [without_base, schema_file('base.ldif')].join("\n")
   end
 
-  # The suffix and the identities.
+  # LDIF of the suffix and the identities.
   def without_base
     identities = [USER_DN, STRANGER_DN].map do |dn|
       <<~LDIF
@@ -298,21 +298,21 @@ class DirectoryServer
     ["dn: #{SUFFIX}\nobjectClass: domain\n", *identities].join("\n")
   end
 
-  # @return [String] what is in a file of schema/
+  # @return [String] the content of a file of schema/
   def schema_file(*path)
     File.read(File.join(SCHEMAS, *path))
   end
 
-  # What each subclass says:
+  # Each subclass defines:
   #
-  # prepare:: writes into the folder what the server needs before it starts
-  # command:: answers the command that runs the server, in the foreground
-  # fill:: puts into the running server what belongs there
-  # import_offline:: adds the entries of an LDIF text to the data of the server, which is down
-  # log_file:: answers the file of {#log}
+  # prepare:: writes the files that the server needs before it starts
+  # command:: returns the command that runs the server in the foreground
+  # fill:: adds the initial entries to the running server
+  # import_offline:: adds the entries of an LDIF text to the data of the stopped server
+  # log_file:: returns the file of {#log}
 end
 
-# The log of the servers that run says most about what went wrong.
+# Prints the logs of the running servers after an example that fails.
 RSpec.configure do |config|
   config.after do |example|
     DirectoryServer::RUNNING.each { |server| warn server.tail } if example.exception

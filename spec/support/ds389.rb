@@ -5,9 +5,9 @@ require 'openssl'
 require 'simpkv/cli/directory_setup'
 require_relative 'directory_server'
 
-# A 389 Directory Server. It is made from the templates of its package, without dscreate, which takes 15 s, wants
-# systemd, and writes all over the system: this one starts in a second, and all it has is in its folder. Needs root, who
-# may read the package's settings.
+# A 389 Directory Server, made from the templates of its package. dscreate would take 15 s, need systemd and write to
+# many folders of the system. This server starts in a second and keeps all files in its own folder. It needs root to
+# read the package's settings.
 class Ds389 < DirectoryServer
   ROOT_DN = 'cn=Directory Manager'
   SUBSCHEMA = 'cn=schema'
@@ -15,7 +15,7 @@ class Ds389 < DirectoryServer
   # The name that `dscreate` gives to a backend.
   BACKEND = 'userroot'
 
-  # Bytes, for each of its caches.
+  # The size of each cache in bytes.
   CACHE = 16 << 20
 
   TEMPLATES = '/usr/share/dirsrv/data'
@@ -27,23 +27,23 @@ class Ds389 < DirectoryServer
     Simpkv::Cli::DirectorySetup.new('389ds', layout || 'plain').text('limits')
   end
 
-  # @return [Integer] how many connections were made so far, by anybody
+  # @return [Integer] the number of connections that all clients have opened so far
   def accepted
     count_in_log(' connection from ')
   end
 
-  # Has it keep what it changes, with all values.
+  # Turns on the audit log, which has each change with all values.
   def audit
     modify("dn: cn=config\nchangetype: modify\nreplace: nsslapd-auditlog\nnsslapd-auditlog: #{audit_file}\n-\n" \
            "replace: nsslapd-auditlog-maxlogsperdir\nnsslapd-auditlog-maxlogsperdir: 1\n-\n" \
            "replace: nsslapd-auditlog-logging-enabled\nnsslapd-auditlog-logging-enabled: on\n")
   end
 
-  # What it has done that cannot be: "delete this value, add that one" succeeded for two clients with the same value to
-  # be deleted (docs/adr/0013).
+  # Counts conditional changes that should have failed: "delete this value, add that one" succeeded for two clients that
+  # deleted the same value (docs/adr/0013).
   #
-  # @return [Hash{String => Integer}] since {#audit}, by the entry's DN, how many more changes there were than values
-  #   that these replaced
+  # @return [Hash{String => Integer}] by the entry's DN, the number of changes since {#audit} minus the number of
+  #   different values that they replaced
   def replaced_twice
     replaced = Hash.new { |all, dn| all[dn] = [] }
     conditional = /^dn: (.*?)$.*^delete: simpkvJsonValue\nsimpkvJsonValue: (.*?)$/m
@@ -54,14 +54,14 @@ class Ds389 < DirectoryServer
     replaced.transform_values { |values| values.length - values.uniq.length }
   end
 
-  # @return [Integer] how many connections it has closed so far for being idle, which it does when somebody else talks
-  #   to it
+  # @return [Integer] the number of idle connections that the server has closed so far; it closes them when another
+  #   client sends a request
   def idled
     entry('cn=config', '1.1')
     count_in_log(' Idle Timeout ')
   end
 
-  # @return [Array<String>] as for any server, and what it complained of
+  # @return [Array<String>] the last lines as of any server, and the errors that it logged
   def tail
     errors = File.join(@folder, 'log', 'errors')
     [*super, 'Its errors:', *(File.readlines(errors).last(20) if File.exist?(errors))]
@@ -70,7 +70,7 @@ class Ds389 < DirectoryServer
   # Applies the limits and indexes that simpkv ships.
   def lift_limits
     modify(Ds389.limits(@layout))
-    # Connections that are open keep their limits.
+    # Open connections keep their limits.
     restart
   end
 
@@ -111,7 +111,7 @@ class Ds389 < DirectoryServer
     File.join(@folder, 'log', 'audit')
   end
 
-  # What it leaves in /dev/shm when it is killed.
+  # Also removes the semaphore that a killed server leaves in /dev/shm.
   def finish(signal)
     super
     FileUtils.rm_f("/dev/shm/sem.#{File.basename(@folder)}.stats")
@@ -119,7 +119,7 @@ class Ds389 < DirectoryServer
 
   # ---- Configuration ----
 
-  # One empty line between two entries, and no more: it would take the second one for an entry.
+  # Exactly one empty line separates two entries: the server would read a second empty line as an entry.
   def configuration
     entries = %w[template-dse.ldif template-suffix-db.ldif].flat_map do |name|
       text = File.read(File.join(TEMPLATES, name)).gsub(/^#.*\n/, '').sub(/(?<=ldapimaprootdn: ).*/, USER_DN)
@@ -129,7 +129,7 @@ class Ds389 < DirectoryServer
     "#{entries.join("\n\n")}\n"
   end
 
-  # What it has beyond the templates. It would take a share of the machine's memory for its caches.
+  # The settings beyond the templates. Without sizes, the caches would take a share of the machine's memory.
   def settings
     database = 'cn=ldbm database,cn=plugins,cn=config'
     {
@@ -145,7 +145,7 @@ class Ds389 < DirectoryServer
     }
   end
 
-  # What the templates leave open.
+  # The values of the variables in the templates.
   def variables
     folders = %w[schema lock tmp ldif bak run log db].to_h { |name| ["#{name}_dir", File.join(@folder, name)] }
     @variables ||= folders.merge(
@@ -161,7 +161,7 @@ class Ds389 < DirectoryServer
     "{SSHA}#{[OpenSSL::Digest.digest('SHA1', password + salt) + salt].pack('m0')}"
   end
 
-  # Into the database that its library, NSS, has instead of files.
+  # Imports the certificates into the database of NSS, the TLS library of 389-DS, which reads no PEM files.
   def add_certificates
     certificate = OpenSSL::X509::Certificate.new(File.read(@tls.first))
     key = OpenSSL::PKey.read(File.read(@tls.last))

@@ -3,17 +3,17 @@
 require 'socket'
 require_relative 'ldap_request'
 
-# A network that fails: stands between a client and a directory server, and does something to the bytes that one says to
-# the other, from a chosen one on. Lives in threads of this process.
+# A proxy between a client and a directory server that injects a network fault from a chosen byte of one direction on.
+# It runs in threads of this process.
 #
 #   proxy.arm(:reset, :down, 17) # 17 bytes of answers arrive, then the connection is reset
 class FaultyProxy
-  # What it can do, each once:
-  # delay::    what comes then is {DELAY} late
-  # stall::    nothing passes any more, and nobody hangs up, until {#heal}
-  # cut::      both sides are told that the other one has hung up
-  # reset::    both sides are told that the connection is broken
-  # truncate:: what was to be passed on then is lost, what comes later is not
+  # The faults, each injected once:
+  # delay::    delivers the next bytes {DELAY} late
+  # stall::    passes nothing and keeps the connections open, until {#heal}
+  # cut::      closes the connections to both sides
+  # reset::    resets the connections to both sides
+  # truncate:: drops the rest of the current bytes, and passes later ones
   FAULTS = %i[delay stall cut reset truncate].freeze
   DELAY = 0.1 # seconds
 
@@ -37,40 +37,40 @@ class FaultyProxy
     Thread.new { accept }
   end
 
-  # @return [String] as that of the server
+  # @return [String] the URI of the proxy, in the form of the server's
   def uri
     "#{@scheme}://127.0.0.1:#{@listener.addr[1]}"
   end
 
-  # @param direction [:up, :down] what the client says, or what the server does
-  # @param byte [Integer] after so many more
+  # @param direction [:up, :down] from the client, or from the server
+  # @param byte [Integer] the number of bytes that pass before the fault
   def arm(fault, direction, byte)
     @lock.synchronize { @armed = [fault, direction, @passed[direction] + byte] }
   end
 
-  # From now on, some requests reach the server after their client has lost the connection: the proxy cuts it, and
-  # passes the request on after.
+  # From now on, the proxy delivers some requests late: it closes the client's connection first, and then passes the
+  # request to the server.
   #
-  # @param kinds [Array<Symbol>] of requests, of {LdapRequest}
-  # @param share [Numeric] how many of these, at most 1
-  # @param seconds [Range<Float>] how late
+  # @param kinds [Array<Symbol>] the kinds of requests, from {LdapRequest}
+  # @param share [Numeric] the share of these requests to deliver late, at most 1
+  # @param seconds [Range<Float>] the delay
   def deliver_late(kinds, share, seconds = 0.02..0.15)
     @lock.synchronize { @late = [kinds, share, seconds] }
   end
 
-  # @return [Integer] how many requests were delivered so
+  # @return [Integer] the number of requests that were delivered late
   def delivered_late
     @lock.synchronize { @delivered_late }
   end
 
-  # @return [Boolean] whether it has not come to that yet
+  # @return [Boolean] true until the fault has been injected
   def armed?
     @lock.synchronize { !@armed.nil? }
   end
 
-  # Lets all pass again, and breaks the connections that stall.
+  # Disarms the proxy and closes the stalled connections.
   #
-  # @return [Boolean] whether it had come to what it was armed for
+  # @return [Boolean] true if the fault was injected
   def heal
     @lock.synchronize do
       came = @armed.nil?
@@ -80,7 +80,7 @@ class FaultyProxy
     end
   end
 
-  # @return [Hash{Symbol => Integer}] how many bytes passed while the block ran, by direction
+  # @return [Hash{Symbol => Integer}] the number of bytes that passed while the block ran, by direction
   def traffic
     before = @lock.synchronize { @passed.dup }
     yield
@@ -100,10 +100,10 @@ class FaultyProxy
       Thread.new { serve(client) }
     end
   rescue IOError
-    # It was stopped.
+    # The proxy was stopped.
   end
 
-  # Until one of both hangs up; a server that is down does so at once.
+  # Relays until one side closes the connection; the connection of a stopped server closes at once.
   def serve(client)
     link = Link.new(client, TCPSocket.new('127.0.0.1', @port))
     link.each { |socket| socket.setsockopt(:TCP, :NODELAY, 1) }
@@ -136,7 +136,7 @@ class FaultyProxy
     end
   end
 
-  # The server's side stays open until it has answered.
+  # The server's connection stays open until the server has responded.
   def late(link, server, request)
     link.client.close
     sleep(rand(@lock.synchronize { @late.last }))
@@ -145,7 +145,7 @@ class FaultyProxy
     raise IOError, 'it was delivered late'
   end
 
-  # Whether what it is armed for happens to these bytes, and how many of them pass before.
+  # @return [Array(Symbol, Integer), nil] the fault to inject into these bytes, and the number of them that pass before
   def due(link, direction, length)
     @lock.synchronize do
       passed = @passed[direction]
@@ -181,9 +181,9 @@ class FaultyProxy
   def truncate(_link, _receiver, _rest); end
 end
 
-# For specs with a directory: stores behind proxies.
+# Opens stores behind proxies, for specs with a directory.
 RSpec.shared_context 'with proxies' do
-  # Threads make them, too.
+  # Threads start proxies, too.
   let(:proxies) { Queue.new }
 
   after { proxies.pop.stop until proxies.empty? }

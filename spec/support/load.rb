@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-# One of many who use a store at once: does this and that by chance, for some time, with keys of its own, of which it
-# knows what they must hold, and with keys that all share. Processes run it as well as threads.
+# One of many concurrent clients of a store. It runs random operations for some time, on its own keys, whose content it
+# knows, and on keys that all clients share. Processes run it as well as threads.
 class Load
-  # operations:: how many
-  # anomalies:: what should not have happened
-  # counted:: by how much it has increased the shared numbers, by key
-  # won:: the keys that all tried to make, and it did
+  # operations:: the number of operations
+  # anomalies:: descriptions of wrong results
+  # counted:: by key, the amount that this client added to the shared number
+  # won:: the keys that all clients tried to create, and this one did
   Result = Struct.new(:operations, :anomalies, :counted, :won)
 
   COUNTERS = Array.new(4) { |number| "globals/load/count#{number}" }.freeze
   RACES = 'globals/load/races'
 
-  # How often each is done.
+  # The relative frequency of each operation.
   CHANCES = { own_get: 8, own_put: 4, own_delete: 1, own_list: 2, own_exists: 1, own_deletetree: 0.1, count: 3,
               race: 1 }.freeze
 
@@ -24,14 +24,14 @@ class Load
     document[/\A{"value":(\d+),/, 1].to_i
   end
 
-  # Makes what all share.
+  # Creates the keys that all clients share.
   def self.prepare(store)
     COUNTERS.each { |key| store.put(key, document(0)) }
   end
 
-  # @param results [Array<Result>] of all
-  # @param twice [Hash{String => Integer}] by key, how often the server replaced a document twice that is there once
-  # @return [Array<String>] which updates were lost otherwise
+  # @param results [Array<Result>] the results of all clients
+  # @param twice [Hash{String => Integer}] by key, how often the server replaced the same document twice
+  # @return [Array<String>] the updates that were lost for other reasons
   def self.lost(store, results, twice)
     counts = COUNTERS.reject do |key|
       number(store.get(key)) == results.sum { |result| result.counted[key] } - twice.fetch(key, 0)
@@ -39,7 +39,7 @@ class Load
     counts.map { |key| "#{key} has another number than was counted" } + misjudged(store, results.flat_map(&:won))
   end
 
-  # @param won [Array<String>] keys that were to be made once, as often as somebody was told that he had
+  # @param won [Array<String>] each key as often as a client was told that it had created the key
   def self.misjudged(store, won)
     stored = store.list(RACES)[:keys].keys.map { |name| "#{RACES}/#{name}" }
     wrong = won.tally.select { |_, times| times > 1 }.keys | (won - stored) | (stored - won)
@@ -48,12 +48,12 @@ class Load
   private_class_method :misjudged
 
   # @param store [Simpkv::Store]
-  # @param number [Integer] its own
+  # @param number [Integer] the number of this client
   def initialize(store, number)
     @store = store
     @folder = "environments/load/w#{number}"
     @random = Random.new(number)
-    @keys = nil # by name; nil: there is no folder
+    @keys = nil # by name; nil while the folder does not exist
     @races = 0
     @result = Result.new(0, [], Hash.new(0).merge(COUNTERS.to_h { |key| [key, 0] }), [])
   end
@@ -90,7 +90,7 @@ class Load
     "k#{@random.rand(6)}"
   end
 
-  # What a call answers, nil where there is nothing.
+  # Returns the result of the block, or nil if the key or folder does not exist.
   def found
     yield
   rescue Simpkv::NotFoundError
@@ -129,22 +129,22 @@ class Load
     @keys = nil
   end
 
-  # Increases a number that all share; somebody else may have been faster.
+  # Increases a number that all clients share; another client may be faster.
   def count
     key = COUNTERS.sample(random: @random)
     old = @store.get(key)
     @store.put(key, Load.document(Load.number(old) + 1), condition: :expect, expect: old)
     @result.counted[key] += 1
   rescue Simpkv::ConflictError
-    # It counts nothing.
+    # Another client was faster; this attempt does not count.
   end
 
-  # Tries to make a key that all want to make.
+  # Tries to create a key that all clients try to create.
   def race
     key = "#{RACES}/r#{@races += 1}"
     @store.put(key, Load.document(0, @folder), condition: :absent)
     @result.won << key
   rescue Simpkv::ExistsError
-    # Somebody else has.
+    # Another client has created it.
   end
 end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What the plugin of type `memory` (spec/support/modules/thirdparty) keeps beyond the life of a catalog.
+# The data that the plugin of type `memory` (spec/support/modules/thirdparty) keeps between catalogs.
 module MemoryStore
   @stores = {}
   @lock = Mutex.new
 
-  # @return [Hash] what is stored under that name, `memory/<id>`
+  # @return [Hash] the entries of the store with that name, `memory/<id>`
   def self.entries(name)
     @lock.synchronize { @stores[name] ||= { 'globals' => nil } }
   end

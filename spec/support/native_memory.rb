@@ -2,7 +2,7 @@
 
 require 'ffi'
 
-# What the C library has handed out to this process: no heap of Ruby's or Java's is in it.
+# The memory that the C library has allocated to this process. It excludes Ruby's and Java's own heaps.
 module NativeMemory
   extend FFI::Library
 

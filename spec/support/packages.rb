@@ -5,18 +5,18 @@ require 'open3'
 require 'rbconfig'
 require 'tmpdir'
 
-# What `rake package` builds, once for all examples, and a machine to install it on: without the bundle of the specs,
-# and without what an example wants to be missing.
+# The packages that `rake package` builds, once for all examples, and an environment to install them in. The environment
+# excludes the bundle of the specs, and the programs or headers that an example removes.
 module Packages
   ROOT = File.expand_path('../..', __dir__)
   MODULE = "simp-simpkv-#{Simpkv::VERSION}.tar.gz"
   GEMS = { ruby: "simpkv-#{Simpkv::VERSION}.gem", java: "simpkv-#{Simpkv::VERSION}-java.gem" }.freeze
 
-  # JRuby that starts fast, and a core that is compiled fast.
+  # Settings with which JRuby starts fast and the core compiles fast.
   ENVIRONMENT = { 'PATH' => '/usr/bin:/usr/sbin', 'MAKEFLAGS' => '-j2', 'CFLAGS' => '-O0',
                   'JRUBY_OPTS' => '--dev' }.freeze
 
-  # The names of compilers, as /usr/bin has them.
+  # The names of compilers in /usr/bin.
   COMPILERS = /\A(.*-)?(cc|gcc|clang)(-[\d.]+)?\z/.freeze
   private_constant :COMPILERS
 
@@ -29,7 +29,7 @@ module Packages
   # Builds all packages. Specs that run at the same time build them as well, each for itself.
   #
   # @param checkout [String] the folder of the sources
-  # @return [String] the folder where they are, until the end of the specs
+  # @return [String] the folder with the packages, which exists until the end of the specs
   def self.build(checkout: ROOT)
     folder = Dir.mktmpdir('simpkv-packages')
     RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
@@ -39,7 +39,7 @@ module Packages
     folder
   end
 
-  # Builds all packages of a copy of the checkout that its owner alone may read.
+  # Builds all packages from a copy of the checkout that only its owner may read.
   def self.build_of_private_copy
     Dir.mktmpdir('simpkv-checkout') do |copy|
       run('sh', '-c', "tar -c --exclude=build --exclude=pkg --exclude=spec --exclude='*.so' * | " \
@@ -48,7 +48,7 @@ module Packages
     end
   end
 
-  # @return [String] what a command prints, which has to succeed
+  # @return [String] the output of a command, which must succeed
   def self.run(*command, **options)
     output, success = try(*command, **options)
     raise "#{command.first(5).join(' ')} ... failed:\n#{output}" unless success
@@ -56,7 +56,7 @@ module Packages
     output
   end
 
-  # @return [Array(String, Boolean)] what a command prints, and whether it succeeds
+  # @return [Array(String, Boolean)] the output of a command, and whether it succeeds
   def self.try(*command, environment: {}, folder: '/')
     clean = ENV.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM', 'SIMPKV_') }.transform_values { nil }
     output, status = Open3.capture2e(clean.merge(ENVIRONMENT, environment), *command, chdir: folder)
@@ -73,7 +73,7 @@ module Packages
   end
 
   # Unpacks the gem for JRuby, which has the sources of the core.
-  # @return [String] where they are
+  # @return [String] the folder of the sources
   def self.unpack(folder)
     run('gem', 'unpack', file(GEMS[:java]), '--target', folder)
     File.join(folder, GEMS[:java].delete_suffix('.gem'))
@@ -94,7 +94,7 @@ module Packages
     Gem::Specification.find_by_name('ruby-progressbar').cache_file
   end
 
-  # Yields a PATH with every command but those that match.
+  # Yields a PATH without the commands that match.
   def self.without_commands(pattern)
     Dir.mktmpdir('commands') do |folder|
       Dir.children('/usr/bin').each do |name|
@@ -108,7 +108,7 @@ module Packages
     without_commands(COMPILERS, &block)
   end
 
-  # Yields a PATH with compilers that find every header but that.
+  # Yields a PATH with compilers that find every header except one.
   def self.without_header(header)
     Dir.mktmpdir('headers') do |headers|
       Dir.each_child('/usr/include') { |name| File.symlink("/usr/include/#{name}", File.join(headers, name)) }

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Paths at random, of names that a directory takes in both layouts.
+# Random paths, of names that a directory accepts in both layouts.
 module Paths
-  # What keys are made of, what RFC 4514 escapes, and beyond ASCII.
+  # The usual characters of keys, the characters that RFC 4514 escapes, and some beyond ASCII.
   CHARACTERS = [*'a'..'z', *'0'..'9', '.', '_', ':', '-', 'A', ' ', '"', '+', ',', ';', '<', '>', '=', '#', '\\', '*',
                 '(', ')', "\n", "\u007f", 'é', 'λ', '漢', '😀', "\u00a0"].freeze
   private_constant :CHARACTERS

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# A program for spec/integration/interrupts_spec.rb: waits for a lock while signals come as fast as another process can
-# send them, most of them harmless, every 40th one raising; prints how often one raised, how many descriptors below the
-# root were left open, and whether the key can be used afterwards.
+# A program for spec/integration/interrupts_spec.rb. It waits for a lock while another process sends it signals as fast
+# as possible. Most signals are harmless; every 40th one raises. The program prints the number of exceptions, the number
+# of descriptors below the root that were left open, and whether the key can be used afterwards.
 require 'simpkv'
 require_relative 'scratch'
 
-# What happens in one process.
+# The process that receives the signals.
 class SignalStorm
   def initialize(folder)
     @root = File.realpath(folder)
@@ -30,7 +30,7 @@ class SignalStorm
 
   private
 
-  # Twice in a call at the most: the second one may come while the first is on its way.
+  # Raises at most twice in a call: the second signal may arrive while the first exception unwinds the stack.
   def stop
     @armed -= 1
     raise IOError, 'stop'
@@ -49,7 +49,7 @@ class SignalStorm
     Process.wait(sender)
   end
 
-  # Wherever the two come, one of these has them, and none is left over for the caller.
+  # Nested handlers catch both exceptions wherever they are raised, so that neither reaches the caller.
   def wait_for_lock
     counted do
       counted do

@@ -7,12 +7,12 @@ require_relative '../support/another_ruby'
 RSpec.describe Simpkv::Native do
   header = Simpkv::Native::Header.read
 
-  # Runs a script in a process of its own.
+  # Runs a script in its own process.
   def ruby(script, environment = {})
     Open3.capture2e(environment, *AnotherRuby.command('-e', script))
   end
 
-  it 'is the binding that was asked for' do
+  it 'is the requested binding' do
     default = RUBY_ENGINE == 'jruby' ? 'ffi' : 'cext'
     expect(described_class.binding_name).to eq(ENV.fetch('SIMPKV_NATIVE', default))
   end
@@ -22,7 +22,7 @@ RSpec.describe Simpkv::Native do
     expect(described_class.abi).to eq(header.constant('SKV_ABI'))
   end
 
-  it 'raises an exception of its own for each status of the core' do
+  it 'raises a separate exception class for each status of the core' do
     names = (0..header.statuses.length).map { |number| described_class.status_name(number) }
     expect(names).to eq([*header.statuses, nil])
     failures = header.statuses.drop(2)
@@ -34,7 +34,7 @@ RSpec.describe Simpkv::Native do
   open_store = -> { native::Store.new('file', 'root_path' => Dir.pwd) }
   no_string = 'no implicit conversion of %s into String'
 
-  # What every binding says, in the same words, of what makes no sense.
+  # Both bindings refuse invalid arguments with the same messages.
   {
     'nil for a key' => [-> { native.key_check(nil, false) }, TypeError, format(no_string, 'nil')],
     'true for a key' => [-> { native.key_join('a', true) }, TypeError, format(no_string, 'true')],
@@ -74,7 +74,7 @@ RSpec.describe Simpkv::Native do
     end
   end
 
-  it 'refuses a name in SIMPKV_NATIVE that is no binding' do
+  it 'refuses a SIMPKV_NATIVE that names no binding' do
     output, status = ruby('require "simpkv"', 'SIMPKV_NATIVE' => 'other')
     expect(status).not_to be_success
     expect(output).to match(/SIMPKV_NATIVE=other: expected (cext or )?ffi, or nothing/)

@@ -6,11 +6,11 @@ require 'simpkv/json_writer'
 require_relative '../support/another_ruby'
 require_relative '../support/json_values'
 
-# Simpkv::Native.parse answers what JSON.parse answers, or both refuse.
+# Simpkv::Native.parse returns the result of JSON.parse, or both refuse.
 RSpec.describe 'Reading JSON' do
   native = Simpkv::Native
 
-  # Everything that can be told of an object: class, encoding, frozen or not, the order of members.
+  # Returns every visible property of an object: class, encoding, frozen or not, the order of members.
   def self.describe_fully(object)
     case object
     when String then [object.class, object.encoding, object.frozen?, object.b]
@@ -28,7 +28,7 @@ RSpec.describe 'Reading JSON' do
     :refused
   end
 
-  # Invalid UTF-8 is refused on all Rubies, of which some parsers would read it.
+  # The reader refuses invalid UTF-8 on all Rubies; the JSON parsers of some Rubies read it.
   def self.reference(document)
     text = document.encoding == Encoding::BINARY ? document.dup.force_encoding(Encoding::UTF_8) : document
     return :refused unless text.valid_encoding?
@@ -80,7 +80,7 @@ RSpec.describe 'Reading JSON' do
       end
     end
 
-    # String#-@, which a program can replace, was called for an escaped name. The reader went on in freed memory.
+    # The reader called String#-@, which a program can replace, for an escaped name, and then read freed memory.
     it 'reads the original document, even if Ruby code changes the String meanwhile' do
       script = <<~'RUBY'
         require 'simpkv'
@@ -161,7 +161,7 @@ RSpec.describe 'Reading JSON' do
       text += values.random(3).zero? ? '0' : values.random(10**(values.random(20) + 1)).to_s
       text += ".#{digit.call(values.random(30) + 1)}" unless values.random(4).zero?
       text += "#{%w[e E e+ e-][values.random(4)]}#{values.random(320)}" if values.random(2).zero?
-      # What overflows is Infinity to both, but Ruby warns of it.
+      # A number that overflows is Infinity in both, but Ruby prints a warning.
       next if text =~ /[eE]\+?(\d+)\z/ && text.index(/[.eE]/) + Regexp.last_match(1).to_i > 305
 
       mine, theirs = compare.call(text)
@@ -173,7 +173,8 @@ RSpec.describe 'Reading JSON' do
     values = JsonValues.new(RSpec.configuration.seed)
     4000.times do |i|
       document = mutate.call(values, Simpkv::Codec.encode(values.value(i % 4), 'm' => values.string))
-      # json 3.1 takes an exponent of many digits for a large one, even if all are zeros: "1e00000000000000000000" is 1.
+      # json 3.1 treats an exponent of many digits as a large one, even if all digits are zeros as in
+      # "1e00000000000000000000", which is 1.
       next if document.b.match?(/[eE][+-]?\d{9}/n)
 
       mine, theirs = compare.call(document)
@@ -190,11 +191,11 @@ RSpec.describe 'Reading JSON' do
     end
   end
 
-  it 'refuses an object that is no String' do
+  it 'refuses an object that is not a String' do
     [nil, 1, [], {}].each { |object| expect { native.parse(object) }.to raise_error(TypeError) }
   end
 
-  it 'never makes objects of documents, whatever json_class says' do
+  it 'never creates objects from documents, whatever json_class says' do
     document = '{"json_class":"String","raw":[97]}'
     expect(native.parse(document)).to eq('json_class' => 'String', 'raw' => [97])
   end

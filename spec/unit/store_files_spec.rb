@@ -4,7 +4,7 @@ require 'etc'
 require 'timeout'
 require_relative '../support/file_store'
 
-# What CONTRACT.md says of the files themselves.
+# Tests CONTRACT.md's requirements of the files themselves.
 RSpec.describe Simpkv::Store, 'in files' do
   include FileStoreHelp
 
@@ -16,7 +16,7 @@ RSpec.describe Simpkv::Store, 'in files' do
   end
 
   [0o077, 0o000].each do |mask|
-    it "writes files 0660 and makes folders 0770 under umask #{format('%03o', mask)}" do
+    it "creates files with mode 0660 and folders with mode 0770 under umask #{format('%03o', mask)}" do
       with_umask(mask) do
         store.put('globals/a/b/k', 'd')
         store.put('globals/a/b/k', 'e')
@@ -48,7 +48,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     expect(names_in('globals')).to eq(['k'])
   end
 
-  it 'waits for a lock that another program holds for a moment' do
+  it 'waits for a lock that another program holds briefly' do
     store.put('globals/k', 'd')
     threads = with_lock('globals/k') do
       [-> { store.get('globals/k') }, -> { store.put('globals/k', 'd') }].map { |call| Thread.new(&call) }
@@ -69,7 +69,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     expect(File.exist?(path('globals/k'))).to be(false)
   end
 
-  it 'gives up a locked key at the deadline, naming it (1 s took 4.56 s on JRuby)' do
+  it 'gives up at the deadline and names the locked key (a deadline of 1 s took 4.56 s on JRuby)' do
     quick = open_store(root, 'lock_timeout_seconds' => 0.3)
     quick.put('globals/k', 'd')
     failures = []
@@ -115,7 +115,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     expect(File.exist?('/etc/passwd')).to be(true)
   end
 
-  # It is the core that resolves, whatever Ruby runs it.
+  # The core resolves paths, so one Ruby suffices.
   describe 'with a folder that becomes a link out of the root, and a folder again, while it is used', needs: :mri do
     let(:outside) { File.join(scratch, 'outside') }
     let(:folder) { path('globals/d') }
@@ -126,7 +126,7 @@ RSpec.describe Simpkv::Store, 'in files' do
       store.put('globals/d/k', 'ours')
     end
 
-    # Where a put has made the folder anew, that one goes.
+    # Runs the block. If a put has recreated the folder, deletes it and tries again.
     def instead
       yield
     rescue SystemCallError
@@ -141,7 +141,7 @@ RSpec.describe Simpkv::Store, 'in files' do
       instead { File.rename(path('globals/aside'), folder) }
     end
 
-    # @return [Array] what the block answers while that goes on, nil where it fails
+    # @return [Array] the results of the block while the folder changes; nil for a call that fails
     def while_swapped
       swapper = Thread.new { loop { swap } }
       Array.new(2000) do |number|
@@ -197,7 +197,7 @@ RSpec.describe Simpkv::Store, 'in files' do
   end
 
   describe 'an interrupt during a lock wait' do
-    # The extension is woken; FFI notices when the call returns, at its deadline.
+    # The extension interrupts the wait. FFI notices the interrupt when the call returns, at its deadline.
     let(:lock_timeout) { Simpkv::Native.binding_name == 'cext' ? 300 : 2 }
     let(:store) { open_store(root, 'lock_timeout_seconds' => lock_timeout) }
 
@@ -210,7 +210,7 @@ RSpec.describe Simpkv::Store, 'in files' do
     end
 
     it 'ends it by Thread#raise' do
-      # At the deadline, the call's own failure may come first.
+      # At the deadline, the call may fail first.
       expected = lock_timeout > 2 ? be_a(IOError) : be_a(IOError).or(be_a(Simpkv::TimeoutError))
       in_lock_wait do
         thread = Thread.new { store.put('globals/k', 'e') }
