@@ -8,14 +8,14 @@ RSpec.describe 'Distinguished names in a real slapd', :heavy do
   native = Simpkv::Native
   base = Slapd::BASE_DN
 
-  # The path, the folders above it, from the root down, each as [kind, path].
+  # Returns the folders above the path, from the root down, and the path, each as [kind, path].
   def with_folders(path)
     names = path.split('/')
     folders = (1...names.length).map { |count| [:folder, names.first(count).join('/')] }
     [*folders, [:key, path]]
   end
 
-  # What the directory takes for one and the same name: it ignores case and squeezes spaces.
+  # Normalizes a path as the directory's matching rules do, which ignore case and squeeze spaces.
   def folded(path)
     path.downcase.gsub(/[ \u00a0]+/, ' ').gsub(%r{(?<=/) | (?=/)| \z}, '')
   end
@@ -29,7 +29,7 @@ RSpec.describe 'Distinguished names in a real slapd', :heavy do
     "dn:: #{[dn].pack('m0')}\n#{attributes}\n\n"
   end
 
-  it 'are taken as they are made for 10,000 keys, and read back as the same keys' do
+  it 'are accepted for 10,000 generated keys, and read back as the same keys' do
     random = Random.new(RSpec.configuration.seed)
     paths = {}
     while paths.length < 10_000

@@ -4,7 +4,7 @@ require 'etc'
 require_relative '../support/file_store'
 require_relative '../support/processes'
 
-# What a user without root's rights meets; each example runs in a child that has none.
+# Tests a user without root's rights; each example runs in a child process that has dropped them.
 RSpec.describe Simpkv::Store, 'in files, without permission', :once, needs: :fork do
   include FileStoreHelp
   include Processes
@@ -29,7 +29,7 @@ RSpec.describe Simpkv::Store, 'in files, without permission', :once, needs: :for
     end
   end
 
-  it 'names what it cannot read, write, delete and list' do
+  it 'names the file or folder that it cannot read, write, delete or list' do
     File.chmod(0, path('globals/f'))
     as_nobody do
       messages = [-> { store.get('globals/f/k') }, -> { store.put('globals/f/k', 'e') },
@@ -44,8 +44,8 @@ RSpec.describe Simpkv::Store, 'in files, without permission', :once, needs: :for
     end
   end
 
-  # A killed writer left a file that was half old, half new.
-  it 'refuses to write where it may not replace the file, and says what to change (it wrote into the file)' do
+  # The write was done in place: a killed writer left a file that was half old, half new.
+  it 'refuses to write a file that it may not replace, and says what to change (it wrote into the file)' do
     File.chmod(0o555, path('globals/f'))
     File.chmod(0o666, path('globals/f/k'))
     as_nobody do
@@ -61,7 +61,7 @@ RSpec.describe Simpkv::Store, 'in files, without permission', :once, needs: :for
   end
 
   it 'replaces a file of another owner in a folder that its group shares, and keeps the group' do
-    next unless Process.euid.zero? # Nobody else can give files away.
+    next unless Process.euid.zero? # Only root can change the owner of a file.
 
     nobody = Etc.getpwnam('nobody')
     FileUtils.chown(nil, nobody.gid, [path('globals/f'), path('globals/f/k')])
@@ -73,7 +73,7 @@ RSpec.describe Simpkv::Store, 'in files, without permission', :once, needs: :for
     expect([after.uid, after.gid, after.mode]).to eq([nobody.uid, nobody.gid, before.mode])
   end
 
-  it 'refuses a root that it may not use, and one that it cannot make' do
+  it 'refuses a root folder that it may not use, and one that it cannot create' do
     File.chmod(0o755, scratch)
     File.chmod(0o700, root)
     File.chmod(0o500, root) unless Process.euid.zero?

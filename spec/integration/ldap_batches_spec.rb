@@ -13,7 +13,7 @@ Directories::ALL.each do |server, layout, tags|
       Simpkv::Codec.encode(value)
     end
 
-    # What a call answers, or raises.
+    # Returns the result of the block, or the error that it raises.
     def outcome
       yield
     rescue Simpkv::Error => e
@@ -24,7 +24,7 @@ Directories::ALL.each do |server, layout, tags|
       store.list(folder)[:keys].transform_keys { |name| "#{folder}/#{name}" }
     end
 
-    it 'are written, left as they are, changed, and read' do
+    it 'are created, kept if unchanged, replaced, and read' do
       expect(store.put_many(documents, condition: :absent)).to eq(documents.transform_values { true })
       expect(listed('environments/production/hosts')).to eq(documents)
       expect(store.put_many(documents)).to eq(documents.transform_values { false })
@@ -37,7 +37,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(found.values.map(&:encoding).uniq).to eq([Encoding::UTF_8])
     end
 
-    it 'come to what each would alone, with the same words' do
+    it 'have the same results and messages as single writes' do
       store.put_many({ 'globals/a' => document(1), 'globals/f/k' => document(1) })
       batch = {
         'globals/a' => document(2), 'globals/f' => document(1), 'globals/new/deep/down/k' => document(1),
@@ -57,7 +57,7 @@ Directories::ALL.each do |server, layout, tags|
         .to eq(batch.keys.to_h { |key| [key, outcome { others.get(key) }.to_s] })
     end
 
-    it 'are counted as so many operations' do
+    it 'are counted as one operation each' do
       apart = open_apart
       operations = lambda do
         Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.sum do |counted|
@@ -70,7 +70,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(operations.call - before).to be_between(90, 91)
     end
 
-    it 'are written by several at once, each once' do
+    it 'are written once each by several concurrent threads' do
       written = Array.new(4) { open_store }.map do |one|
         Thread.new { one.put_many(documents, condition: :absent) }
       end.map(&:value)
@@ -80,10 +80,10 @@ Directories::ALL.each do |server, layout, tags|
   end
 end
 
-RSpec.describe 'Many keys in a directory that is not there' do
+RSpec.describe 'Many keys in an unreachable directory' do
   include_context 'with slapd'
 
-  it 'are an error each' do
+  it 'return an error for each key' do
     store = open_store('ldap_uri' => 'ldap://127.0.0.1:1', 'retries' => 0)
     found = store.put_many({ 'globals/a' => '1', 'globals/b' => '2' })
     expect(found.values).to all(be_a(Simpkv::UnavailableError))
@@ -91,7 +91,7 @@ RSpec.describe 'Many keys in a directory that is not there' do
     expect(store.get_many(%w[globals/a globals/b]).values).to all(be_a(Simpkv::UnavailableError))
   end
 
-  it 'are late, each of them, when the server is silent' do
+  it 'return a timeout for each key when the server does not respond' do
     apart = open_apart('operation_timeout_seconds' => 0.5)
     apart.put('globals/a', '1')
     found = nil
@@ -100,7 +100,7 @@ RSpec.describe 'Many keys in a directory that is not there' do
   end
 
   context 'when a thread is interrupted', needs: :cext do
-    it 'leaves it at what was written' do
+    it 'stops the batch, and the store remains usable' do
       apart = open_apart
       apart.put('globals/a', '1')
       thread = Thread.new { apart.put_many((1..300).to_h { |n| ["globals/i#{n}", '1'] }, condition: :absent) }
@@ -113,7 +113,7 @@ RSpec.describe 'Many keys in a directory that is not there' do
       expect(apart.put_many({ 'globals/after' => '1' })).to eq('globals/after' => true)
     end
 
-    it 'does not mind a harmless one: each is written, and said to be' do
+    it 'continues after harmless signals: each key is written and reported' do
       apart = open_apart
       apart.put('globals/a', '1')
       batch = (1..3000).to_h { |n| ["globals/s#{n}", %({"value":#{n}})] }
@@ -143,7 +143,7 @@ RSpec.describe 'simpkv::get_many and put_many, of a directory', :once do
 
   after { world.close }
 
-  it 'fail when it is gone, once and not for each key, and warn with softfail' do
+  it 'fail once, not for each key, when the server is down, and warn with softfail' do
     world.call('simpkv::put', 'a', 1)
     slapd.stop_serving
     calls.each do |function, keys|

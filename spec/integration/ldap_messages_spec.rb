@@ -3,7 +3,7 @@
 require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 
-# What an operator reads when simpkv cannot reach its keys.
+# Tests the messages that an operator reads when simpkv cannot access its keys.
 Directories.each_server do |server, tags|
   RSpec.describe "The LDAP plugin, when it is configured, #{server}", :once, **tags do
     include_context 'with a directory', server, tls: true
@@ -18,7 +18,7 @@ Directories.each_server do |server, tags|
       plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })
     end
 
-    # The command that the message ends in, as a shell runs it: its exit status.
+    # Runs the command at the end of the message in a shell. Returns its exit status.
     def reproduced(message)
       command = message[/To ask outside of Puppet: (.*ldapsearch .*)\z/, 1]
       system('sh', '-c', command, %i[out err] => File::NULL)
@@ -36,13 +36,13 @@ Directories.each_server do |server, tags|
       message
     end
 
-    it 'is content with a base entry that it can read' do
+    it 'accepts a base entry that it can read' do
       expect(configure).to eq(result: true, err_msg: nil)
       expect(configure('base_dn' => 'OU=SimpKV, o=puppet , dc=simp')).to eq(result: true, err_msg: nil)
       expect(plugin.put('globals/k', '{"value":1}')).to eq(result: true, err_msg: nil)
     end
 
-    it 'warns of files with secrets that every local user can read, and uses them' do
+    it 'warns about world-readable files with secrets, and uses them' do
       open = File.join(directory.folder, 'open-password').tap { |file| File.write(file, DirectoryServer::PASSWORD) }
       [0o600, 0o660, 0o640].each { |mode| File.chmod(mode, open) && configure('admin_pw_file' => open) }
       expect(world.warnings).to eq([])
@@ -57,41 +57,41 @@ Directories.each_server do |server, tags|
       expect(reproduced(message)).to eq(255)
     end
 
-    it 'names a socket that is not there' do
+    it 'names a socket that does not exist' do
       fails({ 'ldap_uri' => 'ldapi://%2Fno%2Fsuch%2Fsocket', 'admin_pw_file' => nil }, /no.*such.*socket/i,
             /ldapsearch .*-Y EXTERNAL/)
     end
 
-    it 'names a host that has no address' do
+    it 'names a host that does not resolve' do
       fails({ 'ldap_uri' => 'ldap://no-such-host.invalid', 'connect_timeout_seconds' => 3 },
             %r{ldap://no-such-host\.invalid}, /name|address|host/i)
     end
 
-    it 'names a base DN that is not there' do
+    it 'names a base DN that does not exist' do
       message = fails({ 'base_dn' => 'ou=wrong,dc=simp' }, /#{directory.uri}/, /no such entry.*correct 'base_dn'/)
-      # 389-DS says to nobody who may not see what is above it that an entry is missing.
+      # 389-DS reports a missing entry only to an identity that may see its parent.
       expect(reproduced(message)).to eq({ Slapd => 32, Ds389 => 0 }[server])
       message = fails({ 'base_dn' => 'dc=elsewhere' }, /#{directory.uri}/, /no such entry.*correct 'base_dn'/)
       expect(reproduced(message)).to eq(32)
     end
 
-    it 'says that the server refuses the password, or the bind DN: it does not say which' do
+    it 'says that the server refuses the bind DN or the password; the server does not tell which' do
       address = /#{Regexp.escape(directory.uri)}/
       message = fails({ 'admin_pw_file' => directory.wrong_password_file }, address, /admin_dn.*admin_pw_file/)
       expect(reproduced(message)).to eq(49)
       fails({ 'admin_dn' => 'cn=nobody,dc=simp' }, address, /admin_dn.*admin_pw_file/, /cn=nobody,dc=simp/)
     end
 
-    it 'says when the bind DN is none' do
+    it 'says that the bind DN is not a DN' do
       fails({ 'admin_dn' => 'cn_Directory' }, /'cn_Directory'.*admin_dn/)
     end
 
-    it 'says that the bind DN may not read there, or that nothing is there: the server does not say which' do
+    it 'says that the base DN is unreadable or missing; the server does not tell which' do
       fails({ 'admin_dn' => DirectoryServer::STRANGER_DN }, /'#{DirectoryServer::STRANGER_DN}'/,
             /no access to it: .*give .* rights/)
     end
 
-    it 'says when a certificate will not do, and reproduces it with the same files' do
+    it 'reports an unusable certificate, with a command that reproduces it with the same files' do
       Dir.mktmpdir do |folder|
         other = Certificates.new(folder)
         message = fails({ 'ldap_uri' => directory.tls_uri, 'tls_cacert' => other.cacert }, /certificate/i,
@@ -100,13 +100,13 @@ Directories.each_server do |server, tags|
       end
     end
 
-    it 'gives a command that works as it is pasted, whatever newline ends the password file' do
+    it 'gives a command that works when pasted, with any newline at the end of the password file' do
       { "\n" => 1, "\r\n" => 2, '' => nil }.each do |newline, cut|
         file = File.join(directory.folder, "ends-in-#{cut}")
         File.write(file, "#{DirectoryServer::PASSWORD}#{newline}", perm: 0o600)
         message = fails({ 'admin_pw_file' => file, 'base_dn' => 'dc=elsewhere' }, /no such entry/)
         expect(message).to include(cut ? "head -c -#{cut} #{file} | ldapsearch" : "-y #{file} ")
-        # 49 before: ldapsearch took the newline for part of the password.
+        # The exit status was 49, because ldapsearch took the newline as part of the password.
         expect(reproduced(message)).to eq(32)
       end
     end
@@ -119,12 +119,12 @@ Directories.each_server do |server, tags|
       'TLS configuration incomplete' => { 'ldap_uri' => 'ldaps://127.0.0.1' },
       "Plugin misconfigured: 'retries' of simpkv backend 'b' must be a whole number" => { 'retries' => -1 }
     }.each do |message, more|
-      it "says, before it asks a server: #{message}" do
+      it "says before it connects to a server: #{message}" do
         expect(configure(more)).to match(result: false, err_msg: /\A#{Regexp.escape(message)}/)
       end
     end
 
-    it 'is misconfigured without a backend of its type' do
+    it 'refuses a configuration without a backend of its type' do
       [nil, {}, { 'backend' => 'b', 'backends' => { 'b' => { 'type' => 'file', 'id' => 'x' } } }].each do |wrong|
         expect(plugin.configure(wrong)).to match(result: false, err_msg: /\APlugin misconfigured/)
       end
@@ -132,7 +132,7 @@ Directories.each_server do |server, tags|
     end
 
     describe 'and then used' do
-      it 'says what to load when the server has no schema of ours, or that of the other layout' do
+      it 'says which schema to load when the server has none of simpkv, or that of the other layout' do
         { nil => 'plain', 'plain' => 'hex', 'hex' => 'plain' }.each do |loaded, wanted|
           server.run(layout: loaded) do |other|
             backend = other.options('type' => 'ldap', 'id' => 'x', 'layout' => wanted)
@@ -146,7 +146,7 @@ Directories.each_server do |server, tags|
         end
       end
 
-      it 'says when it may read there and not write' do
+      it 'says that it may read, but not write' do
         server.run(access: 'read') do |other|
           backend = other.options('type' => 'ldap', 'id' => 'x')
           expect(plugin.configure('backend' => 'b', 'backends' => { 'b' => backend })).to eq(result: true, err_msg: nil)
@@ -159,8 +159,8 @@ Directories.each_server do |server, tags|
       end
     end
 
-    # It happened in the catalog, with the functions around it.
-    it 'fails a call with all of that, or warns of it under softfail' do
+    # Calls the plugin through a function in a catalog.
+    it 'fails a call with the whole message, or warns with it under softfail' do
       backend = directory.options('type' => 'ldap', 'ldap_uri' => 'ldap://127.0.0.1:1')
       options = { 'backends' => { 'default' => backend } }
       unreachable = %r{with key='k': simpkv Error: Unable to construct 'ldap/spec': Plugin could not access }

@@ -21,7 +21,7 @@ RSpec.describe 'A store on replicas', :once do
 
   after(:context) { [replica, lagging].each(&:stop) }
 
-  # Each has a pool of its own, whose memory of servers that were down is no other example's.
+  # Opens a store with its own pool, so that no example sees servers that another example's pool has marked down.
   def open_on(uri, more = {})
     open_store({ 'ldap_uri' => uri, 'write_uri' => slapd.tcp_uri, 'admin_dn' => admin_dn,
                  'connect_timeout_seconds' => 2 }.merge(more))
@@ -30,14 +30,14 @@ RSpec.describe 'A store on replicas', :once do
   let(:admin_dn) { Slapd::USER_DN.sub(',', ",#{' ' * LdapIds.next}") }
   let(:writer) { open_on(replica.uri) }
 
-  # Has not written, and therefore reads from its replica.
+  # A store that has not written, and therefore reads from its replica.
   let(:reader) { open_on(replica.uri) }
 
   def document(value)
     "{\"value\":#{value}}"
   end
 
-  # A key that the replica which lags behind has with one document, and the supplier with another.
+  # Stores a key with one document on the lagging replica, and with another on the supplier.
   def outdated(key, there, here)
     writer.put(key, there)
     lagging.restart
@@ -52,14 +52,14 @@ RSpec.describe 'A store on replicas', :once do
     slapd.launch
   end
 
-  # What the key was, and how often, until the block says so.
+  # Reads a key until the block returns true. Returns how often the key had each document.
   def read_until(store)
     found = Hash.new(0)
     found[store.get('globals/a/k')] += 1 until yield
     found
   end
 
-  it 'reads there, and writes to its supplier' do
+  it 'reads from its replica, and writes to the supplier' do
     writer.put('globals/a/k', document(1))
     eventually { reader.get('globals/a/k') == document(1) }
     before = slapd.log.length
@@ -75,7 +75,7 @@ RSpec.describe 'A store on replicas', :once do
       eventually { open_on(replica.uri).get('globals/a/k') == document(1) }
     end
 
-    it 'reads on' do
+    it 'continues to read' do
       while_supplier_is_down do
         expect(reader.get('globals/a/k')).to eq(document(1))
         expect(reader.kind('globals/a')).to eq(:folder)
@@ -84,14 +84,14 @@ RSpec.describe 'A store on replicas', :once do
       end
     end
 
-    it 'reads on after a write that reached nobody' do
+    it 'continues to read after a write that failed' do
       while_supplier_is_down do
         expect { reader.put('globals/a/k', document(2)) }.to raise_error(Simpkv::UnavailableError)
         expect(reader.get('globals/a/k')).to eq(document(1))
       end
     end
 
-    it 'says so for each write, whose server and trouble it names, and writes again when the supplier is back' do
+    it 'fails each write with the server and the reason, and writes again when the supplier is back' do
       writes = { put: ['globals/a/k', document(2)], delete: ['globals/a/k'], deletetree: ['globals/a'] }
       while_supplier_is_down do
         writes.each do |call, arguments|
@@ -103,8 +103,8 @@ RSpec.describe 'A store on replicas', :once do
       eventually { reader.get('globals/a/k') == document(2) }
     end
 
-    # Without a word, the unchanged document of a replica would pass for a write.
-    it 'says so for a put of what the replica has already, too' do
+    # Otherwise the unchanged document of a replica would pass for a successful write.
+    it 'fails even a put of the document that the replica already has' do
       while_supplier_is_down do
         expect { open_on(replica.uri).put('globals/a/k', document(1)) }.to raise_error(Simpkv::UnavailableError)
         expect { open_on(replica.uri).put('globals/a/k', document(1), condition: :absent) }
@@ -114,7 +114,7 @@ RSpec.describe 'A store on replicas', :once do
   end
 
   describe 'that lag behind' do
-    it 'puts again what the replica still has and the supplier does not: such a write used to get lost' do
+    it 'puts a document that the replica still has and the supplier does not (the write was lost)' do
       outdated('globals/a/k', document(1), document(2))
       late = open_on(lagging.uri)
       expect(late.get('globals/a/k')).to eq(document(1))
@@ -122,7 +122,7 @@ RSpec.describe 'A store on replicas', :once do
       expect(store.get('globals/a/k')).to eq(document(1))
     end
 
-    it 'judges conditions by what the supplier has' do
+    it "checks conditions against the supplier's document" do
       outdated('globals/a/k', document(1), document(2))
       writer.put('globals/new', document(1))
       expect { open_on(lagging.uri).put('globals/a/k', document(3), condition: :expect, expect: document(1)) }
@@ -132,7 +132,7 @@ RSpec.describe 'A store on replicas', :once do
         .to raise_error(Simpkv::ExistsError)
     end
 
-    it 'deletes what the replica has not got yet, keys and folders' do
+    it 'deletes keys and folders that the replica does not have yet' do
       outdated('globals/a/k', document(1), document(2))
       writer.put('globals/a/new', document(1))
       writer.put('globals/folder/new', document(1))
@@ -141,7 +141,7 @@ RSpec.describe 'A store on replicas', :once do
       expect(store.list('globals')).to eq(keys: {}, folders: ['a'], errors: {})
     end
 
-    it 'reads what its supplier has when asked for the latest, and goes on to read what the replica has' do
+    it "reads the supplier's document if asked for the latest, and otherwise continues to read the replica's" do
       outdated('globals/a/k', document(1), document(2))
       late = open_on(lagging.uri)
       expect([late.get('globals/a/k', latest: true), late.get('globals/a/k')]).to eq([document(2), document(1)])
@@ -150,7 +150,7 @@ RSpec.describe 'A store on replicas', :once do
       expect { late.get('globals/new') }.to raise_error(Simpkv::NotFoundError)
     end
 
-    it 'reads, once it has written, what it wrote' do
+    it 'reads its own writes' do
       outdated('globals/a/k', document(1), document(2))
       late = open_on(lagging.uri)
       expect([late.get('globals/a/k'), late.kind('globals/new')]).to eq([document(1), nil])
@@ -161,7 +161,7 @@ RSpec.describe 'A store on replicas', :once do
     end
   end
 
-  describe 'that lag behind, asked by a catalog' do
+  describe 'that lag behind, in a catalog' do
     let(:path) { 'environments/production/a/k' }
     let(:backend) do
       slapd.options('type' => 'ldap', 'id' => id, 'ldap_uri' => lagging.uri, 'write_uri' => slapd.tcp_uri,
@@ -171,7 +171,7 @@ RSpec.describe 'A store on replicas', :once do
 
     after { world.close }
 
-    it 'makes no second value where the replica has none yet' do
+    it 'creates no second value for a key that the replica does not have yet' do
       outdated('globals/other', document(1), document(2))
       writer.put(path, document('"theirs"'))
       expect(world.call('simpkv::exists', 'a/k')).to be(false)
@@ -179,7 +179,7 @@ RSpec.describe 'A store on replicas', :once do
       expect(store.get(path)).to eq(document('"theirs"'))
     end
 
-    it 'judges what is expected by what the supplier has' do
+    it "compares the expected value with the supplier's" do
       outdated(path, document(1), document(2))
       expect(world.call('simpkv::get', 'a/k')).to eq('value' => 1)
       expect(world.call('simpkv::compare_and_put', 'a/k', 1, 'mine')).to be(false)
@@ -189,7 +189,7 @@ RSpec.describe 'A store on replicas', :once do
     end
   end
 
-  it 'says, where no write_uri is set, which server and option would do' do
+  it 'names the server and the option that are needed if no write_uri is set' do
     writer.put('globals/a/k', document(1))
     eventually { reader.get('globals/a/k') == document(1) }
     alone = open_store('ldap_uri' => replica.uri)
@@ -202,7 +202,7 @@ RSpec.describe 'A store on replicas', :once do
     expect(store.get('globals/a/k')).to eq(document(1))
   end
 
-  it 'goes to the next server while a replica is down, names both when both are, and finds them again' do
+  it 'uses the next server while a replica is down, names both if both are down, and reconnects to them' do
     both = open_on([replica.tcp_uri, slapd.tcp_uri])
     writer.put('globals/a/k', document(1))
     eventually { both.get('globals/a/k') == document(1) }
@@ -228,7 +228,7 @@ RSpec.describe 'A store on replicas', :once do
       [replica, slapd].each do |server|
         sleep 0.3
         server.restart
-        # Whoever lost the other one has found this one meanwhile.
+        # Threads that lost the other server have connected to this one by now.
         eventually { open_on(server.tcp_uri).get('globals/a/k') }
       end
     end

@@ -12,7 +12,7 @@ Directories::ALL.each do |server, layout, tags|
       %({"value":"#{value}","metadata":{}})
     end
 
-    # What the tree of a folder was before there was one: list after list.
+    # Returns the tree of a folder from a list of each folder.
     def walk(folder, place = '', found = { keys: {}, folders: [], errors: {} })
       here = store.list("#{folder}/#{place}")
       %i[keys errors].each { |kind| here[kind].each { |name, text| found[kind]["#{place}#{name}"] = text } }
@@ -37,12 +37,12 @@ Directories::ALL.each do |server, layout, tags|
       walked
     end
 
-    # A folder's entry, of ours or another class.
+    # Adds an entry for a folder, of simpkv's or another class.
     def entry(dn, attributes)
       directory.add("dn: #{dn}\n#{attributes.map { |name, value| "#{name}: #{value}\n" }.join}")
     end
 
-    it 'are what a walk from folder to folder finds, deep and larger than a page' do
+    it 'equal the result of a walk from folder to folder, even if deep or larger than a page' do
       deep = "globals/t/#{(1..30).to_a.join('/')}"
       documents = (0...60).to_h { |n| ["globals/t/f#{n % 9}/g#{n % 4}/k#{n}", document(n)] }
       store.put_many(documents.merge("#{deep}/k" => document('deep'), 'globals/u' => document('aside')))
@@ -53,7 +53,7 @@ Directories::ALL.each do |server, layout, tags|
       expect_same(deep)
     end
 
-    it 'have both roots when they are of all, whatever there is' do
+    it 'of the whole store have both roots, even if these are empty' do
       expect(store.tree('')).to eq(keys: {}, folders: %w[environments globals], errors: {})
       expect(store.tree('globals')).to eq(keys: {}, folders: [], errors: {})
       store.put('environments/dev/a/k', document(1))
@@ -66,7 +66,7 @@ Directories::ALL.each do |server, layout, tags|
       expect { store.tree('globals/k') }.to raise_error(Simpkv::NotFoundError)
     end
 
-    it 'are empty of a folder that has nothing in it' do
+    it 'of an empty folder are empty' do
       store.put('globals/empty/k', document(1))
       store.delete('globals/empty/k')
       expect(expect_same('globals/empty')).to eq(keys: {}, folders: [], errors: {})
@@ -78,7 +78,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(expect_same('globals/n')[:keys].keys).to contain_exactly('a,b=c/#1/ "q"+\\é', 'A,b=d/k')
     end
 
-    it 'leave out what is not of simpkv, with all that is below it' do
+    it "omit entries that are not simpkv's, with everything below them" do
       store.put('globals/s/k', document(1))
       role = { 'objectClass' => 'organizationalRole', 'cn' => 'x' }
       unit = { 'objectClass' => 'organizationalUnit', 'ou' => 'x' }
@@ -91,7 +91,7 @@ Directories::ALL.each do |server, layout, tags|
       expect_same('globals')
     end
 
-    it 'tell a key from a folder of the same name' do
+    it 'distinguish a key from a folder of the same name' do
       skip_hex = layout == 'hex'
       store.put('globals/both/both/k', document(1))
       store.put('globals/both/both', document(2)) unless skip_hex
@@ -99,7 +99,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(expect_same('globals')[:keys].length).to eq(skip_hex ? 1 : 3)
     end
 
-    it 'give a block each document as it comes' do
+    it 'yield each document as it arrives' do
       30.times { |n| store.put("globals/b/f#{n % 3}/k#{n}", document(n)) }
       found = paged.tree('globals/b') { |path, text| [path, text] }
       expect(found[:keys].values).to match_array((0...30).map { |n| ["f#{n % 3}/k#{n}", document(n)] })
@@ -118,7 +118,7 @@ RSpec.describe 'A tree in a directory', :once do
     slapd.log[before..].scan(/SRCH base="(?:[^"]*,)?ou=#{id},.*scope=(\d)/).flatten
   end
 
-  it 'is one search, where a walk was one for each folder' do
+  it 'needs one search (a walk needs one for each folder)' do
     100.times { |n| store.put("globals/t/f#{n}/k", '{"value":1}') }
     expect(searches(store) { |s| s.tree('globals/t') }).to eq(%w[2])
     expect(searches(store) { |s| s.tree('') }).to eq(%w[2])
@@ -126,9 +126,9 @@ RSpec.describe 'A tree in a directory', :once do
       .to eq(%w[1] * 101)
   end
 
-  it 'is asked for in pages only where it has more entries than one has' do
+  it 'is requested in further pages only if it has more entries than a page' do
     paged = open_apart('page_size' => 4)
-    # The folder itself is one of them.
+    # The folder itself is one of the entries.
     [1, 1, 3, 3].each.with_index(1) do |expected, number|
       store.put("globals/t/f#{number}/k", '{"value":1}') if number.odd?
       store.put("globals/t/f#{number - 1}/other", '{"value":1}') if number.even?
@@ -136,7 +136,7 @@ RSpec.describe 'A tree in a directory', :once do
     end
   end
 
-  it 'neither asks for documents nor gets them where no values are wanted' do
+  it 'without values neither requests nor receives documents' do
     store.put('globals/t/k', '{"value":"hush"}')
     before = slapd.log.length
     store.tree('globals/t', values: false)

@@ -12,10 +12,10 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
 
   include_context 'with slapd'
 
-  # Before there are children, so that all have the same.
+  # Defines the id before the fork, so that all child processes share it.
   before { id }
 
-  # A child for each number, which tells what the block answered.
+  # Forks a child process for each number. Each writes the result of the block to its pipe.
   def children(count)
     Array.new(count) do |number|
       reading, writing = IO.pipe
@@ -25,7 +25,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
     end
   end
 
-  # @return [Array] what they told
+  # @return [Array] the results of the child processes
   def answers(children)
     texts = children.map { |_, reading| reading.read }
     expect_success_of(*children.map(&:first))
@@ -34,13 +34,13 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
   end
 
   describe 'without conditions' do
-    # A document that tells whose it is, and whether it is whole.
+    # A document with its writer, its number and a checksum.
     def document(writer, number)
       body = "#{writer}:#{number}:#{'x' * (number * 37 % 3000)}"
       "#{Digest::SHA256.hexdigest(body)}:#{body}"
     end
 
-    # @return [Array(Integer, Integer)] writer and number of a whole document
+    # @return [Array(Integer, Integer)] writer and number of an intact document
     def origin(document)
       sum, body = document.split(':', 2)
       raise 'a document is torn' unless sum == Digest::SHA256.hexdigest(body)
@@ -48,7 +48,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
       body.split(':').first(2).map { |part| Integer(part) }
     end
 
-    # Puts 1,000 documents, in turns into each key.
+    # Puts 1,000 documents, one key after the other in turn.
     #
     # @return [Hash] the last acknowledged number, by key
     def write(writer, keys)
@@ -61,9 +61,9 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
       end
     end
 
-    # Reads the keys until there is one named done. Of each writer, no document may follow a later one.
+    # Reads the keys until the key `done` exists. No document of a writer may follow a later one of the same writer.
     #
-    # @return [Integer] how many documents it saw
+    # @return [Integer] the number of documents that it read
     def read(keys)
       seen = Hash.new(0)
       (1..Float::INFINITY).each do |count|
@@ -82,13 +82,13 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
       slapd.log.scan('RESULT tag=103 err=0').length
     end
 
-    # With those that a restart cut off before the answer: where the writer then found its document, it was told of
-    # no failure.
+    # Counts the changes whose response a restart cut off as well: a writer that then found its document stored
+    # received no failure.
     def changes_answered_or_not
       changes + slapd.log.scan(' MOD dn=').length - slapd.log.scan('RESULT tag=103').length
     end
 
-    # Lets two write and one read. @return [Array<Hash>] what each writer got acknowledged
+    # Runs two writers and one reader. @return [Array<Hash>] the acknowledged writes of each writer
     def let_write(keys)
       keys.each { |key| store.put(key, document(0, 0)) }
       readers = children(1) { read(keys) }
@@ -100,7 +100,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
       acknowledged
     end
 
-    # What is stored in the end is what one of them put last, or, where it was told of a failure, after that.
+    # Expects each key to have the last acknowledged document of a writer, or a later one if that writer had failures.
     def expect_last(keys, acknowledged)
       keys.each do |key|
         writer, number = origin(store.get(key))
@@ -112,7 +112,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
     {
       'one key' => ['globals/w/k'], 'four keys' => %w[globals/w/a globals/w/b environments/dev/c environments/dev/f/d]
     }.each do |what, keys|
-      it "see each put take effect, whole, and the last one stay, in #{what}" do
+      it "apply each put completely, and keep the last one, in #{what}" do
         before = changes
         acknowledged = let_write(keys)
         expect(acknowledged.map { |each| each['failed'] }).to eq([0, 0])
@@ -120,7 +120,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
         expect_last(keys, acknowledged)
       end
 
-      it "lose none that was acknowledged while the server restarts twice, in #{what}" do
+      it "lose no acknowledged put while the server restarts twice, in #{what}" do
         before = changes_answered_or_not
         acknowledged = let_write(keys) do
           [200, 1000].each do |count|
@@ -135,7 +135,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
     end
   end
 
-  # Two children that put a key each time they are told to, at the same time.
+  # Forks two child processes that put the same key at the same time, once for each byte that they receive.
   def racing
     ropes = Array.new(4) { IO.pipe }
     pids = Array.new(2) do |number|
@@ -156,7 +156,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
     end
   end
 
-  it 'race for 500 keys on condition :absent, and exactly one wins each' do
+  it 'race for 500 keys on condition :absent, and exactly one process wins each' do
     winners = []
     racing do |tell, heard|
       500.times do
@@ -170,9 +170,9 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
     expect(values.uniq).to contain_exactly(0, 1)
   end
 
-  # Counts up, at least so many times, and until one of the two has met the other.
+  # Increments the number at least so often, and until the two processes have conflicted.
   #
-  # @return [Integer] how many times
+  # @return [Integer] the number of increments
   def count_up(least)
     count = 0
     until count >= least && store.exist?('globals/met')
@@ -187,7 +187,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
     count
   end
 
-  it 'count one number up, 200 times each and more, by :expect, and lose no count' do
+  it 'increment one number by :expect, at least 200 times each, and lose no increment' do
     store.put('globals/n', '{"value":0}')
     counts = answers(children(2) { count_up(200) })
     expect(counts).to all(be >= 200)

@@ -4,13 +4,13 @@ require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 require_relative '../support/scratch'
 
-# What simplib's passgen does with simpkv, acted out in Puppet's language from the contract's description: a password
-# and its salt under gen_passwd/<id>, and in the metadata how complex it is, and up to ten pairs that it had before.
+# Simulates simplib's passgen in Puppet's language after the contract's description. It stores a password and its salt
+# under gen_passwd/<id>; the metadata have the password's complexity and up to ten previous pairs.
 module Passgen
   FUNCTIONS = <<-PUPPET
     function acted_options() { { 'app_id' => 'passgen' } }
 
-    # What is stored, or the new pair, stored now.
+    # Returns the stored password, or stores the new pair first.
     function acted_passgen(String[1] $id, Array $new, Hash $how = { 'complexity' => 0, 'complex_only' => false }) {
       $key = "gen_passwd/${id}"
       unless simpkv::exists($key, acted_options()) {
@@ -31,10 +31,10 @@ module Passgen
     }
   PUPPET
 
-  # Of any complexity; nothing in them may be taken for something else on the way.
+  # Passwords of any complexity. No layer may interpret their characters.
   PASSWORDS = ['simple', 'it`s $(not) \\ a "command"', '@%-_+=~.:/#!?*', 'Ω and é', 'x' * 128].freeze
 
-  # Folders in the id; and the names that password, salt and predecessor had as files of their own.
+  # Ids with folders, and with the suffixes of passgen's separate files for salts and previous passwords.
   IDS = %w[web app1/db app1/web app1/site/deep db.example.com backup-user cluster_1:token web.last web.salt
            web.salt.last].freeze
 end
@@ -44,7 +44,7 @@ RSpec.shared_examples 'a store of passgen' do
 
   after { world.close }
 
-  # @return what the expression comes to in a catalog of its own
+  # @return the value of the expression in a new catalog
   def compiled(expression)
     catalog = world.compile("#{Passgen::FUNCTIONS}\nnotify { 'result': message => #{expression} }")
     catalog.resource('Notify[result]')[:message]
@@ -58,7 +58,7 @@ RSpec.shared_examples 'a store of passgen' do
     compiled("acted_rotation(#{puppet(id)}, #{puppet(new)})")
   end
 
-  # The literal of Puppet's language.
+  # Returns the value as a literal of Puppet's language.
   def puppet(value)
     case value
     when Hash then "{ #{value.map { |name, member| "#{puppet(name)} => #{puppet(member)}" }.join(', ')} }"
@@ -72,7 +72,7 @@ RSpec.shared_examples 'a store of passgen' do
     world.call('simpkv::get', "gen_passwd/#{id}")
   end
 
-  it 'has the same password for every catalog, whatever is in it' do
+  it 'returns the same password to every catalog, with any characters' do
     Passgen::PASSWORDS.each_with_index do |password, n|
       expect(passgen("id#{n}", password, "salt#{n}")).to eq(password)
       expect(passgen("id#{n}", 'another', 'salt')).to eq(password)
@@ -80,7 +80,7 @@ RSpec.shared_examples 'a store of passgen' do
     end
   end
 
-  it 'keeps how complex the password is' do
+  it 'keeps the complexity of the password' do
     [[0, false], [1, true], [2, false]].each do |complexity, only|
       passgen("c#{complexity}", 'p', 's', how: { 'complexity' => complexity, 'complex_only' => only })
       expect(get("c#{complexity}")['metadata'])
@@ -88,7 +88,7 @@ RSpec.shared_examples 'a store of passgen' do
     end
   end
 
-  it 'keeps the ten passwords before the last one, the latest first' do
+  it 'keeps the ten previous passwords, the latest first' do
     passgen('app1/db', 'p0', 's0', how: { 'complexity' => 2, 'complex_only' => true })
     (1..12).each do |n|
       expect(rotation('app1/db', "p#{n}", "s#{n}")).to eq("p#{n}")
@@ -99,7 +99,7 @@ RSpec.shared_examples 'a store of passgen' do
     expect(get('app1/db')['metadata']['history'].length).to eq(10)
   end
 
-  it 'lists them by folder, with names that end in what used to be a file of its own' do
+  it 'lists passwords by folder, even names that end in the suffix of a separate file' do
     Passgen::IDS.each { |id| passgen(id, "password of #{id}", 'salt') }
     found = world.call('simpkv::list', 'gen_passwd')
     expect(found['folders']).to eq(['app1'])
@@ -111,7 +111,7 @@ RSpec.shared_examples 'a store of passgen' do
     )
   end
 
-  it 'forgets one, and no other, and makes it anew' do
+  it 'deletes one password and no other, and creates it again' do
     %w[app1/db app1/db2 app1/dbs/a].each { |id| passgen(id, "old #{id}", 'salt') }
     expect(world.call('simpkv::delete', 'gen_passwd/app1/db')).to be(true)
     expect(passgen('app1/db', 'new', 'salt')).to eq('new')
@@ -119,7 +119,7 @@ RSpec.shared_examples 'a store of passgen' do
     %w[app1/db2 app1/dbs/a].each { |id| expect(passgen(id, 'new', 'salt')).to eq("old #{id}") }
   end
 
-  it 'forgets those of a folder, and no others' do
+  it 'deletes the passwords of a folder, and no others' do
     %w[app1/db app1/site/a app2/db].each { |id| passgen(id, "old #{id}", 'salt') }
     expect(world.call('simpkv::deletetree', 'gen_passwd/app1')).to be(true)
     expect(world.call('simpkv::list', 'gen_passwd')).to eq('keys' => {}, 'folders' => ['app2'])

@@ -7,17 +7,17 @@ require_relative '../support/slapd'
 RSpec.describe 'The files in schema/', :heavy do
   include Eventually
 
-  # What 389-DS makes of `SUP name`: it spells out what comes from there.
+  # The attributes that 389-DS adds to `SUP name`: it publishes the inherited rules and syntax.
   inherited = 'EQUALITY caseIgnoreMatch SUBSTR caseIgnoreSubstringsMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 '
 
-  # A definition as we write it: with single spaces, without the number that slapd adds to those of cn=config, and
-  # without the second origin of those that 389-DS was given while it ran.
+  # Normalizes a definition: single spaces, without the number that slapd adds in cn=config, and without the second
+  # origin that 389-DS adds to a definition that it receives while it runs.
   define_method(:tidy) do |definition|
     definition.gsub(/\s+/, ' ').sub(/\{\d+\}/, '').sub("( 'SIMP simpkv' 'user defined' )", "'SIMP simpkv'")
               .sub("SUP name #{inherited}", 'SUP name ').strip
   end
 
-  # What a server of that schema publishes of ours.
+  # Returns simpkv's definitions in the schema that a server publishes.
   def published(server)
     found = server.entry(server.class::SUBSCHEMA, 'attributeTypes', 'objectClasses')
     found.values_at('attributeTypes', 'objectClasses').map do |definitions|
@@ -29,8 +29,8 @@ RSpec.describe 'The files in schema/', :heavy do
     File.read(File.join(DirectoryServer::SCHEMAS, name))
   end
 
-  # Runs the commands in the comments of a file of 389-DS or of the base tree, as an administrator does: with the
-  # server's address, the password from a file, and what the text says.
+  # Runs the commands in the comments of a file, as an administrator does: with the server's address and the password
+  # from a file.
   def apply(server, name, text = read(name))
     File.write(File.join(server.folder, File.basename(name)), text)
     text.scan(/^#   (.+)$/) do |(command)|
@@ -43,7 +43,7 @@ RSpec.describe 'The files in schema/', :heavy do
     end
   end
 
-  # What an identity finds of the folders below the base entry, in pages or at once.
+  # Returns the number of folders below the base entry that an identity receives, in pages or at once.
   def found(server, dn, *paging)
     output, = Open3.capture2e('ldapsearch', '-x', '-D', dn, '-y', server.password_file, '-H', server.uri, '-LLL',
                               *paging, '-s', 'one', '-b', server.class::BASE_DN, '1.1')
@@ -78,11 +78,11 @@ RSpec.describe 'The files in schema/', :heavy do
     suffix = { 'plain' => '', 'hex' => '-hex' }[layout]
     names = { 'plain' => ['simpkvKey'], 'hex' => %w[simpkvHexId simpkvId] }[layout]
 
-    it "are taken by slapd from slapd.conf, layout #{layout}, with the limits and indexes" do
+    it "are accepted by slapd from slapd.conf, layout #{layout}, with the limits and indexes" do
       Slapd.run(layout: layout, limits: true) { |slapd| expect(published(slapd)).to eq(definitions) }
     end
 
-    it "are taken by slapd through cn=config, layout #{layout}" do
+    it "are accepted by slapd through cn=config, layout #{layout}" do
       Slapd.run(layout: nil, more: "database config\nrootdn \"#{Slapd::ROOT_DN}\"") do |slapd|
         expect(published(slapd)).to eq([[], []])
         slapd.add(read("openldap/simpkv#{suffix}.ldif"))
@@ -90,7 +90,7 @@ RSpec.describe 'The files in schema/', :heavy do
       end
     end
 
-    it "are taken by 389 Directory Server, layout #{layout}, by their own commands, with limits and indexes", :ds389 do
+    it "are accepted by 389-DS, layout #{layout}, with the commands in their comments, limits and indexes", :ds389 do
       Ds389.run(layout: nil, tls: true) do |server|
         expect(published(server)).to eq([[], []])
         server.delete_tree('o=puppet,dc=simp')
@@ -104,7 +104,7 @@ RSpec.describe 'The files in schema/', :heavy do
     end
   end
 
-  # Of these attributes, those by which 389-DS does not find an entry without looking at each.
+  # Returns the attributes by which 389-DS finds an entry only if it examines all entries.
   def unindexed(server, attributes)
     attributes.select do |attribute|
       server.search(DirectoryServer::SUFFIX, "(#{attribute}=x)")
@@ -112,17 +112,18 @@ RSpec.describe 'The files in schema/', :heavy do
     end
   end
 
-  # What the log says of the last search with that filter; it may say so after the answer, and in another order.
+  # Returns the log's result of the last search with that filter. The line may appear after the response, and in
+  # another order.
   def result_of(server, filter)
     lines = server.log.lines
     search = lines.rindex { |line| line.include?(' SRCH ') && line.include?(%(filter="#{filter}")) }
     search && lines.drop(search).grep(/#{lines[search][/ conn=\d+ op=\d+ /]}RESULT /).first
   end
 
-  # How many folders there are, and how many the server shows of them when they are not asked for in pages. In pages
-  # 389-DS shows more: it stops when it has looked at 5,000.
+  # The number of folders, and the server's limit for a search without pages. In pages 389-DS returns more: it stops
+  # after it has examined 5,000 entries.
   { Slapd => [600, 500], Ds389 => [2100, 2000] }.each do |server, (count, limit)|
-    it "lift the limits on lists for their identity, and for no other: #{server}", ds389: server == Ds389 do
+    it "lift the limits on lists only for their identity: #{server}", ds389: server == Ds389 do
       other = DirectoryServer::STRANGER_DN
       server.run(reader: other) do |running|
         running.add((1..count).map { |n| <<~LDIF }.join("\n"))
@@ -137,7 +138,7 @@ RSpec.describe 'The files in schema/', :heavy do
     end
   end
 
-  it 'let simpkv read how much 389-DS takes at once, where that is more than usual', :ds389 do
+  it 'let simpkv read the maximum size of a request of 389-DS, if it is raised', :ds389 do
     Ds389.run(limits: true) do |server|
       server.modify("dn: cn=config\nchangetype: modify\nreplace: nsslapd-maxbersize\nnsslapd-maxbersize: 8388608\n")
       server.restart
