@@ -2,8 +2,8 @@
 
 require_relative 'conformance_helper'
 
-# Names that might come to mean another one on the way: dots, escapes of paths, of DNs and of filters, letters that
-# Unicode or a directory takes for others, and what cannot be seen.
+# Names that a layer might turn into another name: dots, escapes of paths, of DNs and of filters, letters that Unicode
+# or a directory equates with others, and invisible characters.
 module Tricks
   KEYS = [
     '../production/secret', './../production/secret', 'a/../../production/secret', '..//production/secret',
@@ -25,7 +25,7 @@ module Tricks
   ].freeze
 end
 
-Conformance.describe 'The keys of an environment, for somebody in another one' do
+Conformance.describe 'The keys of an environment, for a catalog of another one' do
   planted = 'planted-in-production'
 
   before do
@@ -33,7 +33,7 @@ Conformance.describe 'The keys of an environment, for somebody in another one' d
     put('folder/secret', planted)
   end
 
-  # Whoever asks by the adapter can name any key and any environment. What it answers, as text.
+  # Calls the adapter, which accepts any key and any environment. Returns its results as text.
   def ask(adapter, key, options)
     answers = [adapter.get(key, options), adapter.list(key, options), adapter.exists(key, options)]
     answers.push(adapter.put(key, 'taken', {}, options), adapter.delete(key, options),
@@ -67,11 +67,11 @@ Conformance.describe 'The keys of an environment, for somebody in another one' d
     expect_them_untouched(planted)
   end
 
-  it 'are there for who belongs to it' do
+  it 'are accessible in their own environment' do
     expect(ask(world.adapter, 'secret', merged.merge('environment' => 'production'))).to include(planted)
   end
 
-  it 'cannot be asked for in a manifest by any such key' do
+  it 'are refused in a manifest by any such key' do
     in_environment('dev') do |dev|
       Tricks::KEYS.grep_v(/\A[-a-z]+\z/).each do |key|
         %w[get exists list delete deletetree].each do |function|
@@ -84,18 +84,18 @@ Conformance.describe 'The keys of an environment, for somebody in another one' d
 end
 
 Conformance.describe 'The keys of a backend, for another one with a similar id' do
-  it 'are out of reach' do
+  it 'are inaccessible' do
     put('secret', 'planted')
     ['conformance ', 'CONFORMANCE', "conformance\u200B", "\uFF43onformance", 'conformance,ou=x', '../conformance', '*']
       .each do |id|
       other = { 'backends' => { 'default' => entry.merge('id' => id) } }
-      # What has its own place keeps all ids there.
+      # A backend with a root folder of its own stores the keys of all ids there.
       expect(found(other).to_s).not_to include('planted'), id.inspect unless entry.key?('root_path')
     end
     expect(found('backends' => { 'default' => entry })['value']).to eq('planted')
   end
 
-  # What a catalog finds with such options, or why it does not.
+  # Returns the value that a catalog reads with these options, or the message of the error.
   def found(options)
     world.fresh_catalog.call('simpkv::get', 'secret', options)
   rescue StandardError => e
@@ -103,11 +103,11 @@ Conformance.describe 'The keys of a backend, for another one with a similar id' 
   end
 end
 
-# A catalog of another environment has options data of its own, which could name a place inside another store.
+# The options of a catalog in another environment could name a place inside another store.
 Conformance.describe 'The keys of a backend, for another one whose options name a place inside it' do
   before { put('globals/secret', 'planted') }
 
-  # The result of such a catalog for a global key, and for writing one.
+  # Expects such a catalog to fail to read and to write a global key.
   def expect_refused(other, message)
     in_environment('dev') do |dev|
       options = { 'backends' => { 'default' => entry.merge(other) }, 'global' => true }
@@ -118,15 +118,15 @@ Conformance.describe 'The keys of a backend, for another one whose options name 
     expect(list('/')).to eq('keys' => {}, 'folders' => ['globals'])
   end
 
-  # Over LDAP in the plain layout, and in files, the second read and wrote production's key.
-  it 'are out of reach of an id with a slash' do
+  # With the second id, a catalog read and wrote production's key in files and in the plain layout of LDAP.
+  it 'are inaccessible to an id with a slash' do
     ['conformance/globals', 'conformance/environments/production', 'a/b', '/conformance', 'conformance/',
      '/'].each do |id|
       expect_refused({ 'id' => id }, /simpkv Configuration Error.*'id' of simpkv backend 'default' must be a name: /)
     end
   end
 
-  it 'are out of reach of a base DN' do
+  it 'are inaccessible to a base DN' do
     next unless entry.key?('base_dn')
 
     instance = "ou=conformance,ou=instances,#{entry['base_dn']}"
@@ -136,8 +136,8 @@ Conformance.describe 'The keys of a backend, for another one whose options name 
     end
   end
 
-  # It read and wrote production's key.
-  it 'are out of reach of a root folder' do
+  # Such a backend read and wrote production's key.
+  it 'are inaccessible to a root folder' do
     next unless entry.key?('root_path')
 
     root = entry['root_path']

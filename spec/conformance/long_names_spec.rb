@@ -3,14 +3,15 @@
 require_relative 'conformance_helper'
 
 Conformance.describe 'Long names' do
-  # What a directory has room for, in bytes; elsewhere it is what a file system takes.
+  # Returns the maximum length of a name in bytes: the limit of a directory, or else of a file system.
   def room_for(kind)
     return 255 unless trait?(:short_names)
 
     trait?(:ignores_case) ? { key: 230, folder: 237 }[kind] : 114
   end
 
-  # A name that is too long for all backends is a wrong key; one that is too long for this one, its failure.
+  # A name that is too long for all backends is an invalid key. A name that is too long for one backend is a failure of
+  # that backend.
   def expect_refusal(name, room, &call)
     error = name.length > 255 ? ArgumentError : RuntimeError
     expect(&call).to raise_error(error) { |raised|
@@ -19,7 +20,7 @@ Conformance.describe 'Long names' do
     }
   end
 
-  it 'are taken up to what there is room for, of keys and of folders' do
+  it 'are accepted up to the maximum length, of keys and of folders' do
     key = "#{'f' * room_for(:folder)}/#{'k' * room_for(:key)}"
     expect(put(key, 'v')).to be(true)
     expect([get(key), exists(key)]).to eq([{ 'value' => 'v' }, true])
@@ -28,7 +29,7 @@ Conformance.describe 'Long names' do
     expect(delete(key)).to be(true)
   end
 
-  it 'are refused beyond, by the name of the segment and with what there is room for, and nothing is written' do
+  it 'are refused above the maximum length, with the segment and the maximum, and nothing is written' do
     long_key = 'k' * (room_for(:key) + 1)
     long_folder = 'f' * (room_for(:folder) + 1)
     put('there', 1)
@@ -37,7 +38,7 @@ Conformance.describe 'Long names' do
     expect(list('/')).to eq('keys' => { 'there' => { 'value' => 1 } }, 'folders' => [])
   end
 
-  it 'are refused by a directory when all of them together are more than it takes, which is said' do
+  it 'are refused by a directory if the whole DN is too long, with its maximum length' do
     key = "#{'a/' * 2000}k"
     if trait?(:short_names)
       expect { put(key, 'hush-hush') }.to raise_error(RuntimeError, /8192/) { |error|

@@ -6,7 +6,7 @@ Conformance.describe 'Many keys at once' do
   let(:returning) { { 'errors' => 'return' } }
 
   describe 'get_many' do
-    it 'answers each key, or that it is not there, or why it cannot be read, if asked to return errors' do
+    it 'returns each key, missing keys and the errors of unreadable keys if the option errors is return' do
       put('many/a', 1, { 'm' => 1 })
       put('many/b', 'two')
       store_raw('many/broken', 'no JSON')
@@ -17,8 +17,8 @@ Conformance.describe 'Many keys at once' do
       expect(found['errors'].keys).to eq(['many/broken'])
     end
 
-    # The error was in the answer only, which nobody has to look at.
-    it 'fails for a key that cannot be read, which it names, or with softfail warns and answers undef' do
+    # The result contained the error, and the caller could ignore it.
+    it 'fails for an unreadable key and names it, or with softfail warns and returns undef' do
       put('many/a', 1)
       store_raw('many/broken', 'no JSON')
       why = failure { get('many/broken') }
@@ -29,7 +29,7 @@ Conformance.describe 'Many keys at once' do
       expect(world.warnings).to eq([message])
     end
 
-    it 'does not fail for keys that are not there' do
+    it 'does not fail for missing keys' do
       expect(get_many(%w[many/none])).to eq('keys' => {}, 'absent' => ['many/none'], 'errors' => {})
     end
 
@@ -42,17 +42,17 @@ Conformance.describe 'Many keys at once' do
       }
     end
 
-    it 'answers by the names that it was asked for' do
+    it 'returns keys by the names that were requested' do
       put('many/slashes', 1)
       expect(get_many(['/many//slashes/', 'many/slashes'])['keys'])
         .to eq('/many//slashes/' => { 'value' => 1 }, 'many/slashes' => { 'value' => 1 })
     end
 
-    it 'answers nothing for no keys' do
+    it 'returns no keys if none are requested' do
       expect(get_many([])).to eq('keys' => {}, 'absent' => [], 'errors' => {})
     end
 
-    it 'refuses a wrong key, by its name' do
+    it 'refuses an invalid key and names it' do
       expect { get_many(['fine', '../x']) }.to raise_error(ArgumentError, %r{\.\./x})
     end
   end
@@ -65,13 +65,13 @@ Conformance.describe 'Many keys at once' do
       expect(get('put/deep/b')).to eq('value' => 'two')
     end
 
-    it 'replaces what is there' do
+    it 'replaces stored keys' do
       put('put/c', 'old')
       put_many('put/c' => { 'value' => 'new' })
       expect(get('put/c')).to eq('value' => 'new')
     end
 
-    it 'takes what get_many answers' do
+    it 'accepts the result of get_many' do
       put_many('put/d' => { 'value' => 1 }, 'put/e' => { 'value' => { 'x' => nil }, 'metadata' => { 'm' => 1 } })
       found = get_many(%w[put/d put/e])['keys']
       deletetree('put')
@@ -79,8 +79,8 @@ Conformance.describe 'Many keys at once' do
       expect(get_many(%w[put/d put/e])['keys']).to eq(found)
     end
 
-    # One key of two came back in `errors` on a full disk, and the catalog was applied.
-    it 'fails for a key that was not stored, and names it, and stores the others' do
+    # On a full disk, the result had one of two keys in `errors`, and the catalog was applied.
+    it 'fails for a key that was not stored, names it, and stores the others' do
       entries = { '/' => { 'value' => 1 }, 'put/fine' => { 'value' => 2 } }
       message = "simpkv Error for simpkv::put_many with keys='/', 'put/fine': 1 of 2 keys not stored: '/': " \
                 "#{failure { put('/', 1) }}"
@@ -90,13 +90,13 @@ Conformance.describe 'Many keys at once' do
       expect(world.warnings).to eq([message])
     end
 
-    it "refuses another word for 'errors' before anything is stored" do
+    it "refuses another value of 'errors' before anything is stored" do
       expect { put_many({ 'put/i' => { 'value' => 1 } }, { 'errors' => 'ignore' }) }
         .to raise_error(ArgumentError, /'errors' in simpkv configuration must be a String, fail or return/)
       expect(exists('put/i')).to be(false)
     end
 
-    it 'says which keys were not stored, and why, and stores the others, if asked to return errors' do
+    it 'returns the error of each key that was not stored, and stores the others, if the option errors is return' do
       put('put/key', 1)
       next if trait?(:shares_names)
 
@@ -106,19 +106,19 @@ Conformance.describe 'Many keys at once' do
       expect(get('put/fine')).to eq('value' => 3)
     end
 
-    it 'stores nothing when a value is of a kind that cannot be stored' do
+    it 'stores nothing if a value is of a type that cannot be stored' do
       expect { put_many('put/f' => { 'value' => 1 }, 'put/g' => { 'value' => [Float::NAN] }) }
         .to raise_error(RuntimeError, %r{keys='put/f', 'put/g': .*Key 'put/g': cannot encode value\[0\]: NaN})
       expect(exists('put/f')).to be(false)
     end
 
-    it 'stores nothing when a key is given twice, in two spellings' do
+    it 'stores nothing if a key is given twice, in two spellings' do
       expect { put_many('put/h' => { 'value' => 1 }, '/put//h' => { 'value' => 2 }) }
         .to raise_error(RuntimeError, %r{'put/h' and '/put//h' are the same key: give it once})
       expect(exists('put/h')).to be(false)
     end
 
-    it 'makes the folders that are missing, however deep' do
+    it 'creates missing folders at any depth' do
       entries = (1..60).to_h { |number| ["put/f#{number % 20}/g/h#{number % 3}/k#{number}", { 'value' => number }] }
       entries['put/f1/k'] = entries['put/k'] = { 'value' => 0 }
       expect(put_many(entries)).to eq('stored' => entries.keys, 'errors' => {})
@@ -133,7 +133,7 @@ Conformance.describe 'Many keys at once' do
     end
   end
 
-  it 'says of each key what is wrong with it, in the words that a single one has' do
+  it 'returns the same error for each key as a single get' do
     put('words/key', 1)
     store_raw('words/broken', 'no JSON')
     found = get_many(%w[/ words words/broken words/key], returning)
@@ -141,12 +141,12 @@ Conformance.describe 'Many keys at once' do
     expect(found['errors']).to eq(%w[/ words words/broken].to_h { |key| [key, failure { get(key) }] })
   end
 
-  it 'says of each key why it was not stored, in the words that a single one has' do
+  it 'returns the same error for each key that was not stored as a single put' do
     expect(put_many({ '/' => { 'value' => 1 }, 'words/fine' => { 'value' => 2 } }, returning))
       .to eq('stored' => ['words/fine'], 'errors' => { '/' => failure { put('/', 1) } })
   end
 
-  # What is said of a key, without which function it was.
+  # Returns the message of the error without the name of the function, or nil if there is no error.
   def failure
     yield
     nil
@@ -161,7 +161,7 @@ Conformance.describe 'Many keys at once' do
       put('tree/b/d/e', 'three')
     end
 
-    it 'answers all keys below a folder, by their paths' do
+    it 'returns all keys below a folder, by their paths' do
       expect(tree('tree')).to eq(
         'keys' => { 'a' => { 'value' => 1, 'metadata' => { 'm' => 1 } }, 'b/c' => { 'value' => 2 },
                     'b/d/e' => { 'value' => 'three' } },
@@ -169,28 +169,28 @@ Conformance.describe 'Many keys at once' do
       )
     end
 
-    it 'answers names only, if asked to' do
+    it 'returns names only if the option values is false' do
       store_raw('tree/broken', 'no JSON')
       expect(tree('tree', { 'values' => false })['keys'])
         .to eq('a' => {}, 'b/c' => {}, 'b/d/e' => {}, 'broken' => {})
     end
 
-    it 'takes / for all of the environment' do
+    it 'returns the whole environment for /' do
       expect(tree('/')['keys'].keys).to include('tree/a', 'tree/b/d/e')
     end
 
-    it 'fails for a folder that is not there' do
+    it 'fails for a missing folder' do
       expect { tree('nowhere') }.to raise_error(RuntimeError, /tree with keydir='nowhere'/)
     end
 
-    it 'names the key that cannot be read, or leaves it out' do
+    it 'names the unreadable key, or omits it' do
       store_raw('tree/b/broken', 'no JSON')
       expect { tree('tree') }.to raise_error(RuntimeError, %r{'tree/b/broken'})
       expect(tree('tree', { 'skip_undecodable' => true })['keys'].keys).to eq(%w[a b/c b/d/e])
       expect(world.warnings).to match([%r{\Asimpkv::tree leaves out key 'tree/b/broken': }])
     end
 
-    it 'has a key beside the folder of its name, where there can be both' do
+    it 'has a key and a folder of the same name, if the backend allows both' do
       next unless trait?(:shares_names)
 
       put('tree/b', 'beside')
@@ -199,13 +199,13 @@ Conformance.describe 'Many keys at once' do
       expect(found['folders']).to eq(%w[b b/d])
     end
 
-    it 'has folders without keys' do
+    it 'includes folders without keys' do
       delete('tree/b/d/e')
       expect(tree('tree')).to include('folders' => %w[b b/d])
       expect(tree('tree/b/d')).to eq('keys' => {}, 'folders' => [])
     end
 
-    it 'has the global keys, if asked for these' do
+    it 'returns the global keys if the option global is true' do
       put('tree/a', 'global', {}, { 'global' => true })
       expect(tree('/', { 'global' => true })).to eq('keys' => { 'tree/a' => { 'value' => 'global' } },
                                                     'folders' => ['tree'])
@@ -213,7 +213,7 @@ Conformance.describe 'Many keys at once' do
   end
 
   describe "the option 'sensitive'" do
-    it 'wraps the values of all that is read, and not the metadata' do
+    it 'wraps all values that are read, but not the metadata' do
       put('wrap/a', 'secret', { 'm' => 1 })
       on = { 'sensitive' => true }
       all = [get('wrap/a', on), list('wrap', on)['keys']['a'], tree('wrap', on)['keys']['a'],
@@ -225,13 +225,13 @@ Conformance.describe 'Many keys at once' do
       end
     end
 
-    it 'refuses another word before anything is stored' do
+    it 'refuses another value before anything is stored' do
       expect { get_or_create('wrap/c', 1, {}, { 'sensitive' => 'maybe' }) }
         .to raise_error(ArgumentError, %r{get_or_create with key='wrap/c': 'sensitive' .* must be true or false})
       expect(exists('wrap/c')).to be(false)
     end
 
-    it 'gives what can be stored again' do
+    it 'returns values that can be stored again' do
       bytes = Puppet::Pops::Types::PBinaryType::Binary.from_binary_string("\xff\x00".b)
       put('wrap/d', bytes)
       wrapped = get('wrap/d', { 'sensitive' => true })['value']

@@ -3,9 +3,9 @@
 require 'fileutils'
 require_relative '../support/packages'
 
-# What users install: the packages, not the checkout.
+# Tests the packages that users install, not the checkout.
 RSpec.describe 'The gems that rake package builds' do
-  # Stores a key with the gem that `activate` makes visible, and reads it back; prints which binding did.
+  # Returns a script that loads the gem after `activate`, stores and reads a key, and prints the name of the binding.
   def script(activate)
     <<~RUBY
       # encoding: UTF-8
@@ -19,8 +19,7 @@ RSpec.describe 'The gems that rake package builds' do
     RUBY
   end
 
-  # A puppetserver's configuration whose gems are below the temporary folder, where those of puppetserver's users are in
-  # /var/lib/puppetserver.
+  # Writes a configuration of puppetserver with the gems in the temporary folder instead of /var/lib/puppetserver.
   def puppetserver_config
     config = File.join(@folder, 'conf.d')
     FileUtils.cp_r('/etc/puppet/puppetserver/conf.d', config)
@@ -29,7 +28,7 @@ RSpec.describe 'The gems that rake package builds' do
     config
   end
 
-  # What `puppetserver gem` and `puppetserver ruby` run, with another configuration than the machine's.
+  # Runs the program of `puppetserver gem` or `puppetserver ruby` with that configuration instead of the machine's.
   def puppetserver(command, *arguments, environment: {})
     server = { 'INSTALL_DIR' => '/usr/share/puppetserver', 'CONFIG' => puppetserver_config,
                'JAVA_ARGS_CLI' => '-XX:TieredStopAtLevel=1' }
@@ -38,7 +37,7 @@ RSpec.describe 'The gems that rake package builds' do
 
   around { |example| Dir.mktmpdir('simpkv-gems') { |folder| (@folder = folder) && example.run } }
 
-  # RubyGems of either Ruby, told to look into the temporary folder alone.
+  # Restricts RubyGems, of MRI or JRuby, to the temporary folder.
   let(:activate) { "Gem.use_paths('#{@folder}', ['#{@folder}']); gem 'simpkv'" }
   let(:version) { Simpkv::VERSION }
 
@@ -62,8 +61,8 @@ RSpec.describe 'The gems that rake package builds' do
     File.read(File.join(Packages::ROOT, 'README.md'))[/^gem install --local .*/]
   end
 
-  # Runs a command as a machine does whose registry cannot be reached, in a folder with what was copied there: the
-  # folder pkg and the gem of the progress bar.
+  # Runs a command without access to a registry, in a folder with the files that an administrator copies: the folder
+  # pkg and the gem of the progress bar.
   def run_without_registry(command)
     FileUtils.mkdir_p(File.join(@folder, 'copied/pkg'))
     FileUtils.cp(Packages::GEMS.values.map { |name| Packages.file(name) }, File.join(@folder, 'copied/pkg'))
@@ -73,7 +72,7 @@ RSpec.describe 'The gems that rake package builds' do
                                       environment: { 'GEM_HOME' => @folder, 'GEM_PATH' => @folder, 'GEMRC' => gemrc })
   end
 
-  it 'install into MRI without a registry by the command in README.md (there was none; a pattern took both gems)' do
+  it 'install into MRI without a registry by the command in README.md (a pattern matched both gems)' do
     run_without_registry(documented_installation)
     expect(Dir.children(File.join(@folder, 'gems')))
       .to contain_exactly(File.basename(Packages.progressbar, '.gem'), "simpkv-#{version}")
@@ -81,7 +80,7 @@ RSpec.describe 'The gems that rake package builds' do
     expect(Packages.run('ruby', '-e', script(activate))).to include("#{version} cext #{version} ruby")
   end
 
-  # What the installed command prints, which keeps its keys in the temporary folder.
+  # Runs the installed command, which keeps its keys in the temporary folder. Returns its output.
   def simpkv(*arguments)
     config = File.join(@folder, 'simpkv.yaml')
     File.write(config, "backends: {default: {type: file, id: x, root_path: #{@folder}/kv}}\n")
@@ -89,14 +88,14 @@ RSpec.describe 'The gems that rake package builds' do
                  environment: { 'GEM_HOME' => @folder, 'SIMPKV_CONFIG' => config })
   end
 
-  it 'install into JRuby, and load after an upgrade of Java, when RubyGems looks into another folder' do
+  it 'install into JRuby, and load after an upgrade of Java, which changes the folder of extensions' do
     expect(Packages.install(%w[jruby -S gem], :java, @folder)).to match([/Successfully installed/, true])
     before = Dir[File.join(@folder, 'extensions', 'universal-java-*')].fetch(0)
     File.rename(before, before.sub(/\d+\z/, '8'))
     expect(Packages.run('jruby', '-e', script(activate))).to include("#{version} ffi #{version} jruby")
   end
 
-  it 'install into puppetserver with `puppetserver gem install` and no other Ruby, where its JRuby stores a key' do
+  it 'install with `puppetserver gem install` without another Ruby, and store a key in its JRuby' do
     Packages.without_commands(/ruby/) do |path|
       puppetserver('gem', 'install', '--local', '--no-document', Packages.file(Packages::GEMS[:java]),
                    environment: { 'PATH' => path })
@@ -104,7 +103,7 @@ RSpec.describe 'The gems that rake package builds' do
     expect(puppetserver('ruby', '-e', script(''))).to include("#{version} ffi #{version} jruby")
   end
 
-  it 'hold what README.md leads their users to, and nothing of the module or the tests' do
+  it 'contain the files that README.md refers to, and nothing of the module or the tests' do
     ruby, java = Packages::GEMS.values_at(:ruby, :java).map do |gem|
       Packages.run('gem', 'specification', Packages.file(gem), 'files').scan(/^- (.+)$/).flatten
     end

@@ -2,11 +2,11 @@
 
 require_relative '../support/packages'
 
-# What is missing is named, and so are the packages that have it, whichever way the gem is built.
-RSpec.describe 'A gem that is installed where something is missing' do
+# Each way to build the gem names the missing prerequisite and the packages that provide it.
+RSpec.describe 'A gem that is installed without a prerequisite' do
   around { |example| Dir.mktmpdir('simpkv-missing') { |folder| (@folder = folder) && example.run } }
 
-  # The sources of the core, of the gem for JRuby.
+  # Unpacks the gem for JRuby, which has the sources of the core.
   before(:all) do
     @sources = Packages.unpack(@unpacked = Dir.mktmpdir('simpkv-unpacked'))
   end
@@ -39,33 +39,33 @@ RSpec.describe 'A gem that is installed where something is missing' do
     end
   end
 
-  it "says that Ruby's headers are missing, where mkmf would only name ruby.h" do
+  it "says that Ruby's headers are missing (mkmf would only name ruby.h)" do
     File.write(File.join(@folder, 'without.rb'), "require 'rbconfig'\nRbConfig::CONFIG['rubyhdrdir'] = '/none'\n")
     output, success = Packages.install(['gem'], :ruby, @folder, environment: { 'RUBYOPT' => "-r#{@folder}/without" })
     expect(output).to match(/ruby.h is missing/).and match(debian).and match(el)
     expect(success).to be(false)
   end
 
-  it 'says that only JRuby takes the library of the system, and stops (MRI built its own, without a word)' do
+  it 'refuses --use-system-library, which is for JRuby only (MRI silently built its own library)' do
     output, success = Packages.install(['gem'], :ruby, @folder, arguments: ['--use-system-library'])
     expect(output).to match(/--use-system-library is for JRuby's gem alone/)
     expect(success).to be(false)
   end
 
-  it 'says what to run where there is no extension for this Ruby, as after an upgrade of Ruby' do
+  it 'names the command to run if there is no extension for this Ruby, as after an upgrade of Ruby' do
     output, success = Packages.try('ruby', '-I', "#{@sources}/lib", '-e', 'require "simpkv"')
     expect(output).to match(/extension is not built for this Ruby .*gem pristine simpkv.*simpkv_ext/)
     expect(success).to be(false)
   end
 
-  it 'says which option of Java helps where JRuby cannot load FFI, as where /tmp is mounted noexec' do
+  it 'names the option of Java to set if JRuby cannot load FFI, for example because /tmp is mounted noexec' do
     hide = %w[jffi.boot.library.path java.library.path].map { |option| "-J-D#{option}=/none" }
     output, success = Packages.try('jruby', *hide, '-I', "#{@sources}/lib", '-e', 'require "simpkv"')
     expect(output).to match(/Could not load FFI Provider.*noexec.*-Djava.io.tmpdir/m)
     expect(success).to be(false)
   end
 
-  it 'shows what configure says to those who run JRuby' do
+  it "shows configure's message on JRuby" do
     output, success = Packages.without_compiler do |path|
       Packages.install(%w[jruby -S gem], :java, @folder, environment: { 'PATH' => path })
     end
