@@ -100,7 +100,7 @@ RSpec.describe 'A directory that is set up by the files of simpkv schema', :heav
       server.restart
       file = printed('limits', '--server', '389ds', '--database', Ds389::BACKEND)
       expect(apply(server, file).first).to match([10, /Referral \(10\)/])
-      expect(File.read(file)).to match(/A consumer answers "Referral \(10\)".*no failure/m)
+      expect(File.read(file)).to match(/A consumer returns "Referral \(10\)".*not a failure/m)
       index = "cn=simpkvKey,cn=index,cn=#{Ds389::BACKEND},cn=ldbm database,cn=plugins,cn=config"
       expect(server.entry(index, 'nsIndexType')['nsIndexType']).to contain_exactly('eq', 'sub')
       expect(server.entry('cn=config', 'aci')['aci'].grep(%r{"ldap:///cn=kv,dc=simp"}).length).to eq(1)

@@ -9,8 +9,8 @@ Directories.each_server do |server, tags|
     let(:base) { "ou=#{id},#{DirectoryServer::BASE_DN}" }
     let(:unit) { { 'objectClass' => %w[top organizationalUnit], 'ou' => [id] } }
 
-    it 'are read, all of an entry or some of it, as the server spells it' do
-      # 389-DS repeats the spelling of who asks.
+    it 'are read, with all attributes or some, in the spelling of the server' do
+      # 389-DS repeats the spelling of the request.
       name = server == Slapd ? 'namingContexts' : 'NAMINGCONTEXTS'
       expect(store.read_entry('', %w[NAMINGCONTEXTS])).to eq(name => [DirectoryServer::SUFFIX])
       expect(store.read_entry(DirectoryServer::BASE_DN, %w[ou description])).to eq('ou' => ['simpkv'])
@@ -30,7 +30,7 @@ Directories.each_server do |server, tags|
         .to raise_error(Simpkv::NotFoundError, /Adding 'ou=a,ou=b,.*' failed: there is no entry above it/)
     end
 
-    it 'take further values, all of them or none' do
+    it 'are extended by values, by all of them or none' do
       store.add_entry(base, unit)
       expect(store.extend_entry(base, 'description' => %w[one äöü], 'l' => ['here'])).to be(true)
       expect(store.extend_entry(base, 'description' => %w[three one])).to be(false)
@@ -45,7 +45,7 @@ Directories.each_server do |server, tags|
       expect { store.extend_entry(missing, 'l' => ['x']) }.to raise_error(Simpkv::NotFoundError, /no such entry/)
     end
 
-    it 'are refused with the words of the server, and without values' do
+    it 'are refused with the message of the server, and without values' do
       { { 'objectClass' => ['top'], 'ou' => [id], 'colour' => ['hush'] } => /colour|not allowed/,
         unit.merge('preferredDeliveryMethod' => ['hush hush']) => /syntax/i,
         unit.merge('objectClass' => %w[top hushed]) => /object ?class/i }.each do |attributes, words|
@@ -57,7 +57,7 @@ Directories.each_server do |server, tags|
       expect { store.read_entry(base, []) }.to raise_error(Simpkv::NotFoundError)
     end
 
-    it 'are denied to who has no rights' do
+    it 'are denied to an identity without rights' do
       stranger = open_store('admin_dn' => DirectoryServer::STRANGER_DN)
       expect { stranger.read_entry(DirectoryServer::BASE_DN, []) }.to raise_error(Simpkv::Error, /BASE|simpkv/)
       expect { stranger.add_entry(base, unit) }.to raise_error(Simpkv::Error)
@@ -70,7 +70,7 @@ Directories.each_server do |server, tags|
       expect { store.add_entry(base, {}) }.to raise_error(Simpkv::InvalidError)
     end
 
-    it 'are set up by who has the rights to' do
+    it 'are added and extended by an identity with rights' do
       root = open_store('admin_dn' => server::ROOT_DN)
       dn = "ou=#{id},#{DirectoryServer::SUFFIX}"
       expect(root.add_entry(dn, unit)).to be(true)

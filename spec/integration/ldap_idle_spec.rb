@@ -6,14 +6,14 @@ require_relative '../support/eventually'
 RSpec.describe 'Connections that are idle', :once do
   include Eventually
 
-  # In a pool of their own.
+  # A pool of their own.
   let(:options) { { 'admin_dn' => Slapd::USER_DN.sub(',', ",#{' ' * LdapIds.next}") } }
   let(:document) { '{"value":1}' }
 
   describe 'for longer than the server allows' do
     include_context 'with slapd', tls: true, idle: 1
 
-    # Over TLS, what is there to be read on an idle connection may be other than a farewell.
+    # Over TLS, an idle connection may be readable for other reasons than its end.
     {
       'ldapi' => ->(slapd) { { 'ldap_uri' => slapd.uri } },
       'ldap' => ->(slapd) { { 'ldap_uri' => slapd.tcp_uri } },
@@ -22,7 +22,7 @@ RSpec.describe 'Connections that are idle', :once do
         { 'ldap_uri' => slapd.tcp_uri, 'enable_tls' => true, 'tls_cacert' => slapd.certificates.cacert }
       end
     }.each do |transport, server|
-      it "are replaced at the next call, which needs no retry for it, over #{transport}", heavy: transport != 'ldaps' do
+      it "are replaced at the next call, without a retry, over #{transport}", heavy: transport != 'ldaps' do
         other = open_store(options.merge('retries' => 0).merge(server.call(slapd)))
         %i[put get].each do |call|
           before = slapd.log.length
@@ -37,7 +37,7 @@ RSpec.describe 'Connections that are idle', :once do
   describe 'for longer than idle_timeout_seconds' do
     include_context 'with slapd'
 
-    it 'are closed, with a goodbye, at the next call, which has a new one' do
+    it 'are closed with an unbind at the next call, which opens a new one' do
       other = open_store(options.merge('idle_timeout_seconds' => 0.3))
       other.put('globals/k', document)
       before = slapd.log.length

@@ -24,7 +24,7 @@ RSpec.describe 'Lookups of Hiera in a directory', :once do
     world.call('lookup', key, { 'default_value' => 'absent' })
   end
 
-  it 'find what is stored, and ask the server once for 1,000 keys that there are not' do
+  it 'find a stored value, and send one search for 1,000 missing keys' do
     world.call('simpkv::put', 'hiera/app::port', 8080, {}, { 'backends' => backends })
     world.fresh_catalog
     before = searches
@@ -36,7 +36,7 @@ RSpec.describe 'Lookups of Hiera in a directory', :once do
     expect(lookup('app::port')).to eq(8081)
   end
 
-  it 'find nothing where there is no folder' do
+  it 'find nothing without a folder' do
     expect(lookup('app::port')).to eq('absent')
   end
 
@@ -45,7 +45,7 @@ RSpec.describe 'Lookups of Hiera in a directory', :once do
       { 'default' => { 'type' => 'ldap', 'id' => id, 'ldap_uri' => 'ldap://127.0.0.1:1', 'admin_pw_file' => __FILE__ } }
     end
 
-    it 'fail, and say which backend and folder it was' do
+    it 'fail with the names of the backend and the folder' do
       expect { lookup('app::port') }.to raise_error(
         %r{lookup_key with key='\w+' in folder 'hiera': simpkv Error: Unable to construct 'ldap/#{id}': .*ldapsearch}
       )

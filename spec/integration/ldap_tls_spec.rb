@@ -7,7 +7,7 @@ require_relative '../support/native_memory'
 RSpec.describe 'TLS to a directory server', :once do
   include_context 'with slapd', tls: true
 
-  # @yieldparam [Certificates] an authority that has signed nothing of the server's
+  # @yieldparam [Certificates] an authority that did not sign the server's certificate
   def other_certificates(**options)
     Dir.mktmpdir('simpkv-ca') { |folder| yield Certificates.new(folder, **options) }
   end
@@ -20,7 +20,7 @@ RSpec.describe 'TLS to a directory server', :once do
       open_apart('ldap_uri' => slapd.tls_uri, 'tls_cacert' => bundle, 'idle_timeout_seconds' => 0.001)
     end
 
-    # Each authority takes some 25 KB of a context.
+    # Each authority takes 25 KB of a context.
     def write_bundle
       pems = Array.new(8) { |i| other_certificates(name: "CA #{i}") { |other| File.read(other.cacert) } }
       File.write(bundle, [File.read(slapd.certificates.cacert), *pems].join)
@@ -36,7 +36,7 @@ RSpec.describe 'TLS to a directory server', :once do
 
     # Each renewal lost a context, 32 KB with one authority and 3.8 MB with Debian's bundle. libldap with GnuTLS itself
     # loses 8 KB of each.
-    it 'and gives back the memory of the old one' do
+    it 'and frees the memory of the old one' do
       write_bundle
       before = slapd.accepted
       renew(10)
@@ -119,7 +119,7 @@ RSpec.describe 'TLS to a directory server', :once do
 
   # A failed handshake was repeated twice with the client certificate, to find out what is wrong, however little the
   # server had proved. libldap with GnuTLS verifies the server when the first handshake is over.
-  it 'offers the client certificate in no handshake that only looks for what is wrong' do
+  it 'sends the client certificate in no handshake that only finds out the reason of a failure' do
     other_certificates do |other|
       certificate, key = other.issue
       asking_server(slapd.certificates) do |uri, subjects|

@@ -24,7 +24,7 @@ Directories.each_server do |server, tags|
       end
     end
 
-    it 'leave a word on the TLS of the newest connection, and on the server, in the statistics' do
+    it 'have the vendor of the server, and the TLS of the newest connection, in the statistics' do
       options = { 'ldap_uri' => directory.tls_uri, 'admin_dn' => Slapd::USER_DN.sub(',', ',   ') }
       open_store(tls.merge(options)).kind('globals')
       found = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }.find { |each| each['uri'] == directory.tls_uri }
@@ -34,7 +34,7 @@ Directories.each_server do |server, tags|
                                     'certificate_ends' => certificate.not_after.to_i)
     end
 
-    it 'are reached over TLS where StartTLS is asked for, and only there' do
+    it 'are reached over StartTLS with enable_tls, and only then' do
       start_tls = '1.3.6.1.4.1.1466.20037'
       options = { 'ldap_uri' => directory.tcp_uri, 'admin_dn' => Slapd::USER_DN.sub(',', ', ') }
       before = directory.log.scan(start_tls).length
