@@ -6,7 +6,7 @@ Conformance.describe "The adapter's public names" do
   let(:adapter) { world.adapter }
   let(:options) { merged }
 
-  it 'are there on the catalog once it is loaded, and answer one and the same adapter' do
+  it 'return the same adapter for a catalog, and another one for another catalog' do
     first = world.adapter
     put('a', 1)
     expect(world.adapter).to equal(first)
@@ -14,7 +14,7 @@ Conformance.describe "The adapter's public names" do
     expect(world.adapter).not_to equal(first)
   end
 
-  it 'tell which plugins there are' do
+  it 'list the plugins' do
     expect(adapter.backends).to eq(['file', 'ldap', 'memory', entry['type']].uniq.sort)
     expect(adapter.plugin_info.keys).to match_array(adapter.backends)
     info = adapter.plugin_info[entry['type']]
@@ -23,7 +23,7 @@ Conformance.describe "The adapter's public names" do
     expect(info[:source]).to end_with("/lib/puppet_x/simpkv/#{entry['type']}_plugin.rb")
   end
 
-  it 'give one plugin for one type and id, made when it is needed' do
+  it 'return one plugin for each type and id, which is created on first use' do
     expect(adapter.plugin_instances).to be_empty
     plugin = adapter.plugin_instance(options)
     expect(plugin.name).to eq("#{entry['type']}/conformance")
@@ -31,7 +31,7 @@ Conformance.describe "The adapter's public names" do
     expect(adapter.plugin_instances).to eq("#{entry['type']}/conformance" => plugin)
   end
 
-  it 'give the same plugin for options that cannot change, but not before it could be configured' do
+  it 'return the same plugin for frozen options, but only after it has been configured' do
     frozen = Simpkv::Config.frozen(options)
     plugin = adapter.plugin_instance(frozen)
     2.times { expect(adapter.plugin_instance(frozen)).to equal(plugin) }
@@ -54,7 +54,7 @@ Conformance.describe "The adapter's public names" do
     expect(adapter.exists('a', options)).to eq(result: false, err_msg: nil)
   end
 
-  it 'answer a reason when they fail' do
+  it 'return the reason of a failure' do
     prefix = "simpkv #{entry['type']}/conformance Error: "
     expect(adapter.get('missing', options)).to match(result: nil, err_msg: /\A#{prefix}.*Key not found/)
     expect(adapter.list('missing', options)).to match(result: nil, err_msg: /\A#{prefix}.*Key folder '.*' not found/)
@@ -65,7 +65,7 @@ Conformance.describe "The adapter's public names" do
     expect(adapter.put('a', 1, {}, options)).to match(trait?(:shares_names) ? { result: true, err_msg: nil } : failed)
   end
 
-  it 'answer a reason for a backend that is not configured' do
+  it 'return a reason for a backend that is not configured' do
     [{}, { 'backend' => 'x', 'backends' => {} },
      { 'backend' => 'x', 'backends' => { 'x' => { 'type' => 'file' } } },
      { 'backend' => 'x', 'backends' => { 'x' => { 'type' => 'nosuch', 'id' => 'x' } } }].each do |wrong|

@@ -10,14 +10,14 @@ Conformance.describe 'Keys' do
     'a' => 'a', 'a/b' => 'a/b', 'x.y_z:1-2/q' => 'x.y_z:1-2/q', 'this/.../ok' => 'this/.../ok', '.hidden' => '.hidden',
     'a//b' => 'a/b', '/lead' => 'lead', 'trail/' => 'trail', "#{'s' * 114}/k" => "#{'s' * 114}/k"
   }.each do |written, meant|
-    it "takes #{written[0, 20].inspect}" do
+    it "are accepted: #{written[0, 20].inspect}" do
       put(written, 'v')
       expect(get(meant)['value']).to eq('v')
     end
   end
 
-  # A directory has room for less: 114 bytes in the hex layout, 230 and 237 in the plain one.
-  it 'takes a segment of 255 bytes, or names the segment and what there is room for' do
+  # The limit of a directory is lower: 114 bytes in the hex layout, 230 and 237 in the plain one.
+  it 'may have a segment of 255 bytes, or are refused with the segment and the maximum length' do
     key = "#{'s' * 255}/k"
     if trait?(:short_names)
       expect { put(key, 'v') }.to raise_error(RuntimeError, /'sss.*\b(114|237)\b/)
@@ -45,7 +45,7 @@ Conformance.describe 'Keys' do
     ['/..', "key '/..' contains disallowed '/./' or '/../' sequence"],
     ['../', "key '../' contains disallowed '/./' or '/../' sequence"]
   ].each do |key, message|
-    it "refuses #{key.inspect} in every function, whatever softfail says" do
+    it "are refused by every function, with or without softfail: #{key.inspect}" do
       FUNCTIONS_OF_KEYS.each do |function, more|
         more = [*more, {}] if function == 'put'
         expect do
@@ -55,26 +55,26 @@ Conformance.describe 'Keys' do
     end
   end
 
-  it 'refuses a segment of 256 bytes and a key of more than 4,096' do
+  it 'are refused if a segment has 256 bytes or the key more than 4,096' do
     ['s' * 256, Array.new(50, 'x' * 100).join('/')].each do |key|
       expect { put(key, 'v') }.to raise_error(ArgumentError)
       expect { get(key) }.to raise_error(ArgumentError)
     end
   end
 
-  it 'refuses a key that is too long only with its prefix' do
+  it 'are refused if they are too long with their prefix' do
     key = "#{Array.new(40, 'x' * 100).join('/')}/#{'y' * 50}"
     expect(key.length).to be_between(4080, 4096)
     expect { put(key, 'v') }.to raise_error(ArgumentError, /has more than 4096 bytes, its prefix included/)
   end
 
-  it 'refuses an empty key' do
+  it 'are refused if they are empty' do
     expect { get('') }.to raise_error(ArgumentError)
   end
 end
 
 Conformance.describe 'simpkv::get' do
-  it 'fails for a key that is not there' do
+  it 'fails for a missing key' do
     expect do
       get('missing')
     end.to raise_error(RuntimeError, /simpkv Error for simpkv::get with key='missing'.*Key not found/)
@@ -85,7 +85,7 @@ Conformance.describe 'simpkv::get' do
     expect { get('folder') }.to raise_error(RuntimeError, /Key specifies a folder/)
   end
 
-  it 'fails for a document that is none, without showing it' do
+  it 'fails for an invalid document, without showing it' do
     store_raw('broken/json', '{"value":"hush-hush')
     store_raw('broken/text', 'hush-hush')
     store_raw('broken/array', '["hush-hush"]')
@@ -111,7 +111,7 @@ Conformance.describe 'simpkv::exists' do
 end
 
 Conformance.describe 'simpkv::list' do
-  it 'has base names, sorted, of one level only' do
+  it 'returns base names, sorted, of one level only' do
     put('l/b', 'vb', { 'm' => 1 })
     put('l/a', [1])
     put('l/z/deep/deeper', 1)
@@ -132,7 +132,7 @@ Conformance.describe 'simpkv::list' do
     expect(list('many')['keys'].keys).to eq(names.sort)
   end
 
-  it 'fails for a folder that is not there, and for a key' do
+  it 'fails for a missing folder, and for a key' do
     expect do
       list('missing')
     end.to raise_error(RuntimeError,
@@ -141,13 +141,13 @@ Conformance.describe 'simpkv::list' do
     expect { list('l/key') }.to raise_error(RuntimeError, /Key folder '.*' not found/)
   end
 
-  it 'has an emptied folder still, with nothing in it' do
+  it 'returns an empty folder after its last key is deleted' do
     put('empty/key', 1)
     delete('empty/key')
     expect(list('empty')).to eq('keys' => {}, 'folders' => [])
   end
 
-  it 'has values that are not ASCII' do
+  it 'returns values beyond ASCII' do
     put('l/greek', 'Ωμέγα')
     expect(list('l')['keys']).to eq('greek' => { 'value' => 'Ωμέγα' })
   end
@@ -160,7 +160,7 @@ Conformance.describe 'simpkv::list' do
     }
   end
 
-  it 'leaves such an entry out, with a warning, when asked to' do
+  it 'omits such an entry, with a warning, if an option says so' do
     put('l/good', 1)
     store_raw('l/bad', 'hush-hush')
     expect(list('l', { 'skip_undecodable' => true })).to eq('keys' => { 'good' => { 'value' => 1 } }, 'folders' => [])
@@ -170,7 +170,7 @@ Conformance.describe 'simpkv::list' do
 end
 
 Conformance.describe 'simpkv::delete' do
-  it 'deletes a key and leaves its neighbours and its folder' do
+  it 'deletes a key and keeps its neighbours and its folder' do
     put('d/one', 1)
     put('d/two', 2)
     expect(delete('d/one')).to be(true)
@@ -179,7 +179,7 @@ Conformance.describe 'simpkv::delete' do
     expect(exists('d')).to be(true)
   end
 
-  it 'is content when there is no such key' do
+  it 'succeeds for a missing key' do
     expect(delete('nowhere/at/all')).to be(true)
     put('d/one', 1)
     2.times { expect(delete('d/one')).to be(true) }
@@ -194,7 +194,7 @@ Conformance.describe 'simpkv::delete' do
 end
 
 Conformance.describe 'simpkv::deletetree' do
-  it 'deletes a folder with all below it, and nothing else' do
+  it 'deletes a folder with everything below it, and nothing else' do
     put('t/one/a', 1)
     put('t/one/b/c', 1)
     put('t/ones', 1)
@@ -203,7 +203,7 @@ Conformance.describe 'simpkv::deletetree' do
     expect(exists('t/one')).to be(false)
   end
 
-  it 'is content when there is no such folder' do
+  it 'succeeds for a missing folder' do
     expect(deletetree('nowhere/at/all')).to be(true)
   end
 
@@ -217,9 +217,9 @@ Conformance.describe 'simpkv::deletetree' do
   end
 end
 
-Conformance.describe 'A key and a folder of one name' do
+Conformance.describe 'A key and a folder of the same name' do
   # DEFECTS 18.
-  it 'exclude each other, silently no more, but in a directory, where delete means the key, deletetree the folder' do
+  it 'exclude each other with an error; in a directory both exist, delete removes the key, deletetree the folder' do
     trait?(:shares_names) ? share_a_name : exclude_each_other
   end
 

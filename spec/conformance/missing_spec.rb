@@ -6,17 +6,17 @@ Conformance.describe "The option 'default' of get" do
   sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive
 
   ['text', 5, false, [1, nil], { 'a' => { 'b' => 1 } }, nil, :default].each do |value|
-    it "is the value of a key that is not there: #{value.inspect}" do
+    it "is the value of a missing key: #{value.inspect}" do
       expect(get('missing/key', { 'default' => value })).to eq('value' => value)
     end
   end
 
-  it 'does not count where the key is there' do
+  it 'has no effect on a stored key' do
     put('there', 'stored', { 'm' => 1 })
     expect(get('there', { 'default' => 'text' })).to eq('value' => 'stored', 'metadata' => { 'm' => 1 })
   end
 
-  it "is wrapped with 'sensitive', but for undef, and not wrapped again" do
+  it "is wrapped with 'sensitive', except undef, and not wrapped again" do
     found = ['s', sensitive.new('s')].map { |value| get('none', { 'default' => value, 'sensitive' => true })['value'] }
     expect(found).to all(be_a(sensitive))
     expect(found.map(&:unwrap)).to eq(%w[s s])
@@ -37,7 +37,7 @@ Conformance.describe "The option 'default' of get" do
     expect { get('x', { 'default' => 1, 'backend' => 'nosuch' }) }.to raise_error(ArgumentError)
   end
 
-  it 'counts in the options of the call only' do
+  it 'has an effect in the options of the call only' do
     world.hiera = site.merge('default' => { 'a' => 1 })
     expect { get('none') }.to raise_error(RuntimeError, /Key not found/)
     expect(get('none', { 'default' => { 'b' => 2 } })).to eq('value' => { 'b' => 2 })
@@ -49,7 +49,7 @@ Conformance.describe "The option 'missing' of list and tree" do
   nothing = { 'keys' => {}, 'folders' => [] }
   let(:empty) { { 'missing' => 'empty' } }
 
-  it 'makes a folder that is not there an empty one' do
+  it 'makes a missing folder appear empty' do
     ['/', 'none', 'none/deep', 'put/none'].each do |folder|
       expect { list(folder) }.to raise_error(RuntimeError)
       expect { tree(folder, { 'missing' => 'fail' }) }.to raise_error(RuntimeError)
@@ -60,7 +60,7 @@ Conformance.describe "The option 'missing' of list and tree" do
     expect(world.warnings).to eq([])
   end
 
-  it 'lists a folder that is there as ever' do
+  it 'has no effect on an existing folder' do
     put('put/a', 1)
     put('put/b/c', 2)
     expect(list('put', empty)).to eq('keys' => { 'a' => { 'value' => 1 } }, 'folders' => ['b'])
@@ -81,7 +81,7 @@ Conformance.describe "The option 'missing' of list and tree" do
     expect { list('../x', empty) }.to raise_error(ArgumentError)
   end
 
-  it 'refuses another word' do
+  it 'refuses another value' do
     expect { list('none', { 'missing' => 'maybe' }) }
       .to raise_error(ArgumentError, /'missing' in simpkv configuration must be a String, fail or empty/)
   end

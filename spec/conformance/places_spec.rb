@@ -3,13 +3,13 @@
 require_relative 'conformance_helper'
 
 Conformance.describe "The root folder '/' of an environment" do
-  it 'is not there before the first put' do
+  it 'does not exist before the first put' do
     expect(exists('/')).to be(false)
     expect { list('/') }.to raise_error(RuntimeError, %r{simpkv Error for simpkv::list with keydir='/'})
     expect(deletetree('/')).to be(true)
   end
 
-  it 'is there from the first put on' do
+  it 'exists after the first put' do
     put('a', 1)
     put('f/b', 2)
     expect(exists('/')).to be(true)
@@ -26,7 +26,7 @@ Conformance.describe "The root folder '/' of an environment" do
     in_environment('dev') { |dev| expect(dev.call('simpkv::get', 'a')['value']).to eq(2) }
   end
 
-  it 'is no key, neither before the first put nor after it' do
+  it 'is not a key, neither before the first put nor after it' do
     2.times do
       [{}, { 'global' => true }].each do |options|
         expect { put('/', 'v', {}, options) }.to raise_error(RuntimeError, /Key specifies a folder/)
@@ -42,12 +42,12 @@ end
 Conformance.describe 'Global keys' do
   let(:global) { { 'global' => true } }
 
-  it 'have a root that is there, and empty, from the start' do
+  it 'have a root that exists and is empty from the start' do
     expect(list('/', global)).to eq('keys' => {}, 'folders' => [])
     expect(exists('/', global)).to be(true)
   end
 
-  it 'have a root that stays, empty, when all of them are deleted' do
+  it 'have a root that remains after all of them are deleted' do
     put('g/one', 'v', {}, global)
     put('local', 'v')
     expect(deletetree('/', global)).to be(true)
@@ -60,7 +60,7 @@ Conformance.describe 'Global keys' do
     in_environment('dev') { |dev| expect(dev.call('simpkv::get', 'g/one', global)['value']).to eq('v') }
   end
 
-  it 'are apart from the keys of the environment' do
+  it 'are separate from the keys of the environment' do
     put('same', 'global', {}, global)
     put('same', 'local')
     expect(get('same', global)['value']).to eq('global')
@@ -89,7 +89,7 @@ Conformance.describe 'Environments' do
   end
 
   # DEFECTS 2.
-  it 'cannot be left by a key with dots (one read the other environment, deletetree of .. wiped all of them)' do
+  it 'cannot be left with dots in a key (get read another environment, deletetree of .. deleted all of them)' do
     put('secret', 'production')
     in_environment('dev') do |dev|
       ['../production/secret', 'a/../../production/secret', './../production/secret'].each do |key|
@@ -106,7 +106,7 @@ Conformance.describe 'Environments' do
     expect(get('secret')['value']).to eq('production')
   end
 
-  it "cannot be chosen by a call: it is always the compiler's" do
+  it "cannot be chosen by a call: the environment is always the compiler's" do
     put('secret', 'production')
     in_environment('dev') do |dev|
       ['production', '', '../production', nil].each do |name|
@@ -158,26 +158,26 @@ Conformance.describe 'Choosing a backend' do
     'a shorter one where the longer does not fit' => [{ 'app_id' => 'app.lo' }, 'app'],
     'default for an app_id that begins with no name' => [{ 'app_id' => 'ap' }, 'default']
   }.each do |description, (options, expected)|
-    it "takes #{description}" do
+    it "uses #{description}" do
       put('where', 1, {}, options)
       expect(places).to eq([expected])
     end
   end
 
-  it "does not look at Hiera's app_id" do
+  it "ignores Hiera's app_id" do
     world.hiera = site.merge('app_id' => 'app')
     put('where', 1)
     expect(places).to eq(['default'])
   end
 
-  it "takes Hiera's backend before the app_id of the call" do
+  it "prefers Hiera's backend to the app_id of the call" do
     world.hiera = site.merge('backend' => 'app')
     put('where', 1, {}, { 'app_id' => 'app.long' })
     expect(places).to eq(['app'])
   end
 
-  # It won silently.
-  it 'warns once a catalog where that ignores an app_id, and only where the app_id chooses another backend' do
+  # There was no warning.
+  it 'warns once for each catalog if it ignores an app_id that would choose another backend' do
     world.hiera = site.merge('backend' => 'app')
     2.times { put('where', 1, {}, { 'app_id' => 'app.long' }) }
     get('where', { 'app_id' => 'app.long.er' })
@@ -200,7 +200,7 @@ Conformance.describe 'Choosing a backend' do
 end
 
 Conformance.describe 'Capital letters in keys' do
-  it 'are taken by a case-sensitive backend only' do
+  it 'are accepted by a case-sensitive backend only' do
     sensitive = { 'backends' => { 'default' => { 'case_sensitive' => true } } }
     if trait?(:ignores_case)
       expect { put('Mixed/Case', 1, {}, sensitive) }.to raise_error(

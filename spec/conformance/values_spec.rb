@@ -38,12 +38,12 @@ Conformance.describe 'Values' do
     expect(get('values/order')['value'].keys).to eq(%w[z a m])
   end
 
-  it 'makes strings of hash keys that are none' do
+  it 'converts hash keys to strings' do
     put('values/names', { 1 => 'integer', 2.5 => 'float', true => 'boolean', nil => 'undef' })
     expect(get('values/names')['value']).to eq('1' => 'integer', '2.5' => 'float', 'true' => 'boolean', '' => 'undef')
   end
 
-  it 'refuses a hash two keys of which become the same string' do
+  it 'refuses a hash with two keys that become the same string' do
     expect { put('values/clash', { 1 => 'a', '1' => 'b' }) }.to raise_error(RuntimeError, %r{with key='values/clash'})
     expect(exists('values/clash')).to be(false)
   end
@@ -54,7 +54,7 @@ Conformance.describe 'Values' do
     end
   end
 
-  it 'returns what was stored in another catalog' do
+  it 'returns a value that another catalog has stored' do
     put('values/lasting', 'still here')
     world.fresh_catalog
     expect(get('values/lasting')).to eq('value' => 'still here')
@@ -75,7 +75,7 @@ Conformance.describe 'Documents of the existing module' do
     '{"value":{"__ptype":"Timestamp","__pvalue":"x"},"metadata":{}}' => { '__ptype' => 'Timestamp', '__pvalue' => 'x' },
     '{"value":"/w==","encoding":"base64","original_encoding":"ASCII-8BIT","metadata":{"m":1}}' => "\xff".b
   }.each do |document, value|
-    it "are read as it reads them, and not changed by a put of the same: #{document}" do
+    it "are read as the existing module reads them, and not changed by a put of the same value: #{document}" do
       store_raw('existing/one', document)
       found = get('existing/one')
       expect(found['value']).to eq(value)
@@ -101,7 +101,7 @@ Conformance.describe 'Binary values' do
     expect(get('binary/two')['value']).to eq("caf\xE9".b)
   end
 
-  it 'can be made a Binary again in a manifest' do
+  it 'can be converted to a Binary in a manifest' do
     world.compile(<<-PUPPET)
       $bytes = Binary([0, 127, 128, 255])
       simpkv::put('binary/three', $bytes)
@@ -109,7 +109,7 @@ Conformance.describe 'Binary values' do
     PUPPET
   end
 
-  # They were refused, and before that stored as text.
+  # Older versions refused them, or stored them as text.
   it 'come back as a Binary from inside another value, and from metadata' do
     binary = Puppet::Pops::Types::PBinaryType::Binary.new(bytes)
     put('binary/four', { 'a' => [1, binary] }, { 'm' => binary })
@@ -141,7 +141,7 @@ Conformance.describe 'Sensitive values' do
   end
 
   # DEFECTS 5: the string "Sensitive [value redacted]" was stored.
-  it 'come back Sensitive, with what is in them' do
+  it 'come back as Sensitive, with their content' do
     ['hush-hush', 1, nil, ['a', { 'b' => 1.5 }], { 'user' => 'x', 'password' => 'y' }].each do |content|
       expect(put('sensitive/one', sensitive(content))).to be(true)
       found = get('sensitive/one')['value']
@@ -185,7 +185,7 @@ Conformance.describe 'Sensitive values' do
     expect(get('sensitive/bytes')['value']).to eq('a' => sensitive('x'), '__ptype' => 'y')
   end
 
-  it 'make the same document each time, however the same objects are used in it' do
+  it 'produce the same document each time, even if they contain an object more than once' do
     shared = sensitive(['x'])
     put('sensitive/same', [shared, shared])
     before = document('sensitive/same')
@@ -195,19 +195,19 @@ Conformance.describe 'Sensitive values' do
     expect(document('sensitive/same')).to eq(before)
   end
 
-  # Puppet takes it for a Binary.
-  it 'may hold and be beside text that is tagged binary, and comes back as text' do
+  # Puppet treats such text as a Binary.
+  it 'may contain text that is tagged binary, or be beside it, and the text comes back as text' do
     put('sensitive/tagged', { 'a'.b => sensitive('b'.b), binary('c') => 'd'.b })
     expect(get('sensitive/tagged')['value']).to eq('a' => sensitive('b'), binary('c') => 'd')
   end
 
-  it 'leave other types the strings that they are elsewhere, and hash keys as well' do
+  it 'do not change the conversion of other types, and of hash keys, to strings' do
     put('sensitive/others', [sensitive(/a/), { 1 => :default, SemanticPuppet::Version.parse('1.2.3') => binary('b') }])
     expect(get('sensitive/others')['value'])
       .to eq([sensitive('(?-mix:a)'), { '1' => 'default', '1.2.3' => binary('b') }])
   end
 
-  it 'are refused for what cannot be stored, without a word of what is in them' do
+  it 'are refused if they cannot be stored, without showing their content' do
     nested = ->(depth, innermost) { (1..depth).reduce(innermost) { |inner, _| { 'hush' => inner } } }
     {
       [{ 'a' => [0, sensitive({ 'hush' => [Object.new] })] }, {}] => /value\['a'\]\[1\]: inside the Sensitive, Object/,
@@ -217,7 +217,7 @@ Conformance.describe 'Sensitive values' do
       [{ sensitive('hush') => [Object.new] }, {}] => /value\['Sensitive'\]\[0\]: Object/,
       [{ sensitive(['hush', Object.new]) => 1 }, {}] => /value: in a key, inside the Sensitive, Object/,
       [[sensitive(nested.call(98, 1))], {}] => /value\[0\]: inside the Sensitive, nested deeper than 100/,
-      # Stored as a list, which is one level more.
+      # It is stored as a list, which adds one level.
       [[sensitive(nested.call(96, { '__ptype' => 1 }))], {}] => /value\[0\]: inside the Sensitive, nested deeper/
     }.each do |stored, message|
       expect { put('sensitive/refused', *stored) }.to raise_error(RuntimeError, message) { |error|
@@ -227,19 +227,19 @@ Conformance.describe 'Sensitive values' do
     expect(exists('sensitive/refused')).to be(false)
   end
 
-  it 'nest as deep as other values, as they are stored' do
+  it 'nest as deep as other values in their stored form' do
     deep = (1..97).reduce(1) { |inner, _| { 'a' => inner } }
     put('sensitive/deep', [sensitive(deep)])
     expect(get('sensitive/deep')['value'].first.unwrap).to eq(deep)
   end
 
-  it 'may fail softly, without a word of what is in them' do
+  it 'may fail softly, without showing their content' do
     put('sensitive/softly', [sensitive(['hush', Object.new])], {}, { 'softfail' => true })
     expect(world.warnings.last).to match(/value\[0\]: inside the Sensitive, Object/)
     expect(world.messages.join).not_to include('hush')
   end
 
-  it 'leave plain data beside them their plain documents' do
+  it 'do not change the documents of plain data' do
     put('sensitive/plain', { '__ptype' => 'Sensitive', '__pvalue' => 'x' }, { 'm' => 1 })
     expect(document('sensitive/plain'))
       .to eq('{"value":{"__ptype":"Sensitive","__pvalue":"x"},"metadata":{"m":1}}')
@@ -271,7 +271,7 @@ Conformance.describe 'Rich data' do
 end
 
 Conformance.describe "Values of Puppet's own types" do
-  it 'stores types that JSON has no word for as strings' do
+  it 'are stored as strings if JSON has no such type' do
     world.compile(<<-PUPPET)
       simpkv::put('types/all', {
         'regexp'    => /ab+c/,
@@ -290,12 +290,12 @@ Conformance.describe "Values of Puppet's own types" do
     )
   end
 
-  it 'stores a Timestamp as its string' do
+  it 'are stored as a string if they are a Timestamp' do
     world.compile("simpkv::put('types/time', Timestamp('2020-02-29T12:34:56.789 UTC'))")
     expect(get('types/time')['value']).to start_with('2020-02-29T12:34:56.789')
   end
 
-  it 'returns them as they were with the option rich_data' do
+  it 'are returned unchanged with the option rich_data' do
     world.compile(<<-PUPPET)
       $all = {
         'regexp'    => /ab+c/,
@@ -316,39 +316,39 @@ Conformance.describe "Values of Puppet's own types" do
     PUPPET
   end
 
-  # To read one would be to run what the document says.
-  it 'stores data types as strings, also with the option rich_data' do
+  # To restore a data type, Puppet would evaluate the document.
+  it 'are stored as strings if they are data types, even with the option rich_data' do
     world.compile(<<-PUPPET)
       simpkv::put('types/data', [Integer[1, 2], File['/x'], { String => 1 }], {}, { 'rich_data' => true })
     PUPPET
     expect(get('types/data')).to eq('value' => ['Integer[1, 2]', "File['/x']", { 'String' => 1 }])
   end
 
-  # Puppet gives such a Regexp other options.
-  it 'returns a Regexp beyond ASCII as one that matches the same with the option rich_data' do
+  # Puppet restores such a Regexp with other options.
+  it 'come back equivalent with the option rich_data if they are a Regexp beyond ASCII' do
     put('types/regexp', [/é+/, /a.b/im], {}, { 'rich_data' => true })
     expect(get('types/regexp')['value'].map(&:to_s)).to eq(['(?-mix:é+)', '(?mi-x:a.b)'])
   end
 
-  it 'stores plain data in the same plain documents with the option rich_data' do
+  it 'do not change the documents of plain data with the option rich_data' do
     put('types/plain', { 'a' => [1, nil, '__ptype'], '__ptype' => 'x' }, { 'm' => true }, { 'rich_data' => true })
     expect(world.adapter.plugin_instance(merged).get('environments/production/types/plain')[:result])
       .to eq('{"value":{"a":[1,null,"__ptype"],"__ptype":"x"},"metadata":{"m":true}}')
   end
 
-  it 'refuses with the option rich_data what Puppet would return changed' do
+  it 'are refused with the option rich_data if Puppet would return another value' do
     short = Puppet::Pops::Time::Timespan.new(5)
     expect { put('types/changed', { 'a' => [short] }, {}, { 'rich_data' => true }) }
       .to raise_error(RuntimeError, /value\['a'\]\[0\]: Timespan does not come back as it is/)
     expect(exists('types/changed')).to be(false)
   end
 
-  it 'refuses an option rich_data that is neither true nor false' do
+  it 'are refused if the option rich_data is neither true nor false' do
     expect { put('types/option', 1, {}, { 'rich_data' => 'perhaps' }) }
       .to raise_error(ArgumentError, /simpkv Configuration Error.*'rich_data'/)
   end
 
-  it 'refuses what has no sensible string, such as a lambda, and names its place' do
+  it 'are refused, with their place, if they have no useful string, as a lambda' do
     [false, true].each do |rich|
       expect { put('types/other', { 'a' => [0, 1, 2, Object.new] }, {}, { 'rich_data' => rich }) }
         .to raise_error(RuntimeError, /value\['a'\]\[3\]: Object is not plain data/)
@@ -379,8 +379,8 @@ Conformance.describe 'Metadata' do
     expect(get('metadata/changing')['metadata']).to eq('b' => 2)
   end
 
-  # DEFECTS 20: such a document crashed, past softfail.
-  it 'count as none in a document that has none' do
+  # DEFECTS 20: such a document raised an error despite softfail.
+  it 'are absent if the document has none' do
     store_raw('metadata/missing', '{"value":7}')
     store_raw('metadata/null', '{"value":8,"metadata":null}')
     expect(get('metadata/missing')).to eq('value' => 7)
