@@ -80,10 +80,7 @@ end
 
 # ---- Proof: faults, load, sanitizers, fuzzers
 
-stage :faults, 'servers killed and cut off, system calls that fail' do |stage|
-  stage.sh(*core('faults'))
-  stage.sh(*Rubies.rspec(:cext, 'spec/faults'))
-end
+specs(:faults, :cext, 'servers killed and cut off', 'spec/faults')
 
 # LOAD_SECONDS=600 keeps each server busy for ten minutes.
 stage :load, 'many threads and processes at once' do |stage|
@@ -145,7 +142,7 @@ end
 stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|
   lint = { 'BUNDLE_WITH' => 'lint' }
   stage.sh(lint, 'bundle', 'exec', 'rubocop', '--format', 'quiet')
-  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers', 'static_names')
+  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers', 'static_names', 'prose')
   stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', 'metadata.json')
   stage.sh(lint, 'bundle', 'exec', 'puppet-lint', '--fail-on-warnings', 'examples')
   stage.sh(*core('format'))

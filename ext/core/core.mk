@@ -4,7 +4,7 @@
 #   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
 #   make install            below DESTDIR and PREFIX (LIBDIR, INCLUDEDIR)
-#   make test faults        the C tests; those that break something on purpose
+#   make test               the C tests; ONLY="test_pool test_dn" names some of them
 #   make asan tsan chaos    the same tests with AddressSanitizer and UBSan, with TSan, with each allocation failing in turn
 #   make valgrind analyze tidy format
 #   make fuzz SECONDS=60    libFuzzer (clang)
@@ -95,10 +95,6 @@ $(tests:%=%.run): %.run: %
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
 
-# Tests that inject faults.
-faults:
-	$(MAKE) run-tests BUILD=build/faults CFLAGS="-O1 -g" ONLY="test_file_failing test_ldap_faults test_ldap_busy"
-
 # Sanitizers have a free() of their own, as test_wipe has.
 asan:
 	$(MAKE) run-tests BUILD=build/asan WITHOUT=test_wipe CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -160,8 +156,8 @@ format:
 	clang-format --dry-run --Werror include/*.h $(wildcard src/*.c src/*/*.[ch] test/*.[ch] test/*/*.c fuzz/*.c ../simpkv/*.[ch])
 
 clean:
-	rm -rf build/release build/test build/faults build/valgrind build/asan build/tsan build/chaos build/analyze build/fuzz
+	rm -rf build/release build/test build/valgrind build/asan build/tsan build/chaos build/analyze build/fuzz
 
-.PHONY: all install run-tests test faults asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
+.PHONY: all install run-tests test asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
