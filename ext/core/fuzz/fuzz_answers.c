@@ -1,5 +1,5 @@
-/* A call ends, and stays within its memory, whatever a directory server answers. The first byte chooses the call and
- * the layout. The rest is the data that the server sends on each connection, before it closes it. */
+/* A call ends, and makes no invalid access to memory, whatever a directory server answers. The first byte chooses the
+ * call and the layout. The rest is the data that the server sends on each connection, before it closes it. */
 #include "net/connect.h"
 #include "net/pool.h"
 #include "simpkv.h"
@@ -25,7 +25,7 @@ static const skv_identity nobody = {.bind_dn = "", .password_file = "", .cacert 
 static skv_uris uris;
 static skv_store *stores[2], *store; /* in both layouts; the current one */
 
-/* ---- In place of the core's own (ld --wrap): no connection outlives its call, and each is to ourselves ---- */
+/* ---- Replacements for functions of the core (ld --wrap): each call connects to this process, and disconnects ---- */
 
 int __wrap_skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);
 skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline,

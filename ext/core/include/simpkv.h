@@ -123,7 +123,7 @@ typedef struct skv_cancel skv_cancel;
 SKV_API skv_cancel *skv_cancel_new(void);
 SKV_API void skv_cancel_free(skv_cancel *cancel);
 
-/* Takes back a skv_cancel_fire() that has not ended a call. Call it before the handle is used for another call. */
+/* Undoes a skv_cancel_fire() that has not ended a call. Call it before the handle is used for another call. */
 SKV_API void skv_cancel_reset(skv_cancel *cancel);
 
 /* Ends the call that waits with this handle, or the next one that waits. Thread-safe and async-signal-safe. */
@@ -132,7 +132,7 @@ SKV_API void skv_cancel_fire(skv_cancel *cancel);
 /*
  * Sets a function for runtimes that cannot always call skv_cancel_fire(). While a call waits with this handle, its
  * thread calls `is_fired` every 0.1 s and after each signal. A result other than 0 has the effect of skv_cancel_fire().
- * The function must not block, and must not call this library. NULL removes it. Not while a call uses the handle.
+ * The function must not block, and must not call this library. NULL removes it. No call may use the handle meanwhile.
  */
 typedef int (*skv_watch)(void *context);
 SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *context);
@@ -213,14 +213,15 @@ typedef struct skv_store skv_store;
  *   SKV_INVALID      unknown type or option, a missing option
  *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used or made
  * Thread-safe. Types and their options:
- *   "file"   root_path: an absolute path, or a symbolic link. Opening makes the folder and the ones above it if they
- * are missing, and in it "globals" and "environments". "ldap"   ldap_uri (one or more, separated by spaces or commas),
- * write_uri (ldap_uri), base_dn, id, layout ("plain", "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi),
- * anonymous ("false", "true": the store does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false",
- * "true": StartTLS with ldap://), tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries,
- *            pool_size, page_size, connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening does not
- *            contact a server; skv_exists() of "" tells if base_dn exists. Connections are shared by all stores of the
- * process, and outlive them.
+ *
+ * - "file": root_path, an absolute path, which may be a symbolic link. Opening makes the folder, the missing folders
+ *   above it, and in it "globals" and "environments".
+ * - "ldap": ldap_uri (one or more, separated by spaces or commas), write_uri (default: ldap_uri), base_dn, id,
+ *   layout ("plain", "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), anonymous ("false", "true": the
+ *   store does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false", "true": StartTLS with ldap://),
+ *   tls_cacert, tls_cert, tls_key, strict_paths and fold_case ("false", "true"), retries, pool_size, page_size,
+ *   connect_timeout_ms, pool_timeout_ms, idle_timeout_ms. Opening does not contact a server; skv_exists() of "" tells
+ *   if base_dn exists. All stores of the process share the connections, which outlive the stores.
  */
 SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len,
                             skv_reply *reply);

@@ -62,7 +62,7 @@ static void drain_event(int event)
         ;
 }
 
-/* Takes back a skv_cancel_fire(). Returns true if there was one. */
+/* Undoes a skv_cancel_fire(). Returns true if there was one. */
 static bool consume_fired(skv_cancel *cancel)
 {
     bool fired = atomic_exchange(&cancel->fired, false);

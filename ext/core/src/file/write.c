@@ -53,7 +53,7 @@ static skv_status fail_folder_write(const attempt *a, int error_number, const ch
     return skv_file_advise(call->reply, error_number, needed);
 }
 
-/* The new file cannot be given the access of the old one. */
+/* Fails the reply because this process cannot give the new file the access rights of the old one. */
 static skv_status refuse_access(const attempt *a, const char *lacking)
 {
     skv_file_call *call = a->call;
@@ -62,7 +62,7 @@ static skv_status refuse_access(const attempt *a, const char *lacking)
                     call->root_path, call->key->path, (unsigned)geteuid(), lacking);
 }
 
-/* A name in the path is not a folder. */
+/* Fails the reply because a folder of the path is a key. */
 static skv_status refuse_clash(skv_file_call *call)
 {
     size_t len = skv_path_obstacle(call);
@@ -116,7 +116,7 @@ static bool has_lost_race(int error_number)
     return error_number == EAGAIN || error_number == ENOENT;
 }
 
-/* Another process uses the temporary file. */
+/* Waits or starts again, because another process uses the temporary file. */
 static skv_status note_busy_temp(skv_file_call *call, const skv_temp *temp)
 {
     return temp->busy ? skv_file_busy(call, temp->name, temp->busy) : skv_file_stale(call);
@@ -186,7 +186,7 @@ static skv_status write_document(attempt *a, mode_t mode)
     return status;
 }
 
-/* Sets *same if the stored document says the same as the new one. */
+/* Sets *same to true if the stored document has the same content as the new one. */
 static skv_status compare_with_stored_file(const attempt *a, bool *same)
 {
     const skv_put_args *args = a->call->args;
@@ -207,7 +207,7 @@ static skv_status compare_with_stored_file(const attempt *a, bool *same)
     return status;
 }
 
-/* The key exists. */
+/* Replaces the file of an existing key. */
 static skv_status replace_key_file(attempt *a)
 {
     const skv_put_args *args = a->call->args;

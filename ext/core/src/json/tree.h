@@ -1,5 +1,5 @@
-/* json/tree.h - JSON that the core makes itself, as trees of jansson. A tree is NULL once memory has run out: its maker
- * checks nothing, and skv_json_reply() reports it. */
+/* json/tree.h - JSON that the core makes itself, as trees of jansson. When memory runs out, the tree becomes NULL.
+ * Callers need not check for that: skv_json_reply() reports it. */
 #ifndef SKV_JSON_TREE_H
 #define SKV_JSON_TREE_H
 

@@ -65,8 +65,8 @@ void skv_ldap_end(skv_ldap_call *call);
  * connection later. */
 skv_status skv_ldap_run(skv_ldap_call *call, skv_status (*attempt)(skv_ldap_call *));
 
-/* Returns why a directory takes other names for this environment or instance, NULL if it does not: the matching of
- * names ignores case, maps compatible Unicode characters, and drops invisible ones. */
+/* Returns the reason why a directory matches other names with this name of an environment or instance, or NULL if it
+ * does not. Its matching ignores case, maps compatible Unicode characters, and drops invisible ones. */
 const char *skv_ldap_why_ambiguous(const char *name, size_t len);
 
 /* Returns true for the folders of the structure: "", "globals", "environments", and an environment. No key can have

@@ -1,5 +1,5 @@
-/* A delete reads the entry first, which tells if the key exists, and deletes the version that was read: after a lost
- * connection, the request may reach the server when another client has put the key again. */
+/* A delete reads the entry first, to learn if the key exists. It then deletes only the version that it has read,
+ * because after a lost connection the request may reach the server when another client has put the key again. */
 #include "ldap/key.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct delete_call {
     int overtaken;             /* the number of versions that it did not delete */
 } delete_call;
 
-/* The key does not exist. It existed before, so after a lost answer this call may have deleted it. */
+/* Ends the delete of a key that does not exist. After a lost answer, this call may have deleted it. */
 static skv_status finish_absent_delete(skv_ldap_call *call)
 {
     bool folder;

@@ -68,7 +68,7 @@ skv_status skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_dea
 
 typedef struct exists_call {
     skv_ldap_call call;
-    bool is_folder; /* the name can only be a folder's */
+    bool is_folder; /* only a folder can have the name */
 } exists_call;
 
 static skv_status attempt_exists(skv_ldap_call *call)
@@ -81,7 +81,7 @@ static skv_status attempt_exists(skv_ldap_call *call)
         return call->reply->status;
     if (kind == SKV_KIND_NONE && !exists->is_folder && skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
         return call->reply->status;
-    /* The two roots exist before their entries, which come with the first key. */
+    /* The two roots exist before their entries, which the first put makes. */
     call->reply->number = twin || skv_key_is_root(call->key) ? SKV_KIND_FOLDER : kind;
     return SKV_OK;
 }

@@ -78,8 +78,8 @@ skv_status skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
     return fail_message_too_large(call, limit, len);
 }
 
-/* Returns true if a broken connection is best explained by a limit that is lower than skv_ldap_check_size() took it
- * for. */
+/* Returns true if the connection probably broke because the server's limit is lower than skv_ldap_check_size() assumed.
+ */
 static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
 {
     return answer->code < 0 && answer->code != LDAP_TIMEOUT && answer->code != LDAP_USER_CANCELLED &&

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* After that many lost connections, each record is handled by itself. */
+/* The number of lost connections after which the operation on one key handles each record. */
 #define FAILURES_MAX 3
 
 /* A larger document is put alone, after a check of the server's limit: ldap/limit.h. */
@@ -299,8 +299,8 @@ static void stop_interrupted_batch(skv_ldap_many *many)
     skv_batch_stop(many->batch);
 }
 
-/* Handles many items at once, as far as a connection carries. After a failure, the first open item is handled by
- * itself, which words the failure. */
+/* Handles many items at once, as far as a connection carries. After a failure, the operation on one key handles the
+ * first open item, and produces the message of the failure. */
 static void run_pipelined(skv_ldap_many *many)
 {
     skv_ldap_call *call = &many->call;

@@ -1,4 +1,4 @@
-/* ldap/new_folders.h - a name that is put for the first time: the checks that nothing stands in its way, and the
+/* ldap/new_folders.h - the first put of a name: it checks that no other entry conflicts with the name, and makes the
  * folders above it. */
 #ifndef SKV_LDAP_NEW_FOLDERS_H
 #define SKV_LDAP_NEW_FOLDERS_H

@@ -1,8 +1,9 @@
 /*
- * A put reads the entry first. A document that says the same is left alone, and on 389-DS an add of an existing entry
- * costs as much as 300 searches. The replacement is conditional on the version that was read (docs/adr/0022): a change
- * by another client makes it fail, and the put starts again; a request that reaches the server after its call has been
- * repeated fails as well. No cache of folders exists: the matchedDN of the read says which folders exist.
+ * A put reads the entry first. It leaves a document with the same content alone. Without the read, it would try an
+ * add, and on 389-DS an add of an existing entry costs as much as 300 searches. The replacement is conditional on the
+ * version that was read (docs/adr/0022): a change by another client makes it fail, and the put starts again; a request
+ * that reaches the server after its call has been repeated fails as well. No cache of folders exists: the matchedDN of
+ * the read says which folders exist.
  */
 #include "ldap/compare_and_swap.h"
 #include "ldap/entry.h"
@@ -119,7 +120,7 @@ static skv_status swap_document(put_call *put, struct berval *stored)
     return status;
 }
 
-/* Sets the reply's number to 1 if the stored document says the same as the new one. */
+/* Sets the reply's number to 1 if the stored document has the same content as the new one. */
 static skv_status compare_with_stored_document(put_call *put, const struct berval *stored)
 {
     const skv_put_args *args = put->args;
@@ -129,8 +130,8 @@ static skv_status compare_with_stored_document(put_call *put, const struct berva
     return skv_document_same(stored->bv_val, stored->bv_len, args->document, args->document_len, put->call.reply);
 }
 
-/* The caller's condition does not hold. After a lost answer, the stored document (NULL: none) tells whether an earlier
- * attempt has written. */
+/* Ends a put whose condition does not hold. After a lost answer, the stored document (NULL: none) tells whether an
+ * earlier attempt has written. */
 static skv_status fail_condition(put_call *put, const struct berval *stored)
 {
     skv_ldap_call *call = &put->call;

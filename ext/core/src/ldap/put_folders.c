@@ -97,7 +97,8 @@ static bool add_item_above(skv_put_batch *put, const skv_put_folder *missing, sk
     return copy;
 }
 
-/* Returns true if the deepest existing DN is one of the two roots or an environment's folder: no key in any layout. */
+/* Returns true if the deepest existing DN is one of the two roots or an environment's folder, which no layout stores as
+ * a key. */
 static bool is_below_structure(const skv_ldap_store *store, const skv_put_folder *missing)
 {
     int instance_depth = depth_of(store->instance_dn), level = missing->above_depth - instance_depth;
@@ -157,7 +158,8 @@ static void read_folders_again(skv_put_batch *put)
     }
 }
 
-/* The first key of a missing folder is put alone, which makes the folder. All keys of an unusable one are. */
+/* Leaves the first key of a missing folder to a put of its own, which makes the folder. Leaves all keys of an unusable
+ * folder to such puts. */
 void skv_put_settle_folders(skv_ldap_many *many)
 {
     skv_put_batch *put = (skv_put_batch *)many;

@@ -4,7 +4,7 @@
  *   plain  simpkvKey=<key>,ou=<folder>,ou=<env>,ou=environments,ou=<id>,ou=instances,<base>
  *   hex    simpkvHexId=<key>,simpkvHexId=<folder>,ou=<env>,ou=environments,simpkvHexId=<id>,ou=instances,<base>
  *
- * and the same below ou=globals, without the environment. A slash in an id nests.
+ * and the same below ou=globals, without the environment. An id with slashes is nested entries, one for each name.
  */
 #include "name/dn.h"
 

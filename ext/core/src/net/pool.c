@@ -115,7 +115,7 @@ static bool take_idle_or_place(skv_borrow *borrow, skv_slot **slot)
     return true;
 }
 
-/* Under the lock. */
+/* Adds a call to the queue. Under the lock. */
 static void enqueue_waiter(skv_pool *pool, skv_waiter *waiter)
 {
     if (pool->waiter_last)
@@ -171,7 +171,7 @@ static skv_status wait_in_queue(skv_borrow *borrow, skv_waiter *waiter)
     pthread_mutex_lock(&pool->lock);
     pool->wait_ns += skv_now_ns() - began;
     if (borrow->generation != pool->generation) {
-        /* The queue is the parent's. */
+        /* After a fork, the queue belongs to the parent process. */
         waiter->granted = false;
         status = status == SKV_OK ? SKV_INTERRUPTED : status;
     } else if (!waiter->granted) {
@@ -309,7 +309,7 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn)
     skv_conn_begin(conn, NULL);
     pthread_mutex_lock(&pool->lock);
     if (slot->generation != pool->generation) {
-        /* Borrowed before a fork: the parent's. */
+        /* A connection that was borrowed before a fork belongs to the parent process. */
         pthread_mutex_unlock(&pool->lock);
         return;
     }

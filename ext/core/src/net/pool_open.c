@@ -82,7 +82,7 @@ static skv_slot *attempt_connect(skv_borrow *borrow, const skv_search *search, c
     }
     *outcome = attempt_outcome(slot ? slot->conn : NULL, failure, borrow->reply);
     pthread_mutex_lock(&pool->lock);
-    /* After a fork the turn is the parent's. */
+    /* After a fork, the turn belongs to the parent process. */
     if (borrow->generation == pool->generation) {
         skv_server_note(pool, search, turn, *outcome, borrow->reply);
         if (slot && slot->conn)
@@ -97,7 +97,7 @@ static skv_slot *attempt_connect(skv_borrow *borrow, const skv_search *search, c
     return NULL;
 }
 
-/* ---- What the reply says ---------------------------------------------------------------------------------------- */
+/* ---- The message of a failure ----------------------------------------------------------------------------------- */
 
 /* The failure of each server. */
 typedef struct reasons {
@@ -134,7 +134,7 @@ static void add_quarantined(const skv_pool *pool, reasons *r, const skv_search *
     }
 }
 
-/* Fails the reply with the reasons. `status` is why the wait ended, or SKV_OK. */
+/* Fails the reply with the reasons. `status` is the failure of the wait, or SKV_OK. */
 static void fail_with_reasons(skv_borrow *borrow, reasons *r, const skv_search *search, skv_status status)
 {
     const skv_pool *pool = borrow->pool;

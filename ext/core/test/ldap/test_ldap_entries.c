@@ -13,7 +13,7 @@
 #define BASE DIRECTORY_BASE_DN
 #define TOO_MANY (SKV_ENTRY_TEXTS_MAX + 2)
 
-/* ---- In short words ---- */
+/* ---- Shorthands ---- */
 
 /* A string literal with NULs between the texts; its own NUL ends the last text. */
 #define LIST(texts) texts, sizeof texts
@@ -126,7 +126,7 @@ static void without_rights_a_call_is_denied(void)
     CHECK(read_entry("dc=simp", LIST("dc")) == SKV_OK);
 }
 
-/* ---- What makes no sense ---- */
+/* ---- Invalid arguments ---- */
 
 static void a_malformed_list_is_refused(void)
 {

@@ -50,7 +50,7 @@ static void note_fork(void)
     atomic_store(&forking, true);
 }
 
-/* Checks that the flag is set in the end. */
+/* Waits for the flag, and checks that it is set. */
 static void wait_for_flag(atomic_bool *flag)
 {
     for (int i = 0; i < PATIENCE_MS && !atomic_load(flag); i++)
@@ -133,7 +133,7 @@ static void *end_hanging(void *unused)
     return unused;
 }
 
-/* Every call in the child timed out. */
+/* Every call in the child used to time out. */
 static void a_child_works_that_is_forked_while_libldap_is_initialised(void)
 {
     pthread_t caller, releaser;
@@ -200,8 +200,8 @@ static void *read_statistics(void *status)
     return NULL;
 }
 
-/* A thread that reads a CA file from a slow disk holds the lock of the TLS context. fork() waited for it with the pools
- * locked, and all other threads waited for fork(). */
+/* A thread that reads a CA file from a slow disk holds the lock of the TLS context. fork() used to wait for it with the
+ * pools locked, and all other threads waited for fork(). */
 static void other_threads_work_while_a_fork_waits_for_a_tls_context(void)
 {
     pthread_t thread, other;

@@ -226,7 +226,7 @@ static void a_peer_that_is_gone_is_found_out(void)
     skv_transport_limit(transport, &deadline);
     close(peer);
     peer = -1;
-    /* No SIGPIPE. */
+    /* The write must not raise SIGPIPE. */
     CHECK(send_string(10) == -1);
     check_failed(SKV_UNAVAILABLE, ECONNRESET);
     CHECK(!skv_transport_has_sent(transport));
