@@ -2,7 +2,7 @@
 
 require_relative '../support/packages'
 
-# Where compilers are forbidden, it is made elsewhere, of the sources in the gem, and installed.
+# A site that forbids compilers builds the library elsewhere, from the sources in the gem, and installs it.
 RSpec.describe 'A system-wide libsimpkv.so' do
   library = "libsimpkv.so.#{Simpkv::Native.abi}"
 

@@ -2,14 +2,14 @@
 
 require 'rbconfig'
 
-# A Ruby like this one, in a process of its own.
+# Another process of the Ruby that runs the specs.
 module AnotherRuby
   # @return [Array<String>] the command; it finds the same libraries
   def self.command(*arguments)
     [*program, *$LOAD_PATH.map { |folder| "-I#{folder}" }, *arguments]
   end
 
-  # JRuby has no program where it runs from its jars: there it is begun as this process was.
+  # JRuby that runs from its jars has no executable, so the command repeats that of this process.
   def self.program
     return [RbConfig.ruby] unless RbConfig.ruby.start_with?('uri:')
 

@@ -2,12 +2,12 @@
 
 require 'openssl'
 
-# A certificate authority of one's own, and what it has signed, as files in a folder.
+# A private certificate authority. It writes its own certificate, and those that it signs, to files in a folder.
 class Certificates
   DAY = 86_400
   private_constant :DAY
 
-  # @param folder [String] where the files go
+  # @param folder [String] the folder for the files
   # @param name [String] the common name of the authority
   def initialize(folder, name: 'simpkv test CA')
     @folder = folder
@@ -19,10 +19,10 @@ class Certificates
   # @return [String] the file with the authority's certificate
   attr_reader :cacert
 
-  # @param host [String] the address that the certificate is for
-  # @param days [Numeric] how long it is valid from now on; negative when it was
-  # @param subject [String] its common name
-  # @param names [String, nil] its alternative names, as OpenSSL writes them; nil for none
+  # @param host [String] the address of the server
+  # @param days [Numeric] the days for which the certificate is valid from now on; negative for an expired one
+  # @param subject [String] the common name of the certificate
+  # @param names [String, nil] the alternative names in OpenSSL's notation; nil for none
   # @return [Array(String, String)] the files of a certificate and its key
   def issue(host = '127.0.0.1', days: 1, subject: "simpkv test #{host}", names: "IP:#{host}")
     name = "cert-#{@count += 1}"

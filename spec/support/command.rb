@@ -8,7 +8,7 @@ require 'tempfile'
 require 'tmpdir'
 require 'yaml'
 
-# Runs the command `simpkv` with a configuration file of the example's own.
+# Runs the command `simpkv` with a configuration file for each example.
 #
 #   include_context 'with the command'
 #   simpkv('get', 'app1/token').out
@@ -20,8 +20,8 @@ RSpec.shared_context 'with the command' do
 
   after { FileUtils.remove_entry(folder) }
 
-  # Runs the command in this process, which takes milliseconds; in a process of its own if that is what an example is
-  # about, with a block, or with variables that Ruby reads when it starts.
+  # Runs the command in this process, which takes milliseconds. With `process`, a block, or variables that Ruby reads
+  # when it starts, runs it in another process.
   #
   # @param arguments [Array<String>]
   # @param input [String] the content of standard input
@@ -53,7 +53,7 @@ module Command
   # The variables that the command itself reads.
   VARIABLES = %w[SIMPKV_CONFIG EDITOR VISUAL TMPDIR].freeze
 
-  # out, err:: what was printed
+  # out, err:: the output on each stream
   # code:: the exit code; negative for the signal that ended it
   Outcome = Struct.new(:out, :err, :code)
 

@@ -3,7 +3,7 @@
 require 'fileutils'
 require_relative 'scratch'
 
-# For specs of the store in files: a root of its own for each example, and a store on it.
+# Creates a root folder for each example, and a store in it.
 module FileStoreHelp
   # Runs the example with `root` and `store`, and cleans up.
   def self.included(group)
@@ -24,7 +24,7 @@ module FileStoreHelp
     Simpkv::Store.open('file', { 'root_path' => root_path, 'lock_timeout_seconds' => 60 }.merge(options))
   end
 
-  # @return [String] where a key or folder is
+  # @return [String] the path of a key or folder
   def path(name)
     File.join(root, name)
   end
@@ -34,8 +34,8 @@ module FileStoreHelp
     format('%04o', File.stat(path(name)).mode & 0o7777)
   end
 
-  # Locks a key file as another program would.
-  # @return what the block answers
+  # Locks a key file as another program does.
+  # @return the result of the block
   def with_lock(name)
     File.open(path(name), 'r+') do |file|
       raise 'the key is locked already' unless file.flock(File::LOCK_EX | File::LOCK_NB)
@@ -44,7 +44,7 @@ module FileStoreHelp
     end
   end
 
-  # @return [Float] how many seconds the block took
+  # @return [Float] the seconds that the block took
   def seconds
     before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     yield

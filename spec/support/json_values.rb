@@ -2,12 +2,13 @@
 
 require 'digest'
 
-# Makes plain data of every kind from a seed, the same on every Ruby: it has a random number generator of its own.
+# Generates plain data of every type from a seed. It has its own random number generator, so that the data are the same
+# on every Ruby.
 #
-# Run as a program, under the MRI whose json is the oracle (2.6.1, Ruby 3.1), it prints the digests that
-# json_values.sha256 holds: of the documents that JSON.generate makes of the values, a hundred a line.
+# As a program, run by the MRI whose json is the reference (2.6.1, Ruby 3.1), it prints the content of
+# json_values.sha256: digests of the documents that JSON.generate returns for the values, a hundred for each line.
 class JsonValues
-  # Of the values whose documents json_values.sha256 is about.
+  # The seed of the values in json_values.sha256.
   SEED = 20_210_401
   COUNT = 10_000
   BLOCK = 100
@@ -42,7 +43,7 @@ class JsonValues
   end
 
   def initialize(seed)
-    # Not 0, from which xorshift never gets away.
+    # Not 0, because xorshift would only return 0.
     @state = ((seed * 0x9e3779b97f4a7c15) + 1) & MASK
   end
 
@@ -65,7 +66,7 @@ class JsonValues
     end
   end
 
-  # All over the range: any bits, powers of two and of ten and their neighbours, what people write, the limits.
+  # Numbers from the whole range: random bits, powers of two and of ten and their neighbours, usual numbers, the limits.
   def float
     number = __send__(%i[any_float near_power_of_two near_power_of_ten short_float special_float][random(5)])
     return float unless number.finite?

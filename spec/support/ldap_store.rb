@@ -18,7 +18,7 @@ module Directories
   end
 end
 
-# For specs of the store in LDAP: one server for the group, and stores on it, each with an id of its own.
+# Starts one server for a group of examples, and opens stores on it, each with its own id.
 #
 #   include_context 'with a directory', Ds389, layout: 'hex'
 RSpec.shared_context 'with a directory' do |server, **server_options|
@@ -44,7 +44,7 @@ RSpec.shared_context 'with a directory' do |server, **server_options|
     Simpkv::Store.open('ldap', directory.options({ 'id' => id }.merge(more))).tap { |store| stores << store }
   end
 
-  # @return [Simpkv::Store] with connections of its own
+  # @return [Simpkv::Store] a store with its own connections
   def open_apart(more = {})
     open_store({ 'admin_dn' => DirectoryServer::USER_DN.sub(',', ",#{' ' * LdapIds.next}") }.merge(more))
   end
@@ -54,14 +54,14 @@ RSpec.shared_context 'with a directory' do |server, **server_options|
     Simpkv::Native.dn_from_path(directory.layout.to_sym, kind, DirectoryServer::BASE_DN, id, path)
   end
 
-  # @return [Array<String>] those that this process has open
+  # @return [Array<String>] the connections that this process has open
   def sockets
     Dir['/proc/self/fd/*'].map { |file| File.symlink?(file) && File.readlink(file) }.grep(/socket/)
-  rescue Errno::ENOENT # One was closed meanwhile.
+  rescue Errno::ENOENT # A connection was closed meanwhile.
     retry
   end
 
-  # @return [Float] how many seconds the block took
+  # @return [Float] the seconds that the block took
   def seconds
     before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     yield
@@ -78,7 +78,7 @@ RSpec.shared_context 'with slapd' do |**server_options|
   end
 end
 
-# Each example has an instance of its own, or one for each of its threads.
+# Each example has its own instance, or one for each of its threads.
 module LdapIds
   @last = 0
   @lock = Mutex.new

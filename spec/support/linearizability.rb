@@ -4,7 +4,7 @@ require 'set'
 
 # Linearizability of a register, which one key of a store is: get, put, delete, create (put with :absent) and swap (put
 # with :expect). A history is linearizable if each operation can take effect at one moment between its call and its
-# return, so that the answers are those of one register.
+# return, so that the results are those of one register.
 #
 # The search follows Wing and Gong, in Lowe's form: it reads calls and returns in the order of time and keeps every
 # configuration that explains the answers so far. An operation takes effect no earlier than the return of some
@@ -13,8 +13,8 @@ class Linearizability
   # kind:: :get, :put, :delete, :create, :swap
   # value:: the value that it writes; nil for :get and :delete
   # expect:: the value that :swap replaces
-  # outcome:: :ok; :refused, for the condition did not hold; :unknown, for it may take effect at any time, or never
-  # answer:: of :get, the value, nil for none; of :delete, whether the key was there, nil if that does not count
+  # outcome:: :ok; :refused if the condition did not hold; :unknown if it may take effect at any time, or never
+  # answer:: of :get, the value, nil for none; of :delete, whether the key existed, nil if that is not checked
   # called, returned:: monotonic times
   Operation = Struct.new(:client, :kind, :value, :expect, :outcome, :answer, :called, :returned, keyword_init: true) do
     # @param state [Object, nil] the register's value; nil for none
@@ -63,11 +63,11 @@ class Linearizability
     end
   end
 
-  # The operations under way that have taken effect are bits: `done` those that are to return, `unknown` those that
-  # never do.
+  # Bits for the pending operations that have taken effect: `done` for those that will return, `unknown` for those that
+  # never return.
   Configuration = Struct.new(:state, :done, :unknown)
 
-  # Configurations without those for which there is one that has used fewer operations of unknown outcome.
+  # A set of configurations. It omits each one for which another one has used fewer operations of unknown outcome.
   class Configurations
     include Enumerable
 
@@ -98,7 +98,7 @@ class Linearizability
     @observed = Set.new(operations.flat_map { |operation| [operation.expect, operation.answer] })
   end
 
-  # @return [Array<Operation>] those that no order explains; after each, the search goes on with the value that it left
+  # @return [Array<Operation>] the operations that no order explains. The search continues after each with its value
   def violations
     @pending = {}
     @unknown = {}
@@ -132,12 +132,13 @@ class Linearizability
     end
   end
 
-  # Operations of unknown outcome that nothing tells apart: of these, the search tries the first that is left.
+  # Returns the class of an operation of unknown outcome. Operations of one class are equivalent: the search tries only
+  # the first remaining one.
   def class_of(operation)
     Operation.new(kind: operation.kind, value: told_apart(operation.value), expect: operation.expect, outcome: :unknown)
   end
 
-  # Values that nobody has read, nor expects, are one.
+  # Treats all values that no operation reads or expects as the same value.
   def told_apart(value)
     value.nil? || @observed.include?(value) ? value : :unobserved
   end
@@ -180,7 +181,7 @@ class Linearizability
     Configuration.new(told_apart(state), configuration.done | done, configuration.unknown | unknown)
   end
 
-  # Goes on behind an operation that nothing explains.
+  # Continues after an operation that no order explains.
   def give_up(operation)
     return if operation.outcome == :refused
 

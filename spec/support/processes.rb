@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# For specs that need processes of their own, which they fork.
+# Forks child processes for specs.
 module Processes
-  # Runs the block in a child; its exit status is 0 when the block answers something true.
-  # @return [Integer] the child's id
+  # Runs the block in a child process, whose exit status is 0 if the block returns a truthy value.
+  # @return [Integer] the ID of the child process
   def child
     fork do
       ok = yield
@@ -14,15 +14,15 @@ module Processes
     end
   end
 
-  # Waits for the children, and expects that each ended well.
+  # Waits for the child processes, and expects that each one succeeded.
   def expect_success_of(*children)
     expect(children.map { |pid| status_of(pid) }).to all(be_success)
   end
 
-  # @return [Process::Status] how the child ended; a child that does not end fails the example
+  # @return [Process::Status] the status of the child process; a process that does not end fails the example
   def status_of(pid)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 120
-    # Ruby 3.1 now and then misses the end of a child for which it waits while it has other threads.
+    # Ruby 3.1 sometimes misses the end of a child process if it waits for it while other threads run.
     until (ended = Process.wait2(pid, Process::WNOHANG))
       if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
         Process.kill(:KILL, pid)
@@ -33,7 +33,7 @@ module Processes
     ended.last
   end
 
-  # Runs the block in a child without root's rights, as the user nobody if need be.
+  # Runs the block in a child process without root's rights: as the user nobody if this process runs as root.
   def as_nobody(&block)
     expect_success_of(child do
       if Process.euid.zero?

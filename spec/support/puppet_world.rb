@@ -30,7 +30,7 @@ class PuppetWorld
     @messages = []
     @destination = Puppet::Test::LogCollector.new(@messages)
     Puppet::Util::Log.newdestination(@destination)
-    # The first destination is given what was logged before there was one.
+    # Puppet sends earlier messages to the first log destination.
     @messages.clear
   end
 
@@ -69,8 +69,8 @@ class PuppetWorld
   end
 
   # @param manifest [String]
-  # @param facts [Hash] further ones of the node
-  # @return [Puppet::Resource::Catalog] what a new compiler makes of it
+  # @param facts [Hash] further facts of the node
+  # @return [Puppet::Resource::Catalog] the catalog that a new compiler compiles
   def compile(manifest, facts: {})
     Puppet.override(environment_context, 'PuppetWorld') do
       Puppet[:code] = manifest
@@ -115,7 +115,7 @@ class PuppetWorld
     @messages.select { |message| message.level == :notice }.map(&:message)
   end
 
-  # @return [Array<String>] all that was logged so far, debug messages included where they are turned on
+  # @return [Array<String>] all messages logged so far, with debug messages if these are enabled
   def messages
     @messages.map(&:message)
   end

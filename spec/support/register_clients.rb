@@ -4,20 +4,20 @@ require 'tmpdir'
 require_relative 'linearizability'
 require_relative 'processes'
 
-# A client of registers: calls a store by chance, and writes down each call before it is made, and its outcome after.
-# Its log survives its own SIGKILL.
+# A client of registers. It makes random calls to a store, and logs each call before it starts and its outcome
+# afterwards. Its log survives its own SIGKILL.
 class RegisterClient
-  # How often each is called.
+  # The relative frequency of each call.
   CHANCES = { get: 5, put: 4, delete: 1, create: 1, swap: 3 }.freeze
 
-  # The keys in use at the same time, and for how many seconds: histories stay short.
+  # The number of keys in use at the same time, and the seconds of their use, which keep histories short.
   KEYS = 2
   SECONDS = 1
 
   # @param store [Simpkv::Store]
-  # @param kinds [Array<Symbol>] what it calls, of {CHANCES}
-  # @param number [Integer] its own
-  # @param file [String] where it writes
+  # @param kinds [Array<Symbol>] the calls to make, from {CHANCES}
+  # @param number [Integer] the number of the client
+  # @param file [String] the file for the log
   # @param began [Integer] the monotonic time in nanoseconds from which keys are counted
   def initialize(store, kinds, number, file, began)
     @store = store
@@ -101,14 +101,14 @@ class RegisterClient
   end
 end
 
-# Several of them, each in a process of its own.
+# Several clients, each in its own process.
 class RegisterClients
   include Processes
 
   # @param operations [Integer] of each client
-  # @param kinds [Array<Symbol>] what they call
-  # @param deletions [Boolean] whether it counts what `delete` answers: after a lost answer, it is whether the key was
-  #   there when the call read it
+  # @param kinds [Array<Symbol>] the calls to make
+  # @param deletions [Boolean] whether the result of `delete` is checked. After a lost response, the result only tells
+  #   whether the key existed when the call read it
   # @yieldparam number [Integer] of the client, in whose process it is called
   # @yieldreturn [Simpkv::Store]
   def initialize(count, operations, kinds: RegisterClient::CHANCES.keys, deletions: true, &open_store)
@@ -125,8 +125,8 @@ class RegisterClients
 
   # Runs the clients to their end.
   #
-  # @yield meanwhile: what breaks
-  # @return [Hash{String => Array<Linearizability::Operation>}] by key
+  # @yield while the clients run, to inject faults
+  # @return [Hash{String => Array<Linearizability::Operation>}] the operations by key
   def run
     @count.times { start }
     yield self if block_given?
@@ -143,7 +143,7 @@ class RegisterClients
     @running.all? { |pid| File.read("/proc/#{pid}/stat")[/\) (\w)/, 1] == 'Z' }
   end
 
-  # Kills a client, and starts another one.
+  # Kills a client and starts another one.
   def kill_one
     pid = @running.shift
     Process.kill(:KILL, pid)

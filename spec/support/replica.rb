@@ -2,14 +2,14 @@
 
 require_relative 'slapd'
 
-# A server that keeps a copy of another one's directory, and refers those who want to change it there.
+# A server that has a copy of a supplier's directory, and returns a referral to the supplier for each write.
 class Replica < Slapd
   # Further lines for the configuration of a supplier.
   SUPPLIER = "moduleload syncprov\noverlay syncprov\n"
 
-  # @param supplier [Slapd] one that was started with those lines
-  # @param follows [Boolean] whether it takes over each change at once; else only what there is when it starts, or
-  #   starts again: it lags behind
+  # @param supplier [Slapd] a server that was started with those lines
+  # @param follows [Boolean] whether it replicates each change at once. Otherwise it lags behind, because it only
+  #   replicates when it starts or restarts
   def initialize(supplier, follows: true, **options)
     type = follows ? 'refreshAndPersist' : 'refreshOnly interval=01:00:00:00'
     super(more: <<~CONFIGURATION, **options)

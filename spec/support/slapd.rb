@@ -19,17 +19,17 @@ class Slapd < DirectoryServer
     @more = more
   end
 
-  # @return [Integer] how many connections were made so far, those of this fixture's own tools not counted
+  # @return [Integer] the number of connections opened so far, without those of this fixture's own tools
   def connections
     log.scan(/BIND dn="#{Regexp.escape(USER_DN)}" mech/).length
   end
 
-  # @return [Integer] how many connections were made so far, by anybody
+  # @return [Integer] the number of connections that all clients have opened so far
   def accepted
     count_in_log(' ACCEPT ')
   end
 
-  # @return [Integer] how many connections it has closed so far for being idle
+  # @return [Integer] the number of idle connections that the server has closed so far
   def idled
     count_in_log('closed (idletimeout)')
   end
