@@ -3,7 +3,7 @@
 # package. Prints the folder that it is installed into.
 set -eu
 
-# Downloads the source. Apt reads a list of sources that is made from the machine's own, for this call only.
+# Downloads the source. For this call only, apt reads sources lists that are derived from those of the machine.
 fetch_openldap() {
   mkdir -p parts lists/partial
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do

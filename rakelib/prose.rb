@@ -8,7 +8,7 @@ class Prose
   COLUMNS = 100
   OPENER = /\A["'(*`_]*(?:what|who|whose|whether)\b/i.freeze
 
-  # Pages that programs write.
+  # Generated pages.
   GENERATED = %r{\A(?:REFERENCE\.md|docs/simpkv\.1|bench/results/)}.freeze
 
   RUBY = %r{(?:\.(?:rb|rake|gemspec)|(?:\A|/)(?:Rakefile|Gemfile)|\Aexe/simpkv)\z}.freeze

@@ -27,7 +27,7 @@ specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--t
 
 NEWCOMER = %w[core cext_conformance cext_functions cext_unit].freeze
 
-# ---- The quickest of them, which start no server
+# ---- Quick tests, which start no server
 
 stage(:quick_core, 'the C tests that take less than a second and start no server') do |stage|
   stage.sh(*core('test', 'ONLY=test_base test_document test_double test_reader test_tree test_dn test_key test_uri ' \
@@ -38,7 +38,7 @@ specs(:quick_functions, :cext, 'the quick examples of the functions', *%w[--tag 
 
 QUICK = %w[quick_functions quick_unit quick_core].freeze
 
-# ---- All others
+# ---- Other Rubies, servers and packages
 
 specs(:tools, :cext, "examples that need more than a newcomer's packages", '--tag', 'tools', 'spec/unit')
 specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
@@ -70,7 +70,7 @@ stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', 'spec/conformance')
 end
 
-# Bolt gets a folder of its own: it has sixty gems, and wants another Puppet Strings than the style check.
+# Bolt gets a folder of its own: it has sixty gems, and requires another version of Puppet Strings than the style check.
 stage :bolt, 'plans of Bolt' do |stage|
   home = "#{Stages.gems}/bolt"
   stage.sh({ 'GEM_HOME' => home }, 'gem', 'install', '--silent', '--no-document', '--conservative', 'bolt:4.0.0')
@@ -78,7 +78,7 @@ stage :bolt, 'plans of Bolt' do |stage|
   stage.sh(variables.merge('BOLT_HOME' => home), *command)
 end
 
-# ---- Proof: faults, load, sanitizers, fuzzers
+# ---- Faults, load, sanitizers, fuzzers, analysis
 
 specs(:faults, :cext, 'servers killed and cut off', 'spec/faults')
 
@@ -96,7 +96,7 @@ end
   stage(build, "the C tests with #{tool}") { |stage| stage.sh(*core(build.to_s)) }
 end
 
-# Ruby jumps over frames, which confuses checks of the stack; has signal stacks of its own; and frees nothing at exit.
+# Turns off three checks: Ruby jumps over stack frames, has signal stacks of its own, and does not free memory at exit.
 stage :ruby_sanitizers, 'the extension with ASan and UBSan' do |stage|
   sanitizers = '-fsanitize=address,undefined'
   cflags = "-O1 -g -fno-omit-frame-pointer #{sanitizers} -fno-sanitize-recover=undefined --param=asan-stack=0"
@@ -132,7 +132,7 @@ stage :analysis, '-fanalyzer, cppcheck and clang-tidy' do |stage|
   stage.sh(*core('tidy'))
 end
 
-# The times of --quick mean nothing. The contestants work, and answer alike.
+# Checks that all contestants work and return the same. A run with --quick is too short for its times to be valid.
 stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
   stage.sh('bin/bench', '--check')
@@ -150,7 +150,7 @@ stage :style, 'linters, formatters, layers of the core, and pages that are out o
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
 end
 
-# The longest first.
+# The stages that take longest come first.
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
@@ -158,9 +158,9 @@ ALL = %w[
   ffi_unit newest_json tools style
 ] + NEWCOMER
 
-# ---- The front door
+# ---- Suites
 
-# Runs stages beside one another, and fails if one of them does.
+# Defines a task that runs stages in parallel, and fails if one of them fails.
 def suite(name, text, stages)
   multitask("#{name}:stages" => stages.map { |stage| "stage:#{stage}" })
   desc text
@@ -169,7 +169,7 @@ end
 
 suite('test', 'Test this Ruby, with files and slapd (minutes)', NEWCOMER)
 suite('test:quick', 'Test without servers (seconds)', QUICK)
-suite('test:all', 'Test everything: every Ruby, real servers, sanitizers, style (half an hour)', ALL)
+suite('test:all', 'Test everything: every Ruby, real servers, sanitizers, style (25 minutes)', ALL)
 task default: 'test:quick'
 
 desc 'Run some stages, one after the other: rake stages[style,core]'

@@ -110,7 +110,7 @@ module Layers
     def initialize(adapter, _compiler, backend)
       super()
       @adapter = adapter
-      # Frozen, as the options of functions are.
+      # Frozen, like the options of functions.
       @options = Simpkv::Config.frozen('environment' => 'production', 'softfail' => false, 'backend' => 'default',
                                        'backends' => { 'default' => backend })
     end

@@ -14,10 +14,10 @@ module Simpkv
       # @param value [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data; a Symbol is stored as
       #   its name, and so is a Hash's key
       # @param metadata [Hash] plain data as well
-      # @param encoding [String, nil] how the caller has encoded both, to be read with `foreign`
+      # @param encoding [String, nil] the name of the caller's own encoding of both, for {.decode} with `foreign`
       # @return [String] the document, in UTF-8
       # @raise [UnencodableError] something in it cannot be stored; the message names its place, such as
-      #   `value['a'][3]`, and never what is there
+      #   `value['a'][3]`, and never quotes it
       # @raise [TooLargeError] the document is above 1 GiB
       #
       # @example

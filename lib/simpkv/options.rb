@@ -140,7 +140,7 @@ module Simpkv
              absent: 'true for `ldaps://`, else false',
              errors: ["TLS configuration incomplete: 'tls_cacert' is missing"]),
       option('tls_cacert', :path, nil,
-             "the file with the authorities, one of which must have issued the server's certificate",
+             "the file with the CA certificates, one of which must have issued the server's certificate",
              absent: 'required with TLS',
              errors: ["TLS configuration incomplete: 'tls_cacert' is missing",
                       "Configured 'tls_cacert' ... does not exist"]),

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The writes of operations.rb, without the write: each checks its arguments, and returns the result of a write. None
-# calls the store.
+# The writing operations of operations.rb, for a dry run: each checks its arguments and returns the result of the write,
+# but does not call the store.
 dry_run_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def initialize(documents)
     @documents = documents

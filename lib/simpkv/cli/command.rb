@@ -34,7 +34,7 @@ module Simpkv
         @flags = { output: 'table' }
       end
 
-      # @param arguments [Array<String>] the words behind the command
+      # @param arguments [Array<String>] the words after the name of the command
       # @return [Integer, nil] the exit code; nil for 0
       # @raise [Failure, Simpkv::Error, Simpkv::ConfigError]
       def perform(arguments)
@@ -44,7 +44,7 @@ module Simpkv
         check_number(operands)
         run(*operands)
       rescue OptionParser::ParseError => e
-        # The rest may be a value.
+        # The text after the name may be a password, so the message leaves it out.
         name = e.args.first[/\A(--[a-z-]*|-.)/]
         raise Failure.new("#{e.reason}: #{name}#{choices_after(name, e)} (simpkv #{self.class.title} --help)",
                           Failure::USAGE)

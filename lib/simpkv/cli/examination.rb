@@ -79,7 +79,7 @@ module Simpkv
                            "unless another doctor is at work: #{simpkv('rm', '-gr', name)}")
         end
       rescue Simpkv::Error
-        nil # There are no global keys; or what is wrong shows elsewhere.
+        nil # There are no global keys, or another check reports the problem.
       end
 
       # Reads every key, as functions would.

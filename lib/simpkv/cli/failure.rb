@@ -18,16 +18,16 @@ module Simpkv
 
       # The meaning of each code, for the manual.
       MEANINGS = {
-        0 => 'It is done.',
-        NO => 'exists: there is nothing of that name. cas: the stored value is another one.',
+        0 => 'Success.',
+        NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one.',
         USAGE => 'The command line is wrong.',
-        DATA => 'What was given, or what is stored, is wrong.',
+        DATA => 'The input or a stored document is invalid.',
         NO_INPUT => 'There is no such key, folder or file.',
-        UNAVAILABLE => 'The storage cannot be used now, as when a server is down.',
-        SOFTWARE => 'Something that should not happen.',
+        UNAVAILABLE => 'The storage cannot be used now, for instance because a server is down.',
+        SOFTWARE => 'An internal error.',
         CANNOT_CREATE => 'An output file cannot be made.',
         IO => 'A file cannot be read or written.',
-        TEMPORARY => 'There was no answer in time, or another one wrote meanwhile: try again.',
+        TEMPORARY => 'A deadline passed, or another client changed the key meanwhile: try again.',
         NO_PERMISSION => 'No permission, or a wrong password.',
         CONFIG => 'The configuration is wrong.'
       }.freeze

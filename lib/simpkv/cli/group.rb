@@ -7,9 +7,9 @@ module Simpkv
     # A group of commands: a module with the constant SUMMARY that extends this one. The names of files are the names of
     # its members: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv passgen
     # import`, and `commands/passgen.rb` has the group, the module `Commands::Passgen`. A member is loaded when it is
-    # asked for.
+    # called.
     module Group
-      # Where the files are.
+      # The folders of the files.
       FOLDERS = [File.join(__dir__, 'commands')].freeze
       MEMBER = /\A[a-z]+(-[a-z]+)*\z/.freeze
       private_constant :MEMBER
@@ -31,7 +31,7 @@ module Simpkv
         const_get(word.split('-').map(&:capitalize).join, false)
       end
 
-      # Takes the words that name a command or a group off the list.
+      # Removes the words that name a command or a group from the list.
       #
       # @param words [Array<String>]
       # @return [Class, Group] the command, or the group in which the next word names no member

@@ -98,7 +98,7 @@ module Simpkv
         return Journal.resume(file, header) if file
 
         # The first run may have been killed before it created a journal.
-        warn 'simpkv: there is no journal here of such a transfer that has not ended: this one begins its own'
+        warn 'simpkv: there is no journal of an unfinished transfer of this kind here: this one begins its own'
         Journal.create(usual, header)
       end
 
