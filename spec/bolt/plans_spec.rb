@@ -6,11 +6,11 @@ require 'open3'
 require 'tmpdir'
 require 'yaml'
 
-# A project with two plans, for the Bolt that BOLT_HOME has as a gem, with Debian's Puppet.
+# A project with two plans. Runs them with the gem of Bolt in BOLT_HOME, and Debian's Puppet.
 class BoltProject
   MODULE = File.expand_path('../..', __dir__)
 
-  # Each part answers to one example. The errors of functions end a plan, and no `catch_errors` stops them.
+  # Each example checks one statement. An error of a function ends a plan; `catch_errors` does not catch it.
   PLANS = { 'keys' => <<-PUPPET, 'refused' => <<-PUPPET }.freeze
     plan demo::keys(String $root) {
       $staging = { 'bolt_environment' => 'staging' }
@@ -44,7 +44,7 @@ class BoltProject
     configuration.each { |name, content| File.write("#{root}/#{name}", content.to_yaml) }
   end
 
-  # @return [Hash] what the plan answers, or the error that ended it
+  # @return [Hash] the result of the plan, or the error that ended it
   def run(plan)
     output, log, = Open3.capture3(environment, "#{ENV.fetch('BOLT_HOME')}/bin/bolt", 'plan', 'run', "demo::#{plan}",
                                   "root=#{root}", '--format', 'json', chdir: root)
@@ -67,7 +67,7 @@ class BoltProject
       'all.yaml' => { 'simpkv::options' => { 'backends' => backends } } }
   end
 
-  # Without the bundle of the specs, of which Bolt knows nothing.
+  # The environment variables without those of the specs' bundle, which does not contain Bolt.
   def environment
     clean = ENV.to_h.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM') }.transform_values { nil }
     clean.merge('GEM_PATH' => [ENV.fetch('BOLT_HOME'), *Gem.default_path].join(':'), 'RUBYLIB' => "#{MODULE}/lib",
@@ -93,7 +93,7 @@ RSpec.describe 'A Bolt plan' do
     expect(stored('environments/staging')).to eq(%w[from from/plan])
   end
 
-  it 'stores global keys without one' do
+  it 'stores global keys without naming an environment' do
     expect(File.read("#{root}/store/globals/from/plan")).to include('for all')
   end
 
@@ -106,7 +106,7 @@ RSpec.describe 'A Bolt plan' do
     expect(File.read("#{root}/deferred")).to eq('hush')
   end
 
-  it 'is refused other keys, here and in an apply block, for they would land in an environment of its own making' do
+  it 'is refused other keys, also in an apply block, because Bolt would use an environment of its own for them' do
     expect(@project.run('refused')['msg']).to include("environment 'bolt' is made up by Bolt: set 'bolt_environment'")
     expect(@answer['refused']).to include("environment 'bolt_catalog' is made up by Bolt: set 'bolt_environment'")
     expect(Dir.children("#{root}/store/environments").sort).to eq(%w[production staging])

@@ -6,8 +6,8 @@ require 'simpkv/cli'
 require_relative '../support/command'
 require_relative '../support/processes'
 
-# Each command runs in a child process of a user that can read the store and cannot write it. The error was "Cannot
-# access root path".
+# Each command runs in a child process, as a user that can read the store but cannot write it. Reading commands used to
+# fail with "Cannot access root path".
 RSpec.describe 'simpkv, for a user without write permission' do
   include_context 'with the command'
   include Processes

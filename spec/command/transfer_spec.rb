@@ -101,7 +101,7 @@ RSpec.describe 'moving keys' do
       expect(everything('other')).to include('environments/production/spaced' => '{"value":1.5,"metadata":{}}')
     end
 
-    it 'refuses one place for both' do
+    it 'refuses a target that is the same place as the source' do
       expect(simpkv('copy', 'default', 'default')).to have_attributes(code: 64, err: /one place/)
     end
 
@@ -147,7 +147,7 @@ RSpec.describe 'moving keys' do
         expect(everything('other')).to eq('globals/token' => document('later'))
       end
 
-      it 'refuses to roll back another place' do
+      it 'refuses to roll back the journal of another target' do
         simpkv!('copy', 'default', 'other', '--existing', 'replace')
         expect(simpkv('copy', 'default', 'third', '--rollback',
                       journal)).to have_attributes(code: 64, err: /another target/)
@@ -418,15 +418,15 @@ RSpec.describe 'moving keys' do
       {
         'cut between lines' => ->(text) { text.lines[0..-2].join },
         'cut in a line' => ->(text) { text[0..-40] },
-        'with a line too few' => ->(text) { text.lines.tap { |lines| lines.delete_at(2) }.join },
+        'with a missing line' => ->(text) { text.lines.tap { |lines| lines.delete_at(2) }.join },
         'with another document' => ->(text) { text.sub('quotes', 'pl4nted') },
-        'with more behind its end' => ->(text) { "#{text}{}\n" },
+        'with text after its end' => ->(text) { "#{text}{}\n" },
         'with a key twice' => ->(text) { text.lines.insert(2, text.lines[1]).join },
         'with a path that leads elsewhere' => ->(text) { text.sub('globals/token', 'globals/../x') },
         'with a path that is no key' => ->(text) { text.sub('globals/token', 'environments/production') },
         'with a path outside' => ->(text) { text.sub('globals/token', 'elsewhere/token') },
         'without a document' => ->(text) { text.sub('"document":', '"other":') },
-        'that is something else' => ->(_) { "a: b\n" },
+        'that is another file' => ->(_) { "a: b\n" },
         'that is empty' => ->(_) { '' }
       }.each do |what, damage|
         it "store nothing: #{what}" do

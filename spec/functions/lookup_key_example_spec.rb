@@ -13,14 +13,14 @@ RSpec.describe 'The hiera.yaml in docs/hiera.md' do
     include profile::db
   PUPPET
 
-  # @return [Object] what is in the block of YAML that begins so
+  # @return [Object] the data of the page's YAML block that begins with this text
   def documented(beginning)
     page = File.read(File.expand_path('../../docs/hiera.md', __dir__), encoding: 'UTF-8')
     blocks = page.scan(/^( *)```yaml\n(.*?)^\1```/m).map { |indent, lines| lines.gsub(/^#{indent}/, '') }
     YAML.safe_load(blocks.find { |block| block.start_with?(beginning) }, aliases: true)
   end
 
-  # Writes the hierarchy, with further levels in front, and the data that the page has.
+  # Writes the hierarchy of the page, with further levels in front, and the data of the page.
   def use(*levels, data: documented('# data/common.yaml'))
     hiera = documented('# hiera.yaml')
     hiera['hierarchy'].unshift(*levels).each do |level|
@@ -50,7 +50,7 @@ RSpec.describe 'The hiera.yaml in docs/hiera.md' do
     expect(world.compile(manifest).resource('Notify', '5432 secret')).not_to be_nil
   end
 
-  it 'gives both with the level for secrets, without lookup_options' do
+  it 'gives values to both with the level for secrets, without lookup_options' do
     level = documented('- name: stored secrets').first
     use(level, data: {})
     expect(world.compile(manifest).resource('Notify', '5432 secret')).not_to be_nil

@@ -24,7 +24,7 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes', :once, need
     count
   end
 
-  it 'never shows half a document to a reader (3,359 failures in 4 s)' do
+  it 'never returns an incomplete document to a reader (3,359 failures in 4 s)' do
     documents = [10, 5_000, 200_000].map { |size| ('a'.ord + (size % 7)).chr * size }
     store.put('globals/k', documents.first)
     moment = deadline(1)
@@ -37,7 +37,7 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes', :once, need
     expect(documents).to include(store.get('globals/k'))
   end
 
-  it 'never shows half a key that is made and deleted' do
+  it 'never returns an incomplete document of a key that is created and deleted' do
     document = 'x' * 50_000
     moment = deadline(1)
     writers = (0..1).map do
@@ -59,7 +59,7 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes', :once, need
     expect(torn).to eq(0)
   end
 
-  it 'deletes a tree that other processes delete and create again (it waited for a folder that was gone)' do
+  it 'deletes a tree that other processes delete and create again (it waited for a deleted folder)' do
     others = (0..3).map do
       child do
         200.times do |i|
@@ -71,7 +71,7 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes', :once, need
     expect_success_of(*others)
   end
 
-  it 'lets one writer win when several expect the same document' do
+  it 'lets one writer succeed when several expect the same document' do
     store.put('globals/n', '0')
     counters = (0..2).map do
       child do

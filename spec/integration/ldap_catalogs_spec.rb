@@ -56,7 +56,7 @@ RSpec.describe 'Catalogs whose keys are in a directory', :once do
     end
   end
 
-  # '3' used to crash; -1 used to be an endless loop while the server was busy.
+  # '3' used to crash the call; -1 used to cause an endless loop while the server was busy.
   it 'accept retries as a number or as text, and nothing else' do
     expect(world.call('simpkv::exists', 'k', with('retries' => '3'))).to be(false)
     [-1, 'often', 1000].each do |wrong|
@@ -77,7 +77,7 @@ RSpec.describe 'Catalogs whose keys are in a directory', :once do
     expect(world.warnings).to match([/already with another 'retries'/])
   end
 
-  it 'are configured again when the server is back, and name the reason before (it was a TypeError)' do
+  it 'name the reason while the server is down (it was a TypeError), and work when it is back' do
     slapd.stop_serving
     2.times do
       expect { world.call('simpkv::exists', 'k') }.to raise_error(RuntimeError, /Plugin could not access.*ldapsearch/)
@@ -86,7 +86,7 @@ RSpec.describe 'Catalogs whose keys are in a directory', :once do
     expect(eventually(errors: RuntimeError) { [world.call('simpkv::exists', 'k')] }).to eq([false])
   end
 
-  it 'use files instead when the options of a call say so, with the options of ldap' do
+  it 'use files if the options of a call override the type, and ignore the options of ldap' do
     root = File.join(world.dir, 'root')
     world.call('simpkv::put', 'k', 'in a file', {}, with('type' => 'file', 'root_path' => root))
     expect(File.read(File.join(root, 'environments/production/k'))).to include('in a file')

@@ -8,7 +8,7 @@ require_relative '../support/silent_proxy'
 
 # Calls that wait for an answer of the server, and interrupts of them.
 module StalledCalls
-  # The request that the proxy does not answer, and the call.
+  # By title: the request to which the proxy sends no response, and the call.
   ALL = {
     'a first call, which connects' => [:bind, ->(store) { store.get('globals/i/k') }],
     'get' => [:search, ->(store) { store.get('globals/i/k') }],
@@ -42,7 +42,7 @@ module StalledCalls
     'Timeout' => ->(call) { Timeout.timeout(0.2, IOError) { call.call } }
   }.freeze
 
-  # Yields each call with the first interrupt, and one call of each kind with the other one, which uses the first.
+  # Yields each call with Thread#raise, and one call of each kind with Timeout, which is based on Thread#raise.
   def self.each_interrupt
     kinds = ALL.slice('get', 'list', 'put, while it replaces')
     INTERRUPTS.each_with_index do |(how, interrupt), index|
@@ -168,7 +168,7 @@ RSpec.describe 'Interrupts of calls that wait for a directory server, over FFI',
     end
   end
 
-  # @return [Integer] the connections of the store that are not back in the pool
+  # @return [Integer] the number of connections that the store has borrowed
   def in_use
     pools = Simpkv.stats['pools'].select { |pool| pool['identity'] == options['admin_dn'] }
     pools.sum { |pool| pool['in_use'] }
@@ -254,7 +254,7 @@ RSpec.describe 'Signals with a handler' do
     put_on_conditions(number) if (number % 10).zero?
   end
 
-  it 'break no call and cost no connection: 200 of them and more, during 4,000 gets and puts' do
+  it 'break no call and no connection: at least 200 signals, during 4,000 gets and puts' do
     before = slapd.connections
     number = 0
     under_signals { put_all_kinds(number += 1) until number >= 2000 && handled >= 200 }
@@ -275,7 +275,7 @@ RSpec.describe 'Signals with a handler' do
     thread.join
   end
 
-  # The core does not wait for the late answer, and has to find out in another way that the write was its own.
+  # The core does not wait for the late response, and has to determine without it that the write was its own.
   it 'do not make a conditional put report its own write as a conflict' do
     proxy = SilentProxy.new(slapd)
     far = open_store('ldap_uri' => proxy.uri)

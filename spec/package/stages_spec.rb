@@ -7,20 +7,20 @@ require_relative '../support/eventually'
 RSpec.describe 'A stage of the tests' do
   include Eventually
 
-  # Runs a stage that consists of these lines of Ruby, and the report on it, in a process of its own.
+  # Runs a stage with these lines of Ruby, and the report, in a process of its own.
   def run_stage(*lines)
     program = "require './rakelib/stages'; Stages.run('sample', ->(stage) { #{lines.join("\n")} }); exit Stages.report"
     Open3.capture2e(RbConfig.ruby, '-e', program, chdir: File.expand_path('../..', __dir__))
   end
 
-  # Tells whether a process has ended. One that nobody has waited for has no command line.
+  # Returns true if a process has ended. A zombie has no command line.
   def ended?(pid)
     File.readlines("/proc/#{pid}/cmdline").none?
   rescue Errno::ENOENT
     true
   end
 
-  it 'is ok when all of its commands succeed, and shows what they counted only' do
+  it 'succeeds when all of its commands succeed, and prints only their counts' do
     output, status = run_stage("stage.sh('echo', '3 examples, 0 failures')", "stage.sh('echo', 'more')")
     expect(output).to match(/^== sample\n3 examples, 0 failures\n\nWhat ran:\n  sample +ok /)
     expect(output).not_to include('more')
@@ -28,7 +28,7 @@ RSpec.describe 'A stage of the tests' do
   end
 
   { 'first' => %w[false true], 'last' => %w[true false] }.each do |place, commands|
-    it "fails when its #{place} command fails, and shows all output" do
+    it "fails when its #{place} command fails, and prints all output" do
       output, status = run_stage("stage.sh('echo', 'the reason')", *commands.map { |command| "stage.sh('#{command}')" })
       expect(output).to match(/^== sample\nthe reason\n.*^  sample +FAILED /m)
       expect(status.exitstatus).to eq(1)

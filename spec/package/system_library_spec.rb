@@ -20,7 +20,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
 
   around { |example| Dir.mktmpdir('simpkv-library') { |folder| (@folder = folder) && example.run } }
 
-  # Makes a shared library of C.
+  # Compiles C into a shared library.
   # @return [String] its path
   def make_library(source)
     file = File.join(@folder, 'other.so')
@@ -29,7 +29,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
     file
   end
 
-  it 'is installed below DESTDIR and PREFIX, with what programs in C need, and everybody may read it' do
+  it 'is installed below DESTDIR and PREFIX, with header and pkg-config file, readable by all users' do
     found = Packages.run('find', '.', '-type', 'f', '-printf', '%m %P\n', folder: @system).lines.map(&:chomp)
     expect(found).to contain_exactly("755 opt/x/lib/#{library}", '644 opt/x/lib/pkgconfig/simpkv.pc',
                                      '644 opt/x/include/simpkv.h')
@@ -38,7 +38,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
     expect(@said).to include('ldconfig', "SIMPKV_LIBRARY=/opt/x/lib/#{library}")
   end
 
-  it 'moves as a whole with PREFIX on the command line of make (the header alone did)' do
+  it 'follows PREFIX on the command line of make with all of its files (only the header did)' do
     Packages.run('make', 'install', "DESTDIR=#{@folder}", 'PREFIX=/opt/y', folder: @core)
     expect(Dir.glob('**/*', base: @folder).grep(/\./))
       .to contain_exactly("opt/y/lib/#{library}", 'opt/y/lib/libsimpkv.so', 'opt/y/lib/pkgconfig/simpkv.pc',
@@ -46,14 +46,14 @@ RSpec.describe 'A system-wide libsimpkv.so' do
     expect(File.read("#{@folder}/opt/y/lib/pkgconfig/simpkv.pc")).to include('-L/opt/y/lib ', '-I/opt/y/include')
   end
 
-  it 'stays in the folder of --libdir whatever PREFIX says' do
+  it 'stays in the folder of --libdir for any PREFIX' do
     FileUtils.cp_r(@core, copy = File.join(@folder, 'core'))
     Packages.run('./configure', '--libdir=/opt/x/lib64', folder: copy)
     install = Packages.run('make', '--dry-run', 'install', 'PREFIX=/opt/y', folder: copy)
     expect(install).to include('/opt/x/lib64/pkgconfig', '/opt/y/include')
   end
 
-  it 'serves a program in C that is compiled with what simpkv.pc says' do
+  it 'serves a program in C that is compiled with the flags of simpkv.pc' do
     File.write("#{@folder}/main.c", <<~SOURCE)
       #include <simpkv.h>
       #include <stdio.h>
@@ -64,7 +64,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
     expect(Packages.run("#{@folder}/main", environment: { 'LD_LIBRARY_PATH' => @lib })).to eq("#{Simpkv::VERSION} 1")
   end
 
-  it 'is loaded by a gem for JRuby that was installed with --use-system-library, with no compiler' do
+  it 'is loaded by the gem for JRuby, installed with --use-system-library and without a compiler' do
     installed = Packages.without_compiler do |path|
       Packages.install(%w[jruby -S gem], :java, @folder, arguments: ['--use-system-library'],
                                                          environment: { 'PATH' => path })
@@ -77,7 +77,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
 
   ruby_with_ffi = ['ruby', '-I', Gem.loaded_specs.fetch('ffi').full_require_paths.join(':')]
   { 'MRI' => ruby_with_ffi, 'JRuby' => ['jruby'] }.each do |name, ruby|
-    it "that does not fit is refused on #{name}, with both versions and what to do; the right one loads after it" do
+    it "of another version is refused on #{name}, with both versions and the remedy; the right one loads after it" do
       older = make_library('int skv_abi(void) { return 0; } const char *skv_version(void) { return "0.9"; }')
       script = <<~RUBY
         #{[older, '/none.so', "#{@lib}/#{library}"].inspect}.each do |library|

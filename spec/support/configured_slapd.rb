@@ -2,9 +2,9 @@
 
 require_relative 'slapd'
 
-# An OpenLDAP server with a slapd.conf that has nothing of simpkv until it includes the files of {#configure}.
+# An OpenLDAP server. Its slapd.conf has no settings for simpkv until {#configure} includes files.
 class ConfiguredSlapd < Slapd
-  # Starts the server again with these files.
+  # Restarts the server with these files.
   #
   # @param files [Hash{String => String}] by their forms: `schema`, `access`, `limits`
   def configure(files)

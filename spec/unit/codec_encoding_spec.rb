@@ -2,7 +2,7 @@
 
 require 'simpkv/json_writer'
 
-# How a caller brings an encoding of its own; rich data of the Puppet module is one.
+# A caller can use an encoding of its own, as the Puppet module does for rich data.
 RSpec.describe 'Documents in an encoding of the caller' do
   codec = Simpkv::Codec
   document = '{"value":{"a":[1]},"encoding":"own","metadata":{"m":"x"}}'
@@ -11,7 +11,7 @@ RSpec.describe 'Documents in an encoding of the caller' do
     expect(codec.encode({ 'a' => [1] }, { 'm' => 'x' }, 'own')).to eq(document)
   end
 
-  it 'are read as they are stored by a caller that knows it' do
+  it 'are returned undecoded to a caller that names the encoding' do
     expect(codec.decode(document, foreign: 'own'))
       .to eq(value: { 'a' => [1] }, metadata: { 'm' => 'x' }, encoding: 'own')
     expect(codec.decode('{"value":1,"encoding":"own"}', foreign: 'own')).to eq(value: 1, metadata: {}, encoding: 'own')
@@ -29,7 +29,7 @@ RSpec.describe 'Documents in an encoding of the caller' do
     expect(codec.decode('{"value":"YQ==","encoding":"base64"}', foreign: 'own')).to eq(value: 'a'.b, metadata: {})
   end
 
-  it 'have places in the messages about them' do
+  it 'cause errors that name the place of an invalid value' do
     expect { codec.encode([Object.new], {}, 'own') }
       .to raise_error(Simpkv::UnencodableError, 'cannot encode value[0]: Object is not plain data')
     expect { codec.encode(1, [], 'own') }.to raise_error(Simpkv::UnencodableError, /Array is not a Hash/)
@@ -46,7 +46,7 @@ RSpec.describe 'Code that converts other objects to plain data' do
     ) { |error| expect(error.cause).to be_nil }
   end
 
-  it 'gets scalars as they are read back' do
+  it 'converts scalars to the form in which they are read back' do
     expect([writer.scalar(:é), writer.scalar('é'.encode('ISO-8859-1')), writer.scalar('a'.b)]).to eq(%w[é é a])
     expect([writer.scalar('a'.b), writer.name_of('a'.b), writer.name_of(1)].map(&:encoding)).to all(eq(Encoding::UTF_8))
     expect([1, 2.5, true, false, nil].map { |value| writer.scalar(value) }).to eq([1, 2.5, true, false, nil])

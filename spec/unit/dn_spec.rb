@@ -21,7 +21,7 @@ RSpec.describe 'Distinguished names' do
   end
 
   %i[plain hex].each do |layout|
-    it "come back as the path that they were made from, for 10,000 paths, #{layout}" do
+    it "convert back to the paths that they were made from, for 10,000 paths, #{layout}" do
       random = Random.new(RSpec.configuration.seed)
       10_000.times do
         kind, path = Paths.any(random)

@@ -24,7 +24,7 @@ RSpec.describe Simpkv::Isolation do
       it("accepts #{base_dn.inspect}") { expect(base_problem(base_dn)).to be_nil }
     end
 
-    # ou=globals,ou=instances,ou=instances,dc=simp is where the instance of that name has its global keys.
+    # The instance called instances has its global keys below ou=globals,ou=instances,ou=instances,dc=simp.
     it 'refuses an id that is a folder of an instance called instances' do
       expect(base_problem('ou=instances,dc=simp', 'globals')).to match(/is inside the tree of/)
       expect(base_problem('ou=instances,dc=simp', 'globals', 'hex')).to be_nil
