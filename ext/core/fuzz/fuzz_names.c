@@ -25,7 +25,7 @@ static void is_named_by_its_dn(int layout, int kind, const char *path, skv_reply
         assert(names_path(skv_reply_data(reply), path, strlen(path)));
 }
 
-/* A key stays below "environments/dev". */
+/* Checks that a key stays below "environments/dev". */
 static void key(int layout, int kind, const char *text, size_t len, skv_reply *reply)
 {
     static const char prefix[] = "environments/dev";
@@ -41,7 +41,7 @@ static void key(int layout, int kind, const char *text, size_t len, skv_reply *r
     free(path);
 }
 
-/* Each RDN lies within the DN, and skv_dn_above() finds the rest of the DN that skv_rdn_next() finds. */
+/* Checks that each RDN lies within the DN, and that skv_dn_above() and skv_rdn_next() find the same rest of the DN. */
 static void dn(const char *text, size_t len)
 {
     const char *rest = text;

@@ -99,7 +99,7 @@ module Simpkv
         folders = Output.count(folders.length, 'folder')
         findings.ok('reading', "#{Output.count(count, 'key')} in #{folders}")
       rescue Simpkv::Error => e
-        findings.problem('reading', e.message, 'lift what keeps folders from being listed')
+        findings.problem('reading', e.message, 'remove the cause, so that folders can be listed')
       end
 
       # @return [String, nil] the reason why functions cannot read the document; it quotes nothing
@@ -113,7 +113,7 @@ module Simpkv
       end
 
       def report_keys(errors, faults, count)
-        { errors => 'see what keeps it from being read; if it is not a key, delete it',
+        { errors => 'remove the cause; if it is not a key, delete it',
           faults => 'restore it from a backup, store it anew, or delete it' }.each do |paths, fix|
           paths.sort.first(NAMED).each do |path, why|
             findings.problem("key '#{Output.name(path)}'", why, "#{fix}: #{removal(path)}")
@@ -125,7 +125,7 @@ module Simpkv
       def report_count(faulty, count)
         more = ", of which #{NAMED} of each kind are named" if faulty > NAMED
         findings.problem('reading', "#{faulty} of #{Output.count(count, 'key')} cannot be read#{more}",
-                         'mend or delete them')
+                         'repair or delete them')
       end
 
       # @return [String] the command that deletes the key

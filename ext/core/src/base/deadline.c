@@ -9,8 +9,8 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* The time for which a conversation goes on after the handle has fired. It doubles each time that the call is made
- * again: otherwise steady interrupts would keep a slow server from ever answering. */
+/* The time for which a call still waits for the server after its handle has fired. It doubles with each repetition of
+ * the call: otherwise a steady series of interrupts would end every call to a slow server. */
 #define GRACE_NS (200 * SKV_NS_PER_MS)
 #define GRACE_MAX_NS (800 * SKV_NS_PER_MS)
 

@@ -341,8 +341,8 @@ static skv_status add_next_record(skv_file_call *call, file_list *list, skv_key 
     return list->folders.len ? enter_next_folder(call, list, folder, page) : SKV_END;
 }
 
-/* An interrupted page is returned with its records, so that a list makes progress however often it is interrupted. The
- * handle fires again for the next page. */
+/* Fills a page. Returns an interrupted page with its records, so that a list makes progress under any number of
+ * interrupts; the handle fires again for the next page. */
 static skv_status fill_page(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     skv_status status = SKV_OK;

@@ -63,7 +63,7 @@ int skv_temp_sweep(skv_temp *temp, int held)
     return result;
 }
 
-/* Two keys with the same hash share a temporary file: their writers wait for each other. */
+/* Writes the name of a temporary file. Keys with the same hash share it: their writers wait for each other. */
 static void format_temp_name(char name[SKV_TEMP_NAME_SIZE], const char *kind, const char *base)
 {
     snprintf(name, SKV_TEMP_NAME_SIZE, SKV_TEMP_PREFIX "%s%016" PRIx64, kind, skv_hash(base, strlen(base)));

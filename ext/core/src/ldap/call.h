@@ -131,13 +131,16 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer);
 /* Fails the reply with "<what> '<key>'<failed>: <why>", and the server of the connection, if any. */
 skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *why);
 
-/* For LDAP_NO_SUCH_OBJECT. Return the number of RDNs of the matched DN, 0 if the server does not tell it; true unless
- * the server tells that the base DN is missing; SKV_OK, or the reply's failure if it does. */
+/* Returns the number of RDNs of the matched DN in an answer LDAP_NO_SUCH_OBJECT; 0 if the server does not tell it. */
 int skv_ldap_matched_depth(const skv_ldap_answer *answer);
+
+/* Returns false if such an answer says that the base DN is missing. */
 bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_answer *answer);
+
+/* Fails the reply if such an answer says that the base DN is missing; else returns SKV_OK. */
 skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer);
 
-/* The URI of the server that the call is connected to. */
+/* Returns the URI of the server that the call is connected to. */
 const char *skv_ldap_server(const skv_ldap_call *call);
 
 /* Returns the DN of a path (SKV_KIND_*); for "", the base DN. The caller frees it. Returns NULL on failure, with the

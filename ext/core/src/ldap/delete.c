@@ -26,7 +26,7 @@ static skv_status finish_absent_delete(skv_ldap_call *call)
     return call->reply->status;
 }
 
-/* Returns true if the server refused to delete this very version: it cannot compare versions, then. */
+/* Returns true if the server refused to delete this very version, which shows that it cannot compare versions. */
 static bool is_delete_refused(const delete_call *del)
 {
     return strcmp(del->refused.text, del->version.text) == 0;

@@ -4,8 +4,8 @@
 
 #include "ldap/call.h"
 
-/* Returns the DN that, in the plain layout, a folder has beside a key of the same name, and the other way round. The
- * caller frees it; NULL when out of memory. */
+/* In the plain layout, returns the DN of the folder with the same name as a key, or of the key with the same name as a
+ * folder. The caller frees it; NULL when out of memory. */
 char *skv_ldap_twin(const char *dn);
 
 /* The attributes of an entry to read, beside those that tell a key from a folder. */

@@ -54,14 +54,14 @@ static skv_status fail_folder_not_found(skv_ldap_call *call)
     return skv_fail(call->reply, SKV_NOT_FOUND, "Key folder '%s' not found (%s)", call->name, skv_ldap_server(call));
 }
 
-/* The folder has no entry. The root folders exist without one, until the first key is put. */
+/* Fails the reply for a folder without an entry, unless it is a root folder, which exists before its entry. */
 static skv_status check_missing_folder(ldap_list *list)
 {
     return list->folder.len == 0 || skv_key_is_root(&list->folder) ? SKV_OK : fail_folder_not_found(&list->call);
 }
 
-/* No entry is below the folder. 389-DS answers a paged search of a missing entry in the same way, and in the hex layout
- * the entry may be a key. */
+/* Checks that a folder without entries below it exists, and is no key. 389-DS answers a paged search of a missing entry
+ * in the same way, and in the hex layout the entry may be a key. */
 static skv_status check_empty_folder(ldap_list *list)
 {
     skv_ldap_call *call = &list->call;
@@ -83,7 +83,7 @@ static skv_ldap_code read_first_entry(ldap_list *list, skv_ldap_answer *answer)
     return code;
 }
 
-/* The search of a tree returns the folder itself, too: in the hex layout it may be a key. */
+/* Checks that the top of a tree, which the search returns too, is no key: in the hex layout it may be one. */
 static skv_status check_first_entry(ldap_list *list)
 {
     skv_ldap_entry entry;

@@ -92,7 +92,7 @@ static void take_batch_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *
     skv_ldap_many *many = (skv_ldap_many *)pipeline->call;
     skv_ldap_item *item = &many->items[slot->tag];
 
-    /* An answer that cannot be read is a lost answer. */
+    /* An unreadable answer counts as lost. */
     item->in_doubt |= answer->code < 0 && is_write_step(item->step);
     many->ops->take(many, item, answer);
     if (item->record && item->step == SKV_STEP_DONE)
@@ -158,7 +158,7 @@ static size_t request_size(const skv_ldap_item *item)
     return strlen(item->dn) + SKV_LDAP_OVERHEAD + (is_write_step(item->step) ? item->record->document_len : 0);
 }
 
-/* The request was not sent, or not all of it. */
+/* Handles a request that was not sent completely. */
 static void note_send_failure(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_code error)
 {
     skv_conn *conn = many->call.conn;
@@ -230,7 +230,7 @@ static size_t first_open_item(const skv_ldap_many *many)
     return i;
 }
 
-/* The connection is lost: reads that were under way are sent again, writes are left to the operation on one key. */
+/* Marks the requests of a lost connection: reads are sent again, and the operation on one key handles the writes. */
 static void note_lost_requests(skv_ldap_many *many)
 {
     skv_ldap_pipeline *pipeline = &many->pipeline;
@@ -245,7 +245,7 @@ static void note_lost_requests(skv_ldap_many *many)
     }
 }
 
-/* An interrupt or a timeout stops the batch. Other failures show when a record is handled by itself. */
+/* Fails the attempt. An interrupt or a timeout stops the batch. The operation on one key reports other failures. */
 static void fail_batch_connection(skv_ldap_many *many)
 {
     skv_ldap_call *call = &many->call;
@@ -261,7 +261,8 @@ static void fail_batch_connection(skv_ldap_many *many)
     call->again = false;
 }
 
-/* Returns the connection by itself: each record counts as an operation, their batch does not. */
+/* Sends the batch once. Returns the connection to the pool itself, because each record counts as an operation, and the
+ * batch does not. */
 static skv_status attempt_batch(skv_ldap_call *call)
 {
     skv_ldap_many *many = (skv_ldap_many *)call;

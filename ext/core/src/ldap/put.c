@@ -52,13 +52,13 @@ static skv_status mark_written(put_call *put)
 
 /* ---- The key exists ---- */
 
-/* Returns true if the server refused to replace this very version: it cannot compare versions, then. */
+/* Returns true if the server refused to replace this very version, which shows that it cannot compare versions. */
 static bool is_replace_refused(const put_call *put)
 {
     return strcmp(put->refused.text, put->version.text) == 0;
 }
 
-/* The server refused to replace this version. The next read tells whether another client was faster. */
+/* Notes that the server refused to replace this version. The next read tells whether another client was faster. */
 static skv_status note_overtaken(put_call *put)
 {
     put->overtaken += !is_replace_refused(put);
@@ -152,8 +152,8 @@ static skv_status fail_condition(put_call *put, const struct berval *stored)
                            stored ? "the stored document is not the expected one" : "there is no such key");
 }
 
-/* Returns true if another client has written since this call did, whose answer was lost. Both writes may have taken
- * effect, or only the other one: this call must not write again. */
+/* Returns true if the answer to this call's write was lost, and another client has written since. Both writes may have
+ * taken effect, or only the other one: this call must not write again. */
 static bool was_changed_in_doubt(const put_call *put)
 {
     return put->call.in_doubt && put->in_doubt_is_known && strcmp(put->in_doubt.text, put->version.text) != 0;
@@ -161,8 +161,9 @@ static bool was_changed_in_doubt(const put_call *put)
 
 typedef enum replacement { REPLACE_ANY, REPLACE_VERSION, COMPARE_AND_SWAP } replacement;
 
-/* A put without a condition replaces any document if the server compares neither the version nor a document of that
- * size. A put with a condition compares the document if the server does not compare the version. */
+/* Chooses how to replace the document. A put without a condition replaces any document if the server compares neither
+ * the version nor a document of that size. A put with a condition compares the document if the server does not compare
+ * the version. */
 static replacement choose_replacement(const put_call *put, const struct berval *stored)
 {
     bool must_compare = put->args->condition == SKV_PUT_EXPECT;
@@ -304,7 +305,7 @@ static skv_status attempt_put(skv_ldap_call *call)
     return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep changing it");
 }
 
-/* Both servers answer 21 (invalidAttributeSyntax) to such documents. */
+/* Checks that a directory can keep the document. Both servers answer 21 (invalidAttributeSyntax) if it cannot. */
 static skv_status check_document(put_call *put)
 {
     if (put->args->document_len == 0)

@@ -61,7 +61,7 @@ bool skv_put_find_folders(skv_put_batch *put)
     return true;
 }
 
-/* An add waits until its folder exists. */
+/* Returns true for an add whose folder does not exist yet. */
 bool skv_put_must_wait(const skv_ldap_many *many, const skv_ldap_item *item)
 {
     return item->step == SKV_STEP_ADD && folder_of((const skv_put_batch *)many, item)->state != SKV_FOLDER_EXISTS;
@@ -186,7 +186,7 @@ static bool is_folder_answer(skv_ldap_many *many, skv_ldap_answer *answer)
     return skv_ldap_many_entry(many, answer, &entry) && entry.is_folder && !entry.is_key;
 }
 
-/* The folder of keys was read. */
+/* Takes the answer to the read of a folder that holds keys of the batch. */
 static void take_own_folder(skv_put_batch *put, const skv_ldap_item *item, skv_ldap_answer *answer)
 {
     if (skv_ldap_many_is_absent(&put->many, answer))
@@ -195,7 +195,7 @@ static void take_own_folder(skv_put_batch *put, const skv_ldap_item *item, skv_l
         folder_of(put, item)->state = is_folder_answer(&put->many, answer) ? SKV_FOLDER_EXISTS : SKV_FOLDER_UNUSABLE;
 }
 
-/* The entry above missing folders was read: the answer holds for all folders that are waiting for it. */
+/* Takes the answer to the read of the entry above missing folders, for all folders that wait for it. */
 static void take_folder_above(skv_put_batch *put, const skv_ldap_item *item, skv_ldap_answer *answer)
 {
     bool sound = is_folder_answer(&put->many, answer);
@@ -213,7 +213,7 @@ static void take_folder_above(skv_put_batch *put, const skv_ldap_item *item, skv
     }
 }
 
-/* A folder was added. In the hex layout, an entry that exists already may be a key. */
+/* Takes the answer to the add of a folder. In the hex layout, an entry that exists already may be a key. */
 static void take_made_folder(skv_put_batch *put, const skv_ldap_item *item, const skv_ldap_answer *answer)
 {
     if (answer->code == LDAP_ALREADY_EXISTS)

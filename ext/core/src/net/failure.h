@@ -21,7 +21,7 @@ skv_conn_failure skv_failure_of(skv_status status);
  * `doing`. */
 skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri, const char *doing);
 
-/* The same for a connection whose transport has failed, or which the server has closed. */
+/* Fails the reply in the same way for a connection whose transport has failed, or that the server has closed. */
 skv_conn_failure skv_fail_lost(skv_reply *reply, const skv_transport *transport, const skv_uri *uri, const char *doing);
 
 #endif

@@ -1,4 +1,4 @@
-/* net/tls.h - TLS on a libldap handle, by our settings alone. */
+/* net/tls.h - TLS on a libldap handle, with simpkv's settings only. */
 #ifndef SKV_NET_TLS_H
 #define SKV_NET_TLS_H
 

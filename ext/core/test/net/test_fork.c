@@ -157,7 +157,7 @@ static bool fails_at_once(void)
            skv_now_ns() - began < PATIENCE_MS / 2 * SKV_NS_PER_MS;
 }
 
-/* The child cannot use libldap, which is locked in it, and says so. */
+/* libldap is locked in the child, which cannot use it. The message of each call says so. */
 static void forks_wait_for_a_name_service_no_longer_than_the_limit(void)
 {
     int64_t began;
@@ -225,7 +225,7 @@ static void other_threads_work_while_a_fork_waits_for_a_tls_context(void)
     CHECK(works);
 }
 
-/* Opens the store and runs a test of its own process. */
+/* Opens the store and runs a test, in a process of its own. */
 static void run_in_process(const char *name, void (*test)(void))
 {
     int status = -1;
