@@ -14,7 +14,7 @@ Puppet::Functions.create_function(:'simpkv::exists', TOPLEVEL_BINDING.eval(File.
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
-  #   whose name is its longest prefix, else `default`.
+  #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @return [Optional[Boolean]] true if it exists; with `softfail`, `undef` if the backend failed

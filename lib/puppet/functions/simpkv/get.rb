@@ -12,7 +12,7 @@ Puppet::Functions.create_function(:'simpkv::get', TOPLEVEL_BINDING.eval(File.rea
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
-  #   whose name is its longest prefix, else `default`.
+  #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
   # @option options [Any] 'default' The value to return for a missing key, which may be `undef`. It has an effect in the
   #   options of the call only, not in Hiera. A failing backend is still an error.

@@ -14,7 +14,7 @@ Puppet::Functions.create_function(:'simpkv::list', TOPLEVEL_BINDING.eval(File.re
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
-  #   whose name is its longest prefix, else `default`.
+  #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the folder belongs to all environments. Default: false.
   # @option options [Enum[fail,empty]] 'missing' With `fail`, a missing folder is an error. With `empty`, it is an empty
   #   folder. Default: fail.

@@ -20,7 +20,7 @@ Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.rea
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
-  #   whose name is its longest prefix, else `default`.
+  #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
   # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
   #   Default: write.

@@ -15,7 +15,7 @@ Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(Fil
   # @option options [String] 'backend' The name of the entry of `backends` to use.
   # @option options [Hash] 'backends' Named backends, each a hash with `type`, `id` and the options of its type.
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
-  #   whose name is its longest prefix, else `default`.
+  #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the keys belong to all environments. Default: false.
   # @option options [Enum[fail,return]] 'errors' How to report keys that were not stored: `fail` fails the call and
   #   names them, `return` returns their errors. Default: fail.
