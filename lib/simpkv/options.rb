@@ -32,8 +32,8 @@ module Simpkv
                       "'backends' not specified in simpkv configuration", "simpkv backend '...' is not a Hash",
                       'contains different backend configs for type=... id=...']),
       option('app_id', :string, 'default',
-             'chooses the backend of that name, else the one with the longest name that it starts with, else `default`; ' \
-             'has an effect in the options of a call only'),
+             'chooses the backend of that name, else the one with the longest name that it starts with, else ' \
+             '`default`; has an effect in the options of a call only'),
       option('environment', :string, nil, 'the environment of the keys; simpkv replaces a given value',
              absent: "the compiler's",
              errors: ["environment '...' has capital letters, which do not count in a directory"]),
