@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static int64_t same(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     skv_reply *reply = skv_reply_new();
-    int status = skv_document_same(a, a_len, b, b_len, reply);
+    skv_status status = skv_document_same(a, a_len, b, b_len, reply);
     int64_t number = skv_reply_number(reply);
 
     assert(status == SKV_OK && (number == 0 || number == 1));
