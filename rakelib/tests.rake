@@ -34,9 +34,10 @@ stage(:quick_core, 'the C tests that take less than a second and start no server
                          'test_transport test_resolve test_file_access test_store'))
 end
 specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools spec/unit])
-specs(:quick_functions, :cext, 'the quick examples of the functions', *%w[--tag ~thorough --tag ~heavy spec/functions])
+specs(:quick_functions, :cext, 'the quick examples of the functions one by one', *%w[--tag ~thorough --tag ~heavy],
+      *%w[get put exists delete deletetree list signatures].map { |name| "spec/functions/#{name}_spec.rb" })
 
-QUICK = %w[quick_functions quick_unit quick_core].freeze
+QUICK = %w[quick_unit quick_core quick_functions].freeze
 
 # ---- Other Rubies, servers and packages
 

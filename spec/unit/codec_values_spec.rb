@@ -6,7 +6,7 @@ require_relative '../support/json_values'
 
 # Stored bytes and values read back, for ten thousand values of every kind. The oracle is the json of MRI 3.1: itself
 # where it runs, elsewhere the digests that it made.
-RSpec.describe 'Documents of generated values' do
+RSpec.describe 'Documents of generated values', :thorough do
   codec = Simpkv::Codec
   oracle = RUBY_ENGINE == 'ruby' && JSON::VERSION == '2.6.1'
 

@@ -3,7 +3,7 @@
 require 'English'
 require 'simpkv/native/header'
 
-RSpec.describe 'The native libraries' do
+RSpec.describe 'The native libraries', :thorough do
   def symbols(*flags, file)
     output = IO.popen(['nm', '--format=posix', '--defined-only', *flags, file], &:read)
     raise "nm #{file} failed" unless $CHILD_STATUS.success?
