@@ -86,7 +86,7 @@ RSpec.describe 'simpkv doctor, with files' do
       problem("key 'globals/empty'", /empty/, /simpkv rm -g empty, or by hand$/),
       problem("key 'environments/production/app1/cut'", /corrupt \(17 bytes\)/,
               %r{simpkv rm -e production app1/cut,}),
-      problem('reading', /2 of 3 keys cannot be read/, /mend/)
+      problem('reading', /2 of 3 keys cannot be read/, /repair or delete them/)
     )
     expect(found.to_s).not_to include('pl4nted')
     found.first(2).each { |finding| simpkv!(*finding['fix'][/simpkv (rm .*), or by hand/, 1].split) }
@@ -99,7 +99,7 @@ RSpec.describe 'simpkv doctor, with files' do
     found = findings
     expect(found.length).to eq(11)
     expect(found.last)
-      .to problem('reading', /12 of 12 keys cannot be read, of which 10 of each kind are named/, /mend/)
+      .to problem('reading', /12 of 12 keys cannot be read, of which 10 of each kind are named/, /repair or delete them/)
   end
 
   # Doctor printed 'ok folder', and then 'PROBLEM folder'.

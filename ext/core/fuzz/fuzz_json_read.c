@@ -1,4 +1,4 @@
-/* Whatever the extension's JSON reader reads, jansson reads with the same result. */
+/* jansson reads every document that the JSON reader of the extension accepts, with the same result. */
 #include "json_tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -56,7 +56,7 @@ module Simpkv
       def for_connecting(uri, why)
         case why
         when /cannot read '.*', the file of/ then "let this user read it, or correct 'admin_pw_file'"
-        when /certificate|TLS|handshake/i then "mend the server's certificate, or correct 'tls_cacert'"
+        when /certificate|TLS|handshake/i then "replace the server's certificate, or correct 'tls_cacert'"
         when /credentials|password|admin_dn/i then "correct 'admin_dn', or the password in 'admin_pw_file'"
         else
           option = settings['ldap_uri'].split.include?(uri) ? 'ldap_uri' : 'write_uri'
