@@ -14,7 +14,8 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = '>= 2.6'
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
   spec.require_paths = ['lib']
-  spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}', 'ext/simpkv/*.{c,h,rb}',
+  spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}',
+                   'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure}', 'ext/core/{include,src}/**/*.{c,h}',
                    'schema/**/*.*', 'docs/*.{md,1}', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort
 

@@ -19,9 +19,13 @@ module Simpkv
       uris: [->(value) { uris(value) }, 'a URI, or a list of them'],
       any: [->(value) { value }, 'a value of any type'],
       folder: [->(value) { value if value.is_a?(String) && !value.include?("\0") }, 'the name of a folder'],
-      patterns: [->(value) { patterns(value) }, 'a list of regular expressions']
+      patterns: [->(value) { patterns(value) }, 'a list of regular expressions'],
+      globs: [->(value) { texts(value) }, 'a list of globs'],
+      names: [->(value) { texts(value) }, 'a list of names'],
+      lifetime: [->(value) { lifetime(value) }, 'a number of seconds, or a number with s, m, h, d or y, such as 14d']
     }.freeze
-    private_constant :TYPES
+    SECONDS = { '' => 1, 's' => 1, 'm' => 60, 'h' => 3600, 'd' => 86_400, 'y' => 31_536_000 }.freeze
+    private_constant :TYPES, :SECONDS
 
     # @param type [Symbol, Range, Array<String>] a name in the table above; a range of whole numbers; a list of choices
     # @param value [Object]
@@ -72,6 +76,16 @@ module Simpkv
         value if value.is_a?(Numeric) && value.real? && value >= 0 && value.to_f.finite?
       rescue ArgumentError
         nil
+      end
+
+      def texts(value)
+        value if value.is_a?(Array) && value.all? { |member| text(member) }
+      end
+
+      # As Puppet writes durations in its settings.
+      def lifetime(value)
+        number, unit = value.to_s.match(/\A(\d{1,9})([smhdy]?)\z/)&.captures
+        number.to_i * SECONDS[unit] if number && number.to_i.positive?
       end
 
       def whole(value, range)

@@ -174,6 +174,23 @@ module Simpkv
       raise ConfigError, "'global' and 'environment' in hiera.yaml exclude each other"
     end
 
+    # Converts the options of the estate, and adds defaults.
+    #
+    # @param options [Hash{String => Object}] the value of `estate` in the command's file
+    # @return [Hash{String => Object}] all of {ESTATE}; without default and value, nil
+    # @raise [ConfigError] an option is unknown or has the wrong type
+    def self.estate(options)
+      raise ConfigError, "'estate' in simpkv configuration must be a Hash" unless options.is_a?(Hash)
+
+      doubt = unknown(options, ESTATE.map(&:name), "of 'estate' in simpkv configuration").first
+      raise ConfigError, doubt if doubt
+
+      ESTATE.to_h do |option|
+        value = options[option.name]
+        [option.name, value.nil? ? option.default : coerce(option.type, value, "'#{option.name}' of 'estate'")]
+      end
+    end
+
     # @param value [Object]
     # @param what [String] names the option in the message
     # @return [Object] the value, converted

@@ -62,7 +62,8 @@ module Simpkv
              'writes in the catalog of a node that runs in noop (the fact `clientnoop`): `write` makes them, `skip` ' \
              'logs a notice instead'),
       option('rich_data', :boolean, false,
-             'true: a Timestamp, Regexp, SemVer and the like come back as the same type, not as strings')
+             'true: a Timestamp, Regexp, SemVer and the like come back as the same type, not as strings'),
+      option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only")
     ].freeze
 
     CALL_BY_NAME = CALL.to_h { |option| [option.name, option] }.freeze
@@ -176,6 +177,35 @@ module Simpkv
              'the number of entries that a list requests at a time: a larger folder takes several requests')
     ].freeze
     private_constant :FILE, :LDAP
+
+    # Facts that differ at each run. A glob matches a dotted name, and `*` does not match a dot.
+    VOLATILE_FACTS = %w[
+      uptime* system_uptime load_averages memoryfree* swapfree* memory.*.{available,used,capacity}*
+      mountpoints.*.{available,used,capacity}* dhcp_servers
+    ].freeze
+
+    # Options of `estate` in the file of the command: what Puppet's termini named simpkv keep, and where.
+    ESTATE = [
+      option('backend', :string, nil, 'the name of the backend that keeps the estate',
+             absent: "the command's backend"),
+      option('catalogs', :boolean, false, 'true: the catalog of each run is stored'),
+      option('facts_blocklist', :globs, VOLATILE_FACTS,
+             'facts that are not stored: globs for dotted names such as `memory.*.used`; a glob for a fact that is a ' \
+             'hash removes all of it'),
+      option('indexed_facts', :names, %w[os.family os.name os.release.major networking.fqdn networking.ip virtual],
+             'facts, by dotted names, that the inventory holds, for `simpkv::query_nodes` and `simpkv nodes`'),
+      option('node_ttl', :lifetime, nil,
+             'the time after which the exports of a node that has had no run are not collected any more; ' \
+             '`simpkv node expire` removes such nodes',
+             absent: 'nodes do not expire'),
+      option('reports', 0..1000, 5, 'the number of reports that are kept for each node'),
+      option('soft', :boolean, false,
+             'true: if the backend fails, the catalog is compiled with a warning, and nothing is collected; otherwise ' \
+             'the catalog fails',
+             errors: ['simpkv estate: ...']),
+      option('unknown_nodes', %w[accept refuse], 'accept',
+             'nodes without a declared record: `accept` compiles a catalog for them, `refuse` does not')
+    ].freeze
 
     # Further options, by type. simpkv does not know the options of third-party types. A backend may hold options of
     # another built-in type: Hiera says ldap, and a call overrides the type.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/backend'
+require 'simpkv/site_file'
 
 module Simpkv
   module Cli
@@ -8,9 +9,6 @@ module Simpkv
     class Configuration
       # The type of the backend comes with a plugin of a module: functions can use it, the command cannot.
       class PluginType < ConfigError; end
-
-      # The default file.
-      FILE = '/etc/simpkv/simpkv.yaml'
 
       # @param flags [Hash{Symbol => Object}] the options of the command line: config, from_puppet, node,
       #   environment, global, vardir
@@ -58,6 +56,7 @@ module Simpkv
       # @raise [ConfigError, Failure]
       def options
         merged = Config.copy(site)
+        merged.delete('estate')
         merged['backends'] = Config.default_backends unless merged.key?('backends')
         merged['environment'] = @flags.fetch(:environment, 'production')
         merged['global'] = @flags[:global] if @flags.key?(:global)
@@ -101,7 +100,7 @@ module Simpkv
         check_sources
         return from_puppet if @flags[:from_puppet]
 
-        file = @flags[:config] || named_by_variable || (FILE if File.exist?(FILE))
+        file = @flags[:config] || SiteFile.find
         file ? from_file(file) : {}
       end
 
@@ -112,42 +111,19 @@ module Simpkv
         refuse('--config needs the name of a file, and it is empty') if file == ''
       end
 
-      # An empty name is an error. A script that sets it from an unset variable would use the store of production.
-      def named_by_variable
-        file = ENV.fetch('SIMPKV_CONFIG', nil)
-        refuse('SIMPKV_CONFIG is empty: set it to the name of a file, or unset it', Failure::CONFIG) if file == ''
-        file
-      end
-
       def refuse(message, code = Failure::USAGE)
         raise Failure.new(message, code)
       end
 
-      # Reads files of Hiera too.
       def from_file(file)
-        require 'yaml'
         @source = file
-        options_in(YAML.safe_load(File.read(file), aliases: true), file)
+        SiteFile.read(file)
       rescue Errno::ENOENT
         refuse("#{file}: there is no such file", Failure::NO_INPUT)
       rescue Errno::EISDIR
         refuse("#{file}: this is a folder; the options are in a file", Failure::NO_INPUT)
       rescue Errno::EACCES
         refuse("#{file}: no permission to read this file", Failure::NO_PERMISSION)
-      rescue Psych::Exception => e
-        # The message of the parser quotes the file.
-        where = " in line #{e.line}" if e.respond_to?(:line)
-        raise Failure.new("#{file}: not YAML that can be read: #{e.class}#{where}", Failure::CONFIG), cause: nil
-      end
-
-      def options_in(data, file)
-        nested = data.is_a?(Hash) && data.key?('simpkv::options')
-        data = data['simpkv::options'] if nested
-        refuse("#{file}: expected the options of simpkv, a Hash", Failure::CONFIG) unless data.is_a?(Hash)
-        return data if nested || data.key?('backends')
-
-        refuse("#{file}: there is neither 'simpkv::options' nor 'backends' in this file, so it does not " \
-               'say where keys are', Failure::CONFIG)
       end
 
       def from_puppet

@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require 'simpkv'
+require 'simpkv/estate/documents'
+require 'simpkv/estate/exports'
+require 'simpkv/estate/facts'
+require 'simpkv/estate/inventory'
+require 'simpkv/estate/statuses'
+require 'simpkv/site_file'
+
+module Simpkv
+  # The memory of a Puppet estate: facts, exported resources, node records, catalogs and reports, as global keys below
+  # `estate/` of one backend. Each subject has a class, which knows no Puppet beyond the plain data that it is handed.
+  # Puppet's termini named simpkv and the command use it. Thread-safe.
+  class Estate
+    # The folder of the estate in a store.
+    FOLDER = 'globals/estate'
+
+    # @return [Hash{String => Object}] the options of {Config::ESTATE}, with their defaults
+    attr_reader :options
+
+    # Opens the estate that the command's file configures.
+    #
+    # @param confdirs [Array<String>] where to look for the file: see {SiteFile.find}
+    # @param vardirs [Array<String>] Puppet's, for a backend of type file without `root_path`: see {DefaultRoot}
+    # @param more [Array<String>] further vardirs whose stores count
+    # @return [Estate]
+    # @raise [ConfigError] the configuration is wrong; the message names the file
+    # @raise [SystemCallError] the file cannot be read
+    def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [])
+      file = SiteFile.find(confdirs)
+      new(file ? SiteFile.read(file) : {}) { |settings| [FileRoot.new(settings) { [vardirs, more] }.make].flatten.first }
+    rescue ConfigError => e
+      raise e.class, file && !e.message.include?(file) ? "#{file}: #{e.message}" : e.message, cause: nil
+    end
+
+    # @param site [Hash] the options of the site, with `backends` and `estate`
+    # @yieldparam settings [Hash{String => Object}] the options of a backend of type file, with their defaults
+    # @yieldreturn [Store] called at most once, when the store is first used
+    # @raise [ConfigError]
+    def initialize(site, &open_files)
+      @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
+      @settings = backend_settings(site)
+      @open_files = open_files
+      @mutex = Mutex.new
+    end
+
+    # @return [Store] opened at the first call
+    # @raise [Error] the backend cannot be used. A directory must have the base entry: without it, the estate would look
+    #   empty
+    def store
+      @store || @mutex.synchronize { @store ||= opened }
+    end
+
+    # @return [Boolean] whether names may have capital letters
+    def case_sensitive?
+      @settings['case_sensitive']
+    end
+
+    # @return [Inventory]
+    def inventory
+      @inventory ||= Inventory.new(self)
+    end
+
+    # @return [Facts]
+    def facts
+      @facts ||= Facts.new(self)
+    end
+
+    # @return [Exports]
+    def exports
+      @exports ||= Exports.new(self)
+    end
+
+    # @return [Statuses]
+    def statuses
+      @statuses ||= Statuses.new(self)
+    end
+
+    # @return [String] the backend, and no secret
+    def inspect
+      "#<#{self.class.name} #{@settings['type']}/#{@settings['id']}>"
+    end
+
+    private
+
+    def backend_settings(site)
+      merged = Config.copy(site)
+      merged['backends'] = Config.default_backends unless merged.key?('backends')
+      merged['backend'] = options['backend'] || Config.backend_for(merged, nil)
+      merged['global'] = true
+      Validation.check(merged, Config::TYPES.keys)
+      Config.typed(merged['backends'][merged['backend']], merged['backend'])
+    end
+
+    def opened
+      return @open_files.call(@settings) unless @settings['type'] == 'ldap'
+
+      store = LdapAccess.open(@settings)
+      return store if base?(store)
+
+      raise UnavailableError, "there is no entry '#{@settings['base_dn']}' at #{@settings['ldap_uri']}, or no access " \
+                              "to it: correct 'base_dn', or run 'simpkv init' ('simpkv doctor' looks into it)"
+    end
+
+    def base?(store)
+      store.exist?('')
+    rescue DeniedError
+      false
+    end
+  end
+end

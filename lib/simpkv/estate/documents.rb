@@ -1,0 +1,153 @@
+# frozen_string_literal: true
+
+require 'digest'
+
+module Simpkv
+  class Estate
+    # The documents of one subject, such as `facts`, by the name of a node or by further names below it. A document's
+    # value is plain data.
+    class Documents
+      # A document as it is stored, and its value.
+      Stored = Struct.new(:document, :value)
+
+      # The number of attempts of an update that other writers interrupt.
+      ATTEMPTS = 20
+      private_constant :ATTEMPTS
+
+      # @param value [Object] plain data
+      # @return [String] a digest that is equal for equal data, whatever the order of members
+      def self.digest(value)
+        Digest::SHA256.hexdigest(Codec.encode(sorted(value)))[0, 16]
+      end
+
+      def self.sorted(value)
+        case value
+        when Hash then value.sort_by { |name, _| name.to_s }.to_h { |name, member| [name, sorted(member)] }
+        when Array then value.map { |member| sorted(member) }
+        else value
+        end
+      end
+      private_class_method :sorted
+
+      # @param estate [Estate]
+      # @param subject [String] the name of the folder below `estate`
+      def initialize(estate, subject)
+        @estate = estate
+        @subject = subject
+      end
+
+      # @param names [Array<String>] the names of the key below the subject's folder
+      # @return [String] the path in the store
+      # @raise [InvalidError, TooLargeError] a name cannot be a part of a key; the message says which
+      def path(*names)
+        names.each { |name| check(name) }
+        [FOLDER, @subject, *names].join('/')
+      end
+
+      # @return [Stored, nil] nil if there is none
+      # @raise [MalformedError] names the key
+      def read(*names)
+        place = path(*names)
+        document = @estate.store.get(place, latest: true, required: false)
+        document && Stored.new(document, decoded(place, document))
+      end
+
+      # @return [Object, nil] the value; nil if there is none
+      # @raise [MalformedError] names the key
+      def get(*names)
+        read(*names)&.value
+      end
+
+      # @param value [Object] plain data
+      # @return [Boolean] whether it was written; an equal document stays
+      def put(*names, value)
+        @estate.store.put(path(*names), Codec.encode(value))
+      end
+
+      # Replaces a value if no other writer has done so since it was read. Reads it again otherwise, and calls the block
+      # again.
+      #
+      # @param names [Array<String>]
+      # @param known [Stored, nil] what an earlier {#read} returned, to save another one
+      # @yieldparam value [Object, nil] the stored value; nil for none or for one that cannot be read
+      # @yieldreturn [Object, nil] the new value; nil or an equal one keeps what is stored
+      # @return [Stored] what is stored now
+      # @raise [ConflictError] other writers were faster each time
+      def update(*names, known: nil)
+        ATTEMPTS.times do
+          stored = known || readable(*names)
+          known = nil
+          return replace(path(*names), stored, yield(stored&.value))
+        rescue ConflictError, ExistsError
+          next
+        end
+        raise ConflictError, "'#{path(*names)}': others have changed it #{ATTEMPTS} times meanwhile: try again"
+      end
+
+      # @return [Boolean] whether it existed
+      def delete(*names)
+        @estate.store.delete(path(*names))
+      end
+
+      # Deletes a folder of the subject.
+      #
+      # @return [Boolean] whether it existed
+      def deletetree(*names)
+        @estate.store.deletetree(path(*names))
+      end
+
+      # Reads the documents of a folder.
+      #
+      # @param names [Array<String>] the folder below the subject's; none for that itself
+      # @yieldparam key [String] of a document that cannot be read
+      # @yieldparam why [String]
+      # @return [Hash{String => Object}] values by name, unsorted
+      def all(*names)
+        folder = path(*names)
+        found = @estate.store.list(folder, required: false) { |name, document| decoded_or_error(folder, name, document) }
+        values, errors = found[:keys].partition { |_, value| !value.is_a?(MalformedError) }.map(&:to_h)
+        errors.each { |name, error| yield "#{folder}/#{name}", error.message } if block_given?
+        found[:errors].each { |name, why| yield "#{folder}/#{name}", why } if block_given?
+        values
+      end
+
+      private
+
+      def check(name)
+        raise InvalidError, "the name '#{name}' has a '/', and cannot be a part of a key" if name.include?('/')
+
+        Native.key_check(name, @estate.case_sensitive?)
+      rescue InvalidError, TooLargeError => e
+        raise e.class, "the #{@subject} of '#{name}' cannot be stored: #{e.message}", cause: nil
+      end
+
+      def decoded(place, document)
+        Codec.decode(document)[:value]
+      rescue MalformedError => e
+        raise MalformedError, "'#{place}' cannot be read: #{e.message}", cause: nil
+      end
+
+      def decoded_or_error(folder, name, document)
+        decoded("#{folder}/#{name}", document)
+      rescue MalformedError => e
+        e
+      end
+
+      # A document that cannot be read is replaced.
+      def readable(*names)
+        read(*names)
+      rescue MalformedError
+        Stored.new(@estate.store.get(path(*names), latest: true), nil)
+      end
+
+      def replace(place, stored, value)
+        return stored if value.nil? || (stored && value == stored.value)
+
+        document = Codec.encode(value)
+        @estate.store.put(place, document, condition: stored ? :expect : :absent, expect: stored&.document)
+        Stored.new(document, value)
+      end
+    end
+    private_constant :Documents
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # One short record for each node: its environment, the facts of the option `indexed_facts`, and digests of the other
+    # documents of the node, so that one small read tells what has changed:
+    #
+    #     { 'environment' => 'production', 'facts' => { 'os.name' => 'Debian' }, 'facts_digest' => '9f86...',
+    #       'exports' => { 'host' => '60303...' }, 'seen' => '2026-11-23T01:02:03Z' }
+    #
+    # `exports` has each type of which a document may be stored: nil in place of a digest if a save is on its way, or
+    # has died. `seen` is there if nodes expire.
+    class Inventory < Documents
+      # The thread's last record. A run saves facts, compiles and saves exports in one thread.
+      KEPT = :simpkv_estate_inventory
+      private_constant :KEPT
+
+      def initialize(estate)
+        super(estate, 'inventory')
+      end
+
+      # Keeps a record for the next step of the same run, which then does not read it.
+      #
+      # @param certname [String]
+      # @param stored [Stored]
+      # @return [void]
+      def keep(certname, stored)
+        Thread.current[KEPT] = [self, certname, stored]
+      end
+
+      # @param certname [String]
+      # @return [Stored, nil] the record that was kept, once; else the one that is stored
+      def take(certname)
+        inventory, name, stored = Thread.current[KEPT]
+        Thread.current[KEPT] = nil
+        inventory.equal?(self) && name == certname ? stored : readable(certname)
+      end
+
+      # Replaces a record.
+      #
+      # @param certname [String]
+      # @param stored [Stored, nil] the record as it was read
+      # @param value [Hash]
+      # @return [Stored]
+      # @raise [ConflictError, ExistsError] another writer has replaced it since
+      def replace_stored(certname, stored, value)
+        replace(path(certname), stored, value)
+      end
+    end
+  end
+end

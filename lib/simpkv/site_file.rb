@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require 'simpkv/errors'
+
+module Simpkv
+  # The YAML file with the options of the command `simpkv` and of the estate. Both look for it in the same places.
+  module SiteFile
+    # The default file.
+    DEFAULT = '/etc/simpkv/simpkv.yaml'
+
+    # The folders of Puppet's configuration, in Puppet's own packages and in Debian's.
+    CONFDIRS = %w[/etc/puppetlabs/puppet /etc/puppet].freeze
+
+    class << self
+      # Finds the file: the one that SIMPKV_CONFIG names, else {DEFAULT} if it exists, else `simpkv.yaml` in a folder of
+      # Puppet's configuration.
+      #
+      # @param confdirs [Array<String>] the folders; inside Puppet, its `confdir`
+      # @return [String, nil] its path; nil if there is none
+      # @raise [ConfigError] SIMPKV_CONFIG is empty. A script that sets it from an unset variable would use the store of
+      #   production
+      def find(confdirs = CONFDIRS + home)
+        file = ENV.fetch('SIMPKV_CONFIG', nil)
+        raise ConfigError, 'SIMPKV_CONFIG is empty: set it to the name of a file, or unset it' if file == ''
+
+        file || [DEFAULT, *confdirs.map { |folder| File.join(folder, 'simpkv.yaml') }].find { |path| File.exist?(path) }
+      end
+
+      # Reads a file with the options, or a file of Hiera with the key `simpkv::options`.
+      #
+      # @param file [String]
+      # @return [Hash] the options
+      # @raise [ConfigError] the file does not have the options; the message names file and line and quotes nothing
+      # @raise [SystemCallError] it cannot be read
+      def read(file)
+        require 'yaml'
+        options_in(YAML.safe_load(File.read(file), aliases: true), file)
+      rescue Psych::Exception => e
+        # The message of the parser quotes the file.
+        line = " in line #{e.line}" if e.respond_to?(:line)
+        raise ConfigError, "#{file}: not YAML that can be read: #{e.class}#{line}", cause: nil
+      end
+
+      private
+
+      # Root and the user puppet use the folders of the system.
+      def home
+        Process.euid.zero? ? [] : [File.join(Dir.home, '.puppetlabs/etc/puppet')]
+      rescue ArgumentError
+        [] # A user without a home.
+      end
+
+      def options_in(data, file)
+        nested = data.is_a?(Hash) && data.key?('simpkv::options')
+        data = data['simpkv::options'] if nested
+        raise ConfigError, "#{file}: expected the options of simpkv, a Hash" unless data.is_a?(Hash)
+        return data if nested || data.key?('backends')
+
+        raise ConfigError, "#{file}: there is neither 'simpkv::options' nor 'backends' in this file, so it does not " \
+                           'say where keys are'
+      end
+    end
+  end
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require 'simpkv/estate'
+
+module Simpkv
+  # The common code of Puppet's termini named simpkv, in lib/puppet/indirector. They run inside Puppet, and this file
+  # and those of its folder are the only ones of the gem's library that know Puppet.
+  module Termini
+    # The termini that read stored copies. Others, such as facter or the compiler, make new data.
+    STORED = %i[json memory msgpack simpkv store_configs yaml].freeze
+    MUTEX = Mutex.new
+    private_constant :STORED, :MUTEX
+
+    class << self
+      # @return [Estate] the one of this process, opened at the first call
+      # @raise [ConfigError, SystemCallError]
+      def estate
+        MUTEX.synchronize do
+          @estate ||= Estate.load(confdirs: [Puppet[:confdir]], vardirs: [Puppet[:vardir]],
+                                  more: Puppet.run_mode.server? ? [] : Vardirs.server)
+        end
+      end
+
+      # Runs a call of the estate. Its errors name the step.
+      #
+      # @param step [String] such as `save the facts of 'web1'`
+      # @param otherwise [Object] the result if the backend fails and the option `soft` is set, with a warning
+      # @yieldparam estate [Estate]
+      # @return [Object] what the block returns
+      # @raise [Puppet::Error]
+      def perform(step, otherwise = nil)
+        yield estate
+      rescue TransientError, DeniedError => e
+        raise Puppet::Error, message(step, e), cause: nil unless estate.options['soft']
+
+        Puppet.warning(message(step, e))
+        otherwise
+      rescue Error, ConfigError, SystemCallError => e
+        raise Puppet::Error, message(step, e), cause: nil
+      end
+
+      # Says whether a terminus answers a `find`. As a cache of a terminus that makes new data, it answers only if Puppet
+      # asks the cache alone: Puppet would compile with the facts of the last run, or deliver its catalog.
+      #
+      # @param terminus [Puppet::Indirector::Terminus]
+      # @param request [Puppet::Indirector::Request]
+      # @return [Boolean]
+      def answers?(terminus, request)
+        STORED.include?(terminus.indirection.terminus_class) || request.ignore_terminus? ? true : false
+      end
+
+      private
+
+      def message(step, error)
+        "simpkv estate: could not #{step}: #{error.message}"
+      end
+    end
+  end
+end
