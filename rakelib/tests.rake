@@ -55,6 +55,9 @@ specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
 specs(:jruby94_servers, :jruby94, 'real servers, on the newest JRuby', 'spec/integration')
 specs(:jruby93_servers, :jruby93, "the store in a directory, on Debian's JRuby",
       *%w[batches idle interrupts store trees].map { |name| "spec/integration/ldap_#{name}_spec.rb" })
+specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/estate')
+specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
+      'spec/estate')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
@@ -68,7 +71,7 @@ stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
   variables, *command = Rubies.rspec(:ffi)
   stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, 'spec/functions')
-  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', 'spec/conformance')
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', 'spec/conformance', 'spec/estate')
 end
 
 # Bolt gets a folder of its own: it has sixty gems, and requires another version of Puppet Strings than the style check.
@@ -155,7 +158,7 @@ end
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
-  ds389_conformance bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit ffi_functions
+  ds389_conformance jruby93_estate estate bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit ffi_functions
   ffi_unit newest_json tools style
 ] + NEWCOMER
 
