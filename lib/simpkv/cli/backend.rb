@@ -168,7 +168,7 @@ module Simpkv
       def file_store(create)
         unless create || there?
           raise Failure.new("#{title}: there is no folder '#{root_path}' to read keys from: is this the right " \
-                            "backend? WriteCommand a key makes it, and so does 'simpkv init'", Failure::NO_INPUT)
+                            "backend? Storing a key makes it, and so does 'simpkv init'", Failure::NO_INPUT)
         end
         create ? root.make : root.open
       end

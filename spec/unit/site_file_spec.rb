@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require_relative '../spec_helper'
+require 'simpkv/site_file'
+require 'tmpdir'
+require 'yaml'
+
+RSpec.describe Simpkv::SiteFile do
+  let(:folder) { Dir.mktmpdir('site') }
+  let(:default) { File.join(folder, 'etc/simpkv.yaml') }
+  let(:confdirs) { %w[first second].map { |name| File.join(folder, name) } }
+
+  before do
+    FileUtils.mkdir_p([File.dirname(default), *confdirs])
+    stub_const('Simpkv::SiteFile::DEFAULT', default)
+    @variable = ENV.delete('SIMPKV_CONFIG')
+  end
+
+  after do
+    ENV['SIMPKV_CONFIG'] = @variable
+    FileUtils.remove_entry(folder)
+  end
+
+  def write(file, text = "backends: {}\n")
+    File.write(file, text)
+    file
+  end
+
+  describe '.find' do
+    it 'prefers the file of SIMPKV_CONFIG, also if that does not exist' do
+      write(default)
+      ENV['SIMPKV_CONFIG'] = '/nothing.yaml'
+      expect(described_class.find(confdirs)).to eq('/nothing.yaml')
+    end
+
+    it 'finds the default file, else simpkv.yaml in the first confdir that has one' do
+      expect(described_class.find(confdirs)).to be_nil
+      second = write(File.join(confdirs.last, 'simpkv.yaml'))
+      expect(described_class.find(confdirs)).to eq(second)
+      first = write(File.join(confdirs.first, 'simpkv.yaml'))
+      expect(described_class.find(confdirs)).to eq(first)
+      write(default)
+      expect(described_class.find(confdirs)).to eq(default)
+    end
+
+    it "looks into the confdirs of Puppet's own packages and of Debian's, and for users into their own" do
+      allow(Process).to receive(:euid).and_return(0)
+      stub_const('Simpkv::SiteFile::CONFDIRS', confdirs)
+      second = write(File.join(confdirs.last, 'simpkv.yaml'))
+      expect(described_class.find).to eq(second)
+      File.delete(second)
+
+      allow(Process).to receive(:euid).and_return(1000)
+      allow(Dir).to receive(:home).and_return(folder)
+      FileUtils.mkdir_p(File.join(folder, '.puppetlabs/etc/puppet'))
+      own = write(File.join(folder, '.puppetlabs/etc/puppet/simpkv.yaml'))
+      expect(described_class.find).to eq(own)
+    end
+
+    it 'refuses an empty SIMPKV_CONFIG' do
+      ENV['SIMPKV_CONFIG'] = ''
+      expect { described_class.find(confdirs) }.to raise_error(Simpkv::ConfigError, /SIMPKV_CONFIG is empty/)
+    end
+  end
+
+  describe '.read' do
+    it 'reads options, alone or as Hiera has them' do
+      options = { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x' } }, 'estate' => { 'reports' => 3 } }
+      [options, { 'simpkv::options' => options, 'a::b' => 1 }].each do |data|
+        expect(described_class.read(write(default, data.to_yaml))).to eq(options)
+      end
+    end
+
+    it 'names the file and the line of a mistake, and quotes nothing' do
+      file = write(default, "backends:\n  pl4nted: [\n")
+      expect { described_class.read(file) }
+        .to raise_error(Simpkv::ConfigError, /\A#{file}: not YAML that can be read: [\w:]+ in line \d+\z/)
+    end
+  end
+end
