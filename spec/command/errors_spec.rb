@@ -111,7 +111,7 @@ RSpec.describe 'simpkv' do
     it 'explains that types of plugins work in Puppet only' do
       write('plugin.yaml', { 'backends' => { 'default' => { 'type' => 'vault', 'id' => 'x' } } }.to_yaml)
       expect(failure('ls', '-c', 'plugin.yaml'))
-        .to match([78, /is of the type 'vault'. The command has the types file and ldap only: .* Puppet alone/])
+        .to match([78, /is of the type 'vault'. The command has the types file and ldap only: .* in Puppet only/])
       write('plugin.yaml', { 'backends' => { 'default' => { 'type' => 'ldaps', 'id' => 'x' } } }.to_yaml)
       expect(failure('ls', '-c', 'plugin.yaml')).to match([78, /'ldaps': did you mean 'ldap'\? The command/])
     end
@@ -121,7 +121,7 @@ RSpec.describe 'simpkv' do
       write('plugin.yaml', { 'backends' => backends.merge(more) }.to_yaml)
       simpkv!('put', 'a', 'x', '-c', 'plugin.yaml')
       expect(simpkv('doctor', '-c', 'plugin.yaml', '--read-only').out)
-        .to match(/^\? +backend 'vault': .* Puppet alone$/).and(satisfy { |shown| !shown.include?('PROBLEM options') })
+        .to match(/^\? +backend 'vault': .* Puppet only$/).and(satisfy { |shown| !shown.include?('PROBLEM options') })
       expect(failure('doctor', '-c', 'plugin.yaml', '-b', 'vault')).to match([78, /is of the type 'vault'/])
     end
 

@@ -135,7 +135,7 @@ RSpec.describe 'moving keys' do
         simpkv!('copy', 'default', 'other', '--existing', 'replace')
         expect(everything('other')).to eq(site)
         expect(JSON.parse(simpkv!('copy', 'default', 'other', '--rollback', journal, '-o', 'json')))
-          .to eq('taken back' => 6, 'left' => 0)
+          .to eq('rolled back' => 6, 'left' => 0)
         expect(everything('other')).to eq('globals/token' => document('pl4nted-theirs'))
       end
 
@@ -224,7 +224,7 @@ RSpec.describe 'moving keys' do
         sleep 0.002 until Dir.glob(File.join(folder, 'other/globals/many/*')).length > 300
         Process.kill('INT', pid)
       end
-      expect(outcome).to have_attributes(code: -2, err: /stored \d+ keys?; the same command with --resume goes on/)
+      expect(outcome).to have_attributes(code: -2, err: /stored \d+ keys?\. Run the same command with --resume to/)
     end
 
     it 'creates a journal with --resume if none exists' do
@@ -277,8 +277,8 @@ RSpec.describe 'moving keys' do
         write_journal(change('globals/a', 'old', 'ours'), change('globals/b', 'old', 'ours'),
                       change('globals/c', nil, 'ours'))
         expect(simpkv('copy', 'default', 'other', '--rollback', journal))
-          .to have_attributes(code: 65, out: /^taken back: +0$/,
-                              err: %r{'globals/b': another one has changed it since\n\z})
+          .to have_attributes(code: 65, out: /^rolled back: +0$/,
+                              err: %r{'globals/b': another client has changed it since the transfer\n\z})
         expect(everything('other')).to eq('globals/a' => 'old')
       end
 

@@ -81,8 +81,7 @@ module Simpkv
         likely = Spelling.nearest(type, Config::TYPES.keys)
         raise PluginType, "simpkv backend '#{merged['backend']}' is of the type '#{type}'" \
                           "#{likely ? ": did you mean '#{likely}'?" : '.'} The command has the types " \
-                          "#{Config::TYPES.keys.join(' and ')} only: a type that comes with a plugin of a module " \
-                          'works in Puppet alone'
+                          "#{Config::TYPES.keys.join(' and ')} only: a plugin of a module works in Puppet only"
       end
 
       def reason(merged, name)

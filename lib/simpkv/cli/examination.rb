@@ -76,7 +76,7 @@ module Simpkv
         names = backend.store.list('globals') { nil }[:folders].grep(/\A#{SCRATCH}[0-9a-f]{8}\z/)
         names.each do |name|
           findings.warning('leftovers', "globals/#{name}",
-                           "unless another doctor is at work: #{simpkv('rm', '-gr', name)}")
+                           "if no other simpkv doctor is running: #{simpkv('rm', '-gr', name)}")
         end
       rescue Simpkv::Error
         nil # There are no global keys, or another check reports the problem.

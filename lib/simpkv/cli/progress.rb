@@ -19,7 +19,7 @@ module Simpkv
       def self.of(title, total = nil)
         progress = new(title, total)
         yield(progress).tap { progress.finish }
-      rescue Exception # rubocop:disable Lint/RescueException -- it goes on
+      rescue Exception # rubocop:disable Lint/RescueException -- re-raised
         progress&.stop
         raise
       end

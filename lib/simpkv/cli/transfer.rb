@@ -81,7 +81,7 @@ module Simpkv
       #
       # @param changes [Hash{String => Array<Journal::Change>}] by path, its planned changes, the oldest first
       # @return [void]
-      def take_back(changes)
+      def roll_back(changes)
         Progress.of('taking back', changes.length) do |progress|
           share(changes.to_a) do |batch|
             current = @target.read_many(batch.map(&:first))
@@ -235,7 +235,7 @@ module Simpkv
         end
         return old unless old == now && now != changes.last.old
 
-        raise ConflictError, 'another one has changed it since'
+        raise ConflictError, 'another client has changed it since the transfer'
       end
 
       def count

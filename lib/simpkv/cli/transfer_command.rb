@@ -82,8 +82,9 @@ module Simpkv
         whole = true
         journal.file
       rescue Simpkv::Error, SystemCallError, SignalException
-        back = ", --rollback #{journal.file} takes them back" if journal
-        warn "\nsimpkv: stored #{Output.count(work.stored, 'key')}; the same command with --resume goes on#{back}"
+        undo = ", or with --rollback #{journal.file} to undo this" if journal
+        warn "\nsimpkv: stored #{Output.count(work.stored, 'key')}. Run the same command with --resume to continue" \
+             "#{undo}"
         raise
       ensure
         journal&.close(whole)
@@ -109,11 +110,11 @@ module Simpkv
         changes = Hash.new { |all, path| all[path] = [] }
         header = Journal.read(@rollback) { |change| changes[change.path] << change }
         Journal.check(@rollback, header, 'target' => target.place)
-        return present('would take back' => changes.length) if @dry
+        return present('would roll back' => changes.length) if @dry
 
         work = Transfer.new(nil, Endpoint.new(target, @jobs, :source), [], nil, @jobs)
-        work.take_back(changes)
-        present('taken back' => work.stored, 'left' => work.failures.length)
+        work.roll_back(changes)
+        present('rolled back' => work.stored, 'left' => work.failures.length)
         report(work.failures)
       end
 

@@ -127,7 +127,7 @@ RSpec.shared_examples 'put, cas and mv' do
     mv = Simpkv::Cli::Commands['mv'].new
     allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
     expect { mv.perform(['-c', config, 'a', 'b']) }
-      .to raise_error(Simpkv::Cli::Failure, /'a': another one has changed it meanwhile: it stays/)
+      .to raise_error(Simpkv::Cli::Failure, /'a': another client has changed it meanwhile: it stays/)
     expect([store.get('environments/production/a'), store.get('environments/production/b')])
       .to eq([changed, Simpkv::Codec.encode('old')])
   end
@@ -161,7 +161,7 @@ RSpec.shared_examples 'edit' do
     simpkv!('put', 'a', 'old')
     other = "SIMPKV_CONFIG=#{config} #{RbConfig.ruby} #{Command::EXECUTABLE} put a theirs"
     expect(edit('a', "echo pl4nted-mine > \"$1\"\n#{other}").to_a)
-      .to match(['', /'a': another one has changed it meanwhile: nothing was stored/, 75]).and(all(not_show_secrets))
+      .to match(['', /'a': another client has changed it meanwhile: nothing was stored/, 75]).and(all(not_show_secrets))
     expect(simpkv!('get', 'a')).to eq('theirs')
   end
 end

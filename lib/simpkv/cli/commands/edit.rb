@@ -57,7 +57,7 @@ module Simpkv
         def swap(path, document, changed)
           backend.store.put(path, changed, condition: :expect, expect: document)
         rescue ConflictError
-          raise ConflictError, 'another one has changed it meanwhile: nothing was stored; edit it again'
+          raise ConflictError, 'another client has changed it meanwhile: nothing was stored; edit it again'
         end
       end
     end

@@ -46,15 +46,15 @@ module Simpkv
           end
           return if backend.store.get(path, latest: true) == document
 
-          raise ConflictError, 'another one has changed the new key meanwhile: the old one stays'
+          raise ConflictError, 'another client has changed the new key meanwhile: the old key stays'
         end
 
         def remove(path, document)
           return backend.store.delete(path) if backend.store.get(path, latest: true) == document
 
-          raise ConflictError, 'another one has changed it meanwhile: it stays, and the new key has its former value'
+          raise ConflictError, 'another client has changed it meanwhile: it stays, and the new key has its former value'
         rescue NotFoundError
-          nil # Another one has deleted it meanwhile.
+          nil # Another client has deleted it meanwhile.
         end
       end
     end
