@@ -2,9 +2,12 @@
 
 require 'simpkv'
 require 'simpkv/estate/documents'
+require 'simpkv/estate/catalogs'
 require 'simpkv/estate/exports'
 require 'simpkv/estate/facts'
 require 'simpkv/estate/inventory'
+require 'simpkv/estate/nodes'
+require 'simpkv/estate/reports'
 require 'simpkv/estate/statuses'
 require 'simpkv/site_file'
 
@@ -75,6 +78,21 @@ module Simpkv
     # @return [Statuses]
     def statuses
       @statuses ||= Statuses.new(self)
+    end
+
+    # @return [Nodes]
+    def nodes
+      @nodes ||= Nodes.new(self)
+    end
+
+    # @return [Reports]
+    def reports
+      @reports ||= Reports.new(self)
+    end
+
+    # @return [Catalogs]
+    def catalogs
+      @catalogs ||= Catalogs.new(self)
     end
 
     # @return [String] the backend, and no secret

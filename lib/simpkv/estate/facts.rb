@@ -4,7 +4,8 @@ module Simpkv
   class Estate
     # The facts of each node, without those of the option `facts_blocklist`:
     #
-    #     { 'values' => { 'os' => { 'name' => 'Debian' } }, 'trusted' => { 'certname' => 'web1' }, 'timestamp' => '...' }
+    #     { 'values' => { 'os' => { 'name' => 'Debian' } }, 'trusted' => { 'certname' => 'web1' },
+    #       'timestamp' => '2026-11-23T01:02:03Z' }
     #
     # `timestamp` is the time of the run in which they last changed.
     class Facts

@@ -1,0 +1,12 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # The last catalog of each node, as plain data.
+    class Catalogs < Documents
+      def initialize(estate)
+        super(estate, 'catalogs')
+      end
+    end
+  end
+end

@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # The declared record of each node, which an operator writes. The first three members are those that an external
+    # node classifier gives, the others describe the machine. None is required:
+    #
+    #     { 'environment' => 'production', 'classes' => { 'ntp' => { 'servers' => ['a'] } },
+    #       'parameters' => { 'role' => 'web' }, 'scope' => 'rack12', 'attributes' => {}, 'ports' => [] }
+    #
+    # `classes` may be a list of names as well.
+    #
+    # A record that Puppet saves in its cache of nodes has the same form, and a key of its own: the answer of another
+    # classifier never replaces what an operator has declared.
+    class Nodes < Documents
+      # By member: a lambda that checks a value, and a description of valid values.
+      MEMBERS = {
+        'environment' => [->(value) { Coercion.convert(:environment, value) }, Coercion.needed(:environment)],
+        'classes' => [->(value) { classes?(value) }, 'a list of names, or a Hash of names and Hashes of parameters'],
+        'parameters' => [->(value) { named?(value) }, 'a Hash of names and values'],
+        'scope' => [->(value) { value.is_a?(String) && value.length <= 255 }, 'a String of up to 255 characters'],
+        'attributes' => [->(value) { named?(value) }, 'a Hash of names and values'],
+        'ports' => [->(value) { value.is_a?(Array) && value.all?(Hash) }, 'a list of Hashes']
+      }.freeze
+      private_constant :MEMBERS
+
+      class << self
+        private
+
+        def classes?(value)
+          return value.all? { |name| name.is_a?(String) && !name.empty? } if value.is_a?(Array)
+
+          named?(value) && value.values.all? { |parameters| parameters.nil? || named?(parameters) }
+        end
+
+        def named?(value)
+          value.is_a?(Hash) && value.keys.all? { |name| name.is_a?(String) && !name.empty? }
+        end
+      end
+
+      def initialize(estate)
+        super(estate, 'nodes')
+        @cached = Documents.new(estate, 'node_cache')
+      end
+
+      # @param certname [String]
+      # @return [Hash, nil] the declared record; nil if there is none
+      # @raise [MalformedError] it is not such a record; names the key
+      def get(certname)
+        record = super
+        wrong = record && problem(record)
+        raise MalformedError, "'#{path(certname)}' cannot be read: #{wrong}" if wrong
+
+        record
+      end
+
+      # @param certname [String]
+      # @param record [Hash] see above
+      # @return [Boolean] whether it was written; an equal one stays
+      # @raise [InvalidError] a member is unknown or has the wrong type; nothing is stored
+      def declare(certname, record)
+        put(certname, checked(certname, record))
+      end
+
+      # Changes a declared record: see {Documents#update}.
+      #
+      # @raise [InvalidError] a member is unknown or has the wrong type; nothing is stored
+      def update(certname, known: nil)
+        super { |old| (new = yield(old)) && checked(certname, new) }
+      end
+
+      # Keeps the answer of another classifier.
+      #
+      # @param certname [String]
+      # @param record [Hash] see above
+      # @return [Boolean] whether it was written
+      def cache(certname, record)
+        @cached.put(certname, record)
+      end
+
+      # @param certname [String]
+      # @return [Hash, nil] the last answer of another classifier
+      def cached(certname)
+        @cached.get(certname)
+      end
+
+      # Deletes the answer of another classifier.
+      #
+      # @param certname [String]
+      # @return [Boolean] whether there was one
+      def delete_cached(certname)
+        @cached.delete(certname)
+      end
+
+      private
+
+      def checked(certname, record)
+        wrong = problem(record) || unknown(record)
+        raise InvalidError, "the record of node '#{certname}' cannot be stored: #{wrong}" if wrong
+
+        record
+      end
+
+      def problem(record)
+        return 'it must be a Hash' unless record.is_a?(Hash)
+
+        name, (_, needed) = MEMBERS.find { |member, (valid, _)| !record[member].nil? && !valid.call(record[member]) }
+        "'#{name}' must be #{needed}" if name
+      end
+
+      def unknown(record)
+        name = (record.keys - MEMBERS.keys).first
+        "there is no member '#{name}', only #{MEMBERS.keys.join(', ')}" if name
+      end
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # The last reports of each node, as many as the option `reports` says: summaries of Puppet's reports
+    # ({Termini::Reports}), of which these members count here:
+    #
+    #     { 'environment' => 'production', 'status' => 'changed', 'noop' => false,
+    #       'resources' => { 'changed' => 3, 'failed' => 0, 'failed_to_restart' => 0 } }
+    #
+    # A stored report has two more: `received`, the time on the server, and `run`, the number of the node's run. Its key
+    # is that number modulo the option, so that a new report replaces the oldest one.
+    class Reports < Documents
+      def initialize(estate)
+        super(estate, 'reports')
+      end
+
+      # Stores a report, and the status of the node.
+      #
+      # @param certname [String]
+      # @param report [Hash] plain data, see above
+      # @return [Hash] the status, see {Statuses}
+      # @raise [Error]
+      def save(certname, report)
+        status = status_after(report, runs(certname) + 1)
+        documents = { @estate.statuses.path(certname) => status }
+        slots = @estate.options['reports']
+        documents[path(certname, (status['runs'] % slots).to_s)] = stored_form(report, status) if slots.positive?
+        store(documents)
+        status
+      end
+
+      # @param certname [String]
+      # @yieldparam key [String] of a document that cannot be read
+      # @yieldparam why [String]
+      # @return [Array<Hash>] the stored reports of a node, newest first
+      def all(certname, &block)
+        reports = super.values.grep(Hash).sort_by { |report| [report['received'].to_s, report['run'].to_i] }
+        reports.reverse.first(@estate.options['reports'])
+      end
+
+      # @param certname [String]
+      # @return [Hash, nil] the newest report of a node; nil if there is none
+      def latest(certname, &block)
+        all(certname, &block).first
+      end
+
+      # Deletes the reports of a node.
+      #
+      # @param certname [String]
+      # @return [Boolean] whether there were any
+      def delete(certname)
+        deletetree(certname)
+      end
+
+      private
+
+      # A status that cannot be read is replaced.
+      def runs(certname)
+        status = @estate.statuses.get(certname)
+        status.is_a?(Hash) ? status['runs'].to_i : 0
+      rescue MalformedError
+        0
+      end
+
+      def status_after(report, runs)
+        resources = report.fetch('resources', {})
+        { 'last_seen' => Time.now.utc.iso8601, 'environment' => report['environment'], 'status' => report['status'],
+          'noop' => report['noop'], 'changes' => resources['changed'].to_i,
+          'failures' => resources['failed'].to_i + resources['failed_to_restart'].to_i, 'runs' => runs }
+      end
+
+      def stored_form(report, status)
+        report.merge('received' => status['last_seen'], 'run' => status['runs'])
+      end
+
+      def store(documents)
+        written = @estate.store.put_many(documents.transform_values { |value| Codec.encode(value) })
+        error = written.values.find { |result| result.is_a?(Error) }
+        raise error if error
+      end
+    end
+  end
+end

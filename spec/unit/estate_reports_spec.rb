@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require 'spec_helper'
+require 'simpkv/estate'
+require_relative '../support/estate_files'
+
+RSpec.describe Simpkv::Estate::Reports do
+  include_context 'with an estate in files'
+
+  def report(number, **more)
+    { 'time' => "2026-11-23T01:00:0#{number}Z", 'environment' => 'production', 'status' => 'unchanged',
+      'noop' => false, 'resources' => { 'changed' => number }, 'number' => number }.merge(more.transform_keys(&:to_s))
+  end
+
+  def numbers
+    estate.reports.all('web1').map { |stored| stored['number'] }
+  end
+
+  it 'stores a report and the status of the node' do
+    estate.reports.save('web1', report(3, status: 'failed', resources: { 'changed' => 3, 'failed' => 1,
+                                                                         'failed_to_restart' => 2 }))
+    expect(estate.statuses.get('web1')).to include('environment' => 'production', 'status' => 'failed', 'changes' => 3,
+                                                   'failures' => 3, 'noop' => false, 'runs' => 1)
+    expect(estate.reports.latest('web1')).to include('number' => 3, 'run' => 1)
+    expect(Time.now - Time.parse(estate.reports.latest('web1')['received'])).to be_between(0, 600)
+  end
+
+  context 'with reports: 3' do
+    let(:options) { { 'reports' => 3 } }
+
+    it 'keeps the last three, newest first, whatever the clock of the node says' do
+      (1..8).each { |number| estate.reports.save('web1', report(number, time: "20#{30 - number}-01-01T00:00:00Z")) }
+      expect(numbers).to eq([8, 7, 6])
+      expect(estate.statuses.get('web1')['runs']).to eq(8)
+      expect(Dir.children(File.join(root, 'globals/estate/reports/web1')).sort).to eq(%w[0 1 2])
+    end
+
+    it 'returns the last three of more that were stored with a larger option' do
+      more = open_estate('reports' => 9)
+      (1..8).each { |number| more.reports.save('web1', report(number)) }
+      estate.reports.save('web1', report(9))
+      expect(numbers).to eq([9, 8, 7])
+    end
+
+    it 'leaves out a report that cannot be read, and names its key' do
+      (1..3).each { |number| estate.reports.save('web1', report(number)) }
+      File.write(File.join(root, 'globals/estate/reports/web1/2'), 's3cret')
+      unreadable = {}
+      stored = estate.reports.all('web1') { |key, why| unreadable[key] = why }
+      expect(stored.map { |each| each['number'] }).to eq([3, 1])
+      expect(unreadable.keys).to eq(%w[globals/estate/reports/web1/2])
+      expect(unreadable.values.join).not_to include('s3cret')
+    end
+  end
+
+  context 'with reports: 0' do
+    let(:options) { { 'reports' => 0 } }
+
+    it 'stores the status only' do
+      2.times { estate.reports.save('web1', report(1)) }
+      expect(estate.statuses.get('web1')['runs']).to eq(2)
+      expect(estate.reports.all('web1')).to eq([])
+      expect(Dir.children(File.join(root, 'globals/estate'))).to eq(%w[status])
+    end
+  end
+
+  it 'replaces a status that cannot be read' do
+    estate.store.put('globals/estate/status/web1', 'nothing')
+    estate.reports.save('web1', report(1))
+    expect(estate.statuses.get('web1')['runs']).to eq(1)
+  end
+
+  it 'deletes the reports of one node' do
+    %w[web1 web2].each { |name| estate.reports.save(name, report(1)) }
+    expect(estate.reports.delete('web1')).to be(true)
+    expect(estate.reports.delete('web1')).to be(false)
+    expect(estate.reports.latest('web1')).to be_nil
+    expect(estate.reports.latest('web2')).to include('number' => 1)
+  end
+end
