@@ -64,6 +64,16 @@ module Simpkv
         @estate.store.put(path(*names), Codec.encode(value))
       end
 
+      # Stores many values, with one connection in a directory.
+      #
+      # @param values [Hash{Array<String> => Object}] plain data by the names of the key
+      # @return [void]
+      # @raise [Error] the first one; others may have been stored
+      def put_many(values)
+        documents = values.to_h { |names, value| [path(*names), Codec.encode(value)] }
+        @estate.store.put_many(documents).each_value { |result| raise result if result.is_a?(Error) }
+      end
+
       # Replaces a value if no other writer has done so since it was read. Reads it again otherwise, and calls the block
       # again.
       #
@@ -99,12 +109,13 @@ module Simpkv
       # Reads the documents of a folder.
       #
       # @param names [Array<String>] the folder below the subject's; none for that itself
+      # @param valid [Proc] says whether a value has the form of the subject
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Object}] values by name, unsorted
-      def all(*names)
+      def all(*names, valid: ->(_) { true })
         folder = path(*names)
-        found = @estate.store.list(folder, required: false) { |name, document| decoded_or_error(folder, name, document) }
+        found = @estate.store.list(folder, required: false) { |_, document| decoded_or_error(document, valid) }
         values, errors = found[:keys].partition { |_, value| !value.is_a?(MalformedError) }.map(&:to_h)
         errors.each { |name, error| yield "#{folder}/#{name}", error.message } if block_given?
         found[:errors].each { |name, why| yield "#{folder}/#{name}", why } if block_given?
@@ -118,7 +129,7 @@ module Simpkv
 
         Native.key_check(name, @estate.case_sensitive?)
       rescue InvalidError, TooLargeError => e
-        raise e.class, "the #{@subject} of '#{name}' cannot be stored: #{e.message}", cause: nil
+        raise e.class, "'#{name}' cannot be the name of a key in '#{FOLDER}/#{@subject}': #{e.message}", cause: nil
       end
 
       def decoded(place, document)
@@ -127,8 +138,9 @@ module Simpkv
         raise MalformedError, "'#{place}' cannot be read: #{e.message}", cause: nil
       end
 
-      def decoded_or_error(folder, name, document)
-        decoded("#{folder}/#{name}", document)
+      def decoded_or_error(document, valid)
+        value = Codec.decode(document)[:value]
+        valid.call(value) ? value : MalformedError.new('it has another form than simpkv writes')
       rescue MalformedError => e
         e
       end

@@ -6,12 +6,17 @@ module Simpkv
   class Estate
     # The exported resources of each node, a document for each type: a list of Hashes with at least `title`.
     #
-    # The record of the inventory names each type of which a document may be stored. So a type enters it before its
-    # document is stored, and leaves it after its document is deleted. A save that dies leaves each document old or new,
-    # and the next save of the node completes it.
+    # The record of the inventory names each type of which a document may be stored, with the digest of the document.
+    # A save first enters its token and the types that it changes, without digests; then it writes and deletes
+    # documents; then it enters the digests. If it dies, the digests are missing, and the next save of the node
+    # completes it. If other saves of the node are on their way, the last of them enters the digests: a save that was
+    # overtaken may write documents before it notices.
     class Exports
-      ATTEMPTS = 20
-      private_constant :ATTEMPTS
+      ATTEMPTS = 100
+
+      # The number of seconds after which a save that has not ended counts as dead.
+      SAVING_FOR = 300
+      private_constant :ATTEMPTS, :SAVING_FOR
 
       def initialize(estate)
         @estate = estate
@@ -27,14 +32,14 @@ module Simpkv
       # @raise [ConflictError] others kept saving exports of this node
       # @raise [Error]
       def save(certname, resources, environment)
-        wanted = resources.transform_values { |list| Documents.digest(list) }
+        token = SecureRandom.hex(8)
+        members = { 'environment' => environment, 'exports' => resources.transform_values { |l| Documents.digest(l) } }
         stored = @estate.inventory.take(certname)
-        ATTEMPTS.times do
-          return if current?(stored, wanted, environment)
-
-          return store(certname, stored, resources, { 'environment' => environment, 'exports' => wanted, **seen })
+        ATTEMPTS.times do |attempt|
+          return current?(stored, members) ? nil : store(certname, token, stored, resources, members)
         rescue ConflictError, ExistsError
-          stored = @estate.inventory.take(certname)
+          sleep(rand * 0.01 * attempt)
+          stored = @estate.inventory.readable(certname)
         end
         raise ConflictError, "the exports of '#{certname}' could not be saved: others have changed them #{ATTEMPTS} " \
                              'times meanwhile: try again'
@@ -47,7 +52,7 @@ module Simpkv
       #   nodes that have expired
       def all(type, &block)
         expired = @estate.statuses.expired
-        @documents.all(type, &block).reject { |certname, _| expired.include?(certname) }
+        @documents.all(type, valid: method(:resources?), &block).reject { |certname, _| expired.include?(certname) }
       end
 
       # @param certname [String]
@@ -62,19 +67,32 @@ module Simpkv
         @estate.store.list(@documents.path, required: false) { nil }[:folders].sort
       end
 
-      # Deletes what a node exported, of any type.
+      # Deletes what a node exported, of any type. The next save of the node stores it again.
       #
       # @param certname [String]
       # @return [Integer] the number of documents
       def delete(certname)
+        @estate.inventory.update(certname) do |record|
+          record&.merge('exports' => record.fetch('exports', {}).transform_values { nil })
+        end
         types.count { |type| @documents.delete(type, certname) }
       end
 
       private
 
-      def current?(stored, wanted, environment)
+      def resources?(value)
+        value.is_a?(Array) && value.all? { |resource| resource.is_a?(Hash) && resource?(resource) }
+      end
+
+      def resource?(resource)
+        title, parameters, tags = resource.values_at('title', 'parameters', 'tags')
+        title.is_a?(String) && !title.empty? && (parameters.nil? || parameters.is_a?(Hash)) &&
+          (tags.nil? || (tags.is_a?(Array) && tags.all?(String)))
+      end
+
+      def current?(stored, members)
         record = stored&.value
-        record && record['exports'] == wanted && record['environment'] == environment && !stale?(record)
+        record && !record['saving'] && members.all? { |name, value| record[name] == value } && !stale?(record)
       end
 
       # A record is renewed four times in the lifetime of a node.
@@ -83,32 +101,56 @@ module Simpkv
         lifetime && record['seen'].to_s < (Time.now.utc - (lifetime / 4)).iso8601
       end
 
-      def seen
-        @estate.options['node_ttl'] ? { 'seen' => Time.now.utc.iso8601 } : {}
-      end
-
-      def store(certname, stored, resources, members)
-        record = stored&.value || {}
+      def store(certname, token, stored, resources, members)
+        before = before(stored)
         wanted = members['exports']
-        before = record.fetch('exports', {})
         changed = (wanted.keys | before.keys).reject { |type| before[type] && before[type] == wanted[type] }
-        stored = mark(certname, stored, before, changed) if changed.any?
-        changed.each { |type| write(type, certname, resources[type]) }
-        record = (stored&.value || {}).reject { |name, _| name == 'saving' }.merge(members)
+        if changed.any?
+          stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
+          write(certname, resources, changed)
+        end
+        finish(certname, token, stored, members)
+      end
+
+      # A record that cannot be read may have had any type.
+      def before(stored)
+        return {} unless stored
+
+        stored.value ? stored.value.fetch('exports', {}) : types.to_h { |type| [type, nil] }
+      end
+
+      # A save that repeats itself does not disturb the others a second time.
+      def marked?(token, stored, changed)
+        record = stored&.value
+        record && saving(record).key?(token) && changed.all? { |type| record['exports'].fetch(type, '').nil? }
+      end
+
+      def mark(certname, token, stored, before, changed)
+        record = stored&.value || {}
+        saving = saving(record).merge(token => Time.now.utc.iso8601)
+        marked = record.merge('exports' => before.merge(changed.to_h { |type| [type, nil] }), 'saving' => saving)
+        @estate.inventory.replace_stored(certname, stored, marked)
+      end
+
+      def write(certname, resources, changed)
+        kept, gone = changed.partition { |type| resources[type] }
+        @documents.put_many(kept.to_h { |type| [[type, certname], resources[type]] })
+        gone.each { |type| @documents.delete(type, certname) }
+      end
+
+      def finish(certname, token, stored, members)
+        record = stored&.value || {}
+        others = saving(record).reject { |other, _| other == token }
+        members = members.merge('exports' => record['exports'], 'saving' => others) if others.any?
+        record = record.reject { |name, _| name == 'saving' }.merge(members)
+        record['seen'] = Time.now.utc.iso8601 if @estate.options['node_ttl']
         @estate.inventory.replace_stored(certname, stored, record)
       end
 
-      # Two saves at once have different marks, so that one of them fails.
-      def mark(certname, stored, before, changed)
-        marks = before.merge(changed.to_h { |type| [type, nil] })
-        record = (stored&.value || {}).merge('exports' => marks, 'saving' => SecureRandom.hex(8))
-        @estate.inventory.replace_stored(certname, stored, record)
-      end
-
-      def write(type, certname, list)
-        return @documents.delete(type, certname) unless list
-
-        @documents.update(type, certname) { list }
+      # The saves that may still be on their way.
+      def saving(record)
+        oldest = (Time.now.utc - SAVING_FOR).iso8601
+        (record['saving'] || {}).select { |_, time| time.to_s >= oldest }
       end
     end
   end

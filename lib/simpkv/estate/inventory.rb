@@ -9,11 +9,14 @@ module Simpkv
     #       'exports' => { 'host' => '60303...' }, 'seen' => '2026-11-23T01:02:03Z' }
     #
     # `exports` has each type of which a document may be stored: nil in place of a digest if a save is on its way, or
-    # has died. `seen` is there if nodes expire.
+    # has died. Then `saving` has the time of each such save, by its token. `seen` is there if nodes expire.
     class Inventory < Documents
       # The thread's last record. A run saves facts, compiles and saves exports in one thread.
       KEPT = :simpkv_estate_inventory
-      private_constant :KEPT
+
+      # The number of seconds after which it is read again: the run that kept it may have failed.
+      KEPT_FOR = 120
+      private_constant :KEPT, :KEPT_FOR
 
       def initialize(estate)
         super(estate, 'inventory')
@@ -25,15 +28,22 @@ module Simpkv
       # @param stored [Stored]
       # @return [void]
       def keep(certname, stored)
-        Thread.current[KEPT] = [self, certname, stored]
+        Thread.current[KEPT] = [self, certname, stored, now]
       end
 
       # @param certname [String]
       # @return [Stored, nil] the record that was kept, once; else the one that is stored
       def take(certname)
-        inventory, name, stored = Thread.current[KEPT]
+        inventory, name, stored, time = Thread.current[KEPT]
         Thread.current[KEPT] = nil
-        inventory.equal?(self) && name == certname ? stored : readable(certname)
+        inventory.equal?(self) && name == certname && now - time < KEPT_FOR ? stored : readable(certname)
+      end
+
+      # @param certname [String]
+      # @return [Stored, nil] the record that is stored now; its value is nil if it cannot be read, or has another form
+      def readable(certname)
+        stored = super
+        stored && !valid?(stored.value) ? Stored.new(stored.document, nil) : stored
       end
 
       # Replaces a record.
@@ -45,6 +55,16 @@ module Simpkv
       # @raise [ConflictError, ExistsError] another writer has replaced it since
       def replace_stored(certname, stored, value)
         replace(path(certname), stored, value)
+      end
+
+      private
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      def valid?(record)
+        record.is_a?(Hash) && record.values_at('exports', 'saving').all? { |member| member.nil? || member.is_a?(Hash) }
       end
     end
   end

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require 'puppet/indirector/code'
+require 'puppet/resource/catalog'
+require 'simpkv/termini/catalogs'
+
+# Stores what a node exports when its catalog has been compiled, and its catalog if the option `catalogs` is set.
+class Puppet::Resource::Catalog::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/ClassAndModuleChildren
+  desc 'Keeps exported resources and catalogs in the store of simpkv.'
+
+  # @return [Puppet::Resource::Catalog, nil] the last catalog of the node, without virtual resources
+  def find(request)
+    ::Simpkv::Termini::Catalogs.find(request.key) if ::Simpkv::Termini.answers?(self, request)
+  end
+
+  # @return [void]
+  def save(request)
+    ::Simpkv::Termini::Catalogs.save(request.key, request.instance, indirection.terminus_class)
+  end
+
+  # @return [Boolean] whether there was one
+  def destroy(request)
+    ::Simpkv::Termini::Catalogs.delete(request.key)
+  end
+end

@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require 'simpkv/termini'
+require 'simpkv/termini/resources'
+
+module Simpkv
+  module Termini
+    # Catalogs of nodes: what they export, and their resources.
+    module Catalogs
+      class << self
+        # Saves a catalog after Puppet has compiled or received it. The catalog of a rest terminus has no exported
+        # resources any more, so only a compiler's changes them.
+        #
+        # @param certname [String]
+        # @param catalog [Puppet::Resource::Catalog]
+        # @param origin [Symbol] the main terminus of the indirection; `simpkv` if the catalog is to be stored
+        # @return [void]
+        # @raise [Puppet::Error]
+        def save(certname, catalog, origin)
+          compiled = !STORED.include?(origin) && origin != :rest
+          # A server answers an agent that asks in the wrong environment with an empty catalog, and compiles none.
+          return if compiled && catalog.resources.empty?
+
+          save_exports(certname, catalog) if compiled
+          save_status(certname, catalog) if compiled && !reported?
+          save_catalog(certname, catalog, origin)
+        end
+
+        # @param certname [String]
+        # @return [Puppet::Resource::Catalog, nil]
+        # @raise [Puppet::Error]
+        def find(certname)
+          data = Termini.perform("read the catalog of '#{certname}'") { |estate| estate.catalogs.get(certname) }
+          data && restored(certname, data)
+        end
+
+        # @param certname [String]
+        # @return [Boolean] whether there was one
+        # @raise [Puppet::Error]
+        def delete(certname)
+          Termini.perform("delete the catalog of '#{certname}'", false) { |estate| estate.catalogs.delete(certname) }
+        end
+
+        private
+
+        def save_exports(certname, catalog)
+          Termini.perform("save the exported resources of '#{certname}'") do |estate|
+            exported = Resources.exported(catalog)
+            begin
+              estate.exports.save(certname, exported, catalog.environment.to_s)
+            rescue UnencodableError => e
+              raise UnencodableError, Resources.unencodable(exported) || e.message, cause: nil
+            end
+          end
+        end
+
+        # The report of a run has its status. Without reports, the run itself counts.
+        def save_status(certname, catalog)
+          Termini.perform("save the status of '#{certname}'") do |estate|
+            estate.statuses.put(certname, 'last_seen' => Time.now.utc.iso8601,
+                                          'environment' => catalog.environment.to_s)
+          end
+        end
+
+        def reported?
+          Puppet[:reports].to_s.split(',').map(&:strip).include?('simpkv')
+        end
+
+        def save_catalog(certname, catalog, origin)
+          Termini.perform("save the catalog of '#{certname}'") do |estate|
+            next unless origin == :simpkv || estate.options['catalogs']
+
+            estate.catalogs.put(certname, data(catalog))
+          end
+        end
+
+        def data(catalog)
+          Puppet.override({ rich_data: true }, 'catalogs of simpkv') do
+            catalog.filter(&:virtual?).to_data_hash
+          end
+        end
+
+        # Data of other types could make Puppet run code.
+        def restored(certname, data)
+          RichValues.check(data)
+          Puppet.override({ rich_data: true }, 'catalogs of simpkv') { Puppet::Resource::Catalog.from_data_hash(data) }
+        rescue StandardError
+          raise Puppet::Error, "simpkv estate: could not read the catalog of '#{certname}': it has values of types " \
+                               'that simpkv does not restore, or it is no catalog', cause: nil
+        end
+      end
+    end
+  end
+end

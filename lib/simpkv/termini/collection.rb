@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require 'simpkv/termini'
+require 'simpkv/termini/filter'
+require 'simpkv/termini/resources'
+
+module Simpkv
+  module Termini
+    # The exported resources that one compiler can collect. Puppet searches for each collector at least twice: a
+    # collection reads a type once, and makes each resource once.
+    class Collection
+      # The compiler's variable that holds it.
+      KEPT = :@simpkv_collection
+      private_constant :KEPT
+
+      # @param compiler [Puppet::Parser::Compiler]
+      # @return [Collection] the one of the compiler
+      def self.of(compiler)
+        compiler.instance_variable_get(KEPT) || compiler.instance_variable_set(KEPT, new)
+      end
+
+      # Reads all exported resources of a type.
+      #
+      # @param type [String]
+      # @return [Array<Array(String, Array<Hash>)>] the node's name and its resources, sorted by name; none if the
+      #   backend fails and the option `soft` is set
+      # @raise [Puppet::Error]
+      def self.read(type)
+        exports = Termini.perform("collect the exported resources of type '#{type}'", {}) do |estate|
+          estate.exports.all(type.downcase) do |key, why|
+            Puppet.warning("simpkv estate: left out '#{key}', which cannot be read: #{why}")
+          end
+        end
+        exports.sort
+      end
+
+      # Restores a resource, or leaves it out with a warning.
+      #
+      # @param type [String]
+      # @param certname [String] the node that exports it
+      # @param data [Hash]
+      # @return [Object, nil] what the block returns
+      def self.readable(type, certname, data)
+        yield
+      rescue MalformedError, Puppet::Error # Its message may quote values.
+        Puppet.warning("simpkv estate: left out #{type}[#{data['title']}] of '#{certname}', which cannot be read")
+        nil
+      end
+
+      def initialize
+        @exports = {}
+        @made = {}
+      end
+
+      # @param type [String] as in a reference, such as `Nginx::Vhost`
+      # @param host [String] the node of the compiler, whose own resources are left out
+      # @param filter [Array, nil] see {Filter}
+      # @param scope [Puppet::Parser::Scope] the collector's
+      # @return [Array<Puppet::Parser::Resource>]
+      # @raise [Puppet::Error]
+      def search(type, host, filter, scope)
+        filter = Filter.new(filter, scope)
+        resource_type = Puppet::Pops::Evaluator::Runtime3ResourceSupport.find_resource_type(scope, type)
+        exports = (@exports[type] ||= Collection.read(type)).reject { |certname, _| certname == host }
+        exports.flat_map do |certname, list|
+          list.map do |data|
+            Collection.readable(type, certname, data) do
+              filter.match?(data) ? make(resource_type, type, certname, data, scope) : nil
+            end
+          end
+        end.compact
+      end
+
+      private
+
+      def make(resource_type, type, certname, data, scope)
+        id = "#{certname}|#{type}|#{data['title']}"
+        @made[id] ||= Resources.collected(resource_type, data, scope, id)
+      end
+    end
+  end
+end

@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+require 'simpkv/codec'
+require 'simpkv/errors'
+
+module Simpkv
+  module Termini
+    # Converts the values of parameters to plain data, and back, in the form of Puppet's rich data.
+    module RichValues
+      # The types that data may name (docs/adr/0008-rich-data.md says why others are refused). A Deferred is data here:
+      # the agent calls its function.
+      TYPES = %w[Binary Default Deferred Hash Pcore::ClassType Pcore::ResourceType Regexp SemVer SemVerRange Sensitive
+                 Symbol Timespan Timestamp URI].freeze
+
+      # The names of resource types. Puppet loads a file of the name of a type that it looks up.
+      RESOURCE_TYPE = /\A(?:::)?[A-Za-z]\w*(?:::[A-Za-z]\w*)*\z/.freeze
+      private_constant :TYPES, :RESOURCE_TYPE
+
+      # Puppet's own converter, without messages that quote values.
+      class Converter < Puppet::Pops::Serialization::ToDataConverter
+        private
+
+        def serialization_issue(*)
+          raise TypeError
+        end
+      end
+      private_constant :Converter
+
+      class << self
+        # @param value [Object] of a parameter in a catalog
+        # @return [Object] plain data; the value itself if it is plain
+        # @raise [UnencodableError] it has no form as data; quotes nothing
+        def dump(value)
+          return value if plain?(value)
+
+          value = copied(value) { |scalar| convertible(scalar) }
+          data = with_loaders { Converter.convert(value, rich_data: true, local_reference: false) }
+          check(data)
+          data
+        rescue StandardError
+          raise UnencodableError, 'it is, or it contains, an object that has no form as data', cause: nil
+        end
+
+        # @param data [Object] the result of {dump}, or other data from the store
+        # @return [Object] the value of a parameter
+        # @raise [MalformedError] the data name other types; quotes nothing
+        def load(data)
+          return data unless rich?(data)
+
+          check(data)
+          value = with_loaders { Puppet::Pops::Serialization::FromDataConverter.convert(data) }
+          copied(value) { |scalar| restored(scalar) }
+        rescue StandardError # Puppet's own messages quote the value.
+          raise MalformedError, 'not rich data that can be read', cause: nil
+        end
+
+        # Refuses data with other types than those that {dump} writes.
+        #
+        # @param data [Object]
+        # @return [void]
+        # @raise [TypeError]
+        def check(data)
+          case data
+          when Array then data.each { |member| check(member) }
+          when Hash
+            check_type(data) if data.key?('__ptype')
+            data.each_value { |member| check(member) }
+          end
+        end
+
+        private
+
+        def plain?(value)
+          case value
+          when String then Codec.text?(value)
+          when Array then value.all? { |member| plain?(member) }
+          when Hash then plain_names?(value.keys) && plain?(value.values)
+          when Integer, Float, true, false, nil then true
+          else false
+          end
+        end
+
+        def plain_names?(names)
+          names.all? { |name| name.is_a?(String) && name != '__ptype' && Codec.text?(name) }
+        end
+
+        def rich?(data)
+          case data
+          when Array then data.any? { |member| rich?(member) }
+          when Hash then data.key?('__ptype') || data.any? { |_, member| rich?(member) }
+          else false
+          end
+        end
+
+        def check_type(data)
+          raise TypeError unless TYPES.include?(data['__ptype'])
+
+          case data['__ptype']
+          when 'Pcore::ResourceType' then raise TypeError unless RESOURCE_TYPE.match?(data['type_name'])
+          when 'Deferred' then raise TypeError unless data['name'].is_a?(String)
+          end
+        end
+
+        # Copies a value, with what the block returns for each scalar in it.
+        def copied(value, &scalar)
+          case value
+          when Hash then value.to_h { |name, member| [copied(name, &scalar), copied(member, &scalar)] }
+          when Array then value.map { |member| copied(member, &scalar) }
+          when Puppet::Pops::Types::PSensitiveType::Sensitive then value.class.new(copied(value.unwrap, &scalar))
+          else yield value
+          end
+        end
+
+        # @return [Object] for Puppet's converter, which does not know all that a catalog may hold
+        def convertible(value)
+          types = Puppet::Pops::Types
+          case value
+          when String then Codec.text?(value) ? value : types::PBinaryType::Binary.from_binary_string(value.b)
+          when :undef then nil
+          when Puppet::Resource then types::PResourceType.new(value.type.to_s, title(value))
+          else value.is_a?(types::PAnyType) && !value.is_a?(types::PCatalogEntryType) ? value.to_s : value
+          end
+        end
+
+        def title(resource)
+          resource.title == :main ? 'main' : resource.title.to_s
+        end
+
+        # A catalog has references as resources.
+        def restored(value)
+          case value
+          when Puppet::Pops::Types::PResourceType then Puppet::Resource.new(value.type_name, value.title.to_s)
+          when Puppet::Pops::Types::PClassType then Puppet::Resource.new('Class', value.class_name)
+          else value
+          end
+        end
+
+        # Without the loaders of a compiler, Puppet would bind a data type to a class that it generates.
+        def with_loaders(&block)
+          return yield if Puppet.lookup(:loaders) { nil }
+
+          loaders = Puppet::Pops::Loaders.new(Puppet.lookup(:current_environment))
+          Puppet.override({ loaders: loaders }, 'exported resources of simpkv', &block)
+        end
+      end
+    end
+  end
+end
