@@ -85,7 +85,7 @@ module Simpkv
       # As Puppet writes durations in its settings.
       def lifetime(value)
         number, unit = value.to_s.match(/\A(\d{1,9})([smhdy]?)\z/)&.captures
-        number.to_i * SECONDS[unit] if number && number.to_i.positive?
+        number.to_i * SECONDS[unit] if number.to_i.positive?
       end
 
       def whole(value, range)

@@ -244,7 +244,7 @@ module Simpkv
         end
         return unless options.key?('uri') && options.key?('folder')
 
-        raise ConfigError, "'folder' and 'uri' in hiera.yaml say the same: leave one of them out"
+        raise ConfigError, "'folder' and 'uri' in hiera.yaml exclude each other: remove one of them"
       end
 
       def unknown(options, names, where)

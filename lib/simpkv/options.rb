@@ -75,7 +75,7 @@ module Simpkv
       option('backends', :hash, nil, 'the options of each backend, by its name, as in `simpkv::options`',
              absent: 'one of type `file` with the id `auto_default`'),
       option('folder', :folder, 'hiera', 'the folder of the keys; with `uris`, each of these is a folder',
-             errors: ["'folder' and 'uri' in hiera.yaml say the same", "'path' in hiera.yaml is for files"]),
+             errors: ["'folder' and 'uri' in hiera.yaml exclude each other", "'path' in hiera.yaml is for files"]),
       option('global', :boolean, false, 'true: the folder belongs to all environments',
              errors: ["'global' and 'environment' in hiera.yaml exclude each other"]),
       option('environment', :environment, nil, 'the environment of the folder',
@@ -200,8 +200,8 @@ module Simpkv
              absent: 'nodes do not expire'),
       option('reports', 0..1000, 5, 'the number of reports that are kept for each node'),
       option('soft', :boolean, false,
-             'true: if the backend fails, the catalog is compiled with a warning, and nothing is collected; otherwise ' \
-             'the catalog fails',
+             'true: if the backend fails, the catalog is compiled with a warning, and nothing is collected; ' \
+             'otherwise the catalog fails',
              errors: ['simpkv estate: ...']),
       option('unknown_nodes', %w[accept refuse], 'accept',
              'nodes without a declared record: `accept` compiles a catalog for them, `refuse` does not')

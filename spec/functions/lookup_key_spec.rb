@@ -71,7 +71,7 @@ RSpec.describe 'simpkv::lookup_key' do
     through.call('simpkv::put', key, value, {}, { 'backends' => backends }.merge(options))
   end
 
-  # Stores keys, and goes on in another catalog.
+  # Stores keys, and continues in another catalog.
   def stored(entries, options = {})
     entries.each { |key, value| put(key, value, options) }
     calls.clear
@@ -413,7 +413,7 @@ RSpec.describe 'simpkv::lookup_key' do
       hierarchy(level.merge('path' => 'data.yaml', 'datadir' => world.dir))
       expect { lookup('a') }.to raise_error(ArgumentError, /'path' in hiera.yaml is for files: use 'folder', or 'uris'/)
       hierarchy(level('folder' => 'a').merge('uri' => 'b'))
-      expect { lookup('a') }.to raise_error(ArgumentError, /'folder' and 'uri' in hiera.yaml say the same/)
+      expect { lookup('a') }.to raise_error(ArgumentError, /'folder' and 'uri' in hiera.yaml exclude each other/)
     end
 
     it 'in an environment that Bolt made up, unless the options name one' do

@@ -30,6 +30,15 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
     end
   end
 
+  # An invalid `rich_data` or `skip_undecodable` was accepted until an operation read it.
+  Simpkv::Config::CALL.reject { |option| %w[default environment].include?(option.name) }.each do |option|
+    it "refuses a value of the wrong type for #{option.name}, and names the option" do
+      is_expected.to run.with_params({ option.name => [5] }, ['file']).and_raise_error(
+        ArgumentError, /\A'#{option.name}' in simpkv configuration (must|is not) /
+      )
+    end
+  end
+
   it 'sets the environment of the compiler' do
     expect(subject.execute({ 'environment' => 'other' }, ['file'])).to include('environment' => 'rp_env')
   end

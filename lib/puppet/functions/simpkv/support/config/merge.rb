@@ -32,7 +32,7 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     merged['environment'] = environment(scope, adapter, merged)
     ignored = Simpkv::Config.ignored_app_id(merged, options['app_id'])
     merged['backend'] = Simpkv::Config.backend_for(merged, options['app_id'])
-    convert_flags(merged)
+    check_options(merged)
     internal_call_function(scope, 'simpkv::support::config::validate', [merged, backends])
     adapter.warn_of(ignored + Simpkv::Config.doubts(merged))
     merged
@@ -43,10 +43,10 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     Simpkv::Config.environment(options, compiling, adapter.made_up?(compiling))
   end
 
-  # Converts the flags that every call reads, and checks the others before anything is done.
-  def convert_flags(options)
+  # Checks every option before the call does anything, and converts those that every call reads.
+  def check_options(options)
+    Simpkv::Config::CALL.each { |option| Simpkv::Config.flag(options, option.name) }
     %w[softfail global].each { |name| options[name] = Simpkv::Config.flag(options, name) }
-    %w[sensitive values noop_writes missing errors].each { |name| Simpkv::Config.flag(options, name) }
   end
 
   def deep_merge(site, call)
