@@ -18,14 +18,14 @@ def core(*arguments, jobs: 2)
   ['make', '-C', 'ext/core', "-j#{jobs}", '-Otarget', '--no-print-directory', 'WERROR=-Werror', *arguments]
 end
 
-# ---- The tests of a newcomer: this Ruby, files and slapd
+# ---- The tests that `bin/test` runs by default: this Ruby, files and slapd
 
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
 specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', 'spec/unit')
 specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')
 specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance')
 
-NEWCOMER = %w[core cext_conformance cext_functions cext_unit].freeze
+BASIC = %w[core cext_conformance cext_functions cext_unit].freeze
 
 # ---- Quick tests, which start no server
 
@@ -41,7 +41,7 @@ QUICK = %w[quick_unit quick_core quick_functions].freeze
 
 # ---- Other Rubies, servers and packages
 
-specs(:tools, :cext, "examples that need more than a newcomer's packages", '--tag', 'tools', 'spec/unit')
+specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', '--tag', 'tools', 'spec/unit')
 specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
 specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", 'spec/conformance')
 specs(:ffi_unit, :ffi, 'the library, on MRI with FFI', 'spec/unit')
@@ -158,9 +158,9 @@ end
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
-  ds389_conformance jruby93_estate estate bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit ffi_functions
-  ffi_unit newest_json tools style
-] + NEWCOMER
+  ds389_conformance jruby93_estate estate bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit
+  ffi_functions ffi_unit newest_json tools style
+] + BASIC
 
 # ---- Suites
 
@@ -171,7 +171,7 @@ def suite(name, text, stages)
   task(name => "#{name}:stages") { Stages.report || abort }
 end
 
-suite('test', 'Test this Ruby, with files and slapd (minutes)', NEWCOMER)
+suite('test', 'Test this Ruby, with files and slapd (minutes)', BASIC)
 suite('test:quick', 'Test without servers (seconds)', QUICK)
 suite('test:all', 'Test everything: every Ruby, real servers, sanitizers, style (25 minutes)', ALL)
 task default: 'test:quick'
@@ -189,6 +189,3 @@ Dir['spec/*/*_spec.rb'].map { |file| File.basename(File.dirname(file)) }.uniq.ea
   desc "Run the specs in spec/#{folder}"
   task("spec:#{folder}") { sh('bundle', 'exec', 'rspec', "spec/#{folder}") }
 end
-
-desc 'Run rubocop'
-task(:rubocop) { sh({ 'BUNDLE_WITH' => 'lint' }, 'bundle', 'exec', 'rubocop') }

@@ -39,6 +39,44 @@ RSpec.describe 'bin/setup' do
   end
 end
 
+RSpec.describe 'A rake task that needs the gems of the group lint' do
+  # Writes a bundle in which only rake is installed.
+  def write_bundle(folder)
+    installed = Gem.loaded_specs.fetch('rake').version
+    File.write(File.join(folder, 'Gemfile'), <<~RUBY)
+      source 'https://gems.example.com/'
+      gem 'rake'
+      group(:lint, optional: true) { gem 'rubocop', '999' }
+    RUBY
+    File.write(File.join(folder, 'Gemfile.lock'), <<~LOCK)
+      GEM
+        remote: https://gems.example.com/
+        specs:
+          rake (#{installed})
+          rubocop (999)
+
+      PLATFORMS
+        ruby
+        x86_64-linux
+
+      DEPENDENCIES
+        rake
+        rubocop (= 999)
+    LOCK
+  end
+
+  it 'names the command that installs them (Bundler printed a backtrace)' do
+    Dir.mktmpdir do |folder|
+      write_bundle(folder)
+      File.write(File.join(folder, 'Rakefile'), "load '#{File.join(Packages::ROOT, 'rakelib/lint.rake')}'\n")
+      variables = { 'BUNDLE_PATH' => Bundler.settings[:path].to_s }
+      said, succeeded = Packages.try('bundle', 'exec', 'rake', 'rubocop', folder: folder, environment: variables)
+      expect(said).to eq("The gems of the group lint are missing. Run: BUNDLE_WITH=lint bin/setup\n")
+      expect(succeeded).to be(false)
+    end
+  end
+end
+
 RSpec.describe 'bin/demo' do
   { 'files' => /root_path: (.*)/, 'ldap' => %r{ldap_uri: ldapi://(.*)%2Fldapi} }.each do |kind, place|
     it "stores in temporary #{kind}, and removes them (it used the default store)" do
