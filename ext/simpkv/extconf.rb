@@ -31,7 +31,7 @@ missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'j
 missing('libldap (its header ldap.h)') unless have_header('ldap.h')
 missing('liblber') unless have_library('lber', 'ber_free', 'lber.h')
 
-# EL 8 has two libldaps, of which only ldap_r is thread-safe. Other systems have one, which is.
+# EL 8 has two libldaps, of which only ldap_r is thread-safe. Other systems have one, which is thread-safe.
 threads = <<~PROBE
   #include <ldap.h>
   int main(void) {
@@ -40,7 +40,7 @@ threads = <<~PROBE
   }
 PROBE
 libldap = %w[-lldap -lldap_r].find { |library| checking_for(library) { try_run(threads, library) } }
-missing('a libldap that several threads may use at once') unless libldap
+missing('a thread-safe libldap') unless libldap
 $libs = "#{libldap} #{$libs}"
 missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')

@@ -1,7 +1,7 @@
 /*
  * Native.parse and Native.plain_document: make Ruby objects of JSON, as JSON.parse does.
  *
- * skv_json_reader reads most documents. JsonReader, in Ruby, reads the rest and does all refusals. The FFI binding uses
+ * skv_json_reader reads most documents. JsonReader, in Ruby, reads the rest and raises all errors. The FFI binding uses
  * JsonReader for everything, so that both bindings return the same objects and raise the same errors.
  */
 #include "json_reader.h"
@@ -233,7 +233,8 @@ static bool parse_members(skv_json_reader *reader, VALUE *value, VALUE *metadata
 /*
  * call-seq: Simpkv::Native.plain_document(string) -> {value:, metadata:} or nil
  *
- * Reads most documents. Returns nil for a document that only Codec.decode can read, and for what is not a document.
+ * Reads most documents. Returns nil for a document that only Codec.decode can read, and for bytes that are not a
+ * document.
  */
 static VALUE plain_document(VALUE self, VALUE string)
 {

@@ -3,7 +3,7 @@
 require_relative '../support/packages'
 
 # EL 8 has two libldaps, and only the one called ldap_r may be used by several threads at once.
-RSpec.describe 'A build with a libldap' do
+RSpec.describe 'A build' do
   # Libraries of that name that say of themselves whether they are thread-safe.
   def make_library(folder, name, safe)
     source = File.join(folder, "#{name}.c")
@@ -27,17 +27,17 @@ RSpec.describe 'A build with a libldap' do
 
   extconf = File.join(Packages::ROOT, 'ext/simpkv/extconf.rb')
   { 'configure' => %w[sh configure], 'extconf.rb' => ['ruby', extconf, '--with-ldflags=-L.'] }.each do |name, build|
-    it "that is thread-safe takes it, by #{name}" do
+    it "links libldap if it is thread-safe (#{name})" do
       expect(configure(build, 'ldap' => true, 'ldap_r' => true)).to match(/^(LDAP_LIBS :?|LIBS) *= .*-lldap /)
     end
 
-    it "that is not takes ldap_r instead, by #{name}" do
+    it "links libldap_r if libldap is not thread-safe (#{name})" do
       expect(configure(build, 'ldap' => false, 'ldap_r' => true)).to match(/^(LDAP_LIBS :?|LIBS) *= .*-lldap_r /)
     end
 
-    it "that is not, and no other, refuses, by #{name}" do
+    it "fails if there is no thread-safe libldap (#{name})" do
       said = configure(build, 'ldap' => false, 'ldap_r' => false)
-      expect(said).to match(/a libldap that several threads may use at once is missing/)
+      expect(said).to match(/a thread-safe libldap is missing/)
       expect(said).not_to include('LIBS')
     end
   end

@@ -1,4 +1,4 @@
-/* A call ends, and makes no invalid access to memory, whatever a directory server answers. The first byte chooses the
+/* A call ends, and makes no invalid access to memory, whatever a directory server sends. The first byte chooses the
  * call and the layout. The rest is the data that the server sends on each connection, before it closes it. */
 #include "net/connect.h"
 #include "net/pool.h"

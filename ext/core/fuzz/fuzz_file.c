@@ -46,7 +46,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Writes the file like another program. Returns false for a name that the system, or the store, does not take. */
+/* Writes the file like another program. Returns false for a name that the system, or the store, refuses. */
 static bool write_file(const char *name, const uint8_t *bytes, size_t size)
 {
     char path[320];

@@ -115,7 +115,7 @@ SKV_API int64_t skv_reply_number(const skv_reply *reply);
  * harmless. A list continues at the same record. In files, a cancelled call has changed nothing (skv_deletetree(): has
  * done a part). With a directory, a call goes on for 0.2 s after skv_cancel_fire(), and the server may still execute
  * its request after that. A repeated skv_put() with a condition then needs SKV_PUT_IN_DOUBT. Each repetition with the
- * same handle, without a reset, waits twice as long for that answer.
+ * same handle, without a reset, waits twice as long for that response.
  */
 typedef struct skv_cancel skv_cancel;
 
@@ -258,8 +258,8 @@ SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len,
  * (SKV_UNAVAILABLE). */
 #define SKV_PUT_IN_DOUBT 4
 
-/* Another flag: the document is not unique, because other clients may put the same one. Finding it after a lost answer
- * then does not prove that this call has written it (SKV_UNAVAILABLE). */
+/* Another flag: the document is not unique, because other clients may put the same one. Finding it after a lost
+ * response then does not prove that this call has written it (SKV_UNAVAILABLE). */
 #define SKV_PUT_NON_UNIQUE 8
 
 /*
@@ -276,8 +276,8 @@ SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, co
 
 /*
  * Put or get many keys in one call. In a directory the requests share a connection, and do not wait for each other's
- * answers. `timeout_ms` is for one round trip; in files, for one key. The records are packed, with unaligned numbers in
- * the machine's byte order. The data are the outcomes in the same order, packed as well:
+ * responses. `timeout_ms` is for one round trip; in files, for one key. The records are packed, with unaligned numbers
+ * in the machine's byte order. The data are the outcomes in the same order, packed as well:
  *
  *     uint32_t key_len, document_len    skv_get_many(): key_len only
  *     key_len bytes, document_len bytes
@@ -343,7 +343,7 @@ SKV_API skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_le
  * Add an entry; add values to the attributes of an entry. `values` alternates attributes and values:
  * "objectClass\0top\0objectClass\0organization\0o\0x\0". SKV_OK, SKV_EXISTS (the entry or one of the values exists
  * already, and nothing was changed; or this very call added it, and was interrupted or lost its connection before the
- * answer came), SKV_NOT_FOUND (no entry above it; no such entry).
+ * response came), SKV_NOT_FOUND (no entry above it; no such entry).
  */
 SKV_API skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
                                  int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);

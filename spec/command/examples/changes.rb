@@ -105,7 +105,7 @@ RSpec.shared_examples 'put, cas and mv' do
 
   it 'mv replaces nothing' do
     %w[pl4nted-a pl4nted-b].zip(%w[a b]) { |value, key| simpkv!('put', key, value) }
-    expect(simpkv('mv', 'a', 'b').to_a).to match(['', /'b': .*there already/, 65]).and(all(not_show_secrets))
+    expect(simpkv('mv', 'a', 'b').to_a).to match(['', /'b': .*exists already/, 65]).and(all(not_show_secrets))
     expect([simpkv!('get', 'a'), simpkv!('get', 'b')]).to eq(%w[pl4nted-a pl4nted-b])
   end
 

@@ -55,7 +55,8 @@ static inline bool skv_buf_failed(const skv_buf *buf)
     return buf->no_memory || buf->too_large;
 }
 
-/* The same as skv_buf_grow(). The block is never larger than `max` allows, so that bytes that fit into it are allowed.
+/* The same as skv_buf_grow(). The block is never larger than `max` allows, so that a write that fits needs no other
+ * check.
  */
 static inline bool skv_buf_reserve(skv_buf *buf, size_t more)
 {

@@ -230,7 +230,7 @@ static skv_status lengthen_grace(skv_deadline *deadline, skv_status status)
     return status;
 }
 
-skv_status skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd)
+skv_status skv_deadline_poll_response(skv_deadline *deadline, struct pollfd *fd)
 {
     return lengthen_grace(deadline, poll_until(deadline, fd, 1, deadline->end_ns, current_grace(deadline)));
 }

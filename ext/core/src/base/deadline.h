@@ -34,21 +34,21 @@ skv_status skv_deadline_sleep(skv_deadline *deadline, int64_t ns);
 #define SKV_POLL_FDS_MAX 16
 
 /* Waits until one of `count` descriptors is ready (revents as poll(2) sets them), or until `until_ns`, or the deadline,
- * or until the cancel handle fires. A ready descriptor wins over all others, so that no answer is lost that has
+ * or until the cancel handle fires. A ready descriptor wins over all others, so that no response is lost that has
  * arrived. Returns SKV_OK, SKV_TIMEOUT or SKV_INTERRUPTED. */
 skv_status skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int count, int64_t until_ns);
 
 /*
  * In a conversation with a server, a call goes on for 0.2 s after the handle has fired, and longer if the call was made
  * before. Most interrupts are harmless, and most calls end within that time: no connection is given up then, no result
- * is lost, and no request is repeated. skv_deadline_poll_answer() waits for a descriptor as skv_deadline_poll() does.
+ * is lost, and no request is repeated. skv_deadline_poll_response() waits for a descriptor as skv_deadline_poll() does.
  * skv_deadline_check_request() comes before the next request, and returns SKV_OK or SKV_INTERRUPTED.
  */
-skv_status skv_deadline_poll_answer(skv_deadline *deadline, struct pollfd *fd);
+skv_status skv_deadline_poll_response(skv_deadline *deadline, struct pollfd *fd);
 skv_status skv_deadline_check_request(skv_deadline *deadline);
 
 /* Returns true if the handle has fired. A caller that sends many requests then sends no more of them, and waits for the
- * answers to those in flight. */
+ * responses to those in flight. */
 bool skv_deadline_has_fired(skv_deadline *deadline);
 
 /* Returns the time until the deadline in nanoseconds, 0 if it has passed. */

@@ -1,4 +1,4 @@
-/* base/reply.h - the answer of a call: a status, the message of a failure, and data. */
+/* base/reply.h - the result of a call: a status, the message of a failure, and data. */
 #ifndef SKV_BASE_REPLY_H
 #define SKV_BASE_REPLY_H
 

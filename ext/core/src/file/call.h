@@ -47,7 +47,7 @@ void skv_file_target(skv_file_call *call, const skv_key *key);
 /* Fails the reply with "<what> '<root>/<key>'<failed>: <error>". */
 skv_status skv_file_fail(skv_file_call *call, int error_number);
 
-/* The same for an operation that writes. If permission is missing, adds which one: `needed`, such as "write permission
+/* The same for an operation that writes. If permission is missing, names it: `needed`, such as "write permission
  * on the folder". */
 skv_status skv_file_fail_write(skv_file_call *call, int error_number, const char *needed);
 
@@ -64,7 +64,7 @@ skv_status skv_file_check_mode(skv_file_call *call, mode_t mode);
 /* The same for an open file. Sets *info to its state. */
 skv_status skv_file_check(skv_file_call *call, int fd, struct stat *info);
 
-/* Fails the reply for a status of skv_deadline_sleep() or skv_deadline_check(); SKV_OK passes. */
+/* Fails the reply for a status of skv_deadline_sleep() or skv_deadline_check(). Returns SKV_OK unchanged. */
 skv_status skv_file_stopped(skv_file_call *call, skv_status status);
 
 /* Notes that the operation has to start again, because something changed underneath. Returns SKV_CONFLICT, and leaves

@@ -76,8 +76,8 @@ static int give_folder_access(int parent, const char *name)
 
 /*
  * All processes that make the folder use the same temporary name. A process finishes the temporary folder that another
- * process has not finished, and removes it if it may not finish it. That is safe: the folder is empty, and a process
- * whose temporary folder is missing starts again.
+ * process has not finished, and removes it if it lacks the permission to finish it. That is safe: the folder is empty,
+ * and a process whose temporary folder is missing starts again.
  */
 int skv_folder_make(int parent, const char *name)
 {

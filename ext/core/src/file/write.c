@@ -190,20 +190,20 @@ static skv_status write_document(attempt *a, mode_t mode)
 static skv_status compare_with_stored_file(const attempt *a, bool *same)
 {
     const skv_put_args *args = a->call->args;
-    skv_reply *answer;
+    skv_reply *comparison;
     skv_status status;
 
     *same = a->stored.len == args->document_len && memcmp(a->stored.bytes, args->document, args->document_len) == 0;
     if (*same)
         return SKV_OK;
-    answer = skv_reply_new();
-    if (!answer)
+    comparison = skv_reply_new();
+    if (!comparison)
         return skv_fail_memory(a->call->reply);
-    status = skv_document_same(a->stored.bytes, a->stored.len, args->document, args->document_len, answer);
-    *same = answer->number == 1;
+    status = skv_document_same(a->stored.bytes, a->stored.len, args->document, args->document_len, comparison);
+    *same = comparison->number == 1;
     if (status != SKV_OK)
-        skv_fail(a->call->reply, status, "%s", answer->message);
-    skv_reply_free(answer);
+        skv_fail(a->call->reply, status, "%s", comparison->message);
+    skv_reply_free(comparison);
     return status;
 }
 
@@ -218,8 +218,8 @@ static skv_status replace_key_file(attempt *a)
     if (skv_file_check(call, a->old, &info) != SKV_OK)
         return call->reply->status;
     if (args->condition == SKV_PUT_ABSENT)
-        return skv_fail(call->reply, SKV_EXISTS, "Key write to '%s/%s' failed: the key is there already",
-                        call->root_path, call->key->path);
+        return skv_fail(call->reply, SKV_EXISTS, "Key write to '%s/%s' failed: the key exists already", call->root_path,
+                        call->key->path);
     if (skv_file_lock(call, a->old, LOCK_EX, &waited) != SKV_OK)
         return call->reply->status;
     if (!skv_fd_is_at(a->old, a->folder, a->base))

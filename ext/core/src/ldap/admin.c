@@ -59,41 +59,41 @@ static skv_ldap_code put_attributes(json_t **tree, LDAP *handle, LDAPMessage *en
     return error;
 }
 
-static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_answer *answer)
+static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_response *response)
 {
     LDAP *handle = skv_conn_handle(call->conn);
     json_t *tree = json_object();
 
-    answer->code = put_attributes(&tree, handle, ldap_first_entry(handle, answer->message));
-    if (answer->code == LDAP_SUCCESS)
+    response->code = put_attributes(&tree, handle, ldap_first_entry(handle, response->message));
+    if (response->code == LDAP_SUCCESS)
         return skv_json_reply(tree, call->reply);
     skv_json_free_wiped(tree);
-    return skv_ldap_fail(call, answer);
+    return skv_ldap_fail(call, response);
 }
 
 /* Fails the reply. A DN that the server rejects is the caller's mistake. */
-static skv_status fail_entry_call(skv_ldap_call *call, const skv_ldap_answer *answer)
+static skv_status fail_entry_call(skv_ldap_call *call, const skv_ldap_response *response)
 {
-    if (answer->code == LDAP_INVALID_DN_SYNTAX)
+    if (response->code == LDAP_INVALID_DN_SYNTAX)
         return skv_ldap_refuse(call, SKV_INVALID, "to the server, that is no DN");
-    return skv_ldap_fail(call, answer);
+    return skv_ldap_fail(call, response);
 }
 
 static skv_status attempt_entry_read(skv_ldap_call *call)
 {
-    skv_ldap_answer answer;
+    skv_ldap_response response;
 
-    switch (skv_ldap_read(call, call->dn, ((read_call *)call)->attributes, &answer)) {
+    switch (skv_ldap_read(call, call->dn, ((read_call *)call)->attributes, &response)) {
     case LDAP_SUCCESS:
-        write_entry_json(call, &answer);
+        write_entry_json(call, &response);
         break;
     case LDAP_NO_SUCH_OBJECT:
         skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no such entry");
         break;
     default:
-        fail_entry_call(call, &answer);
+        fail_entry_call(call, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     return call->reply->status;
 }
 
@@ -204,34 +204,34 @@ typedef struct change_call {
 } change_call;
 
 /* Fails the reply for the outcome of a change. `exists` is the code for an entry or value that exists already. */
-static skv_status finish_change(skv_ldap_call *call, skv_ldap_answer *answer, int exists, const char *there,
+static skv_status finish_change(skv_ldap_call *call, skv_ldap_response *response, int exists, const char *there,
                                 const char *missing)
 {
-    if (answer->code == exists)
+    if (response->code == exists)
         skv_ldap_refuse(call, SKV_EXISTS, there);
-    else if (answer->code == LDAP_NO_SUCH_OBJECT)
+    else if (response->code == LDAP_NO_SUCH_OBJECT)
         skv_ldap_refuse(call, SKV_NOT_FOUND, missing);
-    else if (answer->code != LDAP_SUCCESS)
-        fail_entry_call(call, answer);
-    skv_ldap_answer_free(answer);
+    else if (response->code != LDAP_SUCCESS)
+        fail_entry_call(call, response);
+    skv_ldap_response_free(response);
     return call->reply->status;
 }
 
 static skv_status attempt_entry_add(skv_ldap_call *call)
 {
-    skv_ldap_answer answer;
+    skv_ldap_response response;
 
-    skv_ldap_add(call, call->dn, ((change_call *)call)->additions.list, &answer);
-    return finish_change(call, &answer, LDAP_ALREADY_EXISTS, "the entry is there already",
+    skv_ldap_add(call, call->dn, ((change_call *)call)->additions.list, &response);
+    return finish_change(call, &response, LDAP_ALREADY_EXISTS, "the entry exists already",
                          "there is no entry above it");
 }
 
 static skv_status attempt_entry_extend(skv_ldap_call *call)
 {
-    skv_ldap_answer answer;
+    skv_ldap_response response;
 
-    skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, NULL, &answer);
-    return finish_change(call, &answer, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values is there already",
+    skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, NULL, &response);
+    return finish_change(call, &response, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values exists already",
                          "there is no such entry");
 }
 

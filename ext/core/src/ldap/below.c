@@ -173,7 +173,7 @@ static void add_orphan(skv_ldap_below *below, const place *where, const skv_ldap
 static skv_ldap_record checked_record(const skv_ldap_below *below, const skv_ldap_record *record, const skv_rdn *leaf,
                                       const place *where)
 {
-    static const char no_name[] = "its name can be no key's, nor a folder's", too_long[] = "its path is too long";
+    static const char no_name[] = "no key or folder can have its name", too_long[] = "its path is too long";
 
     if (record->kind == 'e')
         return *record;

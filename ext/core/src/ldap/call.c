@@ -229,14 +229,14 @@ skv_deadline *skv_ldap_round_trip(skv_ldap_call *call)
 
 /* ---- Requests ---- */
 
-void skv_ldap_answer_free(skv_ldap_answer *answer)
+void skv_ldap_response_free(skv_ldap_response *response)
 {
-    ldap_msgfree(answer->message);
-    ldap_memfree(answer->matched);
-    ldap_memfree(answer->text);
-    ldap_memvfree((void **)answer->referrals);
-    ldap_controls_free(answer->controls);
-    *answer = (skv_ldap_answer){0};
+    ldap_msgfree(response->message);
+    ldap_memfree(response->matched);
+    ldap_memfree(response->text);
+    ldap_memvfree((void **)response->referrals);
+    ldap_controls_free(response->controls);
+    *response = (skv_ldap_response){0};
 }
 
 bool skv_ldap_has_value(const LDAPControl *control)
@@ -244,26 +244,27 @@ bool skv_ldap_has_value(const LDAPControl *control)
     return control->ldctl_value.bv_val && control->ldctl_value.bv_len > 0;
 }
 
-skv_ldap_code skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_parse(skv_ldap_call *call, skv_ldap_response *response)
 {
-    skv_ldap_code error = ldap_parse_result(skv_conn_handle(call->conn), answer->message, &answer->code,
-                                            &answer->matched, &answer->text, &answer->referrals, &answer->controls, 0);
+    skv_ldap_code error =
+        ldap_parse_result(skv_conn_handle(call->conn), response->message, &response->code, &response->matched,
+                          &response->text, &response->referrals, &response->controls, 0);
 
     if (error != LDAP_SUCCESS)
-        answer->code = error;
-    return answer->code;
+        response->code = error;
+    return response->code;
 }
 
-/* Receives the answer to a request, or takes the error of sending it. */
-static skv_ldap_code receive_result(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_answer *answer)
+/* Receives the response to a request, or takes the error of sending it. */
+static skv_ldap_code receive_result(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_response *response)
 {
     if (error != LDAP_SUCCESS)
-        return answer->code = skv_conn_send_error(call->conn, error);
-    error = skv_conn_result(call->conn, id, LDAP_MSG_ALL, &answer->message);
+        return response->code = skv_conn_send_error(call->conn, error);
+    error = skv_conn_result(call->conn, id, LDAP_MSG_ALL, &response->message);
     if (error == LDAP_SUCCESS)
-        return skv_ldap_parse(call, answer);
+        return skv_ldap_parse(call, response);
     skv_conn_invalidate(call->conn);
-    return answer->code = error;
+    return response->code = error;
 }
 
 skv_ldap_code skv_ldap_start(skv_ldap_call *call)
@@ -288,66 +289,67 @@ skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, co
     return error == LDAP_SUCCESS ? error : skv_conn_send_error(call->conn, error);
 }
 
-skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,
+                            skv_ldap_response *response)
 {
     skv_ldap_code error;
     int id;
 
-    *answer = (skv_ldap_answer){0};
+    *response = (skv_ldap_response){0};
     error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, &id);
     if (error != LDAP_SUCCESS)
-        return answer->code = error;
-    receive_result(call, LDAP_SUCCESS, id, answer);
-    if (answer->code == LDAP_SUCCESS && !ldap_first_entry(skv_conn_handle(call->conn), answer->message))
-        answer->code = LDAP_INSUFFICIENT_ACCESS;
-    return answer->code;
+        return response->code = error;
+    receive_result(call, LDAP_SUCCESS, id, response);
+    if (response->code == LDAP_SUCCESS && !ldap_first_entry(skv_conn_handle(call->conn), response->message))
+        response->code = LDAP_INSUFFICIENT_ACCESS;
+    return response->code;
 }
 
-/* A change whose answer was lost is in doubt. */
-static skv_ldap_code note_lost_change(skv_ldap_call *call, const skv_ldap_answer *answer)
+/* A change whose response was lost is in doubt. */
+static skv_ldap_code note_lost_change(skv_ldap_call *call, const skv_ldap_response *response)
 {
-    if (answer->code < 0 && skv_conn_has_sent(call->conn))
+    if (response->code < 0 && skv_conn_has_sent(call->conn))
         call->in_doubt = true;
-    return answer->code;
+    return response->code;
 }
 
-skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response)
 {
     skv_ldap_code error = skv_ldap_start(call);
     int id = 0;
 
-    *answer = (skv_ldap_answer){0};
+    *response = (skv_ldap_response){0};
     if (error == LDAP_SUCCESS)
         error = ldap_add_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
-    receive_result(call, error, id, answer);
-    return note_lost_change(call, answer);
+    receive_result(call, error, id, response);
+    return note_lost_change(call, response);
 }
 
 skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control,
-                              skv_ldap_answer *answer)
+                              skv_ldap_response *response)
 {
     LDAPControl *controls[] = {control, NULL};
     skv_ldap_code error = skv_ldap_start(call);
     int id = 0;
 
-    *answer = (skv_ldap_answer){0};
+    *response = (skv_ldap_response){0};
     if (error == LDAP_SUCCESS)
         error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, controls, NULL, &id);
-    receive_result(call, error, id, answer);
-    return note_lost_change(call, answer);
+    receive_result(call, error, id, response);
+    return note_lost_change(call, response);
 }
 
-skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer)
+skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_response *response)
 {
     LDAPControl *controls[] = {control, NULL};
     skv_ldap_code error = skv_ldap_start(call);
     int id = 0;
 
-    *answer = (skv_ldap_answer){0};
+    *response = (skv_ldap_response){0};
     if (error == LDAP_SUCCESS)
         error = ldap_delete_ext(skv_conn_handle(call->conn), dn, controls, NULL, &id);
-    receive_result(call, error, id, answer);
-    return note_lost_change(call, answer);
+    receive_result(call, error, id, response);
+    return note_lost_change(call, response);
 }
 
 char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)

@@ -44,7 +44,7 @@ typedef struct skv_ldap_call {
     bool again;     /* another attempt may succeed; the reason of the retry: */
     skv_retry reason;
     bool unsent;        /* the server has not received any of the request */
-    bool in_doubt;      /* the answer to a change was lost: it may have been made */
+    bool in_doubt;      /* the response to a change was lost: it may have been made */
     bool is_stale;      /* another client has changed the entry: the attempt has to read it again */
     bool server_failed; /* the failure is the server's: other operations would fail as well */
 } skv_ldap_call;
@@ -73,17 +73,17 @@ const char *skv_ldap_why_ambiguous(const char *name, size_t len);
  * their names. */
 bool skv_ldap_is_structure(const skv_key *key);
 
-/* ---- Requests. Each fills an answer, which the caller frees in every case, and returns its code. */
+/* ---- Requests. Each fills a response, which the caller frees in every case, and returns its code. */
 
-typedef struct skv_ldap_answer {
+typedef struct skv_ldap_response {
     skv_ldap_code code; /* an LDAP result, or libldap's own code, which is negative */
     LDAPMessage *message;
     char *matched, *text;
     char **referrals;
     LDAPControl **controls;
-} skv_ldap_answer;
+} skv_ldap_response;
 
-void skv_ldap_answer_free(skv_ldap_answer *answer);
+void skv_ldap_response_free(skv_ldap_response *response);
 
 /* Returns true if a control has a value to read: liblber follows NULL in an empty one. */
 bool skv_ldap_has_value(const LDAPControl *control);
@@ -97,20 +97,20 @@ skv_ldap_code skv_ldap_start(skv_ldap_call *call);
 
 /* Reads one entry. The code is LDAP_INSUFFICIENT_ACCESS if the server does not show it. */
 skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,
-                            skv_ldap_answer *answer);
+                            skv_ldap_response *response);
 
 /* Sends a search for at most `limit` entries (LDAP_NO_LIMIT) without waiting. Returns LDAP_SUCCESS with *id set, or an
  * error. */
 skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes,
                               LDAPControl *control, int limit, int *id);
 
-skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_answer *answer);
+skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response);
 skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control,
-                              skv_ldap_answer *answer);
-skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_answer *answer);
+                              skv_ldap_response *response);
+skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_response *response);
 
-/* Reads the result in answer->message into the answer. Returns its code. */
-skv_ldap_code skv_ldap_parse(skv_ldap_call *call, skv_ldap_answer *answer);
+/* Reads the result in response->message into the response. Returns its code. */
+skv_ldap_code skv_ldap_parse(skv_ldap_call *call, skv_ldap_response *response);
 
 /* Notes that another client has changed the entry since it was read. Returns SKV_CONFLICT, and leaves the reply alone.
  */
@@ -125,20 +125,20 @@ skv_deadline *skv_ldap_round_trip(skv_ldap_call *call);
 
 /* ---- Failures */
 
-/* ldap/fail.c. Fails the reply for an answer of the server or of libldap, and notes if the call may be tried again. */
-skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer);
+/* ldap/fail.c. Fails the reply for a response of the server or of libldap, and notes if the call may be tried again. */
+skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response);
 
 /* Fails the reply with "<what> '<key>'<failed>: <why>", and the server of the connection, if any. */
 skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *why);
 
-/* Returns the number of RDNs of the matched DN in an answer LDAP_NO_SUCH_OBJECT; 0 if the server does not tell it. */
-int skv_ldap_matched_depth(const skv_ldap_answer *answer);
+/* Returns the number of RDNs of the matched DN in a response LDAP_NO_SUCH_OBJECT; 0 if the server does not tell it. */
+int skv_ldap_matched_depth(const skv_ldap_response *response);
 
-/* Returns false if such an answer says that the base DN is missing. */
-bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_answer *answer);
+/* Returns false if such a response says that the base DN is missing. */
+bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_response *response);
 
-/* Fails the reply if such an answer says that the base DN is missing; else returns SKV_OK. */
-skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer);
+/* Fails the reply if such a response says that the base DN is missing; else returns SKV_OK. */
+skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_response *response);
 
 /* Returns the URI of the server that the call is connected to. */
 const char *skv_ldap_server(const skv_ldap_call *call);

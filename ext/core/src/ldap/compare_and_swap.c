@@ -25,9 +25,9 @@ static skv_ldap_code create_pre_read_control(LDAPControl **control)
 }
 
 /* Returns the values that the control returned, to be freed with ber_bvecfree(); NULL without any. */
-static struct berval **read_pre_read_values(const skv_ldap_answer *answer)
+static struct berval **read_pre_read_values(const skv_ldap_response *response)
 {
-    LDAPControl *control = ldap_control_find(LDAP_CONTROL_PRE_READ, answer->controls, NULL);
+    LDAPControl *control = ldap_control_find(LDAP_CONTROL_PRE_READ, response->controls, NULL);
     BerElement *ber = control && skv_ldap_has_value(control) ? ber_init(&control->ldctl_value) : NULL;
     struct berval dn, type, **values = NULL;
 
@@ -39,7 +39,7 @@ static struct berval **read_pre_read_values(const skv_ldap_answer *answer)
 }
 
 static skv_ldap_code send_swap(skv_ldap_call *call, struct berval *old, struct berval *new, LDAPControl *control,
-                               skv_ldap_answer *answer)
+                               skv_ldap_response *response)
 {
     struct berval *olds[] = {old, NULL}, *news[] = {new, NULL};
     LDAPMod mods[] = {
@@ -48,37 +48,37 @@ static skv_ldap_code send_swap(skv_ldap_call *call, struct berval *old, struct b
     };
     LDAPMod *list[] = {&mods[0], &mods[1], NULL};
 
-    return skv_ldap_modify(call, call->dn, list, control, answer);
+    return skv_ldap_modify(call, call->dn, list, control, response);
 }
 
 /* Puts back the document that was replaced by mistake, unless another client has changed the key since. Returns false
  * on failure. */
-static bool restore_document(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_answer *answer)
+static bool restore_document(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_response *response)
 {
-    skv_ldap_answer_free(answer);
-    if (send_swap(call, new, other, NULL, answer) == LDAP_SUCCESS)
-        answer->code = LDAP_NO_SUCH_ATTRIBUTE;
-    return answer->code == LDAP_NO_SUCH_ATTRIBUTE || answer->code == LDAP_NO_SUCH_OBJECT;
+    skv_ldap_response_free(response);
+    if (send_swap(call, new, other, NULL, response) == LDAP_SUCCESS)
+        response->code = LDAP_NO_SUCH_ATTRIBUTE;
+    return response->code == LDAP_NO_SUCH_ATTRIBUTE || response->code == LDAP_NO_SUCH_OBJECT;
 }
 
 skv_ldap_code skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
-                                        skv_ldap_answer *answer, bool *restore_failed)
+                                        skv_ldap_response *response, bool *restore_failed)
 {
     LDAPControl *control = NULL;
     struct berval **replaced;
 
-    *answer = (skv_ldap_answer){0};
+    *response = (skv_ldap_response){0};
     *restore_failed = false;
     if (exact && skv_conn_features(call->conn)->pre_read)
-        answer->code = create_pre_read_control(&control);
-    if (answer->code == LDAP_SUCCESS)
-        send_swap(call, old, new, control, answer);
+        response->code = create_pre_read_control(&control);
+    if (response->code == LDAP_SUCCESS)
+        send_swap(call, old, new, control, response);
     ldap_control_free(control);
-    replaced = answer->code == LDAP_SUCCESS ? read_pre_read_values(answer) : NULL;
+    replaced = response->code == LDAP_SUCCESS ? read_pre_read_values(response) : NULL;
     if (replaced && replaced[0] && ber_bvcmp(replaced[0], old) != 0)
-        *restore_failed = !restore_document(call, new, replaced[0], answer);
+        *restore_failed = !restore_document(call, new, replaced[0], response);
     if (replaced && replaced[0])
         explicit_bzero(replaced[0]->bv_val, replaced[0]->bv_len);
     ber_bvecfree(replaced);
-    return answer->code;
+    return response->code;
 }

@@ -6,13 +6,13 @@
 #include "ldap/call.h"
 
 /*
- * Replaces the document of the call's entry, `old`, by `new`. Fills the answer, which the caller frees, and returns its
- * code: LDAP_NO_SUCH_ATTRIBUTE if the stored document is not `old`.
+ * Replaces the document of the call's entry, `old`, by `new`. Fills the response, which the caller frees, and returns
+ * its code: LDAP_NO_SUCH_ATTRIBUTE if the stored document is not `old`.
  *
  * With `exact`, every byte counts. Without, the documents are compared by caseExactMatch. With `exact`,
  * *restore_failed is set if another document, equal by caseExactMatch, was replaced and could not be put back.
  */
 skv_ldap_code skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
-                                        skv_ldap_answer *answer, bool *restore_failed);
+                                        skv_ldap_response *response, bool *restore_failed);
 
 #endif

@@ -8,11 +8,11 @@ typedef struct delete_call {
     skv_ldap_call call;
     skv_ldap_version version;  /* the version that was read */
     skv_ldap_version refused;  /* the version that the server did not delete */
-    skv_ldap_version in_doubt; /* the version whose deletion was sent without an answer */
+    skv_ldap_version in_doubt; /* the version whose deletion was sent without a response */
     int overtaken;             /* the number of versions that it did not delete */
 } delete_call;
 
-/* Ends the delete of a key that does not exist. After a lost answer, this call may have deleted it. */
+/* Ends the delete of a key that does not exist. After a lost response, this call may have deleted it. */
 static skv_status finish_absent_delete(skv_ldap_call *call)
 {
     bool folder;
@@ -32,29 +32,29 @@ static bool is_delete_refused(const delete_call *del)
     return strcmp(del->refused.text, del->version.text) == 0;
 }
 
-static skv_ldap_code delete_asserting_version(delete_call *del, skv_ldap_answer *answer)
+static skv_ldap_code delete_asserting_version(delete_call *del, skv_ldap_response *response)
 {
     LDAPControl *control;
 
-    *answer = (skv_ldap_answer){0};
-    answer->code = skv_ldap_version_control(&del->call, is_delete_refused(del) ? "" : del->version.text, &control);
-    if (answer->code == LDAP_SUCCESS)
-        skv_ldap_delete(&del->call, del->call.dn, control, answer);
+    *response = (skv_ldap_response){0};
+    response->code = skv_ldap_version_control(&del->call, is_delete_refused(del) ? "" : del->version.text, &control);
+    if (response->code == LDAP_SUCCESS)
+        skv_ldap_delete(&del->call, del->call.dn, control, response);
     ldap_control_free(control);
-    return answer->code;
+    return response->code;
 }
 
 static skv_status delete_read_version(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
-    skv_ldap_answer answer;
-    skv_ldap_code code = delete_asserting_version(del, &answer);
+    skv_ldap_response response;
+    skv_ldap_code code = delete_asserting_version(del, &response);
     skv_status status = SKV_OK;
 
     if ((code == LDAP_ASSERTION_FAILED || code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION) && !is_delete_refused(del)) {
         del->refused = del->version;
         del->overtaken++;
-        skv_ldap_answer_free(&answer);
+        skv_ldap_response_free(&response);
         return skv_ldap_stale(call);
     }
     switch (code) {
@@ -62,14 +62,14 @@ static skv_status delete_read_version(delete_call *del)
         call->reply->number = 1;
         break;
     case LDAP_NO_SUCH_OBJECT:
-        status = skv_ldap_check_base(call, &answer) == SKV_OK ? finish_absent_delete(call) : call->reply->status;
+        status = skv_ldap_check_base(call, &response) == SKV_OK ? finish_absent_delete(call) : call->reply->status;
         break;
     default:
         if (code < 0)
             del->in_doubt = del->version;
-        status = skv_ldap_fail(call, &answer);
+        status = skv_ldap_fail(call, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     return status;
 }
 

@@ -98,13 +98,13 @@ skv_ldap_code skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv
     return error;
 }
 
-skv_ldap_code skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry)
+skv_ldap_code skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_response *response, skv_ldap_entry *entry)
 {
     skv_ldap_code error =
-        skv_ldap_entry_read(call, ldap_first_entry(skv_conn_handle(call->conn), answer->message), entry);
+        skv_ldap_entry_read(call, ldap_first_entry(skv_conn_handle(call->conn), response->message), entry);
 
     if (error != LDAP_SUCCESS)
-        answer->code = error;
+        response->code = error;
     return error;
 }
 
@@ -179,14 +179,14 @@ static bool describe_new_entry(new_entry *new, const char *dn, int kind, const s
 }
 
 skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
-                                 skv_ldap_answer *answer)
+                                 skv_ldap_response *response)
 {
     new_entry new;
 
-    *answer = (skv_ldap_answer){0};
+    *response = (skv_ldap_response){0};
     if (!describe_new_entry(&new, dn, kind, document))
-        return answer->code = LDAP_INVALID_DN_SYNTAX;
-    return skv_ldap_add(call, dn, new.attributes.list, answer);
+        return response->code = LDAP_INVALID_DN_SYNTAX;
+    return skv_ldap_add(call, dn, new.attributes.list, response);
 }
 
 skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
@@ -208,12 +208,12 @@ static void describe_replacement(attributes *a, struct berval *document)
 }
 
 skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPControl *control,
-                                     skv_ldap_answer *answer)
+                                     skv_ldap_response *response)
 {
     attributes a;
 
     describe_replacement(&a, document);
-    return skv_ldap_modify(call, call->dn, a.list, control, answer);
+    return skv_ldap_modify(call, call->dn, a.list, control, response);
 }
 
 skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document,

@@ -25,22 +25,22 @@ typedef struct skv_ldap_entry {
 /* Reads an entry. Returns LDAP_SUCCESS, or libldap's error. */
 skv_ldap_code skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry);
 
-/* Reads the first entry of an answer, whose code becomes the result. */
-skv_ldap_code skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_answer *answer, skv_ldap_entry *entry);
+/* Reads the first entry of a response, whose code becomes the result. */
+skv_ldap_code skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_response *response, skv_ldap_entry *entry);
 
 /* Overwrites the document in the message. */
 void skv_ldap_entry_wipe(skv_ldap_entry *entry);
 
-/* Adds a key (SKV_KIND_*) with its document, or a folder. Fills the answer, which the caller frees, and returns its
+/* Adds a key (SKV_KIND_*) with its document, or a folder. Fills the response, which the caller frees, and returns its
  * code. */
 skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
-                                 skv_ldap_answer *answer);
+                                 skv_ldap_response *response);
 
 /* Replaces the document of the call's entry, under a control or NULL. */
 skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPControl *control,
-                                     skv_ldap_answer *answer);
+                                     skv_ldap_response *response);
 
-/* Send the same requests without waiting for the answer. Return LDAP_SUCCESS with *id set, or libldap's error. */
+/* Send the same requests without waiting for the response. Return LDAP_SUCCESS with *id set, or libldap's error. */
 skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                                        int *id);
 skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document,

@@ -42,21 +42,21 @@ skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *w
                     skv_ldap_server(call));
 }
 
-int skv_ldap_matched_depth(const skv_ldap_answer *answer)
+int skv_ldap_matched_depth(const skv_ldap_response *response)
 {
-    return answer->matched ? skv_dn_depth(answer->matched, strlen(answer->matched)) : 0;
+    return response->matched ? skv_dn_depth(response->matched, strlen(response->matched)) : 0;
 }
 
-bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_answer *answer)
+bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_response *response)
 {
-    int depth = skv_ldap_matched_depth(answer);
+    int depth = skv_ldap_matched_depth(response);
 
     return depth == 0 || depth >= call->store->base_depth;
 }
 
-skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_answer *answer)
+skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_response *response)
 {
-    if (skv_ldap_has_base(call, answer))
+    if (skv_ldap_has_base(call, response))
         return SKV_OK;
     return skv_fail(
         call->reply, SKV_UNAVAILABLE,
@@ -102,9 +102,9 @@ static skv_status fail_libldap_error(skv_ldap_call *call, skv_ldap_code code)
     }
 }
 
-static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_answer *answer)
+static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_response *response)
 {
-    const char *to = answer->referrals && answer->referrals[0] ? answer->referrals[0] : "another server";
+    const char *to = response->referrals && response->referrals[0] ? response->referrals[0] : "another server";
 
     return skv_fail(call->reply, SKV_UNAVAILABLE,
                     "%s '%s'%s: %s is a replica that refers to %s: name that server in 'write_uri'", call->what,
@@ -113,16 +113,16 @@ static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_answer 
 
 /* Returns true if the server reported success without an entry: skv_ldap_read() makes LDAP_INSUFFICIENT_ACCESS of that.
  */
-static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_answer *answer)
+static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_response *response)
 {
     skv_ldap_code code = LDAP_OTHER;
 
-    if (answer->code == LDAP_INSUFFICIENT_ACCESS && answer->message)
-        ldap_parse_result(skv_conn_handle(call->conn), answer->message, &code, NULL, NULL, NULL, NULL, 0);
+    if (response->code == LDAP_INSUFFICIENT_ACCESS && response->message)
+        ldap_parse_result(skv_conn_handle(call->conn), response->message, &code, NULL, NULL, NULL, NULL, 0);
     return code == LDAP_SUCCESS;
 }
 
-/* 389-DS answers so to an identity that may not see the entries above, whether or not the entry exists. */
+/* 389-DS responds so to an identity that may not see the entries above, whether or not the entry exists. */
 static skv_status fail_hidden_entry(skv_ldap_call *call)
 {
     return skv_fail(
@@ -165,19 +165,19 @@ static void note_retry(skv_ldap_call *call, skv_ldap_code code)
     }
 }
 
-skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
+skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
 {
-    const char *text = answer->text && answer->text[0] ? answer->text : NULL, *advice = "";
+    const char *text = response->text && response->text[0] ? response->text : NULL, *advice = "";
     skv_status status = SKV_UNAVAILABLE;
 
-    if (answer->code < 0)
-        return fail_libldap_error(call, answer->code);
-    if (answer->code == LDAP_REFERRAL)
-        return fail_with_referral(call, answer);
-    if (is_hidden_entry(call, answer))
+    if (response->code < 0)
+        return fail_libldap_error(call, response->code);
+    if (response->code == LDAP_REFERRAL)
+        return fail_with_referral(call, response);
+    if (is_hidden_entry(call, response))
         return fail_hidden_entry(call);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (kinds[i].code == answer->code) {
+        if (kinds[i].code == response->code) {
             status = kinds[i].status;
             advice = kinds[i].advice;
         }
@@ -185,9 +185,9 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_answer *answer)
     /* The schema of an entry that is not a key's is not one of simpkv's. */
     if (!call->key && strcmp(advice, ADVICE_SCHEMA) == 0)
         advice = "";
-    note_retry(call, answer->code);
+    note_retry(call, response->code);
     return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s", call->what, call->name,
-                    call->failed, skv_ldap_server(call), answer->code, call->store->identity,
-                    ldap_err2string(answer->code), text ? ": " : "", text ? quote_without_newline(text).text : "",
+                    call->failed, skv_ldap_server(call), response->code, call->store->identity,
+                    ldap_err2string(response->code), text ? ": " : "", text ? quote_without_newline(text).text : "",
                     advice, strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "");
 }

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-static skv_status copy_document(skv_ldap_call *call, skv_ldap_answer *answer)
+static skv_status copy_document(skv_ldap_call *call, skv_ldap_response *response)
 {
     skv_ldap_entry entry;
 
-    if (skv_ldap_entry_of(call, answer, &entry) != LDAP_SUCCESS)
-        return skv_ldap_fail(call, answer);
+    if (skv_ldap_entry_of(call, response, &entry) != LDAP_SUCCESS)
+        return skv_ldap_fail(call, response);
     if (entry.is_folder && !entry.is_key)
         return skv_ldap_refuse_folder(call);
     if (!entry.document.bv_val)
@@ -18,11 +18,11 @@ static skv_status copy_document(skv_ldap_call *call, skv_ldap_answer *answer)
     return skv_reply_done(call->reply);
 }
 
-static skv_status fail_absent_get(skv_ldap_call *call, const skv_ldap_answer *answer)
+static skv_status fail_absent_get(skv_ldap_call *call, const skv_ldap_response *response)
 {
     bool folder;
 
-    if (skv_ldap_check_base(call, answer) != SKV_OK || skv_ldap_has_twin(call, call->dn, &folder) != SKV_OK)
+    if (skv_ldap_check_base(call, response) != SKV_OK || skv_ldap_has_twin(call, call->dn, &folder) != SKV_OK)
         return call->reply->status;
     if (folder)
         return skv_ldap_refuse_folder(call);
@@ -31,19 +31,19 @@ static skv_status fail_absent_get(skv_ldap_call *call, const skv_ldap_answer *an
 
 static skv_status attempt_get(skv_ldap_call *call)
 {
-    skv_ldap_answer answer;
+    skv_ldap_response response;
 
-    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, SKV_READ_DOCUMENT), &answer)) {
+    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, SKV_READ_DOCUMENT), &response)) {
     case LDAP_SUCCESS:
-        copy_document(call, &answer);
+        copy_document(call, &response);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        fail_absent_get(call, &answer);
+        fail_absent_get(call, &response);
         break;
     default:
-        skv_ldap_fail(call, &answer);
+        skv_ldap_fail(call, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     return call->reply->status;
 }
 

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-static skv_status kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_answer *answer, int *kind,
+static skv_status kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_response *response, int *kind,
                                 skv_ldap_version *version)
 {
     skv_ldap_entry entry;
     skv_rdn rdn;
 
-    if (skv_ldap_entry_of(call, answer, &entry) != LDAP_SUCCESS)
-        return skv_ldap_fail(call, answer);
+    if (skv_ldap_entry_of(call, response, &entry) != LDAP_SUCCESS)
+        return skv_ldap_fail(call, response);
     if (version)
         *version = skv_ldap_version_of(&entry);
     skv_ldap_entry_wipe(&entry);
@@ -19,13 +19,13 @@ static skv_status kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_an
     else if (entry.is_key || entry.is_folder)
         *kind = entry.is_key ? SKV_KIND_KEY : SKV_KIND_FOLDER;
     else
-        return skv_ldap_refuse(call, SKV_DENIED, "the entry's objectClass may not be read, or is none of simpkv's");
+        return skv_ldap_refuse(call, SKV_DENIED, "the entry's objectClass cannot be read, or is not one of simpkv's");
     return SKV_OK;
 }
 
 skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
 {
-    skv_ldap_answer answer;
+    skv_ldap_response response;
     int wanted = SKV_READ_KIND;
 
     *kind = SKV_KIND_NONE;
@@ -34,17 +34,17 @@ skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, sk
         /* Without entryCSN, the document stands for the version. */
         wanted = skv_ldap_asserts(call) ? SKV_READ_CSN : SKV_READ_DOCUMENT;
     }
-    switch (skv_ldap_read(call, dn, skv_ldap_attributes(call, wanted), &answer)) {
+    switch (skv_ldap_read(call, dn, skv_ldap_attributes(call, wanted), &response)) {
     case LDAP_SUCCESS:
-        kind_of_entry(call, dn, &answer, kind, version);
+        kind_of_entry(call, dn, &response, kind, version);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_check_base(call, &answer);
+        skv_ldap_check_base(call, &response);
         break;
     default:
-        skv_ldap_fail(call, &answer);
+        skv_ldap_fail(call, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     return call->reply->status;
 }
 
@@ -78,7 +78,7 @@ skv_status skv_ldap_refuse_missing(skv_ldap_call *call)
 
 skv_status skv_ldap_refuse_present(skv_ldap_call *call)
 {
-    return skv_ldap_refuse(call, SKV_EXISTS, "the key is there already");
+    return skv_ldap_refuse(call, SKV_EXISTS, "the key exists already");
 }
 
 skv_status skv_ldap_refuse_in_doubt(skv_ldap_call *call)

@@ -42,13 +42,13 @@ static void read_message_limit(skv_conn *conn, LDAPMessage *messages, skv_messag
 static skv_status look_up_message_limit(skv_ldap_call *call, skv_message_limit *limit)
 {
     static const char *const settings[] = {DS389_SETTING, SLAPD_SETTING, NULL};
-    skv_ldap_answer answer;
+    skv_ldap_response response;
 
-    if (skv_ldap_read(call, "cn=config", settings, &answer) < 0)
-        skv_ldap_fail(call, &answer);
+    if (skv_ldap_read(call, "cn=config", settings, &response) < 0)
+        skv_ldap_fail(call, &response);
     else
-        read_message_limit(call->conn, answer.message, limit);
-    skv_ldap_answer_free(&answer);
+        read_message_limit(call->conn, response.message, limit);
+    skv_ldap_response_free(&response);
     return call->reply->status;
 }
 
@@ -80,17 +80,17 @@ skv_status skv_ldap_check_size(skv_ldap_call *call, size_t documents_len)
 
 /* Returns true if the connection probably broke because the server's limit is lower than skv_ldap_check_size() assumed.
  */
-static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
+static bool is_probably_too_large(const skv_ldap_call *call, const skv_ldap_response *response, size_t document_len)
 {
-    return answer->code < 0 && answer->code != LDAP_TIMEOUT && answer->code != LDAP_USER_CANCELLED &&
+    return response->code < 0 && response->code != LDAP_TIMEOUT && response->code != LDAP_USER_CANCELLED &&
            document_len >= SMALL && !skv_conn_is_usable(call->conn) &&
            !skv_conn_message_limit(call->conn)->is_announced;
 }
 
-skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_answer *answer, size_t document_len)
+skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_response *response, size_t document_len)
 {
-    if (!is_probably_too_large(call, answer, document_len))
-        return skv_ldap_fail(call, answer);
+    if (!is_probably_too_large(call, response, document_len))
+        return skv_ldap_fail(call, response);
     return skv_fail(call->reply, SKV_TOO_LARGE,
                     "%s '%s'%s: %s hung up while the document's %zu bytes were sent: they are probably more than it "
                     "takes at once (389-DS: nsslapd-maxbersize, slapd: sockbuf_max_incoming_auth)",

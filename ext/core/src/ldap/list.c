@@ -60,8 +60,8 @@ static skv_status check_missing_folder(ldap_list *list)
     return list->folder.len == 0 || skv_key_is_root(&list->folder) ? SKV_OK : fail_folder_not_found(&list->call);
 }
 
-/* Checks that a folder without entries below it exists, and is no key. 389-DS answers a paged search of a missing entry
- * in the same way, and in the hex layout the entry may be a key. */
+/* Checks that a folder without entries below it exists, and is no key. 389-DS responds to a paged search of a missing
+ * entry in the same way, and in the hex layout the entry may be a key. */
 static skv_status check_empty_folder(ldap_list *list)
 {
     skv_ldap_call *call = &list->call;
@@ -73,12 +73,12 @@ static skv_status check_empty_folder(ldap_list *list)
 }
 
 /* Returns an LDAP result; LDAP_SUCCESS with list->first NULL if no page has an entry. */
-static skv_ldap_code read_first_entry(ldap_list *list, skv_ldap_answer *answer)
+static skv_ldap_code read_first_entry(ldap_list *list, skv_ldap_response *response)
 {
     skv_ldap_code code;
 
     do
-        code = skv_ldap_search_next(&list->call, &list->search, answer, &list->first);
+        code = skv_ldap_search_next(&list->call, &list->search, response, &list->first);
     while (code == LDAP_SUCCESS && !list->first && !list->search.over);
     return code;
 }
@@ -93,7 +93,7 @@ static skv_status check_first_entry(ldap_list *list)
         return SKV_OK;
     error = skv_ldap_entry_read(&list->call, list->first, &entry);
     if (error != LDAP_SUCCESS)
-        return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
+        return skv_ldap_fail(&list->call, &(skv_ldap_response){.code = error});
     if (entry.is_key && !entry.is_folder && skv_ldap_below_is_top(&list->below, &entry.dn))
         fail_folder_not_found(&list->call);
     return list->call.reply->status;
@@ -113,10 +113,10 @@ static skv_ldap_search_state new_list_search(const ldap_list *list)
 static skv_status attempt_list_open(skv_ldap_call *call)
 {
     ldap_list *list = (ldap_list *)call;
-    skv_ldap_answer answer;
+    skv_ldap_response response;
 
     list->search = new_list_search(list);
-    switch (read_first_entry(list, &answer)) {
+    switch (read_first_entry(list, &response)) {
     case LDAP_SUCCESS:
         if ((list->first ? check_first_entry(list) : check_empty_folder(list)) != SKV_OK || !list->first)
             break;
@@ -124,13 +124,13 @@ static skv_status attempt_list_open(skv_ldap_call *call)
         call->conn = NULL;
         return SKV_OK;
     case LDAP_NO_SUCH_OBJECT:
-        if (skv_ldap_check_base(call, &answer) == SKV_OK)
+        if (skv_ldap_check_base(call, &response) == SKV_OK)
             check_missing_folder(list);
         break;
     default:
-        skv_ldap_search_failed(call, &answer);
+        skv_ldap_search_failed(call, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     skv_ldap_search_end(call, &list->search);
     return call->reply->status;
 }
@@ -184,7 +184,7 @@ static skv_ldap_record error_record(const char *why)
 static skv_ldap_record record_of_entry(const ldap_list *list, const skv_ldap_entry *entry)
 {
     if (!entry->is_key && !entry->is_folder)
-        return error_record("its objectClass may not be read, or is none of simpkv's");
+        return error_record("its objectClass cannot be read, or is not one of simpkv's");
     if (!entry->is_key)
         return (skv_ldap_record){'f', "", 0};
     if (list->names_only)
@@ -222,7 +222,7 @@ static skv_status add_message_record(ldap_list *list, LDAPMessage *message, skv_
     skv_ldap_code error = skv_ldap_entry_read(&list->call, message, &entry);
 
     if (error != LDAP_SUCCESS)
-        return skv_ldap_fail(&list->call, &(skv_ldap_answer){.code = error});
+        return skv_ldap_fail(&list->call, &(skv_ldap_response){.code = error});
     add_entry_record(list, &entry, page);
     skv_ldap_entry_wipe(&entry);
     return skv_reply_done(page);
@@ -231,21 +231,21 @@ static skv_status add_message_record(ldap_list *list, LDAPMessage *message, skv_
 /* Adds the next entry. Returns true if the page may have more. */
 static bool add_next_entry(ldap_list *list, skv_reply *page)
 {
-    skv_ldap_answer answer = {0};
+    skv_ldap_response response = {0};
     LDAPMessage *entry = list->first;
     bool interrupted, at_end;
 
     list->first = NULL;
     if (!entry)
-        skv_ldap_search_next(&list->call, &list->search, &answer, &entry);
+        skv_ldap_search_next(&list->call, &list->search, &response, &entry);
     at_end = !entry && page->number;
-    interrupted = answer.code == LDAP_USER_CANCELLED;
+    interrupted = response.code == LDAP_USER_CANCELLED;
     /* Records that are on the page already are returned first. */
-    if (answer.code != LDAP_SUCCESS && !(interrupted && page->number))
-        skv_ldap_search_failed(&list->call, &answer);
+    if (response.code != LDAP_SUCCESS && !(interrupted && page->number))
+        skv_ldap_search_failed(&list->call, &response);
     else if (entry)
         add_message_record(list, entry, page);
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     if (list->search.over || (page->status != SKV_OK && !interrupted))
         return_list_connection(list);
     return list->call.conn && !interrupted && !at_end && page->data.len < SKV_PAGE_BYTES;

@@ -59,7 +59,7 @@ static void free_items(skv_ldap_many *many)
     skv_free(many->items);
 }
 
-/* ---- Answers ---- */
+/* ---- Responses ---- */
 
 skv_ldap_call *skv_ldap_many_word(skv_ldap_many *many, const skv_ldap_item *item)
 {
@@ -76,25 +76,25 @@ void skv_ldap_many_decide(skv_ldap_many *many, skv_ldap_item *item)
     item->step = SKV_STEP_DONE;
 }
 
-bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_answer *answer, skv_ldap_entry *entry)
+bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_response *response, skv_ldap_entry *entry)
 {
-    return answer->code == LDAP_SUCCESS && ldap_first_entry(skv_conn_handle(many->call.conn), answer->message) &&
-           skv_ldap_entry_of(&many->call, answer, entry) == LDAP_SUCCESS;
+    return response->code == LDAP_SUCCESS && ldap_first_entry(skv_conn_handle(many->call.conn), response->message) &&
+           skv_ldap_entry_of(&many->call, response, entry) == LDAP_SUCCESS;
 }
 
-bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_answer *answer)
+bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_response *response)
 {
-    return answer->code == LDAP_NO_SUCH_OBJECT && skv_ldap_has_base(&many->call, answer);
+    return response->code == LDAP_NO_SUCH_OBJECT && skv_ldap_has_base(&many->call, response);
 }
 
-static void take_batch_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
+static void take_batch_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_response *response)
 {
     skv_ldap_many *many = (skv_ldap_many *)pipeline->call;
     skv_ldap_item *item = &many->items[slot->tag];
 
-    /* An unreadable answer counts as lost. */
-    item->in_doubt |= answer->code < 0 && is_write_step(item->step);
-    many->ops->take(many, item, answer);
+    /* An unreadable response counts as lost. */
+    item->in_doubt |= response->code < 0 && is_write_step(item->step);
+    many->ops->take(many, item, response);
     if (item->record && item->step == SKV_STEP_DONE)
         skv_pool_count(many->call.pool, many->call.conn, many->ops->op, skv_now_ns() - slot->sent_ns);
 }
@@ -198,7 +198,7 @@ static void send_item(skv_ldap_many *many, size_t index)
         note_send_failure(many, item, error);
 }
 
-/* Sends the requests of all items at these steps, and waits for all answers. Returns false when the connection can
+/* Sends the requests of all items at these steps, and waits for all responses. Returns false when the connection can
  * carry no more. */
 static bool send_steps(skv_ldap_many *many, skv_step from, skv_step to)
 {
@@ -254,7 +254,7 @@ static void fail_batch_connection(skv_ldap_many *many)
     skv_reply_reset(call->reply);
     if (first_open_item(many) < many->count)
         skv_ldap_many_word(many, &many->items[first_open_item(many)]);
-    skv_ldap_fail(call, &(skv_ldap_answer){.code = many->pipeline.error});
+    skv_ldap_fail(call, &(skv_ldap_response){.code = many->pipeline.error});
     if (call->reply->status == SKV_INTERRUPTED || call->reply->status == SKV_TIMEOUT)
         skv_batch_stop(many->batch);
     many->failures++;
@@ -267,7 +267,7 @@ static skv_status attempt_batch(skv_ldap_call *call)
 {
     skv_ldap_many *many = (skv_ldap_many *)call;
 
-    skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take_batch_answer);
+    skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take_batch_response);
     /* A missing folder may show only when a key is added. */
     (void)(send_steps(many, SKV_STEP_READ, SKV_STEP_READ) && send_steps(many, SKV_STEP_TWIN, SKV_STEP_TWIN) &&
            run_plans(many) && send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && run_plans(many) &&

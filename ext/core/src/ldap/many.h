@@ -46,8 +46,8 @@ typedef struct skv_many_ops {
     bool (*waits)(const skv_ldap_many *many, const skv_ldap_item *item);
     /* Adds items that others wait for. Returns false when there are none. May be NULL. */
     bool (*plan)(skv_ldap_many *many);
-    /* Takes an item's answer, and sets its next step. */
-    void (*take)(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer);
+    /* Takes an item's response, and sets its next step. */
+    void (*take)(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response);
     /* Runs the operation on one key. Returns false if it would fail for all others as well. */
     bool (*single)(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline);
     /* Called before the single operations. May be NULL. */
@@ -75,10 +75,10 @@ void skv_ldap_many_decide(skv_ldap_many *many, skv_ldap_item *item);
 /* For take(): empties the reply, and names the item's key in its messages. */
 skv_ldap_call *skv_ldap_many_word(skv_ldap_many *many, const skv_ldap_item *item);
 
-/* Reads the entry of an answer. Returns false if it shows none. */
-bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_answer *answer, skv_ldap_entry *entry);
+/* Reads the entry of a response. Returns false if it shows none. */
+bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_response *response, skv_ldap_entry *entry);
 
-/* Returns true if the answer says that the entry does not exist, while the base DN does. */
-bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_answer *answer);
+/* Returns true if the response says that the entry does not exist, while the base DN does. */
+bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_response *response);
 
 #endif

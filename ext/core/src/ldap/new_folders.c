@@ -33,25 +33,25 @@ skv_status skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
 static skv_status make_folder(skv_ldap_call *call, const char *dn)
 {
     bool in_doubt = call->in_doubt;
-    skv_ldap_answer answer;
+    skv_ldap_response response;
     skv_status status = SKV_OK;
 
-    skv_ldap_entry_add(call, dn, SKV_KIND_FOLDER, NULL, &answer);
-    /* A lost answer leaves the folder in doubt, but not the key. */
+    skv_ldap_entry_add(call, dn, SKV_KIND_FOLDER, NULL, &response);
+    /* A lost response leaves the folder in doubt, but not the key. */
     call->in_doubt = in_doubt;
-    switch (answer.code) {
+    switch (response.code) {
     case LDAP_SUCCESS:
         break;
     case LDAP_ALREADY_EXISTS:
         status = check_hex_folder(call, dn);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        status = skv_ldap_check_base(call, &answer) == SKV_OK ? skv_ldap_stale(call) : call->reply->status;
+        status = skv_ldap_check_base(call, &response) == SKV_OK ? skv_ldap_stale(call) : call->reply->status;
         break;
     default:
-        status = skv_ldap_fail(call, &answer);
+        status = skv_ldap_fail(call, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     return status;
 }
 

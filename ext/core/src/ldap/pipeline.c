@@ -17,7 +17,7 @@ void skv_ldap_pipeline_sent(skv_ldap_pipeline *pipeline, int id, size_t tag, siz
     pipeline->bytes += bytes;
 }
 
-/* Frees the slot of an answered request. Returns false if there is none. */
+/* Frees the slot of a request whose response has come. Returns false if there is none. */
 static bool take_slot(skv_ldap_pipeline *pipeline, int id, skv_ldap_slot *slot)
 {
     for (size_t i = 0; i < pipeline->in_flight; i++) {
@@ -31,24 +31,24 @@ static bool take_slot(skv_ldap_pipeline *pipeline, int id, skv_ldap_slot *slot)
     return false;
 }
 
-static void receive_answer(skv_ldap_pipeline *pipeline)
+static void receive_response(skv_ldap_pipeline *pipeline)
 {
     skv_ldap_call *call = pipeline->call;
-    skv_ldap_answer answer = {0};
+    skv_ldap_response response = {0};
     skv_ldap_slot slot;
 
     skv_ldap_round_trip(call);
-    pipeline->error = skv_conn_result(call->conn, LDAP_RES_ANY, LDAP_MSG_ALL, &answer.message);
-    /* A notice of disconnection answers no request. */
-    if (answer.message && ldap_msgid(answer.message) == 0)
+    pipeline->error = skv_conn_result(call->conn, LDAP_RES_ANY, LDAP_MSG_ALL, &response.message);
+    /* A notice of disconnection is no response to a request. */
+    if (response.message && ldap_msgid(response.message) == 0)
         pipeline->error = LDAP_SERVER_DOWN;
     if (pipeline->error != LDAP_SUCCESS) {
         skv_conn_invalidate(call->conn);
-    } else if (take_slot(pipeline, ldap_msgid(answer.message), &slot)) {
-        skv_ldap_parse(call, &answer);
-        pipeline->take(pipeline, &slot, &answer);
+    } else if (take_slot(pipeline, ldap_msgid(response.message), &slot)) {
+        skv_ldap_parse(call, &response);
+        pipeline->take(pipeline, &slot, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
 }
 
 bool skv_ldap_pipeline_room(skv_ldap_pipeline *pipeline, size_t bytes)
@@ -57,14 +57,14 @@ bool skv_ldap_pipeline_room(skv_ldap_pipeline *pipeline, size_t bytes)
 
     while (full && !pipeline->error && pipeline->in_flight > 0 &&
            (pipeline->in_flight > pipeline->low || pipeline->bytes + bytes > SKV_PIPELINE_BYTES_MAX))
-        receive_answer(pipeline);
+        receive_response(pipeline);
     return !pipeline->error;
 }
 
 bool skv_ldap_pipeline_drain(skv_ldap_pipeline *pipeline)
 {
     while (pipeline->in_flight > 0 && !pipeline->error)
-        receive_answer(pipeline);
+        receive_response(pipeline);
     return !pipeline->error;
 }
 

@@ -1,4 +1,4 @@
-/* ldap/pipeline.h - many requests in flight on one connection. The answers may come in any order. */
+/* ldap/pipeline.h - many requests in flight on one connection. The responses may come in any order. */
 #ifndef SKV_LDAP_PIPELINE_H
 #define SKV_LDAP_PIPELINE_H
 
@@ -6,7 +6,7 @@
 
 #define SKV_PIPELINE_MAX 128
 
-/* The most bytes of requests in flight, which libldap keeps until they are answered. One larger request may be in
+/* The most bytes of requests in flight, which libldap keeps until the server responds. One larger request may be in
  * flight alone. */
 #define SKV_PIPELINE_BYTES_MAX ((size_t)1 << 20)
 
@@ -20,8 +20,8 @@ typedef struct skv_ldap_slot {
 
 typedef struct skv_ldap_pipeline skv_ldap_pipeline;
 
-/* Takes an answer of the server. It is not called for errors of libldap, after which no answer comes. */
-typedef void (*skv_ldap_take)(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer);
+/* Takes a response of the server. It is not called for errors of libldap, after which no response comes. */
+typedef void (*skv_ldap_take)(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_response *response);
 
 struct skv_ldap_pipeline {
     skv_ldap_call *call;
@@ -36,13 +36,13 @@ struct skv_ldap_pipeline {
 void skv_ldap_pipeline_begin(skv_ldap_pipeline *pipeline, skv_ldap_call *call, size_t window, size_t low,
                              skv_ldap_take take);
 
-/* Takes answers until there is room for another request of that size. Returns false after an error. */
+/* Takes responses until there is room for another request of that size. Returns false after an error. */
 bool skv_ldap_pipeline_room(skv_ldap_pipeline *pipeline, size_t bytes);
 
 /* Adds a request that was sent. */
 void skv_ldap_pipeline_sent(skv_ldap_pipeline *pipeline, int id, size_t tag, size_t bytes);
 
-/* Takes all answers. Returns false after an error. */
+/* Takes all responses. Returns false after an error. */
 bool skv_ldap_pipeline_drain(skv_ldap_pipeline *pipeline);
 
 /* Gives up all requests in flight, and invalidates the connection if there are any. */

@@ -37,11 +37,11 @@ static bool is_document(const struct berval *stored, const char *bytes, size_t l
     return stored->bv_len == len && memcmp(stored->bv_val, bytes, len) == 0;
 }
 
-static skv_status fail_put_write(put_call *put, const skv_ldap_answer *answer)
+static skv_status fail_put_write(put_call *put, const skv_ldap_response *response)
 {
-    if (answer->code < 0)
+    if (response->code < 0)
         put->in_doubt = put->version;
-    return skv_ldap_fail_write(&put->call, answer, put->document.bv_len);
+    return skv_ldap_fail_write(&put->call, response, put->document.bv_len);
 }
 
 static skv_status mark_written(put_call *put)
@@ -66,9 +66,9 @@ static skv_status note_overtaken(put_call *put)
     return skv_ldap_stale(&put->call);
 }
 
-static skv_status finish_conditional_write(put_call *put, const skv_ldap_answer *answer)
+static skv_status finish_conditional_write(put_call *put, const skv_ldap_response *response)
 {
-    switch (answer->code) {
+    switch (response->code) {
     case LDAP_SUCCESS:
         return mark_written(put);
     case LDAP_ASSERTION_FAILED:
@@ -77,46 +77,46 @@ static skv_status finish_conditional_write(put_call *put, const skv_ldap_answer 
         return note_overtaken(put);
     case LDAP_UNAVAILABLE_CRITICAL_EXTENSION:
         /* slapd offers assertions that some of its databases (back-ldif) lack. */
-        return is_replace_refused(put) ? fail_put_write(put, answer) : note_overtaken(put);
+        return is_replace_refused(put) ? fail_put_write(put, response) : note_overtaken(put);
     case LDAP_NO_SUCH_OBJECT:
         return skv_ldap_stale(&put->call);
     default:
-        return fail_put_write(put, answer);
+        return fail_put_write(put, response);
     }
 }
 
 /* Replaces the document if the entry has that version; with "", whatever version it has. */
 static skv_status replace_document(put_call *put, const char *version)
 {
-    skv_ldap_answer answer = {0};
+    skv_ldap_response response = {0};
     LDAPControl *control;
     skv_status status;
 
-    answer.code = skv_ldap_version_control(&put->call, version, &control);
-    if (answer.code == LDAP_SUCCESS)
-        skv_ldap_entry_replace(&put->call, &put->document, control, &answer);
+    response.code = skv_ldap_version_control(&put->call, version, &control);
+    if (response.code == LDAP_SUCCESS)
+        skv_ldap_entry_replace(&put->call, &put->document, control, &response);
     ldap_control_free(control);
-    status = finish_conditional_write(put, &answer);
-    skv_ldap_answer_free(&answer);
+    status = finish_conditional_write(put, &response);
+    skv_ldap_response_free(&response);
     return status;
 }
 
 /* Replaces the document if it is the one that was read. */
 static skv_status swap_document(put_call *put, struct berval *stored)
 {
-    skv_ldap_answer answer;
+    skv_ldap_response response;
     bool restore_failed;
     skv_status status;
 
-    skv_ldap_compare_and_swap(&put->call, stored, &put->document, put->args->condition == SKV_PUT_EXPECT, &answer,
+    skv_ldap_compare_and_swap(&put->call, stored, &put->document, put->args->condition == SKV_PUT_EXPECT, &response,
                               &restore_failed);
     if (restore_failed)
         status = skv_ldap_refuse(&put->call, SKV_UNAVAILABLE,
                                  "another document was replaced, which 389-DS takes for equal to the expected one, and "
                                  "could not be put back");
     else
-        status = finish_conditional_write(put, &answer);
-    skv_ldap_answer_free(&answer);
+        status = finish_conditional_write(put, &response);
+    skv_ldap_response_free(&response);
     return status;
 }
 
@@ -130,7 +130,7 @@ static skv_status compare_with_stored_document(put_call *put, const struct berva
     return skv_document_same(stored->bv_val, stored->bv_len, args->document, args->document_len, put->call.reply);
 }
 
-/* Ends a put whose condition does not hold. After a lost answer, the stored document (NULL: none) tells whether an
+/* Ends a put whose condition does not hold. After a lost response, the stored document (NULL: none) tells whether an
  * earlier attempt has written. */
 static skv_status fail_condition(put_call *put, const struct berval *stored)
 {
@@ -152,8 +152,8 @@ static skv_status fail_condition(put_call *put, const struct berval *stored)
                            stored ? "the stored document is not the expected one" : "there is no such key");
 }
 
-/* Returns true if the answer to this call's write was lost, and another client has written since. Both writes may have
- * taken effect, or only the other one: this call must not write again. */
+/* Returns true if the response to this call's write was lost, and another client has written since. Both writes may
+ * have taken effect, or only the other one: this call must not write again. */
 static bool was_changed_in_doubt(const put_call *put)
 {
     return put->call.in_doubt && put->in_doubt_is_known && strcmp(put->in_doubt.text, put->version.text) != 0;
@@ -211,10 +211,10 @@ static skv_status put_present(put_call *put, skv_ldap_entry *entry)
 static skv_status add_key(put_call *put)
 {
     skv_ldap_call *call = &put->call;
-    skv_ldap_answer answer;
+    skv_ldap_response response;
     skv_status status;
 
-    switch (skv_ldap_entry_add(call, call->dn, SKV_KIND_KEY, &put->document, &answer)) {
+    switch (skv_ldap_entry_add(call, call->dn, SKV_KIND_KEY, &put->document, &response)) {
     case LDAP_SUCCESS:
         status = mark_written(put);
         break;
@@ -222,24 +222,24 @@ static skv_status add_key(put_call *put)
         status = skv_ldap_stale(call);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        put->make_all_folders |= skv_ldap_matched_depth(&answer) == 0;
-        status = skv_ldap_check_base(call, &answer) == SKV_OK ? skv_ldap_stale(call) : call->reply->status;
+        put->make_all_folders |= skv_ldap_matched_depth(&response) == 0;
+        status = skv_ldap_check_base(call, &response) == SKV_OK ? skv_ldap_stale(call) : call->reply->status;
         break;
     default:
-        status = fail_put_write(put, &answer);
+        status = fail_put_write(put, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     return status;
 }
 
-static skv_status put_absent(put_call *put, const skv_ldap_answer *answer)
+static skv_status put_absent(put_call *put, const skv_ldap_response *response)
 {
     skv_ldap_call *call = &put->call;
-    int depth = skv_ldap_matched_depth(answer), base = call->store->base_depth;
+    int depth = skv_ldap_matched_depth(response), base = call->store->base_depth;
     skv_status status;
     bool folders_are_missing = depth && depth < skv_dn_depth(call->dn, strlen(call->dn)) - 1;
 
-    if (skv_ldap_check_base(call, answer) != SKV_OK)
+    if (skv_ldap_check_base(call, response) != SKV_OK)
         return call->reply->status;
     if (put->args->condition == SKV_PUT_EXPECT)
         return fail_condition(put, NULL);
@@ -261,25 +261,25 @@ static skv_status run_put_round(put_call *put)
     skv_ldap_call *call = &put->call;
     skv_ldap_entry entry = {0};
     int wanted = SKV_READ_DOCUMENT | (skv_ldap_asserts(call) ? SKV_READ_CSN : 0);
-    skv_ldap_answer answer;
+    skv_ldap_response response;
     skv_ldap_code code;
     skv_status status;
 
     put->version = (skv_ldap_version){""};
-    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, wanted), &answer)) {
+    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, wanted), &response)) {
     case LDAP_SUCCESS:
-        code = skv_ldap_entry_of(call, &answer, &entry);
+        code = skv_ldap_entry_of(call, &response, &entry);
         put->version = skv_ldap_version_of(&entry);
-        status = code == LDAP_SUCCESS ? put_present(put, &entry) : skv_ldap_fail(call, &answer);
+        status = code == LDAP_SUCCESS ? put_present(put, &entry) : skv_ldap_fail(call, &response);
         skv_ldap_entry_wipe(&entry);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        status = put_absent(put, &answer);
+        status = put_absent(put, &response);
         break;
     default:
-        status = skv_ldap_fail(call, &answer);
+        status = skv_ldap_fail(call, &response);
     }
-    skv_ldap_answer_free(&answer);
+    skv_ldap_response_free(&response);
     return status;
 }
 
@@ -305,7 +305,7 @@ static skv_status attempt_put(skv_ldap_call *call)
     return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep changing it");
 }
 
-/* Checks that a directory can keep the document. Both servers answer 21 (invalidAttributeSyntax) if it cannot. */
+/* Checks that a directory can keep the document. Both servers return 21 (invalidAttributeSyntax) if it cannot. */
 static skv_status check_document(put_call *put)
 {
     if (put->args->document_len == 0)

@@ -67,13 +67,14 @@ bool skv_put_must_wait(const skv_ldap_many *many, const skv_ldap_item *item)
     return item->step == SKV_STEP_ADD && folder_of((const skv_put_batch *)many, item)->state != SKV_FOLDER_EXISTS;
 }
 
-void skv_put_note_missing(skv_put_batch *put, const skv_ldap_item *item, const char *dn, const skv_ldap_answer *answer)
+void skv_put_note_missing(skv_put_batch *put, const skv_ldap_item *item, const char *dn,
+                          const skv_ldap_response *response)
 {
     skv_put_folder *missing = folder_of(put, item);
 
     missing->state = SKV_FOLDER_MISSING;
     missing->dn = dn;
-    missing->above_depth = skv_ldap_matched_depth(answer);
+    missing->above_depth = skv_ldap_matched_depth(response);
     missing->checked = missing->sound = false;
 }
 
@@ -177,28 +178,29 @@ void skv_put_settle_folders(skv_ldap_many *many)
     read_folders_again(put);
 }
 
-/* ---- Answers ---- */
+/* ---- Responses ---- */
 
-static bool is_folder_answer(skv_ldap_many *many, skv_ldap_answer *answer)
+static bool is_folder_response(skv_ldap_many *many, skv_ldap_response *response)
 {
     skv_ldap_entry entry = {0};
 
-    return skv_ldap_many_entry(many, answer, &entry) && entry.is_folder && !entry.is_key;
+    return skv_ldap_many_entry(many, response, &entry) && entry.is_folder && !entry.is_key;
 }
 
-/* Takes the answer to the read of a folder that holds keys of the batch. */
-static void take_own_folder(skv_put_batch *put, const skv_ldap_item *item, skv_ldap_answer *answer)
+/* Takes the response to the read of a folder that holds keys of the batch. */
+static void take_own_folder(skv_put_batch *put, const skv_ldap_item *item, skv_ldap_response *response)
 {
-    if (skv_ldap_many_is_absent(&put->many, answer))
-        skv_put_note_missing(put, item, item->dn, answer);
+    if (skv_ldap_many_is_absent(&put->many, response))
+        skv_put_note_missing(put, item, item->dn, response);
     else
-        folder_of(put, item)->state = is_folder_answer(&put->many, answer) ? SKV_FOLDER_EXISTS : SKV_FOLDER_UNUSABLE;
+        folder_of(put, item)->state =
+            is_folder_response(&put->many, response) ? SKV_FOLDER_EXISTS : SKV_FOLDER_UNUSABLE;
 }
 
-/* Takes the answer to the read of the entry above missing folders, for all folders that wait for it. */
-static void take_folder_above(skv_put_batch *put, const skv_ldap_item *item, skv_ldap_answer *answer)
+/* Takes the response to the read of the entry above missing folders, for all folders that wait for it. */
+static void take_folder_above(skv_put_batch *put, const skv_ldap_item *item, skv_ldap_response *response)
 {
-    bool sound = is_folder_answer(&put->many, answer);
+    bool sound = is_folder_response(&put->many, response);
 
     for (size_t i = 0; i < put->folder_count; i++) {
         skv_put_folder *folder = &put->folders[i];
@@ -213,22 +215,22 @@ static void take_folder_above(skv_put_batch *put, const skv_ldap_item *item, skv
     }
 }
 
-/* Takes the answer to the add of a folder. In the hex layout, an entry that exists already may be a key. */
-static void take_made_folder(skv_put_batch *put, const skv_ldap_item *item, const skv_ldap_answer *answer)
+/* Takes the response to the add of a folder. In the hex layout, an entry that exists already may be a key. */
+static void take_made_folder(skv_put_batch *put, const skv_ldap_item *item, const skv_ldap_response *response)
 {
-    if (answer->code == LDAP_ALREADY_EXISTS)
+    if (response->code == LDAP_ALREADY_EXISTS)
         put->contested |= put->hex;
-    else if (answer->code != LDAP_SUCCESS)
+    else if (response->code != LDAP_SUCCESS)
         folder_of(put, item)->state = SKV_FOLDER_UNUSABLE;
 }
 
-void skv_put_take_folder_answer(skv_put_batch *put, skv_ldap_item *item, skv_ldap_answer *answer)
+void skv_put_take_folder_response(skv_put_batch *put, skv_ldap_item *item, skv_ldap_response *response)
 {
     if (item->step == SKV_STEP_MAKE)
-        take_made_folder(put, item, answer);
+        take_made_folder(put, item, response);
     else if ((size_t)(item - put->many.items) >= put->own_count)
-        take_folder_above(put, item, answer);
+        take_folder_above(put, item, response);
     else
-        take_own_folder(put, item, answer);
+        take_own_folder(put, item, response);
     item->step = SKV_STEP_DONE;
 }

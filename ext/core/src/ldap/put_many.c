@@ -1,6 +1,6 @@
 /*
- * A batch of puts reads the entries first, as a single put does. With SKV_PUT_ABSENT it adds at once, and the answer to
- * the add tells whether the key exists. Whatever is unusual is left to single puts.
+ * A batch of puts reads the entries first, as a single put does. With SKV_PUT_ABSENT it adds at once, and the response
+ * to the add tells whether the key exists. Whatever is unusual is left to single puts.
  */
 #include "ldap/put_many.h"
 #include "ldap/key.h"
@@ -13,7 +13,7 @@ static skv_step step_for_absent_key(const skv_put_batch *put)
     return put->many.call.store->strict_paths && !put->hex ? SKV_STEP_TWIN : SKV_STEP_ADD;
 }
 
-/* ---- Answers ---- */
+/* ---- Responses ---- */
 
 static void decide_written(skv_ldap_many *many, skv_ldap_item *item)
 {
@@ -49,12 +49,12 @@ static void decide_by_stored_document(skv_ldap_many *many, skv_ldap_item *item, 
     }
 }
 
-static void take_key_answer(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
+static void take_key_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
 {
     skv_ldap_entry entry = {0};
 
     item->step = SKV_STEP_SINGLE;
-    if (skv_ldap_many_entry(many, answer, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
+    if (skv_ldap_many_entry(many, response, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
         if (many->batch->condition == SKV_PUT_ANY) {
             decide_by_stored_document(many, item, &entry);
         } else if (!many->batch->in_doubt) {
@@ -65,53 +65,53 @@ static void take_key_answer(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_a
     skv_ldap_entry_wipe(&entry);
 }
 
-static void note_missing_parent(skv_put_batch *put, const skv_ldap_item *item, const skv_ldap_answer *answer)
+static void note_missing_parent(skv_put_batch *put, const skv_ldap_item *item, const skv_ldap_response *response)
 {
-    skv_put_note_missing(put, item, skv_dn_above(item->dn, strlen(item->dn), 1), answer);
+    skv_put_note_missing(put, item, skv_dn_above(item->dn, strlen(item->dn), 1), response);
 }
 
-/* The matched DN tells whether the folder exists. If the server does not say, the answer to the add does. */
-static void take_absent_answer(skv_put_batch *put, skv_ldap_item *item, const skv_ldap_answer *answer)
+/* The matched DN tells whether the folder exists. If the server does not say, the response to the add does. */
+static void take_absent_response(skv_put_batch *put, skv_ldap_item *item, const skv_ldap_response *response)
 {
-    int depth = skv_ldap_matched_depth(answer);
+    int depth = skv_ldap_matched_depth(response);
 
     item->step = step_for_absent_key(put);
     if (depth > 0 && depth + 1 < skv_dn_depth(item->dn, strlen(item->dn)) && !put->hex)
-        note_missing_parent(put, item, answer);
+        note_missing_parent(put, item, response);
 }
 
-static void take_added_answer(skv_put_batch *put, skv_ldap_item *item, const skv_ldap_answer *answer)
+static void take_added_response(skv_put_batch *put, skv_ldap_item *item, const skv_ldap_response *response)
 {
     skv_ldap_many *many = &put->many;
     bool again = !item->tried;
 
     item->tried = true;
-    if (answer->code == LDAP_SUCCESS) {
+    if (response->code == LDAP_SUCCESS) {
         decide_written(many, item);
-    } else if (answer->code == LDAP_NO_SUCH_OBJECT && again) {
-        note_missing_parent(put, item, answer);
-    } else if (answer->code == LDAP_ALREADY_EXISTS && again && many->batch->condition == SKV_PUT_ABSENT) {
+    } else if (response->code == LDAP_NO_SUCH_OBJECT && again) {
+        note_missing_parent(put, item, response);
+    } else if (response->code == LDAP_ALREADY_EXISTS && again && many->batch->condition == SKV_PUT_ABSENT) {
         item->step = SKV_STEP_READ;
     } else {
         item->step = SKV_STEP_SINGLE;
     }
 }
 
-static void take_put_answer(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_answer *answer)
+static void take_put_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
 {
     skv_put_batch *put = (skv_put_batch *)many;
-    bool absent = skv_ldap_many_is_absent(many, answer);
+    bool absent = skv_ldap_many_is_absent(many, response);
 
     if (!item->record)
-        skv_put_take_folder_answer(put, item, answer);
+        skv_put_take_folder_response(put, item, response);
     else if (item->step == SKV_STEP_ADD)
-        take_added_answer(put, item, answer);
-    else if (item->step == SKV_STEP_REPLACE && answer->code == LDAP_SUCCESS)
+        take_added_response(put, item, response);
+    else if (item->step == SKV_STEP_REPLACE && response->code == LDAP_SUCCESS)
         decide_written(many, item);
     else if (item->step == SKV_STEP_READ && absent && !item->tried)
-        take_absent_answer(put, item, answer);
+        take_absent_response(put, item, response);
     else if (item->step == SKV_STEP_READ)
-        take_key_answer(many, item, answer);
+        take_key_response(many, item, response);
     else
         item->step = item->step == SKV_STEP_TWIN && absent ? SKV_STEP_ADD : SKV_STEP_SINGLE;
 }
@@ -165,7 +165,7 @@ void skv_ldap_put_many(skv_store *store, skv_batch *batch)
                                      .prepare = prepare_puts,
                                      .waits = skv_put_must_wait,
                                      .plan = skv_put_plan_folders,
-                                     .take = take_put_answer,
+                                     .take = take_put_response,
                                      .single = put_single_item,
                                      .settle = skv_put_settle_folders};
     skv_put_batch put = {0};

@@ -66,15 +66,16 @@ void skv_put_leave_to_single(skv_ldap_item *item);
  */
 bool skv_put_find_folders(skv_put_batch *put);
 
-/* Notes that the folder of an item, `dn`, is missing, by an answer whose matched DN tells how much exists. */
-void skv_put_note_missing(skv_put_batch *put, const skv_ldap_item *item, const char *dn, const skv_ldap_answer *answer);
+/* Notes that the folder of an item, `dn`, is missing, by a response whose matched DN tells how much exists. */
+void skv_put_note_missing(skv_put_batch *put, const skv_ldap_item *item, const char *dn,
+                          const skv_ldap_response *response);
 
 /* skv_many_ops' waits, plan and settle. */
 bool skv_put_must_wait(const skv_ldap_many *many, const skv_ldap_item *item);
 bool skv_put_plan_folders(skv_ldap_many *many);
 void skv_put_settle_folders(skv_ldap_many *many);
 
-/* Takes the answer of an item that is no record's. */
-void skv_put_take_folder_answer(skv_put_batch *put, skv_ldap_item *item, skv_ldap_answer *answer);
+/* Takes the response of an item that is no record's. */
+void skv_put_take_folder_response(skv_put_batch *put, skv_ldap_item *item, skv_ldap_response *response);
 
 #endif

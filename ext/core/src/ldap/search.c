@@ -28,9 +28,9 @@ static skv_ldap_code request_page(skv_ldap_call *call, skv_ldap_search_state *se
 }
 
 /* Reads the cookie in the result of a page. An empty one, or none, means that the page was the last. */
-static void read_page_cookie(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static void read_page_cookie(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response)
 {
-    LDAPControl *control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, answer->controls, NULL);
+    LDAPControl *control = ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, response->controls, NULL);
     ber_int_t estimate;
     skv_ldap_code error = LDAP_SUCCESS;
 
@@ -41,7 +41,7 @@ static void read_page_cookie(skv_ldap_call *call, skv_ldap_search_state *search,
     else if (control)
         error = ldap_parse_pageresponse_control(skv_conn_handle(call->conn), control, &estimate, &search->cookie);
     if (error != LDAP_SUCCESS)
-        answer->code = error;
+        response->code = error;
     search->last = search->cookie.bv_len == 0;
 }
 
@@ -70,73 +70,73 @@ static bool is_whole_request(const skv_ldap_call *call, const skv_ldap_search_st
 }
 
 /* Ends a page, and requests the next one, which the server prepares while the caller reads this one. */
-static skv_ldap_code finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static skv_ldap_code finish_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response)
 {
     search->requested = false;
-    answer->message = search->page;
-    skv_ldap_parse(call, answer);
-    answer->message = NULL;
-    read_page_cookie(call, search, answer);
-    if (answer->code != LDAP_SUCCESS) {
+    response->message = search->page;
+    skv_ldap_parse(call, response);
+    response->message = NULL;
+    read_page_cookie(call, search, response);
+    if (response->code != LDAP_SUCCESS) {
         wipe_page(call, search);
-        return answer->code;
+        return response->code;
     }
-    skv_ldap_answer_free(answer);
+    skv_ldap_response_free(response);
     if (!search->last)
         (void)request_page(call, search); /* A failure shows when the page is received. */
     return LDAP_SUCCESS;
 }
 
 /* Receives the next message, or all of them. Returns an LDAP result. */
-static skv_ldap_code receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static skv_ldap_code receive_messages(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response)
 {
     bool whole;
 
-    if (!search->requested && (answer->code = request_page(call, search)) != LDAP_SUCCESS)
-        return answer->code;
+    if (!search->requested && (response->code = request_page(call, search)) != LDAP_SUCCESS)
+        return response->code;
     whole = is_whole_request(call, search);
-    answer->code = skv_conn_result(call->conn, search->id, whole ? LDAP_MSG_ALL : LDAP_MSG_ONE, &search->page);
-    if (answer->code != LDAP_SUCCESS)
-        return answer->code;
+    response->code = skv_conn_result(call->conn, search->id, whole ? LDAP_MSG_ALL : LDAP_MSG_ONE, &search->page);
+    if (response->code != LDAP_SUCCESS)
+        return response->code;
     search->next = search->page;
-    return whole || ldap_msgtype(search->page) == LDAP_RES_SEARCH_RESULT ? finish_page(call, search, answer)
+    return whole || ldap_msgtype(search->page) == LDAP_RES_SEARCH_RESULT ? finish_page(call, search, response)
                                                                          : LDAP_SUCCESS;
 }
 
 /* Receives messages. If the folder has more than a page, or more than the server returns at once, starts again in
  * pages. */
-static skv_ldap_code receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer)
+static skv_ldap_code receive_or_page(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response)
 {
-    skv_ldap_code code = receive_messages(call, search, answer);
+    skv_ldap_code code = receive_messages(call, search, response);
 
     if ((code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED) && is_whole_request(call, search)) {
-        skv_ldap_answer_free(answer);
+        skv_ldap_response_free(response);
         search->in_pages = true;
-        code = receive_messages(call, search, answer);
+        code = receive_messages(call, search, response);
     }
     return code;
 }
 
 /* A part of the folder is on another server. */
-static skv_ldap_code fail_with_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_answer *answer)
+static skv_ldap_code fail_with_reference(skv_ldap_call *call, LDAPMessage *message, skv_ldap_response *response)
 {
-    skv_ldap_code error = ldap_parse_reference(skv_conn_handle(call->conn), message, &answer->referrals, NULL, 0);
+    skv_ldap_code error = ldap_parse_reference(skv_conn_handle(call->conn), message, &response->referrals, NULL, 0);
 
-    return answer->code = error == LDAP_SUCCESS ? LDAP_REFERRAL : error;
+    return response->code = error == LDAP_SUCCESS ? LDAP_REFERRAL : error;
 }
 
-skv_ldap_code skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_answer *answer,
+skv_ldap_code skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *search, skv_ldap_response *response,
                                    LDAPMessage **entry)
 {
-    *answer = (skv_ldap_answer){0};
+    *response = (skv_ldap_response){0};
     *entry = NULL;
     while (!search->over) {
         LDAPMessage *message;
 
         if (!search->next) {
             free_page(search);
-            if (receive_or_page(call, search, answer) != LDAP_SUCCESS)
-                return answer->code;
+            if (receive_or_page(call, search, response) != LDAP_SUCCESS)
+                return response->code;
         }
         message = search->next;
         search->next = ldap_next_message(skv_conn_handle(call->conn), message);
@@ -145,7 +145,7 @@ skv_ldap_code skv_ldap_search_next(skv_ldap_call *call, skv_ldap_search_state *s
             *entry = message;
             return LDAP_SUCCESS;
         case LDAP_RES_SEARCH_REFERENCE:
-            return fail_with_reference(call, message, answer);
+            return fail_with_reference(call, message, response);
         case LDAP_RES_SEARCH_RESULT:
             free_page(search);
             search->over = search->last;
@@ -170,11 +170,11 @@ void skv_ldap_search_end(skv_ldap_call *call, skv_ldap_search_state *search)
     search->over = true;
 }
 
-skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *answer)
+skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_response *response)
 {
     const char *limit, *slapd, *ds389;
 
-    switch (answer->code) {
+    switch (response->code) {
     case LDAP_TIMELIMIT_EXCEEDED:
         limit = "time limit (timeLimitExceeded, 3)";
         slapd = "time=unlimited";
@@ -191,7 +191,7 @@ skv_status skv_ldap_search_failed(skv_ldap_call *call, const skv_ldap_answer *an
         ds389 = "nsLookThroughLimit and nsPagedLookThroughLimit";
         break;
     default:
-        return skv_ldap_fail(call, answer);
+        return skv_ldap_fail(call, response);
     }
     return skv_fail(call->reply, SKV_TOO_LARGE,
                     "%s '%s'%s: %s stopped at its %s for '%s'. Lift it for that identity: on slapd with 'limits "

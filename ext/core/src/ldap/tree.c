@@ -46,7 +46,7 @@ static skv_status add_enumerated_name(tree_call *tree, LDAPMessage *message)
     skv_ldap_code error = skv_ldap_entry_read(&tree->call, message, &entry);
 
     if (error != LDAP_SUCCESS)
-        return skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = error});
+        return skv_ldap_fail(&tree->call, &(skv_ldap_response){.code = error});
     version = skv_ldap_version_of(&entry);
     skv_buf_put(&tree->names, entry.dn.bv_val, entry.dn.bv_len);
     skv_buf_put_char(&tree->names, '\0');
@@ -66,21 +66,21 @@ static skv_status enumerate_tree(tree_call *tree)
     skv_ldap_search_state search = {.dn = call->dn,
                                     .scope = LDAP_SCOPE_SUBTREE,
                                     .attributes = skv_ldap_asserts(call) ? csn : skv_ldap_no_attributes};
-    skv_ldap_answer answer = {0};
+    skv_ldap_response response = {0};
     LDAPMessage *entry;
 
     skv_buf_clear(&tree->names);
     tree->count = 0;
     while (!search.over && call->reply->status == SKV_OK) {
         skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-        skv_ldap_search_next(call, &search, &answer, &entry);
+        skv_ldap_search_next(call, &search, &response, &entry);
         if (entry)
             add_enumerated_name(tree, entry);
-        else if (answer.code == LDAP_NO_SUCH_OBJECT)
+        else if (response.code == LDAP_NO_SUCH_OBJECT)
             search.over = true;
-        else if (answer.code != LDAP_SUCCESS)
-            skv_ldap_search_failed(call, &answer);
-        skv_ldap_answer_free(&answer);
+        else if (response.code != LDAP_SUCCESS)
+            skv_ldap_search_failed(call, &response);
+        skv_ldap_response_free(&response);
     }
     skv_ldap_search_end(call, &search);
     return call->reply->status;
@@ -115,13 +115,13 @@ static name *sort_innermost_first(const tree_call *tree)
 
 /* ---- Deleting --------------------------------------------------------------------------------------------------- */
 
-/* Counts an answer. The entry of an answer does not matter: the next enumeration finds the entries that are left. */
-static void take_deletion_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_answer *answer)
+/* Counts a response. The entry of a response does not matter: the next enumeration finds the entries that are left. */
+static void take_deletion_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_response *response)
 {
     tree_call *tree = (tree_call *)pipeline->call;
 
     (void)slot;
-    switch (answer->code) {
+    switch (response->code) {
     case LDAP_SUCCESS:
         tree->deleted++;
         break;
@@ -139,7 +139,7 @@ static void take_deletion_answer(skv_ldap_pipeline *pipeline, const skv_ldap_slo
         tree->busy = true;
         break;
     default:
-        skv_ldap_fail(&tree->call, answer);
+        skv_ldap_fail(&tree->call, response);
     }
 }
 
@@ -158,31 +158,31 @@ static skv_ldap_code send_name_deletion(tree_call *tree, const name *entry, int 
 static skv_status pipeline_deletion(tree_call *tree, const name *entry)
 {
     skv_ldap_call *call = &tree->call;
-    skv_ldap_answer answer = {.code = LDAP_USER_CANCELLED};
+    skv_ldap_response response = {.code = LDAP_USER_CANCELLED};
     int id = 0;
 
     if (!skv_ldap_pipeline_room(&tree->pipeline, 0))
-        return skv_ldap_fail(call, &(skv_ldap_answer){.code = tree->pipeline.error});
+        return skv_ldap_fail(call, &(skv_ldap_response){.code = tree->pipeline.error});
     if (call->reply->status != SKV_OK)
         return call->reply->status;
     if (skv_deadline_check_request(skv_ldap_round_trip(call)) == SKV_OK)
-        answer.code = send_name_deletion(tree, entry, &id);
-    if (answer.code == LDAP_SUCCESS) {
+        response.code = send_name_deletion(tree, entry, &id);
+    if (response.code == LDAP_SUCCESS) {
         skv_ldap_pipeline_sent(&tree->pipeline, id, 0, 0);
         return SKV_OK;
     }
-    answer.code = skv_conn_send_error(call->conn, answer.code);
-    return skv_ldap_fail(call, &answer);
+    response.code = skv_conn_send_error(call->conn, response.code);
+    return skv_ldap_fail(call, &response);
 }
 
-/* Takes the outstanding answers; after an interrupt, gives the connection up instead. The next user of a connection
- * must not get an answer of this call. */
+/* Takes the outstanding responses; after an interrupt, gives the connection up instead. The next user of a connection
+ * must not get a response of this call. */
 static void drain_deletions(tree_call *tree)
 {
     if (tree->call.reply->status == SKV_INTERRUPTED || !skv_conn_is_usable(tree->call.conn))
         skv_ldap_pipeline_give_up(&tree->pipeline);
     else if (!skv_ldap_pipeline_drain(&tree->pipeline))
-        skv_ldap_fail(&tree->call, &(skv_ldap_answer){.code = tree->pipeline.error});
+        skv_ldap_fail(&tree->call, &(skv_ldap_response){.code = tree->pipeline.error});
 }
 
 /* Deletes the enumerated entries, one level after the other. */
@@ -195,7 +195,7 @@ static skv_status delete_enumerated(tree_call *tree)
     if (!names)
         return skv_fail_memory(call->reply);
     skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-    skv_ldap_pipeline_begin(&tree->pipeline, call, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_deletion_answer);
+    skv_ldap_pipeline_begin(&tree->pipeline, call, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_deletion_response);
     for (size_t i = 0; i < tree->count && call->reply->status == SKV_OK; i++) {
         if (tree->keep && names[i].depth == outermost)
             break;
@@ -214,7 +214,7 @@ static skv_status delete_enumerated(tree_call *tree)
 /* Deletes the entries that it enumerates. `busy` and `others_added` tell if entries are left. */
 static skv_status run_deletetree_round(tree_call *tree)
 {
-    static const skv_ldap_answer busy = {.code = LDAP_BUSY};
+    static const skv_ldap_response busy = {.code = LDAP_BUSY};
     size_t before = tree->deleted;
 
     tree->busy = tree->others_added = false;

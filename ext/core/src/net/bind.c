@@ -78,8 +78,8 @@ static bool fail_lost_bind(binding *b)
     return false;
 }
 
-/* Sends the bind and waits for its answer. `p` is NULL for EXTERNAL. */
-static bool request_bind(binding *b, const password *p, skv_answer *answer)
+/* Sends the bind and waits for its response. `p` is NULL for EXTERNAL. */
+static bool request_bind(binding *b, const password *p, skv_response *response)
 {
     struct berval credentials = {.bv_len = p ? p->len : 0, .bv_val = p ? (char *)p->bytes : ""};
     LDAPMessage *message;
@@ -87,7 +87,8 @@ static bool request_bind(binding *b, const password *p, skv_answer *answer)
     int rc = ldap_sasl_bind(b->ld, p ? b->identity->bind_dn : "", p ? LDAP_SASL_SIMPLE : "EXTERNAL", &credentials, NULL,
                             NULL, &id);
 
-    return (skv_answer_wait(b->ld, rc, id, &message) && skv_answer_read(b->ld, message, answer)) || fail_lost_bind(b);
+    return (skv_response_wait(b->ld, rc, id, &message) && skv_response_read(b->ld, message, response)) ||
+           fail_lost_bind(b);
 }
 
 static const char *bind_advice(skv_ldap_code code, bool external)
@@ -118,19 +119,20 @@ static const char *bind_advice(skv_ldap_code code, bool external)
     }
 }
 
-static bool fail_bind(binding *b, const skv_answer *answer)
+static bool fail_bind(binding *b, const skv_response *response)
 {
     bool external = !b->identity->password_file[0];
-    const char *who = external ? "SASL EXTERNAL" : b->identity->bind_dn, *advice = bind_advice(answer->code, external);
-    const char *colon = answer->text[0] ? ": " : "";
+    const char *who = external ? "SASL EXTERNAL" : b->identity->bind_dn,
+               *advice = bind_advice(response->code, external);
+    const char *colon = response->text[0] ? ": " : "";
 
     b->failure = advice ? SKV_CONN_REFUSED : SKV_CONN_UNREACHABLE;
     if (advice)
         skv_fail(b->reply, SKV_DENIED, "%s: bind as '%s' refused: %s (%d, %s%s%s)", b->uri->text, who, advice,
-                 answer->code, ldap_err2string(answer->code), colon, answer->text);
+                 response->code, ldap_err2string(response->code), colon, response->text);
     else
         skv_fail(b->reply, SKV_UNAVAILABLE, "%s: bind as '%s' failed: the server cannot now (%d, %s%s%s)", b->uri->text,
-                 who, answer->code, ldap_err2string(answer->code), colon, answer->text);
+                 who, response->code, ldap_err2string(response->code), colon, response->text);
     return false;
 }
 
@@ -147,13 +149,13 @@ static bool reread_password(binding *b, password *p, password *again)
 static bool bind_with_password(binding *b)
 {
     password p, again = {.len = 0};
-    skv_answer answer = {.code = LDAP_OTHER};
-    bool done = read_password(b, &p) && request_bind(b, &p, &answer);
+    skv_response response = {.code = LDAP_OTHER};
+    bool done = read_password(b, &p) && request_bind(b, &p, &response);
 
-    if (done && answer.code == LDAP_INVALID_CREDENTIALS && reread_password(b, &p, &again))
-        done = request_bind(b, &p, &answer);
-    if (done && answer.code != LDAP_SUCCESS)
-        done = fail_bind(b, &answer);
+    if (done && response.code == LDAP_INVALID_CREDENTIALS && reread_password(b, &p, &again))
+        done = request_bind(b, &p, &response);
+    if (done && response.code != LDAP_SUCCESS)
+        done = fail_bind(b, &response);
     explicit_bzero(&p, sizeof p);
     explicit_bzero(&again, sizeof again);
     return done;
@@ -163,7 +165,7 @@ bool skv_bind(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_
               skv_conn_failure *failure)
 {
     binding b = {ld, transport, uri, identity, reply, SKV_CONN_OK};
-    skv_answer answer = {.code = LDAP_OTHER};
+    skv_response response = {.code = LDAP_OTHER};
     bool done;
 
     if (identity->password_file[0])
@@ -171,7 +173,7 @@ bool skv_bind(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_
     else if (strcmp(identity->bind_dn, SKV_ANONYMOUS) == 0)
         done = true;
     else
-        done = request_bind(&b, NULL, &answer) && (answer.code == LDAP_SUCCESS || fail_bind(&b, &answer));
+        done = request_bind(&b, NULL, &response) && (response.code == LDAP_SUCCESS || fail_bind(&b, &response));
     if (!done)
         *failure = b.failure;
     return done;

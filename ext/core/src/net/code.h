@@ -61,7 +61,7 @@ enum {
 #undef LDAP_UNWILLING_TO_PERFORM
 #undef LDAP_USER_CANCELLED
 
-/* A server may also answer a code that is not in the list. */
+/* A server may also send a code that is not in the list. */
 typedef enum skv_ldap_code {
 #define SKV_CODE_NAME(name) LDAP_##name = SKV_CODE_##name,
     SKV_LDAP_CODES(SKV_CODE_NAME)

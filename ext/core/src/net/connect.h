@@ -8,7 +8,7 @@
 /*
  * Returns a connected socket (non-blocking, CLOEXEC; TCP with keepalive and TCP_NODELAY), which the caller closes, or
  * -1 with the reply filled: UNAVAILABLE, DENIED (the socket of ldapi), TIMEOUT, INTERRUPTED, NOMEM. If a host has
- * several addresses, tries the next one when one has failed or was silent for 250 ms, and takes the first that answers.
+ * several addresses, tries the next one when one has failed or was silent for 250 ms, and takes the first that accepts.
  * A thread of its own resolves the name; at the deadline the call leaves it alone.
  */
 int skv_connect(const skv_uri *uri, skv_deadline *deadline, skv_reply *reply);

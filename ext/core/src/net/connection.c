@@ -100,7 +100,7 @@ static bool read_root_dse(skv_conn *conn, skv_reply *reply, skv_conn_failure *fa
     int id = 0;
     int rc = ldap_search_ext(conn->ld, "", LDAP_SCOPE_BASE, "(objectClass=*)", attributes, 0, NULL, NULL, NULL, 0, &id);
 
-    if (!skv_answer_wait(conn->ld, rc, id, &messages)) {
+    if (!skv_response_wait(conn->ld, rc, id, &messages)) {
         *failure = skv_fail_lost(reply, conn->transport, &conn->uri, "reading its root DSE");
         return false;
     }
@@ -261,7 +261,8 @@ void skv_conn_invalidate(skv_conn *conn)
 
 skv_ldap_code skv_conn_result(skv_conn *conn, int message_id, int all, LDAPMessage **message)
 {
-    /* The transport waits, and libldap does not: 0 means that it has read a message, but not yet all of the answer. */
+    /* The transport waits, and libldap does not: 0 means that it has read a message, but not yet all of the response.
+     */
     struct timeval at_once = {0};
     int rc, code = LDAP_SERVER_DOWN;
 

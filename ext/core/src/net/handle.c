@@ -140,21 +140,21 @@ static void copy_truncated(char *out, size_t size, const char *text)
     out[len] = '\0';
 }
 
-bool skv_answer_read(LDAP *ld, LDAPMessage *message, skv_answer *answer)
+bool skv_response_read(LDAP *ld, LDAPMessage *message, skv_response *response)
 {
     char *text = NULL, **referrals = NULL;
     int code = LDAP_OTHER;
     int rc = ldap_parse_result(ld, message, &code, NULL, &text, &referrals, NULL, 1);
 
-    answer->code = code;
-    copy_truncated(answer->text, sizeof answer->text, text);
-    copy_truncated(answer->referral, sizeof answer->referral, referrals ? referrals[0] : NULL);
+    response->code = code;
+    copy_truncated(response->text, sizeof response->text, text);
+    copy_truncated(response->referral, sizeof response->referral, referrals ? referrals[0] : NULL);
     ldap_memfree(text);
     ldap_memvfree((void **)referrals);
     return rc == LDAP_SUCCESS;
 }
 
-bool skv_answer_wait(LDAP *ld, int rc, int message_id, LDAPMessage **message)
+bool skv_response_wait(LDAP *ld, int rc, int message_id, LDAPMessage **message)
 {
     *message = NULL;
     if (rc != LDAP_SUCCESS)

@@ -27,17 +27,17 @@ void skv_handle_after_fork(void);
 /* Sends an unbind, if the transport is not muted, and frees. NULL has no effect. */
 void skv_handle_free(LDAP *ld);
 
-/* The answer of a server to a request. */
-typedef struct skv_answer {
+/* The response of a server to a request. */
+typedef struct skv_response {
     skv_ldap_code code;
     char text[256];     /* the server's diagnostic message, cut; "" for none */
     char referral[256]; /* the first URI of a referral; "" for none */
-} skv_answer;
+} skv_response;
 
-/* Parses an answer, and frees the message. Returns false if it is malformed. */
-bool skv_answer_read(LDAP *ld, LDAPMessage *message, skv_answer *answer);
+/* Parses a response, and frees the message. Returns false if it is malformed. */
+bool skv_response_read(LDAP *ld, LDAPMessage *message, skv_response *response);
 
-/* Waits for the answer to a request; `rc` is the result of sending it. Returns false if the connection failed. */
-bool skv_answer_wait(LDAP *ld, int rc, int message_id, LDAPMessage **message);
+/* Waits for the response to a request; `rc` is the result of sending it. Returns false if the connection failed. */
+bool skv_response_wait(LDAP *ld, int rc, int message_id, LDAPMessage **message);
 
 #endif

@@ -70,7 +70,7 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn);
 /* Marks the connection's server as down (52, lost connection), unless it is the only one that is up. */
 void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn);
 
-/* The same for a server that did not answer in time. The pool closes its other connections instead of lending them. */
+/* The same for a server that did not respond in time. The pool closes its other connections instead of lending them. */
 void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn);
 
 void skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);

@@ -23,7 +23,7 @@ typedef enum skv_outcome {
     SKV_ATTEMPT_UNREACHABLE,   /* no connection, no TLS, or the server cannot serve now */
     SKV_ATTEMPT_LATE,          /* the attempt's time ran out */
     SKV_ATTEMPT_MISCONFIGURED, /* a file of this machine is missing or wrong: says nothing about the server */
-    SKV_ATTEMPT_INTERRUPTED,   /* says nothing about the server either, nor does the next one */
+    SKV_ATTEMPT_INTERRUPTED,   /* these two say nothing about the server either */
     SKV_ATTEMPT_NO_MEMORY
 } skv_outcome;
 
@@ -50,7 +50,7 @@ typedef struct skv_turn {
     int64_t until;
 } skv_turn;
 
-/* The shortest time without an answer that says something about a server. An attempt gets at least that much, if the
+/* The shortest time without a response that says something about a server. An attempt gets at least that much, if the
  * call has it. */
 #define SKV_ATTEMPT_MIN_NS (50 * SKV_NS_PER_MS)
 
@@ -63,7 +63,7 @@ skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, 
 void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *turn, skv_outcome outcome,
                      const skv_reply *reply);
 
-/* Notes that a connection which had worked was lost, or an answer did not come: the server is down, unless it is the
+/* Notes that a connection which had worked was lost, or a response did not come: the server is down, unless it is the
  * last one. */
 void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what);
 

@@ -26,7 +26,7 @@ typedef struct skv_server {
     int64_t backoff_ns;    /* the length of this quarantine, before jitter; the next one is twice as long */
     bool probing;          /* one call tries the server, though it is not up */
     skv_stamp refused;     /* SKV_SERVER_REFUSING: the file that it refused */
-    bool has_accepted;     /* the last bind that it answered succeeded, */
+    bool has_accepted;     /* the last bind that it responded to succeeded, */
     skv_stamp accepted;    /* with this file */
     skv_status why_status; /* of the last failure */
     char why[1024];

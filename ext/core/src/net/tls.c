@@ -40,20 +40,20 @@ static void read_text_option(LDAP *ld, int option, char *out, size_t size)
 
 static bool request_starttls(handshake *h)
 {
-    skv_answer answer;
+    skv_response response;
     LDAPMessage *message;
     int id = 0, rc = ldap_start_tls(h->ld, NULL, NULL, &id);
 
-    if (!skv_answer_wait(h->ld, rc, id, &message) || !skv_answer_read(h->ld, message, &answer)) {
+    if (!skv_response_wait(h->ld, rc, id, &message) || !skv_response_read(h->ld, message, &response)) {
         h->failure = skv_fail_lost(h->reply, h->transport, h->uri, "asking for StartTLS");
         return false;
     }
-    if (answer.code == LDAP_SUCCESS)
+    if (response.code == LDAP_SUCCESS)
         return true;
     h->failure = SKV_CONN_UNREACHABLE;
-    skv_fail(h->reply, answer.code == LDAP_BUSY ? SKV_UNAVAILABLE : SKV_DENIED,
+    skv_fail(h->reply, response.code == LDAP_BUSY ? SKV_UNAVAILABLE : SKV_DENIED,
              "%s: the server refuses StartTLS (%d, %s%s%s): give it a certificate and key, or use ldaps://",
-             h->uri->text, answer.code, ldap_err2string(answer.code), answer.text[0] ? ": " : "", answer.text);
+             h->uri->text, response.code, ldap_err2string(response.code), response.text[0] ? ": " : "", response.text);
     return false;
 }
 

@@ -12,10 +12,10 @@ struct skv_transport {
     skv_status failure;
     skv_deadline *deadline;
     bool has_sent;
-    bool resumable;   /* an interrupt does not fail a read */
-    bool interrupted; /* a read was interrupted so */
-    bool answer_due;  /* nothing was read since the last write: the next read waits first */
-    size_t from, to;  /* the bytes that were read ahead and not handed out yet */
+    bool resumable;    /* an interrupt does not fail a read */
+    bool interrupted;  /* a read was interrupted in that way */
+    bool response_due; /* nothing was read since the last write: the next read waits first */
+    size_t from, to;   /* the bytes that were read ahead and not handed out yet */
     char ahead[READ_AHEAD];
 };
 
@@ -30,7 +30,7 @@ skv_transport *skv_transport_new(int fd)
     transport->fd = fd;
     transport->failure = SKV_OK;
     transport->deadline = NULL;
-    transport->has_sent = transport->resumable = transport->interrupted = transport->answer_due = false;
+    transport->has_sent = transport->resumable = transport->interrupted = transport->response_due = false;
     transport->from = transport->to = 0;
     return transport;
 }
@@ -99,7 +99,7 @@ bool skv_transport_is_alive(const skv_transport *transport, bool tls)
     return tls && !(fd.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
 }
 
-/* Sets errno, but not to EAGAIN or EINTR, after which libldap would go on. wait_to_read() is the exception. */
+/* Sets errno, but not to EAGAIN or EINTR, after which libldap would continue. wait_to_read() is the exception. */
 static ber_slen_t fail_transport(skv_transport *transport, skv_status status)
 {
     transport->failure = status;
@@ -112,7 +112,7 @@ static skv_status wait_for_events(skv_transport *transport, short events)
 {
     struct pollfd fd = {.fd = transport->fd, .events = events};
 
-    return transport->deadline ? skv_deadline_poll_answer(transport->deadline, &fd) : SKV_TIMEOUT;
+    return transport->deadline ? skv_deadline_poll_response(transport->deadline, &fd) : SKV_TIMEOUT;
 }
 
 static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)
@@ -153,10 +153,10 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
     for (;;) {
         ssize_t got;
 
-        if (transport->answer_due && wait_to_read(transport) != 0)
+        if (transport->response_due && wait_to_read(transport) != 0)
             return -1;
         got = recv(transport->fd, direct ? out : transport->ahead, direct ? len : READ_AHEAD, MSG_DONTWAIT);
-        transport->answer_due = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        transport->response_due = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (got > 0 && direct)
             return got;
         if (got > 0) {
@@ -164,7 +164,7 @@ static ber_slen_t sb_read(Sockbuf_IO_Desc *desc, void *out, ber_len_t len)
             transport->to = (size_t)got;
             return hand_out(transport, out, len);
         }
-        if (!transport->answer_due && (got == 0 || errno != EINTR))
+        if (!transport->response_due && (got == 0 || errno != EINTR))
             return fail_transport(transport, SKV_UNAVAILABLE);
     }
 }
@@ -193,7 +193,7 @@ static ber_slen_t sb_write(Sockbuf_IO_Desc *desc, void *bytes, ber_len_t len)
             return fail_transport(transport, SKV_UNAVAILABLE);
         }
     }
-    transport->answer_due = true;
+    transport->response_due = true;
     return (ber_slen_t)len;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The size of a record of the answer, without its text. */
+/* The size of a record of the reply, without its text. */
 #define HEADER (1 + sizeof(int32_t) + sizeof(uint32_t))
 
 /* ---- Outcomes ---- */
@@ -189,7 +189,7 @@ static skv_status begin_batch(skv_batch *batch, const skv_store *store, const ch
     return SKV_OK;
 }
 
-/* Moves the answer into the reply, and frees the rest. */
+/* Moves the records into the reply, and frees the rest. */
 static skv_status end_batch(skv_batch *batch, skv_reply *reply)
 {
     if (reply->status == SKV_OK) {

@@ -104,7 +104,7 @@ int fsetxattr(int fd, const char *name, const void *value, size_t size, int flag
     return fails() ? -1 : (int)syscall(SYS_fsetxattr, fd, name, value, size, flags);
 }
 
-/* ---- What is done ---- */
+/* ---- Operations ---- */
 
 static int put_new(void)
 {

@@ -77,7 +77,7 @@ static void an_entry_is_added_once_and_below_another(void)
     CHECK(read_entry("ou=a," BASE, NULL, 0) == SKV_OK);
     CHECK_STR(skv_reply_data(reply), "{\"objectClass\":[\"top\",\"organizationalUnit\"],\"ou\":[\"a\"]}");
     CHECK(add("ou=a," BASE, UNIT("a")) == SKV_EXISTS);
-    CHECK_HAS(skv_reply_message(reply), "Adding 'ou=a," BASE "' failed: the entry is there already");
+    CHECK_HAS(skv_reply_message(reply), "Adding 'ou=a," BASE "' failed: the entry exists already");
     CHECK(add("ou=b,ou=none," BASE, UNIT("b")) == SKV_NOT_FOUND);
     CHECK_HAS(skv_reply_message(reply), "there is no entry above it");
     CHECK(add("no DN", UNIT("b")) == SKV_INVALID);
@@ -98,8 +98,7 @@ static void values_are_added_all_or_none(void)
     CHECK(add(dn, UNIT("more")) == SKV_OK);
     CHECK(extend(dn, LIST("description\0one\0l\0here\0description\0two")) == SKV_OK);
     CHECK(extend(dn, LIST("description\0three\0description\0two")) == SKV_EXISTS);
-    CHECK_HAS(skv_reply_message(reply),
-              "Adding values to 'ou=more," BASE "' failed: one of the values is there already");
+    CHECK_HAS(skv_reply_message(reply), "Adding values to 'ou=more," BASE "' failed: one of the values exists already");
     CHECK(read_entry(dn, LIST("description\0l")) == SKV_OK);
     CHECK_STR(skv_reply_data(reply), "{\"description\":[\"one\",\"two\"],\"l\":[\"here\"]}");
     CHECK(extend("ou=none," BASE, LIST("description\0one")) == SKV_NOT_FOUND);

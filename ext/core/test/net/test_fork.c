@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 20000
+#define TIMEOUT_MS 20000
 
 /* ---- A name service that hangs while libldap looks up this machine's own name ----------------------------------- */
 
@@ -53,7 +53,7 @@ static void note_fork(void)
 /* Waits for the flag, and checks that it is set. */
 static void wait_for_flag(atomic_bool *flag)
 {
-    for (int i = 0; i < PATIENCE_MS && !atomic_load(flag); i++)
+    for (int i = 0; i < TIMEOUT_MS && !atomic_load(flag); i++)
         usleep(1000);
     CHECK(atomic_load(flag));
 }
@@ -76,7 +76,7 @@ static bool sleeps(int thread)
 static void wait_for_fork(void)
 {
     wait_for_flag(&forking);
-    for (int i = 0; i < PATIENCE_MS && !atomic_load(&forked) && !sleeps(atomic_load(&forker)); i++)
+    for (int i = 0; i < TIMEOUT_MS && !atomic_load(&forked) && !sleeps(atomic_load(&forker)); i++)
         usleep(1000);
 }
 
@@ -101,7 +101,7 @@ static bool fork_works(bool (*works)(void))
 
 static bool store_answers(void)
 {
-    return skv_exists(store, "", 0, PATIENCE_MS, NULL, reply) == SKV_OK;
+    return skv_exists(store, "", 0, TIMEOUT_MS, NULL, reply) == SKV_OK;
 }
 
 static void *ask_store(void *status)
@@ -154,7 +154,7 @@ static bool fails_at_once(void)
 
     return !store_answers() && skv_reply_status(reply) == SKV_UNAVAILABLE &&
            strstr(skv_reply_message(reply), "was forked while libldap was looking up this machine's own name") &&
-           skv_now_ns() - began < PATIENCE_MS / 2 * SKV_NS_PER_MS;
+           skv_now_ns() - began < TIMEOUT_MS / 2 * SKV_NS_PER_MS;
 }
 
 /* libldap is locked in the child, which cannot use it. The message of each call says so. */
@@ -215,7 +215,7 @@ static void other_threads_work_while_a_fork_waits_for_a_tls_context(void)
     pthread_create(&thread, NULL, fork_in_thread, &works);
     wait_for_fork();
     pthread_create(&other, NULL, read_statistics, &status);
-    for (int i = 0; i < PATIENCE_MS && atomic_load(&status) < 0; i++)
+    for (int i = 0; i < TIMEOUT_MS && atomic_load(&status) < 0; i++)
         usleep(1000);
     CHECK(atomic_load(&status) == SKV_OK);
     CHECK(!atomic_load(&forked));
