@@ -34,7 +34,7 @@ module Simpkv
 
       private
 
-      # A store inside another one would have its keys among those of that one's environments.
+      # The keys of a store inside another one would be keys of an environment of the outer store.
       def refuse_nesting(type, options)
         if type == 'ldap' && options['id'].to_s.include?('/')
           raise ConfigError, "'id' of a store must be #{Coercion.needed(:id)}"

@@ -17,7 +17,7 @@ module Conformance
 
   # A server with one layout, and a base entry for each backend.
   class Directory
-    # The base entries are added by so many: ldapadd takes longer to start than to add them.
+    # Base entries are added in such groups, because ldapadd takes longer to start than to add them.
     BATCH = 100
     private_constant :BATCH
 

@@ -36,13 +36,13 @@ Conformance.describe 'A failing backend' do
     end
   end
 
-  it 'is softened by Hiera as well, unless the call says otherwise' do
+  it 'is softened by Hiera as well, unless the call overrides it' do
     world.hiera = site.merge(soft)
     expect(get('missing')).to be_nil
     expect { get('missing', { 'softfail' => false }) }.to raise_error(RuntimeError, /Key not found/)
   end
 
-  it 'does not stop what comes after it' do
+  it 'does not stop later calls' do
     expect(get('missing', soft)).to be_nil
     expect(put('there', 1)).to be(true)
     expect(get('there', soft)).to eq('value' => 1)
@@ -98,12 +98,12 @@ Conformance.describe 'A wrong configuration' do
     }
   end
 
-  it 'does not count in a backend that is not selected' do
+  it 'has no effect in a backend that is not selected' do
     put('k', 1, {}, { 'backends' => { 'x' => { 'type' => 'nosuch' }, 'y' => {} } })
     expect(get('k')['value']).to eq(1)
   end
 
-  it 'in Hiera that is no Hash is an error' do
+  it 'in Hiera that is not a Hash is an error' do
     world.hiera = %w[a b]
     expect do
       get('k')

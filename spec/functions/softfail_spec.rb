@@ -2,7 +2,7 @@
 
 require_relative '../puppet_helper'
 
-# Each function with each class of failure: which are softened, and into what.
+# Each function with each class of failure: whether softfail applies, and the result.
 RSpec.describe 'softfail' do
   let!(:world) { PuppetWorld.new }
   let(:loader) { File.join(world.dir, 'modules', 'simpkv', 'lib', 'puppet_x', 'simpkv', 'loader.rb') }
@@ -17,7 +17,7 @@ RSpec.describe 'softfail' do
     'tree' => [[], 'keydir', nil]
   }
 
-  # A plugin all of whose operations have this body.
+  # A plugin whose operations all have this body.
   def plugin(body, configure: '{ result: true, err_msg: nil }')
     world.add_plugin('alpha', 'acme', <<-RUBY)
       plugin_class = Class.new do

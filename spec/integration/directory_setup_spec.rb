@@ -6,7 +6,7 @@ require_relative '../support/debian_slapd'
 require_relative '../support/ds389'
 
 # From a server that knows nothing of simpkv to the first key, with what `simpkv schema` prints.
-RSpec.describe 'A directory that is set up by the files of simpkv schema', :heavy do
+RSpec.describe 'A directory with the files of simpkv schema', :heavy do
   include_context 'with the command'
 
   # Names that differ from those in the files, one of them with characters that slapd's rules, ACIs and LDIF escape.
@@ -84,8 +84,8 @@ RSpec.describe 'A directory that is set up by the files of simpkv schema', :heav
     end
   end
 
-  # As a consumer does: it refers each change of the suffix to its supplier.
-  it 'get their limits on a consumer of 389-DS, too, which refers the entry of the identity to its supplier', :ds389 do
+  # A consumer does the same: it refers each change of the suffix to its supplier.
+  it 'applies limits on a consumer of 389-DS, too, which refers the entry of the identity to its supplier', :ds389 do
     Ds389.run do |server|
       prepare(server, 'plain', DirectoryServer::BASE_DN, 'cn=kv,dc=simp')
       server.modify(<<~LDIF)

@@ -97,14 +97,14 @@ RSpec.describe 'Connections to a directory server', :once do
       }
     end
 
-    it 'when another authority signed the certificate, over ldaps and StartTLS' do
+    it 'when another CA issued the certificate, over ldaps and StartTLS' do
       other_certificates do |other|
         refused({ 'tls_cacert' => other.cacert }, /certificate/i)
         refused({ 'tls_cacert' => other.cacert, 'ldap_uri' => slapd.tcp_uri, 'enable_tls' => true }, /certificate/i)
       end
     end
 
-    it 'when the file of authorities is missing' do
+    it 'when the file with the CA certificates is missing' do
       refused({ 'tls_cacert' => '/no/such/file' }, %r{/no/such/file})
     end
 
@@ -144,7 +144,7 @@ RSpec.describe 'Connections to a directory server', :once do
     end
   end
 
-  it 'have the authorities of their own backend, when a process has two' do
+  it 'use the CA certificates of their own backend if a process has two' do
     other_certificates do |other|
       good = open_store(tls.merge('ldap_uri' => slapd.tls_uri))
       bad = open_store('ldap_uri' => slapd.tls_uri, 'tls_cacert' => other.cacert)
@@ -180,7 +180,7 @@ RSpec.describe 'Connections to a directory server', :once do
       hostile(*AnotherRuby.command('-e', code, JSON.generate(options))).lines(chomp: true)
     end
 
-    it 'fail for ldapsearch, which obeys these settings' do
+    it 'fail with ldapsearch, which uses these settings' do
       expect(hostile('ldapsearch', '-x', '-H', slapd.uri, '-D', Slapd::USER_DN, '-y', slapd.password_file))
         .to match(/base <dc=wrong>.*result: 32/m)
       expect(hostile('ldapsearch', '-x', '-H', slapd.uri, '-D', Slapd::ROOT_DN, '-w', Slapd::PASSWORD, '-b', 'dc=simp'))
@@ -208,7 +208,7 @@ RSpec.describe 'Connections to a directory server', :once do
   end
 
   # Each catalog used to start five processes before its first operation.
-  it 'are made once a process, not once a store or catalog' do
+  it 'are opened once a process, not once a store or catalog' do
     options = { 'admin_dn' => Slapd::USER_DN.upcase }
     log = logged do
       5.times do
@@ -223,7 +223,7 @@ RSpec.describe 'Connections to a directory server', :once do
 
   describe 'to a server that restarts' do
     # The next call used to fail.
-    it 'are made again between two calls, without an error' do
+    it 'are opened again between two calls, without an error' do
       [{}, { 'ldap_uri' => slapd.tcp_uri }, tls.merge('ldap_uri' => slapd.tls_uri)].each do |options|
         other = open_store(options)
         other.put('globals/k', document)
@@ -252,8 +252,8 @@ RSpec.describe 'Connections to a directory server', :once do
   end
 
   # Such a call used to hang for ever.
-  describe 'to a server that does not answer' do
-    it 'end at the deadline when it accepts and never answers, over every transport' do
+  describe 'to a server that does not respond' do
+    it 'end at the deadline if it accepts and never responds, over every transport' do
       silent = TCPServer.new('127.0.0.1', 0)
       address = "127.0.0.1:#{silent.addr[1]}"
       [{ 'ldap_uri' => "ldap://#{address}" }, { 'ldap_uri' => "ldaps://#{address}" },
@@ -268,7 +268,7 @@ RSpec.describe 'Connections to a directory server', :once do
       silent&.close
     end
 
-    it 'end at the deadline when it stops answering, and not later in the calls that follow' do
+    it 'end at the deadline if it stops responding, and no later in the calls that follow' do
       other = open_apart('ldap_uri' => slapd.tcp_uri, 'operation_timeout_seconds' => 0.7, 'retries' => 0)
       eventually { other.put('globals/k', document) }
       slapd.freeze_process do
@@ -281,7 +281,7 @@ RSpec.describe 'Connections to a directory server', :once do
     end
   end
 
-  it 'use the next server when the first stops answering, however many they are (each timed out)' do
+  it 'use the next server when the first stops responding, for any number of connections (each timed out)' do
     Slapd.run do |first|
       first.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
       slapd.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
@@ -301,7 +301,7 @@ RSpec.describe 'Connections to a directory server', :once do
     pool['servers']
   end
 
-  it 'leave time for the next server when the first never answers (each call timed out, for ever)' do
+  it 'leave time for the next server when the first never responds (every call timed out)' do
     Slapd.run do |first|
       first.freeze_process do
         [0.8, 1.5].each do |timeout|

@@ -14,7 +14,7 @@ Directories::ALL.each do |server, layout, tags|
       Simpkv::Codec.decode(document)[:value]
     end
 
-    it 'are where the documentation says' do
+    it 'have the DNs that the documentation gives' do
       store.put('environments/production/app1/key1', document(1))
       store.put('globals/g', document(2))
       found = directory.search(DirectoryServer::BASE_DN, '(objectClass=simpkvEntry)')
@@ -30,7 +30,7 @@ Directories::ALL.each do |server, layout, tags|
       )
     end
 
-    it 'are read by what the schema says of them' do
+    it 'are found by the attributes of the schema' do
       store.put('environments/production/app1/key1', document(1))
       entry = directory.entry(dn('environments/production/app1/key1'), '*')
       folder = directory.entry(dn('environments/production/app1', :folder), '*')
@@ -47,7 +47,7 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     # DEFECTS 1: both hung for ever.
-    it 'are listed, 1,201 of them, and a document of 1.4 MB is read' do
+    it 'appear in a list of 1,201 keys, and a document of 1.4 MB is read' do
       1201.times { |n| store.put("globals/hosts/h#{n}", document('n' => n)) }
       found = store.list('globals/hosts')
       expect(found[:keys].keys).to match_array((0...1201).map { |n| "h#{n}" })
@@ -70,7 +70,7 @@ Directories::ALL.each do |server, layout, tags|
       end
     end
 
-    it 'are refused when they are more than the server takes at once, with its setting named' do
+    it 'are refused if a request is larger than the limit of the server, with a message that names its setting' do
       size, setting = { Slapd => [17_000_000, 'SockbufMaxIncomingAuth'], Ds389 => [2_200_000, 'nsslapd-maxbersize'] }
                       .fetch(server)
       store.put('globals/big', document(1))
@@ -90,7 +90,7 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     # DEFECTS 4: the stored entry was in the error.
-    it 'are not quoted in errors, nor is what cannot be stored' do
+    it 'do not appear in errors, nor do values that cannot be stored' do
       ["\xff hush-hush", ''].each do |impossible|
         expect { store.put('globals/k', impossible) }.to raise_error(Simpkv::Error) { |error|
           expect(error.message).not_to include('hush')
@@ -100,7 +100,7 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     # DEFECTS 10: ran the command.
-    it 'take hostile names for names' do
+    it 'have hostile names, which are not interpreted' do
       marker = File.join(directory.folder, 'ran')
       hostile = ["z$(touch #{marker})", "`touch #{marker}`;x".tr('/', '_'), 'a,ou=globals', '*)(objectClass=*', 'a+b=c',
                  '"q"\\5c', '#1', ' edge '].map { |name| name.tr('/', '_') }
@@ -126,7 +126,7 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     # DEFECTS 12: put failed with error 32, from a cache of folders.
-    it 'come with their folders, also when somebody else has removed these meanwhile' do
+    it 'are stored with their folders, also if another client has just removed these' do
       3.times do |round|
         store.put('environments/dev/a/b/k', document(round))
         directory.delete_tree(dn(round.zero? ? 'environments/dev/a/b' : 'environments/dev', :folder))
@@ -151,7 +151,7 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     # DEFECTS 19: dev and Dev shared their keys.
-    it 'refuse an environment with capitals, unless folding is asked for' do
+    it 'refuse an environment with capital letters, unless fold_case is set' do
       store.put('environments/dev/k', document(1))
       %i[get kind delete deletetree list].each do |call|
         expect { store.public_send(call, 'environments/Dev/k') }.to raise_error(Simpkv::InvalidError, /Dev.*fold_case/)
@@ -161,7 +161,7 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     if layout == 'plain'
-      it 'refuse an id with capitals, unless folding is asked for' do
+      it 'refuse an id with capital letters, unless fold_case is set' do
         expect { open_store('id' => 'Site').kind('globals/k') }.to raise_error(Simpkv::InvalidError, /Site.*fold_case/)
         expect(open_store('id' => 'Site', 'fold_case' => true).kind('globals/k')).to be_nil
       end
@@ -177,7 +177,7 @@ Directories::ALL.each do |server, layout, tags|
       end
     end
 
-    it 'are left alone by a put of what they hold already: no modification, no new modifyTimestamp or entryCSN' do
+    it 'are not written by a put of an equal value: no modification, no new modifyTimestamp or entryCSN' do
       store.put('globals/k', '{"value":{"a":1.0},"metadata":{}}')
       changes = -> { directory.log.scan(' MOD dn=').length }
       state = -> { [changes.call, directory.entry(dn('globals/k'), 'modifyTimestamp', 'entryCSN', 'simpkvJsonValue')] }
@@ -200,7 +200,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(store.get('globals/c')).to eq(document(2))
     end
 
-    it 'are counted up by many threads at once, and no step is lost' do
+    it 'count every increment of many threads' do
       store.put('globals/count', document(0))
       step = lambda do
         stored = store.get('globals/count')
@@ -212,7 +212,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(value(store.get('globals/count'))).to eq(60)
     end
 
-    it 'are put by many threads at once, each with its own folders, over no more connections than pool_size' do
+    it 'are stored by many threads, each with folders of its own, over at most pool_size connections' do
       before = directory.accepted
       errors = Array.new(16) do |n|
         Thread.new do
@@ -241,7 +241,7 @@ Directories::ALL.each do |server, layout, tags|
     end
 
     # In the hex layout the two would be one entry.
-    it 'do not share names with folders in the hex layout, nor where strict_paths is set' do
+    it 'do not share names with folders in the hex layout, nor if strict_paths is set' do
       strict = open_store('strict_paths' => layout == 'plain')
       strict.put('globals/n/below', document(1))
       expect { strict.put('globals/n', document(1)) }.to raise_error(Simpkv::IsFolderError)
@@ -249,7 +249,7 @@ Directories::ALL.each do |server, layout, tags|
       expect { strict.put('globals/m/below', document(2)) }.to raise_error(Simpkv::IsKeyError)
     end
 
-    it 'are deleted with a folder, however many and deep' do
+    it 'are deleted with their folder, at any number and depth' do
       300.times { |n| store.put("environments/dev/t/#{n % 7}/#{n % 11}/k#{n}", document(n)) }
       store.put('environments/dev/tt', document(1))
       expect(store.deletetree('environments/dev/t')).to be(true)
@@ -257,7 +257,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(store.list('environments/dev')).to eq(keys: { 'tt' => document(1) }, folders: [], errors: {})
     end
 
-    it 'are shown by list as they are named, whatever wrote them' do
+    it 'appear in a list under their names, also if another program has written them' do
       store.put('globals/odd/plain', document(1))
       name = layout == 'plain' ? 'simpkvKey=Über Name' : "simpkvHexId=#{'Über Name'.unpack1('H*')}"
       more = layout == 'plain' ? '' : 'simpkvId: x'
@@ -266,7 +266,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(store.list('globals/odd')[:keys].keys).to contain_exactly('plain', 'Über Name')
     end
 
-    it 'have roots that cannot be deleted, written or missed' do
+    it 'have root folders that are neither deleted, nor written, nor missing' do
       expect(store.list('globals')).to eq(keys: {}, folders: [], errors: {})
       expect(store.kind('globals')).to eq(:folder)
       expect { store.put('globals', document(1)) }.to raise_error(Simpkv::IsFolderError)

@@ -65,18 +65,18 @@ RSpec.describe 'TLS to a directory server', :once do
       end
     end
 
-    it 'in the common name where there are no alternative names' do
+    it 'in the common name if there are no alternative names' do
       with_alternative_names(nil) { |store| expect(store.kind('globals')).to eq(:folder) }
     end
 
-    it 'in the alternative names where there are any' do
+    it 'in the alternative names if there are any' do
       with_alternative_names("DNS:elsewhere.example.com,DNS:#{own_name}") do |store|
         expect(store.kind('globals')).to eq(:folder)
       end
     end
 
-    # The common name counted all the same.
-    it 'and refuses one whose common name matches and whose alternative names do not' do
+    # The common name was enough.
+    it 'and refuses a certificate if the common name matches and the alternative names do not' do
       with_alternative_names('DNS:elsewhere.example.com') do |store|
         expect { store.kind('globals') }.to raise_error(Simpkv::DeniedError, /another host name than 'localhost'/)
       end
@@ -117,9 +117,9 @@ RSpec.describe 'TLS to a directory server', :once do
     socket.close
   end
 
-  # A failed handshake was repeated twice with the client certificate, to find out what is wrong, however little the
-  # server had proved. libldap with GnuTLS verifies the server when the first handshake is over.
-  it 'sends the client certificate in no handshake that only finds out the reason of a failure' do
+  # A failed handshake was repeated twice with the client certificate, to find out what is wrong, even if the server
+  # had proved nothing. libldap with GnuTLS verifies the server when the first handshake is over.
+  it 'sends no client certificate in the handshake that examines a failure' do
     other_certificates do |other|
       certificate, key = other.issue
       asking_server(slapd.certificates) do |uri, subjects|

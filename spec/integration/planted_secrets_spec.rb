@@ -127,7 +127,7 @@ RSpec.describe 'Values, metadata and passwords' do
     { 'backends' => { 'default' => ldap.merge(more) } }
   end
 
-  it 'are in no message, log line, backtrace or inspect, whatever is done' do
+  it 'are in no message, log line, backtrace or inspect of any operation' do
     [{}, { 'backend' => 'file' }].each do |options|
       %i[use use_wrong use_malformed].each { |part| send(part, options, secrets) }
     end
@@ -135,7 +135,7 @@ RSpec.describe 'Values, metadata and passwords' do
     expect_no_leak(secrets)
   end
 
-  it 'are in none when the configuration is wrong, or the server is' do
+  it 'are in none if the configuration or the server is wrong' do
     wrong = File.join(root, 'wrong').tap { |name| File.write(name, secrets[:password].reverse) }
     call('put', 'k', secrets[:value], {}, with('admin_pw' => secrets[:option]))
     [{ 'admin_pw_file' => wrong }, { 'admin_pw_file' => secrets[:option] },
@@ -162,7 +162,7 @@ RSpec.describe 'Values, metadata and passwords' do
    ["get_or_create('k', undef, { 'a' => N })", /value/], ["get_or_create('k', N) |$k| { N }", /block/],
    ["compare_and_put('', N, 1)", /key/], ["compare_and_put('k', { 'a' => N }, undef)", /value/],
    ["compare_and_put('k', N, [N], [N])", /metadata/]].each do |code, why|
-    it "are in no message when they are numbers, and arguments are wrong: #{code}" do
+    it "are in no message about wrong arguments, if they are numbers: #{code}" do
       expect(attempt { world.compile("simpkv::#{code.gsub(/\bN\b/, number.to_s)}") }&.message).to match(why)
       expect([*said, *world.messages].join("\n")).not_to include(number.to_s)
     end
@@ -192,13 +192,13 @@ RSpec.describe 'Values, metadata and passwords' do
     [output, *left.map { |name| File.read(name) }]
   end
 
-  it 'are in nothing that puppet apply prints or leaves behind, with --debug, --trace and --profile', needs: :mri do
+  it 'are in no output or file of puppet apply with --debug, --trace and --profile', needs: :mri do
     said.concat(apply(manifest(secrets)))
     expect(said.first).to include('Debug: ', 'Error: ', 'in `put')
     expect_no_leak(secrets)
   end
 
-  it 'are in none when a condition does not hold, and when the server dies' do
+  it 'are in none if a condition does not hold, or the server dies' do
     store.put('globals/k', "{\"value\":\"#{secrets[:value]}\"}")
     other = "{\"value\":\"#{secrets[:metadata]}\"}"
     expect(attempt { store.put('globals/k', other, condition: :absent) }).to be_a(Simpkv::ExistsError)

@@ -113,7 +113,7 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       end
     end
 
-    it 'finds a violation that is planted in a long history, and goes on behind it' do
+    it 'finds a violation that is planted in a long history, and continues after it' do
       rounds = (0...200).flat_map do |number|
         [[:put, number, :ok, 10 * number, (10 * number) + 5], [:put, -number - 1, :unknown, (10 * number) + 1, nil],
          [:get, number == 100 ? 98 : number, :ok, (10 * number) + 6, (10 * number) + 7]]
@@ -168,14 +168,14 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
     end
 
     # 29 violations in 12,000 operations if a put whose answer was lost is made again after another client's.
-    it 'is linearizable while the answers to replacements and deletions are lost' do
+    it 'is linearizable while the responses to replacements and deletions are lost' do
       proxy = new_proxy
       proxy.deliver_late(%i[modify delete], 0.05, 0..0)
       violations = violations_of(registers_on(proxy.uri, clients, operations, deletions: false))
       expect(tally('slapd, lost answers', proxy.delivered_late, violations).anomalies).to eq([])
     end
 
-    it 'may show again a key that was deleted, by an addition that reaches the server late' do
+    it 'may show a deleted key again, if an addition reaches the server late' do
       proxy = new_proxy
       proxy.deliver_late(%i[add], 0.2)
       violations = violations_of(registers_on(proxy.uri, clients, operations, deletions: false))
@@ -202,7 +202,7 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       expect(anomalies).to eq([]), -> { "#{anomalies}; replaced twice: #{directory.replaced_twice.values.sum}" }
     end
 
-    it 'may apply a deletion twice that reaches the server late, and is what it is under swaps' do
+    it 'may apply a late deletion twice: its violations under swaps are counted' do
       proxy = new_proxy
       proxy.deliver_late(%i[modify delete add], 0.05)
       registers = registers_on(proxy.uri, clients, operations / 2, deletions: false)

@@ -17,13 +17,13 @@ RSpec.describe 'The module that rake package builds' do
     expect(metadata['version']).to eq(Simpkv::VERSION)
   end
 
-  it "has what the Forge asks of metadata.json, in the Forge's spelling" do
+  it "has the members of metadata.json that the Forge requires, in the Forge's spelling" do
     expect(metadata).to include('name' => 'simp-simpkv', 'license' => 'Apache-2.0', 'dependencies' => Array)
     expect(metadata.values_at('author', 'summary', 'source')).to all(be_a(String).and(match(/\S/)))
     expect(metadata['summary'].length).to be <= 144
   end
 
-  it 'is one folder of files that everybody may read, with no links, no specs and nothing of the gem' do
+  it 'is one folder of world-readable files, without links, specs and files of the gem' do
     modes, owners, names = entries.transpose
     expect(modes.uniq).to contain_exactly('drwxr-xr-x', '-rw-r--r--')
     expect(owners.uniq).to eq(['0/0'])
@@ -33,21 +33,21 @@ RSpec.describe 'The module that rake package builds' do
     expect(names.grep(%r{/lib/[^/]+/\z}).map { |name| File.basename(name) }).to eq(%w[puppet puppet_x])
   end
 
-  it 'has everything that README.md links to' do
+  it 'has every page that README.md links to' do
     names = entries.map { |entry| entry.last.delete_prefix("simp-simpkv-#{Simpkv::VERSION}/").chomp('/') }
     links = File.read(File.join(Packages::ROOT, 'README.md')).scan(/\]\(([^)#]+)/).flatten.grep_v(/:/)
     expect(links).not_to be_empty
     expect(links - names).to be_empty
   end
 
-  it 'is the same, byte for byte, as are the gems, whenever they are built, and of a checkout made under umask 077' do
+  it 'has the same bytes at each build, as the gems do, also from a checkout made under umask 077' do
     again = Packages.build_of_private_copy
     [Packages::MODULE, *Packages::GEMS.values].each do |name|
       expect(Digest::SHA256.file(File.join(again, name))).to eq(Digest::SHA256.file(Packages.file(name)))
     end
   end
 
-  it 'installs with `puppet module install`, and compiles catalogs with the gem that was installed' do
+  it 'installs with `puppet module install`, and compiles catalogs with the installed gem' do
     Dir.mktmpdir('simpkv-module') do |folder|
       settings = ['--confdir', "#{folder}/conf", '--vardir', "#{folder}/var", '--color=false']
       Packages.run('puppet', 'module', 'install', Packages.file(Packages::MODULE), '--ignore-dependencies',

@@ -53,7 +53,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
     expect(install).to include('/opt/x/lib64/pkgconfig', '/opt/y/include')
   end
 
-  it 'serves a program in C that is compiled with the flags of simpkv.pc' do
+  it 'links with a C program that is compiled with the flags of simpkv.pc' do
     File.write("#{@folder}/main.c", <<~SOURCE)
       #include <simpkv.h>
       #include <stdio.h>
@@ -77,7 +77,7 @@ RSpec.describe 'A system-wide libsimpkv.so' do
 
   ruby_with_ffi = ['ruby', '-I', Gem.loaded_specs.fetch('ffi').full_require_paths.join(':')]
   { 'MRI' => ruby_with_ffi, 'JRuby' => ['jruby'] }.each do |name, ruby|
-    it "of another version is refused on #{name}, with both versions and the remedy; the right one loads after it" do
+    it "is refused on #{name} if its version differs, with both versions and the remedy; then the right one loads" do
       older = make_library('int skv_abi(void) { return 0; } const char *skv_version(void) { return "0.9"; }')
       script = <<~RUBY
         #{[older, '/none.so', "#{@lib}/#{library}"].inspect}.each do |library|

@@ -47,7 +47,7 @@ class JsonValues
     @state = ((seed * 0x9e3779b97f4a7c15) + 1) & MASK
   end
 
-  # @yield [value, metadata] so many pairs of plain data
+  # @yield [value, metadata] that many pairs of plain data
   def each_pair(count)
     return enum_for(:each_pair, count) unless block_given?
 

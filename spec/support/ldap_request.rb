@@ -5,7 +5,7 @@ module LdapRequest
   TAGS = { bind: 0, search: 3, modify: 6, add: 8, delete: 10 }.freeze
   private_constant :TAGS
 
-  # A request is a SEQUENCE of its number and its operation, each with a byte for its tag and those of its length.
+  # A request is a SEQUENCE of its number and its operation, each after a byte for its tag and the bytes of its length.
   #
   # @param bytes [String] which start with a request
   # @return [Symbol, nil] :bind, :search, :modify, :add or :delete

@@ -63,7 +63,7 @@ end
 # A process that only sleeps, and measures by how much the machine wakes it late. An operation that is late by no more
 # than that may be late for the same reason.
 class Sleeper
-  # Writes each new maximum over the old one: a reader finds the one or the other. Ends with its parent.
+  # Writes each new maximum over the old one: a reader sees the old or the new one. Ends with its parent.
   PROGRAM = <<~RUBY
     latest = 0
     parent = Process.ppid

@@ -17,14 +17,14 @@ RSpec.describe 'Strings of the native library' do
   }
 
   calls.each do |name, call|
-    it "are UTF-8 when #{name} answers them" do
+    it "are UTF-8 when #{name} returns them" do
       found = call.call('é')
       expect([found.encoding, found.valid_encoding?]).to eq([Encoding::UTF_8, true])
       expect(found).to include('é').or match(/c3\\?a9|\\c3\\a9/i)
     end
   end
 
-  it 'are UTF-8 when a store answers them, and in messages' do
+  it 'are UTF-8 when a store returns them, and in messages' do
     store.put('globals/é/ü', '"é"')
     store.put('globals/é/ö/k', '1')
     found = store.list('globals/é')
@@ -40,7 +40,7 @@ RSpec.describe 'Strings of the native library' do
   end
 
   # In place of a copy, a binding might have been given, and have changed, the caller's own String.
-  it 'stay what they are when they are handed in: bytes, encoding, and free to be changed' do
+  it 'keep their bytes and encoding when they are arguments, and are not frozen' do
     given = %w[globals/é d].flat_map { |text| [text.dup, text.b, text.dup.force_encoding('ISO-8859-1')] }
     before = given.map { |text| [text.dup, text.encoding] }
     given.each_slice(3) do |texts|
@@ -52,7 +52,7 @@ RSpec.describe 'Strings of the native library' do
     expect(given.map(&:frozen?).uniq).to eq([false])
   end
 
-  it 'may end anywhere, and hold any byte' do
+  it 'may have any length, and hold any byte' do
     bytes = (0..255).to_a.pack('C*')
     ['', "\0", bytes, bytes * 300].each do |document|
       store.put('globals/k', document)

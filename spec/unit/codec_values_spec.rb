@@ -22,7 +22,7 @@ RSpec.describe 'Documents of generated values', :thorough do
     [decoded[:value], decoded[:metadata]]
   end
 
-  it "are byte for byte what MRI's json writes (seed #{seed})" do
+  it "equal the output of MRI's json byte for byte (seed #{seed})" do
     digests = pairs.each_slice(JsonValues::BLOCK).map do |block|
       JsonValues.digest(block.map { |value, metadata| codec.encode(value, metadata) })
     end
@@ -32,7 +32,7 @@ RSpec.describe 'Documents of generated values', :thorough do
     expect(wrong).to eq([]), "blocks of #{JsonValues::BLOCK} values that differ: #{wrong.first(10)}"
   end
 
-  it "read back equal (seed #{seed})" do
+  it "are equal after reading (seed #{seed})" do
     wrong = pairs.each_index.reject do |i|
       document = codec.encode(*pairs[i])
       found = reread(document)
@@ -41,7 +41,7 @@ RSpec.describe 'Documents of generated values', :thorough do
     expect(wrong).to eq([]), "#{wrong.length} values differ, the first is number #{wrong.first}"
   end
 
-  it 'are equal to themselves with other spacing, and not to one another' do
+  it 'equal themselves with other spacing, and differ from each other' do
     documents = pairs.first(2000).map { |value, metadata| codec.encode(value, metadata) }
     documents.each_cons(2) do |document, other|
       spaced = document.sub('"value":', ' "value" : ')
@@ -53,14 +53,14 @@ RSpec.describe 'Documents of generated values', :thorough do
     end
   end
 
-  it 'are the same from the writer in Ruby, which serves the FFI binding' do
+  it 'are the same when the writer in Ruby makes them, which the FFI binding uses' do
     pairs.first(2000).each do |value, metadata|
       object = { 'value' => value, 'metadata' => metadata }
       expect(Simpkv::JsonWriter.generate(object)).to eq(Simpkv::Native.generate(object))
     end
   end
 
-  it "spell floats as MRI's Float#to_s does" do
+  it "write floats as MRI's Float#to_s does" do
     Cases.read('doubles.tsv').each do |bits, text|
       float = JsonValues.float(bits.hex)
       expect(Simpkv::Native.format_double(float)).to eq(text.empty? ? nil : text)
@@ -76,7 +76,7 @@ RSpec.describe 'Documents of generated values', :thorough do
       end
     end
 
-    it 'spell floats as Float#to_s does, for the seed of this run' do
+    it 'write floats as Float#to_s does, for the seed of this run' do
       values = JsonValues.new(RSpec.configuration.seed)
       wrong = Array.new(100_000) { values.float }.reject { |f| Simpkv::Native.format_double(f) == f.to_s }
       expect(wrong).to eq([])

@@ -24,7 +24,7 @@ RSpec.describe Simpkv::Config do
       'case_sensitive' => { true => true, 'true' => true, 'false' => false }
     }.each do |name, cases|
       cases.each do |given, expected|
-        it "takes #{given.inspect} for #{name}" do
+        it "accepts #{given.inspect} for #{name}" do
           expect(described_class.typed(file.merge(name => given), 'b')[name]).to eq(expected)
         end
       end
@@ -69,7 +69,7 @@ RSpec.describe Simpkv::Config do
       'layout' => { 'hex' => 'hex' }
     }.each do |name, cases|
       cases.each do |given, expected|
-        it "takes #{given.inspect} for #{name}" do
+        it "accepts #{given.inspect} for #{name}" do
           expect(described_class.typed(ldap.merge(name => given), 'b')[name]).to eq(expected)
         end
       end
@@ -105,7 +105,7 @@ RSpec.describe Simpkv::Config do
     end
 
     # DEFECTS 19: dev and Dev shared their keys.
-    it 'refuses capitals in an environment, which would share the keys of another, in both layouts' do
+    it 'refuses an environment with capital letters, which would share keys with another one, in both layouts' do
       %w[plain hex].each do |layout|
         expect { validate({ 'layout' => layout }, { 'environment' => 'Dev' }) }.to raise_error(
           Simpkv::ConfigError, "environment 'Dev' has capital letters, which do not count in a directory: it would " \
@@ -114,13 +114,13 @@ RSpec.describe Simpkv::Config do
       end
     end
 
-    it 'refuses capitals in an id, in the plain layout' do
+    it 'refuses an id with capital letters in the plain layout' do
       expect { validate({ 'id' => 'App' }) }
         .to raise_error(Simpkv::ConfigError, /\A'id' of simpkv backend 'b' 'App' has capital letters/)
       expect { validate({ 'id' => 'App', 'layout' => 'hex' }) }.not_to raise_error
     end
 
-    it 'accepts capitals with fold_case, and in an environment also with global keys' do
+    it 'accepts capital letters with fold_case; in an environment, also with global keys' do
       expect { validate({ 'id' => 'App', 'fold_case' => true }, { 'environment' => 'Dev' }) }.not_to raise_error
       expect { validate({}, { 'environment' => 'Dev', 'global' => true }) }.not_to raise_error
     end

@@ -9,11 +9,11 @@ RSpec.describe 'Distinguished names' do
 
   Cases.read('dns.tsv').each do |layout, kind, base_dn, id, path, status, result|
     if status == 'ok'
-      it "are made, #{layout}: the #{kind} #{path.inspect} of #{id.inspect} is #{result}" do
+      it "map the #{kind} #{path.inspect} of #{id.inspect} to #{result} (#{layout})" do
         expect(native.dn_from_path(layout.to_sym, kind.to_sym, base_dn, id, path)).to eq(result)
       end
     else
-      it "are not made, #{layout}: the #{kind} #{path.inspect} of #{id.inspect} below #{base_dn.inspect}" do
+      it "refuse the #{kind} #{path.inspect} of #{id.inspect} below #{base_dn.inspect} (#{layout})" do
         expect { native.dn_from_path(layout.to_sym, kind.to_sym, base_dn, id, path) }
           .to raise_error(Simpkv::Error.for(status), /#{Regexp.escape(result)}/)
       end
@@ -21,7 +21,7 @@ RSpec.describe 'Distinguished names' do
   end
 
   %i[plain hex].each do |layout|
-    it "convert back to the paths that they were made from, for 10,000 paths, #{layout}" do
+    it "convert back to their paths, for 10,000 paths (#{layout})" do
       random = Random.new(RSpec.configuration.seed)
       10_000.times do
         kind, path = Paths.any(random)

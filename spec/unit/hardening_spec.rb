@@ -38,7 +38,7 @@ RSpec.describe 'The hardening of' do
 
     before { @core = core }
 
-    # Others than x86 have no -fcf-protection.
+    # Processors other than x86 have no -fcf-protection.
     let(:always) do
       _, status = Open3.capture2e('cc', '-fcf-protection', '-fsyntax-only', '-x', 'c', File::NULL)
       ['-fstack-protector-strong', *('-fcf-protection' if status.success?)]
@@ -56,7 +56,7 @@ RSpec.describe 'The hardening of' do
       end
     end
 
-    it 'leaves a fortification that somebody has chosen, which the compiler would warn of' do
+    it 'keeps the fortification of the compiler or the user, because a second definition is a warning' do
       expect(flags('CFLAGS=-O2 -Wp,-D_FORTIFY_SOURCE=3')).to match_array(always + ['-Wp,-D_FORTIFY_SOURCE=3'])
       expect(flags('CPPFLAGS=-D_FORTIFY_SOURCE=1')).to match_array(always + ['-D_FORTIFY_SOURCE=1'])
       expect(flags('CPPFLAGS=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3'))

@@ -34,7 +34,7 @@ RSpec.describe Simpkv::Store do
       expect([store.put_many({}), store.get_many([])]).to eq([{}, {}])
     end
 
-    it 'stores nothing if one of them is no text' do
+    it 'stores nothing if one of them is not a String' do
       expect { store.put_many({ 'globals/a' => 'x', 'globals/b' => 1 }) }
         .to raise_error(TypeError, 'no implicit conversion of Integer into String')
       expect { store.put_many({ 'globals/a' => 'x', nil => 'x' }) }.to raise_error(TypeError)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Without a server: opening a store asks none.
+# Opening a store sends no request, so no server runs.
 RSpec.describe 'A store in an LDAP directory' do
   let(:options) do
     { 'ldap_uri' => 'ldapi://%2Fno%2Fsuch%2Fsocket', 'base_dn' => 'dc=x', 'admin_dn' => 'cn=me',

@@ -13,8 +13,8 @@ Class.new do
     @folder = folder
   end
 
-  # Evaluates a file in an object of its own. A class remembers all objects around the place where it was made, and a
-  # catalog is large. The inner code is a String, so that constants of the file belong to that object.
+  # Evaluates a file in an object of its own. A class keeps all objects alive that were in scope at its
+  # definition, and a catalog is large. The inner code is a String, so that constants of the file belong to that object.
   #
   # @param file [String]
   # @param variable [Symbol] a local variable to which the file assigns

@@ -5,7 +5,7 @@ module Simpkv
     # Calls the core for the FFI binding: converts arguments and replies, and raises the exceptions of the extension.
     module Calls
       class << self
-        # Runs a call with a reply, and returns :data or :number of it, if wanted. With `many`, a failed call may have
+        # Runs a call with a reply, and returns its :data or :number on request. With `many`, a failed call may have
         # data, too.
         def reply(wanted = nil, many: false)
           uninterrupted do

@@ -8,7 +8,7 @@ begin
   require 'ffi'
 rescue LoadError => e
   hint = if RUBY_ENGINE == 'jruby'
-           "JRuby unpacks FFI's native part into a temporary folder, and cannot where that is mounted noexec: name " \
+           "JRuby unpacks FFI's native part into a temporary folder, which fails if that is mounted noexec: name " \
              'another with -Djava.io.tmpdir=FOLDER among the arguments of Java'
          else
            'install the gem ffi, or unset SIMPKV_NATIVE'

@@ -22,7 +22,7 @@ module Simpkv
       # @return [Array<String>] the names of the statuses, by number
       attr_reader :statuses
 
-      # @raise [LoadError] the file cannot be read, or it declares what this class does not know
+      # @raise [LoadError] the file cannot be read, or it has a declaration that this class does not know
       def self.read(path = PATH)
         new(File.read(path, encoding: 'UTF-8'))
       rescue SystemCallError => e
