@@ -275,8 +275,8 @@ skv_ldap_code skv_ldap_start(skv_ldap_call *call)
     return skv_deadline_check_request(deadline) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
 }
 
-skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes,
-                              LDAPControl *control, int limit, int *id)
+skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *filter,
+                              const char *const *attributes, LDAPControl *control, int limit, int *id)
 {
     LDAPControl *controls[] = {control, NULL};
     skv_ldap_code error = skv_ldap_start(call);
@@ -284,8 +284,8 @@ skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, co
     if (error != LDAP_SUCCESS)
         return error;
     /* libldap does not change the attributes. */
-    error = ldap_search_ext(skv_conn_handle(call->conn), dn, scope, "(objectClass=*)", (char **)(uintptr_t)attributes,
-                            0, controls, NULL, NULL, limit, id);
+    error = ldap_search_ext(skv_conn_handle(call->conn), dn, scope, filter ? filter : "(objectClass=*)",
+                            (char **)(uintptr_t)attributes, 0, controls, NULL, NULL, limit, id);
     return error == LDAP_SUCCESS ? error : skv_conn_send_error(call->conn, error);
 }
 
@@ -296,7 +296,7 @@ skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *con
     int id;
 
     *response = (skv_ldap_response){0};
-    error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, &id);
+    error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, NULL, attributes, NULL, LDAP_NO_LIMIT, &id);
     if (error != LDAP_SUCCESS)
         return response->code = error;
     receive_result(call, LDAP_SUCCESS, id, response);

@@ -99,10 +99,10 @@ skv_ldap_code skv_ldap_start(skv_ldap_call *call);
 skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,
                             skv_ldap_response *response);
 
-/* Sends a search for at most `limit` entries (LDAP_NO_LIMIT) without waiting. Returns LDAP_SUCCESS with *id set, or an
- * error. */
-skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *const *attributes,
-                              LDAPControl *control, int limit, int *id);
+/* Sends a search for at most `limit` entries (LDAP_NO_LIMIT) without waiting; a NULL filter matches all entries that
+ * the server shows. Returns LDAP_SUCCESS with *id set, or an error. */
+skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *filter,
+                              const char *const *attributes, LDAPControl *control, int limit, int *id);
 
 skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response);
 skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control,

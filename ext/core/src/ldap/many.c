@@ -103,7 +103,7 @@ static void take_batch_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot
 
 static skv_ldap_code send_read(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
 {
-    return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
+    return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, NULL, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
 }
 
 static skv_ldap_code send_replace(skv_ldap_call *call, const skv_ldap_item *item, struct berval *document, int *id)

@@ -21,7 +21,8 @@ static skv_ldap_code request_page(skv_ldap_call *call, skv_ldap_search_state *se
     } else if (features->paging) {
         limit = page_size;
     }
-    error = skv_ldap_search(call, search->dn, search->scope, search->attributes, control, limit, &search->id);
+    error = skv_ldap_search(call, search->dn, search->scope, search->filter, search->attributes, control, limit,
+                            &search->id);
     ldap_control_free(control);
     search->requested = error == LDAP_SUCCESS;
     return error;

@@ -8,6 +8,7 @@
 typedef struct skv_ldap_search_state {
     const char *dn; /* borrowed */
     int scope;
+    const char *filter; /* as of skv_ldap_search() */
     const char *const *attributes;
     LDAPMessage *page, *next; /* received messages: all of a page, or one; owned. The next one to read. */
     struct berval cookie;     /* owned: the start of the next page */

@@ -2,6 +2,10 @@
  * Deletetree enumerates the DNs of a folder and everything below it, and deletes them from the innermost outwards, many
  * at once. Neither slapd nor 389-DS has a tree delete. Entries that other clients add meanwhile are found by
  * enumerating again.
+ *
+ * Two suppliers of 389-DS that create one entry at once keep one of the two under its name. The other becomes a
+ * conflict entry, which searches leave out unless their filter asks for it. A folder with such entries cannot be
+ * deleted without them.
  */
 #include "ldap/entry.h"
 #include "ldap/key.h"
@@ -33,6 +37,7 @@ typedef struct tree_call {
     size_t count;        /* of DNs */
     bool compares;       /* in this round, entries are deleted only in the version that was read */
     bool cannot_compare; /* the server's database lacks assertions */
+    bool nonleaf;        /* the server did not delete an entry because of entries below it */
     size_t deleted;
     skv_ldap_pipeline pipeline;
     bool busy, others_added; /* in this round */
@@ -58,6 +63,14 @@ static skv_status add_enumerated_name(tree_call *tree, LDAPMessage *message)
     return SKV_OK;
 }
 
+/* Returns the filter of an enumeration: NULL, or one that finds conflict entries as well. */
+static const char *enumeration_filter(const tree_call *tree)
+{
+    return tree->nonleaf && skv_conn_features(tree->call.conn)->is_389ds
+               ? "(|(objectClass=*)(objectClass=ldapSubEntry))"
+               : NULL;
+}
+
 /* Collects the names of the folder and everything below it; none if it does not exist. */
 static skv_status enumerate_tree(tree_call *tree)
 {
@@ -65,6 +78,7 @@ static skv_status enumerate_tree(tree_call *tree)
     static const char *const csn[] = {"entryCSN", NULL};
     skv_ldap_search_state search = {.dn = call->dn,
                                     .scope = LDAP_SCOPE_SUBTREE,
+                                    .filter = enumeration_filter(tree),
                                     .attributes = skv_ldap_asserts(call) ? csn : skv_ldap_no_attributes};
     skv_ldap_response response = {0};
     LDAPMessage *entry;
@@ -132,6 +146,9 @@ static void take_deletion_response(skv_ldap_pipeline *pipeline, const skv_ldap_s
         tree->others_added = true;
         break;
     case LDAP_NOT_ALLOWED_ON_NONLEAF:
+        tree->nonleaf = true;
+        tree->others_added = true;
+        break;
     case LDAP_ASSERTION_FAILED:
         tree->others_added = true;
         break;
