@@ -27,21 +27,25 @@ module Simpkv
     # @param confdirs [Array<String>] where to look for the file: see {SiteFile.find}
     # @param vardirs [Array<String>] Puppet's, for a backend of type file without `root_path`: see {DefaultRoot}
     # @param more [Array<String>] further vardirs whose stores count
+    # @yieldparam warning [String] about the place of the store, or about files with secrets
     # @return [Estate]
     # @raise [ConfigError] the configuration is wrong; the message names the file
     # @raise [SystemCallError] the file cannot be read
-    def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [])
+    def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [], &warn)
       file = SiteFile.find(confdirs)
-      new(file ? SiteFile.read(file) : {}) { |settings| [FileRoot.new(settings) { [vardirs, more] }.make].flatten.first }
+      new(file ? SiteFile.read(file) : {}, warn) { |settings| FileRoot.new(settings) { [vardirs, more] }.make }
     rescue ConfigError => e
       raise e.class, file && !e.message.include?(file) ? "#{file}: #{e.message}" : e.message, cause: nil
     end
 
     # @param site [Hash] the options of the site, with `backends` and `estate`
+    # @param warn [#call, nil] receives each warning, when the store is first used
     # @yieldparam settings [Hash{String => Object}] the options of a backend of type file, with their defaults
-    # @yieldreturn [Store] called at most once, when the store is first used
+    # @yieldreturn [Store, Array(Store, String)] the store, and a warning if there is one. Called when the store is
+    #   first used
     # @raise [ConfigError]
-    def initialize(site, &open_files)
+    def initialize(site, warn = nil, &open_files)
+      @warn = warn || ->(_warning) {}
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
       @settings = backend_settings(site)
       @open_files = open_files
@@ -112,9 +116,18 @@ module Simpkv
     end
 
     def opened
-      return @open_files.call(@settings) unless @settings['type'] == 'ldap'
+      @settings['type'] == 'ldap' ? directory : files
+    end
 
+    def files
+      store, warning = @open_files.call(@settings)
+      @warn.call(warning) if warning
+      store
+    end
+
+    def directory
       store = LdapAccess.open(@settings)
+      LdapAccess.warnings(@settings).each(&@warn)
       return store if base?(store)
 
       raise UnavailableError, "there is no entry '#{@settings['base_dn']}' at #{@settings['ldap_uri']}, or no access " \

@@ -17,7 +17,9 @@ module Simpkv
       def estate
         MUTEX.synchronize do
           @estate ||= Estate.load(confdirs: [Puppet[:confdir]], vardirs: [Puppet[:vardir]],
-                                  more: Puppet.run_mode.server? ? [] : Vardirs.server)
+                                  more: Puppet.run_mode.server? ? [] : Vardirs.server) do |warning|
+            Puppet.warning("simpkv estate: #{warning}")
+          end
         end
       end
 
@@ -39,14 +41,15 @@ module Simpkv
         raise Puppet::Error, message(step, e), cause: nil
       end
 
-      # Says whether a terminus answers a `find`. As a cache of a terminus that makes new data, it answers only if Puppet
-      # asks the cache alone: Puppet would compile with the facts of the last run, or deliver its catalog.
+      # Returns true if a terminus answers a `find`. As a cache of a terminus that makes new data, it answers only if
+      # Puppet asks the cache alone: otherwise Puppet would compile with the facts of the last run, or deliver its
+      # catalog.
       #
       # @param terminus [Puppet::Indirector::Terminus]
       # @param request [Puppet::Indirector::Request]
       # @return [Boolean]
       def answers?(terminus, request)
-        STORED.include?(terminus.indirection.terminus_class) || request.ignore_terminus? ? true : false
+        STORED.include?(terminus.indirection.terminus_class) || request.ignore_terminus?
       end
 
       private
