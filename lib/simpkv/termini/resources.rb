@@ -70,15 +70,18 @@ module Simpkv
           (data['parameters'] || {}).to_h { |name, value| [name.to_sym, RichValues.load(value)] }
         end
 
-        # Puppet has unwrapped Sensitive parameters when a catalog is complete.
         def data(resource)
-          parameters = resource.parameters.to_h do |name, value|
-            value = value.value if value.is_a?(Puppet::Parser::Resource::Param)
-            value = sensitive(value) if resource.sensitive_parameters.include?(name)
-            [name.to_s, dumped(resource, name, value)]
-          end
+          parameters = declared(resource).to_h { |name, value| [name.to_s, dumped(resource, name, value)] }
           { 'title' => resource.title.to_s, 'parameters' => parameters, 'tags' => resource.tags.to_a.sort,
             'file' => resource.file, 'line' => resource.line }.compact
+        end
+
+        # When a catalog is complete, Puppet has unwrapped Sensitive parameters, and added those that the title implies.
+        # A collector does not see the latter.
+        def declared(resource)
+          implied = Puppet::Resource.new(resource.resource_type || resource.type, resource.title).to_hash
+          declared = resource.to_hash.reject { |name, value| implied.key?(name) && implied[name] == value }
+          declared.to_h { |name, value| [name, resource.sensitive_parameters.include?(name) ? sensitive(value) : value] }
         end
 
         def sensitive(value)
