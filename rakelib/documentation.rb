@@ -54,7 +54,7 @@ module Documentation
       require 'simpkv/cli/commands'
       template = File.read(File.join(__dir__, 'manual.md.erb'), encoding: 'UTF-8')
       commands = Simpkv::Cli::Commands.commands
-      common = Simpkv::Cli::Command.new.switches.map(&:long)
+      common = Simpkv::Cli::Command.new.switches.map { |switch| [switch.long, switch.desc] }
       roff = Kramdown::Document.new(ERB.new(template, trim_mode: '-').result(binding)).to_man
       # An option that is broken at a hyphen cannot be copied.
       roff.sub(/^\.TH .*\n/) { |title| "#{title}.nr HY 0\n.ad l\n" }

@@ -7,6 +7,7 @@ require 'simpkv/estate/exports'
 require 'simpkv/estate/facts'
 require 'simpkv/estate/inventory'
 require 'simpkv/estate/nodes'
+require 'simpkv/estate/removal'
 require 'simpkv/estate/reports'
 require 'simpkv/estate/statuses'
 require 'simpkv/site_file'
@@ -40,14 +41,17 @@ module Simpkv
 
     # @param site [Hash] the options of the site, with `backends` and `estate`
     # @param warn [#call, nil] receives each warning, when the store is first used
+    # @param store [#call, nil] opens the store of the backend, in place of the estate; called when the store is first
+    #   used
     # @yieldparam settings [Hash{String => Object}] the options of a backend of type file, with their defaults
     # @yieldreturn [Store, Array(Store, String)] the store, and a warning if there is one. Called when the store is
     #   first used
     # @raise [ConfigError]
-    def initialize(site, warn = nil, &open_files)
+    def initialize(site, warn = nil, store: nil, &open_files)
       @warn = warn || ->(_warning) {}
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
       @settings = backend_settings(site)
+      @open = store
       @open_files = open_files
       @mutex = Mutex.new
     end
@@ -99,6 +103,27 @@ module Simpkv
       @catalogs ||= Catalogs.new(self)
     end
 
+    # Removes all that a node left: its exported resources first, the record of the inventory last. Its declared record
+    # stays.
+    #
+    # @param certname [String]
+    # @return [Hash{String => Object}] what was removed, by subject: the number of types for `exports`, true for
+    #   others; empty if the node left nothing
+    # @raise [Error]
+    def deactivate(certname)
+      Removal.new(self).remove(certname)
+    end
+
+    # Deactivates the nodes that have had no run for the time of the option `node_ttl`.
+    #
+    # @yieldparam certname [String] of a node that was removed
+    # @yieldparam removed [Hash{String => Object}] the result of {#deactivate}
+    # @return [Array<String>] the names of these nodes, sorted; none without the option
+    # @raise [Error]
+    def expire(&block)
+      Removal.new(self).expire(&block)
+    end
+
     # @return [String] the backend, and no secret
     def inspect
       "#<#{self.class.name} #{@settings['type']}/#{@settings['id']}>"
@@ -116,6 +141,8 @@ module Simpkv
     end
 
     def opened
+      return @open.call if @open
+
       @settings['type'] == 'ldap' ? directory : files
     end
 

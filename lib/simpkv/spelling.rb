@@ -23,7 +23,7 @@ module Simpkv
 
       def similar(word, names)
         distance, name = names.map { |candidate| [distance(word, candidate), candidate] }.min
-        name if distance <= [1, name.length / 3].max
+        name if distance && distance <= [1, name.length / 3].max
       end
 
       def longer(word, names)

@@ -52,6 +52,16 @@ module Simpkv
         backends.is_a?(Hash) ? backends.keys : []
       end
 
+      # @return [Hash] the options of the estate, as the site has them
+      # @raise [ConfigError] an option is unknown or has the wrong type; the message names the source
+      def estate
+        estate = site['estate'] || {}
+        Config.estate(estate)
+        estate
+      rescue ConfigError => e
+        raise ConfigError, [source, e.message].compact.join(': '), cause: nil
+      end
+
       # @return [Hash] the options of the site, overridden by the command line
       # @raise [ConfigError, Failure]
       def options
@@ -63,6 +73,12 @@ module Simpkv
         # The default of the site may be global keys.
         merged['global'] = false if @flags.key?(:environment) && !@flags[:global]
         merged
+      end
+
+      # @return [Hash] the options of the site
+      # @raise [ConfigError, Failure]
+      def site
+        @site ||= read
       end
 
       private
@@ -89,10 +105,6 @@ module Simpkv
         return "by 'backend' in #{source}" if merged['backend']
 
         source ? "by default, from #{source}" : 'by default: there is no configuration'
-      end
-
-      def site
-        @site ||= read
       end
 
       def read

@@ -14,19 +14,21 @@ module Simpkv
       #
       # @param title [String] of the work, such as `storing`
       # @param total [Integer, nil] the number of keys, if it is known
+      # @param noun [String] for something other than keys, in the singular
       # @yieldparam [Progress]
       # @return the value of the block
-      def self.of(title, total = nil)
-        progress = new(title, total)
+      def self.of(title, total = nil, noun = 'key')
+        progress = new(title, total, noun)
         yield(progress).tap { progress.finish }
       rescue Exception # rubocop:disable Lint/RescueException -- re-raised
         progress&.stop
         raise
       end
 
-      def initialize(title, total, stream = $stderr)
+      def initialize(title, total, noun = 'key', stream = $stderr)
         @title = title
         @total = total
+        @noun = noun
         @stream = stream
         @lock = Mutex.new
         @done = 0
@@ -95,7 +97,7 @@ module Simpkv
 
       def line
         left = ", #{seconds_left} s left" if @total && @done.between?(1, @total - 1)
-        done = @total ? "#{@done} of #{Output.count(@total, 'key')}" : Output.count(@done, 'key')
+        done = @total ? "#{@done} of #{Output.count(@total, @noun)}" : Output.count(@done, @noun)
         "#{@title}: #{done}, #{rate}/s#{left}"
       end
     end

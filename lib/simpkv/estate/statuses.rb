@@ -23,26 +23,44 @@ module Simpkv
 
       # @return [Set<String>] the nodes that have had no run for `node_ttl`; a process looks at most once a minute
       def expired
-        lifetime = @estate.options['node_ttl']
-        return Set.new unless lifetime
+        return Set.new unless @estate.options['node_ttl']
 
         @mutex.synchronize do
           now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
           return @expired if @expired && now - @looked < EXPIRED_FOR
 
           @looked = now
-          @expired = find_expired(lifetime)
+          @expired = find_expired
         end
+      end
+
+      # @param statuses [Hash{String => Hash}] records of this subject, by the names of nodes
+      # @param inventory [Hash{String => Hash}] records of the inventory
+      # @return [Set<String>] the nodes among them that have had no run for `node_ttl`. A node of which no time is known
+      #   does not expire
+      def expired_of(statuses, inventory)
+        lifetime = @estate.options['node_ttl']
+        return Set.new unless lifetime
+
+        limit = (Time.now.utc - lifetime).iso8601
+        Set.new((statuses.keys | inventory.keys).select do |name|
+          time = Statuses.last_seen(statuses[name] || {}, inventory[name] || {})
+          time && time < limit
+        end)
+      end
+
+      # @param status [Hash] a record of this subject
+      # @param record [Hash] the record of the inventory
+      # @return [String, nil] the time of the last run that is known. Timestamps in UTC are ordered as text
+      def self.last_seen(status, record)
+        times = { 'last_seen' => status, 'seen' => record }.map { |name, found| found[name] if found.is_a?(Hash) }
+        times.grep(String).max
       end
 
       private
 
-      # Timestamps in UTC are ordered as text.
-      def find_expired(lifetime)
-        limit = (Time.now.utc - lifetime).iso8601
-        seen = all.transform_values { |record| record['last_seen'].to_s }
-        @estate.inventory.all.each { |name, record| seen[name] = [seen[name].to_s, record['seen'].to_s].max }
-        Set.new(seen.select { |_, time| time < limit }.keys)
+      def find_expired
+        expired_of(all, @estate.inventory.all)
       end
     end
   end

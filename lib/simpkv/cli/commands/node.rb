@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Cli
+    module Commands
+      # The commands for one node.
+      module Node
+        extend Group
+
+        SUMMARY = 'show, declare and remove nodes'
+      end
+    end
+  end
+end

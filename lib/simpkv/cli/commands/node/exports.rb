@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/estate_command'
+require 'simpkv/cli/value'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Node
+        # Prints the resources that a node exports.
+        class Exports < EstateCommand
+          SUMMARY = 'print the resources that a node exports'
+          ARGUMENTS = 'NODE [TYPE]'
+          DESCRIPTION = <<~TEXT
+            Prints the resources that a node exports, of all types or of one, as its last run stored them: title, tags
+            and parameters. The value of a Sensitive parameter is not printed, in no format, unless --show-sensitive is
+            given. For programs, parameters of Puppet's own types have the form in which they are stored. Exits with
+            66 if the node exports nothing of that type.
+          TEXT
+          EXAMPLES = {
+            'simpkv node exports web1' => 'All types',
+            'simpkv node exports web1 nagios_host -o json' => 'A type, for a program'
+          }.freeze
+
+          REDACTED = 'Sensitive [value redacted]'
+          private_constant :REDACTED
+
+          def run(name, type = nil)
+            found = exported(name)
+            not_there(name, 'no exported resource of a node', node_names) if found.empty?
+            if type
+              type = type.downcase
+              not_there(type, "nothing that '#{name}' exports of the type", found.keys) unless found.key?(type)
+              found = found.slice(type)
+            end
+            found = redacted(found) unless @reveal
+            output.print(found) { lines(found) }
+          end
+
+          # @return [Array<String>] the types that a node exports, for completion
+          def types(name)
+            exported(name).keys
+          end
+
+          private
+
+          def define(parser)
+            parser.on('--show-sensitive', 'print the values of Sensitive parameters too') { @reveal = true }
+          end
+
+          def exported(name)
+            on_estate { |estate| estate.exports.of(name) }.reject { |_, list| list.empty? }
+          end
+
+          # @return [Object] the same data, without what a Sensitive holds at any depth
+          def redacted(data)
+            return REDACTED if Value.rich?(data, 'Sensitive')
+
+            case data
+            when Hash then data.transform_values { |member| redacted(member) }
+            when Array then data.map { |member| redacted(member) }
+            else data
+            end
+          end
+
+          def lines(found)
+            found.sort.flat_map do |type, list|
+              list.sort_by { |resource| resource['title'] }.flat_map { |resource| resource_lines(type, resource) }
+            end
+          end
+
+          def resource_lines(type, resource)
+            reference = "#{type.split('::').map(&:capitalize).join('::')}['#{Output.name(resource['title'])}']"
+            parameters = (resource['parameters'] || {}).sort.map do |name, value|
+              ["  #{name}", shown(value)]
+            end
+            tags = resource['tags'].to_a.any? ? [['  tags', resource['tags'].join(', ')]] : []
+            [reference, *table(parameters + tags)]
+          end
+
+          def table(rows)
+            rows.empty? ? [] : Output.table(rows)
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/estate_command'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Node
+        # Prints the stored facts of a node.
+        class Facts < EstateCommand
+          SUMMARY = 'print the stored facts of a node'
+          ARGUMENTS = 'NODE [FACT]'
+          DESCRIPTION = <<~TEXT
+            Prints the facts of a node as its last run stored them, without those of the option facts_blocklist: a line
+            for each, with its dotted name. With FACT, a dotted name such as os.release.major, prints its value alone.
+            Trusted facts begin with trusted. Exits with 66 if there are none of that name.
+          TEXT
+          EXAMPLES = {
+            'simpkv node facts web1' => 'All',
+            'simpkv node facts web1 networking.ip' => 'A fact',
+            'simpkv node facts web1 os -o json' => 'A structured fact for a program'
+          }.freeze
+
+          def run(name, fact = nil)
+            facts = stored(name)
+            return print(facts) unless fact
+
+            value = Estate::Facts.dig(facts, fact)
+            not_there(fact, "no fact of '#{name}' called", leaves(facts).keys) if value.nil?
+            print(value)
+          end
+
+          # @return [Array<String>] the names of a node's facts, for completion
+          def fact_names(name)
+            leaves(stored(name)).keys
+          end
+
+          private
+
+          def stored(name)
+            found = on_estate { |estate| estate.facts.find(name) }
+            not_there(name, 'no facts of a node', names_in('facts')) if found.nil?
+
+            trusted = found['trusted'] ? { 'trusted' => found['trusted'] } : {}
+            found['values'].merge(trusted)
+          end
+
+          def print(value)
+            output.print(value) { nested?(value) ? Output.table(leaves(value).to_a) : shown(value) }
+          end
+
+          # @return [Boolean] whether there are members to name
+          def nested?(value)
+            (value.is_a?(Hash) || value.is_a?(Array)) && !value.empty?
+          end
+
+          # @return [Hash{String => String}] scalars by their dotted names
+          def leaves(value, *names)
+            return { names.join('.') => shown(value) } unless nested?(value)
+
+            members = value.is_a?(Hash) ? value.sort : value.each_with_index.map { |member, number| [number, member] }
+            members.each_with_object({}) { |(name, member), found| found.update(leaves(member, *names, name)) }
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/estate_command'
+require 'simpkv/cli/node_reports'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Node
+        # Prints the last reports of a node.
+        class Reports < EstateCommand
+          SUMMARY = 'print the last reports of a node'
+          ARGUMENTS = 'NODE'
+          DESCRIPTION = <<~TEXT
+            Prints a line for each stored report of a node, the newest first: time, status, the numbers of changed and
+            of failed resources, and environment. The option reports says how many are kept. With --events, prints the
+            events of each report too. For programs, prints all that is stored of each report. Exits with 66 if there
+            is none.
+          TEXT
+          EXAMPLES = {
+            'simpkv node reports web1' => 'In short',
+            'simpkv node reports web1 --events --limit 1' => 'All that the last run changed',
+            'simpkv node reports web1 -o json' => 'For a program'
+          }.freeze
+
+          def run(name)
+            errors = {}
+            reports = on_estate { |estate| estate.reports.all(name) { |key, why| errors[key] = why } }
+            reports = reports.first(@limit) if @limit
+            not_there(name, 'no report of a node', node_names) if reports.empty? && errors.empty?
+            output.print(reports) { @events ? with_events(reports) : NodeReports.table(reports) }
+            report(errors)
+          end
+
+          private
+
+          def define(parser)
+            parser.on('--events', 'print the events, too') { @events = true }
+            parser.on('--limit N', Integer, 'only the last N reports') { |number| @limit = number.clamp(1, 1000) }
+          end
+
+          def with_events(reports)
+            table = NodeReports.table(reports)
+            [table.first, *table.drop(1).zip(reports).flat_map { |line, report| [line, *events(report)] }].compact
+          end
+
+          def events(report)
+            (report['events'] || []).grep(Hash).map do |event|
+              place = [event['resource'], event['property']].compact.join(' ')
+              "  #{[event['status'], place, event['message']].compact.map { |part| Output.name(part.to_s) }.join(': ')}"
+            end
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/estate_command'
+require 'simpkv/cli/node_reports'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Node
+        # Prints what is known of a node in short.
+        class Show < EstateCommand
+          SUMMARY = 'print the record, the status and the last reports of a node'
+          ARGUMENTS = 'NODE'
+          DESCRIPTION = <<~TEXT
+            Prints what is known of a node: the last run and its status, the facts of the option indexed_facts, the
+            types that it exports, the declared environment, classes and parameters, and its last reports in short.
+            Exits with 66 if there is nothing.
+          TEXT
+          EXAMPLES = {
+            'simpkv node show web1' => 'A node',
+            'simpkv node show web1 -o json' => 'For a program'
+          }.freeze
+
+          def run(name)
+            found = on_estate { |estate| read(estate, name) }
+            not_there(name, 'no node', node_names | names_in('nodes')) if found.values.all? do |part|
+              part.nil? || part == []
+            end
+            output.print({ 'name' => name }.merge(found)) { lines(name, found) }
+          end
+
+          private
+
+          def read(estate, name)
+            status = estate.statuses.get(name)
+            record = estate.inventory.get(name)
+            expired = estate.statuses.expired_of({ name => status }, { name => record }).include?(name)
+            status = status.merge('expired' => true) if status && expired
+            { 'declared' => estate.nodes.get(name), 'status' => status, 'inventory' => record,
+              'reports' => estate.reports.all(name) }
+          end
+
+          def lines(name, found)
+            rows = [['name:', name], *status_rows(found), *declared_rows(found['declared'] || {})]
+            reports = NodeReports.table(found['reports'])
+            Output.table(rows) + (reports.empty? ? [] : ['', *reports])
+          end
+
+          def status_rows(found)
+            status, record = found.values_at('status', 'inventory').map { |part| part || {} }
+            facts = (record['facts'] || {}).sort.map { |fact, value| ["#{fact}:", shown(value)] }
+            { 'environment:' => status['environment'] || record['environment'], 'last seen:' => seen(status, record),
+              'status:' => outcome(status), 'exports:' => joined((record['exports'] || {}).keys) }.compact.to_a + facts
+          end
+
+          def seen(status, record)
+            time = Estate::Statuses.last_seen(status, record)
+            status['expired'] ? "#{time} (expired)" : time
+          end
+
+          def outcome(status)
+            return unless status['status']
+
+            noop = ', noop' if status['noop']
+            "#{status['status']}#{noop}, #{Output.count(status['changes'].to_i, 'change')}, " \
+              "#{Output.count(status['failures'].to_i, 'failure')}"
+          end
+
+          def declared_rows(record)
+            classes = record['classes'].is_a?(Hash) ? record['classes'].keys : record['classes'].to_a
+            { 'declared environment:' => record['environment'], 'declared classes:' => joined(classes) }.compact.to_a +
+              (record['parameters'] || {}).sort.map { |name, value| ["declared parameter #{name}:", shown(value)] }
+          end
+
+          def joined(names)
+            names.sort.join(', ') if names.any?
+          end
+        end
+      end
+    end
+  end
+end

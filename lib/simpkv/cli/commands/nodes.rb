@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/estate_command'
+require 'simpkv/cli/node_list'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Prints a table of the nodes.
+      class Nodes < EstateCommand
+        SUMMARY = 'list the nodes that Puppet has stored, and how their last runs ended'
+        ARGUMENTS = ''
+        DESCRIPTION = <<~TEXT
+          Prints a table of the nodes that have left facts, exported resources or reports in the store: the name, the
+          environment, the time of the last run in UTC, its status, and the numbers of changes and failures. A node
+          without a report has a dash for what only a report tells. A node that has had no run for the time of the
+          option node_ttl is marked as expired. For programs (--output), each node also has noop, expired and the
+          facts of the option indexed_facts.
+
+          A filter is a name, an operator and a value. The name is one of a column, noop, expired, or an indexed fact.
+          Operators are = and != for the whole text, ~ and !~ for a regular expression, and < and > for numbers and
+          times. Each --filter must match.
+        TEXT
+        EXAMPLES = {
+          'simpkv nodes' => 'All nodes, by name',
+          'simpkv nodes --filter status=failed' => 'Nodes whose last run failed',
+          "simpkv nodes --filter 'name~^web' --filter os.name=Debian" => 'Web servers on Debian',
+          "simpkv nodes --filter 'last_seen<2026-11-20' --sort last_seen" => 'Nodes without a run since that day',
+          'simpkv nodes --sort failures --reverse -o json' => 'For a program, most failures first'
+        }.freeze
+
+        def run
+          facts = on_estate { |estate| estate.options['indexed_facts'] }
+          filters = @filters.map { |text| NodeFilter.new(text, NodeList::MEMBERS, facts) }
+          list = on_estate { |estate| NodeList.new(estate) }
+          nodes = on_estate { list.nodes(filters: filters, order: @sort, reverse: @reverse) }
+          output.print(nodes) { table(nodes) }
+          report(list.errors)
+        end
+
+        # @return [Array<String>] the beginnings of filters
+        def filters
+          names = configuration.estate['indexed_facts'] || Config.estate({})['indexed_facts']
+          (NodeList::MEMBERS + names).map { |name| "#{name}=" }
+        end
+
+        private
+
+        def define(parser)
+          @filters = []
+          @sort = 'name'
+          parser.on('--filter FILTER', 'only nodes that match, such as status=failed') { |text| @filters << text }
+          parser.on('--sort COLUMN', NodeList::COLUMNS,
+                    'name, environment, last_seen, status, changes or failures') do |by|
+            @sort = by
+          end
+          parser.on('--reverse', 'reverse the order') { @reverse = true }
+        end
+
+        def table(nodes)
+          return [] if nodes.empty?
+
+          Output.table([NodeList::COLUMNS.map { |name| name.tr('_', ' ') }, *nodes.map { |node| row(node) }])
+        end
+
+        def row(node)
+          cells = NodeList::COLUMNS.map { |name| node[name] }
+          cells[2] = "#{cells[2]} (expired)" if node['expired']
+          cells.map { |cell| cell.nil? ? '-' : cell }
+        end
+      end
+    end
+  end
+end

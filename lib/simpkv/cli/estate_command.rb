@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/estate'
+
+module Simpkv
+  module Cli
+    # The base class of the commands for nodes. Their data are global keys of the backend that `estate` names in the
+    # file with the options, which Puppet's termini read as well.
+    class EstateCommand < Command
+      # The common options of other commands that these commands refuse, and why.
+      REFUSED = {
+        %w[-e --environment -g --global] => 'the nodes of all environments are in one place',
+        %w[--from-puppet --node] => 'Puppet needs the nodes before it reads Hiera, so their options are in a file ' \
+                                    '(--config)'
+      }.freeze
+      private_constant :REFUSED
+
+      # @return [Backend] the one of the estate, or the one that the command line names
+      def backend
+        @backend ||= configuration.backend(@flags[:backend] || configuration.estate['backend'])
+      end
+
+      # @param create [Boolean] whether to create the folder of a backend of type file
+      # @return [Estate]
+      # @raise [Failure, Simpkv::ConfigError]
+      def estate(create: false)
+        @estate ||= begin
+          options = configuration.estate.merge('backend' => backend.name)
+          Estate.new(configuration.site.merge('estate' => options), store: -> { backend.store(create: create) })
+        end
+      end
+
+      # @return [Array<String>] the names of all nodes that left something, sorted
+      def node_names
+        %w[status inventory].flat_map { |subject| names_in(subject) }.uniq.sort
+      end
+
+      private
+
+      def common(parser)
+        config_option(parser)
+        backend_option(parser)
+        last_options(parser)
+      end
+
+      def choices_after(name, error)
+        return super unless error.is_a?(OptionParser::InvalidOption)
+
+        _, why = REFUSED.find { |names, _| names.include?(name) }
+        ": #{why}" if why
+      end
+
+      # @raise [Failure] there is no name
+      def at_least_one(names)
+        raise Failure.new("which nodes? (simpkv #{self.class.title} --help)", Failure::USAGE) if names.empty?
+      end
+
+      # Runs a call of the estate. Its errors name the backend.
+      #
+      # @param create [Boolean] whether to create the folder of a backend of type file
+      # @yieldparam estate [Estate]
+      def on_estate(create: false)
+        yield estate(create: create)
+      rescue Simpkv::Error => e
+        raise Failure.new("#{backend.title}: #{backend.explained(e)}", Failure.code_for(e))
+      end
+
+      # Lists the names in a folder of the estate, and reads no document.
+      #
+      # @param subject [String] such as `status`
+      # @return [Array<String>]
+      def names_in(subject)
+        found = estate.store.list("#{Estate::FOLDER}/#{subject}", required: false) { nil }
+        (found[:keys].keys + found[:errors].keys).map { |name| Output.name(name) }
+      end
+
+      # @return [String] a text as it is, other data as JSON, in one line
+      def shown(value)
+        Output.name(value.is_a?(String) ? value : Native.generate(value))
+      end
+
+      # @param name [String]
+      # @param what [String] that the node lacks
+      # @param names [Array<String>] the nodes that have it
+      # @raise [Failure] always, with a suggestion
+      def not_there(name, what, names)
+        likely = Spelling.nearest(name, names)
+        raise Failure.new("#{backend.title}: there is #{what} '#{name}'#{": did you mean '#{likely}'?" if likely}",
+                          Failure::NO_INPUT)
+      end
+
+      # Prints the documents that could not be read.
+      #
+      # @param errors [Hash{String => String}] by key
+      # @return [Integer, nil] the exit code
+      def report(errors)
+        super(errors.transform_keys { |key| key.delete_prefix('globals/') })
+      end
+    end
+  end
+end

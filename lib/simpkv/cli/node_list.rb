@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/node_filter'
+
+module Simpkv
+  module Cli
+    # The nodes that have left something in the estate, by two lists of the store: their statuses and their inventory
+    # records. A node is a Hash with {COLUMNS}, `noop`, `expired` and `facts`, those of the inventory.
+    class NodeList
+      # The columns of the table.
+      COLUMNS = %w[name environment last_seen status changes failures].freeze
+
+      # The members of a node that a filter can name, beside facts.
+      MEMBERS = [*COLUMNS, 'noop', 'expired'].freeze
+
+      # @return [Hash{String => String}] the documents that could not be read, by their keys, and why
+      attr_reader :errors
+
+      # @param estate [Estate]
+      def initialize(estate)
+        @estate = estate
+        @errors = {}
+      end
+
+      # @param filters [Array<NodeFilter>] each must match
+      # @param order [String] the column to sort by; nodes without a value come last
+      # @param reverse [Boolean] whether to reverse the order of the nodes with a value
+      # @return [Array<Hash>]
+      def nodes(filters: [], order: 'name', reverse: false)
+        found = all.select { |node| filters.all? { |filter| filter.match?(node) } }
+        without, with = found.partition { |node| node[order].nil? }
+        with = with.sort_by { |node| [node[order], node['name']] }
+        (reverse ? with.reverse : with) + without.sort_by { |node| node['name'] }
+      end
+
+      private
+
+      def all
+        statuses = records_of(@estate.statuses)
+        records = records_of(@estate.inventory)
+        expired = @estate.statuses.expired_of(statuses, records)
+        (statuses.keys | records.keys).map do |name|
+          node(Output.name(name), statuses[name] || {}, records[name] || {}, expired.include?(name))
+        end
+      end
+
+      def records_of(documents)
+        documents.all(valid: Hash.method(:===)) { |key, why| @errors[key] = why }
+      end
+
+      def node(name, status, record, expired)
+        { 'name' => name, 'environment' => status['environment'] || record['environment'],
+          'last_seen' => Estate::Statuses.last_seen(status, record), 'status' => status['status'],
+          'changes' => status['changes'], 'failures' => status['failures'], 'noop' => status['noop'],
+          'expired' => expired, 'facts' => record['facts'] || {} }
+      end
+    end
+  end
+end

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # Removes what nodes left in the store, all but their declared records.
+    class Removal
+      # @param estate [Estate]
+      def initialize(estate)
+        @estate = estate
+      end
+
+      # Removes what a node left. The record of the inventory goes last, because it names the other documents: a removal
+      # that dies is completed by the next one.
+      #
+      # @param certname [String]
+      # @return [Hash{String => Object}] see {Estate#deactivate}
+      # @raise [Error]
+      def remove(certname)
+        exports = @estate.exports.delete(certname)
+        removed = { 'exports' => exports.zero? ? nil : exports, 'facts' => @estate.facts.delete(certname),
+                    'status' => @estate.statuses.delete(certname), 'reports' => @estate.reports.delete(certname),
+                    'catalogs' => @estate.catalogs.delete(certname),
+                    'node_cache' => @estate.nodes.delete_cached(certname),
+                    'inspections' => Documents.new(@estate, 'inspections').delete(certname),
+                    'inventory' => @estate.inventory.delete(certname) }
+        removed.select { |_, removed_one| removed_one }
+      end
+
+      # Removes what expired nodes left. Checks each again, because it may run meanwhile.
+      #
+      # @yieldparam certname [String] of a node that was removed
+      # @yieldparam removed [Hash{String => Object}] see {Estate#deactivate}
+      # @return [Array<String>] the names of the nodes that were removed, sorted
+      # @raise [Error]
+      def expire
+        @estate.statuses.expired.sort.select do |certname|
+          next unless expired?(certname)
+
+          removed = remove(certname)
+          yield certname, removed if block_given?
+          true
+        end
+      end
+
+      private
+
+      def expired?(certname)
+        status, record = [@estate.statuses, @estate.inventory].map { |documents| readable(documents, certname) }
+        @estate.statuses.expired_of({ certname => status }, { certname => record }).include?(certname)
+      end
+
+      # A document that cannot be read says nothing about the last run.
+      def readable(documents, certname)
+        value = documents.get(certname)
+        value.is_a?(Hash) ? value : {}
+      rescue MalformedError
+        {}
+      end
+    end
+    private_constant :Removal
+  end
+end

@@ -1,0 +1,316 @@
+# frozen_string_literal: true
+
+require_relative 'nodes_helper'
+
+RSpec.describe 'simpkv node' do
+  include_context 'with nodes'
+
+  describe 'show' do
+    it 'prints the last run, facts, exported types, the declared record and the last reports' do
+      estate.nodes.declare('web1', 'environment' => 'dev', 'classes' => { 'role::web' => {} },
+                                   'parameters' => { 'rack' => 12 })
+      run('web1', exports: { 'host' => [host('web1')] }, status: 'changed', changes: 3)
+      shown = simpkv!('node', 'show', 'web1')
+      [/^name: +web1$/, /^environment: +production$/, /^last seen: +20.*Z$/,
+       /^status: +changed, 3 changes, 0 failures$/,
+       /^os\.name: +Debian$/, /^exports: +host$/, /^declared environment: +dev$/, /^declared classes: +role::web$/,
+       /^declared parameter rack: +12$/,
+       /^time +status +changes +failures +environment\n20.*Z +changed +3 +0 +production$/]
+        .each do |line|
+        expect(shown).to match(line)
+      end
+      expect(data('node', 'show', 'web1').keys).to eq(%w[name declared status inventory reports])
+    end
+
+    it 'prints a node that is declared only' do
+      estate.nodes.declare('web1', 'classes' => %w[b a])
+      expect(simpkv!('node', 'show', 'web1')).to eq("name:              web1\ndeclared classes:  a, b\n")
+    end
+
+    it 'suggests a name' do
+      run('web1')
+      expect(simpkv('node', 'show', 'web11').to_a)
+        .to eq(['', "simpkv: file/spec: there is no node 'web11': did you mean 'web1'?\n", 66])
+      expect(failure('node', 'show', 'a/b')).to match([65, %r{'a/b'}])
+    end
+  end
+
+  describe 'facts' do
+    before do
+      run('web1', facts: { 'os' => { 'name' => 'Debian', 'release' => { 'major' => '12' } }, 'empty' => {},
+                           'ips' => %w[192.0.2.1 192.0.2.2], 'processors' => { 'count' => 2 }, 'virtual' => false })
+    end
+
+    it 'prints a line for each' do
+      expect(simpkv!('node', 'facts', 'web1')).to eq(<<~FACTS)
+        empty             {}
+        ips.0             192.0.2.1
+        ips.1             192.0.2.2
+        os.name           Debian
+        os.release.major  12
+        processors.count  2
+        trusted.certname  web1
+        virtual           false
+      FACTS
+    end
+
+    it 'prints one, also false' do
+      { 'os.release.major' => "12\n", 'ips.1' => "192.0.2.2\n", 'virtual' => "false\n", 'os.release' => "major  12\n" }
+        .each { |name, text| expect(simpkv!('node', 'facts', 'web1', name)).to eq(text) }
+      expect(data('node', 'facts', 'web1', 'os')).to eq('name' => 'Debian', 'release' => { 'major' => '12' })
+    end
+
+    it 'names what is missing' do
+      expect(failure('node', 'facts', 'web1',
+                     'os.nam')).to match([66, /no fact of 'web1' called 'os\.nam': did you mean 'os\.name'\?/])
+      expect(failure('node', 'facts', 'web2')).to match([66, /no facts of a node 'web2': did you mean 'web1'\?/])
+    end
+  end
+
+  describe 'exports' do
+    secret = { '__ptype' => 'Sensitive', '__pvalue' => 'pl4nted' }
+
+    before do
+      run('web1', exports: { 'host' => [host('web1', ip: '192.0.2.1', aliases: %w[a b])],
+                             'site::user' => [host('admin', password: secret, nested: { 'deep' => [secret] })] })
+    end
+
+    it 'prints resources, and no Sensitive value' do
+      expect(simpkv!('node', 'exports', 'web1')).to eq(<<~RESOURCES)
+        Host['web1']
+          aliases  ["a","b"]
+          ip       192.0.2.1
+          tags     host
+        Site::User['admin']
+          nested    {"deep":["Sensitive [value redacted]"]}
+          password  Sensitive [value redacted]
+          tags      host
+      RESOURCES
+      expect(data('node', 'exports', 'web1', 'Site::User').to_s).not_to include('pl4nted')
+      expect(simpkv!('node', 'exports', 'web1', '-o', 'yaml')).not_to include('pl4nted')
+    end
+
+    it 'prints Sensitive values if --show-sensitive says so' do
+      shown = data('node', 'exports', 'web1', 'site::user', '--show-sensitive')
+      expect(shown['site::user'].first['parameters']['password']).to eq(secret)
+    end
+
+    it 'names what is missing' do
+      expect(failure('node', 'exports', 'web1',
+                     'hosts')).to match([66, /nothing that 'web1' exports of the type 'hosts': did you mean 'host'\?/])
+      expect(failure('node', 'exports',
+                     'web')).to match([66, /no exported resource of a node 'web': did you mean 'web1'\?/])
+    end
+  end
+
+  describe 'reports' do
+    before do
+      estate.reports.save('web1', 'time' => '2026-11-22T01:00:00Z', 'status' => 'unchanged', 'noop' => false)
+      estate.reports.save('web1', 'time' => '2026-11-23T01:00:00Z', 'status' => 'failed', 'noop' => true,
+                                  'environment' => 'dev', 'resources' => { 'changed' => 1, 'failed' => 2 },
+                                  'events' => [{ 'resource' => 'File[/a]', 'property' => 'mode', 'status' => 'failure',
+                                                 'message' => 'no such user' }])
+    end
+
+    it 'prints a line for each, the newest first' do
+      expect(simpkv!('node', 'reports', 'web1')).to eq(<<~TABLE)
+        time                  status        changes  failures  environment
+        2026-11-23T01:00:00Z  failed, noop  1        2         dev
+        2026-11-22T01:00:00Z  unchanged     0        0         -
+      TABLE
+    end
+
+    it 'prints events, and only the last reports' do
+      expect(simpkv!('node', 'reports', 'web1', '--events', '--limit', '1').lines.drop(2))
+        .to eq(["  failure: File[/a] mode: no such user\n"])
+    end
+
+    it 'prints all for programs' do
+      expect(data('node', 'reports', 'web1').map { |report| report['run'] }).to eq([2, 1])
+    end
+
+    it 'names a node without reports' do
+      expect(failure('node', 'reports', 'web2')).to match([66, /no report of a node 'web2': did you mean 'web1'\?/])
+    end
+  end
+
+  describe 'declare' do
+    def declared(name = 'web1')
+      estate.nodes.get(name)
+    end
+
+    it 'adds to what is declared, keeps the rest, and prints names only' do
+      expect(simpkv!('node', 'declare', 'web1', '--environment', 'dev', '--class', 'role::web', '--parameter',
+                     'key=pl4nted'))
+        .to eq("added: classes.role::web\nadded: environment\nadded: parameters.key\n")
+      expect(simpkv!('node', 'declare', 'web1', '-e', 'production', '--class', 'ntp', '--parameter', 'key=pl4nted2'))
+        .to eq("added: classes.ntp\nchanged: environment\nchanged: parameters.key\n")
+      expect(declared).to eq('environment' => 'production', 'classes' => { 'role::web' => {}, 'ntp' => {} },
+                             'parameters' => { 'key' => 'pl4nted2' })
+    end
+
+    it 'writes nothing if nothing changes' do
+      2.times { simpkv!('node', 'declare', 'web1', '--class', 'a') }
+      expect(simpkv!('node', 'declare', 'web1', '--class', 'a')).to eq("'web1' is unchanged\n")
+      expect(data('node', 'declare', 'web1', '--class',
+                  'b')).to eq('node' => 'web1', 'changes' => { 'classes.b' => 'added' })
+    end
+
+    it 'reads YAML or JSON, and the options win' do
+      input = { 'environment' => 'dev', 'classes' => %w[a b], 'parameters' => { 'n' => 1 } }
+      [input.to_yaml, input.to_json].each_with_index do |text, number|
+        simpkv!('node', 'declare', "web#{number}", '--file', '-', '--environment', 'production', input: text)
+        expect(declared("web#{number}")).to eq(input.merge('environment' => 'production',
+                                                           'classes' => {
+                                                             'a' => {}, 'b' => {}
+                                                           }))
+      end
+    end
+
+    it 'takes parameters in JSON' do
+      simpkv!('node', 'declare', 'web1', '--json', '--parameter', 'ports=[80, 443]')
+      expect(declared['parameters']).to eq('ports' => [80, 443])
+    end
+
+    it 'removes entries and members, or all that is not given' do
+      simpkv!('node', 'declare', 'web1', '-e', 'dev', '--class', 'a', '--class', 'b::c', '--parameter', 'x=1')
+      expect(simpkv!('node', 'declare', 'web1', '--remove', 'classes.b::c', '--remove', 'environment'))
+        .to eq("removed: classes.b::c\nremoved: environment\n")
+      simpkv!('node', 'declare', 'web1', '--replace', '--class', 'd')
+      expect(declared).to eq('classes' => { 'd' => {} })
+    end
+
+    it 'keeps the changes of all commands that run at once' do
+      outcomes = Array.new(4) do |number|
+        Thread.new do
+          simpkv('node', 'declare', 'web1', '--class', "c#{number}", process: true)
+        end
+      end
+      expect(outcomes.map { |thread| thread.value.code }).to eq([0] * 4)
+      expect(declared['classes'].keys).to match_array(%w[c0 c1 c2 c3])
+    end
+
+    it 'refuses what no record can have, quotes nothing, and stores nothing' do
+      { ['--file', '-'] => ["classes: {a: pl4nted}\n", /'classes' must be a list of names, or/, 65],
+        ['-f', '-'] => ["class: pl4nted\n", /there is no member 'class'/, 65],
+        ['-f', '-', '--class', 'a'] => ['pl4nted', /must have a Hash/, 65],
+        ['--file', '-', '--replace'] => ['a: [pl4nted', /neither YAML nor JSON/, 65],
+        ['-e', 'no/thing'] => ['', /'environment' must be/, 65], ['--parameter', 'pl4nted'] => ['', /--parameter/, 64],
+        ['--json', '--parameter', 'a=pl4nted'] => ['', /the value of parameter 'a' is not JSON/, 65],
+        [] => ['', /nothing to declare/, 64], ['-f', 'nothing'] => ['', /no file 'nothing'/, 66] }
+        .each do |arguments, (input, why, code)|
+        outcome = simpkv('node', 'declare', 'web1', *arguments, input: input)
+        expect(outcome.to_a).to match(['', why, code])
+        expect(outcome.err).not_to include('pl4nted')
+      end
+      expect(declared).to be_nil
+    end
+  end
+
+  describe 'undeclare' do
+    it 'removes the record, and names a node that is not declared' do
+      estate.nodes.declare('web1', 'classes' => %w[a])
+      run('web1')
+      estate.nodes.declare('web2', 'classes' => %w[a])
+      expect(simpkv!('node', 'undeclare', 'web1')).to eq("web1: declared record removed\n")
+      expect(estate.facts.find('web1')).not_to be_nil
+      expect(failure('node', 'undeclare', 'web3')).to match([66, /no declared record of 'web3': did you mean 'web2'\?/])
+      expect(failure('node', 'undeclare')).to match([64, /which nodes\?/])
+    end
+  end
+
+  describe 'deactivate' do
+    before do
+      %w[web1 web2].each { |name| run(name, exports: { 'host' => [host(name)], 'sshkey' => [host(name)] }) }
+      estate.nodes.declare('web1', 'classes' => %w[a])
+      estate.catalogs.put('web1', { 'resources' => [] })
+    end
+
+    it 'removes all that a node left, but its declared record, and no other node' do
+      others = documents.grep(/web2/)
+      expect(simpkv!('node', 'deactivate', 'web1'))
+        .to eq("web1: removed exports of 2 types, facts, status, reports, catalogs, inventory\n")
+      expect(documents).to match_array(['nodes/web1', *others])
+      expect(estate.exports.all('host').keys).to eq(%w[web2])
+    end
+
+    it 'removes several, and names one that left nothing' do
+      outcome = simpkv('node', 'deactivate', 'web1', 'wbe2', 'web2')
+      expect(outcome).to have_attributes(code: 66, out: /\Aweb1: removed .*\nweb2: removed /,
+                                         err: /there is nothing of a node 'wbe2'/)
+      expect(documents).to eq(%w[nodes/web1])
+    end
+
+    it 'suggests a name' do
+      expect(simpkv('node', 'deactivate', 'web3').err).to include("did you mean 'web1'?")
+      expect(simpkv('node', 'clean', 'web1').err).to include("did you mean 'node deactivate'?")
+    end
+
+    it 'removes exports that no record of the inventory names' do
+      estate.inventory.delete('web1')
+      simpkv!('node', 'deactivate', 'web1')
+      expect(documents.grep(/web1/)).to eq(%w[nodes/web1])
+    end
+
+    it 'lets the node store everything anew' do
+      simpkv!('node', 'deactivate', 'web2')
+      run('web2', exports: { 'host' => [host('web2')] })
+      expect(documents.grep(/web2/)).to include('facts/web2', 'exported/host/web2', 'status/web2')
+    end
+  end
+
+  describe 'expire' do
+    context 'without node_ttl' do
+      it 'says how to set it' do
+        run('web1', last_seen: '2000-01-01T00:00:00Z')
+        expect(failure('node', 'expire'))
+          .to match([78,
+                     %r{nodes do not expire: set 'node_ttl' of 'estate' in .*/simpkv\.yaml, such as 'node_ttl: 14d'}])
+        expect(documents).to include('status/web1')
+      end
+    end
+
+    context 'with node_ttl' do
+      let(:estate_options) { { 'node_ttl' => '14d' } }
+
+      before do
+        %w[old1 old2 web1].each { |name| run(name, exports: { 'host' => [host(name)] }) }
+        %w[old1 old2].each do |name|
+          estate.statuses.put(name, estate.statuses.get(name).merge('last_seen' => days_ago(15)))
+          estate.inventory.put(name, estate.inventory.get(name).merge('seen' => days_ago(18)))
+        end
+      end
+
+      it 'removes nothing in a dry run' do
+        before = documents
+        expect(simpkv('node', 'expire',
+                      '--dry-run').to_a).to eq(["old1\nold2\n", "simpkv: 2 nodes would be removed\n", 0])
+        expect(documents).to eq(before)
+      end
+
+      it 'removes the nodes that had no run for so long, and no others' do
+        estate.nodes.declare('old1', 'classes' => %w[a])
+        outcome = simpkv('node', 'expire')
+        expect(outcome).to have_attributes(code: 0, out: /\Aold1: removed exports of 1 type, facts.*\nold2: removed /,
+                                           err: /removing: 2 of 2 nodes, .*\nsimpkv: 2 nodes were removed\n/)
+        expect(documents.grep(/old/)).to eq(%w[nodes/old1])
+        expect(documents.grep(/web1/)).not_to be_empty
+        expect(simpkv('node', 'expire').to_a).to eq(['', "simpkv: 0 nodes were removed\n", 0])
+      end
+
+      it 'keeps a node that runs after the list was read' do
+        allow(estate.statuses).to receive(:expired).and_wrap_original do |expired|
+          expired.call.tap { run('old1', exports: { 'host' => [host('old1')] }) }
+        end
+        expect(estate.expire).to eq(%w[old2])
+        expect(documents).to include('exported/host/old1')
+      end
+
+      it 'keeps a node of which no time is known' do
+        estate.inventory.put('new1', { 'environment' => 'dev' })
+        simpkv!('node', 'expire')
+        expect(documents).to include('inventory/new1')
+      end
+    end
+  end
+end

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+require_relative 'nodes_helper'
+
+RSpec.describe 'simpkv nodes' do
+  include_context 'with nodes'
+
+  it 'prints nothing for a store without nodes' do
+    simpkv!('init')
+    expect(simpkv('nodes').to_a).to eq(['', '', 0])
+    expect(data('nodes')).to eq([])
+  end
+
+  it 'names a missing store' do
+    expect(failure('nodes')).to match([66, %r{there is no folder '.*/keys' to read keys from}])
+  end
+
+  context 'with three nodes' do
+    before do
+      run('db1', last_seen: '2026-11-01T00:00:00Z', status: 'failed', changes: 12, failures: 2, environment: 'dev')
+      run('web1', last_seen: '2026-11-20T10:00:00Z', status: 'changed', changes: 3)
+      estate.facts.save('new1', { 'os' => { 'name' => 'RedHat' } })
+    end
+
+    it 'prints a table' do
+      expect(simpkv!('nodes')).to eq(<<~TABLE)
+        name  environment  last seen             status   changes  failures
+        db1   dev          2026-11-01T00:00:00Z  failed   12       2
+        new1  -            -                     -        -        -
+        web1  production   2026-11-20T10:00:00Z  changed  3        0
+      TABLE
+    end
+
+    it 'prints all for programs, with the indexed facts' do
+      expect(data('nodes').first)
+        .to eq('name' => 'db1', 'environment' => 'dev', 'last_seen' => '2026-11-01T00:00:00Z', 'status' => 'failed',
+               'changes' => 12, 'failures' => 2, 'noop' => false, 'expired' => false,
+               'facts' => { 'os.name' => 'Debian' })
+      expect(YAML.safe_load(simpkv!('nodes', '-o', 'yaml')).length).to eq(3)
+    end
+
+    # @return [Array<String>] the names of the nodes, in order
+    def names(*arguments)
+      data('nodes', *arguments).map { |node| node['name'] }
+    end
+
+    it 'sorts by a column, nodes without a value last' do
+      expect(names('--sort', 'changes')).to eq(%w[web1 db1 new1])
+      expect(names('--sort', 'last_seen', '--reverse')).to eq(%w[web1 db1 new1])
+      expect(failure('nodes', '--sort', 'colour')).to match([64, /--sort colour: expected name, environment,/])
+    end
+
+    it 'filters by columns and by indexed facts' do
+      { 'status=failed' => %w[db1], 'status!=failed' => %w[new1 web1], 'name~^[dw]' => %w[db1 web1],
+        'name!~1$' => [], 'failures>0' => %w[db1], 'changes<12' => %w[web1], 'last_seen<2026-11-20' => %w[db1],
+        'os.name=RedHat' => %w[new1], 'os.name~^(Deb|Ubu)' => %w[db1 web1], 'status=' => %w[new1],
+        'expired=false' => %w[db1 new1 web1] }.each do |filter, found|
+        expect([filter, names('--filter', filter)]).to eq([filter, found])
+      end
+      expect(names('--filter', 'os.name=Debian', '--filter', 'environment=dev')).to eq(%w[db1])
+    end
+
+    it 'explains a wrong filter' do
+      { 'failed' => /the filter is no filter: write a name, one of = != ~ !~ < >, and a value/,
+        'stats=failed' => /names neither a column nor a fact of the option 'indexed_facts': did you mean 'status'\?/,
+        'memory.total>5' => /names neither .*, which are name, environment, .*os\.name/,
+        'name~[' => /wrong regular expression/ }.each do |filter, why|
+        expect(failure('nodes', '--filter', filter)).to match([64, why])
+      end
+    end
+
+    it 'names documents that cannot be read, and lists the other nodes' do
+      estate.store.put('globals/estate/status/db1', 'pl4nted')
+      estate.store.put('globals/estate/inventory/db1', '{"value":"pl4nted"}')
+      outcome = simpkv('nodes')
+      expect(outcome).to have_attributes(code: 65, out: /^web1 /, err: %r{'estate/status/db1': })
+      expect(outcome.err).to match(%r{'estate/inventory/db1': it has another form})
+      expect(outcome.err).not_to include('pl4nted')
+    end
+  end
+
+  context 'with node_ttl' do
+    let(:estate_options) { { 'node_ttl' => '14d' } }
+
+    it 'marks expired nodes' do
+      run('old1', last_seen: days_ago(15))
+      run('web1', last_seen: days_ago(13))
+      estate.inventory.put('old1', estate.inventory.get('old1').merge('seen' => days_ago(20)))
+      expect(simpkv!('nodes')).to match(/^old1 .*Z \(expired\) /).and match(/^web1 .*Z  /)
+      expect(data('nodes', '--filter', 'expired=true').map { |node| node['name'] }).to eq(%w[old1])
+    end
+  end
+
+  describe 'with options that only other commands take' do
+    it 'explains why it has none of them' do
+      { %w[-e dev] => /invalid option: -e: the nodes of all environments are in one place/,
+        %w[--global] => /invalid option: --global: the nodes of all environments/,
+        %w[--from-puppet] => /invalid option: --from-puppet: Puppet needs the nodes before it reads Hiera/ }
+        .each do |options, why|
+        expect(failure('nodes', *options)).to match([64, why])
+        expect(failure(*options, 'nodes')).to match([64, why])
+      end
+    end
+  end
+
+  describe 'with a wrong configuration' do
+    it 'names the file and the option' do
+      estate_options['reprots'] = 3
+      expect(failure('nodes'))
+        .to match([78, /simpkv.yaml: Unknown option 'reprots' of 'estate' .*: did you mean 'reports'\?/])
+    end
+
+    it 'names a missing backend, and one of a type that only Puppet has' do
+      estate_options['backend'] = 'site'
+      expect(failure('nodes')).to match([78, /No simpkv backend 'site' with 'id' and 'type'/])
+      backends['site'] = { 'type' => 'vault', 'id' => 'x' }
+      File.write(config, site.to_yaml)
+      expect(failure('nodes')).to match([78,
+                                         /'site' is of the type 'vault'\. The command has the types file and/])
+    end
+
+    it 'uses the backend that estate names, unless the command line names one' do
+      backends['nodes'] = { 'type' => 'file', 'id' => 'nodes', 'root_path' => File.join(folder, 'nodes') }
+      estate_options['backend'] = 'nodes'
+      run('web1')
+      expect(simpkv!('nodes')).to match(/^web1 /)
+      expect(failure('nodes', '-b', 'default')).to match([66, %r{no folder '.*/keys'}])
+    end
+  end
+end
