@@ -27,13 +27,14 @@ module Simpkv
       #
       # @param step [String] such as `save the facts of 'web1'`
       # @param otherwise [Object] the result if the backend fails and the option `soft` is set, with a warning
+      # @param soft [Boolean] whether that option counts; it does not for an operator's call
       # @yieldparam estate [Estate]
       # @return [Object] what the block returns
       # @raise [Puppet::Error]
-      def perform(step, otherwise = nil)
+      def perform(step, otherwise = nil, soft: true)
         yield estate
       rescue TransientError, DeniedError => e
-        raise Puppet::Error, message(step, e), cause: nil unless estate.options['soft']
+        raise Puppet::Error, message(step, e), cause: nil unless soft && estate.options['soft']
 
         Puppet.warning(message(step, e))
         otherwise

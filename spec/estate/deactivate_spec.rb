@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative 'exports_helper'
+require 'puppet/face'
+
+RSpec.describe 'puppet node deactivate' do
+  include EstateSite
+
+  def deactivate(*names)
+    Puppet::Face[:node, :current].deactivate(*names)
+  end
+
+  # @return [Array<String>] the names of all documents of the estate
+  def documents
+    estate.store.tree('globals/estate', required: false)[:keys].keys.sort
+  end
+
+  before do
+    %w[web1 web2].each do |name|
+      run_node(name, "@@notify { '#{name}': }")
+      estate.facts.save(name, { 'os' => { 'name' => 'Debian' } })
+      estate.reports.save(name, 'status' => 'changed')
+      estate.nodes.declare(name, 'environment' => 'production')
+    end
+  end
+
+  it 'removes all that a node left but its declared record, and nothing of others' do
+    removed = deactivate('WEB1')
+    expect(removed)
+      .to eq('web1' => { 'exports' => 1, 'facts' => true, 'status' => true, 'reports' => true, 'inventory' => true })
+    expect(documents).to eq(%w[exported/notify/web2 facts/web2 inventory/web2 nodes/web1 nodes/web2 reports/web2/1
+                               status/web2])
+    expect(titles(compile('web2', "Notify <<| |>>\n@@notify { 'web2': }"), 'Notify')).to eq(%w[web2])
+    expect(titles(compile('web3', 'Notify <<| |>>'), 'Notify')).to eq(%w[web2])
+  end
+
+  it 'prints a line for each node' do
+    action = Puppet::Face[:node, :current].get_action(:deactivate)
+    expect(action.when_rendering(:console).call(deactivate('web1', 'web2')).lines)
+      .to eq(%w[web1 web2].map { |name| "#{name}: removed exports of 1 type, facts, status, reports, inventory\n" }
+                           .tap { |lines| lines.last.chomp! })
+  end
+
+  it 'removes the others if a node left nothing, and fails' do
+    expect { deactivate('web3', 'web2') }.to raise_error(Puppet::Error, /there is nothing of the node 'web3' to remove/)
+    expect(documents.grep(/web2/)).to eq(%w[nodes/web2])
+  end
+
+  it 'needs a name' do
+    expect { deactivate }.to raise_error(ArgumentError, /at least one node: puppet node deactivate <node>/)
+  end
+
+  it 'fails if the backend does, even with soft: an operator must know' do
+    configure('soft' => true)
+    FileUtils.rm_rf(File.join(scratch, 'root', 'globals'))
+    File.write(File.join(scratch, 'root', 'globals'), '')
+    expect { deactivate('web1') }.to raise_error(Puppet::Error, /\Asimpkv estate: could not deactivate 'web1': /)
+  end
+
+  it 'has help' do
+    expect(Puppet::Face[:help, :current].help(:node, :deactivate)).to match(/<node> \[<node> \.\.\.\]/)
+      .and include('Removes the exported resources')
+  end
+end
