@@ -50,7 +50,22 @@ module Simpkv
       # @param request [Puppet::Indirector::Request]
       # @return [Boolean]
       def answers?(terminus, request)
-        STORED.include?(terminus.indirection.terminus_class) || request.ignore_terminus?
+        STORED.include?(main(terminus)) || request.ignore_terminus?
+      end
+
+      # @param terminus [Puppet::Indirector::Terminus]
+      # @return [Symbol] the main terminus of its indirection. A setting makes it a Symbol, routes.yaml a String
+      def main(terminus)
+        terminus.indirection.terminus_class.to_sym
+      end
+
+      # Warns of a document that a search leaves out.
+      #
+      # @param key [String]
+      # @param why [String]
+      # @return [void]
+      def left_out(key, why)
+        Puppet.warning("simpkv estate: left out '#{key}', which cannot be read: #{why}")
       end
 
       private

@@ -110,15 +110,19 @@ module Simpkv
       #
       # @param names [Array<String>] the folder below the subject's; none for that itself
       # @param valid [Proc] says whether a value has the form of the subject
+      # @param as [Proc] replaces each value in the result as soon as it is read: it gets the name and the value. It
+      #   should not call a store
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Object}] values by name, unsorted
-      def all(*names, valid: ->(_) { true })
+      def all(*names, valid: ->(_) { true }, as: ->(_, value) { value })
         folder = path(*names)
-        found = @estate.store.list(folder, required: false) { |_, document| decoded_or_error(document, valid) }
+        found = @estate.store.list(folder, required: false) do |name, document|
+          decoded_or_error(document, valid) { |value| as.call(name, value) }
+        end
         values, errors = found[:keys].partition { |_, value| !value.is_a?(MalformedError) }.map(&:to_h)
-        errors.each { |name, error| yield "#{folder}/#{name}", error.message } if block_given?
-        found[:errors].each { |name, why| yield "#{folder}/#{name}", why } if block_given?
+        errors = found[:errors].merge(errors.transform_values(&:message))
+        errors.each { |name, why| yield "#{folder}/#{name}", why } if block_given?
         values
       end
 
@@ -140,7 +144,7 @@ module Simpkv
 
       def decoded_or_error(document, valid)
         value = Codec.decode(document)[:value]
-        valid.call(value) ? value : MalformedError.new('it has another form than simpkv writes')
+        valid.call(value) ? yield(value) : MalformedError.new('it has another form than simpkv writes')
       rescue MalformedError => e
         e
       end

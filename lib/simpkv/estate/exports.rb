@@ -92,13 +92,8 @@ module Simpkv
 
       def current?(stored, members)
         record = stored&.value
-        record && !record['saving'] && members.all? { |name, value| record[name] == value } && !stale?(record)
-      end
-
-      # A record is renewed four times in the lifetime of a node.
-      def stale?(record)
-        lifetime = @estate.options['node_ttl']
-        lifetime && record['seen'].to_s < (Time.now.utc - (lifetime / 4)).iso8601
+        record && !record['saving'] && members.all? { |name, value| record[name] == value } &&
+          !@estate.inventory.stale?(record)
       end
 
       def store(certname, token, stored, resources, members)

@@ -15,7 +15,8 @@ module Simpkv
         @blocklist = estate.options['facts_blocklist'].map { |glob| glob.split('.') }
       end
 
-      # Stores the facts of a node if they have changed.
+      # Stores the facts of a node if they have changed. The record of the inventory has no digest until they are
+      # stored, so that the next save completes one that has died.
       #
       # @param certname [String]
       # @param values [Hash{String => Object}] plain data
@@ -25,30 +26,52 @@ module Simpkv
       def save(certname, values, trusted: nil)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
         digest = Documents.digest(kept)
-        stored = @estate.inventory.update(certname) do |record|
-          unless record && record['facts_digest'] == digest
-            @documents.put(certname, kept.merge('timestamp' => Time.now.utc.iso8601))
-          end
-          (record || {}).merge('facts' => indexed(kept['values']), 'facts_digest' => digest)
+        stored = @estate.inventory.update(certname) { |record| without_digest(record, digest) }
+        stored = @estate.inventory.update(certname, known: stored) do |record|
+          store(certname, kept) unless record && record['facts_digest'] == digest
+          renewed(record || {}).merge('facts' => indexed(kept['values']), 'facts_digest' => digest)
         end
         @estate.inventory.keep(certname, stored)
       end
 
       # @param certname [String]
       # @return [Hash, nil] as above; nil if none are stored
+      # @raise [MalformedError] names the key
       def find(certname)
-        @documents.get(certname)
+        record = @documents.get(certname)
+        return record if record.nil? || facts?(record)
+
+        raise MalformedError, "'#{@documents.path(certname)}' cannot be read: it has another form than simpkv writes"
       end
 
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Hash}] those of all nodes
       def all(&block)
-        @documents.all(&block)
+        @documents.all(valid: method(:facts?), &block)
       end
 
+      # Searches all nodes that have not expired. Needs memory for the facts of one node only.
+      #
+      # @param unreadable [Proc] gets the key of a document that cannot be read, and the reason
+      # @yieldparam certname [String]
+      # @yieldparam record [Hash] as above
+      # @yieldreturn [Boolean]
+      # @return [Array<String>] the names of the nodes for which the block returns true, unsorted
+      def select(unreadable)
+        expired = @estate.statuses.expired
+        matching = ->(certname, record) { !expired.include?(certname) && yield(certname, record) }
+        @documents.all(valid: method(:facts?), as: matching, &unreadable).select { |_, matches| matches }.keys
+      end
+
+      # Deletes the facts of a node. The next save of the node stores them again.
+      #
+      # @param certname [String]
       # @return [Boolean] whether there were any
       def delete(certname)
+        @estate.inventory.update(certname) do |record|
+          record&.reject { |name, _| %w[facts facts_digest].include?(name) }
+        end
         @documents.delete(certname)
       end
 
@@ -67,6 +90,25 @@ module Simpkv
       end
 
       private
+
+      def facts?(record)
+        record.is_a?(Hash) && record['values'].is_a?(Hash) && record['timestamp'].is_a?(String) &&
+          (record['trusted'].nil? || record['trusted'].is_a?(Hash))
+      end
+
+      # Returns nil if the record may stay as it is.
+      def without_digest(record, digest)
+        known = record && record['facts_digest']
+        known && known != digest ? record.merge('facts_digest' => nil) : nil
+      end
+
+      def store(certname, kept)
+        @documents.put(certname, kept.merge('timestamp' => Time.now.utc.iso8601))
+      end
+
+      def renewed(record)
+        @estate.inventory.stale?(record) ? record.merge('seen' => Time.now.utc.iso8601) : record
+      end
 
       def indexed(values)
         @estate.options['indexed_facts'].to_h { |name| [name, Facts.dig(values, name)] }.compact

@@ -46,6 +46,13 @@ module Simpkv
         stored && !valid?(stored.value) ? Stored.new(stored.document, nil) : stored
       end
 
+      # @param record [Hash]
+      # @return [Boolean] whether its time is to be renewed: four times in the lifetime of a node
+      def stale?(record)
+        lifetime = @estate.options['node_ttl']
+        lifetime ? record['seen'].to_s < (Time.now.utc - (lifetime / 4)).iso8601 : false
+      end
+
       # Replaces a record.
       #
       # @param certname [String]

@@ -7,8 +7,8 @@ module Simpkv
   class Estate
     # The last run of each node, written at every run:
     #
-    #     { 'last_seen' => '2026-11-23T01:02:03Z', 'environment' => 'production', 'status' => 'changed', 'noop' => false,
-    #       'changes' => 3, 'failures' => 0, 'runs' => 17 }
+    #     { 'last_seen' => '2026-11-23T01:02:03Z', 'environment' => 'production', 'status' => 'changed',
+    #       'noop' => false, 'changes' => 3, 'failures' => 0, 'runs' => 17 }
     #
     # All but the first two come from the report of the run, and are absent without reports.
     class Statuses < Documents

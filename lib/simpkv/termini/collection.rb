@@ -27,9 +27,7 @@ module Simpkv
       # @raise [Puppet::Error]
       def self.read(type)
         exports = Termini.perform("collect the exported resources of type '#{type}'", {}) do |estate|
-          estate.exports.all(type.downcase) do |key, why|
-            Puppet.warning("simpkv estate: left out '#{key}', which cannot be read: #{why}")
-          end
+          estate.exports.all(type.downcase) { |key, why| Termini.left_out(key, why) }
         end
         exports.sort
       end

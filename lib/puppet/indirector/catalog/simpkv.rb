@@ -15,7 +15,7 @@ class Puppet::Resource::Catalog::Simpkv < Puppet::Indirector::Code # rubocop:dis
 
   # @return [void]
   def save(request)
-    ::Simpkv::Termini::Catalogs.save(request.key, request.instance, indirection.terminus_class)
+    ::Simpkv::Termini::Catalogs.save(request.key, request.instance, ::Simpkv::Termini.main(self))
   end
 
   # @return [Boolean] whether there was one

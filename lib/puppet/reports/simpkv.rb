@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require 'puppet/reports'
+require 'simpkv/termini/reports'
+
+Puppet::Reports.register_report(:simpkv) do
+  desc <<-TEXT
+    Keeps summaries of the last reports of nodes, and the status of the last run, in the store of simpkv. The option
+    `reports` of `estate` is the number of reports that are kept of each node.
+  TEXT
+
+  # Saves this report.
+  def process
+    Simpkv::Termini::Reports.save(self)
+  end
+
+  # Deletes the reports of a node: `puppet node clean` calls this method.
+  #
+  # @param certname [String]
+  def self.destroy(certname)
+    Simpkv::Termini::Reports.delete(certname)
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require 'time'
+require 'simpkv/termini'
+require 'simpkv/termini/plain_data'
+
+module Simpkv
+  module Termini
+    # Facts of nodes, as Puppet's objects.
+    module Facts
+      # A condition of a search: `facts.os.name.eq`.
+      CONDITION = /\A(?<type>\w+)\.(?<name>.+?)(?:\.(?<operator>eq|ne|lt|gt|le|ge))?\z/m.freeze
+      private_constant :CONDITION
+
+      class << self
+        # @param certname [String]
+        # @param facts [Puppet::Node::Facts]
+        # @return [void]
+        # @raise [Puppet::Error]
+        def save(certname, facts)
+          # Only the server knows the trusted facts: an agent can send a fact of this name.
+          values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
+          Termini.perform("save the facts of '#{certname}'") do |estate|
+            estate.facts.save(certname, values, trusted: trusted(certname))
+          end
+        end
+
+        # @param certname [String]
+        # @return [Puppet::Node::Facts, nil] with the trusted facts as the fact `trusted`: Puppet::Node#sanitize takes
+        #   them from there if nothing better is known
+        # @raise [Puppet::Error]
+        def find(certname)
+          record = Termini.perform("read the facts of '#{certname}'") { |estate| estate.facts.find(certname) }
+          record && facts(certname, record)
+        end
+
+        # @yieldparam facts [Puppet::Node::Facts] of each node that has not expired
+        # @yieldreturn [Boolean]
+        # @return [Array<String>] the names of the nodes for which the block returns true, sorted
+        # @raise [Puppet::Error]
+        def search
+          Termini.perform('search the facts', []) do |estate|
+            warning = ->(key, why) { Termini.left_out(key, why) }
+            estate.facts.select(warning) { |certname, record| yield facts(certname, record) }.sort
+          end
+        end
+
+        # @param certname [String]
+        # @return [Boolean] whether there were any
+        # @raise [Puppet::Error]
+        def delete(certname)
+          Termini.perform("delete the facts of '#{certname}'", false) { |estate| estate.facts.delete(certname) }
+        end
+
+        # @param text [String] the name of an option of a search
+        # @return [Array(String, String, String)] type, name and operator; the operator is `eq` unless given
+        def condition(text)
+          type, name, operator = CONDITION.match(text)&.captures
+          [type || text, name, operator || 'eq']
+        end
+
+        private
+
+        def facts(certname, record)
+          facts = Puppet::Node::Facts.new(certname, record['values'])
+          facts.values['trusted'] = record['trusted'] if record['trusted']
+          facts.timestamp = Time.parse(record['timestamp'])
+          facts
+        end
+
+        # The trusted facts of the request that Puppet serves, if it is the node's own.
+        def trusted(certname)
+          information = Puppet.lookup(:trusted_information) { nil }
+          PlainData.of(information.to_h) if information && information.certname == certname
+        end
+      end
+    end
+  end
+end

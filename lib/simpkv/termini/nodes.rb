@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+require 'simpkv/termini'
+require 'simpkv/termini/plain_data'
+
+module Simpkv
+  module Termini
+    # Declared nodes, as Puppet's objects.
+    module Nodes
+      class << self
+        # Finds a node. The option `soft` has no effect here: without its record, a node would get another catalog,
+        # possibly one that removes what its classes manage.
+        #
+        # @param certname [String]
+        # @param environment [Puppet::Node::Environment] counts if none is declared
+        # @param facts [Puppet::Node::Facts, nil] nil: Puppet finds them
+        # @return [Puppet::Node] with its facts; without a declared record, a plain node
+        # @raise [Puppet::Error] the record cannot be read; the node is not declared, and `unknown_nodes` refuses it
+        def find(certname, environment, facts)
+          record = Termini.perform("find the node '#{certname}'", soft: false) do |estate|
+            estate.nodes.get(certname) || unknown(estate, certname)
+          end
+          node = node(certname, record)
+          node.environment = record['environment'] || environment
+          node.fact_merge(facts)
+          node
+        end
+
+        # @return [Array<Puppet::Node>] all declared nodes, by name, without facts
+        # @raise [Puppet::Error]
+        def all
+          records = Termini.perform('search the declared nodes', {}) do |estate|
+            estate.nodes.all { |key, why| Termini.left_out(key, why) }
+          end
+          records.sort.map { |certname, record| node(certname, record) }
+        end
+
+        # Declares a node with its environment, classes and parameters, less its facts.
+        #
+        # @param certname [String]
+        # @param node [Puppet::Node]
+        # @return [void]
+        # @raise [Puppet::Error]
+        def declare(certname, node)
+          Termini.perform("declare the node '#{certname}'", soft: false) do |estate|
+            estate.nodes.update(certname) { |old| (old || {}).merge(record(node)) }
+          end
+        end
+
+        # Keeps the answer of another terminus.
+        #
+        # @param certname [String]
+        # @param node [Puppet::Node]
+        # @return [void]
+        # @raise [Puppet::Error]
+        def cache(certname, node)
+          Termini.perform("save the node '#{certname}'") { |estate| estate.nodes.cache(certname, record(node)) }
+        end
+
+        # @param certname [String]
+        # @return [Puppet::Node, nil] the last answer of another terminus, without facts
+        # @raise [Puppet::Error]
+        def cached(certname)
+          record = Termini.perform("read the node '#{certname}'") { |estate| estate.nodes.cached(certname) }
+          record && node(certname, record)
+        end
+
+        # @param declared [Boolean] whether to delete the declared record; otherwise the answer of another terminus
+        # @return [Boolean] whether there was one
+        # @raise [Puppet::Error]
+        def delete(certname, declared:)
+          Termini.perform("delete the node '#{certname}'", false) do |estate|
+            declared ? estate.nodes.delete(certname) : estate.nodes.delete_cached(certname)
+          end
+        end
+
+        private
+
+        def unknown(estate, certname)
+          return {} if estate.options['unknown_nodes'] == 'accept'
+
+          raise NotFoundError, "it is not declared, and the option 'unknown_nodes' of 'estate' is 'refuse': declare " \
+                               "it with 'simpkv node declare #{certname}'"
+        end
+
+        # The environment may be one that this server does not have.
+        def node(certname, record)
+          node = Puppet::Node.new(certname, classes: record['classes'], parameters: record['parameters'])
+          node.environment_name = record['environment']&.to_sym
+          node
+        end
+
+        # Facts are left out of the parameters: they change, and a declared one would win over them.
+        def record(node)
+          facts = PlainData.of(node.facts ? node.facts.values : {})
+          parameters = PlainData.of(node.serializable_parameters).reject do |name, value|
+            facts.key?(name) && facts[name] == value
+          end
+          { 'environment' => node.environment_name&.to_s, 'classes' => PlainData.of(node.classes),
+            'parameters' => parameters }.compact
+        end
+      end
+    end
+  end
+end

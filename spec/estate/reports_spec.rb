@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+require_relative 'exports_helper'
+require_relative 'termini_helper'
+
+RSpec.describe 'Reports in the store of simpkv' do
+  include EstateSite
+  include EstateTermini
+
+  let(:indirection) { Puppet::Transaction::Report.indirection }
+  # Puppet cannot replace its state files in memory.
+  let(:statedir) { Dir.mktmpdir('simpkv-state') }
+  let(:stored) { estate.reports.latest('web1') }
+
+  before { Puppet[:statedir] = statedir }
+  after { FileUtils.remove_entry(statedir) }
+
+  # The report of a run that applies a manifest on this machine.
+  def report_of(manifest, certname: 'web1')
+    Puppet[:node_name_value] = certname
+    report = Puppet::Transaction::Report.new(1_790_000_000, 'production', 'uuid-1')
+    compile(certname, manifest).to_ral.apply(report: report)
+    report.transaction_completed = true
+    report.add_times(:config_retrieval, 0.123456)
+    report.finalize_report
+    report
+  end
+
+  # The same as a server receives it.
+  def received(report)
+    Puppet::Transaction::Report.convert_from('json', report.render('json'))
+  end
+
+  def file(name)
+    File.join(scratch, name)
+  end
+
+  describe 'by the report processor' do
+    before do
+      route(:report, terminus: :processor)
+      Puppet[:reports] = 'simpkv'
+    end
+
+    it 'are stored as summaries' do
+      files = %w[a none/b].map { |name| "file { '#{file(name)}': content => 'x' }" }
+      report = received(report_of(files.join("\n")))
+      indirection.save(report)
+      expect(stored).to include('host' => 'web1', 'status' => 'failed', 'environment' => 'production', 'noop' => false,
+                                'corrective_change' => false, 'puppet_version' => Puppet.version, 'run' => 1,
+                                'configuration_version' => 1_790_000_000, 'transaction_uuid' => 'uuid-1',
+                                'changes' => 1, 'time' => report.time.utc.iso8601, 'events_left_out' => 0)
+      expect(stored['resources']).to include('total' => 2, 'changed' => 1, 'failed' => 1)
+      expect(stored['event_counts']).to include('total' => 2, 'success' => 1, 'failure' => 1)
+      expect(stored['times']).to include('config_retrieval' => 0.123, 'file' => a_kind_of(Float))
+      expect(estate.statuses.get('web1')).to include('status' => 'failed', 'changes' => 1, 'failures' => 1, 'runs' => 1)
+    end
+
+    it 'have the events of resources, failures first' do
+      manifest = "file { '#{file('a')}': content => 'x' }\nfile { '#{file('none/b')}': content => 'y' }"
+      indirection.save(received(report_of(manifest)))
+      failure, success = stored['events']
+      expect(failure).to include('resource' => "File[#{file('none/b')}]", 'property' => 'ensure', 'status' => 'failure',
+                                 'line' => 2, 'message' => include('No such file or directory'))
+      expect(success).to include('resource' => "File[#{file('a')}]", 'property' => 'ensure', 'status' => 'success',
+                                 'time' => match(/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\z/),
+                                 'message' => start_with('defined content as'))
+    end
+
+    it 'have at most 100 events, and the number of the others' do
+      indirection.save(received(report_of('Integer[1, 103].each |$n| { notify { "n$n": } }')))
+      expect(stored['events'].length).to eq(100)
+      expect(stored['events_left_out']).to eq(3)
+      expect(stored['event_counts']['total']).to eq(103)
+    end
+
+    it 'have the beginning of a long message, in UTF-8' do
+      indirection.save(received(report_of("notify { 'n': message => '#{'ä' * 2000}' }")))
+      expect(stored['events'].first['message']).to match(/ä{900,}\.\.\.\z/)
+      expect(stored['events'].first['message'].length).to be < 1010
+    end
+
+    it 'have no sensitive value' do
+      manifest = "file { '#{file('a')}': content => Sensitive('s3cret') }"
+      indirection.save(received(report_of(manifest)))
+      indirection.save(report_of("file { '#{file('a')}': content => Sensitive('s3cret 2') }"))
+      expect(stored['events'].first['message']).to include('redacted')
+      expect(files.values.join + texts).not_to include('s3cret')
+    end
+
+    it 'are stored of a run that failed before its catalog' do
+      report = Puppet::Transaction::Report.new(nil, 'production', 'uuid-2')
+      report.host = 'web1'
+      indirection.save(received(report))
+      expect(stored).to include('status' => 'failed', 'resources' => {}, 'events' => [], 'changes' => 0)
+      expect(estate.statuses.get('web1')).to include('status' => 'failed', 'changes' => 0, 'failures' => 0)
+    end
+
+    it 'are deleted by puppet node clean' do
+      indirection.save(received(report_of("notify { 'a': }")))
+      indirection.destroy('web1')
+      expect(estate.reports.all('web1')).to eq([])
+    end
+
+    it 'are refused for a node name that cannot be a key, with one error' do
+      indirection.save(received(report_of("notify { 'a': }", certname: 'a b')))
+      expect(texts).to match(/simpkv estate: could not save the report of 'a b'/)
+      expect(estate.statuses.all).to eq({})
+    end
+
+    context 'if the backend fails' do
+      let(:backend) { { 'type' => 'ldap', 'id' => 'estate', 'ldap_uri' => 'ldapi://%2Fnowhere', 'retries' => 0 } }
+
+      it 'are lost with an error, and the other processors run' do
+        Puppet[:reports] = 'simpkv,log'
+        report = received(report_of("file { '#{file('a')}': content => Sensitive('s3cret') } notify { 'a': }"))
+        messages.clear
+        indirection.save(report)
+        errors = messages.select { |message| message.level == :err }.map(&:message)
+        expect(errors.grep(/simpkv estate: could not save the report of 'web1': .*nowhere/).length).to eq(1)
+        expect(texts).to include('defined \'message\' as \'a\'').or include("defined 'message'")
+        expect(texts).not_to include('s3cret')
+      end
+    end
+  end
+
+  { 'the main terminus' => { terminus: :simpkv },
+    'the cache of the processors' => { terminus: :processor, cache: 'simpkv' },
+    'the cache of an agent' => { terminus: :rest, cache: :simpkv } }.each do |place, termini|
+    context "as #{place}" do
+      before do
+        route(:report, **termini)
+        Puppet[:reports] = 'none'
+      end
+
+      let(:manifest) { "file { '#{file('a')}': content => 'x' }\nnotify { 'b': }" }
+      let(:report) { report_of(manifest) }
+
+      def save(report)
+        indirection.save(report, nil, ignore_terminus: indirection.cache?)
+      end
+
+      it 'find the last report, as far as its summary goes' do
+        save(report_of("notify { 'old': }"))
+        save(report)
+        found = indirection.find('web1')
+        expect(found).to be_a(Puppet::Transaction::Report)
+        %w[host status environment noop transaction_uuid configuration_version exit_status].each do |name|
+          expect(found.public_send(name)).to eq(report.public_send(name)), name
+        end
+        expect(found.time.to_i).to eq(report.time.to_i)
+        expect(found.metrics['resources'].values).to match_array(report.metrics['resources'].values)
+        expect(found.metrics['events'].values).to match_array(report.metrics['events'].values)
+        events = [found, report].map do |each|
+          each.resource_statuses.values.flat_map(&:events).map { |event| [event.property, event.status, event.message] }
+        end
+        expect(events.first).to match_array(events.last)
+        expect(found.summary).to include('Resources:')
+        expect(received(found).host).to eq('web1')
+      end
+
+      it 'search the reports of a node, newest first' do
+        3.times { |number| save(report_of("notify { 'n#{number}': }")) }
+        found = indirection.terminus(indirection.cache? ? indirection.cache_class : :simpkv)
+                           .search(indirection.request(:search, 'web1', nil))
+        expect(found.map { |each| each.resource_statuses.keys }).to eq([%w[Notify[n2]], %w[Notify[n1]], %w[Notify[n0]]])
+      end
+    end
+  end
+
+  it 'leave out one that is no summary, with a warning' do
+    route(:report, terminus: :simpkv)
+    estate.store.put('globals/estate/reports/web1/3', '{"value":{"received":"3","events":["s3cret"]},"metadata":{}}')
+    expect(indirection.find('web1')).to be_nil
+    expect(warnings).to eq(["simpkv estate: left out a report of 'web1', which cannot be read"])
+  end
+end
