@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'digest'
+require 'digest/sha2' # At once: its autoload fails if several threads cause it.
 
 module Simpkv
   class Estate
@@ -70,6 +70,8 @@ module Simpkv
       # @return [void]
       # @raise [Error] the first one; others may have been stored
       def put_many(values)
+        return if values.empty? # Ruby 2.6 takes an empty Hash for options.
+
         documents = values.to_h { |names, value| [path(*names), Codec.encode(value)] }
         @estate.store.put_many(documents).each_value { |result| raise result if result.is_a?(Error) }
       end

@@ -136,8 +136,9 @@ module Simpkv
       def finish(certname, token, stored, members)
         record = stored&.value || {}
         others = saving(record).reject { |other, _| other == token }
-        members = members.merge('exports' => record['exports'], 'saving' => others) if others.any?
-        record = record.reject { |name, _| name == 'saving' }.merge(members)
+        # The token tells each of the others that the record has changed since its own mark.
+        left = { 'exports' => record['exports'], 'saving' => others, 'overtaken_by' => token }
+        record = record.reject { |name, _| left.key?(name) }.merge(members, others.any? ? left : {})
         record['seen'] = Time.now.utc.iso8601 if @estate.options['node_ttl']
         @estate.inventory.replace_stored(certname, stored, record)
       end

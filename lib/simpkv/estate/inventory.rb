@@ -9,7 +9,8 @@ module Simpkv
     #       'exports' => { 'host' => '60303...' }, 'seen' => '2026-11-23T01:02:03Z' }
     #
     # `exports` has each type of which a document may be stored: nil in place of a digest if a save is on its way, or
-    # has died. Then `saving` has the time of each such save, by its token. `seen` is there if nodes expire.
+    # has died. Then `saving` has the time of each such save, by its token, and `overtaken_by` the token of the last
+    # save that has ended before them. `seen` is there if nodes expire.
     class Inventory < Documents
       # The thread's last record. A run saves facts, compiles and saves exports in one thread.
       KEPT = :simpkv_estate_inventory
@@ -20,6 +21,11 @@ module Simpkv
 
       def initialize(estate)
         super(estate, 'inventory')
+      end
+
+      # Leaves out records of another form.
+      def all(*names, valid: method(:valid?), &block)
+        super
       end
 
       # Keeps a record for the next step of the same run, which then does not read it.

@@ -81,7 +81,8 @@ module Simpkv
         def declared(resource)
           implied = Puppet::Resource.new(resource.resource_type || resource.type, resource.title).to_hash
           declared = resource.to_hash.reject { |name, value| implied.key?(name) && implied[name] == value }
-          declared.to_h { |name, value| [name, resource.sensitive_parameters.include?(name) ? sensitive(value) : value] }
+          secrets = declared.slice(*resource.sensitive_parameters)
+          declared.merge(secrets.transform_values { |value| sensitive(value) })
         end
 
         def sensitive(value)

@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+require 'simpkv/estate'
+require_relative '../support/scratch'
+
+RSpec.describe 'Documents of the estate' do
+  attr_reader :root
+
+  around do |example|
+    Scratch.make('simpkv-documents') do |folder|
+      @root = folder
+      example.run
+    end
+  end
+
+  let(:estate) { Simpkv::Estate.new({}) { Simpkv::Store.open('file', 'root_path' => root) } }
+  let(:documents) { Simpkv::Estate.const_get(:Documents).new(estate, 'things') }
+
+  def digest(value)
+    Simpkv::Estate.const_get(:Documents).digest(value)
+  end
+
+  def file(*names)
+    File.join(root, 'globals/estate/things', *names)
+  end
+
+  it 'have digests that depend on their data, and not on the order of members' do
+    expect(digest('a' => 1, 'b' => { 'c' => [1], 'd' => nil }))
+      .to eq digest('b' => { 'd' => nil, 'c' => [1] }, 'a' => 1)
+    different = [{ 'a' => 1 }, { 'a' => 1.0 }, { 'a' => '1' }, { 'a' => nil }, {}, [], [1, 2], [2, 1]]
+    expect(different.map { |value| digest(value) }.uniq.length).to eq 8
+  end
+
+  it 'are stored, read and deleted by one name or by several' do
+    documents.put('a', 'x' => 1)
+    documents.put('folder', 'b', [2])
+
+    expect([documents.get('a'), documents.get('folder', 'b'), documents.get('c')]).to eq [{ 'x' => 1 }, [2], nil]
+    expect([documents.all, documents.all('folder'), documents.all('none')])
+      .to eq [{ 'a' => { 'x' => 1 } }, { 'b' => [2] }, {}]
+    expect([documents.delete('a'), documents.delete('a'), documents.get('a')]).to eq [true, false, nil]
+    expect([documents.deletetree('folder'), documents.all('folder')]).to eq [true, {}]
+  end
+
+  it 'are stored together; the first error is raised, and names its key' do
+    documents.put_many(%w[a] => 1, %w[folder b] => 2)
+    expect([documents.get('a'), documents.get('folder', 'b')]).to eq [1, 2]
+
+    expect { documents.put_many(%w[c] => 3, %w[folder] => 4) }.to raise_error(Simpkv::IsFolderError, /folder/)
+    expect(documents.get('c')).to eq 3
+  end
+
+  it 'are updated by the block, which is called again if another writer was faster' do
+    documents.put('a', 1)
+    seen = []
+    stored = documents.update('a') do |value|
+      seen << value
+      documents.put('a', 5) if seen.one?
+      value + 1
+    end
+
+    expect([seen, stored.value, documents.get('a')]).to eq [[1, 5], 6, 6]
+  end
+
+  it 'are made by an update, unless the block returns nil' do
+    expect(documents.update('a') { nil }).to be_nil
+    expect(documents.update('a') { |value| [value] }.value).to eq [nil]
+    expect(documents.get('a')).to eq [nil]
+  end
+
+  it 'are updated no more than 20 times, then an error names the key' do
+    documents.put('a', 0)
+    number = 0
+
+    expect { documents.update('a') { documents.put('a', number += 1) && 'mine' } }
+      .to raise_error(Simpkv::ConflictError, %r{\A'globals/estate/things/a': others have changed it 20 times})
+  end
+
+  it 'that cannot be read are replaced by an update, named by a read, and left out of a list' do
+    documents.put('a', 1)
+    documents.put('b', 2)
+    File.write(file('a'), '{"value":"secret')
+    errors = []
+
+    expect { documents.get('a') }
+      .to raise_error(Simpkv::MalformedError, %r{\A'globals/estate/things/a' cannot be read: })
+    expect(documents.all { |*error| errors << error }).to eq('b' => 2)
+    expect(errors).to match [['globals/estate/things/a', /\AFailed to deserialize: /]]
+    expect(documents.update('a') { |value| { 'was' => value } }.value).to eq('was' => nil)
+    expect(errors.inspect).not_to include('secret')
+  end
+
+  it 'of another form are left out of a list' do
+    documents.put('a', 1)
+    documents.put('b', 'x')
+    errors = []
+
+    expect(documents.all(valid: ->(value) { value.is_a?(Integer) }) { |*error| errors << error }).to eq('a' => 1)
+    expect(errors).to eq [['globals/estate/things/b', 'it has another form than simpkv writes']]
+  end
+
+  it 'have no name with a slash, nor one that no key can have' do
+    names = { 'a/b' => 'has a', 'A' => 'unsupported characters', 'a b' => 'whitespace', '..' => 'disallowed' }
+    names.to_a.product(%i[get delete]).each do |(name, why), call|
+      message = %r{\A'#{Regexp.escape(name)}' cannot be the name of a key in 'globals/estate/things': .*#{why}}
+      expect { documents.public_send(call, name) }.to raise_error(Simpkv::InvalidError, message)
+    end
+  end
+end
