@@ -92,4 +92,16 @@ RSpec.describe 'bin/demo' do
       end
     end
   end
+
+  it 'exports and collects resources in temporary files and in a directory, and removes them' do
+    Dir.mktmpdir do |folder|
+      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
+      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'estate', environment: environment)
+      in_files, in_directory = said.split("== In a directory\n")
+      collected = %r{monitor/hosts.d/web1: 192\.0\.2\.11 web1\b.*^  web1 +simpkv_demo .*: removed$.*^  none$}m
+      expect([in_files, in_directory]).to all(match(collected))
+      expect(in_directory).to include('ldap_uri: ldapi://', 'slapd is stopped.')
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
 end

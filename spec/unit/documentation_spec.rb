@@ -4,7 +4,7 @@ require_relative '../../rakelib/documentation'
 
 RSpec.describe 'The documentation' do
   root = Documentation::ROOT
-  options = Simpkv::Config::CALL + Simpkv::Config::LEVEL + Simpkv::Config::BACKEND +
+  options = Simpkv::Config::CALL + Simpkv::Config::LEVEL + Simpkv::Config::BACKEND + Simpkv::Config::ESTATE +
             Simpkv::Config::TYPES.values.flatten
   functions = Dir[File.join(root, 'lib/puppet/functions/**/*.rb')].sort
 

@@ -43,8 +43,8 @@ Puppet::Functions.create_function(:'simpkv::support::config::merge', Puppet::Fun
     Simpkv::Config.environment(options, compiling, adapter.made_up?(compiling))
   end
 
-  # Checks every option before the call does anything, and converts those that every call reads. An `app_id` of Hiera has
-  # no effect, and that of the call was checked when it chose the backend.
+  # Checks every option before the call does anything, and converts those that every call reads. An `app_id` of Hiera
+  # has no effect, and that of the call was checked when it chose the backend.
   def check_options(options)
     (Simpkv::Config::CALL.map(&:name) - ['app_id']).each { |name| Simpkv::Config.flag(options, name) }
     %w[softfail global].each { |name| options[name] = Simpkv::Config.flag(options, name) }
