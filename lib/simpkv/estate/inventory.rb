@@ -52,6 +52,16 @@ module Simpkv
         stored && !valid?(stored.value) ? Stored.new(stored.document, nil) : stored
       end
 
+      # Reads the records of all nodes that have not expired.
+      #
+      # @yieldparam key [String] of a document that cannot be read
+      # @yieldparam why [String]
+      # @return [Hash{String => Hash}]
+      def current(&block)
+        expired = @estate.statuses.expired
+        all(valid: method(:valid?), &block).reject { |certname, _| expired.include?(certname) }
+      end
+
       # @param record [Hash]
       # @return [Boolean] whether its time is to be renewed: four times in the lifetime of a node
       def stale?(record)
@@ -77,7 +87,7 @@ module Simpkv
       end
 
       def valid?(record)
-        record.is_a?(Hash) && record.values_at('exports', 'saving').all? { |member| member.nil? || member.is_a?(Hash) }
+        record.is_a?(Hash) && record.values_at('exports', 'facts', 'saving').compact.all?(Hash)
       end
     end
   end
