@@ -49,14 +49,19 @@ module Simpkv
     # file as password, so the command cuts off a newline at its end, which simpkv ignores.
     #
     # @param settings [Hash{String => Object}] without a {problem}
+    # @param search [Array<String>] the rest of the command, for another search from the base entry on
     # @return [String] one line
-    def self.command(settings)
-      newline = newline_length(settings['admin_pw_file'])
-      password = newline.zero? ? settings['admin_pw_file'] : '/dev/stdin'
-      words = ['ldapsearch', '-LLL', *('-ZZ' if starttls?(settings)), '-H', settings['ldap_uri'],
-               *identity(settings, password), '-b', settings['base_dn'], '-s', 'base', '1.1']
-      cut = ["head -c -#{newline}", quoted(settings['admin_pw_file']), '|'] unless newline.zero?
-      [*cut, *tls_variables(settings), shell(words)].join(' ')
+    def self.command(settings, search = %w[-s base 1.1])
+      line(settings, %w[ldapsearch -LLL], ['-b', settings['base_dn'], *search])
+    end
+
+    # Returns the shell command that deletes an entry and all below it.
+    #
+    # @param settings [Hash{String => Object}] without a {problem}
+    # @param name [String] its DN
+    # @return [String] one line
+    def self.deletion(settings, name)
+      line(settings.merge('ldap_uri' => settings['write_uri'] || settings['ldap_uri']), %w[ldapdelete -r], [name])
     end
 
     # @param words [Array<String>]
@@ -67,6 +72,16 @@ module Simpkv
 
     class << self
       private
+
+      # @return [String] the command of an OpenLDAP client
+      def line(settings, program, arguments)
+        newline = newline_length(settings['admin_pw_file'])
+        password = newline.zero? ? settings['admin_pw_file'] : '/dev/stdin'
+        words = [*program, *('-ZZ' if starttls?(settings)), '-H', settings['ldap_uri'],
+                 *identity(settings, password), *arguments]
+        cut = ["head -c -#{newline}", quoted(settings['admin_pw_file']), '|'] unless newline.zero?
+        [*cut, *tls_variables(settings), shell(words)].join(' ')
+      end
 
       def uris(settings)
         settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split)

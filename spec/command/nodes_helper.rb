@@ -6,12 +6,20 @@ require 'simpkv/estate'
 # Nodes in the store of the command's configuration file, in which `estate_options` are the options of the estate.
 RSpec.shared_context 'with nodes' do
   include_context 'with the command'
+  include_context 'with nodes for the command'
+end
 
+RSpec.shared_context 'with nodes for the command' do
   let(:estate_options) { {} }
   let(:site) { { 'backends' => backends, 'estate' => estate_options } }
-  let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| File.write(file, site.to_yaml) } }
+  let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| configure(file) } }
   let(:estate) do
     Simpkv::Estate.new(site) { |settings| Simpkv::Store.open('file', settings.slice('root_path')) }
+  end
+
+  # Writes the options as they are now.
+  def configure(file = config)
+    File.write(file, site.to_yaml)
   end
 
   # @return [String] the time so many days ago

@@ -114,7 +114,7 @@ RSpec.describe 'simpkv nodes' do
       estate_options['backend'] = 'site'
       expect(failure('nodes')).to match([78, /No simpkv backend 'site' with 'id' and 'type'/])
       backends['site'] = { 'type' => 'vault', 'id' => 'x' }
-      File.write(config, site.to_yaml)
+      configure
       expect(failure('nodes')).to match([78,
                                          /'site' is of the type 'vault'\. The command has the types file and/])
     end

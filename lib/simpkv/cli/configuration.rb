@@ -62,6 +62,15 @@ module Simpkv
         raise ConfigError, [source, e.message].compact.join(': '), cause: nil
       end
 
+      # @param backend [Backend]
+      # @param create [Boolean] whether to create a missing folder
+      # @return [Estate] the one in this backend
+      # @raise [ConfigError]
+      def estate_in(backend, create: false)
+        Estate.new(site.merge('estate' => estate.merge('backend' => backend.name)),
+                   store: -> { backend.store(create: create) })
+      end
+
       # @return [Hash] the options of the site, overridden by the command line
       # @raise [ConfigError, Failure]
       def options

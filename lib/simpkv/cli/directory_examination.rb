@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/examination'
 require 'simpkv/cli/anonymous_access'
+require 'simpkv/cli/conflict_entries'
 require 'simpkv/cli/directory_remedies'
 require 'simpkv/cli/directory_schema'
 
@@ -30,6 +31,7 @@ module Simpkv
         look_for_leftovers
         look_at_keys
         look_at_indexes
+        look_at_conflicts
         look_at_anonymous_access(samples) if samples.any? || !@write
         return findings.unknown('rights and limits', 'not tried (--read-only)') unless @write
         return findings.unknown('rights and limits', "not tried: no server of 'write_uri' answers") unless @writable
@@ -152,6 +154,21 @@ module Simpkv
         findings.warning('indexes', "none for #{missing.join(', ')}", remedies.for_indexes)
       rescue Simpkv::Error
         findings.unknown('indexes', "#{backend.identity} may not look at them", remedies.for_hidden_indexes)
+      end
+
+      def look_at_conflicts
+        return unless schema.server == '389ds'
+
+        entries = ConflictEntries.new(settings)
+        names = entries.names
+        return findings.ok('conflict entries', 'none') if names.empty?
+
+        names.first(NAMED).each do |name|
+          findings.problem('conflict entry', name,
+                           "replication left it behind; no key is read from it: #{entries.deletion(name)}")
+        end
+      rescue Simpkv::Error => e
+        findings.unknown('conflict entries', "ldapsearch failed: #{e.message}", "by hand: #{entries.command}")
       end
 
       # @param paths [Array<String>] of stored keys

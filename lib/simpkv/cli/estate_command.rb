@@ -25,10 +25,7 @@ module Simpkv
       # @return [Estate]
       # @raise [Failure, Simpkv::ConfigError]
       def estate(create: false)
-        @estate ||= begin
-          options = configuration.estate.merge('backend' => backend.name)
-          Estate.new(configuration.site.merge('estate' => options), store: -> { backend.store(create: create) })
-        end
+        @estate ||= configuration.estate_in(backend, create: create)
       end
 
       # @return [Array<String>] the names of all nodes that left something, sorted

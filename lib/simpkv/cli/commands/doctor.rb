@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/findings'
+require 'simpkv/cli/nodes_examination'
 require 'simpkv/cli/other_user'
 
 module Simpkv
@@ -20,6 +21,10 @@ module Simpkv
           number of --list-size. With --read-only it stores nothing. If root runs it, it also checks that the user of
           puppetserver can read the files that the configuration names. Prints no values. Exits with 69 if there is a
           problem.
+
+          If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of
+          nodes agree with each other. On 389-DS, names the entries that replication left behind after two suppliers
+          had added one key at once (with ldapsearch).
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',
@@ -32,6 +37,7 @@ module Simpkv
         def run
           findings = Findings.new
           examine(findings)
+          examine_nodes(findings)
           output.print(findings.all.map { |finding| finding.to_h.transform_keys(&:to_s).compact }) { lines(findings) }
           Failure::UNAVAILABLE if findings.problems?
         end
@@ -60,6 +66,15 @@ module Simpkv
           findings.problem('configuration', e.message, "correct #{configuration.source || 'the command line'}")
         end
 
+        # Nodes are kept in the backend that the file of the estate names, which may be another one.
+        def examine_nodes(findings)
+          return if @flags[:from_puppet]
+
+          NodesExamination.new(configuration, findings, @backend, only: @flags[:backend]) do |other|
+            other ? command_line({ config: '-c', vardir: '--vardir' }, ['-b', other.name]) : command_line
+          end.perform
+        end
+
         # @return [OtherUser, nil]
         # @raise [Failure] the user of the command line does not exist
         def other_user
@@ -69,11 +84,11 @@ module Simpkv
           raise Failure.new("there is no user '#{@user}'", Failure::USAGE)
         end
 
+        # @param more [Array<String>] further options
         # @return [String] the command line that chooses this backend, for printed commands
-        def command_line
-          options = { config: '-c', node: '--node', backend: '-b', vardir: '--vardir' }
+        def command_line(options = { config: '-c', node: '--node', backend: '-b', vardir: '--vardir' }, more = [])
           words = options.select { |name, _| @flags[name] }.flat_map { |name, option| [option, @flags[name]] }
-          LdapAccess.shell(['simpkv', *('--from-puppet' if @flags[:from_puppet]), *words])
+          LdapAccess.shell(['simpkv', *('--from-puppet' if @flags[:from_puppet]), *words, *more])
         end
 
         def look_at_configuration(findings)

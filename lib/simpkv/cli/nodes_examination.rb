@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/estate_examination'
+require 'simpkv/cli/puppet_examination'
+
+module Simpkv
+  module Cli
+    # Checks what keeps nodes in a store: the options of the estate, the settings of puppet.conf, and the documents.
+    # Does nothing if no file and no document says that nodes are kept.
+    class NodesExamination
+      # @param configuration [Configuration]
+      # @param findings [Findings] to be filled
+      # @param examined [Backend, nil] which has been examined; nil if its options are wrong
+      # @param only [String, nil] the name of the only backend whose documents are examined
+      # @yieldparam other [Backend, nil] one that has not been examined; nil for the other
+      # @yieldreturn [String] the command line that chooses it, for printed commands
+      def initialize(configuration, findings, examined, only: nil, &command_line)
+        @configuration = configuration
+        @findings = findings
+        @examined = examined
+        @only = only
+        @command_line = command_line
+        @puppet = PuppetSettings.find(configuration.source)
+      end
+
+      # @return [void]
+      def perform
+        name = backend_name
+        PuppetExamination.new(@puppet, @findings).perform if used?
+        examine(backend(name)) if [nil, name].include?(@only)
+      rescue ConfigError => e
+        report(e.message)
+      end
+
+      private
+
+      def backend(name)
+        name == @examined&.name ? @examined : @configuration.backend(name)
+      end
+
+      # The examination of the backend may have reported the same.
+      def report(why)
+        return if @findings.all.any? { |finding| finding.why == why }
+
+        @findings.problem('nodes', why, "correct #{@configuration.source || 'the command line'}")
+      end
+
+      # @return [String] the name of the estate's backend, which may be missing
+      def backend_name
+        @configuration.estate['backend'] || Config.backend_for(@configuration.options, nil)
+      end
+
+      def used?
+        @configuration.site.key?('estate') || (!@puppet.nil? && @puppet.simpkv?)
+      end
+
+      def examine(backend)
+        return unless kept_in?(backend)
+
+        line = @command_line.call(backend.equal?(@examined) ? nil : backend)
+        EstateExamination.new(@configuration.estate_in(backend), backend, @findings, simpkv: line).perform
+      rescue Simpkv::Error, SystemCallError, Failure => e
+        # The examination of the backend has reported the same.
+        return if backend.equal?(@examined)
+
+        @findings.problem('nodes', "#{backend.title}: #{e.message}",
+                          "#{@command_line.call(backend)} doctor looks into it")
+      end
+
+      def kept_in?(backend)
+        backend.there? && (used? || !backend.store.kind(Estate::FOLDER).nil?)
+      end
+    end
+  end
+end

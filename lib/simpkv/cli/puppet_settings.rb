@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require 'simpkv/site_file'
+
+module Simpkv
+  module Cli
+    # The settings of puppet.conf, as far as doctor needs them. Reads the file without Puppet.
+    class PuppetSettings
+      # The sections that a server reads, the first one wins; and those that an agent reads.
+      SERVER = %w[server master main].freeze
+      AGENT = %w[agent main].freeze
+
+      # @return [String] the file
+      attr_reader :file
+
+      # @param beside [String, nil] the file with simpkv's options; puppet.conf is looked for beside it first
+      # @return [PuppetSettings, nil] nil if there is no puppet.conf that this user can read
+      def self.find(beside)
+        folders = [*(File.dirname(File.expand_path(beside)) if beside), *SiteFile::CONFDIRS].uniq
+        file = folders.map { |folder| File.join(folder, 'puppet.conf') }.find { |path| File.readable?(path) }
+        new(file) if file
+      end
+
+      # @param file [String]
+      def initialize(file)
+        @file = file
+        @sections = Hash.new { |sections, name| sections[name] = {} }
+        section = 'main'
+        File.readlines(file, encoding: 'UTF-8').map(&:scrub).each do |line|
+          section = line[/\A\s*\[(\w+)\]/, 1] || section
+          name, value = line.match(/\A\s*(\w+)\s*=\s*(.*?)\s*(#.*)?\z/)&.captures
+          @sections[section][name] = value if name
+        end
+      end
+
+      # @param name [String] of a setting
+      # @param sections [Array<String>] the sections to look into, in order
+      # @return [String, nil] its value; nil if none of the sections has it
+      def [](name, sections = SERVER)
+        found = sections.find { |section| @sections[section].key?(name) }
+        found && @sections[found][name]
+      end
+
+      # @return [Boolean] whether the setting is true for that program
+      def true?(name, sections = SERVER)
+        self[name, sections] == 'true'
+      end
+
+      # @return [Array<String>] the report processors of a server
+      def reports
+        (self['reports'] || 'store').split(/\s*,\s*/)
+      end
+
+      # @return [Boolean] whether any of the settings names simpkv
+      def simpkv?
+        [self['storeconfigs_backend'], self['node_terminus'], *reports].include?('simpkv')
+      end
+    end
+  end
+end

@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+require_relative 'doctor_helper'
+require_relative '../support/suppliers'
+
+RSpec.describe 'simpkv doctor, with two suppliers of 389-DS that replicate each other', :ds389 do
+  include_context 'with doctor'
+
+  around { |example| Suppliers.run(layout: 'plain') { |suppliers| (@suppliers = suppliers) && example.run } }
+
+  let(:backends) { { 'default' => { 'type' => 'ldap', **@suppliers.first.options('id' => 'conflicts') } } }
+  let(:stores) { @suppliers.map { |server| Simpkv::Store.open('ldap', server.options('id' => 'conflicts')) } }
+
+  after { stores.each(&:close) }
+
+  # @return [Array<Hash>] findings about entries that replication left behind
+  def conflicts
+    findings('--list-size', '1').select { |finding| finding['what'] == 'conflict entry' }
+  end
+
+  it 'names the entries that replication left behind, and the command that deletes each; no list shows them' do
+    stores.first.put('globals/app1/other', '{"value":1}')
+    @suppliers.settle
+    @suppliers.apart do
+      stores.each_with_index { |store, number| store.put('globals/app1/k', "{\"value\":\"pl4nted#{number}\"}") }
+    end
+    expect(simpkv!('ls', '-g', 'app1')).to eq("k\nother\n")
+    found = conflicts
+    expect(found).to contain_exactly(problem('conflict entry', /\bnsuniqueid=[^,]*simpkvkey=k\b.*ou=app1,/i,
+                                             /no key is read/))
+    expect(found.to_s).not_to include('pl4nted')
+    out, why, status = Open3.capture3('sh', '-c', found.first['fix'][/\b(head|LDAPTLS|ldapdelete).*/])
+    expect([out, why, status.exitstatus]).to eq(['', '', 0])
+    expect(conflicts).to eq([])
+    expect(simpkv!('get', '-g', 'app1/k')).to start_with('pl4nted')
+  end
+end

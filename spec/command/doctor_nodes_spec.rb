@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require_relative 'doctor_helper'
+require_relative 'nodes_helper'
+
+RSpec.describe 'simpkv doctor, with nodes' do
+  include_context 'with doctor'
+  include_context 'with nodes for the command'
+
+  let(:puppet_conf) { File.join(folder, 'puppet.conf') }
+
+  before do
+    simpkv!('init')
+    configure_puppet("[server]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = simpkv, store # both\n")
+  end
+
+  def configure_puppet(text)
+    File.write(puppet_conf, text)
+  end
+
+  it 'finds no problem' do
+    run('web1', exports: { 'host' => [host('web1')] })
+    expect(findings).to eq([])
+    shown = simpkv!('doctor')
+    expect(shown).to match(%r{^ok +storeconfigs: simpkv, by /.*/puppet\.conf$})
+      .and match(/^ok +reports: simpkv$/).and match(/^ok +nodes: 1 node, 5 documents$/)
+  end
+
+  describe 'in puppet.conf' do
+    it 'finds settings that agents read, too' do
+      configure_puppet("storeconfigs = true\n[main]\nstoreconfigs_backend = simpkv\n[master]\nreports=simpkv\n")
+      expect(findings)
+        .to contain_exactly(warning('storeconfigs', /agents read it too in #{puppet_conf}, and each would try to store/,
+                                    /in the section \[server\]; for puppet apply, in \[user\]/))
+    end
+
+    it 'finds missing settings' do
+      configure_puppet("[server]\nstoreconfigs_backend = simpkv\n")
+      expect(findings).to contain_exactly(problem('storeconfigs', /storeconfigs is not set .* in #{puppet_conf}/,
+                                                  /set 'storeconfigs = true' and 'storeconfigs_backend = simpkv'/))
+      configure_puppet("[server]\nstoreconfigs = true\n")
+      expect(findings).to contain_exactly(problem('storeconfigs', /storeconfigs_backend is 'puppetdb'/, /\[server\]/))
+      configure_puppet("[server]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = http\n")
+      expect(findings).to contain_exactly(warning('reports', /reports is 'http' in #{puppet_conf}: nodes have/,
+                                                  /set 'reports = simpkv,http' in the section \[server\]/))
+    end
+  end
+
+  context 'without any node' do
+    let(:site) { { 'backends' => backends } }
+
+    it 'is silent about puppet.conf, unless that names simpkv' do
+      configure_puppet("[main]\nserver = puppet\n")
+      expect(findings).to eq([])
+      expect(simpkv!('doctor')).not_to match(/nodes|storeconfigs|puppet\.conf/)
+      configure_puppet("[server]\nstoreconfigs_backend = simpkv\n")
+      expect(findings.map { |finding| finding['what'] }).to eq(%w[storeconfigs])
+    end
+  end
+
+  it 'finds a wrong option' do
+    estate_options['reports'] = 'pl4nted'
+    configure
+    expect(findings).to contain_exactly(problem('nodes', /simpkv\.yaml: 'reports' of 'estate' must be/,
+                                                /correct .*yaml/))
+    estate_options.replace('backend' => 'nosuch')
+    configure
+    expect(findings).to contain_exactly(problem('nodes', /'nosuch'/, /correct/))
+  end
+
+  describe 'in the store' do
+    before { run('web1', exports: { 'host' => [host('web1')] }) }
+
+    # @return [void] runs the command of the finding, and expects that doctor finds no problem after the next run
+    def mend(finding)
+      simpkv!(*finding['fix'][/simpkv ([^,:]*)/, 1].split)
+      run('web1', exports: { 'host' => [host('web1')] })
+      expect(findings).to eq([])
+    end
+
+    it 'finds missing facts' do
+      estate.store.delete('globals/estate/facts/web1')
+      expect(findings).to contain_exactly(problem("facts of 'web1'", /missing, though the inventory names them/,
+                                                  %r{simpkv rm -g estate/inventory/web1, or by hand: the next run}))
+      mend(findings.first)
+    end
+
+    it 'finds a record that is none' do
+      estate.store.put('globals/estate/inventory/web1', '{"value":"pl4nted"}')
+      found = findings
+      expect(found).to contain_exactly(
+        problem("key 'globals/estate/inventory/web1'", /another form/, %r{simpkv rm -g estate/inventory/web1, or}),
+        problem("exports of 'web1'", /the inventory does not name the type host/, /simpkv node deactivate web1/)
+      )
+      expect(found.to_s).not_to include('pl4nted')
+      mend(found.first)
+    end
+
+    it 'finds exports that no record names' do
+      estate.store.put('globals/estate/exported/host/gone', Simpkv::Codec.encode([host('gone')]))
+      estate.store.put('globals/estate/exported/sshkey/web1', Simpkv::Codec.encode([host('web1')]))
+      found = findings
+      expect(found).to contain_exactly(
+        problem("exports of 'gone'", /does not name the type host/,
+                /simpkv node deactivate gone, unless the node runs/),
+        problem("exports of 'web1'", /does not name the type sshkey/, %r{simpkv rm -g estate/exported/sshkey/web1,})
+      )
+      simpkv!(*found.first['fix'][/simpkv ([^,:]*)/, 1].split)
+      mend(found.last)
+    end
+
+    it 'names ten of many, and counts all' do
+      12.times { |number| estate.store.put("globals/estate/exported/host/n#{number}", '{"value":[]}') }
+      expect(findings.length).to eq(11)
+      expect(findings.last).to problem('exports', /12 such documents, of which 10 are named/, /repair/)
+    end
+
+    it 'names documents that cannot be read, and the command that deletes them' do
+      estate.store.put('globals/estate/facts/web1', 'pl4nted')
+      expect(findings).to contain_exactly(
+        problem("key 'globals/estate/facts/web1'", /corrupt/, %r{simpkv rm -g estate/facts/web1,}),
+        problem('reading', /1 of 5 keys cannot be read/, /repair/)
+      )
+    end
+
+    it 'looks at the backend that estate names, unless the command line names another' do
+      backends['nodes'] = { 'type' => 'file', 'id' => 'nodes', 'root_path' => File.join(folder, 'keys') }
+      backends['default'] = { 'type' => 'file', 'id' => 'other', 'root_path' => File.join(folder, 'other') }
+      estate_options['backend'] = 'nodes'
+      configure
+      simpkv!('init')
+      Simpkv::Store.open('file', 'root_path' => File.join(folder, 'keys')).delete('globals/estate/facts/web1')
+      expect(findings).to contain_exactly(problem("facts of 'web1'", /missing/, %r{simpkv -b nodes rm -g estate/inv}))
+      expect(findings('-b', 'default')).to eq([])
+      expect(findings('-b', 'nodes').length).to eq(1)
+    end
+  end
+end
