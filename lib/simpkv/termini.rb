@@ -31,7 +31,7 @@ module Simpkv
       # @yieldparam estate [Estate]
       # @return [Object] what the block returns
       # @raise [Puppet::Error]
-      def perform(step, otherwise = nil, soft: true)
+      def perform(step, otherwise: nil, soft: true)
         yield estate
       rescue TransientError, DeniedError => e
         raise Puppet::Error, message(step, e), cause: nil unless soft && estate.options['soft']

@@ -10,9 +10,9 @@ module Simpkv
     #
     #     [['os.name', '==', 'Debian'], 'and', ['processors.count', '>', 4]]
     #
-    # An Array may have Hashes inside. A name is an indexed fact, `certname` or `environment`. As in the Puppet language,
-    # `==` and `in` ignore the case of text. A number is equal to the text of the same number, and text is ordered by
-    # the numbers in it ('9' < '10', '12.9' < '12.10'), because facts have numbers of both types.
+    # An Array may have Hashes inside. A name is an indexed fact, `certname` or `environment`. As in the Puppet
+    # language, `==` and `in` ignore the case of text. A number is equal to the text of the same number, and text is
+    # ordered by the numbers in it ('9' < '10', '12.9' < '12.10'), because facts have numbers of both types.
     class Query
       OPERATORS = {
         '==' => ->(fact, value) { Values.equal?(fact, value) },
@@ -87,10 +87,13 @@ module Simpkv
         left, operator, right = filter
         return comparison(*filter) unless %w[and or].include?(operator)
 
-        parts = [left, right].map { |part| condition(part) }
-        return ->(*node) { parts.all? { |part| part.call(*node) } } if operator == 'and'
+        either(operator == 'and', condition(left), condition(right))
+      end
 
-        ->(*node) { parts.any? { |part| part.call(*node) } }
+      def either(both, left, right)
+        return ->(*node) { left.call(*node) && right.call(*node) } if both
+
+        ->(*node) { left.call(*node) || right.call(*node) }
       end
 
       def comparison(name, operator, value)

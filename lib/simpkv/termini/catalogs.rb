@@ -38,7 +38,9 @@ module Simpkv
         # @return [Boolean] whether there was one
         # @raise [Puppet::Error]
         def delete(certname)
-          Termini.perform("delete the catalog of '#{certname}'", false) { |estate| estate.catalogs.delete(certname) }
+          Termini.perform("delete the catalog of '#{certname}'", soft: false) do |estate|
+            estate.catalogs.delete(certname)
+          end
         end
 
         private

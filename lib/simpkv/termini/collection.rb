@@ -26,7 +26,7 @@ module Simpkv
       #   backend fails and the option `soft` is set
       # @raise [Puppet::Error]
       def self.read(type)
-        exports = Termini.perform("collect the exported resources of type '#{type}'", {}) do |estate|
+        exports = Termini.perform("collect the exported resources of type '#{type}'", otherwise: {}) do |estate|
           estate.exports.all(type.downcase) { |key, why| Termini.left_out(key, why) }
         end
         exports.sort

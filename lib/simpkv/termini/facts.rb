@@ -39,7 +39,7 @@ module Simpkv
         # @return [Array<String>] the names of the nodes for which the block returns true, sorted
         # @raise [Puppet::Error]
         def search
-          Termini.perform('search the facts', []) do |estate|
+          Termini.perform('search the facts', otherwise: []) do |estate|
             warning = ->(key, why) { Termini.left_out(key, why) }
             estate.facts.select(warning) { |certname, record| yield facts(certname, record) }.sort
           end
@@ -49,7 +49,7 @@ module Simpkv
         # @return [Boolean] whether there were any
         # @raise [Puppet::Error]
         def delete(certname)
-          Termini.perform("delete the facts of '#{certname}'", false) { |estate| estate.facts.delete(certname) }
+          Termini.perform("delete the facts of '#{certname}'", soft: false) { |estate| estate.facts.delete(certname) }
         end
 
         # @param text [String] the name of an option of a search

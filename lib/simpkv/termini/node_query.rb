@@ -40,7 +40,7 @@ module Simpkv
         end
 
         def read
-          records = Termini.perform('query the nodes', {}) do |estate|
+          records = Termini.perform('query the nodes', otherwise: {}) do |estate|
             estate.inventory.current { |key, why| Termini.left_out(key, why) }
           end
           records.sort

@@ -29,7 +29,7 @@ module Simpkv
         # @return [Array<Puppet::Node>] all declared nodes, by name, without facts
         # @raise [Puppet::Error]
         def all
-          records = Termini.perform('search the declared nodes', {}) do |estate|
+          records = Termini.perform('search the declared nodes', otherwise: {}) do |estate|
             estate.nodes.all { |key, why| Termini.left_out(key, why) }
           end
           records.sort.map { |certname, record| node(certname, record) }
@@ -69,7 +69,7 @@ module Simpkv
         # @return [Boolean] whether there was one
         # @raise [Puppet::Error]
         def delete(certname, declared:)
-          Termini.perform("delete the node '#{certname}'", false) do |estate|
+          Termini.perform("delete the node '#{certname}'", soft: false) do |estate|
             declared ? estate.nodes.delete(certname) : estate.nodes.delete_cached(certname)
           end
         end
