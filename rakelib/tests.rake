@@ -59,6 +59,7 @@ specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/esta
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
       'spec/estate')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
+specs(:puppetdb, :cext, 'the import from a PuppetDB', 'spec/puppetdb')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
 
@@ -158,7 +159,7 @@ end
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
-  ds389_conformance jruby93_estate estate bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit
+  ds389_conformance jruby93_estate estate puppetdb bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit
   ffi_functions ffi_unit newest_json tools style
 ] + BASIC
 

@@ -2,9 +2,9 @@
 
 require 'fileutils'
 require 'open3'
-require 'socket'
 require 'tmpdir'
 require_relative 'certificates'
+require_relative 'ports'
 
 # A private directory server in a temporary folder, with this project's schema and the base tree. It listens on an ldapi
 # socket there, on a free port of the loopback address, and, with a certificate, on another port for ldaps.
@@ -72,7 +72,7 @@ class DirectoryServer
     @idle = idle
     @certificates = authority || (Certificates.new(@folder) if tls)
     @tls = tls == true ? @certificates.issue : tls
-    @port, @tls_port = free_ports
+    @port, @tls_port = Ports.free(2)
     [[PASSWORD, password_file], ['not the password', wrong_password_file]].each do |text, file|
       File.write(file, text, perm: 0o600)
     end
@@ -251,15 +251,6 @@ class DirectoryServer
     sleep 0.002 until Process.wait(@pid, Process::WNOHANG)
     @pid = nil
     RUNNING.delete(self)
-  end
-
-  # Reserves both ports at once, so that they differ. Linux chooses them at random. Another process could take a port
-  # before the server does, but this is very unlikely.
-  def free_ports
-    servers = Array.new(2) { TCPServer.new('127.0.0.1', 0) }
-    servers.map { |server| server.addr[1] }
-  ensure
-    servers&.each(&:close)
   end
 
   def wait_until_it_answers

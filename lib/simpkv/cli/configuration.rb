@@ -64,11 +64,12 @@ module Simpkv
 
       # @param backend [Backend]
       # @param create [Boolean] whether to create a missing folder
+      # @yieldreturn [Store] opens the store of the backend in another way
       # @return [Estate] the one in this backend
       # @raise [ConfigError]
-      def estate_in(backend, create: false)
+      def estate_in(backend, create: false, &open)
         Estate.new(site.merge('estate' => estate.merge('backend' => backend.name)),
-                   store: -> { backend.store(create: create) })
+                   store: open || -> { backend.store(create: create) })
       end
 
       # @return [Hash] the options of the site, overridden by the command line

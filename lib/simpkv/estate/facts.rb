@@ -21,14 +21,16 @@ module Simpkv
       # @param certname [String]
       # @param values [Hash{String => Object}] plain data
       # @param trusted [Hash, nil] the trusted facts
+      # @param timestamp [String] the time of the run
       # @return [void]
       # @raise [Error]
-      def save(certname, values, trusted: nil)
+      def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
         digest = Documents.digest(kept)
         stored = @estate.inventory.update(certname) { |record| without_digest(record, digest) }
         stored = @estate.inventory.update(certname, known: stored) do |record|
-          store(certname, kept) unless record && record['facts_digest'] == digest
+          current = record && record['facts_digest'] == digest
+          @documents.put(certname, kept.merge('timestamp' => timestamp)) unless current
           renewed(record || {}).merge('facts' => indexed(kept['values']), 'facts_digest' => digest)
         end
         @estate.inventory.keep(certname, stored)
@@ -100,10 +102,6 @@ module Simpkv
       def without_digest(record, digest)
         known = record && record['facts_digest']
         known && known != digest ? record.merge('facts_digest' => nil) : nil
-      end
-
-      def store(certname, kept)
-        @documents.put(certname, kept.merge('timestamp' => Time.now.utc.iso8601))
       end
 
       def renewed(record)

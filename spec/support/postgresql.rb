@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+require 'etc'
+require 'fileutils'
+require 'open3'
+require 'tmpdir'
+require_relative 'ports'
+
+# A PostgreSQL of Debian's packages with one database, in a temporary folder, on a free port of the loopback address.
+# It refuses to run as root, so that root runs it as the user postgres.
+class PostgreSQL
+  START_SECONDS = 120
+
+  # @return [Integer] the process ID of the server
+  attr_reader :pid
+
+  # @return [Integer]
+  attr_reader :port
+
+  # @param database [String] the name of the database and of its owner
+  # @param extensions [Array<String>] of the database
+  # @param durable [Boolean] whether it flushes its writes to the disk, as by default; slow
+  def initialize(database, extensions: [], durable: false)
+    @database = database
+    @extensions = extensions
+    @durable = durable
+    @folder = Dir.mktmpdir('postgresql')
+    @port = Ports.free(1).first
+  end
+
+  def start
+    File.chmod(0o755, @folder)
+    FileUtils.mkdir(data)
+    FileUtils.chown('postgres', nil, data) if root?
+    run('initdb', '--pgdata', data, '--auth', 'trust', '--username', 'postgres', '--encoding', 'UTF8', '--no-sync',
+        '--locale', 'C.UTF-8')
+    launch
+    create_database
+  end
+
+  def stop
+    if @pid
+      # Rolls back and ends at once. The server ends its children before it ends itself.
+      Process.kill(:QUIT, @pid)
+      Process.wait(@pid)
+      @pid = nil
+    end
+    FileUtils.rm_rf(@folder)
+  end
+
+  # @return [Array<String>] the last lines of its log
+  def tail
+    ['The end of the log of PostgreSQL:', *(File.readlines(log).last(20) if File.exist?(log))]
+  end
+
+  private
+
+  def root?
+    Process.euid.zero?
+  end
+
+  def data
+    File.join(@folder, 'data')
+  end
+
+  def log
+    File.join(@folder, 'log')
+  end
+
+  def launch
+    settings = { 'port' => @port, 'listen_addresses' => '127.0.0.1', 'unix_socket_directories' => data }
+    settings.update('fsync' => 'off', 'full_page_writes' => 'off') unless @durable
+    options = settings.flat_map { |name, value| ['-c', "#{name}=#{value}"] }
+    @pid = Process.spawn(*program('postgres'), '-D', data, *options, %i[out err] => [log, 'a'], chdir: '/')
+    wait_for_start
+  end
+
+  def create_database
+    sql('postgres', "CREATE ROLE #{@database} LOGIN", "CREATE DATABASE #{@database} OWNER #{@database}")
+    sql(@database, *@extensions.map { |name| "CREATE EXTENSION #{name}" })
+  end
+
+  def sql(database, *statements)
+    statements.each { |each| run('psql', *connection, '--dbname', database, '--quiet', '--command', each) }
+  end
+
+  def connection
+    ['--host', '127.0.0.1', '--port', @port.to_s, '--username', 'postgres']
+  end
+
+  def wait_for_start
+    late = Process.clock_gettime(Process::CLOCK_MONOTONIC) + START_SECONDS
+    until system(*program('pg_isready'), *connection, '--dbname', 'postgres', out: File::NULL)
+      ended = Process.wait(@pid, Process::WNOHANG)
+      @pid = nil if ended
+      if ended || Process.clock_gettime(Process::CLOCK_MONOTONIC) > late
+        raise ['PostgreSQL does not start:', *tail].join("\n")
+      end
+
+      sleep 0.1
+    end
+  end
+
+  # @return [Array<String>] the command, which runs in the same process as the user postgres
+  def program(name)
+    file = Dir["/usr/lib/postgresql/*/bin/#{name}"].max || raise("there is no #{name}: bin/setup all installs it")
+    root? ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', file] : [file]
+  end
+
+  def run(name, *arguments)
+    output, status = Open3.capture2e(*program(name), *arguments, chdir: '/')
+    raise "#{name}: #{output.lines.last(5).join}" unless status.success?
+  end
+end

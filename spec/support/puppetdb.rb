@@ -1,0 +1,254 @@
+# frozen_string_literal: true
+
+require 'fileutils'
+require 'json'
+require 'net/http'
+require 'securerandom'
+require 'time'
+require 'tmpdir'
+require_relative 'certificates'
+require_relative 'ports'
+require_relative 'postgresql'
+
+# A PuppetDB of Debian's package with a PostgreSQL of its own, in a temporary folder, on free ports of the loopback
+# address: one for HTTP, and one for HTTPS, where clients need a certificate. It takes half a minute to start.
+#
+#   PuppetDB.run do |puppetdb|
+#     puppetdb.replace_facts('web1', { 'kernel' => 'Linux' })
+#     puppetdb.replace_catalog('web1', [PuppetDB.exported('Host', 'web1', 'ip' => '192.0.2.1')])
+#     puppetdb.query('resources', ['=', 'exported', true])
+#   end
+class PuppetDB
+  HOME = '/usr/share/puppetdb'
+  CONFIGURATION = '/etc/puppetdb'
+
+  # Seconds. A start takes about 30 s, and several times that on a busy machine.
+  START_SECONDS = 600
+
+  # These options of Java halve the processor time of a start and a few queries.
+  QUICK_START = %w[-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1].freeze
+
+  # Seconds that a command may take.
+  COMMAND_SECONDS = 120
+
+  # PuppetDB has refused a request; the message says why.
+  class Refused < StandardError; end
+
+  # Starts a PuppetDB, yields it, stops it. When the block raises, prints the end of its log.
+  def self.run(**options)
+    puppetdb = new(**options)
+    puppetdb.start
+    yield puppetdb
+  rescue Exception # rubocop:disable Lint/RescueException -- prints the log for any exception, and re-raises
+    warn puppetdb.tail if puppetdb
+    raise
+  ensure
+    puppetdb&.stop
+  end
+
+  # @param parameters [Hash{String => Object}]
+  # @return [Hash] an exported resource of a catalog
+  def self.exported(type, title, parameters, tags = [])
+    { 'type' => type, 'title' => title, 'exported' => true, 'file' => '/etc/puppet/code/site.pp', 'line' => 1,
+      'tags' => [type.downcase, *tags], 'aliases' => [], 'parameters' => parameters }
+  end
+
+  # @return [Certificates] the authority of the certificates of the server and of its clients
+  attr_reader :certificates
+
+  # @param java [Array<String>] options of Java
+  # @param durable [Boolean] whether PostgreSQL flushes its writes to the disk, as by default; slow
+  def initialize(java: QUICK_START, durable: false)
+    @folder = Dir.mktmpdir('puppetdb')
+    @java = java
+    @certificates = Certificates.new(@folder)
+    @port, @tls_port = Ports.free(2)
+    @database = PostgreSQL.new('puppetdb', extensions: ['pg_trgm'], durable: durable)
+  end
+
+  def start
+    @database.start
+    configure
+    @pid = Process.spawn(*command, %i[out err] => [File.join(@folder, 'output'), 'a'], chdir: '/')
+    wait_for_start
+  end
+
+  def stop
+    @http&.finish
+    if @pid
+      Process.kill(:KILL, @pid)
+      Process.wait(@pid)
+      @pid = nil
+    end
+    @database.stop
+    FileUtils.rm_rf(@folder)
+  end
+
+  # @return [String] http://127.0.0.1:PORT
+  def uri
+    "http://127.0.0.1:#{@port}"
+  end
+
+  # @return [String] https://127.0.0.1:PORT
+  def tls_uri
+    "https://127.0.0.1:#{@tls_port}"
+  end
+
+  # @return [Hash{Symbol => Integer}] the process IDs of the JVM and of PostgreSQL's first process
+  def pids
+    { jvm: @pid, postgresql: @database.pid }
+  end
+
+  # @return [Array<String>] the last lines of the logs
+  def tail
+    log = File.join(@folder, 'output')
+    ['The end of the log of PuppetDB:', *(File.readlines(log).last(30) if File.exist?(log)), *@database.tail]
+  end
+
+  # Stores the facts of a node, and waits until queries return them.
+  #
+  # @param values [Hash{String => Object}]
+  # @param at [Time] the time of the run
+  def replace_facts(certname, values, environment: 'production', at: Time.now)
+    payload = { 'certname' => certname, 'environment' => environment, 'producer_timestamp' => at.utc.iso8601(3),
+                'producer' => 'puppet', 'values' => values }
+    submit('replace facts', 5, certname, payload, wait: true)
+  end
+
+  # Stores a catalog of a node, and waits until queries return it.
+  #
+  # @param resources [Array<Hash>] see {PuppetDB.exported}
+  def replace_catalog(certname, resources, environment: 'production', at: Time.now)
+    submit('replace catalog', 9, certname, catalog(certname, resources, environment, at), wait: true)
+  end
+
+  # @return [Hash] the payload of the command `replace catalog`
+  def catalog(certname, resources, environment = 'production', at = Time.now)
+    { 'certname' => certname, 'version' => at.to_i.to_s, 'environment' => environment, 'code_id' => nil,
+      'transaction_uuid' => SecureRandom.uuid, 'catalog_uuid' => SecureRandom.uuid, 'job_id' => nil,
+      'producer_timestamp' => at.utc.iso8601(3), 'producer' => 'puppet', 'edges' => [], 'resources' => resources }
+  end
+
+  # Deactivates a node.
+  def deactivate(certname, at: Time.now)
+    payload = { 'certname' => certname, 'producer_timestamp' => at.utc.iso8601(3) }
+    submit('deactivate node', 3, certname, payload, wait: true)
+  end
+
+  # Submits a command.
+  #
+  # @param payload [Hash, String] the String is JSON
+  # @param wait [Boolean] whether to wait until PuppetDB has carried it out
+  def submit(name, version, certname, payload, wait: false)
+    parameters = { 'command' => name.tr(' ', '_'), 'version' => version, 'certname' => certname }
+    parameters['secondsToWaitForCompletion'] = COMMAND_SECONDS if wait
+    body = payload.is_a?(String) ? payload : JSON.generate(payload)
+    answer = request('/pdb/cmd/v1', parameters, body)
+    raise Refused, "#{name} of #{certname}: #{answer}" if wait && !answer['processed']
+  end
+
+  # @param entity [String] such as `resources`
+  # @param query [Array] in PuppetDB's query language
+  # @return [Array<Hash>]
+  def query(entity, query)
+    request("/pdb/query/v4/#{entity}", 'query' => JSON.generate(query))
+  end
+
+  private
+
+  # @return [Object] the parsed answer
+  def request(path, parameters, body = nil)
+    place = "#{path}?#{URI.encode_www_form(parameters)}"
+    answer = body ? http.post(place, body, 'Content-Type' => 'application/json') : http.get(place)
+    raise Refused, "#{path}: #{answer.code} #{answer.body}" unless answer.is_a?(Net::HTTPOK)
+
+    JSON.parse(answer.body)
+  end
+
+  def http
+    @http ||= Net::HTTP.new('127.0.0.1', @port, nil).tap do |http|
+      http.read_timeout = COMMAND_SECONDS + 30
+      http.keep_alive_timeout = 30
+      http.start
+    end
+  end
+
+  def command
+    ['java', *@java, '-cp', "#{HOME}/*", 'clojure.main', '-m', 'puppetlabs.puppetdb.core', 'services',
+     '-c', configuration, '-b', "#{CONFIGURATION}/bootstrap.cfg"]
+  end
+
+  def configuration
+    File.join(@folder, 'conf.d')
+  end
+
+  def configure
+    [configuration, File.join(@folder, 'var')].each { |folder| FileUtils.mkdir(folder) }
+    FileUtils.cp("#{CONFIGURATION}/conf.d/auth.conf", configuration)
+    File.write(File.join(configuration, 'puppetdb.ini'), [settings, jetty].join)
+    File.write(log_configuration, <<~XML)
+      <configuration>
+        <appender name="output" class="ch.qos.logback.core.ConsoleAppender">
+          <encoder><pattern>%d %-5p [%c{2}] %m%n</pattern></encoder>
+        </appender>
+        <root level="warn"><appender-ref ref="output"/></root>
+      </configuration>
+    XML
+  end
+
+  def log_configuration
+    File.join(@folder, 'logback.xml')
+  end
+
+  def settings
+    <<~INI
+      [global]
+      vardir = #{File.join(@folder, 'var')}
+      logging-config = #{log_configuration}
+      [database]
+      subname = //127.0.0.1:#{@database.port}/puppetdb
+      username = puppetdb
+      password = unused
+      gc-interval = 0
+      [puppetdb]
+      disable-update-checking = true
+    INI
+  end
+
+  def jetty
+    certificate, key = @certificates.issue
+    <<~INI
+      [jetty]
+      host = 127.0.0.1
+      port = #{@port}
+      ssl-host = 127.0.0.1
+      ssl-port = #{@tls_port}
+      ssl-cert = #{certificate}
+      ssl-key = #{key}
+      ssl-ca-cert = #{@certificates.cacert}
+    INI
+  end
+
+  def wait_for_start
+    late = monotonic + START_SECONDS
+    until running?
+      if Process.wait(@pid, Process::WNOHANG)
+        @pid = nil
+        raise 'PuppetDB ended while it started'
+      end
+      raise 'PuppetDB does not start' if monotonic > late
+
+      sleep 0.2
+    end
+  end
+
+  def running?
+    Net::HTTP.new('127.0.0.1', @port, nil).get('/pdb/meta/v1/version').is_a?(Net::HTTPOK)
+  rescue SystemCallError, EOFError
+    false
+  end
+
+  def monotonic
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+end
