@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative 'exports_helper'
+require_relative 'termini_helper'
+
+# JRuby takes too long to start for each run; the specs of puppetserver cover it.
+RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: true do
+  include EstateSite
+  include EstateTermini
+
+  # Puppet cannot replace its state files in memory.
+  let(:home) { Dir.mktmpdir('simpkv-apply') }
+
+  after { FileUtils.remove_entry(home) }
+
+  # @return [Array(String, Integer)] the output and the exit code of a run of a node
+  def apply(certname, manifest, *more)
+    settings = %w[confdir vardir codedir logdir rundir].flat_map { |name| ["--#{name}", File.join(home, name)] }
+    program = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
+    library = File.expand_path('../../lib', __dir__)
+    output, status = Open3.capture2e(
+      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, RbConfig.ruby, '-I', library, '-e', program, 'apply',
+      '--color=false', '--storeconfigs', '--storeconfigs_backend', 'simpkv', '--certname', certname, '--modulepath',
+      modules, *settings, *more, '-e', manifest
+    )
+    [output, status.exitstatus]
+  end
+
+  def target(name)
+    File.join(home, name)
+  end
+
+  it 'are exported by one node, collected by another, and vanish' do
+    exporting = <<~PUPPET
+      @@file { '#{target('plain')}': content => 'from web1', tag => 'x' }
+      @@file { '#{target('secret')}': content => Sensitive('pl4nted'), tag => 'x' }
+      @@file { '#{target('deferred')}': content => Deferred('join', [['a', 'b'], '-']), tag => 'x' }
+    PUPPET
+    expect(apply('web1', exporting).last).to eq 0
+    expect(Dir.children(home)).not_to include('plain')
+
+    output, code = apply('web2', 'File <<| tag == x |>> { mode => "0600" }', '--debug')
+    expect(code).to eq(0), output
+    expect(%w[plain secret deferred].map { |name| File.read(target(name)) }).to eq ['from web1', 'pl4nted', 'a-b']
+    expect(output).to include('Collected 3 File resources').and include('Applied catalog')
+    expect(output).not_to include('pl4nted')
+
+    apply('web1', '')
+    output, code = apply('web2', 'File <<| |>>', '--debug')
+    expect([code, output]).to match [0, include('Collected 0 File resources')]
+  end
+
+  it 'fail the run for one reason, if the backend fails' do
+    root = File.join(scratch, 'root')
+    FileUtils.mkdir_p(root)
+    File.write(File.join(root, 'globals'), '')
+    output, code = apply('web1', "@@file { '#{target('plain')}': }")
+
+    expect(code).to eq(1), output
+    expect(output).to match(/^Error: simpkv estate: could not /)
+    expect(output.scan(/simpkv estate: could not .*/).uniq.length).to eq(1), output
+  end
+end

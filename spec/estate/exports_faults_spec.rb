@@ -1,0 +1,231 @@
+# frozen_string_literal: true
+
+require_relative 'exports_helper'
+require_relative 'termini_helper'
+require_relative '../support/ldap_store'
+
+RSpec.describe 'Exported resources in a store that fails' do
+  include EstateSite
+  include EstateTermini
+
+  secret = 'pl4nted-s3cret'
+
+  let(:exporting) { "@@file { '/a': content => Sensitive('#{secret}'), tag => 'x' }" }
+
+  # @return [String] the error with all causes and backtraces
+  def failure
+    yield
+    raise 'no error'
+  rescue Puppet::Error => e
+    e.full_message(highlight: false)
+  end
+
+  def tamper(type, certname)
+    name = "exported/#{type}/#{certname}"
+    file = File.join(backend['root_path'], 'globals/estate', name)
+    File.binwrite(file, yield(File.binread(file)))
+    "globals/estate/#{name}"
+  end
+
+  shared_examples 'a failing backend' do
+    it 'fails the compile of a collector with one clear error' do
+      expect(failure { run_node('proxy', 'File <<| |>>') })
+        .to include("simpkv estate: could not collect the exported resources of type 'File': ").and include(why)
+    end
+
+    it 'fails the save of a catalog with one clear error' do
+      expect(failure { run_node('web1', exporting) })
+        .to include("simpkv estate: could not save the exported resources of 'web1': ").and include(why)
+    end
+
+    it 'fails the save of a catalog without exports, as vanished ones would stay' do
+      expect(failure { run_node('web1', '') }).to include(why)
+    end
+
+    context 'with soft: true' do
+      let(:site_options) { { 'soft' => true } }
+
+      it 'compiles with a warning, and collects nothing' do
+        catalog = run_node('proxy', "File <<| |>> notify { 'x': }")
+
+        expect([titles(catalog, 'File'), titles(catalog, 'Notify')]).to eq [[], ['x']]
+        expect(warnings.grep(/could not collect the exported resources of type 'File': .*#{Regexp.escape(why)}/).length)
+          .to eq 1
+        expect(warnings.grep(/could not save .* resources of 'proxy': .*#{Regexp.escape(why)}/).length).to eq 1
+      end
+    end
+
+    after { expect(texts).not_to include(secret) }
+  end
+
+  context 'when no server listens' do
+    let(:why) { 'ldap://127.0.0.1:1' }
+    let(:backend) do
+      password = File.join(scratch, 'password')
+      File.write(password, secret)
+      { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://127.0.0.1:1', 'admin_pw_file' => password }
+    end
+
+    it_behaves_like 'a failing backend'
+  end
+
+  context 'when the folder is a file', needs: :mri do
+    let(:why) { 'globals' }
+
+    before do
+      FileUtils.mkdir_p(backend['root_path'])
+      File.write(File.join(backend['root_path'], 'globals'), '')
+    end
+
+    it 'fails the compile' do
+      expect(failure { run_node('web1', exporting) }).to include('simpkv estate: could not save', why)
+    end
+  end
+
+  context 'when the server stops between two runs' do
+    include_context 'with slapd'
+
+    let(:backend) { directory.options('id' => id).merge('type' => 'ldap') }
+    let(:why) { directory.uri }
+
+    before do
+      run_node('web1', exporting)
+      directory.stop_serving
+    end
+
+    after { directory.launch }
+
+    it_behaves_like 'a failing backend'
+  end
+
+  describe 'by a document that cannot be read' do
+    before do
+      %w[web1 web2].each { |name| run_node(name, exporting.sub('/a', "/#{name}")) }
+    end
+
+    {
+      'is cut off' => ->(text) { text[0, text.length / 2] },
+      'is empty' => ->(_) { '' },
+      'is no list' => ->(_) { %({"value":"#{secret}","metadata":{}}) },
+      'has parameters that are no Hash' => ->(_) { %({"value":[{"title":"/x","parameters":"#{secret}"}]}) },
+      'is no UTF-8' => ->(text) { text.sub(secret, "#{secret}\xFF".b) }
+    }.each do |what, change|
+      it "that #{what} compiles without it, with a warning that names it" do
+        key = tamper('file', 'web1', &change)
+        catalog = run_node('proxy', 'File <<| |>> File <<| tag == x |>>')
+
+        expect(titles(catalog, 'File')).to eq ['/web2']
+        expect(warnings.grep(/left out '#{key}', which cannot be read: /).length).to eq 1
+      end
+    end
+
+    {
+      'a type that generates code' => '{"__ptype":"Pcore::ObjectType","name":"X"}',
+      'a reference into the document' => '{"__ptype":"LocalRef","__pvalue":"$.x"}',
+      'an object of a module' => '{"__ptype":"Site::Object","x":1}',
+      'a type as an expression' => '{"__ptype":"Runtime[ruby, \'Kernel\']","__pvalue":"x"}',
+      'a type that is data' => '{"__ptype":{"__ptype":"Pcore::ObjectType"},"x":1}',
+      'a resource type that is a path' => '{"__ptype":"Pcore::ResourceType","type_name":"../../evil","title":"x"}',
+      'a resource type that is no text' => '{"__ptype":"Pcore::ResourceType","type_name":["File"],"title":"x"}',
+      'a Deferred without a name' => '{"__ptype":"Deferred","arguments":[]}',
+      'a Binary that is no base64' => '{"__ptype":"Binary","__pvalue":"*"}',
+      'a Regexp that is none' => '{"__ptype":"Regexp","__pvalue":"("}',
+      'such a type inside a Sensitive' => '{"__ptype":"Sensitive","__pvalue":[{"__ptype":"Runtime","x":1}]}',
+      'such a type inside a Deferred' => '{"__ptype":"Deferred","name":"x","arguments":[{"__ptype":"LocalRef"}]}',
+      'such a type as a key' => '{"__ptype":"Hash","__pvalue":[{"__ptype":"Runtime"},1]}'
+    }.each do |what, data|
+      it "whose resource has #{what} compiles without the resource, with a warning that names it" do
+        tamper('file', 'web1') { |text| text.sub(/\{"__ptype":"Sensitive","__pvalue":"#{secret}"\}/, data) }
+        catalog = run_node('proxy', 'File <<| |>>')
+
+        expect(titles(catalog, 'File')).to eq ['/web2']
+        expect(warnings.grep(%r{left out File\[/web1\] of 'web1', which cannot be read}).length).to be_between(1, 2)
+      end
+    end
+
+    it 'compiles when such a parameter decides whether a resource is collected' do
+      tamper('file', 'web1') { |text| text.sub('"__ptype":"Sensitive"', '"__ptype":"Runtime"') }
+
+      expect(titles(run_node('proxy', "File <<| content != 'x' |>>"), 'File')).to eq ['/web2']
+    end
+
+    it 'is completed by the next run of its node' do
+      tamper('file', 'web1') { '{' }
+      run_node('web1', exporting.sub('/a', '/new'))
+
+      expect(titles(run_node('proxy', 'File <<| |>>'), 'File')).to eq ['/new', '/web2']
+    end
+
+    after { expect(texts).not_to include(secret) }
+  end
+
+  describe 'for a reason in the catalog' do
+    it 'refuses a node whose name cannot be a key' do
+      expect(failure { run_node('web 1', exporting) }).to include(
+        "simpkv estate: could not save the exported resources of 'web 1': 'web 1' cannot be the name of a key in " \
+        "'globals/estate/inventory': key 'web 1' contains disallowed whitespace"
+      )
+    end
+
+    it 'names the parameter that no document can hold, and nothing of its value' do
+      add_manifest('site::item', 'define site::item($value) { }')
+      deep = "#{"{ '#{secret}' => " * 99}1#{' }' * 99}"
+
+      message = failure { run_node('web1', "@@site::item { 'x': value => Sensitive(#{deep}) }") }
+      expect(message).to match(/the parameter 'value' of Site::Item\[x\] cannot be stored: nested/)
+      expect(message).not_to include(secret)
+    end
+
+    it 'names the parameter whose type it cannot restore' do
+      add_manifest('site::item', 'define site::item($value) { }')
+      FileUtils.mkdir_p(File.join(modules, 'site/types'))
+      File.write(File.join(modules, 'site/types/object.pp'),
+                 'type Site::Object = Object[{ attributes => { secret => String } }]')
+
+      message = failure do
+        run_node('web1', "@@site::item { 'x': value => [Sensitive(Site::Object('#{secret}'))] }")
+      end
+      expect(message).to include("the parameter 'value' of Site::Item[x] cannot be stored: ")
+      expect(message).not_to include(secret)
+    end
+
+    after { expect(texts).not_to include(secret) }
+  end
+
+  describe 'and their secrets' do
+    before do
+      Puppet::Util::Log.level = :debug
+    end
+
+    after { Puppet::Util::Log.level = :notice }
+
+    it 'are in no message when everything works, at level debug' do
+      run_node('web1', exporting)
+      run_node('proxy', "File <<| content == 'x' |>> File <<| tag == x |>> { mode => '0600' }")
+
+      expect(messages.map(&:level)).to include(:debug)
+      expect(texts).not_to include(secret)
+    end
+
+    it 'are in no message when the collected resource is not valid' do
+      run_node('web1', exporting)
+      add_manifest('site', 'class site { File <<| |>> { nonesuch => 1 } }')
+      message = failure { run_node('proxy', 'include site') }
+
+      expect(message).to include('nonesuch')
+      expect([message, texts].join).not_to include(secret)
+    end
+
+    it 'are in no inspection of what the compile keeps' do
+      run_node('web1', exporting)
+      inspected = nil
+      allow(Simpkv::Termini::Resources).to receive(:collected).and_wrap_original do |original, *arguments|
+        original.call(*arguments).tap { |resource| inspected = resource.inspect }
+      end
+      run_node('proxy', 'File <<| |>>')
+
+      expect(inspected).to include('/a')
+      expect(inspected).not_to include(secret)
+    end
+  end
+end
