@@ -1,5 +1,5 @@
-/* Simpkv::Native::Store: entries of a directory that are no keys. The DN is the key of the call; the list of texts that
- * the core takes is its document. */
+/* Simpkv::Native::Store: entries of a directory that are not keys. The DN is the key of the call; the list of texts
+ * that the core takes is its document. */
 #include "call.h"
 
 #define NUL_IN_ATTRIBUTE "an attribute holds a NUL byte"

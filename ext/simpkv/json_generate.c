@@ -1,8 +1,8 @@
 /*
  * Native.generate: writes Ruby objects as JSON, spelled as MRI's json spells them.
  *
- * It handles plain data with simple keys. JsonWriter, in Ruby, does the rest and all refusals. The FFI binding uses
- * JsonWriter for everything, so that both bindings return the same JSON and raise the same errors.
+ * It handles plain data with simple keys. JsonWriter, in Ruby, handles the rest and raises all errors. The FFI binding
+ * uses JsonWriter for everything, so that both bindings return the same JSON and raise the same errors.
  */
 #include "json_text.h"
 #include "simpkv_ext.h"

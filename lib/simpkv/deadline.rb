@@ -2,7 +2,7 @@
 
 module Simpkv
   # One call of a function may make several calls of a directory: it looks for the base entry, reads, writes, and reads
-  # again after a lost answer. These operations share one `operation_timeout_seconds`.
+  # again after a lost response. These operations share one `operation_timeout_seconds`.
   module Deadline
     BEGAN = :simpkv_deadline_began
     private_constant :BEGAN

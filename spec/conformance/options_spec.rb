@@ -56,7 +56,7 @@ Conformance.describe 'Options in Hiera' do
     )
   end
 
-  it 'have no say in app_id, whatever it is' do
+  it 'choose no backend by app_id, whatever its value' do
     [5, ['app'], {}, 'app'].each do |app_id|
       world.hiera = { 'backends' => { 'default' => entry, 'app' => { 'type' => 'memory', 'id' => 'wrong' } },
                       'app_id' => app_id }
@@ -65,7 +65,7 @@ Conformance.describe 'Options in Hiera' do
     end
   end
 
-  it "are joined by a call's backend of another type, and options of our other types pass without a word" do
+  it "are merged with a call's backend of another type, and cause no warning about options of our other types" do
     replaced = entry.merge('type' => 'ldap', 'id' => 'x', 'tls_cacert' => '/no/such', 'lock_timeout_seconds' => 3)
     world.hiera = { 'backends' => { 'default' => replaced } }
     expect(put('a', 1, {}, { 'backends' => { 'default' => entry } })).to be(true)
@@ -99,7 +99,7 @@ Conformance.describe 'Options of a call' do
     expect(get('a')).to eq('value' => 1)
   end
 
-  it 'are not changed by any function, and may be frozen through and through, as may value and metadata' do
+  it 'are not changed by any function, and may be frozen at any depth, as may value and metadata' do
     options = { 'app_id' => 'app', 'list' => [1, { 'a' => ['b'] }], 'backends' => { 'default' => entry } }
     options = Marshal.load(Marshal.dump(options))
     before = Marshal.dump(options)

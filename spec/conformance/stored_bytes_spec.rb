@@ -3,7 +3,7 @@
 require_relative 'conformance_helper'
 
 Conformance.describe 'Stored bytes' do
-  # Past the codec: what the backend keeps.
+  # Reads the bytes that the backend keeps, without the codec.
   def bytes(key)
     answer = world.adapter.plugin_instance(merged).get("environments/production/#{key}")
     expect(answer[:err_msg]).to be_nil
@@ -14,7 +14,7 @@ Conformance.describe 'Stored bytes' do
     Puppet::Pops::Types::PBinaryType::Binary.new(bytes.b)
   end
 
-  # In Puppet's hands a value may come in any encoding.
+  # A value from Puppet may have any encoding.
   {
     'a string' => ['text', '"text"'],
     'an empty string' => ['', '""'],
@@ -51,7 +51,7 @@ Conformance.describe 'Stored bytes' do
     )
   end
 
-  it 'nest up to a hundred, the envelope counted' do
+  it 'nest up to a hundred levels, including the envelope' do
     deep = (1..98).reduce([]) { |inner, _| [inner] }
     put('bytes/deep', deep)
     expect(bytes('bytes/deep')).to eq("{\"value\":#{'[' * 99}#{']' * 99},\"metadata\":{}}")
@@ -59,7 +59,7 @@ Conformance.describe 'Stored bytes' do
     expect { put('bytes/deep', [deep]) }.to raise_error(RuntimeError, %r{with key='bytes/deep'.*deeper than 100})
   end
 
-  it 'are written anew for another type of number, another order, other metadata' do
+  it 'are written again if the type of a number, the order or the metadata differ' do
     [['1', 1.0, {}], ['1.0', 1, {}], ['{"a":1,"b":2}', { 'b' => 2, 'a' => 1 }, {}], ['1', 1, { 'm' => nil }],
      ['"a"', 'A', {}], ['"a "', 'a', {}], ['0.0', -0.0, {}]].each do |stored, value, metadata|
       store_raw('bytes/k', "{\"value\":#{stored},\"metadata\":{}}")
@@ -88,7 +88,7 @@ Conformance.describe 'Stored bytes' do
     end
   end
 
-  # DEFECTS 20: such a document crashed, past softfail.
+  # DEFECTS 20: such a document raised an error that softfail did not catch.
   it 'are read without metadata, with and without softfail (it crashed, and softfail did not catch it)' do
     ['{"value":7}', '{"value":7,"metadata":null}'].each do |document|
       store_raw('bytes/bare', document)

@@ -111,7 +111,7 @@ RSpec.describe 'Keys in files' do
   end
 
   # Departure 8.
-  it 'are never followed out of the root' do
+  it 'are never reached through links out of the root' do
     put('a', 1)
     outside = File.join(scratch, 'outside')
     FileUtils.mkdir_p(outside)

@@ -54,7 +54,7 @@ RSpec.describe 'simpkv::support::load', type: :puppet_function do
 end
 
 RSpec.describe 'simpkv::support::native', type: :puppet_function do
-  # As it is where the gem is not installed.
+  # As on a machine without the gem.
   def without_gem
     allow(subject.func).to receive(:gem).with('simpkv').and_raise(Gem::MissingSpecError.new('simpkv', '>= 0'))
     allow(subject.func).to receive(:require).with('simpkv').and_raise(LoadError, 'cannot load such file -- simpkv')

@@ -3,7 +3,7 @@
 require_relative '../support/ldap_store'
 
 Directories.each_server do |server, tags|
-  RSpec.describe "Entries of a directory that are no keys, #{server}", once: server == Ds389, **tags do
+  RSpec.describe "Entries of a directory that are not keys, #{server}", once: server == Ds389, **tags do
     include_context 'with a directory', server
 
     let(:base) { "ou=#{id},#{DirectoryServer::BASE_DN}" }

@@ -150,7 +150,7 @@ RSpec.describe 'Values, metadata and passwords' do
 
   # Puppet's own messages for arguments of the wrong type describe them by types, which of numbers have their values.
   [["put_many({ 'a' => { 'value' => N }, '' => { 'value' => 1 } })", /put_many: a key is empty/],
-   ["put_many({ 'a' => { 'value' => N }, N => { 'value' => N } })", /put_many: a key is no String/],
+   ["put_many({ 'a' => { 'value' => N }, N => { 'value' => N } })", /put_many: a key is not a String/],
    ["put_many({ 'a' => { 'value' => N, 'more' => N } })", /put_many with key='a': expected a hash with 'value'/],
    ["put_many({ 'a' => { 'metadata' => { 'n' => N } } })", /put_many with key='a': expected/],
    ["put_many({ 'a' => { 'value' => undef, 'metadata' => { 'n' => N } } })", /put_many with key='a': expected/],

@@ -39,7 +39,7 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
     tally
   end
 
-  # The row says how many there were of what is not promised.
+  # The row has the number of violations that simpkv does not promise to avoid.
   def tally_counted(name, faults, violations)
     tally("#{name} (#{violations.length} violations, counted only)", faults, [])
   end

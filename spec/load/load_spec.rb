@@ -15,7 +15,7 @@ Directories.each_server do |server, tags|
     duration = Float(ENV.fetch('LOAD_SECONDS', '6'))
     pool_size = 8
 
-    # Before there are children, so that all have the same.
+    # These are set before the fork, so that all processes have the same values.
     before do
       id
       directory.audit if server == Ds389
@@ -50,7 +50,7 @@ Directories.each_server do |server, tags|
       results
     end
 
-    # Nothing but what 389-DS itself loses.
+    # Only the updates that 389-DS itself loses.
     def expect_nothing_lost(name, results)
       replaced = directory.is_a?(Ds389) ? directory.replaced_twice : {}
       twice = Load::COUNTERS.to_h { |key| [key, replaced.fetch(dn(key), 0)] }

@@ -4,7 +4,7 @@ require_relative '../support/packages'
 
 # EL 8 has two libldaps, and only the one called ldap_r may be used by several threads at once.
 RSpec.describe 'A build' do
-  # Libraries of that name that say of themselves whether they are thread-safe.
+  # Compiles a library of that name that reports whether it is thread-safe.
   def make_library(folder, name, safe)
     source = File.join(folder, "#{name}.c")
     File.write(source, "int ldap_get_option(void *ld, int option, void *out)\n" \

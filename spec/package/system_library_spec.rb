@@ -91,8 +91,8 @@ RSpec.describe 'A system-wide libsimpkv.so' do
         end
       RUBY
       said = Packages.run(*ruby, '-I', "#{@sources}/lib", '-e', script, environment: { 'SIMPKV_NATIVE' => 'ffi' })
-      expect(said).to include("simpkv #{Simpkv::VERSION} speaks interface #{Simpkv::Native.abi} of libsimpkv, but " \
-                              "that of simpkv 0.9, interface 0, was loaded: #{older}. Install the same version of both")
+      expect(said).to include("simpkv #{Simpkv::VERSION} needs interface #{Simpkv::Native.abi} of libsimpkv, but " \
+                              "#{older} is that of simpkv 0.9, with interface 0. Install the same version of both.")
       expect(said).to match(%r{SIMPKV_LIBRARY names.*'/none.so'}).and end_with("loaded #{Simpkv::VERSION}\n")
       expect(said).not_to include('warning')
     end

@@ -2,7 +2,7 @@
 
 # A program: lists the folder ARGV[1] of the LDAP store with the options ARGV[0], in JSON. Prints how many bytes the
 # names and documents have, and by how many the process, which is a new one, grew at most. With `drop` as the next
-# argument it keeps none of the pages: that needs SIMPKV_NATIVE=ffi, where they can be had.
+# argument it keeps none of the pages: that needs SIMPKV_NATIVE=ffi, which gives access to pages.
 require 'json'
 require 'simpkv'
 

@@ -67,7 +67,7 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
       value = @documents.bare(@documents.decode(stored)[:value])
       next [false] unless expected.any? { |each| each.eql?(value) }
 
-      # On a conflict, it may be that only the metadata have changed.
+      # After a conflict, perhaps only the metadata have changed.
       [true] if put_if?(backend.store, path, document, condition: :expect, expect: stored)
     end.first
   end
@@ -93,7 +93,7 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   private
 
-  # If the outcome of the write is unknown, the stored document counts, whoever has stored it.
+  # If the outcome of the write is unknown, the stored document counts, regardless of its writer.
   #
   # @return [String, nil] the stored document; nil if another process has deleted it
   def put_or_read(store, path, document)

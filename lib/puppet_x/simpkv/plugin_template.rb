@@ -18,9 +18,10 @@
 #   threads and catalogs; do not keep state in them.
 # - A key is a path with its prefix: `environments/production/app1/password` or `globals/app1/password`. Store any
 #   string under any such path, bytes included.
-# - Every method answers `{ result: ..., err_msg: nil }`, or when it fails what is named below and, as `err_msg:`, a
-#   String that says why. simpkv puts `simpkv <type>/<id> Error: ` before it. An exception counts as a failure too,
-#   except for those that end the process, which nothing may rescue: SystemExit, signals and NoMemoryError.
+# - Every method returns `{ result: ..., err_msg: nil }`. If it fails, `result:` is the value that is named below, and
+#   `err_msg:` is a String with the reason. simpkv puts `simpkv <type>/<id> Error: ` before it. An exception counts as
+#   a failure, too, except for those that end the process, which nothing may rescue: SystemExit, signals and
+#   NoMemoryError.
 # - A message names keys and places, never a stored document or a password.
 # - Bound the time of everything that waits.
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
@@ -89,7 +90,7 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # Lists the keys and folders directly below a folder.
   #
-  # Where finding more takes time, yield each name and document as they come: simpkv decodes one meanwhile.
+  # If finding the next entry takes time, yield each name and document as it comes: simpkv decodes it meanwhile.
   #
   # A plugin that can tell which of the entries it could not read may also have a method `list_partial(keydir)`, whose
   # result has `errors: { name => why }` beside them. simpkv calls it when the option `skip_undecodable` is set, when

@@ -42,9 +42,9 @@ module Simpkv
                          "#{e.message.split("\n").join('; ')}"
       end
       unless skv_abi == ABI
-        raise LoadError, "simpkv #{VERSION} speaks interface #{ABI} of libsimpkv, but that of simpkv #{skv_version}, " \
-                         "interface #{skv_abi}, was loaded: #{ffi_libraries.first.name}. Install the same version of " \
-                         'both; SIMPKV_LIBRARY, if set, has to name that'
+        raise LoadError, "simpkv #{VERSION} needs interface #{ABI} of libsimpkv, but #{ffi_libraries.first.name} is " \
+                         "that of simpkv #{skv_version}, with interface #{skv_abi}. Install the same version of " \
+                         'both. SIMPKV_LIBRARY, if it is set, must name that version'
       end
 
       # An interrupt waits for the end of a call, so that the binding needs no cancel handles.

@@ -310,7 +310,7 @@ static skv_status enter_folder(skv_file_call *call, file_list *list, skv_reply *
     return status == SKV_NOT_FOUND ? SKV_OK : status;
 }
 
-/* Goes on with the next folder of the tree. */
+/* Continues with the next folder of the tree. */
 static skv_status enter_next_folder(skv_file_call *call, file_list *list, skv_key *folder, skv_reply *page)
 {
     const char *names = list->folders.bytes, *before = memrchr(names, '\0', list->folders.len - 1);

@@ -60,7 +60,7 @@ static skv_status pause_for_others(tree *t)
     if (status == SKV_TIMEOUT && t->call->busy)
         return skv_file_refuse_busy(t->call, t->path.bytes, t->path.len);
     if (status == SKV_TIMEOUT)
-        return skv_file_refuse(t->call, SKV_TIMEOUT, "others keep writing to it");
+        return skv_file_refuse(t->call, SKV_TIMEOUT, "other processes keep writing to it");
     return skv_file_stopped(t->call, status);
 }
 

@@ -75,7 +75,7 @@ static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_response *respo
 static skv_status fail_entry_call(skv_ldap_call *call, const skv_ldap_response *response)
 {
     if (response->code == LDAP_INVALID_DN_SYNTAX)
-        return skv_ldap_refuse(call, SKV_INVALID, "to the server, that is no DN");
+        return skv_ldap_refuse(call, SKV_INVALID, "the server does not accept it as a DN");
     return skv_ldap_fail(call, response);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Every server takes a request of this size. */
+/* Every server accepts a request of this size. */
 #define SMALL ((size_t)256 << 10)
 
 /* The settings in the entry cn=config, and their defaults. Few identities may read that entry. */
@@ -59,11 +59,11 @@ static skv_status fail_message_too_large(skv_ldap_call *call, const skv_message_
 
     if (limit->is_announced)
         return skv_fail(call->reply, SKV_TOO_LARGE,
-                        "%s '%s'%s: it takes a message of %zu bytes, and %s takes %zu at the most ('%s' of cn=config)",
+                        "%s '%s'%s: its message has %zu bytes, and %s accepts at most %zu ('%s' of cn=config)",
                         call->what, call->name, call->failed, len, skv_ldap_server(call), limit->bytes, setting);
     return skv_fail(call->reply, SKV_TOO_LARGE,
-                    "%s '%s'%s: it takes a message of %zu bytes, and servers like %s take %zu unless they are told "
-                    "otherwise: if '%s' of cn=config is higher, let '%s' read it (%s)",
+                    "%s '%s'%s: its message has %zu bytes, and servers like %s accept %zu by default: "
+                    "if '%s' of cn=config is higher, let '%s' read it (%s)",
                     call->what, call->name, call->failed, len, skv_ldap_server(call), limit->bytes, setting,
                     call->store->identity, is_389ds ? "schema/389ds/limits.ldif" : "schema/openldap/limits.conf");
 }
@@ -92,7 +92,7 @@ skv_status skv_ldap_fail_write(skv_ldap_call *call, const skv_ldap_response *res
     if (!is_probably_too_large(call, response, document_len))
         return skv_ldap_fail(call, response);
     return skv_fail(call->reply, SKV_TOO_LARGE,
-                    "%s '%s'%s: %s hung up while the document's %zu bytes were sent: they are probably more than it "
-                    "takes at once (389-DS: nsslapd-maxbersize, slapd: sockbuf_max_incoming_auth)",
+                    "%s '%s'%s: %s closed the connection while the document's %zu bytes were sent: they probably "
+                    "exceed its limit (389-DS: nsslapd-maxbersize, slapd: sockbuf_max_incoming_auth)",
                     call->what, call->name, call->failed, skv_ldap_server(call), document_len);
 }

@@ -4,7 +4,7 @@
 
 #include "ldap/many.h"
 
-/* Items for each record, at the most: itself, its folder, and the folders above that. */
+/* The maximum number of items for each record: itself, its folder, and the folders above that. */
 #define SKV_PUT_ITEMS_MAX 5
 
 typedef enum skv_folder_state {

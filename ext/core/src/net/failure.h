@@ -5,7 +5,7 @@
 #include "net/transport.h"
 #include "net/uri.h"
 
-/* The kinds of failure of an attempt to connect. The kind tells the pool which failures another server may mend. */
+/* The kinds of failure of an attempt to connect. The kind tells the pool if another server may succeed. */
 typedef enum skv_conn_failure {
     SKV_CONN_OK,
     SKV_CONN_UNREACHABLE, /* refused, no route, name unknown, silent, wrong certificate, 51, 52: another may succeed */

@@ -113,7 +113,7 @@ LDAP *skv_handle_new(skv_transport *transport, const skv_uri *uri, skv_deadline 
         return NULL;
     rc = skv_handle_attach(transport, uri->text, &ld);
     if (rc != LDAP_SUCCESS) {
-        skv_fail(reply, rc == LDAP_NO_MEMORY ? SKV_NOMEM : SKV_UNAVAILABLE, "%s: libldap makes no handle: %s",
+        skv_fail(reply, rc == LDAP_NO_MEMORY ? SKV_NOMEM : SKV_UNAVAILABLE, "%s: libldap cannot make a handle: %s",
                  uri->text, ldap_err2string(rc));
         return NULL;
     }

@@ -156,7 +156,8 @@ static skv_step choose_server(skv_borrow *borrow, skv_search *search, skv_turn *
 {
     skv_step step;
 
-    /* Not under the lock: it asks a file system. An identity without a password file has the stamp of no file. */
+    /* Not under the lock, because it reads from a file system. An identity without a password file has the stamp of no
+     * file. */
     search->stamp = skv_stamp_of(borrow->pool->identity.password_file);
     pthread_mutex_lock(&borrow->pool->lock);
     step = skv_server_choose(borrow->pool, search, skv_deadline_left(borrow->deadline), turn);
@@ -164,7 +165,7 @@ static skv_step choose_server(skv_borrow *borrow, skv_search *search, skv_turn *
     return step;
 }
 
-/* Takes the turn. Returns SKV_OK if the search goes on. */
+/* Takes the turn. Returns SKV_OK if the search continues. */
 static skv_status take_turn(skv_borrow *borrow, skv_search *search, const skv_turn *turn, reasons *r, skv_slot **slot)
 {
     skv_outcome outcome;

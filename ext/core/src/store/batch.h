@@ -26,7 +26,7 @@ struct skv_batch {
     skv_reply *each;   /* for a call on a single record */
     char *paths;       /* of the records' keys */
     skv_buf texts;     /* messages, documents */
-    skv_buf packed;    /* has room for all that is not text from the first on */
+    skv_buf packed;    /* has room for all records without their texts from the start */
 };
 
 /* Takes the outcome of a record from `each`. */

@@ -385,12 +385,12 @@ static void a_document_above_the_configured_limit_is_refused(void)
     snprintf(path, sizeof path, "%s/slapd.conf", server.folder);
     file = fopen(path, "a");
     CHECK(file && fputs(rights, file) >= 0 && fclose(file) == 0 && slapd_start(&server));
-    check_message_limit(" takes 1000000 at the most", 999000);
+    check_message_limit(" accepts at most 1000000 ", 999000);
 }
 
 static void a_document_above_the_default_limit_is_refused(void)
 {
-    check_message_limit(" take 16777215 unless", 16776000);
+    check_message_limit(" accept 16777215 by default", 16776000);
 }
 
 int main(void)

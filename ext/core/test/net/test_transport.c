@@ -67,7 +67,7 @@ static long receive_string(void)
     ber_tag_t tag;
     int error_number;
 
-    /* Goes on after a part of a message, as libldap does. */
+    /* Continues after a part of a message, as libldap does. */
     do {
         errno = 0;
         tag = ber_get_next(sockbuf, &len, ber);
@@ -168,7 +168,7 @@ static void an_answer_that_says_it_is_huge_takes_no_memory(void)
     end();
 }
 
-/* EAGAIN and EINTR would make libldap go on for ever. */
+/* EAGAIN and EINTR would make libldap loop forever. */
 static void check_failed(skv_status status, int error_number)
 {
     CHECK(skv_transport_failure(transport) == status);

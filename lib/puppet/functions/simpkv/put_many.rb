@@ -4,7 +4,7 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 
 # @summary Stores many keys at once
 #
-# Over a network this takes a few round trips, not some for each key. In files it takes as long as a `simpkv::put` of
+# Over a network this takes a few round trips, not several for each key. In files it takes as long as a `simpkv::put` of
 # each. If one key fails, the others are still stored.
 Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param entries
@@ -44,9 +44,9 @@ Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(Fil
     simpkv(scope, :put_many, entries, options)
   end
 
-  # Checks an entry. A parameter type would do the same, but Puppet's messages of it show numbers of the hash.
+  # Checks an entry. A parameter type would do the same, but Puppet's message names a position in the hash, not the key.
   def check(key, entry)
-    raise ArgumentError, 'simpkv::put_many: a key is no String' unless key.is_a?(String)
+    raise ArgumentError, 'simpkv::put_many: a key is not a String' unless key.is_a?(String)
     raise ArgumentError, 'simpkv::put_many: a key is empty' if key.empty?
     return if entry?(entry)
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The plugin template, made to keep what it is given: the conformance suite runs over it, so that the template is proven
-# to be a plugin.
+# The plugin template, with data that outlive a catalog. The conformance suite runs over it, and so proves that the
+# template is a plugin.
 template = File.expand_path('../../../../../../../../lib/puppet_x/simpkv/plugin_template.rb', File.realpath(__FILE__))
 template_class = lambda do
   plugin_class = nil
