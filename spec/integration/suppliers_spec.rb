@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-require_relative '../spec_helper'
-require 'simpkv/estate'
+require_relative '../estate/exports_helper'
 require_relative '../support/command'
 require_relative '../support/ldap_store'
 require_relative '../support/suppliers'
@@ -21,9 +20,33 @@ require_relative '../support/suppliers'
     let(:sites) { suppliers.map { |server| { 'type' => 'ldap', **server.options('id' => id) } } }
     let(:backends) { { 'default' => sites.first } }
     let(:stores) { sites.map { |site| Simpkv::Store.open('ldap', site.reject { |name, _| name == 'type' }) } }
-    let(:estates) { sites.map { |site| Simpkv::Estate.new('backends' => { 'default' => site }) } }
+    let(:estates) { sites.map { |site| Simpkv::Estate.new({ 'backends' => { 'default' => site } }) } }
 
     after { stores.each(&:close) }
+
+    # A compiler at each server.
+    describe 'for compilers' do
+      include EstateSite
+
+      # @return [Hash] the site that {EstateSite} configures
+      def backend
+        sites[@compiler || 0]
+      end
+
+      def compile_at(number, certname)
+        @compiler = number
+        configure
+        titles(run_node(certname, "@@notify { 'of #{certname}': } Notify <<| |>>"), 'Notify').sort
+      end
+
+      it 'have what one node exports at one server for a node at the other' do
+        expect(compile_at(0, 'web1')).to eq(['of web1'])
+        suppliers.settle
+        expect(compile_at(1, 'web2')).to eq(['of web1', 'of web2'])
+        suppliers.settle
+        expect(compile_at(0, 'web1')).to eq(['of web1', 'of web2'])
+      end
+    end
 
     def document(value)
       "{\"value\":\"#{value}\"}"
