@@ -127,4 +127,31 @@ RSpec.describe 'simpkv nodes' do
       expect(failure('nodes', '-b', 'default')).to match([66, %r{no folder '.*/keys'}])
     end
   end
+
+  describe 'completion' do
+    # @return [Array<String>] the words that complete a line
+    def completed(line)
+      simpkv!('complete', '--line', line).lines.map { |found| found[/[^\t\n]+/] }
+    end
+
+    before do
+      run('web1', exports: { 'host' => [host('web1')], 'sshkey' => [host('web1')] })
+      run('web2', facts: { 'os' => { 'name' => 'Debian', 'family' => 'Debian' } })
+      estate.nodes.declare('wall', 'environment' => 'dev')
+    end
+
+    {
+      'simpkv node de' => %w[deactivate declare], 'simpkv node show w' => %w[wall web1 web2],
+      'simpkv node facts w' => %w[web1 web2], 'simpkv node facts web2 os.' => %w[os.family os.name],
+      'simpkv node facts web2 os.name x' => [], 'simpkv node exports web1 ' => %w[host sshkey],
+      'simpkv node exports web2 ' => [], 'simpkv node deactivate web1 ' => %w[web2],
+      'simpkv node undeclare ' => %w[wall],
+      'simpkv node declare wa' => %w[wall], 'simpkv nodes --sort f' => %w[failures],
+      'simpkv nodes --sort=na' => %w[--sort=name],
+      'simpkv nodes --filter st' => %w[status=], 'simpkv nodes --filter os.n' => %w[os.name=],
+      'simpkv nodes --e' => []
+    }.each do |line, words|
+      it("completes '#{line}'") { expect(completed(line).compact).to eq(words) }
+    end
+  end
 end

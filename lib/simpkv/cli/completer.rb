@@ -9,7 +9,8 @@ module Simpkv
       # By the name of an argument, the method that finds its values.
       KINDS = { 'KEY' => :keys, 'NEW_KEY' => :keys, 'FOLDER' => :folders, 'BACKEND' => :backends, 'FROM' => :backends,
                 'TO' => :backends, 'ENVIRONMENT' => :environments, 'FILE' => :files, 'JOURNAL' => :files,
-                'DIR' => :directories }.freeze
+                'DIR' => :directories, 'NODE' => :nodes, 'FACT' => :facts, 'TYPE' => :types,
+                'FILTER' => :filters }.freeze
 
       # A word, or a part of it, as a shell reads it.
       PART = /(\s+)|'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.?)|([^\s'"\\]+)/m.freeze
@@ -49,8 +50,8 @@ module Simpkv
         found = Commands.resolve(words)
         @group = found unless found.is_a?(Class)
         @command = (@help || @group ? Command : found).new
-        operands = @command.parser.parse(leading + words)
-        of_word(operands.length)
+        @operands = @command.parser.parse(leading + words)
+        of_word(@operands.length)
       rescue OptionParser::MissingArgument => e
         of_option(@command.switch(e.args.first), @word)
       rescue OptionParser::ParseError
@@ -111,6 +112,22 @@ module Simpkv
 
       def environments(_word)
         shown(@command.backend.environments)
+      end
+
+      def nodes(_word)
+        shown(@command.node_names - @operands.to_a)
+      end
+
+      def facts(_word)
+        shown(@command.fact_names(@operands.first))
+      end
+
+      def types(_word)
+        shown(@command.types(@operands.first))
+      end
+
+      def filters(_word)
+        shown(@command.filters)
       end
 
       # The shell finds these itself.

@@ -28,7 +28,7 @@ module Simpkv
         @estate ||= configuration.estate_in(backend, create: create)
       end
 
-      # @return [Array<String>] the names of all nodes that left something, sorted
+      # @return [Array<String>] the names of the nodes that an argument may name, sorted: those that left something
       def node_names
         %w[status inventory].flat_map { |subject| names_in(subject) }.uniq.sort
       end
@@ -66,10 +66,10 @@ module Simpkv
       # Lists the names in a folder of the estate, and reads no document.
       #
       # @param subject [String] such as `status`
-      # @return [Array<String>]
+      # @return [Array<String>] sorted
       def names_in(subject)
-        found = estate.store.list("#{Estate::FOLDER}/#{subject}", required: false) { nil }
-        (found[:keys].keys + found[:errors].keys).map { |name| Output.name(name) }
+        found = on_estate { estate.store.tree("#{Estate::FOLDER}/#{subject}", values: false, required: false) }
+        found[:keys].keys.map { |name| Output.name(name) }.sort
       end
 
       # @return [String] a text as it is, other data as JSON, in one line

@@ -40,6 +40,11 @@ module Simpkv
             present(name, change(name, NodeRecord.new(given, removed: @removed, replace: @replace)))
           end
 
+          # @return [Array<String>] the names of all nodes, declared ones included
+          def node_names
+            super | names_in('nodes')
+          end
+
           private
 
           def define(parser)

@@ -23,10 +23,15 @@ module Simpkv
 
           def run(name)
             found = on_estate { |estate| read(estate, name) }
-            not_there(name, 'no node', node_names | names_in('nodes')) if found.values.all? do |part|
+            not_there(name, 'no node', node_names) if found.values.all? do |part|
               part.nil? || part == []
             end
             output.print({ 'name' => name }.merge(found)) { lines(name, found) }
+          end
+
+          # @return [Array<String>] the names of all nodes, declared ones included
+          def node_names
+            super | names_in('nodes')
           end
 
           private

@@ -23,7 +23,12 @@ module Simpkv
             output.print('undeclared' => names - missing, 'missing' => missing) do
               (names - missing).map { |name| "#{name}: declared record removed" }
             end
-            not_there(missing.first, 'no declared record of', names_in('nodes')) if missing.any?
+            not_there(missing.first, 'no declared record of', node_names) if missing.any?
+          end
+
+          # @return [Array<String>] the names of the declared nodes
+          def node_names
+            names_in('nodes')
           end
         end
       end
