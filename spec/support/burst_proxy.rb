@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require 'socket'
+require_relative 'ldap_request'
+
+# A proxy between a client and a directory server that counts round trips. It holds the requests of each burst until all
+# of them have come, and only then passes them to the server. A client that waits for a response within a burst waits in
+# vain, until its deadline.
+#
+#   proxy.hold([1, 2]) # a request alone, then two that the client sends before it waits
+class BurstProxy
+  # @param uri [String] of the server, ldap, on loopback
+  def initialize(uri)
+    @port = uri[%r{\Aldap://127\.0\.0\.1:(\d+)\z}, 1]
+    @listener = TCPServer.new('127.0.0.1', 0)
+    @lock = Mutex.new
+    @sizes = []
+    @bursts = []
+    Thread.new { accept }
+  end
+
+  # @return [String] the URI of the proxy
+  def uri
+    "ldap://127.0.0.1:#{@listener.addr[1]}"
+  end
+
+  # Runs a block while requests are held. Later requests than those of the last burst are bursts of one.
+  #
+  # @param sizes [Array<Integer>] the number of requests of each burst
+  # @return [Array<Array<Symbol>>] the kinds of the requests, by burst: see {LdapRequest}
+  def hold(sizes)
+    @lock.synchronize do
+      @sizes = sizes.dup
+      @bursts = []
+      @held = []
+    end
+    yield
+    @lock.synchronize { @bursts }
+  ensure
+    @lock.synchronize { @held = nil }
+  end
+
+  def stop
+    @listener.close
+  end
+
+  private
+
+  def accept
+    loop do
+      client = @listener.accept
+      Thread.new { serve(client) }
+    end
+  rescue IOError
+    # The proxy was stopped.
+  end
+
+  def serve(client)
+    server = TCPSocket.new('127.0.0.1', @port)
+    server.setsockopt(:TCP, :NODELAY, 1)
+    Thread.new { relay(server, client) }
+    pending = +''.b
+    loop do
+      pending << client.readpartial(65_536)
+      while (request = whole_request(pending))
+        pass(server, request)
+      end
+    end
+  rescue IOError, SystemCallError
+    [client, server].compact.each(&:close)
+  end
+
+  def relay(server, client)
+    loop { client.write(server.readpartial(65_536)) }
+  rescue IOError, SystemCallError
+    client.close
+  end
+
+  # Removes the first request: a byte for its tag, the bytes of its length, and so many more bytes.
+  def whole_request(bytes)
+    return if bytes.bytesize < 2
+
+    length = bytes.getbyte(1)
+    more = length < 0x80 ? 0 : length & 0x7f
+    return if bytes.bytesize < 2 + more
+
+    length = bytes.byteslice(2, more).bytes.inject(0) { |sum, byte| (sum * 256) + byte } if more.positive?
+    bytes.slice!(0, 2 + more + length) if bytes.bytesize >= 2 + more + length
+  end
+
+  def pass(server, request)
+    @lock.synchronize do
+      return server.write(request) unless @held
+
+      @held << [server, request]
+      return if @held.length < (@sizes.first || 1)
+
+      @sizes.shift
+      @bursts << @held.map { |_, bytes| LdapRequest.kind(bytes) }
+      @held.each { |to, bytes| to.write(bytes) }
+      @held = []
+    end
+  end
+end
