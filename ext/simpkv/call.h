@@ -63,7 +63,4 @@ void skv_rb_init_calls(void);
 void skv_rb_init_many(VALUE store_class);
 void skv_rb_init_entries(VALUE store_class);
 
-/* Returns SKV_PUT_ANY, _ABSENT or _EXPECT for a Symbol. */
-int skv_rb_condition(VALUE condition);
-
 #endif

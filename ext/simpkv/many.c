@@ -5,8 +5,7 @@
 
 static int run_put_many(skv_rb_call *call)
 {
-    return skv_put_many(call->native->store, SKV_RB_BYTES(call->document), call->condition, call->timeout_ms,
-                        call->cancel, call->reply);
+    return skv_put_many(call->native->store, SKV_RB_BYTES(call->document), call->timeout_ms, call->cancel, call->reply);
 }
 
 static int run_get_many(skv_rb_call *call)
@@ -14,7 +13,7 @@ static int run_get_many(skv_rb_call *call)
     return skv_get_many(call->native->store, SKV_RB_BYTES(call->document), call->timeout_ms, call->cancel, call->reply);
 }
 
-/* Yields the outcomes of each round to the block, which returns the next round, [records, in_doubt], or nil. */
+/* Yields the outcomes of each round to the block, which returns the records of the next round, or nil. */
 static VALUE to_rounds(skv_rb_call *call)
 {
     for (;;) {
@@ -22,22 +21,17 @@ static VALUE to_rounds(skv_rb_call *call)
 
         if (NIL_P(next))
             return Qnil;
-        Check_Type(next, T_ARRAY);
-        call->document = skv_rb_bytes(rb_ary_entry(next, 0));
-        call->condition &= ~SKV_PUT_IN_DOUBT;
-        if (RTEST(rb_ary_entry(next, 1)))
-            call->condition |= SKV_PUT_IN_DOUBT;
+        call->document = skv_rb_bytes(next);
         call->again = skv_reply_status(call->reply) == SKV_INTERRUPTED;
         skv_rb_run(call);
     }
 }
 
-static VALUE native_put_many(VALUE self, VALUE records, VALUE condition, VALUE timeout_ms)
+static VALUE run_rounds(VALUE self, int (*run)(skv_rb_call *), VALUE records, VALUE timeout_ms)
 {
-    skv_rb_call call = {.run = run_put_many,
+    skv_rb_call call = {.run = run,
                         .convert = to_rounds,
                         .document = skv_rb_bytes(records),
-                        .condition = skv_rb_condition(condition),
                         .timeout_ms = NUM2LL(timeout_ms),
                         .per_round_trip = true,
                         .in_rounds = true};
@@ -45,16 +39,14 @@ static VALUE native_put_many(VALUE self, VALUE records, VALUE condition, VALUE t
     return skv_rb_perform(self, &call);
 }
 
+static VALUE native_put_many(VALUE self, VALUE records, VALUE timeout_ms)
+{
+    return run_rounds(self, run_put_many, records, timeout_ms);
+}
+
 static VALUE native_get_many(VALUE self, VALUE keys, VALUE timeout_ms)
 {
-    skv_rb_call call = {.run = run_get_many,
-                        .convert = to_rounds,
-                        .document = skv_rb_bytes(keys),
-                        .timeout_ms = NUM2LL(timeout_ms),
-                        .per_round_trip = true,
-                        .in_rounds = true};
-
-    return skv_rb_perform(self, &call);
+    return run_rounds(self, run_get_many, keys, timeout_ms);
 }
 
 /* ---- Lists ---- */
@@ -149,7 +141,7 @@ static VALUE native_tree(VALUE self, VALUE folder, VALUE values, VALUE timeout_m
 
 void skv_rb_init_many(VALUE store_class)
 {
-    rb_define_method(store_class, "put_many", native_put_many, 3);
+    rb_define_method(store_class, "put_many", native_put_many, 2);
     rb_define_method(store_class, "get_many", native_get_many, 2);
     rb_define_method(store_class, "list", native_list, 2);
     rb_define_method(store_class, "tree", native_tree, 3);

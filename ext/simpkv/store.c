@@ -112,17 +112,27 @@ static int run_put(skv_rb_call *call)
     return status;
 }
 
-int skv_rb_condition(VALUE condition)
-{
-    ID id = SYMBOL_P(condition) ? rb_sym2id(condition) : 0;
+/* The number of each condition, by its Symbol. */
+static VALUE conditions;
 
-    if (id == rb_intern("any"))
-        return SKV_PUT_ANY;
-    if (id == rb_intern("absent"))
-        return SKV_PUT_ABSENT;
-    if (id == rb_intern("expect"))
-        return SKV_PUT_EXPECT;
-    rb_raise(rb_eArgError, "condition is :any or :absent or :expect");
+static void define_conditions(VALUE native)
+{
+    conditions = rb_hash_new();
+    rb_gc_register_mark_object(conditions);
+    rb_hash_aset(conditions, ID2SYM(rb_intern("any")), INT2FIX(SKV_PUT_ANY));
+    rb_hash_aset(conditions, ID2SYM(rb_intern("absent")), INT2FIX(SKV_PUT_ABSENT));
+    rb_hash_aset(conditions, ID2SYM(rb_intern("expect")), INT2FIX(SKV_PUT_EXPECT));
+    rb_define_const(native, "CONDITIONS", rb_hash_freeze(conditions));
+    rb_define_const(native, "IN_DOUBT", INT2FIX(SKV_PUT_IN_DOUBT));
+}
+
+static int condition_number(VALUE condition)
+{
+    VALUE number = SYMBOL_P(condition) ? rb_hash_lookup(conditions, condition) : Qnil;
+
+    if (NIL_P(number))
+        rb_raise(rb_eArgError, "condition is :any or :absent or :expect");
+    return FIX2INT(number);
 }
 
 static VALUE native_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE non_unique,
@@ -132,7 +142,7 @@ static VALUE native_put(VALUE self, VALUE key, VALUE document, VALUE condition, 
                         .convert = to_boolean,
                         .key = skv_rb_bytes(key),
                         .document = skv_rb_bytes(document),
-                        .condition = skv_rb_condition(condition) | (RTEST(non_unique) ? SKV_PUT_NON_UNIQUE : 0),
+                        .condition = condition_number(condition) | (RTEST(non_unique) ? SKV_PUT_NON_UNIQUE : 0),
                         .expect = NIL_P(expect) ? Qnil : skv_rb_bytes(expect),
                         .timeout_ms = NUM2LL(timeout_ms)};
 
@@ -180,6 +190,7 @@ void skv_rb_init_store(VALUE native)
 {
     VALUE class = rb_define_class_under(native, "Store", rb_cObject);
 
+    define_conditions(native);
     skv_rb_init_calls();
     rb_define_alloc_func(class, allocate_store);
     rb_define_method(class, "initialize", native_initialize, 2);

@@ -12,22 +12,52 @@ module Simpkv
     ANSWER = 'clL'
     ANSWER_SIZE = 9
 
-    # The records of one call; whether an earlier call may have written them.
-    Round = Struct.new(:records, :in_doubt)
-    private_constant :RECORDS_MAX, :BYTES_MAX, :ANSWER, :ANSWER_SIZE, :Round
+    # A record: its texts (key, document, expected document; or the key alone), and its condition in simpkv.h.
+    Record = Struct.new(:texts, :condition)
+    private_constant :RECORDS_MAX, :BYTES_MAX, :ANSWER, :ANSWER_SIZE, :Record
 
-    # @param records [Array<Array<String>>] keys, each with its document if that is to be written
+    class << self
+      # @param keys [Array<String>]
+      def of_keys(keys)
+        new(keys.map { |key| Record.new([key]) })
+      end
+
+      # The parameters are those of {Store#put_many}.
+      def of_documents(documents, condition, expect)
+        check(condition, expect, documents)
+        new(documents.map do |key, document|
+          old = expect[key] if expect
+          number = Native::CONDITIONS[expect && old.nil? ? :absent : condition]
+          Record.new([key, document, old || ''], number)
+        end)
+      end
+
+      private
+
+      def check(condition, expect, documents)
+        raise ArgumentError, 'condition is :any or :absent or :expect' unless Native::CONDITIONS.key?(condition)
+        raise ArgumentError, 'expect comes with the condition :expect, and only then' if
+          expect.nil? == (condition == :expect)
+
+        missing = (documents.keys - expect.keys).first if expect
+        return unless missing
+
+        raise ArgumentError, "expect lacks '#{missing}': give the document that must be stored now, or nil if the " \
+                             'key must not exist'
+      end
+    end
+
     def initialize(records)
-      records = records.map { |record| record.map { |text| string(text) } }
-      @results = records.to_h { |key, _| [key, nil] }
-      @rounds = slices(records).map { |slice| Round.new(slice, false) }
+      records.each { |record| record.texts.map! { |text| string(text) } }
+      @results = records.to_h { |record| [record.texts.first, nil] }
+      @rounds = slices(records)
     end
 
     # @return [Hash{String => Boolean, Error}]
-    def put(native, condition, timeout_ms)
-      native.put_many(pack_next || '', condition, timeout_ms) do |answer|
+    def put(native, timeout_ms)
+      native.put_many(pack_next || '', timeout_ms) do |answer|
         take(answer) { |number, _text| number == 1 }
-        following
+        pack_next
       end
       @results
     end
@@ -36,7 +66,7 @@ module Simpkv
     def get(native, timeout_ms)
       native.get_many(pack_next || '', timeout_ms) do |answer|
         take(answer) { |_number, text| text }
-        following
+        pack_next
       end
       @results
     end
@@ -49,46 +79,42 @@ module Simpkv
 
     def slices(records)
       bytes = count = 0
-      records.slice_when do |record, _|
-        bytes += record.sum(&:bytesize)
+      slices = records.slice_when do |record, _|
+        bytes += record.texts.sum(&:bytesize)
         count += 1
         full = bytes > BYTES_MAX || count == RECORDS_MAX
         bytes = count = 0 if full
         full
       end
+      slices.to_a
     end
 
     # The next round's records, packed; nil after the last.
     def pack_next
       @round = @rounds.shift
-      @round&.records&.each_with_object(String.new) do |record, packed|
-        packed << record.map(&:bytesize).pack('L*')
-        record.each { |text| packed << text.b }
+      @round&.each_with_object(String.new) do |record, packed|
+        packed << [*record.texts.map(&:bytesize), *record.condition].pack('L*')
+        record.texts.each { |text| packed << text.b }
       end
     end
 
-    # @return [Array(String, Boolean), nil] the next round for the binding
-    def following
-      packed = pack_next
-      [packed, @round.in_doubt] if packed
-    end
-
-    # Keeps the result of each record of the round. The records that an interrupt has left go into further rounds.
+    # Keeps the result of each record of the round. The records that an interrupt has left go into the next round.
     def take(answer)
-      left = Hash.new { |rounds, in_doubt| rounds[in_doubt] = Round.new([], in_doubt) }
+      left = []
       each_answer(answer) do |record, number, status, text|
         if status == 'interrupted'
-          left[number == 1].records << record
+          record.condition |= Native::IN_DOUBT if number == 1
+          left << record
         else
-          @results[record.first] = status == 'ok' ? yield(number, text) : Error.for(status).new(text)
+          @results[record.texts.first] = status == 'ok' ? yield(number, text) : Error.for(status).new(text)
         end
       end
-      @rounds.unshift(*left.values)
+      @rounds.unshift(left) unless left.empty?
     end
 
     def each_answer(answer)
       offset = 0
-      @round&.records&.each do |record|
+      @round&.each do |record|
         number, status, size = answer.byteslice(offset, ANSWER_SIZE).unpack(ANSWER)
         text = answer.byteslice(offset + ANSWER_SIZE, size).force_encoding(Encoding::UTF_8)
         offset += ANSWER_SIZE + size

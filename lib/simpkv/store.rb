@@ -94,18 +94,24 @@ module Simpkv
     # the call, a part of the documents may be stored.
     #
     # @param documents [Hash{String => String}] by key
-    # @param condition [:any, :absent] `:absent` stores only new keys
+    # @param condition [:any, :absent, :expect] `:absent` stores only new keys; `:expect` only in place of what `expect`
+    #   says
+    # @param expect [Hash{String => String, nil}, nil] with `:expect`: for each key the document, byte for byte, that
+    #   must be stored now; nil for a key that must not exist
     # @return [Hash{String => Boolean, Error}] by key, in the same order: whether it was written; or the error that
     #   {#put} would have raised. If the server cannot be reached any more, or does not answer, each key that this
     #   concerns has an {UnavailableError} or a {TimeoutError}
     # @raise [TypeError] a key or a document is no String; nothing is stored
+    # @raise [ArgumentError] `expect` lacks a key; nothing is stored
     # @example
     #   store.put_many({ 'globals/a' => '{"value":1}', 'globals/b' => '{"value":2}' }, condition: :absent)
     #   # => { 'globals/a' => true, 'globals/b' => #<Simpkv::ExistsError: ...> }
-    def put_many(documents, condition: :any)
-      raise ArgumentError, 'condition is :any or :absent' unless %i[any absent].include?(condition)
-
-      Batch.new(documents.to_a).put(@native, condition, @timeout_ms)
+    # @example
+    #   store.put_many({ 'globals/a' => '{"value":3}', 'globals/new' => '{"value":3}' },
+    #                  condition: :expect, expect: { 'globals/a' => '{"value":1}', 'globals/new' => nil })
+    #   # => { 'globals/a' => true, 'globals/new' => true }
+    def put_many(documents, condition: :any, expect: nil)
+      Batch.of_documents(documents, condition, expect).put(@native, @timeout_ms)
     end
 
     # Reads many keys, each as {#get} would, in the manner of {#put_many}.
@@ -115,7 +121,7 @@ module Simpkv
     #   {#get} would have raised
     # @raise [TypeError] a key is no String
     def get_many(keys)
-      Batch.new(keys.uniq.map { |key| [key] }).get(@native, @timeout_ms)
+      Batch.of_keys(keys.uniq).get(@native, @timeout_ms)
     end
 
     # Deletes a key. Its folder stays, even when it is left empty.

@@ -57,6 +57,36 @@ Directories::ALL.each do |server, layout, tags|
         .to eq(batch.keys.to_h { |key| [key, outcome { others.get(key) }.to_s] })
     end
 
+    it 'replace only the documents that they expect, beside new keys' do
+      store.put_many(documents)
+      changed = documents.keys.values_at(7, 500, 1099)
+      store.put_many(changed.to_h { |key| [key, document('of another client')] })
+      batch = documents.transform_values.with_index { |_, n| document("now #{n}") }.merge('globals/new' => document(1))
+      found = store.put_many(batch, condition: :expect, expect: documents.merge('globals/new' => nil))
+      conflicts = found.select { |_, result| result.is_a?(Simpkv::Error) }
+      expect(conflicts.keys).to eq(changed)
+      conflicts.each do |key, conflict|
+        alone = outcome { store.put(key, batch[key], condition: :expect, expect: documents[key]) }
+        expect([conflict.class, conflict.message]).to eq([Simpkv::ConflictError, alone.message])
+      end
+      expect(found.values.uniq - conflicts.values).to eq([true])
+      expect(store.get_many(batch.keys))
+        .to eq(batch.merge(changed.to_h { |key| [key, document('of another client')] }))
+    end
+
+    # 389-DS may replace one document twice: docs/adr/0013.
+    it 'replace once what several threads expect', if: server == Slapd do
+      few = documents.first(200).to_h
+      store.put_many(few)
+      news = Array.new(4) { |n| few.transform_values { document("by #{n}") } }
+      written = news.map do |batch|
+        Thread.new { open_store.put_many(batch, condition: :expect, expect: few) }
+      end.map(&:value)
+      expect(written.flat_map(&:values).grep_v(Simpkv::ConflictError)).to eq([true] * few.length)
+      winners = few.keys.to_h { |key| [key, news[written.index { |results| results[key] == true }][key]] }
+      expect(store.get_many(few.keys)).to eq(winners)
+    end
+
     it 'are counted as one operation each' do
       apart = open_apart
       operations = lambda do
@@ -121,10 +151,15 @@ RSpec.describe 'Many keys in an unreachable directory' do
       previous = trap(:USR1) { count += 1 }
       sender = Process.spawn('sh', '-c', 'while kill -USR1 "$0" 2> /dev/null; do sleep 0.002; done', Process.pid.to_s)
       sleep 0.01 until count.positive?
-      frozen = Thread.new { 3.times { sleep(0.05) || directory.freeze_process { sleep 0.4 } } }
+      freeze = -> { Thread.new { 3.times { sleep(0.05) || directory.freeze_process { sleep 0.4 } } } }
+      frozen = freeze.call
       expect(apart.put_many(batch, condition: :absent)).to eq(batch.transform_values { true })
       frozen.join
-      expect(apart.get_many(batch.keys)).to eq(batch)
+      frozen = freeze.call
+      changed = batch.transform_values { |old| old.sub(':', ':1') }
+      expect(apart.put_many(changed, condition: :expect, expect: batch)).to eq(batch.transform_values { true })
+      frozen.join
+      expect(apart.get_many(batch.keys)).to eq(changed)
       expect(count).to be > 20
     ensure
       Process.kill(:KILL, sender)

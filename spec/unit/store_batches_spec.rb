@@ -24,6 +24,30 @@ RSpec.describe Simpkv::Store do
       expect(store.get_many(%w[globals/there globals/new]).values).to eq(%w[{"value":1} {"value":2}])
     end
 
+    it 'writes with :expect only in place of the expected documents, and new keys where it expects none' do
+      store.put_many({ 'globals/a' => '{"value":1}', 'globals/b' => '{"value":1}', 'globals/c' => '{"value":1}' })
+      found = store.put_many(%w[a b c gone new].to_h { |name| ["globals/#{name}", '{"value":2}'] },
+                             condition: :expect,
+                             expect: { 'globals/a' => '{"value":1}', 'globals/b' => '{"value": 1}', 'globals/c' => nil,
+                                       'globals/gone' => '{"value":1}', 'globals/new' => nil, 'globals/other' => 'x' })
+      expect(found.values.map { |result| result.is_a?(Simpkv::Error) ? result.class : result })
+        .to eq([true, Simpkv::ConflictError, Simpkv::ExistsError, Simpkv::ConflictError, true])
+      { 'b' => '{"value": 1}', 'gone' => 'x' }.each do |name, expected|
+        expect { store.put("globals/#{name}", '{"value":2}', condition: :expect, expect: expected) }
+          .to raise_error(Simpkv::ConflictError, found["globals/#{name}"].message)
+      end
+      expect(store.list('globals')[:keys])
+        .to eq('a' => '{"value":2}', 'b' => '{"value":1}', 'c' => '{"value":1}', 'new' => '{"value":2}')
+    end
+
+    it 'accepts any number of expected documents' do
+      olds = (1..1200).to_h { |n| ["globals/m/k#{n}", 'é' * n] }
+      expect(store.put_many(olds, condition: :expect, expect: olds.transform_values { nil }).values.uniq).to eq([true])
+      news = olds.transform_values { |old| old * 2 }
+      expect(store.put_many(news, condition: :expect, expect: olds).values.uniq).to eq([true])
+      expect(store.get_many(news.keys)).to eq(news)
+    end
+
     it 'accepts any number of keys, and none' do
       many = (1..2500).to_h { |n| ["globals/m/k#{n}", 'é' * n] }
       expect(store.put_many(many)).to eq(many.transform_values { true })
@@ -38,8 +62,21 @@ RSpec.describe Simpkv::Store do
       expect { store.put_many({ 'globals/a' => 'x', 'globals/b' => 1 }) }
         .to raise_error(TypeError, 'no implicit conversion of Integer into String')
       expect { store.put_many({ 'globals/a' => 'x', nil => 'x' }) }.to raise_error(TypeError)
-      expect { store.put_many({ 'globals/a' => 'x' }, condition: :expect) }
-        .to raise_error(ArgumentError, 'condition is :any or :absent')
+      expect { store.put_many({ 'globals/a' => 'x' }, condition: :expect, expect: { 'globals/a' => 5 }) }
+        .to raise_error(TypeError)
+      expect(store.kind('globals/a')).to be_nil
+    end
+
+    it 'refuses another condition, and expected documents that do not fit it' do
+      {
+        { condition: :new } => 'condition is :any or :absent or :expect',
+        { condition: :expect } => 'expect comes with the condition :expect, and only then',
+        { expect: { 'globals/a' => 'x' } } => 'expect comes with the condition :expect, and only then',
+        { condition: :expect, expect: { 'globals/b' => 'x' } } =>
+          "expect lacks 'globals/a': give the document that must be stored now, or nil if the key must not exist"
+      }.each do |options, message|
+        expect { store.put_many({ 'globals/a' => 'x' }, **options) }.to raise_error(ArgumentError, message)
+      end
       expect(store.kind('globals/a')).to be_nil
     end
 

@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses another version. */
-#define SKV_ABI 2
+#define SKV_ABI 3
 
 /*
  * Statuses. skv_status_name() returns the text, from which a binding derives its exception. They have the size of an
@@ -279,8 +279,8 @@ SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, co
  * responses. `timeout_ms` is for one round trip; in files, for one key. The records are packed, with unaligned numbers
  * in the machine's byte order. The data are the outcomes in the same order, packed as well:
  *
- *     uint32_t key_len, document_len    skv_get_many(): key_len only
- *     key_len bytes, document_len bytes
+ *     uint32_t key_len, document_len, expect_len, condition    skv_get_many(): key_len only
+ *     key_len bytes, document_len bytes, expect_len bytes
  *
  *     char     number      skv_put()'s for that record: of SKV_OK and SKV_INTERRUPTED; skv_get_many(): 0
  *     int32_t  status
@@ -292,11 +292,12 @@ SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, co
  * SKV_INTERRUPTED, SKV_NOMEM). It is then also the status of each record that was not reached. The data exist after a
  * failure as well, unless the arguments are malformed (SKV_INVALID) or there is no memory to begin with.
  *
- * skv_put_many(): `condition` is SKV_PUT_ANY or SKV_PUT_ABSENT. After SKV_INTERRUPTED, the caller repeats the records
- * of that status: those with the number 1 with SKV_PUT_IN_DOUBT, the others without.
+ * skv_put_many(): the condition of a record is that of skv_put(), with its flags, and expect_len is 0 except with
+ * SKV_PUT_EXPECT. A record with another condition has the status SKV_INVALID. After SKV_INTERRUPTED, the caller repeats
+ * the records of that status: those with the number 1 with SKV_PUT_IN_DOUBT, the others as they were.
  */
-SKV_API skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int condition,
-                                int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int64_t timeout_ms,
+                                skv_cancel *cancel, skv_reply *reply);
 SKV_API skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 

@@ -99,13 +99,7 @@ skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char
                    int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
                    skv_reply *reply)
 {
-    skv_put_args args = {.document = document,
-                         .document_len = document_len,
-                         .condition = condition & ~(SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE),
-                         .expect = expect,
-                         .expect_len = expect_len,
-                         .in_doubt = condition & SKV_PUT_IN_DOUBT,
-                         .non_unique = condition & SKV_PUT_NON_UNIQUE};
+    const skv_put_args args = skv_put_args_of(document, document_len, condition, expect, expect_len);
     key_call call;
     skv_status status = begin_call(&call, store, key, key_len, timeout_ms, cancel, reply);
 

@@ -25,6 +25,7 @@ void batch_add_bytes(const char *key, const char *document, size_t len)
     snprintf(record->key, sizeof record->key, "%s", key);
     record->document = document;
     record->document_len = len;
+    record->expect = NULL;
 }
 
 void batch_add(const char *key, const char *document)
@@ -32,26 +33,49 @@ void batch_add(const char *key, const char *document)
     batch_add_bytes(key, document, strlen(document));
 }
 
-/* The caller frees it. */
-static char *pack(bool documents, size_t *len)
+void batch_add_expecting(const char *key, const char *document, const char *expect)
+{
+    batch_add(key, document);
+    batch[batch_count - 1].expect = expect;
+}
+
+static size_t expect_len(const test_record *record)
+{
+    return record->expect ? strlen(record->expect) : 0;
+}
+
+static int condition_of(const test_record *record, int condition)
+{
+    return record->expect ? (condition & (SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE)) | SKV_PUT_EXPECT : condition;
+}
+
+static char *append(char *p, const void *bytes, size_t len)
+{
+    if (len)
+        memcpy(p, bytes, len);
+    return p + len;
+}
+
+/* Packs the records, or with the condition -1 only their keys. The caller frees it. */
+static char *pack(int condition, size_t *len)
 {
     char *packed, *p;
 
     *len = 0;
     for (size_t i = 0; i < batch_count; i++)
-        *len += 8 + strlen(batch[i].key) + batch[i].document_len;
+        *len += 16 + strlen(batch[i].key) + batch[i].document_len + expect_len(&batch[i]);
     p = packed = malloc(*len + 1);
     for (size_t i = 0; i < batch_count; i++) {
-        const uint32_t lengths[] = {(uint32_t)strlen(batch[i].key), (uint32_t)batch[i].document_len};
+        const test_record *record = &batch[i];
+        const uint32_t numbers[] = {(uint32_t)strlen(record->key), (uint32_t)record->document_len,
+                                    (uint32_t)expect_len(record), (uint32_t)condition_of(record, condition)};
 
-        memcpy(p, lengths, documents ? 8 : 4);
-        p += documents ? 8 : 4;
-        memcpy(p, batch[i].key, lengths[0]);
-        p += lengths[0];
-        if (documents && lengths[1]) {
-            memcpy(p, batch[i].document, lengths[1]);
-            p += lengths[1];
-        }
+        p = append(p, numbers, condition < 0 ? sizeof *numbers : sizeof numbers);
+        p = append(p, record->key, numbers[0]);
+        if (condition < 0)
+            continue;
+        p = append(p, record->document, numbers[1]);
+        p = append(p, record->expect, numbers[2]);
     }
     *len = (size_t)(p - packed);
     return packed;
@@ -82,8 +106,8 @@ static void unpack(void)
 int batch_put(skv_store *to, int condition, int64_t timeout_ms, skv_cancel *cancel)
 {
     size_t len;
-    char *packed = pack(true, &len);
-    int status = skv_put_many(to, packed, len, condition, timeout_ms, cancel, reply);
+    char *packed = pack(condition, &len);
+    int status = skv_put_many(to, packed, len, timeout_ms, cancel, reply);
 
     free(packed);
     unpack();
@@ -93,7 +117,7 @@ int batch_put(skv_store *to, int condition, int64_t timeout_ms, skv_cancel *canc
 int batch_get(skv_store *from, int64_t timeout_ms, skv_cancel *cancel)
 {
     size_t len;
-    char *packed = pack(false, &len);
+    char *packed = pack(-1, &len);
     int status = skv_get_many(from, packed, len, timeout_ms, cancel, reply);
 
     free(packed);
@@ -155,8 +179,8 @@ void batch_compare(skv_store *one, skv_store *many, int condition)
     CHECK(batch_put(many, condition, LONG_MS, NULL) == SKV_OK);
     CHECK_STATUS(reply, SKV_OK);
     for (size_t i = 0; i < batch_count; i++) {
-        skv_put(one, batch[i].key, strlen(batch[i].key), batch[i].document, batch[i].document_len, condition, NULL, 0,
-                LONG_MS, NULL, reply);
+        skv_put(one, batch[i].key, strlen(batch[i].key), batch[i].document, batch[i].document_len,
+                condition_of(&batch[i], condition), batch[i].expect, expect_len(&batch[i]), LONG_MS, NULL, reply);
         compare_outcome(i, skv_reply_message(reply));
         CHECK(outcomes[i].number == skv_reply_number(reply));
     }

@@ -10,6 +10,7 @@ typedef struct test_record {
     char key[512];
     const char *document;
     size_t document_len;
+    const char *expect; /* NULL: the batch's condition holds */
 } test_record;
 
 /* The outcome of a record. The text is NUL-terminated. */
@@ -27,8 +28,10 @@ extern size_t batch_count;
 void batch_clear(void);
 void batch_add(const char *key, const char *document);
 void batch_add_bytes(const char *key, const char *document, size_t len);
+void batch_add_expecting(const char *key, const char *document, const char *expect);
 
-/* Put the batch into a store, and get its keys. Check that there is one outcome a record. Return the status. */
+/* Put the batch into a store, and get its keys. The condition is that of all records without an expected document, and
+ * its flags those of all. Check that there is one outcome a record. Return the status. */
 int batch_put(skv_store *to, int condition, int64_t timeout_ms, skv_cancel *cancel);
 int batch_get(skv_store *from, int64_t timeout_ms, skv_cancel *cancel);
 

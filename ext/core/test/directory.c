@@ -92,17 +92,37 @@ void run_ldap_tests(const char *schema, const char *database, bool root, const c
     slapd_end(&server);
 }
 
-void run_without_assertions(void (*test)(void))
+skv_store *other_client;
+
+void other_puts(const char *key, const char *document)
+{
+    skv_reply *mine = skv_reply_new();
+
+    CHECK(skv_put(other_client, key, strlen(key), document, strlen(document), SKV_PUT_ANY, NULL, 0, LONG_MS, NULL,
+                  mine) == SKV_OK);
+    skv_reply_free(mine);
+}
+
+void run_through(proxy *between, bool hide_assertion, const char *const *options, void (*tests)(void))
 {
     skv_store *mine = store;
-    proxy between;
 
-    if (!CHECK(proxy_begin(&between, server.port)))
+    if (!CHECK(proxy_begin(between, server.port)))
         return;
-    between.hide_assertion = true;
-    store = open_through(&between, "1");
-    test();
+    between->hide_assertion = hide_assertion;
+    store = open_at_uri(between->uri, false, options);
+    CHECK(skv_exists(store, "", 0, LONG_MS, NULL, reply) == SKV_OK);
+    other_client = open_with(false, options);
+    tests();
+    skv_close(other_client);
     skv_close(store);
     store = mine;
-    proxy_end(&between);
+    proxy_end(between);
+}
+
+void run_without_assertions(void (*test)(void))
+{
+    proxy between;
+
+    run_through(&between, true, (const char *[]){"id=plain", "retries=1", NULL}, test);
 }

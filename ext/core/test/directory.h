@@ -32,7 +32,14 @@ skv_store *open_at_uri(const char *uri, bool root, const char *const *more);
 /* Opens a store that reaches the server through the proxy only, and makes a connection. */
 skv_store *open_through(const proxy *p, const char *retries);
 
-/* Runs a test with `store` opened through a proxy that hides the assertion control, which 389-DS lacks. */
+/* Runs tests with `store` opened through a proxy, which may hide the assertion control, and `other_client` opened with
+ * the same options without it. */
+void run_through(proxy *between, bool hide_assertion, const char *const *options, void (*tests)(void));
+
+extern skv_store *other_client;
+void other_puts(const char *key, const char *document);
+
+/* The same for a proxy that hides the assertion control, which 389-DS lacks. */
 void run_without_assertions(void (*test)(void));
 
 /* Starts a slapd with a schema (the path of a file, further lines may follow it; NULL for none) and `database`, further

@@ -10,6 +10,9 @@
 /* The stores that are compared: records are put one by one into the first, at once into the second. */
 static skv_store *one, *many;
 
+/* Four numbers below 256, packed on a machine with little-endian numbers. */
+#define FOUR(a, b, c, d) a "\0\0\0" b "\0\0\0" c "\0\0\0" d "\0\0\0"
+
 /* The document D1 in another spelling. */
 #define D1_SPELLED "{ \"metadata\": {}, \"value\": 1 }"
 
@@ -42,6 +45,50 @@ static void a_batch_has_the_outcomes_of_single_puts(void)
         batch_add_bytes("globals/o/large", large, sizeof large - (size_t)round % 2);
         batch_compare(one, many, round == 3 ? SKV_PUT_ABSENT : SKV_PUT_ANY);
     }
+}
+
+/* One batch has records with every condition. */
+static void each_record_has_a_condition_of_its_own(void)
+{
+    static char large[100000];
+
+    memset(large, 'x', sizeof large - 1);
+    for (int round = 0; round < 3; round++) {
+        batch_clear();
+        batch_add("globals/e/new", D1);
+        batch_add_expecting("globals/e/missing", D2, D1);
+        batch_add_expecting("globals/e/no/folder", D2, D1);
+        batch_add("globals/e/f/k", D1);
+        batch_add_expecting("globals/e/f", D2, D1);
+        batch_add("globals/e/a", round == 0 ? D1 : D1_SPELLED);
+        batch_add_expecting("globals/e/a", D2, D1_SPELLED);
+        batch_add_expecting("globals/e/a", D1, D1);
+        batch_add_expecting("globals/e/a", "no JSON", D1);
+        batch_add_expecting("globals/e/new2", D1, "");
+        batch_add_expecting("globals/e/../x", D2, D1);
+        batch_add_expecting("globals", D2, D1);
+        batch_add_expecting("globals/e/there", round == 1 ? D2 : D1, round == 2 ? D2 : D1);
+        batch_add_expecting("globals/e/same", D1_SPELLED, D1);
+        batch_add_expecting("globals/e/large", large, round == 1 ? D1 : large);
+        batch_compare(one, many, round == 0 ? SKV_PUT_ANY : SKV_PUT_ABSENT);
+        batch_clear();
+        batch_add("globals/e/there", D1);
+        batch_add("globals/e/same", D1);
+        batch_add("globals/e/large", D1);
+        batch_compare(one, many, round == 0 ? SKV_PUT_ANY : SKV_PUT_ABSENT);
+    }
+}
+
+static void a_malformed_condition_is_refused(void)
+{
+    batch_clear();
+    batch_add("globals/c/a", D1);
+    CHECK(batch_put(many, 3, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_INVALID, 0) == 1);
+    CHECK_STR(outcomes[0].text, "unknown condition 3");
+    CHECK(batch_put(many, SKV_PUT_EXPECT, LONG_MS, NULL) == SKV_OK);
+    /* Without an expected document, an empty one is expected. */
+    CHECK(batch_tally(SKV_CONFLICT, 0) == 1);
 }
 
 static void names_that_a_directory_equates_are_put_in_order(void)
@@ -77,6 +124,8 @@ static void add_at_random(void)
         strcat(key, names[at_random(sizeof names / sizeof *names)]);
     }
     batch_add(key, documents[at_random(20) ? at_random(4) : 4]);
+    if (at_random(3) == 0)
+        batch[batch_count - 1].expect = documents[at_random(4)];
 }
 
 static void delete_at_random(void)
@@ -162,24 +211,25 @@ static void an_empty_batch_succeeds(void)
     batch_clear();
     CHECK(batch_put(many, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK && skv_reply_size(reply) == 0);
     CHECK(batch_get(many, LONG_MS, NULL) == SKV_OK && skv_reply_size(reply) == 0);
-    CHECK(skv_put_many(many, NULL, 0, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_OK);
+    CHECK(skv_put_many(many, NULL, 0, LONG_MS, NULL, reply) == SKV_OK);
 }
 
 static void a_malformed_batch_is_refused(void)
 {
-    static const char records[] = "\1\0\0\0\1\0\0\0kd\1\0\0";
+    static const char records[] = FOUR("\1", "\1", "\1", "\2") "kde\1\0\0",
+                      long_expect[] = FOUR("\1", "\1", "\2", "\2") "kde",
+                      long_all[] = FOUR("\xff", "\xff", "\xff", "\0");
 
-    CHECK(skv_put_many(many, records, 13, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, records, 22, LONG_MS, NULL, reply) == SKV_INVALID);
     CHECK_HAS(skv_reply_message(reply), "record 1 is cut off");
     CHECK(skv_reply_size(reply) == 0);
-    CHECK(skv_put_many(many, "\xff\xff\xff\xff\xff\xff\xff\xffk", 9, SKV_PUT_ANY, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, long_expect, 19, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, long_all, 16, LONG_MS, NULL, reply) == SKV_INVALID);
     CHECK(skv_get_many(many, "\1\0\0", 3, LONG_MS, NULL, reply) == SKV_INVALID);
-    CHECK(skv_put_many(many, records, 10, SKV_PUT_EXPECT, LONG_MS, NULL, reply) == SKV_INVALID);
-    CHECK(skv_put_many(many, records, 10, 8, LONG_MS, NULL, reply) == SKV_INVALID);
-    CHECK(skv_put_many(many, records, 10, SKV_PUT_ANY, -1, NULL, reply) == SKV_INVALID);
-    CHECK(skv_put_many(many, NULL, 10, SKV_PUT_ANY, 1, NULL, reply) == SKV_INVALID);
-    CHECK(skv_put_many(NULL, records, 10, SKV_PUT_ANY, 1, NULL, reply) == SKV_INVALID);
-    CHECK(skv_put_many(many, records, 10, SKV_PUT_ANY, 1, NULL, NULL) == SKV_INVALID);
+    CHECK(skv_put_many(many, records, 19, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, NULL, 19, 1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(NULL, records, 19, 1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put_many(many, records, 19, 1, NULL, NULL) == SKV_INVALID);
 }
 
 static void an_interrupt_before_the_first_record_writes_none(void)
@@ -209,12 +259,17 @@ static void records_stay_in_doubt_when_they_are_interrupted_again(void)
     skv_cancel_free(cancel);
 }
 
+/* Adds or replaces two documents, then replaces one of them and refuses to replace the other one. */
 static void memory_scenario(void)
 {
+    static const char any[] = FOUR("\x9", "\1", "\0", "\0") "globals/md" FOUR("\x9", "\1", "\0", "\0") "globals/nd",
+                      expecting[] =
+                          FOUR("\x9", "\1", "\1", "\2") "globals/med" FOUR("\x9", "\1", "\1", "\2") "globals/nef";
     int status;
 
-    status = skv_put_many(many, "\x9\0\0\0\1\0\0\0globals/md\x9\0\0\0\1\0\0\0globals/nd", 36, SKV_PUT_ANY, LONG_MS,
-                          NULL, reply);
+    status = skv_put_many(many, any, sizeof any - 1, LONG_MS, NULL, reply);
+    CHECK(status == SKV_OK || status == SKV_NOMEM);
+    status = skv_put_many(many, expecting, sizeof expecting - 1, LONG_MS, NULL, reply);
     CHECK(status == SKV_OK || status == SKV_NOMEM);
     status = skv_get_many(many, "\x9\0\0\0globals/m\x9\0\0\0globals/o", 26, LONG_MS, NULL, reply);
     CHECK(status == SKV_OK || status == SKV_NOMEM);
@@ -224,7 +279,9 @@ static void all_tests(void)
 {
     an_empty_batch_succeeds();
     a_malformed_batch_is_refused();
+    a_malformed_condition_is_refused();
     a_batch_has_the_outcomes_of_single_puts();
+    each_record_has_a_condition_of_its_own();
     names_that_a_directory_equates_are_put_in_order();
     random_batches_have_the_outcomes_of_single_puts();
     a_large_batch_is_written_once();

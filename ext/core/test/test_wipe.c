@@ -104,15 +104,14 @@ static void what_is_read_at_once_is_wiped(void)
 static void what_is_compared_at_once_is_wiped(void)
 {
     static const char key[] = "globals/w/k1";
-    const uint32_t lengths[] = {(uint32_t)strlen(key), (uint32_t)strlen(DOCUMENT)};
-    char record[sizeof lengths + sizeof key + sizeof DOCUMENT];
+    const uint32_t len = (uint32_t)strlen(DOCUMENT), numbers[] = {(uint32_t)strlen(key), len, len, SKV_PUT_EXPECT};
+    char record[sizeof numbers + sizeof key + 2 * sizeof DOCUMENT];
+    size_t used;
 
-    memcpy(record, lengths, sizeof lengths);
-    memcpy(record + sizeof lengths, key, lengths[0]);
-    memcpy(record + sizeof lengths + lengths[0], DOCUMENT, lengths[1]);
+    memcpy(record, numbers, sizeof numbers);
+    used = sizeof numbers + (size_t)sprintf(record + sizeof numbers, "%s%s%s", key, DOCUMENT, DOCUMENT);
     watching = true;
-    CHECK(skv_put_many(store, record, sizeof lengths + lengths[0] + lengths[1], SKV_PUT_ANY, LONG_MS, NULL, reply) ==
-          SKV_OK);
+    CHECK(skv_put_many(store, record, used, LONG_MS, NULL, reply) == SKV_OK);
     watching = false;
     CHECK(skv_reply_size(reply) == 9 && skv_reply_data(reply)[0] == 0);
     CHECK(spilled == 0);

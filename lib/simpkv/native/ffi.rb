@@ -43,8 +43,8 @@ module Simpkv
     UPPER = number['KEY_UPPER']
     DOUBLE_MAX = number['DOUBLE_MAX']
     END_OF_LIST = number['END']
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :CONDITIONS, :IN_DOUBT, :NON_UNIQUE, :LATEST, :NAMES, :UPPER,
-                     :DOUBLE_MAX, :END_OF_LIST
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NON_UNIQUE, :LATEST, :NAMES, :UPPER, :DOUBLE_MAX,
+                     :END_OF_LIST
 
     class << self
       def binding_name
@@ -147,17 +147,12 @@ module Simpkv
         open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
       end
 
-      def put_many(records, condition, timeout_ms, &block)
-        condition = Calls.choice(:condition, CONDITIONS, condition)
-        rounds(records, block) do |store, bytes, in_doubt, reply|
-          Library.skv_put_many(store, *bytes, condition | (in_doubt ? IN_DOUBT : 0), timeout_ms, nil, reply)
-        end
+      def put_many(records, timeout_ms, &block)
+        rounds(:skv_put_many, records, timeout_ms, block)
       end
 
       def get_many(keys, timeout_ms, &block)
-        rounds(keys, block) do |store, bytes, _in_doubt, reply|
-          Library.skv_get_many(store, *bytes, timeout_ms, nil, reply)
-        end
+        rounds(:skv_get_many, keys, timeout_ms, block)
       end
 
       def delete(key, timeout_ms)
@@ -214,14 +209,13 @@ module Simpkv
         open_store { |store| Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, nil, r) } }
       end
 
-      # Yields the outcomes of each round to the block, which returns the next round, [records, in_doubt], or nil.
-      def rounds(records, block)
-        in_doubt = false
+      # Yields the outcomes of each round to the block, which returns the records of the next round, or nil.
+      def rounds(function, records, timeout_ms, block)
         open_store do |store|
           while records
-            bytes = Calls.bytes(records)
-            answer = Calls.reply(:data, many: true) { |r| yield store, bytes, in_doubt, r }
-            records, in_doubt = block.call(answer)
+            arguments = [*Calls.bytes(records), timeout_ms, nil]
+            outcomes = Calls.reply(:data, many: true) { |r| Library.public_send(function, store, *arguments, r) }
+            records = block.call(outcomes)
           end
         end
         nil

@@ -230,7 +230,7 @@ static skv_status attempt_entry_extend(skv_ldap_call *call)
 {
     skv_ldap_response response;
 
-    skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, NULL, &response);
+    skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, &response);
     return finish_change(call, &response, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values exists already",
                          "there is no such entry");
 }

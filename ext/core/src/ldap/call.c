@@ -305,9 +305,10 @@ skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *con
     return response->code;
 }
 
-/* A change whose response was lost is in doubt. */
-static skv_ldap_code note_lost_change(skv_ldap_call *call, const skv_ldap_response *response)
+skv_ldap_code skv_ldap_finish_change(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_response *response)
 {
+    *response = (skv_ldap_response){0};
+    receive_result(call, error, id, response);
     if (response->code < 0 && skv_conn_has_sent(call->conn))
         call->in_doubt = true;
     return response->code;
@@ -318,25 +319,19 @@ skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, 
     skv_ldap_code error = skv_ldap_start(call);
     int id = 0;
 
-    *response = (skv_ldap_response){0};
     if (error == LDAP_SUCCESS)
         error = ldap_add_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
-    receive_result(call, error, id, response);
-    return note_lost_change(call, response);
+    return skv_ldap_finish_change(call, error, id, response);
 }
 
-skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, LDAPControl *control,
-                              skv_ldap_response *response)
+skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response)
 {
-    LDAPControl *controls[] = {control, NULL};
     skv_ldap_code error = skv_ldap_start(call);
     int id = 0;
 
-    *response = (skv_ldap_response){0};
     if (error == LDAP_SUCCESS)
-        error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, controls, NULL, &id);
-    receive_result(call, error, id, response);
-    return note_lost_change(call, response);
+        error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
+    return skv_ldap_finish_change(call, error, id, response);
 }
 
 skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_response *response)
@@ -345,11 +340,9 @@ skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *
     skv_ldap_code error = skv_ldap_start(call);
     int id = 0;
 
-    *response = (skv_ldap_response){0};
     if (error == LDAP_SUCCESS)
         error = ldap_delete_ext(skv_conn_handle(call->conn), dn, controls, NULL, &id);
-    receive_result(call, error, id, response);
-    return note_lost_change(call, response);
+    return skv_ldap_finish_change(call, error, id, response);
 }
 
 char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)

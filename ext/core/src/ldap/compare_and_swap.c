@@ -38,8 +38,8 @@ static struct berval **read_pre_read_values(const skv_ldap_response *response)
     return values;
 }
 
-static skv_ldap_code send_swap(skv_ldap_call *call, struct berval *old, struct berval *new, LDAPControl *control,
-                               skv_ldap_response *response)
+skv_ldap_code skv_ldap_start_swap(skv_ldap_call *call, const char *dn, struct berval *old, struct berval *new,
+                                  bool exact, int *id)
 {
     struct berval *olds[] = {old, NULL}, *news[] = {new, NULL};
     LDAPMod mods[] = {
@@ -47,38 +47,60 @@ static skv_ldap_code send_swap(skv_ldap_call *call, struct berval *old, struct b
         {LDAP_MOD_ADD | LDAP_MOD_BVALUES, DOCUMENT, {.modv_bvals = news}},
     };
     LDAPMod *list[] = {&mods[0], &mods[1], NULL};
+    LDAPControl *controls[] = {NULL, NULL};
+    skv_ldap_code error = LDAP_SUCCESS;
 
-    return skv_ldap_modify(call, call->dn, list, control, response);
+    if (exact && skv_conn_features(call->conn)->pre_read)
+        error = create_pre_read_control(&controls[0]);
+    if (error == LDAP_SUCCESS)
+        error = ldap_modify_ext(skv_conn_handle(call->conn), dn, list, controls, NULL, id);
+    ldap_control_free(controls[0]);
+    return error;
 }
 
-/* Puts back the document that was replaced by mistake, unless another client has changed the key since. Returns false
- * on failure. */
-static bool restore_document(skv_ldap_call *call, struct berval *new, struct berval *other, skv_ldap_response *response)
+static skv_ldap_code swap_values(skv_ldap_call *call, const char *dn, struct berval *old, struct berval *new,
+                                 bool exact, skv_ldap_response *response)
+{
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
+
+    if (error == LDAP_SUCCESS)
+        error = skv_ldap_start_swap(call, dn, old, new, exact, &id);
+    return skv_ldap_finish_change(call, error, id, response);
+}
+
+/* Puts back the document that was replaced by mistake, unless another client has changed the key since. */
+static skv_status restore_document(skv_ldap_call *call, const char *dn, struct berval *new, struct berval *other,
+                                   skv_ldap_response *response)
 {
     skv_ldap_response_free(response);
-    if (send_swap(call, new, other, NULL, response) == LDAP_SUCCESS)
+    if (swap_values(call, dn, new, other, false, response) == LDAP_SUCCESS)
         response->code = LDAP_NO_SUCH_ATTRIBUTE;
-    return response->code == LDAP_NO_SUCH_ATTRIBUTE || response->code == LDAP_NO_SUCH_OBJECT;
+    if (response->code == LDAP_NO_SUCH_ATTRIBUTE || response->code == LDAP_NO_SUCH_OBJECT)
+        return SKV_OK;
+    return skv_ldap_refuse(call, SKV_UNAVAILABLE,
+                           "another document was replaced, which 389-DS takes for equal to the expected one, and "
+                           "could not be put back");
 }
 
-skv_ldap_code skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
-                                        skv_ldap_response *response, bool *restore_failed)
+skv_status skv_ldap_finish_swap(skv_ldap_call *call, const char *dn, struct berval *old, struct berval *new,
+                                skv_ldap_response *response)
 {
-    LDAPControl *control = NULL;
-    struct berval **replaced;
+    struct berval **replaced = response->code == LDAP_SUCCESS ? read_pre_read_values(response) : NULL;
+    skv_status status = SKV_OK;
 
-    *response = (skv_ldap_response){0};
-    *restore_failed = false;
-    if (exact && skv_conn_features(call->conn)->pre_read)
-        response->code = create_pre_read_control(&control);
-    if (response->code == LDAP_SUCCESS)
-        send_swap(call, old, new, control, response);
-    ldap_control_free(control);
-    replaced = response->code == LDAP_SUCCESS ? read_pre_read_values(response) : NULL;
-    if (replaced && replaced[0] && ber_bvcmp(replaced[0], old) != 0)
-        *restore_failed = !restore_document(call, new, replaced[0], response);
-    if (replaced && replaced[0])
+    if (replaced && replaced[0]) {
+        if (ber_bvcmp(replaced[0], old) != 0)
+            status = restore_document(call, dn, new, replaced[0], response);
         explicit_bzero(replaced[0]->bv_val, replaced[0]->bv_len);
+    }
     ber_bvecfree(replaced);
-    return response->code;
+    return status;
+}
+
+skv_status skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
+                                     skv_ldap_response *response)
+{
+    swap_values(call, call->dn, old, new, exact, response);
+    return skv_ldap_finish_swap(call, call->dn, old, new, response);
 }

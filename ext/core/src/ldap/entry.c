@@ -1,4 +1,4 @@
-#include "ldap/entry.h"
+#include "ldap/version.h"
 
 #include <string.h>
 #include <strings.h>
@@ -178,17 +178,6 @@ static bool describe_new_entry(new_entry *new, const char *dn, int kind, const s
     return true;
 }
 
-skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
-                                 skv_ldap_response *response)
-{
-    new_entry new;
-
-    *response = (skv_ldap_response){0};
-    if (!describe_new_entry(&new, dn, kind, document))
-        return response->code = LDAP_INVALID_DN_SYNTAX;
-    return skv_ldap_add(call, dn, new.attributes.list, response);
-}
-
 skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                                        int *id)
 {
@@ -199,29 +188,39 @@ skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int 
     return ldap_add_ext(skv_conn_handle(call->conn), dn, new.attributes.list, NULL, NULL, id);
 }
 
-/* Borrows the document. */
-static void describe_replacement(attributes *a, struct berval *document)
+skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
+                                 skv_ldap_response *response)
 {
-    *a = (attributes){0};
-    put_attribute(a, "simpkvJsonValue", document, NULL);
-    a->mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
-}
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
 
-skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPControl *control,
-                                     skv_ldap_response *response)
-{
-    attributes a;
-
-    describe_replacement(&a, document);
-    return skv_ldap_modify(call, call->dn, a.list, control, response);
+    if (error == LDAP_SUCCESS)
+        error = skv_ldap_entry_start_add(call, dn, kind, document, &id);
+    return skv_ldap_finish_change(call, error, id, response);
 }
 
 skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document,
-                                           LDAPControl *control, int *id)
+                                           const char *version, int *id)
 {
-    LDAPControl *controls[] = {control, NULL};
-    attributes a;
+    LDAPControl *controls[] = {NULL, NULL};
+    attributes a = {0};
+    skv_ldap_code error = skv_ldap_version_control(call, version, &controls[0]);
 
-    describe_replacement(&a, document);
-    return ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, controls, NULL, id);
+    put_attribute(&a, "simpkvJsonValue", document, NULL);
+    a.mods[0].mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES;
+    if (error == LDAP_SUCCESS)
+        error = ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, controls, NULL, id);
+    ldap_control_free(controls[0]);
+    return error;
+}
+
+skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, const char *version,
+                                     skv_ldap_response *response)
+{
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
+
+    if (error == LDAP_SUCCESS)
+        error = skv_ldap_entry_start_replace(call, call->dn, document, version, &id);
+    return skv_ldap_finish_change(call, error, id, response);
 }

@@ -36,14 +36,15 @@ void skv_ldap_entry_wipe(skv_ldap_entry *entry);
 skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                                  skv_ldap_response *response);
 
-/* Replaces the document of the call's entry, under a control or NULL. */
-skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, LDAPControl *control,
+/* Replaces the document of the call's entry if the entry has that version, as far as the server can compare it
+ * (ldap/version.h); with "", whatever version it has. */
+skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, const char *version,
                                      skv_ldap_response *response);
 
 /* Send the same requests without waiting for the response. Return LDAP_SUCCESS with *id set, or libldap's error. */
 skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                                        int *id);
 skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document,
-                                           LDAPControl *control, int *id);
+                                           const char *version, int *id);
 
 #endif

@@ -54,10 +54,12 @@ skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, sk
  * Returns SKV_OK, or the reply's failure. */
 skv_status skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists);
 
-/* Fail the reply: IS_FOLDER, NOT_FOUND, EXISTS; UNAVAILABLE for a write in doubt after another client's write. */
+/* Fail the reply: IS_FOLDER, NOT_FOUND, EXISTS; CONFLICT with a document that is not the expected one; UNAVAILABLE for
+ * a write in doubt after another client's write. */
 skv_status skv_ldap_refuse_folder(skv_ldap_call *call);
 skv_status skv_ldap_refuse_missing(skv_ldap_call *call);
 skv_status skv_ldap_refuse_present(skv_ldap_call *call);
+skv_status skv_ldap_refuse_unexpected(skv_ldap_call *call);
 skv_status skv_ldap_refuse_in_doubt(skv_ldap_call *call);
 
 #endif

@@ -81,6 +81,11 @@ skv_status skv_ldap_refuse_present(skv_ldap_call *call)
     return skv_ldap_refuse(call, SKV_EXISTS, "the key exists already");
 }
 
+skv_status skv_ldap_refuse_unexpected(skv_ldap_call *call)
+{
+    return skv_ldap_refuse(call, SKV_CONFLICT, "the stored document is not the expected one");
+}
+
 skv_status skv_ldap_refuse_in_doubt(skv_ldap_call *call)
 {
     return skv_ldap_refuse(call, SKV_UNAVAILABLE,

@@ -1,5 +1,6 @@
 #include "ldap/many.h"
 
+#include "ldap/compare_and_swap.h"
 #include "ldap/key.h"
 #include "ldap/limit.h"
 
@@ -8,7 +9,7 @@
 /* The number of lost connections after which the operation on one key handles each record. */
 #define FAILURES_MAX 3
 
-/* A larger document is put alone, after a check of the server's limit: ldap/limit.h. */
+/* Larger documents are put alone, after a check of the server's limit: ldap/limit.h. */
 #define DOCUMENT_MAX ((size_t)128 << 10)
 
 /* ---- Items ---- */
@@ -26,8 +27,10 @@ static bool is_write_step(skv_step step)
 /* A document that is refused without asking a server is left to the operation on one key. */
 static bool is_pipelinable(const skv_record *record)
 {
-    return !record->document || (record->document_len > 0 && record->document_len <= DOCUMENT_MAX &&
-                                 skv_is_utf8(record->document, record->document_len));
+    const skv_put_args *put = &record->put;
+
+    return !put->document || (put->document_len > 0 && put->document_len + put->expect_len <= DOCUMENT_MAX &&
+                              skv_is_utf8(put->document, put->document_len));
 }
 
 static void add_record_item(skv_ldap_many *many, skv_store *store, skv_record *record)
@@ -101,32 +104,42 @@ static void take_batch_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot
 
 /* ---- Requests ---- */
 
+struct berval skv_ldap_many_document(const skv_ldap_item *item)
+{
+    return (struct berval){item->record->put.document_len, SKV_LDAP_TEXT(item->record->put.document)};
+}
+
+struct berval skv_ldap_many_expected(const skv_ldap_item *item)
+{
+    return (struct berval){item->record->put.expect_len, SKV_LDAP_TEXT(item->record->put.expect)};
+}
+
 static skv_ldap_code send_read(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
 {
     return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, NULL, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
 }
 
+/* An expected document is compared on a server that cannot compare the version. */
 static skv_ldap_code send_replace(skv_ldap_call *call, const skv_ldap_item *item, struct berval *document, int *id)
 {
-    LDAPControl *control;
-    skv_ldap_code error = skv_ldap_version_control(call, item->version ? item->version : "", &control);
+    struct berval expected = skv_ldap_many_expected(item);
+    const char *version = item->version ? item->version : "";
 
-    if (error == LDAP_SUCCESS)
-        error = skv_ldap_entry_start_replace(call, item->dn, document, control, id);
-    ldap_control_free(control);
-    return error;
+    if (expected.bv_val && !skv_ldap_version_is_assertable(call, version))
+        return skv_ldap_start_swap(call, item->dn, &expected, document, true, id);
+    return skv_ldap_entry_start_replace(call, item->dn, document, version, id);
 }
 
 static skv_ldap_code send_write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
 {
-    struct berval document = {0};
+    struct berval document;
     skv_ldap_code error = skv_ldap_start(call);
 
     if (error != LDAP_SUCCESS)
         return error;
     if (item->step == SKV_STEP_MAKE)
         return skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id);
-    document = (struct berval){item->record->document_len, SKV_LDAP_TEXT(item->record->document)};
+    document = skv_ldap_many_document(item);
     return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_KEY, &document, id)
                                       : send_replace(call, item, &document, id);
 }
@@ -155,7 +168,9 @@ static skv_ldap_code send_item_request(skv_ldap_many *many, const skv_ldap_item 
 
 static size_t request_size(const skv_ldap_item *item)
 {
-    return strlen(item->dn) + SKV_LDAP_OVERHEAD + (is_write_step(item->step) ? item->record->document_len : 0);
+    size_t documents = is_write_step(item->step) ? item->record->put.document_len + item->record->put.expect_len : 0;
+
+    return strlen(item->dn) + SKV_LDAP_OVERHEAD + documents;
 }
 
 /* Handles a request that was not sent completely. */

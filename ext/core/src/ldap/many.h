@@ -75,6 +75,10 @@ void skv_ldap_many_decide(skv_ldap_many *many, skv_ldap_item *item);
 /* For take(): empties the reply, and names the item's key in its messages. */
 skv_ldap_call *skv_ldap_many_word(skv_ldap_many *many, const skv_ldap_item *item);
 
+/* Return the document of an item's record, and the expected one, whose bytes are NULL without SKV_PUT_EXPECT. */
+struct berval skv_ldap_many_document(const skv_ldap_item *item);
+struct berval skv_ldap_many_expected(const skv_ldap_item *item);
+
 /* Reads the entry of a response. Returns false if it shows none. */
 bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_response *response, skv_ldap_entry *entry);
 

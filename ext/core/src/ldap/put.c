@@ -88,14 +88,10 @@ static skv_status finish_conditional_write(put_call *put, const skv_ldap_respons
 /* Replaces the document if the entry has that version; with "", whatever version it has. */
 static skv_status replace_document(put_call *put, const char *version)
 {
-    skv_ldap_response response = {0};
-    LDAPControl *control;
+    skv_ldap_response response;
     skv_status status;
 
-    response.code = skv_ldap_version_control(&put->call, version, &control);
-    if (response.code == LDAP_SUCCESS)
-        skv_ldap_entry_replace(&put->call, &put->document, control, &response);
-    ldap_control_free(control);
+    skv_ldap_entry_replace(&put->call, &put->document, version, &response);
     status = finish_conditional_write(put, &response);
     skv_ldap_response_free(&response);
     return status;
@@ -104,17 +100,11 @@ static skv_status replace_document(put_call *put, const char *version)
 /* Replaces the document if it is the one that was read. */
 static skv_status swap_document(put_call *put, struct berval *stored)
 {
+    bool exact = put->args->condition == SKV_PUT_EXPECT;
     skv_ldap_response response;
-    bool restore_failed;
-    skv_status status;
+    skv_status status = skv_ldap_compare_and_swap(&put->call, stored, &put->document, exact, &response);
 
-    skv_ldap_compare_and_swap(&put->call, stored, &put->document, put->args->condition == SKV_PUT_EXPECT, &response,
-                              &restore_failed);
-    if (restore_failed)
-        status = skv_ldap_refuse(&put->call, SKV_UNAVAILABLE,
-                                 "another document was replaced, which 389-DS takes for equal to the expected one, and "
-                                 "could not be put back");
-    else
+    if (status == SKV_OK)
         status = finish_conditional_write(put, &response);
     skv_ldap_response_free(&response);
     return status;
@@ -148,8 +138,7 @@ static skv_status fail_condition(put_call *put, const struct berval *stored)
         return skv_ldap_refuse_in_doubt(call);
     if (args->condition == SKV_PUT_ABSENT)
         return skv_ldap_refuse_present(call);
-    return skv_ldap_refuse(call, SKV_CONFLICT,
-                           stored ? "the stored document is not the expected one" : "there is no such key");
+    return stored ? skv_ldap_refuse_unexpected(call) : skv_ldap_refuse(call, SKV_CONFLICT, "there is no such key");
 }
 
 /* Returns true if the response to this call's write was lost, and another client has written since. Both writes may

@@ -1,8 +1,10 @@
 /*
- * A batch of puts reads the entries first, as a single put does. With SKV_PUT_ABSENT it adds at once, and the response
- * to the add tells whether the key exists. Whatever is unusual is left to single puts.
+ * A batch of puts reads the entries first, as a single put does. A record with SKV_PUT_ABSENT is added at once, and the
+ * response to the add tells whether the key exists. Whatever is unusual is left to single puts.
  */
 #include "ldap/put_many.h"
+
+#include "ldap/compare_and_swap.h"
 #include "ldap/key.h"
 
 #include <stdio.h>
@@ -31,18 +33,30 @@ static void plan_replacement(skv_ldap_item *item, const skv_ldap_entry *entry)
     item->step = item->version ? SKV_STEP_REPLACE : SKV_STEP_SINGLE;
 }
 
+/* The key exists, and the condition of the record does not hold. A record in doubt may have written it. */
+static void decide_failed_condition(skv_ldap_many *many, skv_ldap_item *item)
+{
+    skv_ldap_call *call = skv_ldap_many_word(many, item);
+
+    if (item->record->put.in_doubt)
+        return;
+    if (item->record->put.condition == SKV_PUT_ABSENT)
+        skv_ldap_refuse_present(call);
+    else
+        skv_ldap_refuse_unexpected(call);
+    skv_ldap_many_decide(many, item);
+}
+
 static void decide_by_stored_document(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_entry *entry)
 {
-    const struct berval *stored = &entry->document;
-    const skv_record *record = item->record;
+    const struct berval *stored = &entry->document, new = skv_ldap_many_document(item);
     skv_reply *reply = skv_ldap_many_word(many, item)->reply;
-    bool same = stored->bv_len == record->document_len && memcmp(stored->bv_val, record->document, stored->bv_len) == 0;
+    bool same = ber_bvcmp(stored, &new) == 0;
 
-    if (!same &&
-        skv_document_same(stored->bv_val, stored->bv_len, record->document, record->document_len, reply) != SKV_OK) {
+    if (!same && skv_document_same(stored->bv_val, stored->bv_len, new.bv_val, new.bv_len, reply) != SKV_OK) {
         item->step = SKV_STEP_SINGLE;
     } else if (same || reply->number == 1) {
-        reply->number = many->batch->in_doubt;
+        reply->number = item->record->put.in_doubt;
         skv_ldap_many_decide(many, item);
     } else {
         plan_replacement(item, entry);
@@ -51,16 +65,16 @@ static void decide_by_stored_document(skv_ldap_many *many, skv_ldap_item *item, 
 
 static void take_key_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
 {
+    const struct berval expected = skv_ldap_many_expected(item);
+    int condition = item->record->put.condition;
     skv_ldap_entry entry = {0};
 
     item->step = SKV_STEP_SINGLE;
     if (skv_ldap_many_entry(many, response, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
-        if (many->batch->condition == SKV_PUT_ANY) {
+        if (condition == SKV_PUT_ABSENT || (condition == SKV_PUT_EXPECT && ber_bvcmp(&entry.document, &expected) != 0))
+            decide_failed_condition(many, item);
+        else
             decide_by_stored_document(many, item, &entry);
-        } else if (!many->batch->in_doubt) {
-            skv_ldap_refuse_present(skv_ldap_many_word(many, item));
-            skv_ldap_many_decide(many, item);
-        }
     }
     skv_ldap_entry_wipe(&entry);
 }
@@ -75,6 +89,10 @@ static void take_absent_response(skv_put_batch *put, skv_ldap_item *item, const 
 {
     int depth = skv_ldap_matched_depth(response);
 
+    if (item->record->put.condition == SKV_PUT_EXPECT) {
+        item->step = SKV_STEP_SINGLE;
+        return;
+    }
     item->step = step_for_absent_key(put);
     if (depth > 0 && depth + 1 < skv_dn_depth(item->dn, strlen(item->dn)) && !put->hex)
         note_missing_parent(put, item, response);
@@ -90,11 +108,24 @@ static void take_added_response(skv_put_batch *put, skv_ldap_item *item, const s
         decide_written(many, item);
     } else if (response->code == LDAP_NO_SUCH_OBJECT && again) {
         note_missing_parent(put, item, response);
-    } else if (response->code == LDAP_ALREADY_EXISTS && again && many->batch->condition == SKV_PUT_ABSENT) {
+    } else if (response->code == LDAP_ALREADY_EXISTS && again && item->record->put.condition == SKV_PUT_ABSENT) {
         item->step = SKV_STEP_READ;
     } else {
         item->step = SKV_STEP_SINGLE;
     }
+}
+
+/* 389-DS may have replaced another document, which was put back: a single put reads the present one. */
+static void take_replaced_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
+{
+    struct berval new = skv_ldap_many_document(item), expected = skv_ldap_many_expected(item);
+
+    if (skv_ldap_finish_swap(skv_ldap_many_word(many, item), item->dn, &expected, &new, response) != SKV_OK)
+        skv_ldap_many_decide(many, item);
+    else if (response->code == LDAP_SUCCESS)
+        decide_written(many, item);
+    else
+        item->step = SKV_STEP_SINGLE;
 }
 
 static void take_put_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
@@ -106,8 +137,8 @@ static void take_put_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap
         skv_put_take_folder_response(put, item, response);
     else if (item->step == SKV_STEP_ADD)
         take_added_response(put, item, response);
-    else if (item->step == SKV_STEP_REPLACE && response->code == LDAP_SUCCESS)
-        decide_written(many, item);
+    else if (item->step == SKV_STEP_REPLACE)
+        take_replaced_response(many, item, response);
     else if (item->step == SKV_STEP_READ && absent && !item->tried)
         take_absent_response(put, item, response);
     else if (item->step == SKV_STEP_READ)
@@ -118,7 +149,7 @@ static void take_put_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap
 
 static bool put_single_item(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline)
 {
-    skv_put_args args = skv_batch_put_args(many->batch, item->record);
+    skv_put_args args = item->record->put;
     bool is_known = item->in_doubt && !args.in_doubt;
     skv_ldap_version version = {""};
 
@@ -146,7 +177,7 @@ static bool prepare_puts(skv_ldap_many *many)
 
         put->order[i] = item;
         is_ambiguous |= skv_put_is_ambiguous_path(put, item->record->key.path);
-        if (item->step == SKV_STEP_READ && many->batch->condition == SKV_PUT_ABSENT)
+        if (item->step == SKV_STEP_READ && item->record->put.condition == SKV_PUT_ABSENT)
             item->step = step_for_absent_key(put);
     }
     skv_put_separate_related(put);

@@ -7,6 +7,11 @@
 /* The size of a record of the reply, without its text. */
 #define HEADER (1 + sizeof(int32_t) + sizeof(uint32_t))
 
+/* The start of a packed record; for skv_get_many(), its first number. */
+typedef struct packed_record {
+    uint32_t key_len, document_len, expect_len, condition;
+} packed_record;
+
 /* ---- Outcomes ---- */
 
 /* Reserves room for `len` more bytes. Returns SKV_OK, or the reason why there is none. The buffer stays usable for
@@ -36,7 +41,7 @@ void skv_batch_decide(skv_batch *batch, skv_record *record)
 
     record->is_decided = true;
     record->status = each->status;
-    record->number = each->number != 0 || (each->status == SKV_INTERRUPTED && batch->in_doubt);
+    record->number = each->number != 0 || (each->status == SKV_INTERRUPTED && record->put.in_doubt);
     if (each->status != SKV_OK)
         keep_text(batch, record, each->message, strlen(each->message));
     else
@@ -58,7 +63,7 @@ static void decide_rest(skv_batch *batch)
 
     for (size_t i = 0; i < batch->count; i++) {
         skv_record *record = &batch->records[i];
-        bool number = record->number || batch->in_doubt;
+        bool number = record->number || record->put.in_doubt;
 
         if (record->is_decided)
             continue;
@@ -86,47 +91,57 @@ static void pack_record(skv_batch *batch, const skv_record *record)
 
 /* ---- Parsing ---- */
 
-/* Reads the lengths of a record at *p, and moves *p to the key. Returns false if the record is cut off. */
-static bool read_lengths(const char **p, const char *end, bool documents, uint32_t lengths[2])
+/* Returns the number of bytes after the start. */
+static size_t body_len(const packed_record *packed)
 {
-    size_t size = (documents ? 2 : 1) * sizeof *lengths;
+    return (size_t)packed->key_len + packed->document_len + packed->expect_len;
+}
 
-    lengths[1] = 0;
+/* Reads the start of a record at *p, and moves *p to the key. Returns false if the record is cut off. */
+static bool read_start(const char **p, const char *end, bool puts, packed_record *packed)
+{
+    size_t size = puts ? sizeof *packed : sizeof packed->key_len;
+
+    *packed = (packed_record){0};
     if ((size_t)(end - *p) < size)
         return false;
-    memcpy(lengths, *p, size);
+    memcpy(packed, *p, size);
     *p += size;
-    return (size_t)(end - *p) >= (size_t)lengths[0] + lengths[1];
+    return (size_t)(end - *p) >= body_len(packed);
 }
 
 /* Counts the records, and the bytes of their keys with a NUL after each. */
-static skv_status measure_records(skv_batch *batch, const char *bytes, size_t len, bool documents, size_t *paths_len,
+static skv_status measure_records(skv_batch *batch, const char *bytes, size_t len, bool puts, size_t *paths_len,
                                   skv_reply *reply)
 {
-    uint32_t lengths[2];
+    packed_record packed;
 
     *paths_len = 0;
-    for (const char *p = bytes, *end = bytes + len; p < end; p += (size_t)lengths[0] + lengths[1]) {
-        if (!read_lengths(&p, end, documents, lengths))
+    for (const char *p = bytes, *end = bytes + len; p < end; p += body_len(&packed)) {
+        if (!read_start(&p, end, puts, &packed))
             return skv_fail(reply, SKV_INVALID, "record %zu is cut off", batch->count);
-        *paths_len += (size_t)lengths[0] + 1;
+        *paths_len += (size_t)packed.key_len + 1;
         batch->count++;
     }
     return SKV_OK;
 }
 
-skv_put_args skv_batch_put_args(const skv_batch *batch, const skv_record *record)
+/* Returns the arguments of a put of the record, whose documents follow the key. */
+static skv_put_args read_put_args(const packed_record *packed, const char *document)
 {
-    return (skv_put_args){.document = record->document,
-                          .document_len = record->document_len,
-                          .condition = batch->condition,
-                          .in_doubt = batch->in_doubt};
+    const char *expect = document + packed->document_len;
+    skv_put_args args =
+        skv_put_args_of(document, packed->document_len, (int)packed->condition, expect, packed->expect_len);
+
+    if (args.condition != SKV_PUT_EXPECT && !args.expect_len)
+        args.expect = NULL;
+    return args;
 }
 
-/* Writes the key to `path`, and returns the place for the next one. Decides a record whose key is invalid. */
+/* Writes the key to `path`, and returns the place for the next one. Decides a record whose key or condition is invalid.
+ */
 static char *read_record(skv_batch *batch, skv_record *record, const char *key, size_t key_len, char *path)
 {
-    const skv_put_args args = skv_batch_put_args(batch, record);
     char text[SKV_KEY_MAX + 1];
 
     skv_reply_reset(batch->each);
@@ -135,8 +150,8 @@ static char *read_record(skv_batch *batch, skv_record *record, const char *key, 
     *path = '\0';
     if (skv_key_normalise("", 0, key, key_len, text, &record->key.len, batch->each) == SKV_OK) {
         memcpy(path, text, record->key.len + 1);
-        if (record->document)
-            skv_check_put(&record->key, &args, batch->each);
+        if (record->put.document)
+            skv_check_put(&record->key, &record->put, batch->each);
         else
             skv_refuse_structure(&record->key, batch->each);
     }
@@ -145,23 +160,23 @@ static char *read_record(skv_batch *batch, skv_record *record, const char *key, 
     return path + strlen(path) + 1;
 }
 
-static void read_records(skv_batch *batch, const char *bytes, const char *end, bool documents)
+static void read_records(skv_batch *batch, const char *bytes, const char *end, bool puts)
 {
     const char *p = bytes;
     char *path = batch->paths;
-    uint32_t lengths[2] = {0};
+    packed_record packed = {0};
 
-    for (size_t i = 0; i < batch->count; i++, p += (size_t)lengths[0] + lengths[1]) {
+    for (size_t i = 0; i < batch->count; i++, p += body_len(&packed)) {
         skv_record *record = &batch->records[i];
 
-        read_lengths(&p, end, documents, lengths);
-        record->document = documents ? p + lengths[0] : NULL;
-        record->document_len = lengths[1];
-        path = read_record(batch, record, p, lengths[0], path);
+        read_start(&p, end, puts, &packed);
+        if (puts)
+            record->put = read_put_args(&packed, p + packed.key_len);
+        path = read_record(batch, record, p, packed.key_len, path);
     }
 }
 
-static skv_status begin_batch(skv_batch *batch, const skv_store *store, const char *bytes, size_t len, bool documents,
+static skv_status begin_batch(skv_batch *batch, const skv_store *store, const char *bytes, size_t len, bool puts,
                               skv_reply *reply)
 {
     size_t paths_len;
@@ -174,18 +189,15 @@ static skv_status begin_batch(skv_batch *batch, const skv_store *store, const ch
     if (batch->timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "a timeout of %lld ms is negative: give 0 or more",
                         (long long)batch->timeout_ms);
-    if (batch->condition != SKV_PUT_ANY && batch->condition != SKV_PUT_ABSENT)
-        return skv_fail(reply, SKV_INVALID, "the condition %d is none of SKV_PUT_ANY and SKV_PUT_ABSENT",
-                        batch->condition);
     bytes = bytes ? bytes : "";
-    if (measure_records(batch, bytes, len, documents, &paths_len, reply) != SKV_OK)
+    if (measure_records(batch, bytes, len, puts, &paths_len, reply) != SKV_OK)
         return reply->status;
     batch->records = skv_alloc_zeroed(batch->count, sizeof *batch->records);
     batch->paths = skv_alloc(paths_len);
     batch->each = skv_reply_new();
     if (!batch->records || !batch->paths || !batch->each || !skv_buf_reserve(&batch->packed, HEADER * batch->count))
         return skv_fail_memory(reply);
-    read_records(batch, bytes, bytes + len, documents);
+    read_records(batch, bytes, bytes + len, puts);
     return SKV_OK;
 }
 
@@ -227,7 +239,6 @@ static void run_each(skv_store *store, skv_batch *batch, bool puts)
 {
     for (size_t i = 0; i < batch->count && batch->status == SKV_OK; i++) {
         skv_record *record = &batch->records[i];
-        const skv_put_args args = skv_batch_put_args(batch, record);
         skv_deadline deadline = skv_batch_deadline(batch);
         skv_status status;
 
@@ -237,7 +248,7 @@ static void run_each(skv_store *store, skv_batch *batch, bool puts)
         if (skv_deadline_check(&deadline) != SKV_OK)
             status = skv_fail(batch->each, SKV_INTERRUPTED, "interrupted");
         else
-            status = puts ? store->ops->put(store, &record->key, &args, &deadline, batch->each)
+            status = puts ? store->ops->put(store, &record->key, &record->put, &deadline, batch->each)
                           : store->ops->get(store, &record->key, SKV_GET_ANY, &deadline, batch->each);
         skv_batch_decide(batch, record);
         if (status == SKV_INTERRUPTED || status == SKV_NOMEM)
@@ -262,13 +273,10 @@ static skv_status run_batch(skv_batch *batch, skv_store *store, const char *byte
     return end_batch(batch, reply);
 }
 
-skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int condition, int64_t timeout_ms,
+skv_status skv_put_many(skv_store *store, const char *records, size_t records_len, int64_t timeout_ms,
                         skv_cancel *cancel, skv_reply *reply)
 {
-    skv_batch batch = {.condition = condition & ~SKV_PUT_IN_DOUBT,
-                       .in_doubt = condition & SKV_PUT_IN_DOUBT,
-                       .timeout_ms = timeout_ms,
-                       .cancel = cancel};
+    skv_batch batch = {.timeout_ms = timeout_ms, .cancel = cancel};
 
     return run_batch(&batch, store, records, records_len, true, reply);
 }

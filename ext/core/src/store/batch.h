@@ -6,9 +6,8 @@
 
 typedef struct skv_record {
     skv_key key;
-    const char *document; /* borrowed; of skv_put_many() only */
-    size_t document_len;
-    bool is_decided; /* the status is the record's outcome */
+    skv_put_args put; /* of skv_put_many() only: else the document is NULL */
+    bool is_decided;  /* the status is the record's outcome */
     skv_status status;
     bool number;           /* as the reply's */
     size_t text, text_len; /* in the batch's texts */
@@ -17,8 +16,6 @@ typedef struct skv_record {
 struct skv_batch {
     skv_record *records;
     size_t count;
-    int condition;
-    bool in_doubt;
     int64_t timeout_ms;
     skv_cancel *cancel;
     skv_status status; /* SKV_OK, or why the batch was stopped */
@@ -35,9 +32,6 @@ void skv_batch_decide(skv_batch *batch, skv_record *record);
 /* Stops the batch with the failure in `each`, which becomes the outcome of every undecided record. The first failure
  * wins. */
 void skv_batch_stop(skv_batch *batch);
-
-/* Returns the arguments of a skv_put() of the record. */
-skv_put_args skv_batch_put_args(const skv_batch *batch, const skv_record *record);
 
 /* Empties `each` and returns a new deadline, for a call on one record. */
 skv_deadline skv_batch_deadline(skv_batch *batch);

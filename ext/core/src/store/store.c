@@ -17,6 +17,18 @@ const char *skv_option(const char *options, size_t options_len, const char *name
     return NULL;
 }
 
+skv_put_args skv_put_args_of(const char *document, size_t document_len, int condition, const char *expect,
+                             size_t expect_len)
+{
+    return (skv_put_args){.document = document,
+                          .document_len = document_len,
+                          .condition = condition & ~(SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE),
+                          .expect = expect,
+                          .expect_len = expect_len,
+                          .in_doubt = condition & SKV_PUT_IN_DOUBT,
+                          .non_unique = condition & SKV_PUT_NON_UNIQUE};
+}
+
 skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply)
 {
     if (!args->document)

@@ -23,6 +23,10 @@ typedef struct skv_put_args {
     bool non_unique; /* SKV_PUT_NON_UNIQUE */
 } skv_put_args;
 
+/* Separates the flags from the condition. */
+skv_put_args skv_put_args_of(const char *document, size_t document_len, int condition, const char *expect,
+                             size_t expect_len);
+
 /* The arguments of the functions of entries, borrowed. */
 typedef struct skv_entry_args {
     const char *dn;    /* NUL-terminated, UTF-8 */

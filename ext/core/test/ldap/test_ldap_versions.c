@@ -13,15 +13,15 @@
     "access to dn.subtree=\"" DIRECTORY_BASE_DN "\" attrs=" attribute " by dn.exact=\"" DIRECTORY_USER_DN "\" " rights \
     " by * none\n"
 
-static void a_batch_replaces(void)
+static void a_batch_replaces(const char *expect)
 {
     char key[64];
 
     batch_clear();
     for (int i = 0; i < 8; i++) {
         snprintf(key, sizeof key, "globals/versions/b%d", i);
-        put_gives(key, D1, 1);
-        batch_add(key, D2);
+        put(key, D1);
+        batch_add_expecting(key, D2, expect);
     }
     CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_OK, 1) == 8);
@@ -33,7 +33,7 @@ static void every_write_succeeds(void)
     put_gives("globals/versions/k", D1, 1);
     put_gives("globals/versions/k", D2, 1);
     get_gives("globals/versions/k", D2);
-    a_batch_replaces();
+    a_batch_replaces(NULL);
     CHECK(del("globals/versions/k") == SKV_OK && skv_reply_number(reply) == 1);
     CHECK(del("globals/versions/k") == SKV_OK && skv_reply_number(reply) == 0);
     CHECK(deletetree("globals/versions") == SKV_OK && skv_reply_number(reply) == 1);
@@ -48,6 +48,9 @@ static void every_conditional_write_succeeds(void)
     CHECK(put_if("globals/versions/c", D2, SKV_PUT_EXPECT, D1) == SKV_OK);
     CHECK(put_if("globals/versions/c", D2, SKV_PUT_EXPECT, D1) == SKV_CONFLICT);
     get_gives("globals/versions/c", D2);
+    a_batch_replaces(D1);
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_CONFLICT, 0) == 8);
 }
 
 static void without_versions(const char *database)

@@ -1,0 +1,258 @@
+/* Batches whose records expect documents, on servers with and without assertions: other clients change keys before,
+ * during and after them, and the network loses answers. */
+#include "batches.h"
+#include "check.h"
+#include "directory.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#define D3 "{\"value\":3,\"metadata\":{}}"
+
+/* The number of records, and the index of one in the middle of the requests that are in flight together. */
+#define COUNT 100
+#define MIDDLE 50
+
+static proxy between;
+static const char *contested, *document_elsewhere;
+static int folder_reads; /* for each folder of a batch */
+
+static void put_elsewhere(void)
+{
+    other_puts(contested, document_elsewhere);
+}
+
+/* Stores `old` under new keys, and makes a batch that replaces it by D2. */
+static void new_batch(const char *old)
+{
+    static int folders;
+    char key[64];
+
+    folders++;
+    batch_clear();
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(key, sizeof key, "globals/expect%d/k%d", folders, i);
+        batch_add(key, old);
+    }
+    CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        batch[i].document = D2;
+        batch[i].document_len = strlen(D2);
+        batch[i].expect = old;
+    }
+    contested = batch[MIDDLE].key;
+    document_elsewhere = D3;
+}
+
+static void puts_all_but_the_contested(skv_status status)
+{
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+    CHECK(proxy_left(&between) == 0);
+    CHECK(batch_tally(SKV_OK, 1) == COUNT - 1);
+    CHECK((skv_status)outcomes[MIDDLE].status == status);
+}
+
+static void a_key_that_has_changed_is_a_conflict_of_its_own(void)
+{
+    const int round_trips[] = {COUNT + folder_reads, COUNT - 1, 0};
+
+    new_batch(D1);
+    put_elsewhere();
+    CHECK(kind("globals") == SKV_KIND_FOLDER);
+    proxy_expect(&between, round_trips);
+    puts_all_but_the_contested(SKV_CONFLICT);
+    CHECK(proxy_was_met(&between));
+    proxy_expect(&between, NULL);
+    CHECK_HAS(outcomes[MIDDLE].text, "the stored document is not the expected one");
+    get_gives(contested, D3);
+    get_gives(batch[MIDDLE + 1].key, D2);
+    /* Now all documents are other ones. */
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_CONFLICT, 0) == COUNT);
+}
+
+/* Writes while the proxy holds the request that replaces the document. With a number, lets as many further ones pass,
+ * and refuses the next one. */
+static void *write_meanwhile(void *passing)
+{
+    while (proxy_left(&between) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    put_elsewhere();
+    if (passing)
+        proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, 53, *(const int *)passing, 1);
+    return NULL;
+}
+
+/* Holds the request for the contested key, before which `skip` other ones are replaced. */
+static void puts_while_another_client_writes(int skip, int *passing, skv_status (*puts)(void))
+{
+    pthread_t thread;
+
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_REQUEST, 500, skip, 1);
+    CHECK(pthread_create(&thread, NULL, write_meanwhile, passing) == 0);
+    CHECK(puts() == SKV_OK);
+    pthread_join(thread, NULL);
+    CHECK(proxy_left(&between) == 0);
+}
+
+static skv_status put_batch(void)
+{
+    return (skv_status)batch_put(store, SKV_PUT_ANY, LONG_MS, NULL);
+}
+
+/* caseExactMatch takes a run of spaces for one space. */
+static void a_key_that_changes_meanwhile_is_a_conflict_of_its_own(void)
+{
+    static const char *const documents[] = {D3, "{\"value\":\"a  b\"}"};
+
+    for (int i = 0; i < 2; i++) {
+        new_batch("{\"value\":\"a b\"}");
+        document_elsewhere = documents[i];
+        puts_while_another_client_writes(MIDDLE, NULL, put_batch);
+        CHECK(batch_tally(SKV_OK, 1) == COUNT - 1);
+        CHECK(outcomes[MIDDLE].status == SKV_CONFLICT);
+        get_gives(contested, documents[i]);
+    }
+}
+
+static skv_status put_the_contested(void)
+{
+    CHECK(put_if(contested, D2, SKV_PUT_EXPECT, batch[0].expect) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "could not be put back");
+    return SKV_OK;
+}
+
+/* For servers without assertions. */
+static void a_document_that_cannot_be_put_back_is_reported(void)
+{
+    int behind = COUNT - 1 - MIDDLE, none = 0;
+
+    new_batch("{\"value\":\"a b\"}");
+    document_elsewhere = "{\"value\":\"a  b\"}";
+    puts_while_another_client_writes(MIDDLE, &behind, put_batch);
+    CHECK(batch_tally(SKV_OK, 1) == COUNT - 1);
+    CHECK(outcomes[MIDDLE].status == SKV_UNAVAILABLE);
+    CHECK_HAS(outcomes[MIDDLE].text, contested);
+    CHECK_HAS(outcomes[MIDDLE].text, "could not be put back");
+    contested = batch[0].key;
+    put(contested, batch[0].expect);
+    puts_while_another_client_writes(0, &none, put_the_contested);
+}
+
+static void lost_answers_leave_each_document_written_once(void)
+{
+    static const int places[] = {0, MIDDLE, COUNT - 1};
+
+    for (int i = 0; i < 3; i++) {
+        new_batch(D1);
+        proxy_arm(&between, PROXY_MODIFY, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_ANSWER, 0, places[i], 1);
+        CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+        CHECK(proxy_left(&between) == 0);
+        CHECK(batch_tally(SKV_OK, 1) == COUNT);
+        CHECK(batch_get(store, LONG_MS, NULL) == SKV_OK);
+        for (int j = 0; j < COUNT; j++)
+            CHECK_STR(outcomes[j].text, D2);
+    }
+}
+
+/* Nobody can tell if the lost write came before that of the other client. */
+static void a_write_in_doubt_is_not_repeated_after_another_write(void)
+{
+    new_batch(D1);
+    between.before_loss = put_elsewhere;
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, MIDDLE, 1);
+    puts_all_but_the_contested(SKV_UNAVAILABLE);
+    between.before_loss = NULL;
+    CHECK_HAS(outcomes[MIDDLE].text, "the outcome is unknown");
+    get_gives(contested, D3);
+}
+
+static void *fire_when_held(void *cancel)
+{
+    while (proxy_left(&between) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    skv_cancel_fire(cancel);
+    return NULL;
+}
+
+/* Keeps the records without an outcome that have that number. Returns their count. */
+static size_t keep_interrupted(int number)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < batch_count; i++)
+        if (outcomes[i].status == SKV_INTERRUPTED && outcomes[i].number == number)
+            batch[kept++] = batch[i];
+    batch_count = kept;
+    return kept;
+}
+
+/* The records in doubt expect a document that they may have replaced. */
+static void interrupted_records_are_written_once_by_a_repetition(void)
+{
+    skv_cancel *cancel = skv_cancel_new();
+    size_t in_doubt;
+    pthread_t thread;
+
+    new_batch(D1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, 700, MIDDLE, 1);
+    CHECK(pthread_create(&thread, NULL, fire_when_held, cancel) == 0);
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, cancel) == SKV_INTERRUPTED);
+    pthread_join(thread, NULL);
+    CHECK(batch_tally(SKV_OK, 1) + batch_tally(SKV_INTERRUPTED, 0) + batch_tally(SKV_INTERRUPTED, 1) == COUNT);
+    in_doubt = keep_interrupted(1);
+    CHECK(in_doubt > 0);
+    CHECK(batch_put(store, SKV_PUT_ANY | SKV_PUT_IN_DOUBT, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_OK, 1) == in_doubt);
+    /* A record that is not in doubt, or whose document is not unique, meets its own document. */
+    CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_CONFLICT, 0) == in_doubt);
+    CHECK(batch_put(store, SKV_PUT_ANY | SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE, LONG_MS, NULL) == SKV_OK);
+    CHECK(batch_tally(SKV_UNAVAILABLE, 0) == in_doubt);
+    skv_cancel_free(cancel);
+}
+
+static void asserting_tests(void)
+{
+    a_key_that_has_changed_is_a_conflict_of_its_own();
+    a_key_that_changes_meanwhile_is_a_conflict_of_its_own();
+    lost_answers_leave_each_document_written_once();
+    a_write_in_doubt_is_not_repeated_after_another_write();
+    interrupted_records_are_written_once_by_a_repetition();
+}
+
+static void exchanging_tests(void)
+{
+    asserting_tests();
+    a_document_that_cannot_be_put_back_is_reported();
+}
+
+static void plain_tests(void)
+{
+    static const char *const options[] = {"id=plain", "retries=2", NULL};
+
+    run_through(&between, false, options, asserting_tests);
+    /* Like 389-DS. */
+    run_through(&between, true, options, exchanging_tests);
+}
+
+static void hex_tests(void)
+{
+    folder_reads = 1;
+    run_through(&between, true, (const char *[]){"id=hex", "layout=hex", "retries=2", NULL}, exchanging_tests);
+}
+
+int main(void)
+{
+    static const char *const plain[] = {"id=plain", NULL}, *const hex[] = {"id=hex", "layout=hex", NULL};
+
+    reply = skv_reply_new();
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, plain, plain_tests);
+    run_ldap_tests(DIRECTORY_HEX, "", false, hex, hex_tests);
+    batch_clear();
+    skv_reply_free(reply);
+    check_tally("batches with expected documents, before slapd", proxy_faults(), calls_made());
+    return check_summary("store_many_expect");
+}
