@@ -40,24 +40,16 @@ module Simpkv
         @store.get_many(paths).transform_values { |found| found.is_a?(NotFoundError) ? nil : found }
       end
 
-      # @param documents [Hash{String => String}] of keys that must not exist
+      # @param documents [Hash{String => String}]
+      # @param olds [Hash{String => String, nil}] by key, the document that must be stored; nil for none
       # @return [Hash{String => Simpkv::Error, nil}] nil for a key that has its document
-      def add_many(documents)
-        outcomes = in_turn { @store.put_many(documents, condition: :absent) }
+      def write_many(documents, olds)
+        outcomes = in_turn { @store.put_many(documents, condition: :expect, expect: olds) }
         stored = read_many(outcomes.select { |_, outcome| outcome.is_a?(ExistsError) }.keys)
         outcomes.to_h do |path, outcome|
           same = stored.key?(path) && Native.document_same?(stored[path].to_s, documents[path])
           [path, outcome.is_a?(Simpkv::Error) && !same ? outcome : nil]
         end
-      end
-
-      # @param old [String, nil] the document that must be stored; nil for none
-      # @return [void]
-      # @raise [Simpkv::Error] another document is stored, or this one cannot be stored
-      def write(path, document, old)
-        @store.put(path, document, condition: old ? :expect : :absent, expect: old)
-      rescue ExistsError
-        raise unless Native.document_same?(@store.get(path), document)
       end
 
       # @return [void]

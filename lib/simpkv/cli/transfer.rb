@@ -69,9 +69,9 @@ module Simpkv
         replaced = plan.differing.to_h { |path| [path, true] }
         Progress.of('storing', paths.length) do |progress|
           share(paths) do |batch|
-            changes = prepared(batch, plan.targets, replaced)
-            journal.record(changes.keys)
-            store(changes)
+            documents, olds = prepared(batch, plan.targets, replaced)
+            journal.record(changes(documents, olds))
+            store(documents, olds)
             progress.advance(batch.length)
           end
         end
@@ -84,11 +84,8 @@ module Simpkv
       def roll_back(changes)
         Progress.of('taking back', changes.length) do |progress|
           share(changes.to_a) do |batch|
-            current = @target.read_many(batch.map(&:first))
-            batch.each do |path, those|
-              attempt(path) { undo(path, those, valid(current[path])) }
-              progress.advance
-            end
+            undo(batch, @target.read_many(batch.map(&:first)))
+            progress.advance(batch.length)
           end
         end
       end
@@ -181,15 +178,18 @@ module Simpkv
         raise
       end
 
-      # @return [Hash{Journal::Change => String}] the changes and their documents, without keys that cannot be read
+      # @return [Array(Hash, Hash)] by path, the documents to store, and the stored ones, nil for a new key; without
+      #   keys that cannot be read
       def prepared(paths, targets, replaced)
         sources = @source.read_many(paths.map { |path| targets[path] })
         documents = known('source', paths.to_h { |path| [path, sources[targets[path]]] })
         olds = known('target', @target.read_many(paths.select { |path| replaced[path] }))
         documents.select! { |path, _| olds.key?(path) || !replaced[path] }
-        documents.to_h do |path, document|
-          [Journal::Change.new(path, olds[path], Digest::SHA256.hexdigest(document)), document]
-        end
+        [documents, documents.to_h { |path, _| [path, olds[path]] }]
+      end
+
+      def changes(documents, olds)
+        documents.map { |path, document| Journal::Change.new(path, olds[path], Digest::SHA256.hexdigest(document)) }
       end
 
       # @param found [Hash{String => String, Simpkv::Error, nil}] the results of reading, by path
@@ -202,26 +202,31 @@ module Simpkv
         found.select { |_, outcome| outcome.is_a?(String) }
       end
 
-      def store(changes)
-        added, replaced = changes.partition { |change, _| change.old.nil? }
-        outcomes = @target.add_many(added.to_h { |change, document| [change.path, document] })
-        @lock.synchronize { @stored += outcomes.count { |_, outcome| outcome.nil? } }
+      # @param documents [Hash{String => String}] by path
+      # @param olds [Hash{String => String, nil}] by path, the document that must be stored; nil for none
+      def store(documents, olds)
+        outcomes = @target.write_many(documents, olds)
+        count(outcomes.count { |_, outcome| outcome.nil? })
         outcomes.each { |path, error| attempt(path) { raise error } if error }
-        replaced.each { |change, document| attempt(change.path) { replace(change, document) } }
       end
 
-      def replace(change, document)
-        @target.write(change.path, document, change.old)
-        count
+      def undo(batch, current)
+        documents = batch.to_h { |path, changes| [path, attempt(path) { undone(path, changes, valid(current[path])) }] }
+        documents.compact!
+        store(documents, current.slice(*documents.keys))
       end
 
-      def undo(path, changes, now)
+      # Deletes a new key.
+      #
+      # @return [String, nil] the document that has to be stored again
+      def undone(path, changes, now)
         old = before(changes, now)
         return if old == now
-        return @target.delete(path).tap { count } if old.nil?
+        return old if old
 
-        @target.write(path, old, now)
+        @target.delete(path)
         count
+        nil
       end
 
       # The document before the changes of the journal; the current document if no change was made. The journal also has
@@ -238,8 +243,8 @@ module Simpkv
         raise ConflictError, 'another client has changed it since the transfer'
       end
 
-      def count
-        @lock.synchronize { @stored += 1 }
+      def count(keys = 1)
+        @lock.synchronize { @stored += keys }
       end
 
       # Notes errors of one key. Raises errors of the whole store.
