@@ -39,7 +39,7 @@ RSpec.describe 'simpkv doctor, with nodes' do
       expect(findings).to contain_exactly(problem('storeconfigs', /storeconfigs is not set .* in #{puppet_conf}/,
                                                   /set 'storeconfigs = true' and 'storeconfigs_backend = simpkv'/))
       configure_puppet("[server]\nstoreconfigs = true\n")
-      expect(findings).to contain_exactly(problem('storeconfigs', /storeconfigs_backend is 'puppetdb'/, /\[server\]/))
+      expect(findings).to contain_exactly(warning('storeconfigs', /storeconfigs_backend is 'puppetdb'/, /\[server\]/))
       configure_puppet("[server]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = http\n")
       expect(findings).to contain_exactly(warning('reports', /reports is 'http' in #{puppet_conf}: nodes have/,
                                                   /set 'reports = simpkv,http' in the section \[server\]/))

@@ -19,7 +19,14 @@ RSpec.describe 'simpkv node' do
         .each do |line|
         expect(shown).to match(line)
       end
-      expect(data('node', 'show', 'web1').keys).to eq(%w[name declared status inventory reports])
+      expect(data('node', 'show', 'web1').keys).to eq(%w[name declared status inventory expired reports])
+    end
+
+    it 'marks an expired node' do
+      estate_options['node_ttl'] = '14d'
+      estate.inventory.put('old1', 'seen' => '2000-01-01T00:00:00Z')
+      expect(simpkv!('node', 'show', 'old1')).to eq("name:       old1\nlast seen:  2000-01-01T00:00:00Z (expired)\n")
+      expect(data('node', 'show', 'old1')['expired']).to be(true)
     end
 
     it 'prints a node that is declared only' do
@@ -296,6 +303,12 @@ RSpec.describe 'simpkv node' do
         expect(documents.grep(/old/)).to eq(%w[nodes/old1])
         expect(documents.grep(/web1/)).not_to be_empty
         expect(simpkv('node', 'expire').to_a).to eq(['', "simpkv: 0 nodes were removed\n", 0])
+      end
+
+      it 'shows a bar on a terminal' do
+        shown, code = on_terminal('node', 'expire')
+        expect(code).to eq(0)
+        expect(shown).to match(/removing \|=+\| 2 of 2, /).and include('old2: removed')
       end
 
       it 'keeps a node that runs after the list was read' do

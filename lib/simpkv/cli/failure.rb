@@ -22,7 +22,7 @@ module Simpkv
         NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one.',
         USAGE => 'The command line is wrong.',
         DATA => 'The input or a stored document is invalid.',
-        NO_INPUT => 'There is no such key, folder or file.',
+        NO_INPUT => 'There is no such key, folder, node or file.',
         UNAVAILABLE => 'The storage cannot be used now, for instance because a server is down.',
         SOFTWARE => 'An internal error.',
         CANNOT_CREATE => 'An output file cannot be made.',

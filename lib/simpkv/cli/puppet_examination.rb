@@ -33,8 +33,12 @@ module Simpkv
         return @findings.ok('storeconfigs', "simpkv, by #{@puppet.file}") if enabled && backend == 'simpkv'
 
         why = enabled ? "storeconfigs_backend is '#{backend}'" : 'storeconfigs is not set'
-        @findings.problem('storeconfigs', "#{why} for servers in #{@puppet.file}: exported resources are not kept here",
-                          "set 'storeconfigs = true' and 'storeconfigs_backend = simpkv' #{SECTION}")
+        # Another machine may be the server, or PuppetDB may keep exported resources.
+        state = backend == 'simpkv' ? :problem : :warning
+        @findings.public_send(state, 'storeconfigs',
+                              "#{why} for servers in #{@puppet.file}: exported resources are not kept here",
+                              "set 'storeconfigs = true' and 'storeconfigs_backend = simpkv' #{SECTION}")
+        false
       end
 
       # With storeconfigs, an agent uses the store as the cache of its facts and of its catalog.

@@ -19,9 +19,9 @@ module Simpkv
             and no values.
 
             A file has the members of a record in YAML or JSON: environment, classes (a list, or a Hash with the
-            parameters of each class) and parameters. If another client changes the record
-            at the same time, both changes are kept. A declared record outlives simpkv node deactivate and node
-            expire; simpkv node undeclare removes it.
+            parameters of each class) and parameters. If another client changes the record at the same time, both
+            changes are kept. A declared record outlives simpkv node deactivate and simpkv node expire; simpkv node
+            undeclare removes it.
           TEXT
           EXAMPLES = {
             'simpkv node declare web1 --environment production --class role::web' => 'An environment and a class',

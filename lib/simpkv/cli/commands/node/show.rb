@@ -23,9 +23,7 @@ module Simpkv
 
           def run(name)
             found = on_estate { |estate| read(estate, name) }
-            not_there(name, 'no node', node_names) if found.values.all? do |part|
-              part.nil? || part == []
-            end
+            not_there(name, 'no node', node_names) unless found.values.any? { |part| part && part != [] }
             output.print({ 'name' => name }.merge(found)) { lines(name, found) }
           end
 
@@ -36,12 +34,12 @@ module Simpkv
 
           private
 
+          # @return [Hash{String => Object}] the parts; nil, or empty, for one that is missing
           def read(estate, name)
             status = estate.statuses.get(name)
             record = estate.inventory.get(name)
-            expired = estate.statuses.expired_of({ name => status }, { name => record }).include?(name)
-            status = status.merge('expired' => true) if status && expired
             { 'declared' => estate.nodes.get(name), 'status' => status, 'inventory' => record,
+              'expired' => estate.statuses.expired_of({ name => status }, { name => record }).any?,
               'reports' => estate.reports.all(name) }
           end
 
@@ -54,13 +52,14 @@ module Simpkv
           def status_rows(found)
             status, record = found.values_at('status', 'inventory').map { |part| part || {} }
             facts = (record['facts'] || {}).sort.map { |fact, value| ["#{fact}:", shown(value)] }
-            { 'environment:' => status['environment'] || record['environment'], 'last seen:' => seen(status, record),
+            { 'environment:' => status['environment'] || record['environment'],
+              'last seen:' => seen(status, record, found['expired']),
               'status:' => outcome(status), 'exports:' => joined((record['exports'] || {}).keys) }.compact.to_a + facts
           end
 
-          def seen(status, record)
+          def seen(status, record, expired)
             time = Estate::Statuses.last_seen(status, record)
-            status['expired'] ? "#{time} (expired)" : time
+            expired ? "#{time} (expired)" : time
           end
 
           def outcome(status)
