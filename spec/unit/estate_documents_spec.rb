@@ -13,7 +13,7 @@ RSpec.describe 'Documents of the estate' do
     end
   end
 
-  let(:estate) { Simpkv::Estate.new({}) { Simpkv::Store.open('file', 'root_path' => root) } }
+  let(:estate) { Simpkv::Estate.new({ 'estate' => {} }) { Simpkv::Store.open('file', 'root_path' => root) } }
   let(:documents) { Simpkv::Estate.const_get(:Documents).new(estate, 'things') }
 
   def digest(value)
