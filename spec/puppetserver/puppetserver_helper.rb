@@ -61,9 +61,12 @@ RSpec.shared_context 'with puppetserver' do
 end
 
 RSpec.configure do |config|
-  # Groups with the same settings run one after the other.
+  # Groups with the same settings run one after the other. Those with the tag `estate` come last, because they leave
+  # storeconfigs on.
   config.register_ordering(:global) do |items|
-    items.shuffle(random: Random.new(config.seed)).partition { |item| item.metadata[:multithreaded] }.flatten
+    shuffled = items.shuffle(random: Random.new(config.seed))
+    shuffled.group_by { |item| item.metadata.values_at(:multithreaded, :estate).map { |tag| tag ? 1 : 0 } }
+            .sort_by { |(multithreaded, estate), _| [-multithreaded, estate] }.flat_map(&:last)
   end
   config.after(:suite) { SharedPuppetServer.stop }
   config.after { |example| warn SharedPuppetServer.tail if example.exception }

@@ -2,11 +2,10 @@
 
 require 'fileutils'
 require 'json'
-require 'net/http'
 require 'open3'
-require 'openssl'
 require 'socket'
 require 'tmpdir'
+require_relative 'puppet_client'
 
 # A puppetserver in a temporary folder, on a free port of the loopback address, with the gem and the module that
 # `rake package` builds.
@@ -28,7 +27,7 @@ class PuppetServer
   START_SECONDS = 600
 
   # A catalog could not be compiled; the message says why.
-  class Refused < StandardError; end
+  Refused = PuppetClient::Refused
 
   # @return [String] the folder that holds all files of the server
   attr_reader :folder
@@ -38,6 +37,7 @@ class PuppetServer
     @folder = Dir.mktmpdir('puppetserver')
     @port = TCPServer.open('127.0.0.1', 0) { |server| server.addr[1] }
     @settings = settings
+    @generation = 0
     %w[conf.d conf code/environments gems run log].each { |name| FileUtils.mkdir_p(path(name)) }
   end
 
@@ -90,21 +90,35 @@ class PuppetServer
     place
   end
 
+  # Turns storeconfigs on, with the terminus simpkv. Replaces the server's JRubies, as its operator would.
+  #
+  # @param site [Hash] the content of simpkv.yaml
+  def estate(site)
+    @estate = site
+    @generation += 1
+    write_puppet_configuration
+    client.delete('/puppet-admin-api/v1/jruby-pool')
+    # A JRuby of the old pool may answer the first requests.
+    environment('generation', "notify { inline_template('<%= Puppet[:http_user_agent] %>'): }")
+    sleep 0.1 until compile('generation') == [generation]
+  end
+
   # Runs an agent of this server.
   #
   # @param node [String] its name, and that of its folder
   # @param environment [String]
   # @param variables [Hash] of its process
+  # @param arguments [Array<String>] further ones
   # @return [String] its output
   # @raise [Refused] if it fails
-  def agent(node, environment: 'production', variables: {})
+  def agent(node, environment: 'production', variables: {}, arguments: [])
     place = path('agents', node)
     FileUtils.mkdir_p(place)
     File.write(File.join(place, 'puppet.conf'), agent_configuration(node))
     output, status = Open3.capture2e(
       CLEAN.merge(variables), '/usr/bin/puppet', 'agent', '--onetime', '--no-daemonize', '--verbose',
       '--detailed-exitcodes', '--no-usecacheonfailure', '--color=false', '--confdir', place,
-      '--environment', environment
+      '--environment', environment, *arguments
     )
     return output if [0, 2].include?(status.exitstatus)
 
@@ -118,17 +132,18 @@ class PuppetServer
   # @return [Array<String>] the titles of the catalog's notify resources
   # @raise [Refused] if it does not compile
   def compile(environment = 'production', node: 'localhost')
-    answer = connection.post("/puppet/v3/catalog/#{node}?environment=#{environment}",
-                             "environment=#{environment}", 'Accept' => 'application/vnd.puppet.rich+json')
-    raise Refused, answer.body unless answer.is_a?(Net::HTTPOK)
+    notices = client.catalog(node, environment: environment)['resources'].select { |each| each['type'] == 'Notify' }
+    notices.map { |each| each['title'] }
+  end
 
-    JSON.parse(answer.body)['resources'].select { |each| each['type'] == 'Notify' }.map { |each| each['title'] }
+  # @return [PuppetClient] with a connection of its own
+  def client
+    PuppetClient.new(@port, path('ssl'))
   end
 
   # Makes the server reload its environments.
   def drop_environments
-    answer = connection.delete('/puppet-admin-api/v1/environment-cache')
-    raise Refused, answer.body unless answer.is_a?(Net::HTTPNoContent)
+    client.delete('/puppet-admin-api/v1/environment-cache')
   end
 
   # @return [Array<String>] the last lines of its log, without backtraces
@@ -185,17 +200,6 @@ class PuppetServer
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
-  # A connection on which both sides verify certificates, as those of agents.
-  def connection
-    http = Net::HTTP.new('localhost', @port)
-    http.use_ssl = true
-    http.read_timeout = 600
-    http.ca_file = path('ssl', 'certs', 'ca.pem')
-    http.cert = OpenSSL::X509::Certificate.new(File.read(path('ssl', 'certs', 'localhost.pem')))
-    http.key = OpenSSL::PKey.read(File.read(path('ssl', 'private_keys', 'localhost.pem')))
-    http
-  end
-
   # @return [String] the output of the command, which must succeed
   def execute(*command)
     output, status = Open3.capture2e(CLEAN, *command)
@@ -211,6 +215,11 @@ class PuppetServer
     configure('webserver', webserver: { 'client-auth' => 'want', 'ssl-host' => '127.0.0.1', 'ssl-port' => @port })
     configure('puppetserver', 'jruby-puppet' => jruby_puppet, 'http-client' => {}, 'profiler' => {})
     File.write(path('logback.xml'), logging)
+    write_puppet_configuration
+  end
+
+  def write_puppet_configuration
+    File.write(path('conf', 'simpkv.yaml'), JSON.generate(@estate)) if @estate
     File.write(path('conf', 'puppet.conf'), server_configuration)
   end
 
@@ -256,7 +265,14 @@ class PuppetServer
       [server]
       cadir = #{path('ca')}
       autosign = true
+      http_user_agent = #{generation}
+      #{"storeconfigs = true\nstoreconfigs_backend = simpkv\nreports = store,simpkv" if @estate}
     INI
+  end
+
+  # The server does not use the setting in which this text is. It tells which configuration a JRuby has read.
+  def generation
+    "generation #{@generation}"
   end
 
   def agent_configuration(node)

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require 'simpkv/estate'
+require_relative 'puppetserver_helper'
+require_relative '../support/estate_nodes'
+require_relative '../support/scratch'
+
+# Examples for nodes that run in some way over some store. A group defines `site`, the content of simpkv.yaml, `nodes`,
+# and `traces`.
+RSpec.shared_examples 'nodes of an estate' do
+  after { nodes.remove }
+
+  def everything(*names)
+    { keys: names, hosts: names, marks: names.map { |name| "web-#{name}" } }
+  end
+
+  it 'collect what others export, until these stop or are deactivated, and show no secret meanwhile' do
+    expect(nodes.run('alpha')).to eq(everything('alpha'))
+    expect(nodes.run('beta')).to eq(everything('alpha', 'beta'))
+    expect(nodes.run('gamma')).to eq(everything('alpha', 'beta', 'gamma'))
+    expect(nodes.run('beta', exports: false)).to eq(everything('alpha', 'gamma'))
+    nodes.deactivate('alpha')
+    expect(nodes.run('gamma')).to eq(everything('gamma'))
+    expect_secrets_in_exports_alone
+  end
+
+  def expect_secrets_in_exports_alone
+    estate = Simpkv::Estate.new(site) { |settings| Simpkv::FileRoot.new(settings) { [] }.make }
+    expect(estate.exports.of('gamma')['mark'].to_s).to include(EstateNodes::SECRET)
+    expect([*nodes.outputs, *traces(estate)].grep(/#{EstateNodes::SECRET}/)).to eq([])
+  end
+end
