@@ -115,6 +115,7 @@ RSpec.describe 'simpkv node' do
       estate.reports.save('web1', 'time' => '2026-11-22T01:00:00Z', 'status' => 'unchanged', 'noop' => false)
       estate.reports.save('web1', 'time' => '2026-11-23T01:00:00Z', 'status' => 'failed', 'noop' => true,
                                   'environment' => 'dev', 'resources' => { 'changed' => 1, 'failed' => 2 },
+                                  'events_left_out' => 7,
                                   'events' => [{ 'resource' => 'File[/a]', 'property' => 'mode', 'status' => 'failure',
                                                  'message' => 'no such user' }])
     end
@@ -129,7 +130,7 @@ RSpec.describe 'simpkv node' do
 
     it 'prints events, and only the last reports' do
       expect(simpkv!('node', 'reports', 'web1', '--events', '--limit', '1').lines.drop(2))
-        .to eq(["  failure: File[/a] mode: no such user\n"])
+        .to eq(["  failure: File[/a] mode: no such user\n", "  and 7 events that the report leaves out\n"])
     end
 
     it 'prints all for programs' do

@@ -45,10 +45,12 @@ module Simpkv
           end
 
           def events(report)
-            (report['events'] || []).grep(Hash).map do |event|
+            lines = (report['events'] || []).grep(Hash).map do |event|
               place = [event['resource'], event['property']].compact.join(' ')
               "  #{[event['status'], place, event['message']].compact.map { |part| Output.name(part.to_s) }.join(': ')}"
             end
+            left_out = report['events_left_out'].to_i
+            left_out.zero? ? lines : [*lines, "  and #{Output.count(left_out, 'event')} that the report leaves out"]
           end
         end
       end
