@@ -1,4 +1,4 @@
-# The core: libsimpkv.so, its tests, and the builds that look for mistakes. Needs GNU make, a C11 compiler, jansson and
+# The core: libsimpkv.so, its tests, and the builds that find defects. Needs GNU make, a C11 compiler, jansson and
 # libldap.
 #
 #   ./configure             writes the Makefile that includes this
@@ -80,7 +80,7 @@ install: $(library)
 	ln -sfn libsimpkv.so.$(abi) $(DESTDIR)$(LIBDIR)/libsimpkv.so
 	install -m 644 $(BUILD)/simpkv.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(root)include/simpkv.h $(DESTDIR)$(INCLUDEDIR)
-	@echo 'Now run ldconfig, as root. Where the system does not look into $(LIBDIR), name the file for those who load it:'
+	@echo 'Now run ldconfig, as root. If the system does not search $(LIBDIR), set this variable for programs that load it:'
 	@echo 'SIMPKV_LIBRARY=$(LIBDIR)/libsimpkv.so.$(abi)'
 
 # Tests are named without their folder: ONLY="test_pool test_dn".

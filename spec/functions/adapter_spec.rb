@@ -118,10 +118,10 @@ RSpec.describe 'The adapter' do
       'a LoadError' => ["require 'no_such_gem_anywhere'", %r{simpkv acme/x Error: .*no_such_gem_anywhere}],
       'a method that is missing' => ["'hush-hush'.no_such_method",
                                      %r{simpkv acme/x Error: NoMethodError at .*acme_plugin.rb}],
-      'no answer' => ['nil', %r{simpkv acme/x Error: get did not answer a Hash}],
+      'no result' => ['nil', %r{simpkv acme/x Error: get did not return a Hash}],
       'an empty answer' => ['{ result: nil, err_msg: nil }',
-                            %r{simpkv acme/x Error: get answered no result and no reason}],
-      'an answer of the wrong type' => ['{ result: 5, err_msg: nil }', %r{simpkv acme/x Error: get answered no result}]
+                            %r{simpkv acme/x Error: get returned no result and no reason}],
+      'a result of the wrong type' => ['{ result: 5, err_msg: nil }', %r{simpkv acme/x Error: get returned no result}]
     }.each do |what, (code, message)|
       it "treats #{what} as a failure, which softfail turns into a warning" do
         plugin("def get(key)\n #{code}\n end")

@@ -320,7 +320,7 @@ RSpec.describe 'simpkv::lookup_key' do
       expect(explained('a')).to include("asked simpkv backend 'default' (counting/x) for key 'hiera/a' of " \
                                         "environment 'production': found")
       expect(explained('b')).to include("key 'hiera/b' of environment 'production': not there")
-      expect(explained('simpkv::b')).to include("not asked for 'simpkv::b': simpkv answers no keys of its own")
+      expect(explained('simpkv::b')).to include("not asked for 'simpkv::b': simpkv finds no keys of its own")
       expect(explained('B')).to include("not asked for 'B': key 'B' contains unsupported characters")
       hierarchy(level('global' => true, 'confine_to_keys' => ['^a'], 'folder' => 'hiera/'))
       expect(explained('b')).to include("not asked for 'b': it matches nothing in 'confine_to_keys'")

@@ -87,7 +87,7 @@ RSpec.describe 'Failures of plugins' do
   it 'include a list whose names are no Strings' do
     plugin('list' => '{ result: { keys: { a: "{}" }, folders: [] }, err_msg: nil }')
     expect { world.call('simpkv::list', 'a', options) }
-      .to raise_error(RuntimeError, %r{simpkv acme/x Error: list answered no result and no reason})
+      .to raise_error(RuntimeError, %r{simpkv acme/x Error: list returned no result and no reason})
   end
 
   it 'do not include an empty reason' do
@@ -135,7 +135,7 @@ RSpec.describe 'Failures of plugins' do
             plugin({ 'fetch' => '{ result: false, err_msg: nil }' }
                      .merge(method => "{ result: #{answer}, err_msg: nil }"))
             expect { call(function, *arguments) }
-              .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{method} answered no result and no reason})
+              .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{method} returned no result and no reason})
           end
         end
       end
@@ -146,7 +146,7 @@ RSpec.describe 'Failures of plugins' do
         it "include #{answer} as the answer of #{function}_present" do
           plugin("#{function}_present" => "{ result: #{answer}, err_msg: nil }", 'tree' => 'raise "unused"')
           expect { world.call("simpkv::#{function}", 'a', options.merge('missing' => 'empty')) }
-            .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{function}_present answered no result and no reason})
+            .to raise_error(RuntimeError, %r{simpkv acme/x Error: #{function}_present returned no result and no reason})
         end
       end
 
@@ -179,9 +179,9 @@ RSpec.describe 'Failures of plugins' do
       plugin('get_many' => '{ result: { arguments[0].first => {} }, err_msg: nil }',
              'put_many' => '{ result: { arguments[0].keys.first => { err_msg: "" } }, err_msg: nil }')
       expect(call('get_many', %w[a])['errors'])
-        .to eq('a' => 'simpkv acme/x Error: get_many answered neither a document nor why not')
+        .to eq('a' => 'simpkv acme/x Error: get_many returned neither a document nor a reason')
       expect(call('put_many', 'a' => { 'value' => 1 })['errors'])
-        .to eq('a' => 'simpkv acme/x Error: put_many answered neither true nor why not')
+        .to eq('a' => 'simpkv acme/x Error: put_many returned neither true nor a reason')
     end
 
     ['.', '..'].each do |name|

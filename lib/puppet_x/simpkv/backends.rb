@@ -69,7 +69,7 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise Simpkv::PluginError, "simpkv Error: Unable to construct '#{name}': #{e.message}"
   end
 
-  # Any other answer than a failure counts as success.
+  # Any result other than a failure counts as success.
   def check_configured(answer)
     return unless answer.is_a?(Hash) && answer.key?(:result) && !answer[:result]
 

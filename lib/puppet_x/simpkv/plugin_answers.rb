@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Checks the answers of third-party plugins. docs/plugin-development.md describes them.
+# Checks the results of third-party plugins. docs/plugin-development.md describes them.
 plugin_answers_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param operation [Symbol] a method of a plugin
   # @param result [Object] its `result:`
@@ -17,7 +17,7 @@ plugin_answers_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
-  # Returns true if false is a valid answer: the operation did nothing, or found nothing.
+  # Returns true if false is a valid result: the operation did nothing, or found nothing.
   def self.none?(operation)
     %i[exists put_new exchange fetch fetch_latest list_present tree_present].include?(operation)
   end

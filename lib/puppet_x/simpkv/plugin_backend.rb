@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # A backend over a third-party plugin: the methods of Simpkv::Store that the adapter calls, with the same errors. It is
-# the only code that knows the `{ result:, err_msg: }` of a plugin, which may raise anything, answer anything, and lack
+# the only code that knows the `{ result:, err_msg: }` of a plugin, which may raise anything, return anything, and lack
 # optional methods. plugin_template.rb and docs/plugin-development.md describe the plugin's side.
 plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param plugin [Object]
@@ -57,7 +57,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
       case outcome
       when String, Simpkv::Error then outcome
       when false then Simpkv::NotFoundError.new('Key not found')
-      else failure(outcome, 'get_many answered neither a document nor why not')
+      else failure(outcome, 'get_many returned neither a document nor a reason')
       end
     end
   end
@@ -67,7 +67,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     outcomes(documents.keys, :put_many, documents) { |path| put(path, documents[path]) }.transform_values do |outcome|
       case outcome
       when true, Simpkv::Error then outcome
-      else failure(outcome, 'put_many answered neither true nor why not')
+      else failure(outcome, 'put_many returned neither true nor a reason')
       end
     end
   end
@@ -99,18 +99,18 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @return [Object] the result
-  # @raise [Simpkv::PluginError] the plugin raises, reports a failure, or returns an invalid answer
+  # @raise [Simpkv::PluginError] the plugin raises, reports a failure, or returns an invalid result
   def call(operation, *arguments, &block)
     raise Simpkv::PluginError, "the plugin has no method '#{operation}'" unless has?(operation)
 
     answer = contained { @plugin.public_send(operation, *arguments, &block) }
-    raise Simpkv::PluginError, "#{operation} did not answer a Hash" unless answer.is_a?(Hash)
+    raise Simpkv::PluginError, "#{operation} did not return a Hash" unless answer.is_a?(Hash)
 
     why = answer[:err_msg].to_s
     raise Simpkv::PluginError, why unless why.empty?
     return answer[:result] if @answers.valid?(operation, answer[:result])
 
-    raise Simpkv::PluginError, "#{operation} answered no result and no reason"
+    raise Simpkv::PluginError, "#{operation} returned no result and no reason"
   end
 
   # Runs code of a plugin. Its exceptions become PluginErrors, except for those that end the process.
@@ -135,7 +135,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     now && now.b == old.b && call(:put, path, document)
   end
 
-  # @return [Hash{String => Object}] the plugin's answer for each path, or that of the block, or an error
+  # @return [Hash{String => Object}] the plugin's result for each path, or that of the block, or an error
   def outcomes(paths, operation, argument)
     results = call(operation, argument) if has?(operation)
     paths.to_h do |path|

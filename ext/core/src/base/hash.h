@@ -1,4 +1,4 @@
-/* base/hash.h - a hash for names and fingerprints; not for tables that a stranger fills. */
+/* base/hash.h - a hash for names and fingerprints; not for tables of untrusted keys. */
 #ifndef SKV_BASE_HASH_H
 #define SKV_BASE_HASH_H
 

@@ -61,7 +61,7 @@ static bool is_file_unchanged(int fd, const struct stat *before)
 }
 
 /*
- * Waits for a process that has locked the key. A lock that many readers hold in turn would keep writers out for ever,
+ * Waits for a process that has locked the key. A lock that many readers hold in turn would keep writers out forever,
  * so this call releases it before reading if it can: the bytes count if the file did not change meanwhile. Only a
  * program that writes in place changes it; then it is read again under the lock.
  */

@@ -37,7 +37,7 @@ typedef struct skv_ldap_many skv_ldap_many;
 /* The operation: get or put. */
 typedef struct skv_many_ops {
     skv_op op;
-    /* Items for each record, at the most; 0 stands for 1. */
+    /* The maximum number of items for each record; 0 stands for 1. */
     size_t items_max;
     /* Adds items beside those of the records, which are at SKV_STEP_READ or beyond. Returns false when out of memory.
      * May be NULL. */

@@ -12,7 +12,7 @@ static skv_status check_hex_folder(skv_ldap_call *call, const char *dn)
 
     if (call->store->layout == SKV_LAYOUT_HEX && skv_ldap_read_kind(call, dn, &kind, NULL) == SKV_OK &&
         kind == SKV_KIND_KEY)
-        return skv_ldap_refuse(call, SKV_IS_KEY, "a name on the way is a key's");
+        return skv_ldap_refuse(call, SKV_IS_KEY, "a folder of its path is a key");
     return call->reply->status;
 }
 
@@ -26,7 +26,7 @@ skv_status skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
     if (twin && dn == call->dn)
         return skv_ldap_refuse_folder(call);
     if (twin)
-        return skv_ldap_refuse(call, SKV_IS_KEY, "a name on the way is a key's, and 'strict_paths' is set");
+        return skv_ldap_refuse(call, SKV_IS_KEY, "a folder of its path is a key, and 'strict_paths' is set");
     return skv_dn_depth(parent, strlen(parent)) > call->store->base_depth ? check_hex_folder(call, parent) : SKV_OK;
 }
 

@@ -1,6 +1,6 @@
 /*
  * A batch of puts reads the entries first, as a single put does. A record with SKV_PUT_ABSENT is added at once, and the
- * response to the add tells whether the key exists. Whatever is unusual is left to single puts.
+ * response to the add tells whether the key exists. Single puts handle all other cases.
  */
 #include "ldap/put_many.h"
 

@@ -72,9 +72,9 @@ static bool fail_lost_bind(binding *b)
     bool no_certificate = skv_tls_is_wanted(b->uri, b->identity) && !b->identity->cert[0];
     bool may_want_one = no_certificate && skv_transport_failure(b->transport) == SKV_UNAVAILABLE;
 
-    b->failure = skv_fail_lost(b->reply, b->transport, b->uri,
-                               may_want_one ? "binding: if it wants a client certificate, set 'tls_cert' and 'tls_key'"
-                                            : "binding");
+    b->failure = skv_fail_lost(
+        b->reply, b->transport, b->uri,
+        may_want_one ? "binding: if it requires a client certificate, set 'tls_cert' and 'tls_key'" : "binding");
     return false;
 }
 
@@ -95,8 +95,9 @@ static const char *bind_advice(skv_ldap_code code, bool external)
 {
     switch (code) {
     case LDAP_INVALID_CREDENTIALS:
-        return external ? "the server does not take this process's user: set 'admin_dn' and 'admin_pw_file', or map it"
-                        : "wrong password or bind DN: check 'admin_dn' and the file of 'admin_pw_file'";
+        return external
+                   ? "the server does not accept this process's user: set 'admin_dn' and 'admin_pw_file', or map it"
+                   : "wrong password or bind DN: check 'admin_dn' and the file of 'admin_pw_file'";
     case LDAP_NO_SUCH_OBJECT:
         return "there is no such bind DN: check 'admin_dn'";
     case LDAP_INVALID_DN_SYNTAX:
@@ -131,8 +132,8 @@ static bool fail_bind(binding *b, const skv_response *response)
         skv_fail(b->reply, SKV_DENIED, "%s: bind as '%s' refused: %s (%d, %s%s%s)", b->uri->text, who, advice,
                  response->code, ldap_err2string(response->code), colon, response->text);
     else
-        skv_fail(b->reply, SKV_UNAVAILABLE, "%s: bind as '%s' failed: the server cannot now (%d, %s%s%s)", b->uri->text,
-                 who, response->code, ldap_err2string(response->code), colon, response->text);
+        skv_fail(b->reply, SKV_UNAVAILABLE, "%s: bind as '%s' failed: the server is not available now (%d, %s%s%s)",
+                 b->uri->text, who, response->code, ldap_err2string(response->code), colon, response->text);
     return false;
 }
 

@@ -14,7 +14,7 @@
 typedef enum skv_health {
     SKV_SERVER_UP,
     SKV_SERVER_DOWN,    /* it failed: not used until quarantine_until, and then probed by one call at a time */
-    SKV_SERVER_REFUSING /* it refused the password file as that was then: the same, unless the file changes */
+    SKV_SERVER_REFUSING /* it refused the password file: the same, until the file changes */
 } skv_health;
 
 /* A server, its idle connections, and the outcome of attempts to connect to it. */

@@ -1,4 +1,4 @@
-/* net/stamp.h - the identity of a file's content, for what was made of it. */
+/* net/stamp.h - the identity of a file's content, for data that are derived from it. */
 #ifndef SKV_NET_STAMP_H
 #define SKV_NET_STAMP_H
 

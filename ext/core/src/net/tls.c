@@ -57,7 +57,7 @@ static bool request_starttls(handshake *h)
     return false;
 }
 
-/* ---- What is wrong with a certificate --------------------------------------------------------------------------- */
+/* ---- Diagnosis of a certificate --------------------------------------------------------------------------------- */
 
 /*
  * Repeats a failed handshake on another connection with less verification, because libldap does not say why the
@@ -170,7 +170,7 @@ bool skv_tls_start(LDAP *ld, skv_transport *transport, const skv_uri *uri, const
     return done;
 }
 
-/* ---- What it came to -------------------------------------------------------------------------------------------- */
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 void skv_tls_describe(LDAP *ld, skv_tls_facts *facts)
 {

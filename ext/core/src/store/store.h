@@ -86,7 +86,7 @@ skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply
 /* Returns true for "globals" and "environments", the two folders that every store has. */
 bool skv_key_is_root(const skv_key *key);
 
-/* Fails for these two and for the root of the store: no key can have their names. SKV_OK passes. */
+/* Fails for these two and for the root of the store: no key can have their names. Returns SKV_OK for other keys. */
 skv_status skv_refuse_structure(const skv_key *key, skv_reply *reply);
 
 /* Appends a record to a page of a list, which is the reply's data, and counts it. */

@@ -49,7 +49,7 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
     return real("127.0.0.1", port, hints, addresses);
 }
 
-/* ---- What the tests say ----------------------------------------------------------------------------------------- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------ */
 
 static skv_uri uri_of(const char *text)
 {

@@ -6,8 +6,8 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 #
 # If several catalogs do this at the same moment, on several compilers, simpkv stores the first one's value, and all of
 # them return it. In a replicated directory this requires that all compilers write to the same server: name it in
-# `write_uri`. The function reads from that server only if `ldap_uri` has no such key. It returns a key that `ldap_uri`
-# has as it is there, as `simpkv::get` does. For a plugin of a third-party type without `put_new`, the function reads
+# `write_uri`. The function reads from that server only if `ldap_uri` has no such key. If `ldap_uri` has the key, it
+# returns that entry, as `simpkv::get` does. For a plugin of a third-party type without `put_new`, the function reads
 # the key before it stores it; of two catalogs that do so at the same moment, the last value stays.
 Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # Makes the value only if the key is missing.
@@ -83,7 +83,7 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
 
     value = yield(key.dup)
     if value.nil?
-      raise ArgumentError, "simpkv::get_or_create with key='#{key}': the block answers undef, which is no value"
+      raise ArgumentError, "simpkv::get_or_create with key='#{key}': the block returns undef, which is not a value"
     end
 
     simpkv(scope, :create, key, options, value, metadata)

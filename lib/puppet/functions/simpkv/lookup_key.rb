@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# @summary Answers lookups of Hiera from stored values
+# @summary Finds stored values for lookups of Hiera
 #
 # A backend of Hiera 5, for hiera.yaml: `lookup_key: simpkv::lookup_key`. Manifests do not call it.
 #
-# It does not use `simpkv::options`, which may come from the same hierarchy, and answers no key of `simpkv::`. Each
+# It does not use `simpkv::options`, which may come from the same hierarchy, and finds no key of `simpkv::`. Each
 # catalog reads a folder once, however many keys it looks up there.
 Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::InternalFunction) do
   # @param key
@@ -32,7 +32,7 @@ Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::Inte
   end
 
   def lookup_key(scope, key, options, context)
-    absent(context, "not asked for '#{key}': simpkv answers no keys of its own") if key.match?(/\A(::)?simpkv(::|\z)/)
+    absent(context, "not asked for '#{key}': simpkv finds no keys of its own") if key.match?(/\A(::)?simpkv(::|\z)/)
     adapter = internal_call_function(scope, 'simpkv::support::load', [])
     begin
       level = context.cached_value(nil) || context.cache(nil, adapter.hiera_level(options, compiling(scope)))
@@ -51,7 +51,7 @@ Puppet::Functions.create_function(:'simpkv::lookup_key', Puppet::Functions::Inte
     scope.compiler.environment.name.to_s
   end
 
-  # Goes back to Hiera.
+  # Returns to Hiera.
   def absent(context, explanation)
     context.explain { explanation }
     context.not_found
