@@ -34,6 +34,18 @@ RSpec.describe 'Catalogs in the store of simpkv' do
       .to include('/secret', 'x').and(satisfy { |titles| (titles & %w[/exported /virtual]).empty? })
   end
 
+  it 'fail with the name of the parameter that no document can hold, and nothing of its value' do
+    configure('catalogs' => true)
+    add_manifest('site::item', 'define site::item($value) { }')
+    deep = "#{"{ 'pl4nted' => " * 99}1#{' }' * 99}"
+    manifest = "site::item { 'x': value => Sensitive(#{deep}) }"
+
+    expect { run_node('web1', manifest) }.to raise_error(Puppet::Error) { |error|
+      expect(error.message).to match(/could not save the catalog of 'web1': the parameter 'value' of Site::Item\[x\] /)
+      expect(error.full_message(highlight: false)).not_to include('pl4nted')
+    }
+  end
+
   context 'when simpkv is the main terminus' do
     before { route(:catalog, terminus: :simpkv) }
 

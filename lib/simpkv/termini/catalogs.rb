@@ -27,10 +27,13 @@ module Simpkv
         end
 
         # @param certname [String]
-        # @return [Puppet::Resource::Catalog, nil]
+        # @param origin [Symbol] as for {save}
+        # @return [Puppet::Resource::Catalog, nil] nil as well if catalogs are not stored
         # @raise [Puppet::Error]
-        def find(certname)
-          data = Termini.perform("read the catalog of '#{certname}'") { |estate| estate.catalogs.get(certname) }
+        def find(certname, origin)
+          data = Termini.perform("read the catalog of '#{certname}'") do |estate|
+            estate.catalogs.get(certname) if stored?(estate, origin)
+          end
           data && restored(certname, data)
         end
 
@@ -48,12 +51,17 @@ module Simpkv
         def save_exports(certname, catalog)
           Termini.perform("save the exported resources of '#{certname}'") do |estate|
             exported = Resources.exported(catalog)
-            begin
-              estate.exports.save(certname, exported, catalog.environment.to_s)
-            rescue UnencodableError => e
-              raise UnencodableError, Resources.unencodable(exported) || e.message, cause: nil
-            end
+            encodable(exported) { estate.exports.save(certname, exported, catalog.environment.to_s) }
           end
+        end
+
+        # The estate's message has the path inside a value, which could show a part of a Sensitive.
+        #
+        # @param resources [Hash{String => Array<Hash>}] that the block saves, by type
+        def encodable(resources)
+          yield
+        rescue UnencodableError => e
+          raise UnencodableError, Resources.unencodable(resources) || e.message, cause: nil
         end
 
         # The report of a run has its status. Without reports, the run itself counts.
@@ -70,10 +78,16 @@ module Simpkv
 
         def save_catalog(certname, catalog, origin)
           Termini.perform("save the catalog of '#{certname}'") do |estate|
-            next unless origin == :simpkv || estate.options['catalogs']
+            next unless stored?(estate, origin)
 
-            estate.catalogs.put(certname, data(catalog))
+            data = data(catalog)
+            resources = data['resources'].group_by { |resource| resource['type'] }
+            encodable(resources) { estate.catalogs.put(certname, data) }
           end
+        end
+
+        def stored?(estate, origin)
+          origin == :simpkv || estate.options['catalogs']
         end
 
         def data(catalog)

@@ -29,7 +29,7 @@ module Simpkv
           exported.each do |type, list|
             list.each do |resource|
               members = resource.reject { |name, _| name == 'parameters' }
-              why = unencodable_in(members) || unencodable_in(resource['parameters'])
+              why = unencodable_in(members) || unencodable_in(resource['parameters'] || {})
               return refusal(type, resource['title'], *why) if why
             end
           end
@@ -101,7 +101,6 @@ module Simpkv
           "the parameter '#{name}' of #{reference} cannot be stored: #{why}"
         end
 
-        # The path inside a value could show a part of a Sensitive.
         def unencodable_in(members)
           members.each do |name, value|
             Codec.encode([[[value]]])

@@ -10,7 +10,9 @@ class Puppet::Resource::Catalog::Simpkv < Puppet::Indirector::Code # rubocop:dis
 
   # @return [Puppet::Resource::Catalog, nil] the last catalog of the node, without virtual resources
   def find(request)
-    ::Simpkv::Termini::Catalogs.find(request.key) if ::Simpkv::Termini.answers?(self, request)
+    return unless ::Simpkv::Termini.answers?(self, request)
+
+    ::Simpkv::Termini::Catalogs.find(request.key, ::Simpkv::Termini.main(self))
   end
 
   # @return [void]
