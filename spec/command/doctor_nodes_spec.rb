@@ -32,6 +32,16 @@ RSpec.describe 'simpkv doctor, with nodes' do
       expect(findings)
         .to contain_exactly(warning('storeconfigs', /agents read it too in #{puppet_conf}, and each would try to store/,
                                     /in the section \[server\]; for puppet apply, in \[user\]/))
+      configure_puppet("[main]\nstoreconfigs = true\n[server]\nstoreconfigs_backend = simpkv\nreports = simpkv\n")
+      expect(findings.map { |finding| finding['why'] }).to contain_exactly(/agents read it too/)
+    end
+
+    it 'takes settings of puppet apply' do
+      configure_puppet("[user]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = simpkv\n")
+      expect(findings).to eq([])
+      configure_puppet("[user]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\n")
+      expect(findings).to contain_exactly(warning('reports', /'store'/,
+                                                  /'reports = simpkv,store' in the section \[user\]/))
     end
 
     it 'finds missing settings' do

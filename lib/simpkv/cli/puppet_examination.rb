@@ -19,26 +19,25 @@ module Simpkv
       # @return [void]
       def perform
         return @findings.unknown('puppet.conf', 'there is none that this user can read') unless @puppet
-        return unless storeconfigs?
 
+        sections = [PuppetSettings::SERVER, PuppetSettings::APPLY].find { |names| @puppet.storeconfigs?(names) }
+        return report_storeconfigs unless sections
+
+        @findings.ok('storeconfigs', "simpkv, by #{@puppet.file}")
         look_at_agents
-        look_at_reports
+        look_at_reports(sections)
       end
 
       private
 
-      def storeconfigs?
-        enabled = @puppet.true?('storeconfigs')
-        backend = @puppet['storeconfigs_backend'] || 'puppetdb'
-        return @findings.ok('storeconfigs', "simpkv, by #{@puppet.file}") if enabled && backend == 'simpkv'
-
-        why = enabled ? "storeconfigs_backend is '#{backend}'" : 'storeconfigs is not set'
+      def report_storeconfigs
+        backend = @puppet.storeconfigs_backend
+        why = @puppet.true?('storeconfigs') ? "storeconfigs_backend is '#{backend}'" : 'storeconfigs is not set'
         # Another machine may be the server, or PuppetDB may keep exported resources.
         state = backend == 'simpkv' ? :problem : :warning
         @findings.public_send(state, 'storeconfigs',
                               "#{why} for servers in #{@puppet.file}: exported resources are not kept here",
                               "set 'storeconfigs = true' and 'storeconfigs_backend = simpkv' #{SECTION}")
-        false
       end
 
       # With storeconfigs, an agent uses the store as the cache of its facts and of its catalog.
@@ -50,13 +49,13 @@ module Simpkv
                           "set 'storeconfigs' and 'storeconfigs_backend' #{SECTION}; for puppet apply, in [user]")
       end
 
-      def look_at_reports
-        reports = @puppet.reports
+      def look_at_reports(sections)
+        reports = @puppet.reports(sections)
         return @findings.ok('reports', 'simpkv') if reports.include?('simpkv')
 
         @findings.warning('reports', "reports is '#{reports.join(', ')}' in #{@puppet.file}: nodes have no status, " \
                                      'and no reports are kept',
-                          "set 'reports = #{['simpkv', *reports].join(',')}' #{SECTION}")
+                          "set 'reports = #{['simpkv', *reports].join(',')}' in the section [#{sections.first}]")
       end
     end
   end

@@ -6,9 +6,10 @@ module Simpkv
   module Cli
     # The settings of puppet.conf, as far as doctor needs them. Reads the file without Puppet.
     class PuppetSettings
-      # The sections that a server reads, the first one wins; and those that an agent reads.
+      # The sections that a server, an agent and `puppet apply` read; the first one that has a setting wins.
       SERVER = %w[server master main].freeze
       AGENT = %w[agent main].freeze
+      APPLY = %w[user main].freeze
 
       # @return [String] the file
       attr_reader :file
@@ -46,14 +47,26 @@ module Simpkv
         self[name, sections] == 'true'
       end
 
-      # @return [Array<String>] the report processors of a server
-      def reports
-        (self['reports'] || 'store').split(/\s*,\s*/)
+      # @return [Boolean] whether that program keeps exported resources in simpkv
+      def storeconfigs?(sections)
+        true?('storeconfigs', sections) && storeconfigs_backend(sections) == 'simpkv'
       end
 
-      # @return [Boolean] whether any of the settings names simpkv
+      # @return [String] the setting, or its default
+      def storeconfigs_backend(sections = SERVER)
+        self['storeconfigs_backend', sections] || 'puppetdb'
+      end
+
+      # @return [Array<String>] the report processors of that program
+      def reports(sections = SERVER)
+        (self['reports', sections] || 'store').split(/\s*,\s*/)
+      end
+
+      # @return [Boolean] whether a setting of a program that compiles catalogs names simpkv
       def simpkv?
-        [self['storeconfigs_backend'], self['node_terminus'], *reports].include?('simpkv')
+        [SERVER, APPLY].any? do |sections|
+          [storeconfigs_backend(sections), self['node_terminus', sections], *reports(sections)].include?('simpkv')
+        end
       end
     end
   end
