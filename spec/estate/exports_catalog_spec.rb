@@ -77,12 +77,19 @@ RSpec.describe 'Catalogs in the store of simpkv' do
         data.merge('resources' => [{ 'type' => 'File', 'title' => '/a', 'parameters' => { 'mode' => {
                      '__ptype' => 'Pcore::ObjectType', 'name' => 'pl4nted'
                    } } }])
+      end,
+      'names a type that is a path' => lambda do |data|
+        data.merge('resources' => [{ 'type' => '../../pl4nted', 'title' => 'x', 'parameters' => { 'name' => 'x' } }])
+      end,
+      'has an edge to a type that is a path' => lambda do |data|
+        data.merge('edges' => [{ 'source' => 'Class[Main]', 'target' => '../../pl4nted[x]' }])
       end
     }.each do |what, change|
       it "are an error that names the node if what is stored #{what}" do
         indirection.save(compile('web1', manifest), 'web1')
         estate.catalogs.put('web1', change.call(estate.catalogs.get('web1')))
 
+        expect(Puppet::Type).not_to receive(:type).with(/pl4nted/i)
         expect { indirection.find('web1') }.to raise_error(Puppet::Error) { |error|
           expect(error.full_message(highlight: false)).to include("could not read the catalog of 'web1'")
           expect(error.full_message(highlight: false)).not_to include('pl4nted')

@@ -126,6 +126,7 @@ RSpec.describe 'Exported resources in a store that fails' do
       'a type as an expression' => '{"__ptype":"Runtime[ruby, \'Kernel\']","__pvalue":"x"}',
       'a type that is data' => '{"__ptype":{"__ptype":"Pcore::ObjectType"},"x":1}',
       'a resource type that is a path' => '{"__ptype":"Pcore::ResourceType","type_name":"../../evil","title":"x"}',
+      'a resource type with a path' => '{"__ptype":"Pcore::ResourceType","type_name":"File[/../evil","title":"x"}',
       'a resource type that is no text' => '{"__ptype":"Pcore::ResourceType","type_name":["File"],"title":"x"}',
       'a Deferred without a name' => '{"__ptype":"Deferred","arguments":[]}',
       'a Binary that is no base64' => '{"__ptype":"Binary","__pvalue":"*"}',

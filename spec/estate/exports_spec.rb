@@ -76,6 +76,13 @@ RSpec.describe 'Exported resources in the store of simpkv' do
     end
   end
 
+  it 'get the defaults of the class that collects them, for parameters that they do not have' do
+    run_node('web1', "@@file { '/a': mode => '0600' }")
+    add_manifest('proxy', "class proxy { File { mode => '0644', owner => 'felix' }  File <<| |>> }")
+
+    expect(run_node('proxy', 'include proxy').resource('File', '/a').to_hash).to include(mode: '0600', owner: 'felix')
+  end
+
   describe 'of defined types and classes' do
     before do
       add_manifest('nginx::vhost', <<~PUPPET)

@@ -96,9 +96,12 @@ module Simpkv
           end
         end
 
-        # Data of other types could make Puppet run code.
+        # Other data could make Puppet run code.
         def restored(certname, data)
           RichValues.check(data)
+          ends = (data['edges'] || []).flat_map { |edge| edge.values_at('source', 'target') }
+          RichValues.check_names(data['resources'].map { |resource| resource['type'] })
+          RichValues.check_names(ends.map { |reference| reference[/\A[^\[]+/] })
           Puppet.override({ rich_data: true }, 'catalogs of simpkv') { Puppet::Resource::Catalog.from_data_hash(data) }
         rescue StandardError
           raise Puppet::Error, "simpkv estate: could not read the catalog of '#{certname}': it has values of types " \

@@ -54,6 +54,15 @@ module Simpkv
           raise MalformedError, 'not rich data that can be read', cause: nil
         end
 
+        # Refuses names of resource types that could be paths.
+        #
+        # @param names [Array<String>]
+        # @return [void]
+        # @raise [TypeError]
+        def check_names(names)
+          raise TypeError unless names.all? { |name| RESOURCE_TYPE.match?(name) }
+        end
+
         # Refuses data with other types than those that {dump} writes.
         #
         # @param data [Object]
@@ -96,7 +105,7 @@ module Simpkv
           raise TypeError unless TYPES.include?(data['__ptype'])
 
           case data['__ptype']
-          when 'Pcore::ResourceType' then raise TypeError unless RESOURCE_TYPE.match?(data['type_name'])
+          when 'Pcore::ResourceType' then check_names([data['type_name']])
           when 'Deferred' then raise TypeError unless data['name'].is_a?(String)
           end
         end
