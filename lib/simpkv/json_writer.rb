@@ -35,7 +35,7 @@ module Simpkv
     end
 
     class << self
-      # @param object [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data, through and through;
+      # @param object [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data, at every depth;
       #   keys may be String, Symbol, Integer, Float, true, false and nil
       # @return [String] JSON, in UTF-8
       # @raise [UnencodableError] it contains another object, NaN or an infinity, text without a UTF-8 form, keys that

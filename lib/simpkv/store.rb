@@ -40,7 +40,7 @@ module Simpkv
     # @param required [Boolean] whether a missing key raises {NotFoundError}; otherwise the result is nil
     # @return [String, nil] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
-    # @raise [TimeoutError] another process kept the key locked, or the server did not answer in time: as for all calls
+    # @raise [TimeoutError] another process kept the key locked, or the server did not respond in time: as for all calls
     def get(key, latest: false, required: true)
       @native.get(key, latest, call_timeout)
     rescue NotFoundError
@@ -81,17 +81,17 @@ module Simpkv
     # @raise [ExistsError] with `:absent`: the key exists
     # @raise [ConflictError] with `:expect`: another document is stored, or none
     # @raise [IsFolderError, IsKeyError] the name is a folder's; a name on the way is a key's
-    # @raise [TimeoutError] another process kept the key locked; the directory did not answer
+    # @raise [TimeoutError] another process kept the key locked; the directory did not respond
     # @raise [UnavailableError] the storage cannot be used; or the outcome is unknown: the connection to the directory
-    #   was lost before the answer came, and another client has changed the key since
+    #   was lost before the response came, and another client has changed the key since
     def put(key, document, condition: :any, expect: nil, non_unique: false)
       @native.put(key, document, condition, expect, non_unique, call_timeout)
     end
 
     # Stores many documents, each as {#put} would. In a directory this takes a fraction of the time: it uses one
-    # connection, and sends the next request before the answer to the last one. It is not a transaction: each document
-    # has its own result. `operation_timeout_seconds` bounds the wait for the next answer. If another thread interrupts
-    # the call, a part of the documents may be stored.
+    # connection, and sends the next request before the response to the last one. It is not a transaction: each document
+    # has its own result. `operation_timeout_seconds` bounds the wait for the next response. If another thread
+    # interrupts the call, a part of the documents may be stored.
     #
     # @param documents [Hash{String => String}] by key
     # @param condition [:any, :absent, :expect] `:absent` stores only new keys; `:expect` only in place of what `expect`
@@ -99,9 +99,9 @@ module Simpkv
     # @param expect [Hash{String => String, nil}, nil] with `:expect`: for each key the document, byte for byte, that
     #   must be stored now; nil for a key that must not exist
     # @return [Hash{String => Boolean, Error}] by key, in the same order: whether it was written; or the error that
-    #   {#put} would have raised. If the server cannot be reached any more, or does not answer, each key that this
+    #   {#put} would have raised. If the server cannot be reached any more, or does not respond, each key that this
     #   concerns has an {UnavailableError} or a {TimeoutError}
-    # @raise [TypeError] a key or a document is no String; nothing is stored
+    # @raise [TypeError] a key or a document is not a String; nothing is stored
     # @raise [ArgumentError] `expect` lacks a key; nothing is stored
     # @example
     #   store.put_many({ 'globals/a' => '{"value":1}', 'globals/b' => '{"value":2}' }, condition: :absent)
@@ -119,7 +119,7 @@ module Simpkv
     # @param keys [Array<String>]
     # @return [Hash{String => String, Error}] by key, in the same order: its document, tagged UTF-8; or the error that
     #   {#get} would have raised
-    # @raise [TypeError] a key is no String
+    # @raise [TypeError] a key is not a String
     def get_many(keys)
       Batch.of_keys(keys.uniq).get(@native, @timeout_ms)
     end
@@ -127,7 +127,7 @@ module Simpkv
     # Deletes a key. Its folder stays, even when it is left empty.
     #
     # @param key [String]
-    # @return [Boolean] whether it existed; in a directory, if the connection was lost before the answer came, whether
+    # @return [Boolean] whether it existed; in a directory, if the connection was lost before the response came, whether
     #   it existed when the call read it
     # @raise [IsFolderError]
     # @raise [TimeoutError] another process kept the key locked
@@ -191,7 +191,7 @@ module Simpkv
     #   UTF-8. Names have the server's spelling; 389-DS repeats the spelling of `attributes`
     # @raise [NotFoundError] the entry does not exist
     # @raise [DeniedError] the identity may not see it
-    # @raise [InvalidError] the store is of another type, or this is no DN
+    # @raise [InvalidError] the store is of another type, or this is not a DN
     # @example
     #   store.read_entry('', %w[namingContexts])  #=> {'namingContexts' => ['dc=simp']}
     def read_entry(dn, attributes)
@@ -203,11 +203,11 @@ module Simpkv
     # @param dn [String]
     # @param attributes [Hash{String => Array<String>}]
     # @return [Boolean] whether it was added; false if an entry with that DN exists. If the connection was lost or the
-    #   call interrupted before the answer came, false may mean that this very call has added it
+    #   call interrupted before the response came, false may mean that this very call has added it
     # @raise [NotFoundError] the entry above it does not exist
     # @raise [DeniedError] the identity may not
     # @raise [UnavailableError] the server refuses the entry, and says why
-    # @raise [InvalidError] the store is of another type, or this is no DN
+    # @raise [InvalidError] the store is of another type, or this is not a DN
     # @example
     #   store.add_entry('ou=simpkv,dc=simp', 'objectClass' => %w[top organizationalUnit], 'ou' => ['simpkv'])
     def add_entry(dn, attributes)

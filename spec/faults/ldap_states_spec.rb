@@ -87,7 +87,7 @@ Directories.each_server do |server, tags|
     end
 
     { 'ldap' => {}, 'StartTLS' => { 'enable_tls' => true }, 'ldaps' => {} }.each do |transport, more|
-      it "end at their deadline when the server accepts connections and never answers, over #{transport}" do
+      it "end at their deadline when the server accepts connections and never responds, over #{transport}" do
         uri = transport == 'ldaps' ? directory.tls_uri : directory.tcp_uri
         tls = { 'ldap_uri' => uri, 'tls_cacert' => directory.certificates.cacert, **more }
         stores = stores_with(deadline) { |options| open_apart(options.merge(tls)) }
@@ -98,7 +98,7 @@ Directories.each_server do |server, tags|
       end
     end
 
-    it 'end at their deadline when the server stops answering' do
+    it 'end at their deadline when the server stops responding' do
       stores = stores_with(deadline) { |options| open_apart(options) }
       connect(stores)
       outcomes = run('stops answering', stores, deadline) { |call| directory.freeze_process(&call) }

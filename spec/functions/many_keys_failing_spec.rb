@@ -24,7 +24,7 @@ RSpec.describe 'simpkv::get_many and put_many on a directory that fails' do
       expect(errors).to eq('b' => 'simpkv ldap/x Error: gone', 'c' => 'simpkv ldap/x Error: denied')
     end
 
-    it "fails if the directory answers for no key of #{name}, with the command that asks it outside of Puppet" do
+    it "fails if the directory fails for every key of #{name}, with the command that reproduces it outside of Puppet" do
       answer(name, 'a' => Simpkv::TimeoutError.new('late'), 'b' => unavailable, 'c' => unavailable)
       expect { world.call("simpkv::#{name}", keys, options.merge('errors' => 'return')) }
         .to raise_error(RuntimeError, %r{simpkv ldap/x Error: late. To ask outside of Puppet: ldapsearch })

@@ -72,7 +72,7 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
     )
   end
 
-  it 'fails if backends is no Hash' do
+  it 'fails if backends is not a Hash' do
     is_expected.to run.with_params({ 'backend' => 'x', 'backends' => [] }, ['file']).and_raise_error(
       ArgumentError, "'backends' in simpkv configuration is not a Hash"
     )

@@ -60,7 +60,7 @@ RSpec.describe 'Ctrl-C while a catalog waits for its backend', :thorough, needs:
   end
 
   # The warning was "Unable to construct 'ldap/site': exit", and the catalog was applied.
-  it 'ends simpkv::put with softfail, and the process, while a server does not answer' do
+  it 'ends simpkv::put with softfail, and the process, while a server does not respond' do
     server = TCPServer.new('127.0.0.1', 0)
     options = { 'softfail' => true,
                 'backends' => { 'default' => ldap_backend("ldap://127.0.0.1:#{server.addr[1]}") } }

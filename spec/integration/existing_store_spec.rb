@@ -75,7 +75,7 @@ module ExistingStore
 
   KEPT = [TEXTS, NUMBERS, COLLECTIONS, BINARIES, NOTED, OTHERWISE].reduce(:merge).freeze
   PRODUCTION = KEPT.merge(ONLY_READ).freeze
-  # simpkv::put takes no undef.
+  # simpkv::put does not accept undef.
   PUTTABLE = KEPT.reject { |_, (value, _)| value.nil? }.freeze
   GLOBALS = { 'everywhere' => ['global', {}],
               'site/ntp' => [['10.0.0.1', '10.0.0.2'], { 'owner' => 'net' }] }.freeze

@@ -4,7 +4,7 @@ require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 require_relative '../support/silent_proxy'
 
-RSpec.describe 'A function call to a directory that does not answer', :once do
+RSpec.describe 'A function call to a directory that does not respond', :once do
   include_context 'with slapd'
 
   let(:timeout) { 5 }

@@ -98,7 +98,7 @@ RSpec.describe 'A store in a directory', :once do
     expect(log).not_to include('BIND anonymous')
   end
 
-  it 'does not mistake a late answer for the answer to another call' do
+  it 'does not mistake a late response for the response to another call' do
     proxy = SilentProxy.new(slapd)
     store.put('globals/a', old)
     store.put('globals/b', new)
@@ -119,7 +119,7 @@ RSpec.describe 'A store in a directory', :once do
   end
 
   # libldap used to use 100% of a processor when a TLS peer stopped answering.
-  it 'uses no processor time while it waits for a server that has stopped answering, over TLS as well' do
+  it 'uses no processor time while it waits for a server that has stopped responding, over TLS as well' do
     [{ 'ldap_uri' => slapd.tls_uri }, { 'ldap_uri' => slapd.tcp_uri, 'enable_tls' => true }].each do |server|
       alone = open_apart(server.merge('tls_cacert' => slapd.certificates.cacert, 'operation_timeout_seconds' => 1.5))
       eventually { alone.kind('globals') }
@@ -138,7 +138,7 @@ RSpec.describe 'A store in a directory', :once do
     end
   end
 
-  it 'uses the next server while the first accepts connections and does not answer' do
+  it 'uses the next server while the first accepts connections and does not respond' do
     silent = TCPServer.new('127.0.0.1', 0)
     both = open_store('ldap_uri' => ["ldap://127.0.0.1:#{silent.addr[1]}", slapd.tcp_uri],
                       'connect_timeout_seconds' => 0.5, 'operation_timeout_seconds' => 20)
@@ -166,7 +166,7 @@ RSpec.describe 'A store in a directory', :once do
     seen
   end
 
-  it 'retries a server that did not answer over one connection at a time' do
+  it 'retries a server that did not respond over one connection at a time' do
     silent = TCPServer.new('127.0.0.1', 0)
     both = open_store('ldap_uri' => ["ldap://127.0.0.1:#{silent.addr[1]}", slapd.tcp_uri],
                       'connect_timeout_seconds' => 0.2)

@@ -6,7 +6,7 @@ require_relative '../support/eventually'
 require_relative '../support/processes'
 require_relative '../support/silent_proxy'
 
-# Calls that wait for an answer of the server, and interrupts of them.
+# Calls that wait for a response of the server, and interrupts of them.
 module StalledCalls
   # By title: the request to which the proxy sends no response, and the call.
   ALL = {
@@ -174,9 +174,9 @@ RSpec.describe 'Interrupts of calls that wait for a directory server, over FFI',
     pools.sum { |pool| pool['in_use'] }
   end
 
-  # A list that was interrupted between its first answer and its end used to keep its connection for ever.
+  # A list that was interrupted between its first response and its end used to keep its connection forever.
   StalledCalls::INTERRUPTS.to_a.product(%w[get list]).each do |(how, interrupt), name|
-    it "take effect when the answer of #{name} arrives, by #{how}, and its connection returns to the pool" do
+    it "take effect when the response of #{name} arrives, by #{how}, and its connection returns to the pool" do
       prepare(:search)
       took = seconds do
         proxy.hold(:search, seconds: 0.6) do

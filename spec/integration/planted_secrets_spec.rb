@@ -5,7 +5,7 @@ require 'open3'
 require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
 
-# Everything that can be read somewhere while all goes well, and while all goes wrong.
+# Searches everything that somebody can read, after calls that succeed and calls that fail.
 RSpec.describe 'Values, metadata and passwords' do
   include_context 'with slapd', tls: true
 
@@ -20,7 +20,7 @@ RSpec.describe 'Values, metadata and passwords' do
               option: 'pl4nted-0ption', password: DirectoryServer::PASSWORD }
   number = 493_817
 
-  # After Puppet's own preparation of each example, which sets it back.
+  # Runs after Puppet's own preparation of each example, which resets it.
   before { Puppet::Util::Log.level = :debug }
 
   after do
@@ -28,7 +28,7 @@ RSpec.describe 'Values, metadata and passwords' do
     FileUtils.remove_entry(root)
   end
 
-  # @return [Exception, nil] what the block raised, all of which is kept
+  # @return [Exception, nil] the exception of the block, which is kept
   def attempt
     yield
     nil
@@ -40,7 +40,7 @@ RSpec.describe 'Values, metadata and passwords' do
     e
   end
 
-  # As it is, and as encodings, dumps and escapes would show it.
+  # The secret, and its forms in encodings, dumps and escapes.
   def spellings(secret)
     [secret, [secret].pack('m0').delete('='), secret.unpack1('H*'), secret.reverse, CGI.escape(secret)].uniq
   end
@@ -59,7 +59,7 @@ RSpec.describe 'Values, metadata and passwords' do
 
   let(:sensitive) { Puppet::Pops::Types::PSensitiveType::Sensitive }
 
-  # All of the functions, on one backend.
+  # All functions, on one backend.
   def use(options, secrets)
     meta = { 'of' => secrets[:metadata] }
     [secrets[:value], secrets[:value].upcase, "#{secrets[:value]}\xFF"].each do |value|
@@ -84,7 +84,7 @@ RSpec.describe 'Values, metadata and passwords' do
     call('put_many', %w[d/k d d/k/below].to_h { |key| [key, { 'value' => value, 'metadata' => meta }] }, options)
   end
 
-  # Values and metadata that cannot be stored. Messages say where in them the trouble is, by the names of members.
+  # Values and metadata that cannot be stored. Messages name the members on the path to the invalid part.
   def use_wrong(options, secrets)
     nested = (1..200).inject(secrets[:value]) { |value, _| [value] }
     [nested, [secrets[:value], Object.new], { 'a' => { 'b' => secrets[:value], 'c' => Object.new } }].each do |value|
@@ -98,7 +98,7 @@ RSpec.describe 'Values, metadata and passwords' do
     calls.each { |each| expect(call(*each, options)).not_to be_nil, each.first }
   end
 
-  # Documents that are none, which hold secrets all the same.
+  # Invalid documents that contain secrets.
   def malformed(secrets)
     value, metadata = secrets.values_at(:value, :metadata).map { |secret| %("#{secret}") }
     [%({"value":#{value.chop}), "#{value}}", %({"value":1,"metadata":#{metadata}}),
@@ -148,7 +148,7 @@ RSpec.describe 'Values, metadata and passwords' do
     expect_no_leak(secrets.reject { |name, _| name == :option }.merge(reversed: secrets[:password].reverse))
   end
 
-  # Puppet's own messages for arguments of the wrong type describe them by types, which of numbers have their values.
+  # Puppet's own messages describe an argument of the wrong type by its type, and the type of a number has its value.
   [["put_many({ 'a' => { 'value' => N }, '' => { 'value' => 1 } })", /put_many: a key is empty/],
    ["put_many({ 'a' => { 'value' => N }, N => { 'value' => N } })", /put_many: a key is not a String/],
    ["put_many({ 'a' => { 'value' => N, 'more' => N } })", /put_many with key='a': expected a hash with 'value'/],
@@ -180,7 +180,7 @@ RSpec.describe 'Values, metadata and passwords' do
     PUPPET
   end
 
-  # @return [Array<String>] what a process of its own prints that says all it can, and the files that it leaves in
+  # @return [Array<String>] the output of a process that prints all of its messages, and the files that it leaves in
   #   Puppet's folders
   def apply(manifest)
     File.write(file = File.join(root, 'site.pp'), manifest)

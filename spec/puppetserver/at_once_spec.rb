@@ -40,7 +40,7 @@ require_relative 'puppetserver_helper'
       JSON.parse(puppetserver.compile('watch').first)['pools'].select { |pool| pool.to_s.include?(slapd.tls_uri) }
     end
 
-    it 'have the keys that they have one by one, over one pool for all' do
+    it 'store the same keys as when they are compiled one by one, over one pool' do
       titles = in_threads(nodes) { |node| Array.new(2) { puppetserver.compile('many', node: node) } }
       expect(titles).to eq(nodes.map { |node| [["mine 10 [#{node}], shared [true]"]] * 2 })
       expect(Array.new(4) { pools.size }.uniq).to eq([1])

@@ -71,7 +71,7 @@ RSpec.describe Simpkv::Codec do
       expect(described_class.encode(nested.call(99))).to eq("{\"value\":#{'[' * 99}null#{']' * 99},\"metadata\":{}}")
     end
 
-    # A thread of puppetserver's has 1 MB, and what called this is on it, too.
+    # A thread of puppetserver has a stack of 1 MB, which this code shares with its callers.
     it 'needs less than half of the stack of a Java thread for that (it needed all)', needs: :jruby do
       found = nil
       values = [nested.call(99), (1..99).reduce(nil) { |inner, _| { 'k' => inner } }]
@@ -111,7 +111,7 @@ RSpec.describe Simpkv::Codec do
       end
     end
 
-    it 'names the place in metadata, and metadata that are no Hash' do
+    it 'names the place in metadata, and metadata that are not a Hash' do
       expect { described_class.encode(1, 'x' => 1i) }
         .to raise_error(Simpkv::UnencodableError, "cannot encode metadata['x']: Complex is not plain data")
       expect { described_class.encode(1, [1]) }

@@ -45,7 +45,7 @@ RSpec.describe 'Documents of generated values', :thorough do
     documents = pairs.first(2000).map { |value, metadata| codec.encode(value, metadata) }
     documents.each_cons(2) do |document, other|
       spaced = document.sub('"value":', ' "value" : ')
-      # jansson reads neither of these, and the comparison is to the byte then.
+      # jansson reads neither of these, so they are compared byte by byte.
       next if document =~ /\d{19}/ || document.include?('\u0000')
 
       expect(Simpkv::Native.document_same?(document, spaced)).to be(true), document

@@ -18,7 +18,7 @@ RSpec.describe 'The documentation' do
     options.each { |option| expect(page).to include("| `#{option.name}` | #{Simpkv::Coercion.needed(option.type)} |") }
   end
 
-  # Of what a message quotes, and of what is filled in, nothing can be found; of the words between, all.
+  # Searches the code for the words of each message, without the parts that are quoted or filled in.
   it 'quotes existing errors' do
     files = Dir[File.join(root, '{lib/simpkv,lib/puppet_x,ext/core/src}/**/*.{rb,c}')]
     files.reject! { |file| file.end_with?('/options.rb') }
