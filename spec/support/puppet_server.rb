@@ -32,6 +32,9 @@ class PuppetServer
   # @return [String] the folder that holds all files of the server
   attr_reader :folder
 
+  # @return [Integer, nil] the process ID; nil while the server is down
+  attr_reader :pid
+
   # @param settings [Hash{Symbol => Object}] of the section jruby-puppet: :max_active_instances, :multithreaded
   def initialize(**settings)
     @folder = Dir.mktmpdir('puppetserver')
@@ -97,6 +100,8 @@ class PuppetServer
     @estate = site
     @generation += 1
     write_puppet_configuration
+    return unless @pid
+
     client.delete('/puppet-admin-api/v1/jruby-pool')
     # A JRuby of the old pool may answer the first requests.
     environment('generation', "notify { inline_template('<%= Puppet[:http_user_agent] %>'): }")
