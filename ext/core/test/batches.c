@@ -110,7 +110,8 @@ int batch_put(skv_store *to, int condition, int64_t timeout_ms, skv_cancel *canc
     int status = skv_put_many(to, packed, len, timeout_ms, cancel, reply);
 
     free(packed);
-    unpack();
+    if (status != SKV_NOMEM || skv_reply_size(reply) > 0)
+        unpack();
     return status;
 }
 

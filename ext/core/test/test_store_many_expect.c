@@ -1,6 +1,7 @@
 /* Batches whose records expect documents, on servers with and without assertions: other clients change keys before,
  * during and after them, and the network loses answers. */
 #include "batches.h"
+#include "chaos.h"
 #include "check.h"
 #include "directory.h"
 
@@ -214,6 +215,23 @@ static void interrupted_records_are_written_once_by_a_repetition(void)
     skv_cancel_free(cancel);
 }
 
+/* A record is a conflict if its document could not be put back to D1 before. */
+static void memory_scenario(void)
+{
+    skv_status status;
+
+    batch_clear();
+    for (int i = 0; i < 2; i++) {
+        const char *key = i ? "globals/memory/b" : "globals/memory/a";
+
+        status = (skv_status)put(key, D1);
+        CHECK(status == SKV_OK || status == SKV_NOMEM);
+        batch_add_expecting(key, D2, D1);
+    }
+    status = put_batch();
+    CHECK(status == SKV_OK || status == SKV_NOMEM);
+}
+
 static void asserting_tests(void)
 {
     a_key_that_has_changed_is_a_conflict_of_its_own();
@@ -221,6 +239,7 @@ static void asserting_tests(void)
     lost_answers_leave_each_document_written_once();
     a_write_in_doubt_is_not_repeated_after_another_write();
     interrupted_records_are_written_once_by_a_repetition();
+    chaos(memory_scenario);
 }
 
 static void exchanging_tests(void)

@@ -106,7 +106,6 @@ skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, co
 
 skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response);
 skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response);
-skv_ldap_code skv_ldap_delete(skv_ldap_call *call, const char *dn, LDAPControl *control, skv_ldap_response *response);
 
 /* Receives the response to a change that was sent, or takes the error of sending it. The change is in doubt if its
  * response was lost. */

@@ -224,3 +224,24 @@ skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *documen
         error = skv_ldap_entry_start_replace(call, call->dn, document, version, &id);
     return skv_ldap_finish_change(call, error, id, response);
 }
+
+skv_ldap_code skv_ldap_entry_start_delete(skv_ldap_call *call, const char *dn, const char *version, int *id)
+{
+    LDAPControl *controls[] = {NULL, NULL};
+    skv_ldap_code error = skv_ldap_version_control(call, version, &controls[0]);
+
+    if (error == LDAP_SUCCESS)
+        error = ldap_delete_ext(skv_conn_handle(call->conn), dn, controls, NULL, id);
+    ldap_control_free(controls[0]);
+    return error;
+}
+
+skv_ldap_code skv_ldap_entry_delete(skv_ldap_call *call, const char *version, skv_ldap_response *response)
+{
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
+
+    if (error == LDAP_SUCCESS)
+        error = skv_ldap_entry_start_delete(call, call->dn, version, &id);
+    return skv_ldap_finish_change(call, error, id, response);
+}

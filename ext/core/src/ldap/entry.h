@@ -41,10 +41,14 @@ skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, 
 skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, const char *version,
                                      skv_ldap_response *response);
 
+/* Deletes the call's entry on the same condition. */
+skv_ldap_code skv_ldap_entry_delete(skv_ldap_call *call, const char *version, skv_ldap_response *response);
+
 /* Send the same requests without waiting for the response. Return LDAP_SUCCESS with *id set, or libldap's error. */
 skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                                        int *id);
 skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document,
                                            const char *version, int *id);
+skv_ldap_code skv_ldap_entry_start_delete(skv_ldap_call *call, const char *dn, const char *version, int *id);
 
 #endif

@@ -24,12 +24,8 @@ typedef struct put_call {
     skv_ldap_call call;
     const skv_put_args *args;
     struct berval document;
-    bool make_all_folders;     /* the server does not say which folders exist */
-    skv_ldap_version version;  /* of the entry that was read */
-    skv_ldap_version refused;  /* the version for which the server did not replace the document */
-    int overtaken;             /* the number of versions for which it did not */
-    skv_ldap_version in_doubt; /* with call.in_doubt: the version for which the write was made */
-    bool in_doubt_is_known;    /* false after an interrupt */
+    bool make_all_folders; /* the server does not say which folders exist */
+    skv_ldap_versions versions;
 } put_call;
 
 static bool is_document(const struct berval *stored, const char *bytes, size_t len)
@@ -39,8 +35,7 @@ static bool is_document(const struct berval *stored, const char *bytes, size_t l
 
 static skv_status fail_put_write(put_call *put, const skv_ldap_response *response)
 {
-    if (response->code < 0)
-        put->in_doubt = put->version;
+    skv_ldap_note_lost(&put->versions, response);
     return skv_ldap_fail_write(&put->call, response, put->document.bv_len);
 }
 
@@ -52,20 +47,6 @@ static skv_status mark_written(put_call *put)
 
 /* ---- The key exists ---- */
 
-/* Returns true if the server refused to replace this very version, which shows that it cannot compare versions. */
-static bool is_replace_refused(const put_call *put)
-{
-    return strcmp(put->refused.text, put->version.text) == 0;
-}
-
-/* Notes that the server refused to replace this version. The next read tells whether another client was faster. */
-static skv_status note_overtaken(put_call *put)
-{
-    put->overtaken += !is_replace_refused(put);
-    put->refused = put->version;
-    return skv_ldap_stale(&put->call);
-}
-
 static skv_status finish_conditional_write(put_call *put, const skv_ldap_response *response)
 {
     switch (response->code) {
@@ -74,10 +55,11 @@ static skv_status finish_conditional_write(put_call *put, const skv_ldap_respons
     case LDAP_ASSERTION_FAILED:
     case LDAP_NO_SUCH_ATTRIBUTE:
     case LDAP_TYPE_OR_VALUE_EXISTS:
-        return note_overtaken(put);
+        return skv_ldap_note_overtaken(&put->call, &put->versions);
     case LDAP_UNAVAILABLE_CRITICAL_EXTENSION:
         /* slapd offers assertions that some of its databases (back-ldif) lack. */
-        return is_replace_refused(put) ? fail_put_write(put, response) : note_overtaken(put);
+        return skv_ldap_is_refused(&put->versions) ? fail_put_write(put, response)
+                                                   : skv_ldap_note_overtaken(&put->call, &put->versions);
     case LDAP_NO_SUCH_OBJECT:
         return skv_ldap_stale(&put->call);
     default:
@@ -141,13 +123,6 @@ static skv_status fail_condition(put_call *put, const struct berval *stored)
     return stored ? skv_ldap_refuse_unexpected(call) : skv_ldap_refuse(call, SKV_CONFLICT, "there is no such key");
 }
 
-/* Returns true if the response to this call's write was lost, and another client has written since. Both writes may
- * have taken effect, or only the other one: this call must not write again. */
-static bool was_changed_in_doubt(const put_call *put)
-{
-    return put->call.in_doubt && put->in_doubt_is_known && strcmp(put->in_doubt.text, put->version.text) != 0;
-}
-
 typedef enum replacement { REPLACE_ANY, REPLACE_VERSION, COMPARE_AND_SWAP } replacement;
 
 /* Chooses how to replace the document. A put without a condition replaces any document if the server compares neither
@@ -158,9 +133,9 @@ static replacement choose_replacement(const put_call *put, const struct berval *
     bool must_compare = put->args->condition == SKV_PUT_EXPECT;
     bool is_large = stored->bv_len > SWAP_MAX || put->document.bv_len > SWAP_MAX;
 
-    if (is_replace_refused(put))
+    if (skv_ldap_is_refused(&put->versions))
         return must_compare ? COMPARE_AND_SWAP : REPLACE_ANY;
-    if (skv_ldap_version_is_assertable(&put->call, put->version.text))
+    if (skv_ldap_version_is_assertable(&put->call, put->versions.read.text))
         return REPLACE_VERSION;
     return is_large && !must_compare ? REPLACE_ANY : COMPARE_AND_SWAP;
 }
@@ -185,14 +160,14 @@ static skv_status put_present(put_call *put, skv_ldap_entry *entry)
         call->reply->number = call->in_doubt;
         return SKV_OK;
     }
-    if (was_changed_in_doubt(put))
+    if (skv_ldap_was_changed_in_doubt(call, &put->versions))
         return skv_ldap_refuse_in_doubt(call);
     how = choose_replacement(put, stored);
     if (skv_ldap_check_size(call, args->document_len + (how == COMPARE_AND_SWAP ? stored->bv_len : 0)) != SKV_OK)
         return call->reply->status;
     if (how == COMPARE_AND_SWAP)
         return swap_document(put, stored);
-    return replace_document(put, how == REPLACE_VERSION ? put->version.text : "");
+    return replace_document(put, how == REPLACE_VERSION ? put->versions.read.text : "");
 }
 
 /* ---- The key does not exist ---- */
@@ -232,7 +207,7 @@ static skv_status put_absent(put_call *put, const skv_ldap_response *response)
         return call->reply->status;
     if (put->args->condition == SKV_PUT_EXPECT)
         return fail_condition(put, NULL);
-    if (was_changed_in_doubt(put))
+    if (skv_ldap_was_changed_in_doubt(call, &put->versions))
         return skv_ldap_refuse_in_doubt(call);
     if (skv_ldap_check_size(call, put->args->document_len) != SKV_OK)
         return call->reply->status;
@@ -254,11 +229,11 @@ static skv_status run_put_round(put_call *put)
     skv_ldap_code code;
     skv_status status;
 
-    put->version = (skv_ldap_version){""};
+    put->versions.read = (skv_ldap_version){""};
     switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, wanted), &response)) {
     case LDAP_SUCCESS:
         code = skv_ldap_entry_of(call, &response, &entry);
-        put->version = skv_ldap_version_of(&entry);
+        put->versions.read = skv_ldap_version_of(&entry);
         status = code == LDAP_SUCCESS ? put_present(put, &entry) : skv_ldap_fail(call, &response);
         skv_ldap_entry_wipe(&entry);
         break;
@@ -277,18 +252,18 @@ static skv_status attempt_put(skv_ldap_call *call)
     put_call *put = (put_call *)call;
 
     for (int i = 0; i < ROUNDS_MAX; i++) {
-        int overtaken = put->overtaken;
+        int overtaken = put->versions.overtaken;
 
         call->is_stale = false;
         run_put_round(put);
         if (!call->is_stale)
             return call->reply->status;
-        if (put->overtaken == overtaken)
+        if (put->versions.overtaken == overtaken)
             continue;
         /* In each round, one of the clients that write the key at the same time succeeds. */
         if (put->args->condition == SKV_PUT_ANY)
             i--;
-        if (skv_ldap_pause(call, put->overtaken) != SKV_OK)
+        if (skv_ldap_pause(call, put->versions.overtaken) != SKV_OK)
             return call->reply->status;
     }
     return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep changing it");
@@ -307,10 +282,10 @@ static skv_status check_document(put_call *put)
 bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, const skv_ldap_version *in_doubt,
                       skv_deadline *deadline, skv_reply *reply)
 {
-    put_call put = {.args = args, .in_doubt_is_known = in_doubt || !args->in_doubt};
+    put_call put = {.args = args, .versions = {.in_doubt_is_unknown = args->in_doubt && !in_doubt}};
 
     if (in_doubt)
-        put.in_doubt = *in_doubt;
+        put.versions.in_doubt = *in_doubt;
     if (skv_ldap_begin(&put.call, store, SKV_OP_PUT, key, SKV_KIND_KEY, deadline, reply) == SKV_OK &&
         check_document(&put) == SKV_OK) {
         put.document = (struct berval){args->document_len, SKV_LDAP_TEXT(args->document)};

@@ -160,18 +160,6 @@ static void take_deletion_response(skv_ldap_pipeline *pipeline, const skv_ldap_s
     }
 }
 
-static skv_ldap_code send_name_deletion(tree_call *tree, const name *entry, int *id)
-{
-    LDAPControl *control;
-    skv_ldap_code error = skv_ldap_version_control(&tree->call, tree->compares ? entry->version : "", &control);
-
-    if (error == LDAP_SUCCESS)
-        error =
-            ldap_delete_ext(skv_conn_handle(tree->call.conn), entry->dn, (LDAPControl *[]){control, NULL}, NULL, id);
-    ldap_control_free(control);
-    return error;
-}
-
 static skv_status pipeline_deletion(tree_call *tree, const name *entry)
 {
     skv_ldap_call *call = &tree->call;
@@ -183,7 +171,7 @@ static skv_status pipeline_deletion(tree_call *tree, const name *entry)
     if (call->reply->status != SKV_OK)
         return call->reply->status;
     if (skv_deadline_check_request(skv_ldap_round_trip(call)) == SKV_OK)
-        response.code = send_name_deletion(tree, entry, &id);
+        response.code = skv_ldap_entry_start_delete(call, entry->dn, tree->compares ? entry->version : "", &id);
     if (response.code == LDAP_SUCCESS) {
         skv_ldap_pipeline_sent(&tree->pipeline, id, 0, 0);
         return SKV_OK;

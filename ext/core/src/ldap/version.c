@@ -41,3 +41,27 @@ skv_ldap_code skv_ldap_version_control(skv_ldap_call *call, const char *version,
     snprintf(filter, sizeof filter, "(entryCSN=%s)", version);
     return ldap_create_assertion_control(skv_conn_handle(call->conn), filter, 1, control);
 }
+
+bool skv_ldap_is_refused(const skv_ldap_versions *versions)
+{
+    return strcmp(versions->refused.text, versions->read.text) == 0;
+}
+
+skv_status skv_ldap_note_overtaken(skv_ldap_call *call, skv_ldap_versions *versions)
+{
+    versions->overtaken += !skv_ldap_is_refused(versions);
+    versions->refused = versions->read;
+    return skv_ldap_stale(call);
+}
+
+void skv_ldap_note_lost(skv_ldap_versions *versions, const skv_ldap_response *response)
+{
+    if (response->code < 0)
+        versions->in_doubt = versions->read;
+}
+
+bool skv_ldap_was_changed_in_doubt(const skv_ldap_call *call, const skv_ldap_versions *versions)
+{
+    return call->in_doubt && !versions->in_doubt_is_unknown &&
+           strcmp(versions->in_doubt.text, versions->read.text) != 0;
+}
