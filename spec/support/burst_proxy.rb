@@ -55,12 +55,15 @@ class BurstProxy
     # The proxy was stopped.
   end
 
+  # The requests of a burst come over one connection.
   def serve(client)
     server = TCPSocket.new('127.0.0.1', @port)
-    server.setsockopt(:TCP, :NODELAY, 1)
-    Thread.new { relay(server, client) }
-    pending = +''.b
+    pending = String.new
     loop do
+      ready, = IO.select([client, server])
+      client.write(server.readpartial(65_536)) if ready.include?(server)
+      next unless ready.include?(client)
+
       pending << client.readpartial(65_536)
       while (request = whole_request(pending))
         pass(server, request)
@@ -68,12 +71,6 @@ class BurstProxy
     end
   rescue IOError, SystemCallError
     [client, server].compact.each(&:close)
-  end
-
-  def relay(server, client)
-    loop { client.write(server.readpartial(65_536)) }
-  rescue IOError, SystemCallError
-    client.close
   end
 
   # Removes the first request: a byte for its tag, the bytes of its length, and so many more bytes.
@@ -92,12 +89,12 @@ class BurstProxy
     @lock.synchronize do
       return server.write(request) unless @held
 
-      @held << [server, request]
+      @held << request
       return if @held.length < (@sizes.first || 1)
 
       @sizes.shift
-      @bursts << @held.map { |_, bytes| LdapRequest.kind(bytes) }
-      @held.each { |to, bytes| to.write(bytes) }
+      @bursts << @held.map { |bytes| LdapRequest.kind(bytes) }
+      server.write(@held.join)
       @held = []
     end
   end

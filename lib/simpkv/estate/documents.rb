@@ -58,6 +58,23 @@ module Simpkv
         read(*names)&.value
       end
 
+      # Reads many documents of the subject's folder, with one connection in a directory.
+      #
+      # @param names [Array<String>] from {#names}
+      # @return [Hash{String => Object}] the values of those that can be read
+      # @raise [TransientError, DeniedError] the store failed
+      def many(names)
+        found = @estate.store.get_many(names.map { |name| "#{path}/#{name}" })
+        found = names.zip(found.values).to_h { |name, document| [name, value_or_error(document)] }
+        found.each_value { |value| raise value if value.is_a?(TransientError) || value.is_a?(DeniedError) }
+        found.reject { |_, value| value.is_a?(Error) }
+      end
+
+      # @return [Array<String>] the names of the keys in the subject's folder
+      def names
+        @estate.store.tree(path, values: false, required: false)[:keys].keys
+      end
+
       # @param value [Object] plain data
       # @return [Boolean] whether it was written; an equal document stays
       def put(*names, value)
@@ -149,6 +166,10 @@ module Simpkv
         valid.call(value) ? yield(value) : MalformedError.new('it has another form than simpkv writes')
       rescue MalformedError => e
         e
+      end
+
+      def value_or_error(document)
+        document.is_a?(Error) ? document : decoded_or_error(document, ->(_) { true }) { |value| value }
       end
 
       # A document that cannot be read is replaced.

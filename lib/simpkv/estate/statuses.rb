@@ -14,23 +14,30 @@ module Simpkv
     class Statuses < Documents
       # The number of seconds for which {#expired} does not look again.
       EXPIRED_FOR = 60
-      private_constant :EXPIRED_FOR
+
+      # What {#expired} has found, and until when that counts.
+      Known = Struct.new(:nodes, :until)
+      private_constant :EXPIRED_FOR, :Known
 
       def initialize(estate)
         super(estate, 'status')
         @mutex = Mutex.new
       end
 
-      # @return [Set<String>] the nodes that have had no run for `node_ttl`; a process looks at most once a minute
+      # Returns the nodes that have had no run for `node_ttl`. A process looks at most once a minute. While one thread
+      # looks, the others get what it found last.
+      #
+      # @return [Set<String>]
+      # @raise [Error]
       def expired
         return Set.new unless @estate.options['node_ttl']
 
-        @mutex.synchronize do
-          now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-          return @expired if @expired && now - @looked < EXPIRED_FOR
+        known = @known
+        return known.nodes if known && (known.until > now || @mutex.locked?)
 
-          @looked = now
-          @expired = find_expired
+        @mutex.synchronize do
+          @known = Known.new(find_expired, now + EXPIRED_FOR) unless @known && @known.until > now
+          @known.nodes
         end
       end
 
@@ -59,8 +66,15 @@ module Simpkv
 
       private
 
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      # Reads few records of the inventory: those of nodes without a recent status.
       def find_expired
-        expired_of(all, @estate.inventory.all)
+        statuses = all
+        recent = statuses.keys - expired_of(statuses, {}).to_a
+        expired_of(statuses, @estate.inventory.many(@estate.inventory.names - recent))
       end
     end
   end
