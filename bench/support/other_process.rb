@@ -38,6 +38,11 @@ class OtherProcess
     took
   end
 
+  # @return [Integer] the process ID
+  def pid
+    @io.pid
+  end
+
   # @raise [RuntimeError] if the process failed
   def stop
     @io.close

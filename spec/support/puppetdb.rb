@@ -1,14 +1,12 @@
 # frozen_string_literal: true
 
 require 'fileutils'
-require 'json'
-require 'net/http'
-require 'securerandom'
-require 'time'
+require 'forwardable'
 require 'tmpdir'
 require_relative 'certificates'
 require_relative 'ports'
 require_relative 'postgresql'
+require_relative 'puppetdb_client'
 
 # A PuppetDB of Debian's package with a PostgreSQL of its own, in a temporary folder, on free ports of the loopback
 # address: one for HTTP, and one for HTTPS, where clients need a certificate. It takes half a minute to start.
@@ -19,6 +17,8 @@ require_relative 'postgresql'
 #     puppetdb.query('resources', ['=', 'exported', true])
 #   end
 class PuppetDB
+  extend Forwardable
+
   HOME = '/usr/share/puppetdb'
   CONFIGURATION = '/etc/puppetdb'
 
@@ -27,12 +27,6 @@ class PuppetDB
 
   # These options of Java halve the processor time of a start and a few queries.
   QUICK_START = %w[-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1].freeze
-
-  # Seconds that a command may take.
-  COMMAND_SECONDS = 120
-
-  # PuppetDB has refused a request; the message says why.
-  class Refused < StandardError; end
 
   # Starts a PuppetDB, yields it, stops it. When the block raises, prints the end of its log.
   def self.run(**options)
@@ -52,6 +46,8 @@ class PuppetDB
     { 'type' => type, 'title' => title, 'exported' => true, 'file' => '/etc/puppet/code/site.pp', 'line' => 1,
       'tags' => [type.downcase, *tags], 'aliases' => [], 'parameters' => parameters }
   end
+
+  def_delegators :client, :replace_facts, :replace_catalog, :deactivate, :query
 
   # @return [Certificates] the authority of the certificates of the server and of its clients
   attr_reader :certificates
@@ -74,7 +70,7 @@ class PuppetDB
   end
 
   def stop
-    @http&.finish
+    @client&.close
     if @pid
       Process.kill(:KILL, @pid)
       Process.wait(@pid)
@@ -99,79 +95,18 @@ class PuppetDB
     { jvm: @pid, postgresql: @database.pid }
   end
 
+  # @return [Client]
+  def client
+    @client ||= Client.new(uri)
+  end
+
   # @return [Array<String>] the last lines of the logs
   def tail
     log = File.join(@folder, 'output')
     ['The end of the log of PuppetDB:', *(File.readlines(log).last(30) if File.exist?(log)), *@database.tail]
   end
 
-  # Stores the facts of a node, and waits until queries return them.
-  #
-  # @param values [Hash{String => Object}]
-  # @param at [Time] the time of the run
-  def replace_facts(certname, values, environment: 'production', at: Time.now)
-    payload = { 'certname' => certname, 'environment' => environment, 'producer_timestamp' => at.utc.iso8601(3),
-                'producer' => 'puppet', 'values' => values }
-    submit('replace facts', 5, certname, payload, wait: true)
-  end
-
-  # Stores a catalog of a node, and waits until queries return it.
-  #
-  # @param resources [Array<Hash>] see {PuppetDB.exported}
-  def replace_catalog(certname, resources, environment: 'production', at: Time.now)
-    submit('replace catalog', 9, certname, catalog(certname, resources, environment, at), wait: true)
-  end
-
-  # @return [Hash] the payload of the command `replace catalog`
-  def catalog(certname, resources, environment = 'production', at = Time.now)
-    { 'certname' => certname, 'version' => at.to_i.to_s, 'environment' => environment, 'code_id' => nil,
-      'transaction_uuid' => SecureRandom.uuid, 'catalog_uuid' => SecureRandom.uuid, 'job_id' => nil,
-      'producer_timestamp' => at.utc.iso8601(3), 'producer' => 'puppet', 'edges' => [], 'resources' => resources }
-  end
-
-  # Deactivates a node.
-  def deactivate(certname, at: Time.now)
-    payload = { 'certname' => certname, 'producer_timestamp' => at.utc.iso8601(3) }
-    submit('deactivate node', 3, certname, payload, wait: true)
-  end
-
-  # Submits a command.
-  #
-  # @param payload [Hash, String] the String is JSON
-  # @param wait [Boolean] whether to wait until PuppetDB has carried it out
-  def submit(name, version, certname, payload, wait: false)
-    parameters = { 'command' => name.tr(' ', '_'), 'version' => version, 'certname' => certname }
-    parameters['secondsToWaitForCompletion'] = COMMAND_SECONDS if wait
-    body = payload.is_a?(String) ? payload : JSON.generate(payload)
-    answer = request('/pdb/cmd/v1', parameters, body)
-    raise Refused, "#{name} of #{certname}: #{answer}" if wait && !answer['processed']
-  end
-
-  # @param entity [String] such as `resources`
-  # @param query [Array] in PuppetDB's query language
-  # @return [Array<Hash>]
-  def query(entity, query)
-    request("/pdb/query/v4/#{entity}", 'query' => JSON.generate(query))
-  end
-
   private
-
-  # @return [Object] the parsed answer
-  def request(path, parameters, body = nil)
-    place = "#{path}?#{URI.encode_www_form(parameters)}"
-    answer = body ? http.post(place, body, 'Content-Type' => 'application/json') : http.get(place)
-    raise Refused, "#{path}: #{answer.code} #{answer.body}" unless answer.is_a?(Net::HTTPOK)
-
-    JSON.parse(answer.body)
-  end
-
-  def http
-    @http ||= Net::HTTP.new('127.0.0.1', @port, nil).tap do |http|
-      http.read_timeout = COMMAND_SECONDS + 30
-      http.keep_alive_timeout = 30
-      http.start
-    end
-  end
 
   def command
     ['java', *@java, '-cp', "#{HOME}/*", 'clojure.main', '-m', 'puppetlabs.puppetdb.core', 'services',

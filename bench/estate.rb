@@ -1,0 +1,184 @@
+# frozen_string_literal: true
+
+require_relative 'support/distance'
+require_relative 'support/estate_places'
+
+# How does the estate compare with PuppetDB? Both have the same 10,000 nodes. Measures searches of exported resources,
+# saves of 100 of them, the memory of all processes and `simpkv nodes`, and counts the writes and the round trips of a
+# run without changes.
+class EstateBench
+  PEER = 'PuppetDB, query and parse'
+  SUBMISSION = 'PuppetDB, submission'
+  BLOCKS = SideBySide::QUICK ? 2 : 25
+  WARM = 20 # seconds, until Java has compiled the hot code
+
+  # The Java options of Debian's package.
+  JAVA = %w[-Xmx192m].freeze
+
+  # The time that is added to each round trip of a run, to count them.
+  DISTANCE = 100 # milliseconds
+
+  TYPES = { 'Bench::Key' => '%d exported resources', 'Bench::Host' => '%d exported resources',
+            'Bench::Service' => '%d exported resources, 10 of a node' }.freeze
+
+  def self.run
+    PuppetDB.run(java: JAVA, durable: true) do |puppetdb|
+      EstatePlaces.fill(puppetdb)
+      EstatePlaces.run { |places| new(puppetdb, places).run }
+    end
+  end
+
+  def initialize(puppetdb, places)
+    @puppetdb = puppetdb
+    @places = places
+    @report = Report.new('Estate')
+  end
+
+  def run
+    Dir.mktmpdir('bench-modules') do |modules|
+      define_types(modules)
+      TYPES.each { |type, title| search(type, format(title, EstateData::TYPES.fetch(type).first), modules) }
+    end
+    save('save of 100 changed resources of one type', 'save', 1)
+    save('save of 100 changed resources of 5 types', 'save', 5)
+    save('save of 100 unchanged resources', 'save_unchanged', 5)
+    memory
+    nodes
+    count_run
+    packages = %w[puppetdb postgresql-15 slapd 389-ds-base]
+    @report.print('estate', Versions.own.merge(Versions.of('openvox', *packages)))
+  end
+
+  private
+
+  def contestant(file, *arguments, **environment)
+    program = File.join(__dir__, 'support', "estate_#{file}.rb")
+    OtherProcess.new([RbConfig.ruby, program, *arguments], environment.transform_keys(&:to_s))
+  end
+
+  def compare(title, contestants)
+    @report.add(SideBySide.run(title, contestants, seconds: 0.001, blocks: BLOCKS, warm: WARM))
+  ensure
+    contestants.each_value(&:stop)
+  end
+
+  # A defined type for each type of exported resources.
+  def define_types(modules)
+    EstateData::TYPES.each_key do |type|
+      file = File.join(modules, "#{type.downcase.sub('::', '/manifests/')}.pp")
+      FileUtils.mkdir_p(File.dirname(file))
+      File.write(file, "define #{type.downcase}() {}\n")
+    end
+  end
+
+  def search(type, title, modules)
+    arguments = ['search', type]
+    contestants = { PEER => contestant('contestant', 'puppetdb', *arguments, BENCH_PUPPETDB: @puppetdb.uri) }
+    @places.each do |place|
+      environment = { SIMPKV_CONFIG: place.config, BENCH_MODULES: modules }
+      contestants[place.name] = contestant('contestant', 'estate', *arguments, **environment)
+      contestants["#{place.name}, made for a collector"] =
+        contestant('contestant', 'puppet', *arguments, **environment)
+    end
+    rows = compare(title, contestants)
+    @places.each do |place|
+      @report.at_least("#{title}: PuppetDB / #{place.name}", 3, Report.ratio(rows, place.name, PEER))
+    end
+  end
+
+  def save(title, operation, types)
+    arguments = [operation, types.to_s]
+    contestants = { SUBMISSION => contestant('contestant', 'puppetdb', *arguments, BENCH_PUPPETDB: @puppetdb.uri) }
+    if operation == 'save'
+      contestants['PuppetDB, until it is visible'] =
+        contestant('contestant', 'puppetdb', 'save_visibly', types.to_s, BENCH_PUPPETDB: @puppetdb.uri)
+    end
+    @places.each do |place|
+      contestants[place.name] = contestant('contestant', 'estate', *arguments, SIMPKV_CONFIG: place.config)
+    end
+    rows = compare(title, contestants)
+    @places.each do |place|
+      @report.at_most("#{title}: #{place.name} / submission", 1, Report.ratio(rows, SUBMISSION, place.name))
+    end
+  end
+
+  # The proportional set size, in which shared memory counts once.
+  #
+  # @return [Float] MB of a process and of those that it has started
+  def resident(pid)
+    children = File.read("/proc/#{pid}/task/#{pid}/children").split.map { |child| Integer(child) }
+    own = File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s*(\d+)/, 1].to_i / 1024.0
+    own + children.sum { |child| resident(child) }
+  end
+
+  def memory
+    jvm, postgresql = @puppetdb.pids.values_at(:jvm, :postgresql).map { |pid| resident(pid) }
+    @report.note('| process | MB (PSS) |', '|---|---:|', format('| PuppetDB | %.0f |', jvm),
+                 format('| PostgreSQL | %.0f |', postgresql))
+    @places.each do |place|
+      server = place.pid ? resident(place.pid) : 0
+      caller = caller_of(place)
+      @report.note(format('| %<name>s, and a process that has searched | %<server>.0f + %<caller>.0f |',
+                          name: place.name, server: server, caller: caller))
+      @report.at_most("memory: #{place.name} / PuppetDB", 0.2, (server + caller) / (jvm + postgresql))
+    end
+    @report.note('')
+  end
+
+  # @return [Float] MB of a process that has searched the largest type
+  def caller_of(place)
+    contestant = contestant('contestant', 'estate', 'search', 'Bench::Host', SIMPKV_CONFIG: place.config)
+    contestant.time(3)
+    resident(contestant.pid)
+  ensure
+    contestant&.stop
+  end
+
+  def nodes
+    command = [RbConfig.ruby, File.expand_path('../exe/simpkv', __dir__), 'nodes']
+    @places.each do |place|
+      times = Array.new(5) { time { run_command({ 'SIMPKV_CONFIG' => place.config }, *command) } }
+      @report.at_most("simpkv nodes, #{EstateData::NODES} nodes in #{place.name}: seconds", 1, times.sort[2])
+    end
+  end
+
+  def run_command(environment, *command)
+    system(environment, *command, out: File::NULL) || raise("#{command.join(' ')} has failed")
+  end
+
+  def time
+    began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
+  end
+
+  # Counts at an OpenLDAP that logs requests.
+  def count_run
+    Slapd.run do |server|
+      Distance.before(server, DISTANCE) do |uri|
+        runner = contestant('run', SIMPKV_CONFIG: config(server, uri))
+        runner.answer
+        runner.time(1)
+        writes = count_writes(server)
+        seconds = runner.time(1)
+        @report.at_most('a run without changes: writes', 2, count_writes(server) - writes)
+        @report.at_most('a run without changes: round trips', 4, (seconds * 1000 / DISTANCE).floor)
+      ensure
+        runner&.stop
+      end
+    end
+  end
+
+  def config(server, uri)
+    options = { 'type' => 'ldap' }.merge(server.options('ldap_uri' => uri))
+    File.join(server.folder, 'simpkv.yaml').tap do |file|
+      File.write(file, { 'backends' => { 'default' => options } }.to_yaml)
+    end
+  end
+
+  def count_writes(server)
+    server.log.scan(/ (?:ADD|MOD|DEL|MODRDN) dn=/).length
+  end
+end
+
+EstateBench.run

@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+# A contestant of the benchmark of the estate, as a process (see other_process.rb). The arguments are the client, the
+# operation, and a type for searches or the number of types for saves:
+#
+#   ruby estate_contestant.rb estate search Bench::Host     # Simpkv::Estate
+#   ruby estate_contestant.rb puppet search Bench::Host     # Puppet's indirection, with the terminus simpkv
+#   ruby estate_contestant.rb puppetdb search Bench::Host   # HTTP and JSON.parse
+#   ruby estate_contestant.rb estate save 5
+#
+# SIMPKV_CONFIG names the file with the options of the estate, BENCH_PUPPETDB is the URI of PuppetDB.
+$LOAD_PATH.unshift(File.expand_path('../../lib', __dir__))
+require 'json'
+require_relative 'estate_data'
+require_relative 'estate_turns'
+
+# The operations on a store of simpkv, without Puppet.
+class EstateClient
+  def initialize
+    require 'simpkv/estate'
+    @estate = Simpkv::Estate.load
+  end
+
+  def search(type, _round)
+    @estate.exports.all(type.downcase)
+  end
+
+  # @return [Array<String>] the titles of the result of a search
+  def titles(found)
+    found.values.flatten(1).map { |resource| resource['title'] }
+  end
+
+  def save(types, round)
+    @estate.exports.save('saver', EstateData.by_name(EstateData.saved(Integer(types), round)), 'production')
+  end
+
+  # The exports do not change.
+  def save_unchanged(types, _round)
+    save(types, 0)
+  end
+end
+
+# The search of a collector.
+class PuppetClient
+  def initialize
+    require 'puppet'
+    require 'puppet/test/test_helper'
+    Puppet::Test::TestHelper.initialize
+    Puppet::Test::TestHelper.before_all_tests
+    Puppet::Test::TestHelper.before_each_test
+    Puppet::Resource.indirection.terminus_class = :simpkv
+    @environment = Puppet::Node::Environment.create(:production, [ENV.fetch('BENCH_MODULES')])
+    @loaders = Puppet::Pops::Loaders.new(@environment)
+  end
+
+  # Each search belongs to a compiler of its own, which keeps what it has found.
+  def before(_round)
+    node = Puppet::Node.new('collector', environment: @environment)
+    @scope = Puppet::Parser::Compiler.new(node).topscope
+  end
+
+  def search(type, _round)
+    Puppet.override(loaders: @loaders, current_environment: @environment) do
+      Puppet::Resource.indirection.search(type, host: 'collector', filter: nil, scope: @scope)
+    end
+  end
+
+  def titles(found)
+    found.map(&:title)
+  end
+end
+
+# The same over HTTP, without the terminus of PuppetDB.
+class PuppetDBClient
+  def initialize
+    require 'net/http'
+    require_relative '../../spec/support/puppetdb_client'
+    @client = PuppetDB::Client.new(ENV.fetch('BENCH_PUPPETDB'))
+  end
+
+  def search(type, _round)
+    @client.query('resources', ['and', ['=', 'type', type], ['=', 'exported', true],
+                                ['not', ['=', 'certname', 'collector']]])
+  end
+
+  def titles(found)
+    found.map { |resource| resource['title'] }
+  end
+
+  # Returns when PuppetDB has accepted the catalog.
+  def save(types, round)
+    @round = round
+    submit(types, round, wait: false)
+  end
+
+  def save_unchanged(types, _round)
+    save(types, 0)
+  end
+
+  # Returns when queries return the catalog.
+  def save_visibly(types, round)
+    submit(types, round, wait: true)
+  end
+
+  # Waits until queries return the catalog, so that PuppetDB does not work on it while others are measured.
+  def after
+    sleep 0.02 until @round.nil? || stored?
+  end
+
+  private
+
+  def submit(types, round, wait:)
+    resources = EstateData.catalog_resources(EstateData.saved(Integer(types), round))
+    @client.replace_catalog('saver', resources, wait: wait)
+  end
+
+  def stored?
+    query = ['and', ['=', 'certname', 'saver'], ['=', 'type', 'Bench::Saved0'], ['=', 'exported', true]]
+    @client.query('resources', query).any? { |each| each['parameters']['round'] == @round }
+  end
+end
+
+client, operation, argument = ARGV
+clients = { 'estate' => EstateClient, 'puppet' => PuppetClient, 'puppetdb' => PuppetDBClient }
+EstateTurns.new(clients.fetch(client).new, operation, argument).run($stdin, $stdout)
