@@ -201,10 +201,11 @@ module Simpkv
       option('reports', 0..1000, 5, 'the number of reports that are kept for each node'),
       option('soft', :boolean, false,
              'true: if the backend fails, the catalog is compiled with a warning, and nothing is collected; ' \
-             'otherwise the catalog fails',
+             'otherwise the catalog fails. `node_terminus = simpkv` fails the catalog all the same',
              errors: ['simpkv estate: ...']),
       option('unknown_nodes', %w[accept refuse], 'accept',
-             'nodes without a declared record: `accept` compiles a catalog for them, `refuse` does not')
+             'nodes without a declared record, with `node_terminus = simpkv`: `accept` compiles a catalog for them, ' \
+             '`refuse` does not')
     ].freeze
 
     # Further options, by type. simpkv does not know the options of third-party types. A backend may hold options of

@@ -15,7 +15,7 @@ module Simpkv
       # The number of seconds for which {#expired} does not look again.
       EXPIRED_FOR = 60
 
-      # What {#expired} has found, and until when that counts.
+      # The result of {#expired}, and the time until which it counts.
       Known = Struct.new(:nodes, :until)
       private_constant :EXPIRED_FOR, :Known
 
