@@ -22,8 +22,9 @@ class EstateBench
             'Bench::Service' => '%d exported resources, 10 of a node' }.freeze
 
   def self.run
-    PuppetDB.run(java: JAVA, durable: true) do |puppetdb|
+    PuppetDB.run(java: JAVA) do |puppetdb|
       EstatePlaces.fill(puppetdb)
+      puppetdb.make_durable
       EstatePlaces.run { |places| new(puppetdb, places).run }
     end
   end

@@ -45,7 +45,7 @@ class EstatePlaces
     end
   end
 
-  # Stores the nodes in a PuppetDB, and waits until queries return them.
+  # Stores the nodes in a PuppetDB, and waits until queries return them: minutes.
   #
   # @param puppetdb [PuppetDB]
   def self.fill(puppetdb)

@@ -19,11 +19,9 @@ class PostgreSQL
 
   # @param database [String] the name of the database and of its owner
   # @param extensions [Array<String>] of the database
-  # @param durable [Boolean] whether it flushes its writes to the disk, as by default; slow
-  def initialize(database, extensions: [], durable: false)
+  def initialize(database, extensions: [])
     @database = database
     @extensions = extensions
-    @durable = durable
     @folder = Dir.mktmpdir('postgresql')
     @port = Ports.free(1).first
   end
@@ -34,8 +32,15 @@ class PostgreSQL
     FileUtils.chown('postgres', nil, data) if root?
     run('initdb', '--pgdata', data, '--auth', 'trust', '--username', 'postgres', '--encoding', 'UTF8', '--no-sync',
         '--locale', 'C.UTF-8')
+    flush_writes('off')
     launch
     create_database
+  end
+
+  # Makes the server flush its writes to the disk from now on, as by default. That is slow.
+  def make_durable
+    flush_writes('on')
+    Process.kill(:HUP, @pid)
   end
 
   def stop
@@ -67,9 +72,13 @@ class PostgreSQL
     File.join(@folder, 'log')
   end
 
+  # Of repeated settings, the last one counts.
+  def flush_writes(choice)
+    File.write(File.join(data, 'postgresql.conf'), "fsync = #{choice}\nfull_page_writes = #{choice}\n", mode: 'a')
+  end
+
   def launch
     settings = { 'port' => @port, 'listen_addresses' => '127.0.0.1', 'unix_socket_directories' => data }
-    settings.update('fsync' => 'off', 'full_page_writes' => 'off') unless @durable
     options = settings.flat_map { |name, value| ['-c', "#{name}=#{value}"] }
     @pid = Process.spawn(*program('postgres'), '-D', data, *options, %i[out err] => [log, 'a'], chdir: '/')
     wait_for_start

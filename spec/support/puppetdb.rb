@@ -53,13 +53,12 @@ class PuppetDB
   attr_reader :certificates
 
   # @param java [Array<String>] options of Java
-  # @param durable [Boolean] whether PostgreSQL flushes its writes to the disk, as by default; slow
-  def initialize(java: QUICK_START, durable: false)
+  def initialize(java: QUICK_START)
     @folder = Dir.mktmpdir('puppetdb')
     @java = java
     @certificates = Certificates.new(@folder)
     @port, @tls_port = Ports.free(2)
-    @database = PostgreSQL.new('puppetdb', extensions: ['pg_trgm'], durable: durable)
+    @database = PostgreSQL.new('puppetdb', extensions: ['pg_trgm'])
   end
 
   def start
@@ -78,6 +77,11 @@ class PuppetDB
     end
     @database.stop
     FileUtils.rm_rf(@folder)
+  end
+
+  # Makes PostgreSQL flush its writes to the disk from now on, as by default.
+  def make_durable
+    @database.make_durable
   end
 
   # @return [String] http://127.0.0.1:PORT
