@@ -143,6 +143,24 @@ RSpec.describe 'simpkv import-puppetdb' do
     expect(estate.facts.all.keys).to eq(['web3'])
   end
 
+  it 'names nodes whose data have another form' do
+    puppetdb.node('web1', facts: 'pl4nted-')
+    puppetdb.node('web2', resources: [{ 'type' => 'Host', 'title' => 'x', 'parameters' => ['pl4nted-'] }])
+    puppetdb.node('web3', more: { 'facts_timestamp' => 5 })
+    outcome = import
+    expect(outcome).to have_attributes(code: 65, err: /'web1': .*'name'.*'web2': .*'parameters'.*'web3': .*time/m)
+    expect(outcome.err).not_to include('pl4nted-')
+  end
+
+  it 'replaces a status that cannot be read' do
+    puppetdb.node('web1', facts: { 'kernel' => 'Linux' })
+    ['no document', Simpkv::Codec.encode(['a list'])].each do |document|
+      estate.store.put('globals/estate/status/web1', document)
+      import!
+      expect(estate.statuses.get('web1')).to include('status' => 'changed')
+    end
+  end
+
   it 'refuses a URL of another machine without TLS' do
     expect(simpkv('import-puppetdb', 'http://puppetdb.example.com:8080'))
       .to have_attributes(code: 64, err: /http:.*use https/)

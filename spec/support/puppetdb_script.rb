@@ -29,7 +29,7 @@ class PuppetDBScript
   end
 
   # @param certname [String]
-  # @param facts [Hash, nil]
+  # @param facts [Hash, String, nil] a String is malformed data
   # @param resources [Array<Hash>] members of exported resources
   # @param more [Hash] further members of the node
   def node(certname, facts: nil, resources: [], more: {})
@@ -69,7 +69,7 @@ class PuppetDBScript
   def factset(certname, facts)
     return unless facts
 
-    data = facts.map { |name, value| { 'name' => name, 'value' => value } }
+    data = Array(facts).map { |name, value| value ? { 'name' => name, 'value' => value } : name }
     { 'certname' => certname, 'environment' => 'production', 'timestamp' => SEEN, 'producer_timestamp' => SEEN,
       'facts' => { 'data' => data, 'href' => "/pdb/query/v4/factsets/#{certname}/facts" } }
   end

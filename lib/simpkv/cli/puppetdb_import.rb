@@ -41,7 +41,7 @@ module Simpkv
       # @raise [Simpkv::Error] the store cannot be used
       def run(title)
         names = @puppetdb.names
-        @seen = @estate.statuses.all.transform_values { |status| status['last_seen'].to_s }
+        @seen = @estate.statuses.all.transform_values { |status| seen(status) }
         Progress.of(title, names.length, 'node') do |progress|
           names.each_slice(BATCH) do |batch|
             nodes(batch).each do |node|
@@ -86,12 +86,17 @@ module Simpkv
         options = { trusted: node.trusted, timestamp: node.facts_timestamp } if facts
         @estate.facts.save(node.name, facts, **options) if facts
         @estate.exports.save(node.name, exports, node.environment)
-        @estate.statuses.update(node.name) { |status| status_of(node, status || {}) }
+        @estate.statuses.update(node.name) { |status| status_of(node, status.is_a?(Hash) ? status : {}) }
       end
 
       # The run of a node that ends meanwhile is newer.
       def status_of(node, stored)
-        stored.merge(node.status) unless stored['last_seen'].to_s > node.last_seen
+        stored.merge(node.status) unless seen(stored) > node.last_seen
+      end
+
+      # @return [String] the time of the last run; '' if it is unknown
+      def seen(status)
+        status.is_a?(Hash) ? status['last_seen'].to_s : ''
       end
 
       def count(node)

@@ -50,28 +50,30 @@ module Simpkv
 
       # @return [Hash{String => Object}] as in {Estate::Statuses}
       def status
-        { 'last_seen' => last_seen, 'environment' => environment, 'status' => @row['latest_report_status'],
+        seen = last_seen unless last_seen.empty?
+        { 'last_seen' => seen, 'environment' => environment, 'status' => @row['latest_report_status'],
           'noop' => @row['latest_report_noop'] }.compact
       end
 
       # @return [Hash{String => Array<Hash>}] the exported resources, by the lower-case name of their type
       def exports
-        @exports ||= @resources.sort_by { |each| text(each, 'title') }.group_by { |each| text(each, 'type').downcase }
+        @exports ||= @resources.sort_by { |each| member(each, 'title') }
+                               .group_by { |each| member(each, 'type').downcase }
                                .transform_values { |list| list.map { |each| data(each) } }
       end
 
       private
 
       def values
-        data = @factset && @factset['facts'].is_a?(Hash) && @factset['facts']['data']
-        return unless data
+        return unless @factset
 
-        @values ||= data.to_h { |fact| [text(fact, 'name'), fact['value']] }
+        @values ||= member(member(@factset, 'facts', Hash), 'data', Array)
+                    .to_h { |fact| [member(fact, 'name'), fact['value']] }
       end
 
       # @return [Hash] as {Estate::Exports} has it
       def data(resource)
-        parameters = resource['parameters'] || {}
+        parameters = member(resource, 'parameters', Hash)
         { 'title' => resource['title'], 'parameters' => parameters.transform_values { |value| rich(value) },
           'tags' => Array(resource['tags']).sort, 'file' => resource['file'], 'line' => resource['line'] }.compact
       end
@@ -89,14 +91,16 @@ module Simpkv
 
       # @return [String] in UTC, in whole seconds, as the estate writes it
       def time(text)
-        text ? Time.iso8601(text).utc.iso8601 : ''
+        text ? Time.iso8601(text.to_s).utc.iso8601 : ''
       rescue ArgumentError
         raise MalformedError, 'PuppetDB has a time that is none', cause: nil
       end
 
-      def text(row, name)
+      def member(row, name, type = String)
         found = row[name] if row.is_a?(Hash)
-        found.is_a?(String) ? found : raise(MalformedError, "PuppetDB has something without '#{name}'")
+        return found if found.is_a?(type)
+
+        raise MalformedError, "PuppetDB has something whose '#{name}' is not of type #{type}"
       end
     end
   end
