@@ -1,27 +1,17 @@
 # frozen_string_literal: true
 
-require 'socket'
-require_relative 'ldap_request'
+require_relative 'faulty_proxy'
 
 # A proxy between a client and a directory server that counts round trips. It holds the requests of each burst until all
 # of them have come, and only then passes them to the server. A client that waits for a response within a burst waits in
 # vain, until its deadline.
 #
 #   proxy.hold([1, 2]) # a request alone, then two that the client sends before it waits
-class BurstProxy
-  # @param uri [String] of the server, ldap, on loopback
+class BurstProxy < FaultyProxy
   def initialize(uri)
-    @port = uri[%r{\Aldap://127\.0\.0\.1:(\d+)\z}, 1]
-    @listener = TCPServer.new('127.0.0.1', 0)
-    @lock = Mutex.new
     @sizes = []
     @bursts = []
-    Thread.new { accept }
-  end
-
-  # @return [String] the URI of the proxy
-  def uri
-    "ldap://127.0.0.1:#{@listener.addr[1]}"
+    super
   end
 
   # Runs a block while requests are held. Later requests than those of the last burst are bursts of one.
@@ -40,20 +30,7 @@ class BurstProxy
     @lock.synchronize { @held = nil }
   end
 
-  def stop
-    @listener.close
-  end
-
   private
-
-  def accept
-    loop do
-      client = @listener.accept
-      Thread.new { serve(client) }
-    end
-  rescue IOError
-    # The proxy was stopped.
-  end
 
   # The requests of a burst come over one connection.
   def serve(client)
@@ -66,7 +43,7 @@ class BurstProxy
 
       pending << client.readpartial(65_536)
       while (request = whole_request(pending))
-        pass(server, request)
+        forward(server, request)
       end
     end
   rescue IOError, SystemCallError
@@ -85,7 +62,7 @@ class BurstProxy
     bytes.slice!(0, 2 + more + length) if bytes.bytesize >= 2 + more + length
   end
 
-  def pass(server, request)
+  def forward(server, request)
     @lock.synchronize do
       return server.write(request) unless @held
 
