@@ -7,7 +7,7 @@ RSpec.describe 'Nodes that compile their own catalogs with puppet apply' do
   let(:nodes) { ApplyingNodes.new(site) }
 
   # @return [Array<String>] the reports
-  def traces(estate)
+  def traces
     reports = estate.reports.all('gamma').map(&:to_s)
     expect(reports).not_to be_empty
     reports

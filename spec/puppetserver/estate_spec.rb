@@ -5,19 +5,29 @@ require_relative 'estate_helper'
 RSpec.describe 'Agents of a puppetserver that keeps an estate', :estate do
   include_context 'with puppetserver'
 
+  attr_reader :directories
+
+  before(:context) do
+    @directories = [Slapd, Ds389].to_h { |server| [server, server.new(tls: true, limits: true).tap(&:start)] }
+  end
+
+  after(:context) { directories&.each_value(&:stop) }
+
   let(:site) { { 'backends' => { 'default' => backend } } }
   let(:nodes) { ServedNodes.new(puppetserver) }
 
   before { puppetserver.estate(site) }
 
-  # @return [Array<String>] all that is readable where secrets must not be. An agent keeps its last catalog
-  def traces(estate)
-    logs = Dir[puppetserver.path('log', '*'), puppetserver.path('{var,agents}', '**', '*')]
-    logs = logs.select { |file| File.file?(file) && !file.include?('/client_data/catalog/') }
-    expect(logs.grep(/reports/)).not_to be_empty
-    reports = %w[alpha beta gamma].map { |name| estate.reports.all(name).to_s }
-    expect(reports.last).to include('gamma')
-    [*logs.map { |file| File.binread(file) }, *reports]
+  # @return [Array<String>] all that is readable where secrets must not be
+  def traces
+    [*logs.map { |file| File.binread(file) }, *%w[alpha beta gamma].map { |name| estate.reports.all(name).to_s }]
+  end
+
+  # @return [Array<String>] the files of the server, and those of the agents except for their last catalogs
+  def logs
+    files = Dir[puppetserver.path('log', '*'), puppetserver.path('{var,agents}', '**', '*')]
+    expect(files).to include(match(%r{/reports/gamma/}), match(/last_run_report/))
+    files.select { |file| File.file?(file) && !file.include?('/client_data/catalog/') }
   end
 
   context 'with files' do
@@ -28,10 +38,9 @@ RSpec.describe 'Agents of a puppetserver that keeps an estate', :estate do
 
   [Slapd, Ds389].each do |server|
     context "with #{server}" do
-      include_context 'with a directory', server, tls: true, limits: true
-
       let(:backend) do
-        directory.options('type' => 'ldap', 'id' => id, 'ldap_uri' => directory.tls_uri,
+        directory = directories.fetch(server)
+        directory.options('type' => 'ldap', 'id' => 'agents', 'ldap_uri' => directory.tls_uri,
                           'tls_cacert' => directory.certificates.cacert)
       end
 

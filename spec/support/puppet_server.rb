@@ -26,6 +26,16 @@ class PuppetServer
   # Seconds. A start takes about 20 s, and several times that on a busy machine.
   START_SECONDS = 600
 
+  # Makes a JRuby with storeconfigs read the site again, and prints which one it is. Sleeps, so that another one has to
+  # compile the next catalog.
+  READING = <<~ERB
+    <% sleep 0.2
+       require "jruby"
+       Simpkv::Termini.instance_variable_set(:@estate, nil) if Puppet[:storeconfigs] %>
+    <%= Puppet[:storeconfigs] ? JRuby.runtime.hashCode : "none" %>
+  ERB
+  private_constant :READING
+
   # A catalog could not be compiled; the message says why.
   Refused = PuppetClient::Refused
 
@@ -40,7 +50,6 @@ class PuppetServer
     @folder = Dir.mktmpdir('puppetserver')
     @port = TCPServer.open('127.0.0.1', 0) { |server| server.addr[1] }
     @settings = settings
-    @generation = 0
     %w[conf.d conf code/environments gems run log].each { |name| FileUtils.mkdir_p(path(name)) }
   end
 
@@ -93,19 +102,20 @@ class PuppetServer
     place
   end
 
-  # Turns storeconfigs on, with the terminus simpkv. Replaces the server's JRubies, as its operator would.
+  # Turns storeconfigs on, with the terminus simpkv. That takes new JRubies, as its operator would make them. To change
+  # the site later, the running ones read simpkv.yaml again: new ones need six seconds, and as many to compile once.
   #
-  # @param site [Hash] the content of simpkv.yaml
+  # @param site [Hash] the content of simpkv.yaml. The store of the former one must still exist
   def estate(site)
+    first = @estate.nil?
     @estate = site
-    @generation += 1
     write_puppet_configuration
     return unless @pid
 
-    client.delete('/puppet-admin-api/v1/jruby-pool')
-    # A JRuby of the old pool may answer the first requests.
-    environment('generation', "notify { inline_template('<%= Puppet[:http_user_agent] %>'): }")
-    sleep 0.1 until compile('generation') == [generation]
+    client.delete('/puppet-admin-api/v1/jruby-pool') if first
+    environment('reading', "notify { inline_template('#{READING}'): }")
+    read = []
+    read |= in_each_jruby until read.compact.length == @settings.fetch(:max_active_instances)
   end
 
   # Runs an agent of this server.
@@ -160,6 +170,12 @@ class PuppetServer
   end
 
   private
+
+  # @return [Array<String, nil>] which JRubies have read the site again
+  def in_each_jruby
+    threads = Array.new(@settings.fetch(:max_active_instances)) { Thread.new { compile('reading').first } }
+    threads.map { |thread| thread.value unless thread.value.include?('none') }
+  end
 
   def command
     # These options halve the processor time of a start and a few catalogs.
@@ -270,14 +286,8 @@ class PuppetServer
       [server]
       cadir = #{path('ca')}
       autosign = true
-      http_user_agent = #{generation}
       #{"storeconfigs = true\nstoreconfigs_backend = simpkv\nreports = store,simpkv" if @estate}
     INI
-  end
-
-  # The server does not use the setting in which this text is. It tells which configuration a JRuby has read.
-  def generation
-    "generation #{@generation}"
   end
 
   def agent_configuration(node)
