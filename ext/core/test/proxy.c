@@ -108,6 +108,24 @@ static void deliver_late(proxy_link *l, const unsigned char *bytes, size_t len, 
     pthread_mutex_unlock(&l->proxy->lock);
 }
 
+void proxy_meanwhile(proxy *p, void (*call)(void))
+{
+    pthread_mutex_lock(&p->lock);
+    p->meanwhile = call;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void call_meanwhile(proxy *p)
+{
+    void (*call)(void);
+
+    pthread_mutex_lock(&p->lock);
+    call = p->meanwhile;
+    pthread_mutex_unlock(&p->lock);
+    if (call)
+        call();
+}
+
 /* Applies the fault. Returns false to break the connection. */
 static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, size_t len, proxy_fault fault, int code)
 {
@@ -119,14 +137,14 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     case PROXY_INTERMEDIATE:
         return say_something(l, r) && send_all(l->server, bytes, len);
     case PROXY_HOLD_REQUEST:
+        call_meanwhile(l->proxy);
         return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);
     case PROXY_HOLD_ANSWER:
         return send_all(l->server, bytes, len) && poll(NULL, 0, code) == 0;
     case PROXY_LOSE_ANSWER:
         if (send_all(l->server, bytes, len))
             recv(l->server, unheard, sizeof unheard, 0);
-        if (l->proxy->before_loss)
-            l->proxy->before_loss();
+        call_meanwhile(l->proxy);
         return false;
     case PROXY_LATE_REQUEST:
         deliver_late(l, bytes, len, code);

@@ -42,11 +42,11 @@ typedef struct proxy {
     unsigned char tag;
     proxy_fault fault;
     int code, skip, times;
-    int delivered;             /* of late requests */
-    bool hide_assertion;       /* from the root DSE; set before the first connection */
-    void (*before_loss)(void); /* called after a request was done, before its answer is lost; may be NULL */
-    const int *round_trips;    /* the number of requests of each, then 0; NULL: answers pass at once */
-    long requests, answers;    /* passed on since proxy_expect() */
+    int delivered;           /* of late requests */
+    bool hide_assertion;     /* from the root DSE; set before the first connection */
+    void (*meanwhile)(void); /* see proxy_meanwhile() */
+    const int *round_trips;  /* the number of requests of each, then 0; NULL: answers pass at once */
+    long requests, answers;  /* passed on since proxy_expect() */
 } proxy;
 
 /* Listens on a free port of loopback. */
@@ -57,6 +57,10 @@ void proxy_end(proxy *p);
 
 /* Lets `skip` requests with the tag pass, and applies the fault to the next `times` ones. */
 void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times);
+
+/* Sets a function to be called before a held request is passed on, and after a request was done whose answer is lost.
+ * NULL removes it. */
+void proxy_meanwhile(proxy *p, void (*call)(void));
 
 /* Holds the answers of each round trip until all of its requests have come. `round_trips` ends with 0, and must stay
  * valid. A client that waits for an answer too early, or sends more requests, gets none. With NULL, answers pass at

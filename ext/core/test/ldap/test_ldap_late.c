@@ -94,7 +94,7 @@ static void put_elsewhere(void)
 static void arm_contest(const char *key, unsigned char tag)
 {
     contested = key;
-    between.before_loss = put_elsewhere;
+    proxy_meanwhile(&between, put_elsewhere);
     proxy_arm(&between, tag, PROXY_LOSE_ANSWER, 0, 0, 1);
 }
 
@@ -220,7 +220,7 @@ static void asserting_tests(void)
     a_put_in_doubt_is_not_repeated_after_another_write();
     a_deletion_in_doubt_is_not_repeated_after_another_write();
     a_batch_in_doubt_is_not_repeated_after_another_write();
-    between.before_loss = NULL;
+    proxy_meanwhile(&between, NULL);
     a_lost_answer_does_not_delete_a_missing_key();
     a_write_takes_two_round_trips();
     clients_that_write_one_key_all_succeed();
@@ -241,7 +241,7 @@ static void exchanging_tests(void)
     a_put_in_doubt_is_not_repeated_after_another_write();
     a_deletion_in_doubt_is_not_repeated_after_another_write();
     a_batch_in_doubt_is_not_repeated_after_another_write();
-    between.before_loss = NULL;
+    proxy_meanwhile(&between, NULL);
     a_lost_answer_does_not_delete_a_missing_key();
     clients_that_write_one_key_all_succeed();
 }
