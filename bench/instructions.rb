@@ -39,11 +39,9 @@ end
 # Counts only what runs inside of the C function.
 def count_in_ruby(function, call, document)
   script = "require 'simpkv'; GC.disable; document = #{document}; json = Simpkv::Native.generate(document); " \
-           "Integer(ARGV[0]).times { #{call} }"
-  per_run do |times|
-    callgrind("--toggle-collect=#{function}", RbConfig.ruby, '--disable=gems', "-I#{$LOAD_PATH.first}", '-e', script,
-              times.to_s)
-  end
+           "#{TIMES}.times { #{call} }"
+  callgrind("--toggle-collect=#{function}", RbConfig.ruby, '--disable=gems', "-I#{$LOAD_PATH.first}", '-e', script) /
+    TIMES
 end
 
 def counts_of_extension

@@ -57,7 +57,7 @@ specs(:jruby93_servers, :jruby93, "the store in a directory, on Debian's JRuby",
       *%w[batches idle interrupts store trees].map { |name| "spec/integration/ldap_#{name}_spec.rb" })
 specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/estate')
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
-      'spec/estate')
+      '--tag', '~thorough', 'spec/estate')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:puppetdb, :cext, 'the import from a PuppetDB', 'spec/puppetdb')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
@@ -155,11 +155,11 @@ stage :style, 'linters, formatters, layers of the core, and pages that are out o
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
 end
 
-# The stages that take longest come first.
+# The stages that take longest come first. On Debian's JRuby, the conformance suite stands for all specs of functions.
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
-  ds389_conformance jruby93_estate estate puppetdb bolt jruby93_functions jruby94_functions jruby93_unit jruby94_unit
+  ds389_conformance jruby93_estate estate puppetdb bolt jruby94_functions jruby93_unit jruby94_unit
   ffi_functions ffi_unit newest_json tools style
 ] + BASIC
 
