@@ -8,6 +8,7 @@ require_relative 'support/estate_places'
 # run without changes.
 class EstateBench
   PEER = 'PuppetDB, query and parse'
+  COLLECTED = ', made for a collector'
   SUBMISSION = 'PuppetDB, submission'
   BLOCKS = SideBySide::QUICK ? 2 : 25
   WARM = 20 # seconds, until Java has compiled the hot code
@@ -74,11 +75,13 @@ class EstateBench
 
   def search(type, title, modules)
     arguments = ['search', type]
-    contestants = { PEER => contestant('contestant', 'puppetdb', *arguments, BENCH_PUPPETDB: @puppetdb.uri) }
+    environment = { BENCH_PUPPETDB: @puppetdb.uri, BENCH_MODULES: modules }
+    contestants = { PEER => contestant('contestant', 'puppetdb', *arguments, **environment) }
+    contestants["PuppetDB#{COLLECTED}"] = contestant('contestant', 'puppetdb_collector', *arguments, **environment)
     @places.each do |place|
       environment = { SIMPKV_CONFIG: place.config, BENCH_MODULES: modules }
       contestants[place.name] = contestant('contestant', 'estate', *arguments, **environment)
-      contestants["#{place.name}, made for a collector"] =
+      contestants["#{place.name}#{COLLECTED}"] =
         contestant('contestant', 'puppet', *arguments, **environment)
     end
     rows = compare(title, contestants)

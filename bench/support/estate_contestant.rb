@@ -6,6 +6,7 @@
 #   ruby estate_contestant.rb estate search Bench::Host     # Simpkv::Estate
 #   ruby estate_contestant.rb puppet search Bench::Host     # Puppet's indirection, with the terminus simpkv
 #   ruby estate_contestant.rb puppetdb search Bench::Host   # HTTP and JSON.parse
+#   ruby estate_contestant.rb puppetdb_collector search Bench::Host
 #   ruby estate_contestant.rb estate save 5
 #
 # SIMPKV_CONFIG names the file with the options of the estate, BENCH_PUPPETDB is the URI of PuppetDB.
@@ -70,10 +71,27 @@ class PuppetClient
   end
 end
 
-# The same over HTTP, without the terminus of PuppetDB.
+# The same on PuppetDB, without its terminus: makes the resources as simpkv does.
+class PuppetDBCollector < PuppetClient
+  def initialize
+    super
+    require 'simpkv/termini/resources'
+    @client = PuppetDBClient.new
+  end
+
+  def search(type, round)
+    Puppet.override(loaders: @loaders, current_environment: @environment) do
+      resource_type = Puppet::Pops::Evaluator::Runtime3ResourceSupport.find_resource_type(@scope, type)
+      @client.search(type, round).map do |data|
+        Simpkv::Termini::Resources.collected(resource_type, data, @scope, data['resource'])
+      end
+    end
+  end
+end
+
+# PuppetDB over HTTP, without Puppet.
 class PuppetDBClient
   def initialize
-    require 'net/http'
     require_relative '../../spec/support/puppetdb_client'
     @client = PuppetDB::Client.new(ENV.fetch('BENCH_PUPPETDB'))
   end
@@ -121,5 +139,6 @@ class PuppetDBClient
 end
 
 client, operation, argument = ARGV
-clients = { 'estate' => EstateClient, 'puppet' => PuppetClient, 'puppetdb' => PuppetDBClient }
+clients = { 'estate' => EstateClient, 'puppet' => PuppetClient, 'puppetdb' => PuppetDBClient,
+            'puppetdb_collector' => PuppetDBCollector }
 EstateTurns.new(clients.fetch(client).new, operation, argument).run($stdin, $stdout)
