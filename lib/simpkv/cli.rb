@@ -2,6 +2,7 @@
 
 require 'simpkv'
 require 'simpkv/cli/failure'
+require 'simpkv/cli/output'
 
 module Simpkv
   # The command `simpkv`, for operators: it shows and changes keys from a shell, without Puppet. {Commands} has its
@@ -83,7 +84,7 @@ module Simpkv
       end
 
       def complain(message, code)
-        warn "simpkv: #{message}"
+        warn "simpkv: #{Output.text(message)}"
         code
       end
     end

@@ -91,6 +91,29 @@ RSpec.describe 'simpkv nodes' do
     end
   end
 
+  describe 'with text of an agent that would control a terminal' do
+    let(:evil) { "\e[31mred\u0007\u009B2J\nforged" }
+
+    before do
+      run('web1', status: evil, environment: evil, facts: { 'os' => { 'name' => evil }, evil => evil },
+                  exports: { 'host' => [{ 'title' => evil, 'parameters' => { evil => evil }, 'tags' => [evil] }] })
+      estate.reports.save('web1', 'time' => evil, 'environment' => evil, 'status' => evil,
+                                  'events' => [{ 'resource' => evil, 'property' => evil, 'message' => evil }])
+      estate.store.put('globals/estate/inventory/web2', Simpkv::Codec.encode('exports' => { evil => evil }))
+    end
+
+    [%w[nodes], %w[nodes --filter os.name!=x], %w[node show web1], %w[node show web2], %w[node reports web1 --events],
+     %w[node facts web1], %w[node facts web1 os], %w[node facts web1 os.name], %w[node facts web1 forge],
+     %w[node exports web1], %w[node exports web1 tag], %w[doctor], %w[complete node facts web1] + ['']].each do |words|
+      # These commands printed what the agent had sent.
+      it "escapes it in the output of 'simpkv #{words.join(' ')}'" do
+        outcome = simpkv(*words)
+        expect(outcome.out + outcome.err).not_to match(/(?!\n)[[:cntrl:]]|^forged/)
+        expect(outcome.code).not_to eq(70)
+      end
+    end
+  end
+
   describe 'with options that only other commands take' do
     it 'explains why it has none of them' do
       { %w[-e dev] => /invalid option: -e: the nodes of all environments are in one place/,

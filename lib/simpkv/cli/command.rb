@@ -217,7 +217,7 @@ module Simpkv
       #
       # @return [Integer, nil] the exit code
       def report(errors)
-        errors.sort.each { |name, why| warn "simpkv: '#{Output.name(name)}': #{why}" }
+        errors.sort.each { |name, why| warn "simpkv: '#{Output.name(name)}': #{Output.text(why)}" }
         Failure::DATA if errors.any?
       end
 

@@ -83,8 +83,8 @@ module Simpkv
       # @raise [Failure] always, with a suggestion
       def not_there(name, what, names)
         likely = Spelling.nearest(name, names)
-        raise Failure.new("#{backend.title}: there is #{what} '#{name}'#{": did you mean '#{likely}'?" if likely}",
-                          Failure::NO_INPUT)
+        hint = ": did you mean '#{Output.name(likely)}'?" if likely
+        raise Failure.new("#{backend.title}: there is #{what} '#{name}'#{hint}", Failure::NO_INPUT)
       end
 
       # Prints the documents that could not be read.

@@ -15,21 +15,27 @@ module Simpkv
       end
 
       # @param data [Object] Hashes, Arrays, Strings, numbers, true, false and nil
-      # @yieldreturn [Array<String>] the lines for people
+      # @yieldreturn [Array<String>] the lines for people; control characters in them are escaped
       # @return [void]
       def print(data)
         case @format
         when 'json' then puts(json(data))
         when 'yaml' then puts(yaml(data))
-        else puts(yield)
+        else puts(Array(yield).map { |line| Output.text(line.to_s) })
         end
       end
 
       # @param name [String] of a key or folder; the name of a file can have any bytes
       # @return [String] the same in UTF-8, without control characters
       def self.name(name)
-        name.dup.force_encoding(Encoding::UTF_8).scrub { |bytes| bytes.unpack('C*').map { |byte| format('\\x%02X', byte) }.join }
-            .gsub(/[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }
+        text(name).gsub("\n", '\x0A')
+      end
+
+      # @param text [String] may hold what agents have sent, such as the escapes of a terminal
+      # @return [String] the same in UTF-8, without control characters other than line feeds
+      def self.text(text)
+        text.dup.force_encoding(Encoding::UTF_8).scrub { |bytes| bytes.unpack('C*').map { |byte| format('\\x%02X', byte) }.join }
+            .gsub(/(?!\n)[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }
       end
 
       # @param number [Integer]
@@ -47,10 +53,11 @@ module Simpkv
       end
 
       # @param rows [Array<Array>] of the same length
-      # @return [Array<String>] lines, the columns aligned
+      # @return [Array<String>] lines, the columns aligned, without control characters
       def self.table(rows)
-        widths = rows.transpose.map { |column| column.map { |cell| cell.to_s.length }.max }
-        rows.map { |row| row.zip(widths).map { |cell, width| cell.to_s.ljust(width) }.join('  ').rstrip }
+        rows = rows.map { |row| row.map { |cell| name(cell.to_s) } }
+        widths = rows.transpose.map { |column| column.map(&:length).max }
+        rows.map { |row| row.zip(widths).map { |cell, width| cell.ljust(width) }.join('  ').rstrip }
       end
 
       private

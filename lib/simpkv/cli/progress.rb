@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/output'
+
 module Simpkv
   module Cli
     # Shows the progress of long work on standard error: a bar with rate and time left on a terminal, a line from time

@@ -70,7 +70,7 @@ module Simpkv
           end
 
           def resource_lines(type, resource)
-            reference = "#{type.split('::').map(&:capitalize).join('::')}['#{Output.name(resource['title'])}']"
+            reference = Output.name("#{type.split('::').map(&:capitalize).join('::')}['#{resource['title']}']")
             parameters = (resource['parameters'] || {}).sort.map do |name, value|
               ["  #{name}", shown(value)]
             end
