@@ -81,6 +81,10 @@ RSpec.describe 'Catalogs in the store of simpkv' do
       'names a type that is a path' => lambda do |data|
         data.merge('resources' => [{ 'type' => '../../pl4nted', 'title' => 'x', 'parameters' => { 'name' => 'x' } }])
       end,
+      'has a relationship to a type that is a path' => lambda do |data|
+        data.merge('resources' => [{ 'type' => 'File', 'title' => '/a',
+                                     'parameters' => { 'Require' => ['Notify[x]', '../../pl4nted[x]'] } }])
+      end,
       'has an edge to a type that is a path' => lambda do |data|
         data.merge('edges' => [{ 'source' => 'Class[Main]', 'target' => '../../pl4nted[x]' }])
       end

@@ -128,6 +128,8 @@ RSpec.describe 'Exported resources in a store that fails' do
       'a resource type that is a path' => '{"__ptype":"Pcore::ResourceType","type_name":"../../evil","title":"x"}',
       'a resource type with a path' => '{"__ptype":"Pcore::ResourceType","type_name":"File[/../evil","title":"x"}',
       'a resource type that is no text' => '{"__ptype":"Pcore::ResourceType","type_name":["File"],"title":"x"}',
+      'a class that is a path' => '{"__ptype":"Pcore::ClassType","class_name":"site::../evil"}',
+      'the class of a path' => '{"__ptype":"Pcore::ResourceType","type_name":"Class","title":"site::../evil"}',
       'a Deferred without a name' => '{"__ptype":"Deferred","arguments":[]}',
       'a Binary that is no base64' => '{"__ptype":"Binary","__pvalue":"*"}',
       'a Regexp that is none' => '{"__ptype":"Regexp","__pvalue":"("}',
@@ -141,6 +143,35 @@ RSpec.describe 'Exported resources in a store that fails' do
 
         expect(titles(catalog, 'File')).to eq ['/web2']
         expect(warnings.grep(%r{left out File\[/web1\] of 'web1', which cannot be read}).length).to be_between(1, 2)
+      end
+    end
+
+    # Puppet looks up the type of a reference that is a String, and loads the file of that name. Such an export used to
+    # make the compiler run any Ruby file on its disk.
+    describe 'whose resource has a relationship to a path' do
+      let(:program) { File.join(scratch, 'program.rb') }
+      let(:path) { "#{'../' * 30}#{program.delete_prefix('/').delete_suffix('.rb')}" }
+
+      before { File.write(program, 'raise Exception, "it ran"') }
+
+      {
+        'as a String' => ->(path) { "#{path}[x]" }, 'in an Array' => ->(path) { ['File[/web2]', [["#{path}[x]"]]] },
+        'in another line' => ->(path) { "File\n#{path}[x]" }, 'after a bracket' => ->(path) { "x]\n#{path}[x]" },
+        'as a class' => ->(path) { "Class[site::#{path}]" },
+        'as a Symbol' => ->(path) { { '__ptype' => 'Symbol', '__pvalue' => "#{path}[x]" } },
+        'as a URI' => ->(path) { { '__ptype' => 'URI', '__pvalue' => "#{path}?[x]" } },
+        'as a key' => ->(path) { { "#{path}[x]" => 1 } }
+      }.each do |what, value|
+        it "#{what} compiles without it, and runs nothing" do
+          %w[before notify require subscribe].each do |name|
+            tamper('file', 'web1') do
+              Simpkv::Codec.encode([{ 'title' => '/web1', 'parameters' => { name => value.call(path) } }])
+            end
+            messages.clear
+            expect(titles(run_node('proxy', 'File <<| |>>'), 'File')).to eq ['/web2']
+            expect(warnings.grep(%r{left out File\[/web1\] of 'web1', which cannot be read}).length).to be_between(1, 2)
+          end
+        end
       end
     end
 

@@ -101,6 +101,7 @@ module Simpkv
           RichValues.check(data)
           ends = (data['edges'] || []).flat_map { |edge| edge.values_at('source', 'target') }
           RichValues.check_names(data['resources'].map { |resource| resource['type'] })
+          data['resources'].each { |resource| RichValues.check_relationships(resource['parameters'] || {}) }
           RichValues.check_names(ends.map { |reference| reference[/\A[^\[]+/] })
           Puppet.override({ rich_data: true }, 'catalogs of simpkv') { Puppet::Resource::Catalog.from_data_hash(data) }
         rescue StandardError

@@ -67,7 +67,7 @@ module Simpkv
         private
 
         def values(data)
-          (data['parameters'] || {}).to_h { |name, value| [name.to_sym, RichValues.load(value)] }
+          RichValues.load_parameters(data['parameters'] || {})
         end
 
         def data(resource)

@@ -14,7 +14,10 @@ module Simpkv
 
       # The names of resource types. Puppet loads a file of the name of a type that it looks up.
       RESOURCE_TYPE = /\A(?:::)?[A-Za-z]\w*(?:::[A-Za-z]\w*)*\z/.freeze
-      private_constant :TYPES, :RESOURCE_TYPE
+
+      # The types of references.
+      REFERENCES = %w[Pcore::ClassType Pcore::ResourceType].freeze
+      private_constant :TYPES, :RESOURCE_TYPE, :REFERENCES
 
       # Puppet's own converter, without messages that quote values.
       class Converter < Puppet::Pops::Serialization::ToDataConverter
@@ -63,6 +66,29 @@ module Simpkv
           raise TypeError unless names.all? { |name| RESOURCE_TYPE.match?(name) }
         end
 
+        # Restores the parameters of a resource.
+        #
+        # @param parameters [Hash{String => Object}] data from the store
+        # @return [Hash{Symbol => Object}]
+        # @raise [MalformedError] as {load}, or a relationship refers to a path; quotes nothing
+        def load_parameters(parameters)
+          check_relationships(parameters)
+          parameters.to_h { |name, value| [name.to_sym, load(value)] }
+        rescue TypeError
+          raise MalformedError, 'not a relationship that can be read', cause: nil
+        end
+
+        # Refuses relationships whose references could be paths: Puppet looks up the type of each of them, also of those
+        # that are Strings.
+        #
+        # @param parameters [Hash{String => Object}] data from the store
+        # @return [void]
+        # @raise [TypeError]
+        def check_relationships(parameters)
+          names = Puppet::Type.relationship_params.map { |parameter| parameter.name.to_s }
+          parameters.each { |name, value| check_references(value) if names.include?(name.downcase) }
+        end
+
         # Refuses data with other types than those that {dump} writes.
         #
         # @param data [Object]
@@ -105,9 +131,26 @@ module Simpkv
           raise TypeError unless TYPES.include?(data['__ptype'])
 
           case data['__ptype']
-          when 'Pcore::ResourceType' then check_names([data['type_name']])
+          when 'Pcore::ResourceType' then check_reference(data['type_name'], data['title'])
+          when 'Pcore::ClassType' then check_names([data['class_name']])
           when 'Deferred' then raise TypeError unless data['name'].is_a?(String)
           end
+        end
+
+        # {check} has looked into references that are rich data.
+        def check_references(value)
+          case value
+          when Array then value.each { |member| check_references(member) }
+          when String then check_reference(*value.delete_suffix(']').split('[', 2))
+          when Hash then raise TypeError unless REFERENCES.include?(value['__ptype'])
+          else raise TypeError unless value.nil?
+          end
+        end
+
+        # The title of a class is a name that Puppet looks up, too.
+        def check_reference(type, title = nil)
+          check_names([type])
+          check_names([title]) if type.match?(/\A(?:::)?class\z/i)
         end
 
         # Copies a value, with what the block returns for each scalar in it.
