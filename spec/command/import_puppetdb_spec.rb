@@ -70,6 +70,18 @@ RSpec.describe 'simpkv import-puppetdb' do
     expect(estate.exports.of('web1')).to eq('host' => [{ 'title' => 'newer' }])
   end
 
+  # The import read the statuses of all nodes at first, and stored what was older than these runs.
+  it 'keeps what a node stores in a run that ends during the import' do
+    puppetdb.node('web1', facts: { 'kernel' => 'Linux' })
+    puppetdb.fail_at(5) do |client|
+      estate.exports.save('web1', { 'host' => [{ 'title' => 'newer' }] }, 'production')
+      estate.statuses.put('web1', 'last_seen' => '2026-11-21T00:00:00Z')
+      puppetdb.answer(client, 200, '[]') # There is no exported resource in PuppetDB.
+    end
+    expect(import!).to include('newer in the store' => 1, 'stored' => 0)
+    expect(estate.exports.of('web1')).to eq('host' => [{ 'title' => 'newer' }])
+  end
+
   it 'stores nothing with --dry-run, and counts the same' do
     puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, resources: hosts)
     expect(import!('--dry-run')).to include('to store' => 1, 'documents to store' => 4)

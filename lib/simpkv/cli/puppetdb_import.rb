@@ -9,7 +9,8 @@ module Simpkv
     # Stores what a PuppetDB knows of its active nodes as Puppet's termini would: facts, exported resources, and the
     # time of the last run. Reads the names of all nodes at first, and then the data of some nodes at a time.
     #
-    # It leaves out nodes that have had a run since with the terminus, because their data in the store are newer.
+    # It leaves out nodes that have had a run since with the terminus, because their data in the store are newer. It
+    # reads the status of a node just before it stores the node, because nodes run meanwhile.
     class PuppetDBImport
       # The number of nodes of each request.
       BATCH = 50
@@ -22,7 +23,7 @@ module Simpkv
       # @return [Hash{String => String}] by the name of a node, the reason why it was not stored
       attr_reader :failures
 
-      # @return [Hash{Symbol => Integer}] numbers: `changed`, `unchanged`, `newer` and `gone` nodes, `factsets` and
+      # @return [Hash{Symbol => Integer}] numbers: `changed`, `unchanged` and `newer` nodes, `factsets` and
       #   `resources` read, `documents` stored
       attr_reader :counts
 
@@ -41,7 +42,6 @@ module Simpkv
       # @raise [Simpkv::Error] the store cannot be used
       def run(title)
         names = @puppetdb.names
-        @seen = @estate.statuses.all.transform_values { |status| seen(status) }
         Progress.of(title, names.length, 'node') do |progress|
           names.each_slice(BATCH) do |batch|
             nodes(batch).each do |node|
@@ -65,28 +65,35 @@ module Simpkv
         rows = @puppetdb.of('nodes', batch, "the nodes #{span}")
         facts = @puppetdb.of('factsets', batch, "the facts #{span}")
         resources = @puppetdb.of('resources', batch, "the exported resources #{span}", ['=', 'exported', true])
-        counts[:gone] += batch.length - rows.length
         rows.map { |name, (row, _)| PuppetDBNode.new(row, facts.fetch(name, []).first, resources.fetch(name, [])) }
       end
 
       def import(node)
-        return counts[:newer] += 1 if @seen.fetch(node.name, '') > node.last_seen
+        stored = stored_status(node.name)
+        return counts[:newer] += 1 if seen(stored&.value) > node.last_seen
 
         @estate.store.clear
-        save(node)
+        save(node, stored)
         count(node)
       rescue *OF_NODE => e
         failures[node.name] = e.message
       end
 
+      # @return [Documents::Stored, nil] nil if there is none that can be read: a status of another form is replaced
+      def stored_status(name)
+        @estate.statuses.read(name)
+      rescue MalformedError
+        nil
+      end
+
       # Converts everything before it stores something.
-      def save(node)
+      def save(node, stored)
         exports = node.exports
         facts = node.facts
         options = { trusted: node.trusted, timestamp: node.facts_timestamp } if facts
         @estate.facts.save(node.name, facts, **options) if facts
         @estate.exports.save(node.name, exports, node.environment)
-        @estate.statuses.update(node.name) { |status| status_of(node, status.is_a?(Hash) ? status : {}) }
+        @estate.statuses.update(node.name, known: stored) { |status| status_of(node, status.is_a?(Hash) ? status : {}) }
       end
 
       # The run of a node that ends meanwhile is newer.
