@@ -2,6 +2,7 @@
 
 require 'fileutils'
 require 'simpkv/estate'
+require_relative 'disturbed_store'
 require_relative 'scratch'
 
 # An estate in files, for each example another.
@@ -14,8 +15,11 @@ RSpec.shared_context 'with an estate in files' do
 
   after { FileUtils.remove_entry(root) }
 
+  # @param disturbances [Hash{Integer => Proc}] of the store: see {DisturbedStore}
   # @return [Simpkv::Estate] another one on the same store
-  def open_estate(options = {})
-    Simpkv::Estate.new(site.merge('estate' => options)) { |settings| Simpkv::Store.open('file', settings.slice('root_path')) }
+  def open_estate(options = {}, disturbances = {})
+    Simpkv::Estate.new(site.merge('estate' => options)) do |settings|
+      DisturbedStore.new(Simpkv::Store.open('file', settings.slice('root_path')), disturbances)
+    end
   end
 end

@@ -1,31 +1,9 @@
 # frozen_string_literal: true
 
-require 'delegate'
 require 'simpkv/estate'
+require_relative '../support/disturbed_store'
 require_relative '../support/processes'
 require_relative '../support/scratch'
-
-# A store that does something before one of its calls, by the number of the call, or after it.
-class DisturbedStore < SimpleDelegator
-  # @return [Integer] the number of calls so far
-  attr_reader :calls
-
-  def initialize(store, disturbances = {})
-    super(store)
-    @disturbances = disturbances
-    @calls = 0
-  end
-
-  %i[get put put_many delete list].each do |name|
-    define_method(name) do |*arguments, **options, &block|
-      @calls += 1
-      @disturbances[@calls]&.call
-      result = options.empty? ? super(*arguments, &block) : super(*arguments, **options, &block)
-      @disturbances[-@calls]&.call
-      result
-    end
-  end
-end
 
 RSpec.describe 'Exported resources of nodes' do
   include Processes

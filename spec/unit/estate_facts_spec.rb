@@ -40,6 +40,93 @@ RSpec.describe Simpkv::Estate::Facts do
     end
   end
 
+  describe 'when several saves and deletions of a node meet' do
+    let(:start) { { 'x' => 'start' } }
+    let(:mine) { { 'x' => 'mine' } }
+    let(:other) { { 'x' => 'other' } }
+
+    # Moments before and after a call of the store, by its number.
+    def moments(calls)
+      (1..calls).flat_map { |number| [number, -number] }
+    end
+
+    # Does something in an estate of its own, which fails at a moment.
+    def die(death, disturbances = {})
+      dying = lambda do
+        disturbances[death]&.call
+        raise Simpkv::UnavailableError, 'died'
+      end
+      yield open_estate(options, disturbances.merge(death => dying))
+      :completed
+    rescue Simpkv::UnavailableError
+      :died
+    end
+
+    def save(facts)
+      open_estate(options).facts.save('web1', facts)
+    end
+
+    # The second attempt of a save put its facts beside the digest of the other save, and died.
+    it 'leaves nothing wrong that a later save does not see if a save dies' do
+      results = []
+      moments(4).product(moments(8), [start, mine, other]) do |moment, death, later|
+        save(start)
+        results << die(death, moment => -> { save(other) }) { |estate| estate.facts.save('web1', mine) }
+        save(later)
+        expect(stored).to eq(later), "#{later} after another save at #{moment} and a death at #{death}: #{stored}"
+      end
+      expect(%i[completed died].map { |result| results.count(result) }).to match([be > 10, be > 100])
+    end
+
+    # The digest of the other save stayed, so that its facts were never stored again.
+    it 'stores the facts again after a deletion, whether it completes or dies' do
+      results = []
+      moments(4).product(moments(6)) do |moment, death|
+        save(start)
+        results << die(death, moment => -> { save(start) }) { |estate| estate.facts.delete('web1') }
+        save(start)
+        expect(estate.facts.find('web1')).not_to be_nil, "a save at #{moment}, a death at #{death}"
+      end
+      expect(%i[completed died].map { |result| results.count(result) }).to match([be > 5, be > 50])
+    end
+
+    # The record without a digest looked the same before and after the two other saves.
+    it 'keeps the facts of a save that others overtake, of which one dies' do
+      moments(6).product(moments(4)) do |moment, death|
+        save(start)
+        others = -> { save(other) && die(death) { |estate| estate.facts.save('web1', { 'x' => 'dead' }) } }
+        open_estate(options, { moment => others }).facts.save('web1', mine)
+        save(mine)
+        expect(stored).to eq(mine), "others at #{moment}, a death at #{death}: #{stored}"
+      end
+    end
+
+    it 'stores the facts of one of the saves, and their digest' do
+      5.times do
+        versions = (1..8).map { |number| { 'x' => number } }
+        versions.map { |facts| Thread.new { save(facts) } }.each(&:join)
+        found = stored
+        expect(versions).to include(found)
+        expect(estate.inventory.get('web1').keys).to contain_exactly('facts', 'facts_digest')
+        expect { estate.facts.save('web1', found) }.to change { estate.store.calls }.by(1)
+      end
+    end
+
+    it 'replaces a list of saves that has another form' do
+      estate.inventory.put('web1', { 'facts_saving' => ['token'] })
+      save(start)
+      expect(estate.inventory.get('web1').keys).to contain_exactly('facts', 'facts_digest')
+    end
+
+    it 'takes a save for dead minutes after it began, or if its time is far in the future' do
+      [-3600, 3600].each do |seconds|
+        estate.inventory.put('web1', { 'facts_saving' => { 'token' => (Time.now.utc + seconds).iso8601 } })
+        save(start)
+        expect(estate.inventory.get('web1').keys).to contain_exactly('facts', 'facts_digest')
+      end
+    end
+  end
+
   it 'are stored again after they were deleted' do
     2.times do
       estate.facts.save('web1', facts)

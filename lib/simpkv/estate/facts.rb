@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require 'securerandom'
+require 'simpkv/estate/saving'
+
 module Simpkv
   class Estate
     # The facts of each node, without those of the option `facts_blocklist`:
@@ -8,32 +11,44 @@ module Simpkv
     #       'timestamp' => '2026-11-23T01:02:03Z' }
     #
     # `timestamp` is the time of the run in which they last changed.
+    #
+    # The record of the inventory has their digest. A save first enters its token in place of the digest, then writes
+    # the document, then enters the digest. If it dies, the digest is missing, and the next save of the node completes
+    # it. If other saves or deletions of the node are on their way, the last of them enters the digest: a save that was
+    # overtaken may write its document before it notices.
     class Facts
+      # The number of attempts of a save that others interrupt.
+      ATTEMPTS = 100
+      private_constant :ATTEMPTS
+
       def initialize(estate)
         @estate = estate
         @documents = Documents.new(estate, 'facts')
+        @saving = Saving.new('facts_')
         @blocklist = estate.options['facts_blocklist'].map { |glob| glob.split('.') }
       end
 
-      # Stores the facts of a node if they have changed. The record of the inventory has no digest until they are
-      # stored, so that the next save completes one that has died.
+      # Stores the facts of a node if they have changed.
       #
       # @param certname [String]
       # @param values [Hash{String => Object}] plain data
       # @param trusted [Hash, nil] the trusted facts
       # @param timestamp [String] the time of the run
       # @return [void]
+      # @raise [ConflictError] others kept saving facts of this node
       # @raise [Error]
       def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
-        digest = Documents.digest(kept)
-        stored = @estate.inventory.update(certname) { |record| without_digest(record, digest) }
-        stored = @estate.inventory.update(certname, known: stored) do |record|
-          current = record && record['facts_digest'] == digest
-          @documents.put(certname, kept.merge('timestamp' => timestamp)) unless current
-          renewed(record || {}).merge('facts' => indexed(kept['values']), 'facts_digest' => digest)
+        members = { 'facts' => indexed(kept['values']), 'facts_digest' => Documents.digest(kept) }
+        token = SecureRandom.hex(8)
+        ATTEMPTS.times do |attempt|
+          stored = store(certname, token, members) { kept.merge('timestamp' => timestamp) }
+          return @estate.inventory.keep(certname, stored)
+        rescue ConflictError, ExistsError
+          sleep(rand * 0.01 * attempt)
         end
-        @estate.inventory.keep(certname, stored)
+        raise ConflictError, "the facts of '#{certname}' could not be saved: others have changed them #{ATTEMPTS} " \
+                             'times meanwhile: try again'
       end
 
       # @param certname [String]
@@ -71,10 +86,13 @@ module Simpkv
       # @param certname [String]
       # @return [Boolean] whether there were any
       def delete(certname)
+        token = SecureRandom.hex(8)
+        @estate.inventory.update(certname) { |record| record && entered(record, token) }
+        deleted = @documents.delete(certname)
         @estate.inventory.update(certname) do |record|
-          record&.reject { |name, _| %w[facts facts_digest].include?(name) }
+          record && @saving.leave(record, token).first.reject { |name, _| %w[facts facts_digest].include?(name) }
         end
-        @documents.delete(certname)
+        deleted
       end
 
       # @param facts [Hash{String => Object}]
@@ -98,10 +116,32 @@ module Simpkv
           (record['trusted'].nil? || record['trusted'].is_a?(Hash))
       end
 
-      # Returns nil if the record may stay as it is.
-      def without_digest(record, digest)
-        known = record && record['facts_digest']
-        known && known != digest ? record.merge('facts_digest' => nil) : nil
+      # @yieldreturn [Hash] the document
+      # @return [Stored] the record of the inventory
+      def store(certname, token, members)
+        stored = @estate.inventory.readable(certname)
+        record = stored&.value || {}
+        unless record['facts_digest'] == members['facts_digest']
+          stored = enter(certname, stored, record, token)
+          @documents.put(certname, yield)
+        end
+        @estate.inventory.replace_stored(certname, stored, left(stored.value, token, members))
+      end
+
+      # A save that repeats itself does not disturb the others a second time.
+      def enter(certname, stored, record, token)
+        return stored if @saving.of(record).key?(token) && record['facts_digest'].nil?
+
+        @estate.inventory.replace_stored(certname, stored, entered(record, token))
+      end
+
+      def entered(record, token)
+        @saving.enter(record, token).merge('facts_digest' => nil)
+      end
+
+      def left(record, token, members)
+        record, others = @saving.leave(renewed(record), token)
+        record.merge(members, others ? { 'facts_digest' => nil } : {})
       end
 
       def renewed(record)

@@ -10,7 +10,8 @@ module Simpkv
     #
     # `exports` has each type of which a document may be stored: nil in place of a digest if a save is on its way, or
     # has died. Then `saving` has the time of each such save, by its token, and `overtaken_by` the token of the last
-    # save that has ended before them. `seen` is there if nodes expire.
+    # save that has ended before them. `facts_saving` and `facts_overtaken_by` are the same for `facts_digest`. `seen`
+    # is there if nodes expire.
     class Inventory < Documents
       # The thread's last record. A run saves facts, compiles and saves exports in one thread.
       KEPT = :simpkv_estate_inventory
@@ -87,7 +88,7 @@ module Simpkv
       end
 
       def valid?(record)
-        record.is_a?(Hash) && record.values_at('exports', 'facts', 'saving').compact.all?(Hash)
+        record.is_a?(Hash) && record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash)
       end
     end
   end

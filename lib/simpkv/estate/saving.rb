@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # The saves of one subject that are on their way, as two members of a node's record: `saving` has the time of each
+    # by its token, and `overtaken_by` the token of the last save that has ended before them. Thus the record differs
+    # from the one that each of them has entered, and its compare-and-swap fails.
+    class Saving
+      # The number of seconds after which a save that has not ended counts as dead.
+      SAVING_FOR = 300
+      private_constant :SAVING_FOR
+
+      # @param prefix [String] of the names of the members
+      def initialize(prefix)
+        @saving = "#{prefix}saving"
+        @overtaken_by = "#{prefix}overtaken_by"
+      end
+
+      # @param record [Hash]
+      # @return [Hash{String => String}] the times of the saves that may still be on their way, by their tokens
+      def of(record)
+        now = Time.now.utc
+        span = (now - SAVING_FOR).iso8601..(now + SAVING_FOR).iso8601
+        (record[@saving] || {}).select { |_, time| span.cover?(time.to_s) }
+      end
+
+      # @param record [Hash]
+      # @param token [String]
+      # @return [Hash] the record with the token of a save
+      def enter(record, token)
+        record.merge(@saving => of(record).merge(token => Time.now.utc.iso8601))
+      end
+
+      # @param record [Hash]
+      # @param token [String]
+      # @return [Array(Hash, Boolean)] the record without the token; whether other saves may still be on their way
+      def leave(record, token)
+        others = of(record).reject { |other, _| other == token }
+        record = record.reject { |name, _| [@saving, @overtaken_by].include?(name) }
+        record = record.merge(@saving => others, @overtaken_by => token) if others.any?
+        [record, others.any?]
+      end
+    end
+    private_constant :Saving
+  end
+end

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require 'delegate'
+
+# A store that does something before one of its calls, by the number of the call, or after it.
+class DisturbedStore < SimpleDelegator
+  # @return [Integer] the number of calls so far
+  attr_reader :calls
+
+  def initialize(store, disturbances = {})
+    super(store)
+    @disturbances = disturbances
+    @calls = 0
+  end
+
+  %i[get put put_many delete list].each do |name|
+    define_method(name) do |*arguments, **options, &block|
+      @calls += 1
+      @disturbances[@calls]&.call
+      result = options.empty? ? super(*arguments, &block) : super(*arguments, **options, &block)
+      @disturbances[-@calls]&.call
+      result
+    end
+  end
+end
