@@ -55,7 +55,7 @@ Conformance.describe 'Creating and replacing on condition' do
         get_or_create('made/none') do |_|
           nil
         end
-      end.to raise_error(ArgumentError, %r{key='made/none': the block answers})
+      end.to raise_error(ArgumentError, %r{key='made/none': the block returns})
     end
 
     it 'refuses the name of a folder' do
