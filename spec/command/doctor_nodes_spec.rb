@@ -91,7 +91,7 @@ RSpec.describe 'simpkv doctor, with nodes' do
     it 'finds missing facts' do
       estate.store.delete('globals/estate/facts/web1')
       expect(findings).to contain_exactly(problem("facts of 'web1'", /missing, though the inventory names them/,
-                                                  %r{simpkv rm -g estate/inventory/web1, or by hand: the next run}))
+                                                  %r{simpkv rm -g estate/inventory/web1, .*: the next run of web1 }))
       mend(findings.first)
     end
 
@@ -119,18 +119,61 @@ RSpec.describe 'simpkv doctor, with nodes' do
       mend(found.last)
     end
 
+    # Doctor found no problem, and no run mended it.
+    it 'finds exports that are missing' do
+      estate.store.delete('globals/estate/exported/host/web1')
+      expect(findings).to contain_exactly(
+        problem("exports of 'web1'", /those of type host are missing, though the inventory names/,
+                %r{simpkv rm -g estate/inventory/web1, or by hand: the next run of web1 stores it anew})
+      )
+      mend(findings.first)
+      expect(estate.exports.of('web1').keys).to eq(%w[host])
+    end
+
+    it 'finds exports that are not those of the last run' do
+      [Simpkv::Codec.encode([host('pl4nted')]), '{"value":"pl4nted"}'].each do |document|
+        estate.store.put('globals/estate/exported/host/web1', document)
+        found = findings
+        expect(found).to contain_exactly(
+          problem("exports of 'web1'", /those of type host are not those that the inventory names/,
+                  %r{simpkv rm -g estate/inventory/web1,})
+        )
+        expect(found.to_s).not_to include('pl4nted')
+        mend(found.first)
+      end
+    end
+
+    it 'finds no problem in exports that a save has not completed' do
+      estate.inventory.update('web1') { |record| record.merge('exports' => { 'host' => nil }) }
+      estate.store.delete('globals/estate/exported/host/web1')
+      expect(findings).to eq([])
+    end
+
+    it 'finds no problem if a node runs meanwhile' do
+      allow_any_instance_of(Simpkv::Estate::Inventory).to receive(:all).and_wrap_original do |all, *arguments, &block|
+        all.call(*arguments, &block).tap { run('web1', exports: { 'host' => [host('newer')] }) }
+      end
+      expect(findings).to eq([])
+      expect(estate.exports.of('web1')['host'].first['title']).to eq('newer')
+    end
+
     it 'names ten of many, and counts all' do
       12.times { |number| estate.store.put("globals/estate/exported/host/n#{number}", '{"value":[]}') }
       expect(findings.length).to eq(11)
       expect(findings.last).to problem('exports', /12 such documents, of which 10 are named/, /repair/)
     end
 
-    it 'names documents that cannot be read, and the command that deletes them' do
-      estate.store.put('globals/estate/facts/web1', 'pl4nted')
-      expect(findings).to contain_exactly(
-        problem("key 'globals/estate/facts/web1'", /corrupt/, %r{simpkv rm -g estate/facts/web1,}),
-        problem('reading', /1 of 5 keys cannot be read/, /repair/)
-      )
+    # The remedy was to delete them. No run stored them again then.
+    it 'names documents that cannot be read, and the command after which the next run stores them' do
+      %w[facts/web1 exported/host/web1].each do |key|
+        estate.store.put("globals/estate/#{key}", 'pl4nted')
+        named = findings
+        expect(named).to include(
+          problem("key 'globals/estate/#{key}'", /corrupt/, %r{\Asimpkv rm -g estate/inventory/web1, .*web1 stores it}),
+          problem('reading', /1 of \d keys cannot be read/, /repair/)
+        )
+        mend(named.first)
+      end
     end
 
     it 'looks at the backend that estate names, unless the command line names another' do

@@ -20,7 +20,7 @@ module Simpkv
       def perform
         @paths = backend.store.tree(Estate::FOLDER, values: false, required: false)[:keys].keys
         @records = read_records
-        wrong = look_at_facts + look_at_exports
+        wrong = look_at_facts + look_at_orphans + look_at_exports
         return if wrong.any?
 
         findings.ok('nodes', "#{Output.count(@records.length, 'node')}, #{Output.count(@paths.length, 'document')}")
@@ -30,9 +30,9 @@ module Simpkv
 
       def read_records
         errors = {}
-        records = @estate.inventory.all(valid: Hash.method(:===)) { |key, why| errors[key] = why }
+        records = @estate.inventory.all { |key, why| errors[key] = why }
         each_named(errors.sort, 'inventory') do |key, why|
-          findings.problem("key '#{Output.name(key)}'", why, "#{removal(key)}: the next run of the node stores it anew")
+          findings.problem("key '#{Output.name(key)}'", why, stored_anew(File.basename(key)))
         end
         records
       end
@@ -41,18 +41,18 @@ module Simpkv
       def look_at_facts
         there = Set.new(below('facts'))
         missing = @records.select { |name, record| record['facts_digest'] && !there.include?(name) }.keys.sort
-        missing.select! { |name| @estate.inventory.get(name)&.key?('facts_digest') && @estate.facts.find(name).nil? }
+        missing.select! { |name| record(name)&.key?('facts_digest') && @estate.facts.find(name).nil? }
         each_named(missing, 'facts') do |name|
           findings.problem("facts of '#{Output.name(name)}'", 'they are missing, though the inventory names them',
-                           "#{removal(@estate.inventory.path(name))}: the next run of the node stores them anew")
+                           stored_anew(name))
         end
       end
 
       # A save deletes the exports of the types that the inventory names; others would stay for ever.
-      def look_at_exports
+      def look_at_orphans
         stored = below('exported').map { |path| path.split('/', 2) }.select { |pair| pair.length == 2 }
         orphans = stored.reject { |type, name| exports?(@records[name], type) }
-        orphans = orphans.sort.reject { |type, name| exports?(@estate.inventory.get(name), type) }
+        orphans = orphans.sort.reject { |type, name| exports?(record(name), type) }
         each_named(orphans, 'exports') do |type, name|
           fix = removal("#{Estate::FOLDER}/exported/#{type}/#{name}")
           fix = "#{simpkv('node', 'deactivate', name)}, unless the node runs again" unless @records.key?(name)
@@ -61,7 +61,54 @@ module Simpkv
       end
 
       def exports?(record, type)
-        record.is_a?(Hash) && record['exports'].is_a?(Hash) && record['exports'].key?(type)
+        record.is_a?(Hash) && (record['exports'] || {}).key?(type)
+      end
+
+      # A save leaves alone the types whose digests in the inventory are those of the new exports.
+      def look_at_exports
+        digests = Hash.new { |types, type| types[type] = digests_of(type) }
+        wrong = differing(digests).sort.reject { |type, name| agree?(type, name) }
+        each_named(wrong, 'exports') do |type, name|
+          state = digests[type].key?(name) ? 'are not those that' : 'are missing, though'
+          findings.problem("exports of '#{Output.name(name)}'", "those of type #{type} #{state} the inventory names",
+                           stored_anew(name))
+        end
+      end
+
+      # @param digests [Hash{String => Hash}] of the documents, by the type and the name of the node
+      # @return [Array<Array(String, String)>] type and name of the node
+      def differing(digests)
+        @records.flat_map do |name, record|
+          types = (record['exports'] || {}).select { |type, digest| digest && digest != digests[type][name] }
+          types.keys.product([name])
+        end
+      end
+
+      # @return [Hash{String => String, nil}] by the names of nodes
+      def digests_of(type)
+        backend.store.list("#{Estate::FOLDER}/exported/#{type}", required: false) { |_, text| digest(text) }[:keys]
+      end
+
+      # @return [String, nil] as in the inventory; nil if the document cannot be read
+      def digest(document)
+        Estate::Inventory.digest(Codec.decode(document)[:value])
+      rescue MalformedError
+        nil
+      end
+
+      # Reads the record before and after the document: if both are the same, no save has ended in between.
+      def agree?(type, name)
+        record = record(name)
+        wanted = (record['exports'] || {})[type] if record
+        return true if wanted.nil?
+
+        document = backend.store.get("#{Estate::FOLDER}/exported/#{type}/#{name}", latest: true, required: false)
+        (document && digest(document) == wanted) || record(name) != record
+      end
+
+      # @return [Hash, nil] the record of the inventory as it is now; nil if there is none that can be read
+      def record(name)
+        @estate.inventory.readable(name)&.value
       end
 
       # @return [Array<String>] the paths below a subject's folder

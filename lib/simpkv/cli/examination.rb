@@ -14,7 +14,10 @@ module Simpkv
       NAMED = 10
       # The number of readable keys that are kept for further checks.
       SAMPLES = 3
-      private_constant :NAMED, :SAMPLES
+
+      # The paths of documents that each run of a node writes, and the name of the node.
+      OF_RUNS = %r{\Aglobals/estate/(?:facts|exported/[^/]+)/([^/]+)\z}.freeze
+      private_constant :NAMED, :SAMPLES, :OF_RUNS
 
       # @param backend [Backend]
       # @param findings [Findings] to be filled
@@ -116,7 +119,8 @@ module Simpkv
         { errors => 'remove the cause; if it is not a key, delete it',
           faults => 'restore it from a backup, store it anew, or delete it' }.each do |paths, fix|
           paths.sort.first(NAMED).each do |path, why|
-            findings.problem("key '#{Output.name(path)}'", why, "#{fix}: #{removal(path)}")
+            name = path[OF_RUNS, 1]
+            findings.problem("key '#{Output.name(path)}'", why, name ? stored_anew(name) : "#{fix}: #{removal(path)}")
           end
         end
         report_count(errors.length + faults.length, count + errors.length)
@@ -126,6 +130,14 @@ module Simpkv
         more = ", of which #{NAMED} of each kind are named" if faulty > NAMED
         findings.problem('reading', "#{faulty} of #{Output.count(count, 'key')} cannot be read#{more}",
                          'repair or delete them')
+      end
+
+      # The next run stores only what differs from the record of the inventory.
+      #
+      # @param name [String] of a node
+      # @return [String] the remedy for a document that runs of the node write
+      def stored_anew(name)
+        "#{removal("globals/estate/inventory/#{name}")}: the next run of #{Output.name(name)} stores it anew"
       end
 
       # @return [String] the command that deletes the key
