@@ -108,6 +108,14 @@ RSpec.describe 'The terminus simpkv of nodes' do
       expect(warnings.grep(%r{left out 'globals/estate/nodes/web1'}).length).to eq(1)
     end
 
+    it 'leaves a record of another form out of a search, with a warning' do
+      estate.nodes.declare('web1', record)
+      estate.store.put('globals/estate/nodes/web2', '{"value":{"environment":["s3cret"]},"metadata":{}}')
+      expect(indirection.search('*').map(&:name)).to eq(%w[web1])
+      expect(warnings.grep(%r{left out 'globals/estate/nodes/web2'}).length).to eq(1)
+      expect(texts).not_to include('s3cret')
+    end
+
     it 'refuses a name that cannot be a key' do
       expect { find('web1/..') }.to raise_error(Puppet::Error, %r{could not find the node 'web1/..'})
     end

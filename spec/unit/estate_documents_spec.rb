@@ -99,6 +99,17 @@ RSpec.describe 'Documents of the estate' do
     expect(errors).to eq [['globals/estate/things/b', 'it has another form than simpkv writes']]
   end
 
+  # The record had reached the caller, which failed with an error that quoted it.
+  ['["s3cret"]', '{"exports":["s3cret"]}', '{"environment":["s3cret"]}', '{"facts_saving":"s3cret"}'].each do |value|
+    it "name the key of a record of the inventory of the form #{value}" do
+      estate.store.put('globals/estate/inventory/web1', "{\"value\":#{value},\"metadata\":{}}")
+      reason = "'globals/estate/inventory/web1' cannot be read: it has another form than simpkv writes"
+      expect { estate.inventory.get('web1') }.to raise_error(Simpkv::MalformedError, reason)
+      expect(estate.inventory.readable('web1').value).to be_nil
+      expect(estate.inventory.all).to eq({})
+    end
+  end
+
   it 'have no name with a slash, nor one that no key can have' do
     names = { 'a/b' => 'has a', 'A' => 'unsupported characters', 'a b' => 'whitespace', '..' => 'disallowed' }
     names.to_a.product(%i[get delete]).each do |(name, why), call|

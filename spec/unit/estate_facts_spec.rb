@@ -127,6 +127,17 @@ RSpec.describe Simpkv::Estate::Facts do
     end
   end
 
+  # The search of all nodes had failed.
+  it 'are left out of a search, and named, if their time is none' do
+    estate.facts.save('web1', facts)
+    estate.store.put('globals/estate/facts/web2', '{"value":{"values":{},"timestamp":"s3cret"},"metadata":{}}')
+    unreadable = {}
+    expect(estate.facts.select(->(key, why) { unreadable[key] = why }) { true }).to eq(%w[web1])
+    expect(unreadable).to eq('globals/estate/facts/web2' => 'it has another form than simpkv writes')
+    expect { estate.facts.find('web2') }
+      .to raise_error(Simpkv::MalformedError, "'globals/estate/facts/web2' cannot be read: #{unreadable.values.first}")
+  end
+
   it 'are stored again after they were deleted' do
     2.times do
       estate.facts.save('web1', facts)

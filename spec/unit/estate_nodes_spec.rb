@@ -61,6 +61,23 @@ RSpec.describe Simpkv::Estate::Nodes do
     }
   end
 
+  # They had reached Puppet, which failed, or searched for a folder of that name.
+  ['"s3cret"', '{"environment":["s3cret"]}', '{"environment":"../../s3cret"}'].each do |value|
+    it "leaves out a record of the form #{value}, and names its key" do
+      nodes.declare('web2', record)
+      %w[nodes node_cache].each do |folder|
+        estate.store.put("globals/estate/#{folder}/web1", "{\"value\":#{value},\"metadata\":{}}")
+      end
+      unreadable = {}
+      expect(nodes.all { |key, why| unreadable[key] = why }).to eq('web2' => record)
+      expect(unreadable.keys).to eq(%w[globals/estate/nodes/web1])
+      expect { nodes.cached('web1') }.to raise_error(Simpkv::MalformedError) { |e|
+        expect(e.message).to start_with("'globals/estate/node_cache/web1' cannot be read: ")
+        expect(e.message).not_to include('s3cret')
+      }
+    end
+  end
+
   it 'keeps the answer of another classifier apart from the declared record' do
     nodes.declare('web1', record)
     nodes.cache('web1', 'classes' => ['other'])

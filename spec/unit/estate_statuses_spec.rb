@@ -117,6 +117,22 @@ RSpec.describe Simpkv::Estate::Statuses do
     end
   end
 
+  # Their members had reached the caller, which failed with an error that quoted them.
+  ['["s3cret"]', '"s3cret"', '{"runs":{"s3cret":1}}', '{"changes":"s3cret"}', '{"failures":["s3cret"]}',
+   '{"last_seen":{"s3cret":1}}', '{"environment":["s3cret"]}', '{"status":["s3cret"]}'].each do |value|
+    it "of the form #{value} are named and left out, and replaced by the next report" do
+      estate.store.put('globals/estate/status/web1', "{\"value\":#{value},\"metadata\":{}}")
+      estate.statuses.put('web2', { 'last_seen' => ago(1) })
+      reason = 'it has another form than simpkv writes'
+      expect { estate.statuses.get('web1') }
+        .to raise_error(Simpkv::MalformedError, "'globals/estate/status/web1' cannot be read: #{reason}")
+      expect { |block| estate.statuses.all(&block) }.to yield_with_args('globals/estate/status/web1', reason)
+      expect(estate.statuses.all.keys).to eq(%w[web2])
+      estate.reports.save('web1', 'status' => 'changed')
+      expect(estate.statuses.get('web1')).to include('status' => 'changed', 'runs' => 1)
+    end
+  end
+
   it 'leave an expired node out of searches until its next run' do
     estate.facts.save('web1', { 'cores' => 8 })
     estate.exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production')

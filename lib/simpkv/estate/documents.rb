@@ -12,7 +12,9 @@ module Simpkv
 
       # The number of attempts of an update that other writers interrupt.
       ATTEMPTS = 20
-      private_constant :ATTEMPTS
+
+      OTHER_FORM = 'it has another form than simpkv writes'
+      private_constant :ATTEMPTS, :OTHER_FORM
 
       # @param value [Object] plain data
       # @return [String] a digest that is equal for equal data, whatever the order of members
@@ -55,7 +57,20 @@ module Simpkv
       # @return [Object, nil] the value; nil if there is none
       # @raise [MalformedError] names the key
       def get(*names)
-        read(*names)&.value
+        value = read(*names)&.value
+        return value if value.nil? || valid?(value)
+
+        raise MalformedError, "'#{path(*names)}' cannot be read: #{OTHER_FORM}"
+      end
+
+      # Reads a document to replace it.
+      #
+      # @return [Stored, nil] nil if there is none; its value is nil if it cannot be read, or has another form
+      def readable(*names)
+        stored = read(*names)
+        stored && !valid?(stored.value) ? Stored.new(stored.document, nil) : stored
+      rescue MalformedError
+        Stored.new(@estate.store.get(path(*names), latest: true), nil)
       end
 
       # Reads many documents of the subject's folder, with one connection in a directory.
@@ -134,7 +149,7 @@ module Simpkv
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Object}] values by name, unsorted
-      def all(*names, valid: ->(_) { true }, as: ->(_, value) { value })
+      def all(*names, valid: method(:valid?), as: ->(_, value) { value })
         folder = path(*names)
         found = @estate.store.list(folder, required: false) do |name, document|
           decoded_or_error(document, valid) { |value| as.call(name, value) }
@@ -146,6 +161,11 @@ module Simpkv
       end
 
       private
+
+      # @return [Boolean] whether a value has the form of the subject
+      def valid?(_value)
+        true
+      end
 
       def check(name)
         raise InvalidError, "the name '#{name}' has a '/', and cannot be a part of a key" if name.include?('/')
@@ -163,20 +183,13 @@ module Simpkv
 
       def decoded_or_error(document, valid)
         value = Codec.decode(document)[:value]
-        valid.call(value) ? yield(value) : MalformedError.new('it has another form than simpkv writes')
+        valid.call(value) ? yield(value) : MalformedError.new(OTHER_FORM)
       rescue MalformedError => e
         e
       end
 
       def value_or_error(document)
         document.is_a?(Error) ? document : decoded_or_error(document, ->(_) { true }) { |value| value }
-      end
-
-      # A document that cannot be read is replaced.
-      def readable(*names)
-        read(*names)
-      rescue MalformedError
-        Stored.new(@estate.store.get(path(*names), latest: true), nil)
       end
 
       def replace(place, stored, value)

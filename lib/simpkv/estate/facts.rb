@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'securerandom'
+require 'time'
 require 'simpkv/estate/saving'
 
 module Simpkv
@@ -112,8 +113,14 @@ module Simpkv
       private
 
       def facts?(record)
-        record.is_a?(Hash) && record['values'].is_a?(Hash) && record['timestamp'].is_a?(String) &&
+        record.is_a?(Hash) && record['values'].is_a?(Hash) && time?(record['timestamp']) &&
           (record['trusted'].nil? || record['trusted'].is_a?(Hash))
+      end
+
+      def time?(text)
+        text.is_a?(String) && Time.parse(text) && true
+      rescue ArgumentError
+        false
       end
 
       # @yieldreturn [Hash] the document

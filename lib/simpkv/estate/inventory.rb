@@ -24,11 +24,6 @@ module Simpkv
         super(estate, 'inventory')
       end
 
-      # Leaves out records of another form.
-      def all(*names, valid: method(:valid?), &block)
-        super
-      end
-
       # Keeps a record for the next step of the same run, which then does not read it.
       #
       # @param certname [String]
@@ -46,13 +41,6 @@ module Simpkv
         inventory.equal?(self) && name == certname && now - time < KEPT_FOR ? stored : readable(certname)
       end
 
-      # @param certname [String]
-      # @return [Stored, nil] the record that is stored now; its value is nil if it cannot be read, or has another form
-      def readable(certname)
-        stored = super
-        stored && !valid?(stored.value) ? Stored.new(stored.document, nil) : stored
-      end
-
       # Reads the records of all nodes that have not expired.
       #
       # @yieldparam key [String] of a document that cannot be read
@@ -60,7 +48,7 @@ module Simpkv
       # @return [Hash{String => Hash}]
       def current(&block)
         expired = @estate.statuses.expired
-        all(valid: method(:valid?), &block).reject { |certname, _| expired.include?(certname) }
+        all(&block).reject { |certname, _| expired.include?(certname) }
       end
 
       # @param record [Hash]
@@ -88,7 +76,8 @@ module Simpkv
       end
 
       def valid?(record)
-        record.is_a?(Hash) && record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash)
+        record.is_a?(Hash) && record.values_at('environment', 'seen').compact.all?(String) &&
+          record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash)
       end
     end
   end

@@ -47,11 +47,14 @@ module Simpkv
       # @return [Hash, nil] the declared record; nil if there is none
       # @raise [MalformedError] it is not such a record; names the key
       def get(certname)
-        record = super
-        wrong = record && problem(record)
-        raise MalformedError, "'#{path(certname)}' cannot be read: #{wrong}" if wrong
+        readable_record(self, certname) { super }
+      end
 
-        record
+      # @yieldparam key [String] of a record that cannot be read
+      # @yieldparam why [String]
+      # @return [Hash{String => Hash}] the declared records, by the names of nodes
+      def all(&block)
+        super(valid: ->(record) { problem(record).nil? }, &block)
       end
 
       # @param certname [String]
@@ -80,8 +83,9 @@ module Simpkv
 
       # @param certname [String]
       # @return [Hash, nil] the last answer of another classifier
+      # @raise [MalformedError] it is not such a record; names the key
       def cached(certname)
-        @cached.get(certname)
+        readable_record(@cached, certname) { @cached.get(certname) }
       end
 
       # Deletes the answer of another classifier.
@@ -93,6 +97,14 @@ module Simpkv
       end
 
       private
+
+      def readable_record(documents, certname)
+        record = yield
+        wrong = record && problem(record)
+        raise MalformedError, "'#{documents.path(certname)}' cannot be read: #{wrong}" if wrong
+
+        record
+      end
 
       def checked(certname, record)
         wrong = problem(record) || unknown(record)

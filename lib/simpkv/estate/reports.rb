@@ -57,8 +57,7 @@ module Simpkv
 
       # A status that cannot be read is replaced.
       def runs(certname)
-        status = @estate.statuses.get(certname)
-        status.is_a?(Hash) ? status['runs'].to_i : 0
+        (@estate.statuses.get(certname) || {})['runs'].to_i
       rescue MalformedError
         0
       end

@@ -66,6 +66,11 @@ module Simpkv
 
       private
 
+      def valid?(status)
+        status.is_a?(Hash) && status.values_at('last_seen', 'environment', 'status').compact.all?(String) &&
+          status.values_at('changes', 'failures', 'runs').compact.all?(Integer)
+      end
+
       def now
         Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
