@@ -13,7 +13,7 @@ class DisturbedStore < SimpleDelegator
     @calls = 0
   end
 
-  %i[get put put_many delete list].each do |name|
+  %i[get get_many put put_many delete deletetree list].each do |name|
     define_method(name) do |*arguments, **options, &block|
       @calls += 1
       @disturbances[@calls]&.call

@@ -272,6 +272,101 @@ RSpec.describe 'Exported resources of nodes' do
     end
   end
 
+  describe 'when their node is removed during a run' do
+    let(:other) { old.merge('added' => list('x')) }
+
+    # Removes the node in a new folder, once for each call of the store before or after which a run ends, until the
+    # removal makes no such call.
+    #
+    # @yieldparam folder [String]
+    # @yieldparam remove [Proc] removes the node; it takes more disturbances
+    # @yieldparam call [Integer]
+    def each_meeting(*runs)
+      runs.product([1, -1]).each do |run, side|
+        (side..(side * 1000)).step(side).each do |call|
+          Scratch.make('simpkv-exports') do |folder|
+            opened(folder: folder).exports.save('web1', old, 'production')
+            meeting = { call => -> { opened(folder: folder).exports.save('web1', run, 'production') } }
+            yield folder, ->(more = {}) { remove(folder, meeting, more) }, call
+          end || break
+        end
+      end
+    end
+
+    # @return [Boolean] whether the removal made all these calls, or died
+    def remove(folder, *disturbances)
+      all = disturbances.reduce { |one, more| one.merge(more) { |_, *both| -> { both.each(&:call) } } }
+      estate = opened(folder: folder, disturbances: all)
+      estate.deactivate('web1')
+      all.keys.all? { |call| call.abs <= estate.store.calls }
+    rescue Simpkv::UnavailableError
+      true
+    end
+
+    # They used to stay for ever if the run ended between the removal of its documents and that of its record.
+    it 'are all removed, or all there with a record' do
+      each_meeting(old, new, other) do |folder, remove, call|
+        met = remove.call
+        now = opened(folder: folder)
+        expect([call, collected('web1', now)]).to eq([call, now.exports.of('web1')])
+        met
+      end
+    end
+
+    # They used to be lost: the record had the digest of a document that the removal had deleted.
+    it 'are those of the next run if the removal dies' do
+      cases = 0
+      (1..40).each do |death|
+        each_meeting(old, other) do |folder, remove, call|
+          met = remove.call(death => -> { raise Simpkv::UnavailableError, 'died' })
+          opened(folder: folder).exports.save('web1', old, 'production')
+          cases += 1
+          expect([death, call, collected('web1', opened(folder: folder))]).to eq([death, call, old])
+          met && call.abs < death
+        end
+      end
+      expect(cases).to be > 200
+    end
+
+    it 'are found by the next run, if the record is lost but its documents are not' do
+      exports.save('web1', old, 'production')
+      [-> {}, -> { estate.facts.save('web1', { 'os' => 'x' }) }].each do |facts|
+        opened.inventory.delete('web1')
+        facts.call
+        opened.exports.save('web1', new, 'production')
+        expect(collected('web1')).to eq(new)
+      end
+    end
+  end
+
+  it 'are deleted without a call for each type of the other nodes' do
+    types = (1..20).to_h { |number| ["type#{number}", list('a')] }
+    exports.save('web2', types, 'production')
+    exports.save('web1', { 'type1' => list('a'), 'type2' => list('b') }, 'production')
+
+    expect(calls { exports.delete('web1') }).to be <= 8
+    expect(calls { exports.of('web2') }).to eq(2)
+    expect(collected('web2')).to eq(types)
+  end
+
+  it 'are deleted if the list of types comes from a replica that is late' do
+    exports.save('web1', old, 'production')
+    allow(exports).to receive(:types).and_return([])
+    exports.delete('web1')
+
+    expect(collected('web1', opened)).to eq({})
+  end
+
+  it 'of a save on a compiler whose clock was ahead are settled as well' do
+    exports.save('web1', old, 'production')
+    stored = estate.inventory.read('web1')
+    dead = stored.value.merge('exports' => { 'gone' => nil }, 'saving' => { 'token' => '2999-01-01T00:00:00Z' })
+    estate.inventory.replace_stored('web1', stored, dead)
+    exports.save('web1', new, 'production')
+
+    expect(estate.inventory.get('web1')).not_to include('saving')
+  end
+
   it 'of a save that died are settled when it counts as dead' do
     exports.save('web1', old, 'production')
     stored = estate.inventory.read('web1')

@@ -79,10 +79,20 @@ module Simpkv
       # @return [Hash{String => Object}] the values of those that can be read
       # @raise [TransientError, DeniedError] the store failed
       def many(names)
-        found = @estate.store.get_many(names.map { |name| "#{path}/#{name}" })
-        found = names.zip(found.values).to_h { |name, document| [name, value_or_error(document)] }
-        found.each_value { |value| raise value if value.is_a?(TransientError) || value.is_a?(DeniedError) }
-        found.reject { |_, value| value.is_a?(Error) }
+        read_many(names.map { |name| [name] }).reject { |_, value| value.is_a?(Error) }.transform_keys(&:first)
+      end
+
+      # Reads many documents, with one connection in a directory.
+      #
+      # @param keys [Array<Array<String>>] the names of each key below the subject's folder
+      # @return [Hash{Array<String> => Object}] the values of those that are stored; for one that cannot be read, an
+      #   {Error} that names the key
+      # @raise [TransientError, DeniedError] the store failed
+      def read_many(keys)
+        places = keys.to_h { |names| [[path, *names].join('/'), names] }
+        documents = @estate.store.get_many(places.keys).reject { |_, document| document.is_a?(NotFoundError) }
+        documents.each_value { |error| raise error if error.is_a?(TransientError) || error.is_a?(DeniedError) }
+        documents.to_h { |place, document| [places[place], value_or_error(place, document)] }
       end
 
       # @return [Array<String>] the names of the keys in the subject's folder
@@ -151,11 +161,11 @@ module Simpkv
       # @return [Hash{String => Object}] values by name, unsorted
       def all(*names, valid: method(:valid?), as: ->(_, value) { value })
         folder = path(*names)
-        found = @estate.store.list(folder, required: false) do |name, document|
+        listed = @estate.store.list(folder, required: false) do |name, document|
           decoded_or_error(document, valid) { |value| as.call(name, value) }
         end
-        values, errors = found[:keys].partition { |_, value| !value.is_a?(MalformedError) }.map(&:to_h)
-        errors = found[:errors].merge(errors.transform_values(&:message))
+        values, errors = listed[:keys].partition { |_, value| !value.is_a?(MalformedError) }.map(&:to_h)
+        errors = listed[:errors].merge(errors.transform_values(&:message))
         errors.each { |name, why| yield "#{folder}/#{name}", why } if block_given?
         values
       end
@@ -188,8 +198,10 @@ module Simpkv
         e
       end
 
-      def value_or_error(document)
-        document.is_a?(Error) ? document : decoded_or_error(document, ->(_) { true }) { |value| value }
+      def value_or_error(place, document)
+        document.is_a?(Error) ? document : decoded(place, document)
+      rescue MalformedError => e
+        e
       end
 
       def replace(place, stored, value)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'securerandom'
+require 'simpkv/estate/saving'
 
 module Simpkv
   class Estate
@@ -10,17 +11,15 @@ module Simpkv
     # A save first enters its token and the types that it changes, without digests; then it writes and deletes
     # documents; then it enters the digests. If it dies, the digests are missing, and the next save of the node
     # completes it. If other saves of the node are on their way, the last of them enters the digests: a save that was
-    # overtaken may write documents before it notices.
+    # overtaken may write documents before it notices. A removal is such a save, of no resources.
     class Exports
       ATTEMPTS = 100
-
-      # The number of seconds after which a save that has not ended counts as dead.
-      SAVING_FOR = 300
-      private_constant :ATTEMPTS, :SAVING_FOR
+      private_constant :ATTEMPTS
 
       def initialize(estate)
         @estate = estate
         @documents = Documents.new(estate, 'exported')
+        @saving = Saving.new('')
       end
 
       # Stores what a node exports now, in place of what it exported before. Writes nothing if it is the same.
@@ -32,17 +31,12 @@ module Simpkv
       # @raise [ConflictError] others kept saving exports of this node
       # @raise [Error]
       def save(certname, resources, environment)
-        token = SecureRandom.hex(8)
         members = { 'environment' => environment, 'exports' => resources.transform_values { |l| Documents.digest(l) } }
-        stored = @estate.inventory.take(certname)
-        ATTEMPTS.times do |attempt|
-          return current?(stored, members) ? nil : store(certname, token, stored, resources, members)
-        rescue ConflictError, ExistsError
-          sleep(rand * 0.01 * attempt)
-          stored = @estate.inventory.readable(certname)
+        repeat(certname, @estate.inventory.take(certname)) do |stored, token|
+          next if current?(stored, members)
+
+          store(certname, token, stored, resources, seen(members), before(certname, stored))
         end
-        raise ConflictError, "the exports of '#{certname}' could not be saved: others have changed them #{ATTEMPTS} " \
-                             'times meanwhile: try again'
       end
 
       # @param type [String] in lower case
@@ -57,9 +51,10 @@ module Simpkv
 
       # @param certname [String]
       # @return [Hash{String => Array<Hash>}] by type
+      # @raise [Error] names the first key that cannot be read
       def of(certname)
-        types = (@estate.inventory.get(certname) || {}).fetch('exports', {}).keys
-        types.to_h { |type| [type, @documents.get(type, certname)] }.compact
+        record = @estate.inventory.get(certname) || {}
+        documents(certname, record.fetch('exports', {}).keys).each_value { |value| raise value if value.is_a?(Error) }
       end
 
       # @return [Array<String>] all types of which a document is stored, or was
@@ -71,11 +66,23 @@ module Simpkv
       #
       # @param certname [String]
       # @return [Integer] the number of documents
+      # @raise [ConflictError] others kept saving exports of this node
+      # @raise [Error]
       def delete(certname)
-        @estate.inventory.update(certname) do |record|
-          record&.merge('exports' => record.fetch('exports', {}).transform_values { nil })
+        deleted = 0
+        repeat(certname, @estate.inventory.readable(certname)) do |stored, token|
+          before = all_before(certname, stored)
+          next if before.empty?
+
+          deleted += store(certname, token, stored, {}, { 'exports' => {} }, before)
         end
-        types.count { |type| @documents.delete(type, certname) }
+        deleted
+      end
+
+      # @param certname [String]
+      # @return [Boolean] whether a document of any type is stored
+      def any?(certname)
+        documents(certname, types).any?
       end
 
       private
@@ -90,63 +97,86 @@ module Simpkv
           (tags.nil? || (tags.is_a?(Array) && tags.all?(String)))
       end
 
+      # Calls the block again with the record as it is then, if others have changed it meanwhile.
+      def repeat(certname, stored)
+        token = SecureRandom.hex(8)
+        ATTEMPTS.times do |attempt|
+          return yield(stored, token)
+        rescue ConflictError, ExistsError
+          sleep(rand * 0.01 * attempt)
+          stored = @estate.inventory.readable(certname)
+        end
+        raise ConflictError, "the exports of '#{certname}' could not be saved: others have changed them #{ATTEMPTS} " \
+                             'times meanwhile: try again'
+      end
+
       def current?(stored, members)
         record = stored&.value
         record && !record['saving'] && members.all? { |name, value| record[name] == value } &&
           !@estate.inventory.stale?(record)
       end
 
-      def store(certname, token, stored, resources, members)
-        before = before(stored)
-        wanted = members['exports']
-        changed = (wanted.keys | before.keys).reject { |type| before[type] && before[type] == wanted[type] }
-        if changed.any?
-          stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
-          write(certname, resources, changed)
-        end
-        finish(certname, token, stored, members)
+      def seen(members)
+        @estate.options['node_ttl'] ? members.merge('seen' => Time.now.utc.iso8601) : members
       end
 
-      # A record that cannot be read may have had any type.
-      def before(stored)
-        return {} unless stored
+      # @return [Integer] the number of documents that were deleted
+      def store(certname, token, stored, resources, members, before)
+        wanted = members['exports']
+        changed = (wanted.keys | before.keys).reject { |type| before[type] && before[type] == wanted[type] }
+        deleted = 0
+        if changed.any?
+          stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
+          deleted = write(certname, resources, changed)
+        end
+        finish(certname, token, stored, members)
+        deleted
+      end
 
-        stored.value ? stored.value.fetch('exports', {}) : types.to_h { |type| [type, nil] }
+      # @return [Hash{String => String, nil}] the digests of documents that may be stored, by type. Without a list in
+      #   the record, each stored document counts: the record was removed during a save, or cannot be read
+      def before(certname, stored)
+        known = stored&.value
+        known && known['exports'] ? known['exports'] : without_digests(documents(certname, types))
+      end
+
+      # The listed types may come from a replica that is late.
+      def all_before(certname, stored)
+        listed = (stored&.value || {}).fetch('exports', nil) || {}
+        without_digests(listed).merge(without_digests(documents(certname, types)))
+      end
+
+      def without_digests(types)
+        types.transform_values { nil }
+      end
+
+      def documents(certname, types)
+        @documents.read_many(types.map { |type| [type, certname] }).transform_keys(&:first)
       end
 
       # A save that repeats itself does not disturb the others a second time.
       def marked?(token, stored, changed)
         record = stored&.value
-        record && saving(record).key?(token) && changed.all? { |type| record['exports'].fetch(type, '').nil? }
+        record && @saving.of(record).key?(token) && changed.all? { |type| record['exports'].fetch(type, '').nil? }
       end
 
       def mark(certname, token, stored, before, changed)
-        record = stored&.value || {}
-        saving = saving(record).merge(token => Time.now.utc.iso8601)
-        marked = record.merge('exports' => before.merge(changed.to_h { |type| [type, nil] }), 'saving' => saving)
+        exports = before.merge(changed.to_h { |type| [type, nil] })
+        marked = @saving.enter((stored&.value || {}).merge('exports' => exports), token)
         @estate.inventory.replace_stored(certname, stored, marked)
       end
 
       def write(certname, resources, changed)
-        kept, gone = changed.partition { |type| resources[type] }
+        kept, vanished = changed.partition { |type| resources[type] }
         @documents.put_many(kept.to_h { |type| [[type, certname], resources[type]] })
-        gone.each { |type| @documents.delete(type, certname) }
+        vanished.count { |type| @documents.delete(type, certname) }
       end
 
+      # If there are other saves, the last of them enters the digests.
       def finish(certname, token, stored, members)
-        record = stored&.value || {}
-        others = saving(record).reject { |other, _| other == token }
-        # The token tells each of the others that the record has changed since its own mark.
-        left = { 'exports' => record['exports'], 'saving' => others, 'overtaken_by' => token }
-        record = record.reject { |name, _| left.key?(name) }.merge(members, others.any? ? left : {})
-        record['seen'] = Time.now.utc.iso8601 if @estate.options['node_ttl']
-        @estate.inventory.replace_stored(certname, stored, record)
-      end
-
-      # The saves that may still be on their way.
-      def saving(record)
-        oldest = (Time.now.utc - SAVING_FOR).iso8601
-        (record['saving'] || {}).select { |_, time| time.to_s >= oldest }
+        record, others = @saving.leave(stored&.value || {}, token)
+        members = members.reject { |name, _| name == 'exports' } if others
+        @estate.inventory.replace_stored(certname, stored, record.merge(members))
       end
     end
   end

@@ -9,21 +9,26 @@ module Simpkv
         @estate = estate
       end
 
+      # The number of attempts of a removal that runs of the node interrupt.
+      ATTEMPTS = 20
+      private_constant :ATTEMPTS
+
       # Removes what a node left. The record of the inventory goes last, because it names the other documents: a removal
-      # that dies is completed by the next one.
+      # that dies is completed by the next one. A run that ends meanwhile may leave exports without a record; they are
+      # removed, too.
       #
       # @param certname [String]
       # @return [Hash{String => Object}] see {Estate#deactivate}
+      # @raise [ConflictError] runs of the node kept saving exports
       # @raise [Error]
       def remove(certname)
-        exports = @estate.exports.delete(certname)
-        removed = { 'exports' => exports.zero? ? nil : exports, 'facts' => @estate.facts.delete(certname),
-                    'status' => @estate.statuses.delete(certname), 'reports' => @estate.reports.delete(certname),
-                    'catalogs' => @estate.catalogs.delete(certname),
-                    'node_cache' => @estate.nodes.delete_cached(certname),
-                    'inspections' => Documents.new(@estate, 'inspections').delete(certname),
-                    'inventory' => @estate.inventory.delete(certname) }
-        removed.select { |_, removed_one| removed_one }
+        removed = {}
+        ATTEMPTS.times do
+          removed = removed_once(certname).merge(removed) { |_, now, before| now.is_a?(Integer) ? now + before : now }
+          return removed unless @estate.exports.any?(certname)
+        end
+        raise ConflictError, "'#{certname}' could not be removed: it has been saved #{ATTEMPTS} times meanwhile: try " \
+                             'again when its runs have ended'
       end
 
       # Removes what expired nodes left. Checks each again, because it may run meanwhile.
@@ -43,6 +48,17 @@ module Simpkv
       end
 
       private
+
+      def removed_once(certname)
+        exports = @estate.exports.delete(certname)
+        removed = { 'exports' => exports.zero? ? nil : exports, 'facts' => @estate.facts.delete(certname),
+                    'status' => @estate.statuses.delete(certname), 'reports' => @estate.reports.delete(certname),
+                    'catalogs' => @estate.catalogs.delete(certname),
+                    'node_cache' => @estate.nodes.delete_cached(certname),
+                    'inspections' => Documents.new(@estate, 'inspections').delete(certname),
+                    'inventory' => @estate.inventory.delete(certname) }
+        removed.select { |_, removed_one| removed_one }
+      end
 
       def expired?(certname)
         status, record = [@estate.statuses, @estate.inventory].map { |documents| readable(documents, certname) }

@@ -96,17 +96,21 @@ module Simpkv
           end
         end
 
-        # Other data could make Puppet run code.
         def restored(certname, data)
-          RichValues.check(data)
-          ends = (data['edges'] || []).flat_map { |edge| edge.values_at('source', 'target') }
-          RichValues.check_names(data['resources'].map { |resource| resource['type'] })
-          data['resources'].each { |resource| RichValues.check_relationships(resource['parameters'] || {}) }
-          RichValues.check_names(ends.map { |reference| reference[/\A[^\[]+/] })
+          check(data)
           Puppet.override({ rich_data: true }, 'catalogs of simpkv') { Puppet::Resource::Catalog.from_data_hash(data) }
         rescue StandardError
           raise Puppet::Error, "simpkv estate: could not read the catalog of '#{certname}': it has values of types " \
                                'that simpkv does not restore, or it is no catalog', cause: nil
+        end
+
+        # Other data could make Puppet run code.
+        def check(data)
+          RichValues.check(data)
+          ends = (data['edges'] || []).flat_map { |edge| edge.values_at('source', 'target') }
+          RichValues.check_names(data['resources'].map { |resource| resource['type'] })
+          RichValues.check_names(ends.map { |reference| reference[/\A[^\[]+/] })
+          data['resources'].each { |resource| RichValues.check_relationships(resource['parameters'] || {}) }
         end
       end
     end
