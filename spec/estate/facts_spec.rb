@@ -55,11 +55,41 @@ RSpec.describe 'The terminus simpkv of facts' do
     before { route(:facts, terminus: :facter, cache: :store_configs) }
 
     it 'stores what facter finds, and is never read in its place' do
+      Puppet[:certname] = 'web1'
       estate.facts.save('web1', { 'os' => 'outdated', 'more' => 1 })
       found = indirection.find('web1').values
       expect(found['os']).to include('family' => a_kind_of(String))
       expect(found).not_to include('more')
       expect(stored('web1')['os']['family']).to eq(found['os']['family'])
+    end
+
+    # They had replaced the facts of that node.
+    it 'stores no facts of this machine under the name of another node' do
+      Puppet[:certname] = 'web2'
+      estate.facts.save('web1', { 'os' => 'of web1' })
+      before = files
+      expect(indirection.find('web1').values['os']).to include('family' => a_kind_of(String))
+      expect(files).to eq(before)
+    end
+
+    # The commands of an operator on a server, of which two run in the mode of a server.
+    { 'node find' => %w[node find web1],
+      'lookup --node' => %w[lookup nothing --default none --node web1 --facts_terminus facter],
+      'catalog compile' => %w[catalog compile web1] }.each do |command, arguments|
+      it "keeps the facts of a node if an operator runs puppet #{command} for it", needs: :mri do
+        estate.facts.save('web1', { 'os' => 'of web1' }, trusted: { 'certname' => 'web1' })
+        before = estate.facts.find('web1')
+        puppet(*arguments, '--storeconfigs', '--storeconfigs_backend', 'simpkv')
+        expect(estate.facts.find('web1')).to eq(before)
+      end
+    end
+
+    it 'stores the facts of puppet apply under its certname', needs: :mri do
+      Dir.mktmpdir('simpkv-state') do |statedir| # Puppet cannot replace its state files in memory.
+        puppet('apply', '-e', '', '--certname', 'web1', '--statedir', statedir, '--storeconfigs',
+               '--storeconfigs_backend', 'simpkv')
+      end
+      expect(stored('web1')['os']).to include('family' => a_kind_of(String))
     end
 
     it 'is read if Puppet asks the cache alone' do

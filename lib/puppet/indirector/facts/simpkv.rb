@@ -16,10 +16,14 @@ class Puppet::Node::Facts::Simpkv < Puppet::Indirector::Code # rubocop:disable S
     ::Simpkv::Termini::Facts.find(request.key) if ::Simpkv::Termini.answers?(self, request)
   end
 
+  # Saves the facts. As the cache of facter, saves those of this machine only: `puppet node find NAME` gets them under
+  # any name.
+  #
   # @return [void]
   def save(request)
     # Puppet::Indirector::StoreConfigs calls this method to destroy facts.
     return destroy(request) unless request.instance
+    return if ::Simpkv::Termini.main(self) == :facter && request.key != Puppet[:node_name_value]
 
     ::Simpkv::Termini::Facts.save(request.key, request.instance)
   end
