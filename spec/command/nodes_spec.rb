@@ -91,6 +91,35 @@ RSpec.describe 'simpkv nodes' do
     end
   end
 
+  describe 'with documents of another form' do
+    before { run('web1', exports: { 'host' => [host('web1')], 'notify' => [host('web1')] }) }
+
+    # Each of these ended with 70, an internal error.
+    { %w[node show web1] => { 'status/web1' => [1, 'pl4nted'], 'inventory/web1' => { 'facts' => 5 },
+                              'reports/web1/1' => { 'resources' => 'pl4nted' }, 'nodes/web1' => 'pl4nted' },
+      %w[node reports web1 --events] => { 'reports/web1/2' => { 'events' => 5 }, 'reports/web1/3' => 'pl4nted' },
+      %w[node exports web1] => { 'exported/notify/web1' => [{ 'title' => 5, 'parameters' => 'pl4nted' }] },
+      %w[nodes --sort changes] => { 'status/web1' => { 'changes' => 'pl4nted' }, 'status/web2' => { 'changes' => 3 },
+                                    'inventory/web1' => [] } }.each do |words, planted|
+      it "names them, and prints the others, in 'simpkv #{words.join(' ')}'" do
+        planted.each { |key, value| estate.store.put("globals/estate/#{key}", Simpkv::Codec.encode(value)) }
+        outcome = simpkv(*words)
+        lines = (planted.keys - ['status/web2']).map { |key| match(%r{\Asimpkv: 'estate/#{key}': it (has|must)}) }
+        expect(outcome.code).to eq(65)
+        expect(outcome.err.lines).to match_array(lines)
+        expect(outcome.out).to match(/web1|web2|unchanged/)
+        expect(outcome.out).not_to include('pl4nted')
+      end
+    end
+
+    it 'names one that a command needs' do
+      { 'inventory' => %w[exports web1], 'facts' => %w[facts web1] }.each do |subject, words|
+        estate.store.put("globals/estate/#{subject}/web1", Simpkv::Codec.encode('exports' => 5))
+        expect(failure('node', *words)).to match([65, %r{'globals/estate/#{subject}/web1' cannot be read: it has}])
+      end
+    end
+  end
+
   describe 'with text of an agent that would control a terminal' do
     let(:evil) { "\e[31mred\u0007\u009B2J\nforged" }
 

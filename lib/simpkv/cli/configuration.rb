@@ -59,7 +59,8 @@ module Simpkv
         Config.estate(estate)
         estate
       rescue ConfigError => e
-        raise ConfigError, [source, e.message].compact.join(': '), cause: nil
+        named = source && e.message.start_with?("#{source}: ")
+        raise ConfigError, [named ? nil : source, e.message].compact.join(': '), cause: nil
       end
 
       # @param backend [Backend]

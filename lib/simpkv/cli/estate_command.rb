@@ -68,23 +68,47 @@ module Simpkv
       # @param subject [String] such as `status`
       # @return [Array<String>] sorted
       def names_in(subject)
-        found = on_estate { estate.store.tree("#{Estate::FOLDER}/#{subject}", values: false, required: false) }
-        found[:keys].keys.map { |name| Output.name(name) }.sort
+        listed = on_estate { estate.store.tree("#{Estate::FOLDER}/#{subject}", values: false, required: false) }
+        listed[:keys].keys.map { |name| Output.name(name) }.sort
       end
 
+      # Reads a document of a node.
+      #
+      # @param documents [Estate::Statuses, Estate::Inventory, Estate::Nodes]
+      # @param name [String] of the node
+      # @yieldparam key [String] if the document cannot be read
+      # @yieldparam why [String]
+      # @return [Hash, nil] nil if there is none that can be read
+      def readable(documents, name)
+        documents.get(name)
+      rescue MalformedError => e
+        key = documents.path(name)
+        yield key, e.message.delete_prefix("'#{key}' cannot be read: ")
+        nil
+      end
+
+      # @param quote [Boolean] whether to quote a text that would look like other data, such as '80'
       # @return [String] a text as it is, other data as JSON, in one line
-      def shown(value)
-        Output.name(value.is_a?(String) ? value : Native.generate(value))
+      def shown(value, quote: false)
+        plain = value.is_a?(String) && !(quote && json?(value))
+        Output.name(plain ? value : Native.generate(value))
+      end
+
+      def json?(text)
+        Native.parse(text)
+        true
+      rescue MalformedError
+        false
       end
 
       # @param name [String]
-      # @param what [String] that the node lacks
+      # @param what [String] the beginning of the message, such as `there is no node`
       # @param names [Array<String>] the nodes that have it
       # @raise [Failure] always, with a suggestion
       def not_there(name, what, names)
-        likely = Spelling.nearest(name, names)
+        likely = Spelling.nearest(name, names) unless names.include?(name)
         hint = ": did you mean '#{Output.name(likely)}'?" if likely
-        raise Failure.new("#{backend.title}: there is #{what} '#{name}'#{hint}", Failure::NO_INPUT)
+        raise Failure.new("#{backend.title}: #{what} '#{Output.name(name)}'#{hint}", Failure::NO_INPUT)
       end
 
       # Prints the documents that could not be read.

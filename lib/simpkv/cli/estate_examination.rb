@@ -56,7 +56,8 @@ module Simpkv
         each_named(orphans, 'exports') do |type, name|
           fix = removal("#{Estate::FOLDER}/exported/#{type}/#{name}")
           fix = "#{simpkv('node', 'deactivate', name)}, unless the node runs again" unless @records.key?(name)
-          findings.problem("exports of '#{Output.name(name)}'", "the inventory does not name the type #{type}", fix)
+          findings.problem("exports of '#{Output.name(name)}'",
+                           "the inventory does not name the type #{Output.name(type)}", fix)
         end
       end
 
@@ -70,8 +71,8 @@ module Simpkv
         wrong = differing(digests).sort.reject { |type, name| agree?(type, name) }
         each_named(wrong, 'exports') do |type, name|
           state = digests[type].key?(name) ? 'are not those that' : 'are missing, though'
-          findings.problem("exports of '#{Output.name(name)}'", "those of type #{type} #{state} the inventory names",
-                           stored_anew(name))
+          findings.problem("exports of '#{Output.name(name)}'",
+                           "those of type #{Output.name(type)} #{state} the inventory names", stored_anew(name))
         end
       end
 

@@ -27,8 +27,8 @@ module Simpkv
       # @param reverse [Boolean] whether to reverse the order of the nodes with a value
       # @return [Array<Hash>]
       def nodes(filters: [], order: 'name', reverse: false)
-        found = all.select { |node| filters.all? { |filter| filter.match?(node) } }
-        without, with = found.partition { |node| node[order].nil? }
+        matching = all.select { |node| filters.all? { |filter| filter.match?(node) } }
+        without, with = matching.partition { |node| node[order].nil? }
         with = with.sort_by { |node| [node[order], node['name']] }
         (reverse ? with.reverse : with) + without.sort_by { |node| node['name'] }
       end
@@ -45,7 +45,7 @@ module Simpkv
       end
 
       def records_of(documents)
-        documents.all(valid: Hash.method(:===)) { |key, why| @errors[key] = why }
+        documents.all { |key, why| @errors[key] = why }
       end
 
       def node(name, status, record, expired)

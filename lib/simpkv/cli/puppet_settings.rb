@@ -38,8 +38,8 @@ module Simpkv
       # @param sections [Array<String>] the sections to look into, in order
       # @return [String, nil] its value; nil if none of the sections has it
       def [](name, sections = SERVER)
-        found = sections.find { |section| @sections[section].key?(name) }
-        found && @sections[found][name]
+        first = sections.find { |section| @sections[section].key?(name) }
+        first && @sections[first][name]
       end
 
       # @return [Boolean] whether the setting is true for that program

@@ -134,8 +134,8 @@ module Simpkv
       def rows(entity, query, what)
         request = Net::HTTP::Post.new("#{@path}#{QUERY}/#{entity}", 'Content-Type' => 'application/json')
         request.body = Native.generate('query' => query)
-        found = parsed(perform(request, what), what)
-        return found if found.is_a?(Array) && found.all? { |row| row.is_a?(Hash) && row['certname'].is_a?(String) }
+        rows = parsed(perform(request, what), what)
+        return rows if rows.is_a?(Array) && rows.all? { |row| row.is_a?(Hash) && row['certname'].is_a?(String) }
 
         malformed(what)
       end

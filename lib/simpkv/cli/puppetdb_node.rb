@@ -29,8 +29,8 @@ module Simpkv
 
       # @return [Hash, nil] the trusted facts, which PuppetDB keeps as a fact
       def trusted
-        found = values && values['trusted']
-        found if found.is_a?(Hash)
+        trusted = values && values['trusted']
+        trusted if trusted.is_a?(Hash)
       end
 
       # @return [String] the time of the run that reported them
@@ -97,8 +97,8 @@ module Simpkv
       end
 
       def member(row, name, type = String)
-        found = row[name] if row.is_a?(Hash)
-        return found if found.is_a?(type)
+        value = row[name] if row.is_a?(Hash)
+        return value if value.is_a?(type)
 
         raise MalformedError, "PuppetDB has something whose '#{name}' is not of type #{type}"
       end

@@ -14,7 +14,7 @@ module Simpkv
       ATTEMPTS = 20
 
       OTHER_FORM = 'it has another form than simpkv writes'
-      private_constant :ATTEMPTS, :OTHER_FORM
+      private_constant :ATTEMPTS
 
       # @param value [Object] plain data
       # @return [String] a digest that is equal for equal data, whatever the order of members

@@ -50,11 +50,16 @@ module Simpkv
       end
 
       # @param certname [String]
+      # @yieldparam key [String] of a document that cannot be read
+      # @yieldparam why [String]
       # @return [Hash{String => Array<Hash>}] by type
-      # @raise [Error] names the first key that cannot be read
+      # @raise [Error] the record of the inventory cannot be read
       def of(certname)
         record = @estate.inventory.get(certname) || {}
-        documents(certname, record.fetch('exports', {}).keys).each_value { |value| raise value if value.is_a?(Error) }
+        values = documents(certname, (record['exports'] || {}).keys)
+        lists, others = values.partition { |_, value| resources?(value) }.map(&:to_h)
+        others.each { |type, value| yield(*problem(@documents.path(type, certname), value)) } if block_given?
+        lists
       end
 
       # @return [Array<String>] all types of which a document is stored, or was
@@ -86,6 +91,13 @@ module Simpkv
       end
 
       private
+
+      # @return [Array(String, String)] the key and the reason
+      def problem(key, value)
+        return [key, Documents::OTHER_FORM] unless value.is_a?(Error)
+
+        [key, value.message.delete_prefix("'#{key}' cannot be read: ")]
+      end
 
       def resources?(value)
         value.is_a?(Array) && value.all? { |resource| resource.is_a?(Hash) && resource?(resource) }

@@ -35,7 +35,7 @@ module Simpkv
       # @yieldparam why [String]
       # @return [Array<Hash>] the stored reports of a node, newest first
       def all(certname, &block)
-        reports = super.values.grep(Hash).sort_by { |report| [report['received'].to_s, report['run'].to_i] }
+        reports = super.values.sort_by { |report| [report['received'].to_s, report['run'].to_i] }
         reports.reverse.first(@estate.options['reports'])
       end
 
@@ -54,6 +54,16 @@ module Simpkv
       end
 
       private
+
+      def valid?(report)
+        report.is_a?(Hash) && report.values_at('time', 'environment', 'status', 'received').compact.all?(String) &&
+          report.values_at('run', 'events_left_out').compact.all?(Integer) &&
+          (report['events'] || []).is_a?(Array) && counts?(report['resources'] || {})
+      end
+
+      def counts?(resources)
+        resources.is_a?(Hash) && resources.values_at('changed', 'failed', 'failed_to_restart').compact.all?(Numeric)
+      end
 
       # A status that cannot be read is replaced.
       def runs(certname)

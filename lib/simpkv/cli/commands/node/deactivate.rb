@@ -25,7 +25,7 @@ module Simpkv
             removed = names.to_h { |name| [name, on_estate { |estate| estate.deactivate(name) }] }
             missing, something = removed.partition { |_, subjects| subjects.empty? }.map(&:to_h)
             output.print(removed) { something.map { |name, subjects| NodeRemoval.line(name, subjects) } }
-            not_there(missing.keys.first, 'nothing of a node', node_names) if missing.any?
+            not_there(missing.keys.first, 'there is nothing of a node', node_names) if missing.any?
           end
         end
       end

@@ -26,15 +26,14 @@ module Simpkv
           private_constant :REDACTED
 
           def run(name, type = nil)
-            found = exported(name)
-            not_there(name, 'no exported resource of a node', node_names) if found.empty?
-            if type
-              type = type.downcase
-              not_there(type, "nothing that '#{name}' exports of the type", found.keys) unless found.key?(type)
-              found = found.slice(type)
-            end
-            found = redacted(found) unless @reveal
-            output.print(found) { lines(found) }
+            errors = {}
+            exports = exported(name) { |key, why| errors[key] = why }
+            exports = of_type(name, type.downcase, exports, errors) if type
+            not_there(name, 'there is no exported resource of a node', node_names) if exports.empty? && errors.empty?
+
+            exports = redacted(exports) unless @reveal
+            output.print(exports) { lines(exports) }
+            report(errors)
           end
 
           # @return [Array<String>] the types that a node exports, for completion
@@ -48,8 +47,16 @@ module Simpkv
             parser.on('--show-sensitive', 'print the values of Sensitive parameters too') { @reveal = true }
           end
 
-          def exported(name)
-            on_estate { |estate| estate.exports.of(name) }.reject { |_, list| list.empty? }
+          def exported(name, &block)
+            on_estate { |estate| estate.exports.of(name, &block) }.reject { |_, list| list.empty? }
+          end
+
+          def of_type(name, type, exports, errors)
+            unless exports.key?(type) || errors.any?
+              not_there(type, "there is nothing that '#{name}' exports of the type", exports.keys)
+            end
+
+            exports.slice(type)
           end
 
           # @return [Object] the same data, without what a Sensitive holds at any depth
@@ -63,8 +70,8 @@ module Simpkv
             end
           end
 
-          def lines(found)
-            found.sort.flat_map do |type, list|
+          def lines(exports)
+            exports.sort.flat_map do |type, list|
               list.sort_by { |resource| resource['title'] }.flat_map { |resource| resource_lines(type, resource) }
             end
           end
@@ -72,7 +79,7 @@ module Simpkv
           def resource_lines(type, resource)
             reference = Output.name("#{type.split('::').map(&:capitalize).join('::')}['#{resource['title']}']")
             parameters = (resource['parameters'] || {}).sort.map do |name, value|
-              ["  #{name}", shown(value)]
+              ["  #{name}", shown(value, quote: true)]
             end
             tags = resource['tags'].to_a.any? ? [['  tags', resource['tags'].join(', ')]] : []
             [reference, *table(parameters + tags)]

@@ -26,7 +26,7 @@ module Simpkv
             return print(facts) unless fact
 
             value = Estate::Facts.dig(facts, fact)
-            not_there(fact, "no fact of '#{name}' called", leaves(facts).keys) if value.nil?
+            not_there(fact, "there is no fact of '#{name}' called", leaves(facts).keys) if value.nil?
             print(value)
           end
 
@@ -38,11 +38,11 @@ module Simpkv
           private
 
           def stored(name)
-            found = on_estate { |estate| estate.facts.find(name) }
-            not_there(name, 'no facts of a node', names_in('facts')) if found.nil?
+            record = on_estate { |estate| estate.facts.find(name) }
+            not_there(name, 'there are no facts of a node', names_in('facts')) if record.nil?
 
-            trusted = found['trusted'] ? { 'trusted' => found['trusted'] } : {}
-            found['values'].merge(trusted)
+            trusted = record['trusted'] ? { 'trusted' => record['trusted'] } : {}
+            record['values'].merge(trusted)
           end
 
           def print(value)
@@ -59,7 +59,7 @@ module Simpkv
             return { names.join('.') => shown(value) } unless nested?(value)
 
             members = value.is_a?(Hash) ? value.sort : value.each_with_index.map { |member, number| [number, member] }
-            members.each_with_object({}) { |(name, member), found| found.update(leaves(member, *names, name)) }
+            members.each_with_object({}) { |(name, member), all| all.update(leaves(member, *names, name)) }
           end
         end
       end

@@ -27,7 +27,7 @@ module Simpkv
             errors = {}
             reports = on_estate { |estate| estate.reports.all(name) { |key, why| errors[key] = why } }
             reports = reports.first(@limit) if @limit
-            not_there(name, 'no report of a node', node_names) if reports.empty? && errors.empty?
+            not_there(name, 'there is no report of a node', node_names) if reports.empty? && errors.empty?
             output.print(reports) { @events ? with_events(reports) : NodeReports.table(reports) }
             report(errors)
           end
@@ -36,7 +36,11 @@ module Simpkv
 
           def define(parser)
             parser.on('--events', 'print the events, too') { @events = true }
-            parser.on('--limit N', Integer, 'only the last N reports') { |number| @limit = number.clamp(1, 1000) }
+            parser.on('--limit N', Integer, 'only the last N reports') do |number|
+              raise OptionParser::InvalidArgument, '--limit' unless number.positive?
+
+              @limit = number
+            end
           end
 
           def with_events(reports)

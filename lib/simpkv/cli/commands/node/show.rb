@@ -22,9 +22,12 @@ module Simpkv
           }.freeze
 
           def run(name)
-            found = on_estate { |estate| read(estate, name) }
-            not_there(name, 'no node', node_names) unless found.values.any? { |part| part && part != [] }
-            output.print({ 'name' => name }.merge(found)) { lines(name, found) }
+            errors = {}
+            parts = on_estate { |estate| read(estate, name) { |key, why| errors[key] = why } }
+            known = parts.values.any? { |part| part && part != [] }
+            not_there(name, 'there is no node', node_names) unless known || errors.any?
+            output.print({ 'name' => name }.merge(parts)) { lines(name, parts) }
+            report(errors)
           end
 
           # @return [Array<String>] the names of all nodes, declared ones included
@@ -34,26 +37,29 @@ module Simpkv
 
           private
 
+          # @yieldparam key [String] of a document that cannot be read
+          # @yieldparam why [String]
           # @return [Hash{String => Object}] the parts; nil, or empty, for one that is missing
-          def read(estate, name)
-            status = estate.statuses.get(name)
-            record = estate.inventory.get(name)
-            { 'declared' => estate.nodes.get(name), 'status' => status, 'inventory' => record,
+          def read(estate, name, &block)
+            status, record, declared = [estate.statuses, estate.inventory, estate.nodes].map do |documents|
+              readable(documents, name, &block)
+            end
+            { 'declared' => declared, 'status' => status, 'inventory' => record,
               'expired' => estate.statuses.expired_of({ name => status }, { name => record }).any?,
-              'reports' => estate.reports.all(name) }
+              'reports' => estate.reports.all(name, &block) }
           end
 
-          def lines(name, found)
-            rows = [['name:', name], *status_rows(found), *declared_rows(found['declared'] || {})]
-            reports = NodeReports.table(found['reports'])
+          def lines(name, parts)
+            rows = [['name:', name], *status_rows(parts), *declared_rows(parts['declared'] || {})]
+            reports = NodeReports.table(parts['reports'])
             Output.table(rows) + (reports.empty? ? [] : ['', *reports])
           end
 
-          def status_rows(found)
-            status, record = found.values_at('status', 'inventory').map { |part| part || {} }
+          def status_rows(parts)
+            status, record = parts.values_at('status', 'inventory').map { |part| part || {} }
             facts = (record['facts'] || {}).sort.map { |fact, value| ["#{fact}:", shown(value)] }
             { 'environment:' => status['environment'] || record['environment'],
-              'last seen:' => seen(status, record, found['expired']),
+              'last seen:' => seen(status, record, parts['expired']),
               'status:' => outcome(status), 'exports:' => joined((record['exports'] || {}).keys) }.compact.to_a + facts
           end
 

@@ -23,7 +23,7 @@ module Simpkv
             output.print('undeclared' => names - missing, 'missing' => missing) do
               (names - missing).map { |name| "#{name}: declared record removed" }
             end
-            not_there(missing.first, 'no declared record of', node_names) if missing.any?
+            not_there(missing.first, 'there is no declared record of', node_names) if missing.any?
           end
 
           # @return [Array<String>] the names of the declared nodes
