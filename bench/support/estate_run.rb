@@ -18,6 +18,7 @@ class Run
     Puppet::Test::TestHelper.before_all_tests
     Puppet::Test::TestHelper.before_each_test
     Puppet[:reports] = 'simpkv'
+    Puppet[:node_name_value] = NODE
     @catalog = Puppet::Resource::Catalog.new(NODE, Puppet::Node::Environment.create(:production, []))
     EstateData.exports(0).each do |type, list|
       list.each { |data| @catalog.add_resource(resource(type, data)) }

@@ -137,12 +137,51 @@ RSpec.describe 'Catalogs in the store of simpkv' do
     end
   end
 
+  # They used to replace what the node itself had stored.
+  describe 'that are not for a run of the node' do
+    let(:site_options) { { 'catalogs' => true } }
+
+    before { estate.exports.save('web1', { 'file' => [{ 'title' => '/a' }] }, 'production') }
+
+    it 'change nothing, with an operator who compiles them', needs: :mri do
+      before = files
+      ['', 'server'].each do |mode|
+        Puppet.settings.preferred_run_mode = mode.to_sym unless mode.empty?
+        indirection.cache.save(indirection.request(:save, 'web1', compile('web1', manifest)))
+      end
+      puppet('catalog', 'compile', 'web1', '--facts_terminus', 'memory', '--storeconfigs',
+             '--storeconfigs_backend', 'simpkv')
+      expect(files).to eq(before)
+    end
+
+    it 'are stored for this machine, and in a puppetserver' do
+      Puppet[:node_name_value] = 'web1'
+      indirection.cache.save(indirection.request(:save, 'web1', compile('web1', manifest)))
+      stub_const('Puppet::Server', Module.new)
+      indirection.cache.save(indirection.request(:save, 'web2', compile('web2', manifest)))
+
+      expect(%w[web1 web2].map { |name| estate.exports.of(name) })
+        .to all(match('file' => [include('title' => '/exported')]))
+    end
+  end
+
   describe 'and the status of the node' do
     it 'is that of the run, if there are no reports of simpkv' do
       ['', 'none', 'store', 'http,store'].each_with_index do |reports, index|
         Puppet[:reports] = reports
         run_node("web#{index}", manifest, environment: 'testing')
         expect(estate.statuses.get("web#{index}")).to match('last_seen' => /\A\d{4}-.*Z\z/, 'environment' => 'testing')
+      end
+    end
+
+    # The catalog used to replace the status of the last report, and the number of runs.
+    it 'is left to the terminus simpkv of reports' do
+      [{ terminus: 'simpkv' }, { terminus: :processor, cache: 'simpkv' }].each do |termini|
+        route(:report, **termini)
+        estate.reports.save('web1', 'status' => 'changed', 'environment' => 'production')
+        before = estate.statuses.get('web1')
+        run_node('web1', manifest)
+        expect(estate.statuses.get('web1')).to eq(before)
       end
     end
 

@@ -37,7 +37,7 @@ module EstateSite
     Simpkv::Termini.instance_variable_set(:@estate, nil)
   end
 
-  # Compiles the catalog of a node, and saves it as the compiler's cache.
+  # Compiles the catalog of a node, and saves it as the compiler's cache, as a server does for an agent.
   #
   # @return [Puppet::Resource::Catalog]
   def run_node(certname, manifest, environment: PRODUCTION)
@@ -57,7 +57,7 @@ module EstateSite
 
   def save(certname, catalog)
     indirection = Puppet::Resource::Catalog.indirection
-    indirection.cache.save(indirection.request(:save, certname, catalog))
+    indirection.cache.save(indirection.request(:save, certname, catalog, node: certname, ip: '127.0.0.1'))
   end
 
   # @return [Array<Puppet::Resource>] those of a type that the node manages

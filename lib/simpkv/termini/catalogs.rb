@@ -9,20 +9,23 @@ module Simpkv
     module Catalogs
       class << self
         # Saves a catalog after Puppet has compiled or received it. The catalog of a rest terminus has no exported
-        # resources any more, so only a compiler's changes them.
+        # resources any more, so only a compiler's changes them. A catalog that an operator compiles for another node
+        # (`puppet catalog compile`) changes nothing: the node has not run.
         #
-        # @param certname [String]
-        # @param catalog [Puppet::Resource::Catalog]
+        # @param request [Puppet::Indirector::Request] with the catalog
         # @param origin [Symbol] the main terminus of the indirection; `simpkv` if the catalog is to be stored
         # @return [void]
         # @raise [Puppet::Error]
-        def save(certname, catalog, origin)
-          compiled = !STORED.include?(origin) && origin != :rest
-          # A server answers an agent that asks in the wrong environment with an empty catalog, and compiles none.
-          return if compiled && catalog.resources.empty?
+        def save(request, origin)
+          certname = request.key
+          catalog = request.instance
+          if !STORED.include?(origin) && origin != :rest
+            # A server answers an agent that asks in the wrong environment with an empty catalog, and compiles none.
+            return if catalog.resources.empty? || !run?(request)
 
-          save_exports(certname, catalog) if compiled
-          save_status(certname, catalog) if compiled && !reported?
+            save_exports(certname, catalog)
+            save_status(certname, catalog) unless reported?
+          end
           save_catalog(certname, catalog, origin)
         end
 
@@ -73,7 +76,15 @@ module Simpkv
         end
 
         def reported?
-          Puppet[:reports].to_s.split(',').map(&:strip).include?('simpkv')
+          reports = Puppet::Transaction::Report.indirection
+          termini = [reports.terminus_class, reports.cache_class].compact.map(&:to_sym)
+          termini.include?(:simpkv) || Puppet[:reports].to_s.split(',').map(&:strip).include?('simpkv')
+        end
+
+        # Returns true if the catalog is for a run of the node: a server has compiled it for an agent, or this machine
+        # has compiled its own. The run mode does not tell: `puppet catalog compile` has that of a server.
+        def run?(request)
+          request.remote? || defined?(Puppet::Server) || request.key == Puppet[:node_name_value]
         end
 
         def save_catalog(certname, catalog, origin)

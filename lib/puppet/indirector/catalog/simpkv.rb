@@ -17,7 +17,7 @@ class Puppet::Resource::Catalog::Simpkv < Puppet::Indirector::Code # rubocop:dis
 
   # @return [void]
   def save(request)
-    ::Simpkv::Termini::Catalogs.save(request.key, request.instance, ::Simpkv::Termini.main(self))
+    ::Simpkv::Termini::Catalogs.save(request, ::Simpkv::Termini.main(self))
   end
 
   # @return [Boolean] whether there was one
