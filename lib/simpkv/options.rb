@@ -193,7 +193,8 @@ module Simpkv
              'facts that are not stored: globs for dotted names such as `memory.*.used`; a glob for a fact that is a ' \
              'hash removes all of it'),
       option('indexed_facts', :names, %w[os.family os.name os.release.major networking.fqdn networking.ip virtual],
-             'facts, by dotted names, that the inventory holds, for `simpkv::query_nodes` and `simpkv nodes`'),
+             'facts, by dotted names, that the inventory holds, for `simpkv::query_nodes` and `simpkv nodes`. It ' \
+             'leaves out the value of a node that takes more than about 2,000 bytes as JSON'),
       option('node_ttl', :lifetime, nil,
              'the time after which the exports of a node that has had no run are not collected any more; ' \
              '`simpkv node expire` removes such nodes',

@@ -79,6 +79,14 @@ RSpec.describe 'Reports in the store of simpkv' do
       expect(stored['events'].first['message'].length).to be < 1010
     end
 
+    it 'have the beginning of a long name that the agent sends' do
+      report = Puppet::Transaction::Report.new('v' * 3_000_000, 'e' * 3_000_000)
+      report.host = 'web1'
+      indirection.save(received(report))
+      expect(estate.statuses.get('web1')['environment'].length).to be_between(1000, 1010)
+      expect(files['reports/web1/1'].bytesize).to be < 5000
+    end
+
     it 'have no sensitive value' do
       manifest = "file { '#{file('a')}': content => Sensitive('s3cret') }"
       indirection.save(received(report_of(manifest)))

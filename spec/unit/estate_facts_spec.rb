@@ -171,6 +171,14 @@ RSpec.describe Simpkv::Estate::Facts do
         .to eq('os.name' => 'Debian', 'os.release' => { 'major' => '12' }, 'disks.0.size' => 10, 'a.b' => 1)
     end
 
+    # An agent had decided how large the record is that each list of nodes reads.
+    it 'are not in the inventory if they are large' do
+      estate.facts.save('web1', { 'os' => { 'name' => 'x' * 3_000_000, 'release' => { 'a' => ['y' * 2048] } },
+                                  'missing' => 'z' * 2000 })
+      expect(estate.inventory.get('web1')['facts']).to eq('missing' => 'z' * 2000)
+      expect(stored['os']['name'].length).to eq(3_000_000)
+    end
+
     it 'enter the inventory at the next run after the option has changed' do
       open_estate('indexed_facts' => []).facts.save('web1', facts)
       expect(estate.inventory.get('web1')['facts']).to eq({})

@@ -20,7 +20,10 @@ module Simpkv
     class Facts
       # The number of attempts of a save that others interrupt.
       ATTEMPTS = 100
-      private_constant :ATTEMPTS
+
+      # The number of bytes of a fact, as a document, that the inventory holds. Larger ones are in the facts only.
+      INDEXED_MAX = 2048
+      private_constant :ATTEMPTS, :INDEXED_MAX
 
       def initialize(estate)
         @estate = estate
@@ -155,8 +158,10 @@ module Simpkv
         @estate.inventory.stale?(record) ? record.merge('seen' => Time.now.utc.iso8601) : record
       end
 
+      # Agents choose the values, so the size of the record needs a limit.
       def indexed(values)
-        @estate.options['indexed_facts'].to_h { |name| [name, Facts.dig(values, name)] }.compact
+        facts = @estate.options['indexed_facts'].to_h { |name| [name, Facts.dig(values, name)] }.compact
+        facts.select { |_, value| Codec.encode(value).bytesize <= INDEXED_MAX }
       end
 
       # @param globs [Array<Array<String>>] the parts of globs that are left at this depth

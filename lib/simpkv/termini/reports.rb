@@ -72,7 +72,7 @@ module Simpkv
         def summary(report)
           events = events(report)
           members = MEMBERS.select { |name| report.respond_to?(name) }
-          members = members.to_h { |name| [name, PlainData.of(report.public_send(name))] }.compact
+          members = members.to_h { |name| [name, member(report.public_send(name))] }.compact
           members.merge('time' => timestamp(report.time), 'events' => events.first(EVENTS_MAX),
                         'events_left_out' => [events.length - EVENTS_MAX, 0].max).merge(counts(report))
         end
@@ -84,6 +84,12 @@ module Simpkv
         rescue StandardError # Its message may quote values.
           Puppet.warning("simpkv estate: left out a report of '#{certname}', which cannot be read")
           nil
+        end
+
+        # Agents choose the texts, and the status of the node has some of them.
+        def member(value)
+          plain = PlainData.of(value)
+          plain.is_a?(String) ? text(plain) : plain
         end
 
         def timestamp(time)
