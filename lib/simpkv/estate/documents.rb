@@ -112,10 +112,7 @@ module Simpkv
       # @return [void]
       # @raise [Error] the first one; others may have been stored
       def put_many(values)
-        return if values.empty? # Ruby 2.6 takes an empty Hash for options.
-
-        documents = values.to_h { |names, value| [path(*names), Codec.encode(value)] }
-        @estate.store.put_many(documents).each_value { |result| raise result if result.is_a?(Error) }
+        store_many(values.transform_keys { |names| path(*names) })
       end
 
       # Replaces a value if no other writer has done so since it was read. Reads it again otherwise, and calls the block
@@ -171,6 +168,14 @@ module Simpkv
       end
 
       private
+
+      # @param values [Hash{String => Object}] plain data by the path in the store, of any subject
+      def store_many(values)
+        return if values.empty? # Ruby 2.6 takes an empty Hash for options.
+
+        documents = values.transform_values { |value| Codec.encode(value) }
+        @estate.store.put_many(documents).each_value { |result| raise result if result.is_a?(Error) }
+      end
 
       # @return [Boolean] whether a value has the form of the subject
       def valid?(_value)

@@ -26,7 +26,7 @@ module Simpkv
         documents = { @estate.statuses.path(certname) => status }
         slots = @estate.options['reports']
         documents[path(certname, (status['runs'] % slots).to_s)] = stored_form(report, status) if slots.positive?
-        store(documents)
+        store_many(documents)
         status
       end
 
@@ -81,12 +81,6 @@ module Simpkv
 
       def stored_form(report, status)
         report.merge('received' => status['last_seen'], 'run' => status['runs'])
-      end
-
-      def store(documents)
-        written = @estate.store.put_many(documents.transform_values { |value| Codec.encode(value) })
-        error = written.values.find { |result| result.is_a?(Error) }
-        raise error if error
       end
     end
   end
