@@ -155,6 +155,17 @@ RSpec.shared_examples 'Puppet itself' do
     expect(different).to eq []
   end
 
+  # The only difference: a node could export a Regexp that needs hours.
+  it 'collects no resource for a Regexp in an Array that matches the condition' do
+    item = "@site::item { 'x': list => [/^((a+)+)+$/, 'Other'] }"
+    run_node('exporter', "#{Collectors::DEFINITIONS}@#{item}")
+    local = outcome('local', "#{item} Site::Item <| list == 'aa' |>", 'Site::Item')
+
+    expect([local.keys, through_the_store('Site::Item', "list == 'aa'")]).to eq [['Site::Item[x]'], {}]
+    expect(through_the_store('Site::Item', "list == '#{'a' * 40}!'")).to eq({})
+    expect(through_the_store('Site::Item', "list == 'other'").keys).to eq ['Site::Item[x]']
+  end
+
   it 'collects some of the resources with most conditions, and refuses some conditions' do
     outcomes = Collectors::ALL.map { |type, condition| within_one_catalog(type, condition) }
 

@@ -227,6 +227,13 @@ RSpec.describe 'Catalogs in the store of simpkv' do
       expect(resources.search('file', host: 'web1').map(&:title)).to eq %w[/c]
     end
 
+    # It used to ignore the condition.
+    it 'finds those that fulfil the condition of a caller without a scope' do
+      filter = [%w[tag == x], 'or', [%w[title != /a], 'and', %w[title != /b]]]
+      expect(resources.search('file', filter: filter).map(&:title)).to eq %w[/a /c]
+      expect(resources.search('file', filter: ['mode', '==', /^06/]).map(&:title)).to eq []
+    end
+
     it 'refuses to save or delete one by itself' do
       resource = Puppet::Resource.new('File', '/a')
 

@@ -5,7 +5,9 @@ require 'simpkv/termini/rich_values'
 module Simpkv
   module Termini
     # The condition of a collector, on the plain data of a resource (see {Resources}). It holds for the same resources
-    # as in Puppet's own collectors of virtual resources: Puppet compares the values.
+    # as in Puppet's own collectors of virtual resources: Puppet compares the values. The one exception is a Regexp that
+    # is a member of an Array: it is equal to no String. Puppet would match it, so that a node that exports it could
+    # keep each compiler busy for hours.
     class Filter
       # @param filter [Array, nil] as Puppet passes it: `[field, '==' or '!=', value]`, or `[filter, 'and' or 'or',
       #   filter]`; nil for all resources
@@ -52,7 +54,7 @@ module Simpkv
       def equal(field, wanted)
         lambda do |resource|
           value = value(resource, field)
-          value.is_a?(Array) ? @compare.include?(value, wanted, @scope) : @compare.equals(value, wanted)
+          value.is_a?(Array) ? @compare.include?(value.grep_v(Regexp), wanted, @scope) : @compare.equals(value, wanted)
         end
       end
 

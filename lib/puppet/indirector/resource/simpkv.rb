@@ -13,13 +13,17 @@ class Puppet::Resource::Simpkv < Puppet::Indirector::Code # rubocop:disable Styl
     exported(type).find { |resource| resource.title == title }
   end
 
+  # Finds resources for a collector, with its scope, or for other callers. The options `host`, a node whose resources
+  # are left out, and `filter`, a condition, count for both.
+  #
   # @return [Array<Puppet::Resource>]
   def search(request)
     host, filter, scope = request.options.values_at(:host, :filter, :scope)
     type = request.key.to_s
     return ::Simpkv::Termini::Collection.of(scope.compiler).search(type, host, filter, scope) if scope
 
-    exported(type, host)
+    filter = ::Simpkv::Termini::Filter.new(filter, nil)
+    exported(type, host) { |data| filter.match?(data) }
   end
 
   # @raise [Puppet::Error] always
@@ -44,7 +48,11 @@ class Puppet::Resource::Simpkv < Puppet::Indirector::Code # rubocop:disable Styl
     collection = ::Simpkv::Termini::Collection
     resources = collection.read(type).reject { |certname, _| certname == host }
     resources.flat_map do |certname, list|
-      list.map { |data| collection.readable(type, certname, data) { ::Simpkv::Termini::Resources.plain(type, data) } }
+      list.map do |data|
+        collection.readable(type, certname, data) do
+          ::Simpkv::Termini::Resources.plain(type, data) if !block_given? || yield(data)
+        end
+      end
     end.compact
   end
 end
