@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'securerandom'
 require 'simpkv/estate/saving'
 
 module Simpkv
@@ -13,13 +12,10 @@ module Simpkv
     # completes it. If other saves of the node are on their way, the last of them enters the digests: a save that was
     # overtaken may write documents before it notices. A removal is such a save, of no resources.
     class Exports
-      ATTEMPTS = 100
-      private_constant :ATTEMPTS
-
       def initialize(estate)
         @estate = estate
         @documents = Documents.new(estate, 'exported')
-        @saving = Saving.new('')
+        @saving = Saving.new(estate, 'exports', '')
       end
 
       # Stores what a node exports now, in place of what it exported before. Writes nothing if it is the same.
@@ -32,7 +28,7 @@ module Simpkv
       # @raise [Error]
       def save(certname, resources, environment)
         members = { 'environment' => environment, 'exports' => resources.transform_values { |l| Documents.digest(l) } }
-        repeat(certname, @estate.inventory.take(certname)) do |stored, token|
+        @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
           next if current?(stored, members)
 
           store(certname, token, stored, resources, seen(members), before(certname, stored))
@@ -75,7 +71,7 @@ module Simpkv
       # @raise [Error]
       def delete(certname)
         deleted = 0
-        repeat(certname, @estate.inventory.readable(certname)) do |stored, token|
+        @saving.repeat(certname, @estate.inventory.readable(certname)) do |stored, token|
           before = all_before(certname, stored)
           next if before.empty?
 
@@ -107,19 +103,6 @@ module Simpkv
         title, parameters, tags = resource.values_at('title', 'parameters', 'tags')
         title.is_a?(String) && !title.empty? && (parameters.nil? || parameters.is_a?(Hash)) &&
           (tags.nil? || (tags.is_a?(Array) && tags.all?(String)))
-      end
-
-      # Calls the block again with the record as it is then, if others have changed it meanwhile.
-      def repeat(certname, stored)
-        token = SecureRandom.hex(8)
-        ATTEMPTS.times do |attempt|
-          return yield(stored, token)
-        rescue ConflictError, ExistsError
-          sleep(rand * 0.01 * attempt)
-          stored = @estate.inventory.readable(certname)
-        end
-        raise ConflictError, "the exports of '#{certname}' could not be saved: others have changed them #{ATTEMPTS} " \
-                             'times meanwhile: try again'
       end
 
       def current?(stored, members)

@@ -18,17 +18,14 @@ module Simpkv
     # it. If other saves or deletions of the node are on their way, the last of them enters the digest: a save that was
     # overtaken may write its document before it notices.
     class Facts
-      # The number of attempts of a save that others interrupt.
-      ATTEMPTS = 100
-
       # The number of bytes of a fact, as a document, that the inventory holds. Larger ones are in the facts only.
       INDEXED_MAX = 2048
-      private_constant :ATTEMPTS, :INDEXED_MAX
+      private_constant :INDEXED_MAX
 
       def initialize(estate)
         @estate = estate
         @documents = Documents.new(estate, 'facts')
-        @saving = Saving.new('facts_')
+        @saving = Saving.new(estate, 'facts', 'facts_')
         @blocklist = estate.options['facts_blocklist'].map { |glob| glob.split('.') }
       end
 
@@ -44,15 +41,10 @@ module Simpkv
       def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
         members = { 'facts' => indexed(kept['values']), 'facts_digest' => Documents.digest(kept) }
-        token = SecureRandom.hex(8)
-        ATTEMPTS.times do |attempt|
-          stored = store(certname, token, members) { kept.merge('timestamp' => timestamp) }
-          return @estate.inventory.keep(certname, stored)
-        rescue ConflictError, ExistsError
-          sleep(rand * 0.01 * attempt)
+        saved = @saving.repeat(certname, @estate.inventory.readable(certname)) do |stored, token|
+          store(certname, token, stored, members) { kept.merge('timestamp' => timestamp) }
         end
-        raise ConflictError, "the facts of '#{certname}' could not be saved: others have changed them #{ATTEMPTS} " \
-                             'times meanwhile: try again'
+        @estate.inventory.keep(certname, saved)
       end
 
       # @param certname [String]
@@ -128,8 +120,7 @@ module Simpkv
 
       # @yieldreturn [Hash] the document
       # @return [Stored] the record of the inventory
-      def store(certname, token, members)
-        stored = @estate.inventory.readable(certname)
+      def store(certname, token, stored, members)
         record = stored&.value || {}
         unless record['facts_digest'] == members['facts_digest']
           stored = enter(certname, stored, record, token)

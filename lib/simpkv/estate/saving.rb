@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'securerandom'
+
 module Simpkv
   class Estate
     # The saves of one subject that are on their way, as two members of a node's record: `saving` has the time of each
@@ -8,12 +10,39 @@ module Simpkv
     class Saving
       # The number of seconds after which a save that has not ended counts as dead.
       SAVING_FOR = 300
-      private_constant :SAVING_FOR
 
+      # The number of attempts of a save that others interrupt.
+      ATTEMPTS = 100
+      private_constant :SAVING_FOR, :ATTEMPTS
+
+      # @param estate [Estate]
+      # @param subject [String] for messages
       # @param prefix [String] of the names of the members
-      def initialize(prefix)
+      def initialize(estate, subject, prefix)
+        @estate = estate
+        @subject = subject
         @saving = "#{prefix}saving"
         @overtaken_by = "#{prefix}overtaken_by"
+      end
+
+      # Calls the block again with the record as it is then, if others have changed it meanwhile.
+      #
+      # @param certname [String]
+      # @param stored [Stored, nil] the record of the inventory
+      # @yieldparam stored [Stored, nil] the record
+      # @yieldparam token [String] of the save
+      # @return [Object] what the block returns
+      # @raise [ConflictError] others kept saving
+      def repeat(certname, stored)
+        token = SecureRandom.hex(8)
+        ATTEMPTS.times do |attempt|
+          return yield(stored, token)
+        rescue ConflictError, ExistsError
+          sleep(rand * 0.01 * attempt)
+          stored = @estate.inventory.readable(certname)
+        end
+        raise ConflictError, "the #{@subject} of '#{certname}' could not be saved: others have changed them " \
+                             "#{ATTEMPTS} times meanwhile: try again"
       end
 
       # @param record [Hash]
