@@ -4,6 +4,20 @@ module Simpkv
   class Estate
     # Removes what nodes left in the store, all but their declared records.
     class Removal
+      # Words the result of a removal for an operator.
+      #
+      # @param name [String] of the node
+      # @param removed [Hash{String => Object}] see {Estate#deactivate}
+      # @return [String]
+      def self.line(name, removed)
+        return "#{name}: nothing to remove" if removed.empty?
+
+        subjects = removed.map do |subject, count|
+          count.is_a?(Integer) ? "#{subject} of #{count} type#{'s' unless count == 1}" : subject.tr('_', ' ')
+        end
+        "#{name}: removed #{subjects.join(', ')}"
+      end
+
       # @param estate [Estate]
       def initialize(estate)
         @estate = estate
@@ -73,6 +87,5 @@ module Simpkv
         {}
       end
     end
-    private_constant :Removal
   end
 end

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/node_removal'
 require 'simpkv/termini'
 
 module Simpkv
@@ -26,7 +25,7 @@ module Simpkv
         # @param removed [Hash{String => Hash}] the result of {perform}
         # @return [Array<String>] a line for each node
         def lines(removed)
-          removed.map { |name, subjects| Cli::NodeRemoval.line(name, subjects) }
+          removed.map { |name, subjects| Estate::Removal.line(name, subjects) }
         end
 
         private

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/estate_command'
-require 'simpkv/cli/node_removal'
 
 module Simpkv
   module Cli
@@ -24,7 +23,7 @@ module Simpkv
             at_least_one(names)
             removed = names.to_h { |name| [name, on_estate { |estate| estate.deactivate(name) }] }
             missing, something = removed.partition { |_, subjects| subjects.empty? }.map(&:to_h)
-            output.print(removed) { something.map { |name, subjects| NodeRemoval.line(name, subjects) } }
+            output.print(removed) { something.map { |name, subjects| Estate::Removal.line(name, subjects) } }
             not_there(missing.keys.first, 'there is nothing of a node', node_names) if missing.any?
           end
         end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/estate_command'
-require 'simpkv/cli/node_removal'
 require 'simpkv/cli/progress'
 
 module Simpkv
@@ -28,7 +27,7 @@ module Simpkv
             return present(names, {}, names, 'would be') if @dry_run
 
             removed = names.empty? ? {} : remove(names)
-            present(names, removed, removed.map { |name, subjects| NodeRemoval.line(name, subjects) }, 'were')
+            present(names, removed, removed.map { |name, subjects| Estate::Removal.line(name, subjects) }, 'were')
           end
 
           private
