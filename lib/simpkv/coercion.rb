@@ -22,7 +22,8 @@ module Simpkv
       patterns: [->(value) { patterns(value) }, 'a list of regular expressions'],
       globs: [->(value) { texts(value) }, 'a list of globs'],
       names: [->(value) { texts(value) }, 'a list of names'],
-      lifetime: [->(value) { lifetime(value) }, 'a number of seconds, or a number with s, m, h, d or y, such as 14d']
+      lifetime: [->(value) { lifetime(value) },
+                 'a number of seconds, more than 0, or a number with s, m, h, d or y, such as 14d']
     }.freeze
     SECONDS = { '' => 1, 's' => 1, 'm' => 60, 'h' => 3600, 'd' => 86_400, 'y' => 31_536_000 }.freeze
     private_constant :TYPES, :SECONDS

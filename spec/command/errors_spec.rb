@@ -36,7 +36,7 @@ RSpec.describe 'simpkv' do
       expect(failure('get', 'a', '--output=xml'))
         .to match([64, /invalid argument: --output xml: expected table, json or yaml/])
       expect(failure('get', 'a', '-oPl4nted')).to match([64, /invalid argument: -o: expected table, json or yaml/])
-      expect(failure('ping', '--count', 'x')).to match([64, /invalid argument: --count \(/])
+      expect(failure('ping', '--count', 'x')).to match([64, /invalid argument: --count: expected a whole number \(/])
       expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
       expect(failure('-g')).to match([64, /no command after -g/])
     end

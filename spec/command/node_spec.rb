@@ -39,6 +39,7 @@ RSpec.describe 'simpkv node' do
       expect(simpkv('node', 'show', 'web11').to_a)
         .to eq(['', "simpkv: file/spec: there is no node 'web11': did you mean 'web1'?\n", 66])
       expect(failure('node', 'show', 'a/b')).to match([65, %r{'a/b'}])
+      expect(failure('node', 'show', '')).to match([64, /the name of a node is empty/])
     end
   end
 
@@ -70,7 +71,8 @@ RSpec.describe 'simpkv node' do
     it 'names what is missing' do
       expect(failure('node', 'facts', 'web1',
                      'os.nam')).to match([66, /no fact of 'web1' called 'os\.nam': did you mean 'os\.name'\?/])
-      expect(failure('node', 'facts', 'web2')).to match([66, /no facts of a node 'web2': did you mean 'web1'\?/])
+      expect(failure('node', 'facts', 'web2'))
+        .to match([66, /: there are no facts of a node 'web2': did you mean 'web1'\?/])
     end
   end
 
@@ -93,6 +95,8 @@ RSpec.describe 'simpkv node' do
           password  Sensitive [value redacted]
           tags      host
       RESOURCES
+      run('web2', exports: { 'host' => [host('a', number: 80, text: '80', list: '[]')] })
+      expect(simpkv!('node', 'exports', 'web2')).to match(/list +"\[\]"\n.* number +80\n.* text +"80"\n/m)
       expect(data('node', 'exports', 'web1', 'Site::User').to_s).not_to include('pl4nted')
       expect(simpkv!('node', 'exports', 'web1', '-o', 'yaml')).not_to include('pl4nted')
     end
@@ -107,6 +111,11 @@ RSpec.describe 'simpkv node' do
                      'hosts')).to match([66, /nothing that 'web1' exports of the type 'hosts': did you mean 'host'\?/])
       expect(failure('node', 'exports',
                      'web')).to match([66, /no exported resource of a node 'web': did you mean 'web1'\?/])
+      run('web3')
+      # The suggestion was web3.
+      expect(failure('node', 'exports', 'web3')).to match([66, /no exported resource of a node 'web3'$/])
+      expect(failure('node', 'exports', 'web3', 'host'))
+        .to match([66, /nothing that 'web3' exports of the type 'host'$/])
     end
   end
 
@@ -135,6 +144,14 @@ RSpec.describe 'simpkv node' do
 
     it 'prints all for programs' do
       expect(data('node', 'reports', 'web1').map { |report| report['run'] }).to eq([2, 1])
+    end
+
+    it 'refuses a number that is none, or below 1' do
+      %w[0 -1].each do |number|
+        expect(failure('node', 'reports', 'web1', "--limit=#{number}")).to match([64, /--limit must be 1/])
+      end
+      expect(failure('node', 'reports', 'web1', '--limit', 'x'))
+        .to match([64, /invalid argument: --limit: expected a whole number/])
     end
 
     it 'names a node without reports' do
@@ -184,6 +201,10 @@ RSpec.describe 'simpkv node' do
       simpkv!('node', 'declare', 'web1', '-e', 'dev', '--class', 'a', '--class', 'b::c', '--parameter', 'x=1')
       expect(simpkv!('node', 'declare', 'web1', '--remove', 'classes.b::c', '--remove', 'environment'))
         .to eq("removed: classes.b::c\nremoved: environment\n")
+      removed = %w[classes.nope foo parameters].flat_map { |path| ['--remove', path] }
+      expect(simpkv('node', 'declare', 'web1', *removed).to_a)
+        .to eq(["removed: parameters.x\n",
+                "simpkv: --remove classes.nope: it is not declared\nsimpkv: --remove foo: it is not declared\n", 0])
       simpkv!('node', 'declare', 'web1', '--replace', '--class', 'd')
       expect(declared).to eq('classes' => { 'd' => {} })
     end
@@ -203,7 +224,11 @@ RSpec.describe 'simpkv node' do
         ['-f', '-'] => ["class: pl4nted\n", /there is no member 'class'/, 65],
         ['-f', '-', '--class', 'a'] => ['pl4nted', /must have a Hash/, 65],
         ['--file', '-', '--replace'] => ['a: [pl4nted', /neither YAML nor JSON/, 65],
-        ['-e', 'no/thing'] => ['', /'environment' must be/, 65], ['--parameter', 'pl4nted'] => ['', /--parameter/, 64],
+        ['-e', 'no/thing'] => ['', /'environment' must be/, 65],
+        ['--parameter', 'pl4nted'] => ['', /--parameter: expected NAME=VALUE/, 64],
+        ['--parameter', '=pl4nted'] => ['', /--parameter: expected NAME=VALUE/, 64],
+        ['--class', 'Bad-Class'] => ['', /'Bad-Class' is no name of a class/, 65],
+        ['-f', '-', '-e', 'dev'] => ["classes: ['a b']", /'a b' is no name of a class/, 65],
         ['--json', '--parameter', 'a=pl4nted'] => ['', /the value of parameter 'a' is not JSON/, 65],
         [] => ['', /nothing to declare/, 64], ['-f', 'nothing'] => ['', /no file 'nothing'/, 66] }
         .each do |arguments, (input, why, code)|

@@ -61,9 +61,11 @@ RSpec.describe 'simpkv nodes' do
     end
 
     it 'explains a wrong filter' do
-      { 'failed' => /the filter is no filter: write a name, one of = != ~ !~ < >, and a value/,
-        'stats=failed' => /names neither a column nor a fact of the option 'indexed_facts': did you mean 'status'\?/,
-        'memory.total>5' => /names neither .*, which are name, environment, .*os\.name/,
+      { 'failed' => /the filter 'failed' is none: write a name, one of = != ~ !~ < >, and a value/,
+        'last_seen>x' => /the filter 'last_seen>x' needs a time in UTC/,
+        'last_seen<20 November' => /needs a time/, 'failures>abc' => /the filter 'failures>abc' needs a number after >/,
+        'stats=failed' => /'stats=failed' names neither a column nor a .*'indexed_facts': did you mean 'status'\?/,
+        'memory.total>5' => /'memory.total>5' names neither .*, which are name, environment, .*os\.name/,
         'name~[' => /wrong regular expression/ }.each do |filter, why|
         expect(failure('nodes', '--filter', filter)).to match([64, why])
       end
@@ -159,12 +161,13 @@ RSpec.describe 'simpkv nodes' do
     it 'names the file and the option' do
       estate_options['reprots'] = 3
       expect(failure('nodes'))
-        .to match([78, /simpkv.yaml: Unknown option 'reprots' of 'estate' .*: did you mean 'reports'\?/])
+        .to match([78, /\Asimpkv: [^ ]*simpkv.yaml: Unknown option 'reprots' of 'estate' .*: did you mean 'reports'\?/])
     end
 
     it 'names a missing backend, and one of a type that only Puppet has' do
       estate_options['backend'] = 'site'
-      expect(failure('nodes')).to match([78, /No simpkv backend 'site' with 'id' and 'type'/])
+      expect(failure('nodes'))
+        .to match([78, /simpkv.yaml: 'backend' of 'estate' is 'site': No simpkv backend 'site' with 'id' and 'type'/])
       backends['site'] = { 'type' => 'vault', 'id' => 'x' }
       configure
       expect(failure('nodes')).to match([78,

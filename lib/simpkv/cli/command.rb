@@ -108,8 +108,11 @@ module Simpkv
       def choices_after(name, error)
         return unless error.is_a?(OptionParser::InvalidArgument)
 
-        *choices, last = (found = switch(name)) && Command.choices(found)
-        return unless last
+        refused = switch(name)
+        return unless refused&.arg
+
+        *choices, last = Command.choices(refused)
+        return ": expected #{refused.arg.strip.sub(/\AN\z/, 'a whole number')}" unless last
 
         word = error.args.join(' ').delete_prefix(name).sub(/\A[ =]/, '')
         "#{" #{word}" if word.match?(/\A[a-z]{1,12}\z/)}: expected #{choices.join(', ')} or #{last}"

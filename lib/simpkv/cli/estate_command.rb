@@ -18,7 +18,7 @@ module Simpkv
 
       # @return [Backend] the one of the estate, or the one that the command line names
       def backend
-        @backend ||= configuration.backend(@flags[:backend] || configuration.estate['backend'])
+        @backend ||= @flags[:backend] ? configuration.backend(@flags[:backend]) : backend_of_estate
       end
 
       # @param create [Boolean] whether to create the folder of a backend of type file
@@ -34,6 +34,21 @@ module Simpkv
       end
 
       private
+
+      def backend_of_estate
+        name = configuration.estate['backend']
+        configuration.backend(name)
+      rescue ConfigError => e
+        raise unless name
+
+        raise e.class, "#{configuration.source}: 'backend' of 'estate' is '#{name}': #{e.message}", cause: nil
+      end
+
+      def check_number(operands)
+        super
+        names = { 'NODE...' => operands, 'NODE' => operands.first(1) }[self.class::ARGUMENTS[/\ANODE(\.\.\.)?/]]
+        raise Failure.new('the name of a node is empty', Failure::USAGE) if names.to_a.include?('')
+      end
 
       def common(parser)
         config_option(parser)

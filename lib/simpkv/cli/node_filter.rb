@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/failure'
+require 'simpkv/cli/output'
 
 module Simpkv
   module Cli
@@ -8,20 +9,24 @@ module Simpkv
     class NodeFilter
       SYNTAX = /\A([^=!~<>]+)(=|!=|~|!~|<|>)(.*)\z/m.freeze
       NUMBER = /\A-?\d+(\.\d+)?\z/.freeze
-      private_constant :SYNTAX, :NUMBER
+
+      # By column: the values that have an order there, and a description.
+      ORDERED = { 'last_seen' => [/\A\d{4}(-\d\d(-\d\d(T[\d:]*Z?)?)?)?\z/,
+                                  'a time in UTC such as 2026-11-20 or 2026-11-20T10:00:00Z'],
+                  'changes' => [NUMBER, 'a number'], 'failures' => [NUMBER, 'a number'] }.freeze
+      private_constant :SYNTAX, :NUMBER, :ORDERED
 
       # @param text [String]
       # @param members [Array<String>] the names of a node's members
       # @param facts [Array<String>] the names of the facts in the inventory
       # @raise [Failure] the text is no condition, or names neither a member nor a fact of the inventory
       def initialize(text, members, facts)
+        @text = text
         @name, @operator, @value = text.match(SYNTAX)&.captures
-        refuse("is no filter: write a name, one of = != ~ !~ < >, and a value, as in 'status=failed'") unless @name
+        refuse("is none: write a name, one of = != ~ !~ < >, and a value, as in 'status=failed'") unless @name
 
         @fact = fact(facts) || unknown(members + facts) unless members.include?(@name)
-        @pattern = Regexp.new(@value) if @operator.end_with?('~')
-      rescue RegexpError => e
-        refuse("has a wrong regular expression: #{e.message}")
+        check_value
       end
 
       # @param node [Hash] of {NodeList}
@@ -40,7 +45,18 @@ module Simpkv
       private
 
       def refuse(why)
-        raise Failure.new("the filter #{why}", Failure::USAGE)
+        raise Failure.new("the filter '#{Output.name(@text)}' #{why}", Failure::USAGE)
+      end
+
+      # Another value would match no node.
+      def check_value
+        return @pattern = Regexp.new(@value) if @operator.end_with?('~')
+        return if @operator.end_with?('=')
+
+        pattern, needed = ORDERED[@name]
+        refuse("needs #{needed} after #{@operator}") unless pattern.nil? || @value.match?(pattern)
+      rescue RegexpError => e
+        refuse("has a wrong regular expression: #{e.message}")
       end
 
       def unknown(names)

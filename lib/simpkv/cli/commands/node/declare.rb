@@ -31,6 +31,10 @@ module Simpkv
             'simpkv node declare web1 --replace --file - < web1.yaml' => 'A whole record from standard input'
           }.freeze
 
+          # The name of a class. Puppet takes capital letters in the answer of a classifier.
+          CLASS = /\A(::)?[a-z]\w*(::[a-z]\w*)*\z/i.freeze
+          private_constant :CLASS
+
           def run(name)
             given = given_members
             if given.empty? && @removed.empty? && !@replace
@@ -79,14 +83,29 @@ module Simpkv
                 change.applied_to(old).tap { |new| changes = NodeRecord.changes(NodeRecord.uniform(old), new) }
               end
             end
+            warn_of_missing(changes)
             changes
+          end
+
+          # @param changes [Hash{String => String}]
+          def warn_of_missing(changes)
+            missing = @removed.reject { |path| changes.keys.any? { |entry| "#{entry}.".start_with?("#{path}.") } }
+            missing.each { |path| warn "simpkv: --remove #{Output.name(path)}: it is not declared" }
           end
 
           # The members of the file, and those of the options, which win.
           def given_members
             options = { 'environment' => @environment, 'classes' => @classes, 'parameters' => parameters }
             options = options.reject { |_, value| value.nil? || value.empty? }
-            @file ? NodeRecord.new(options).applied_to(read(@file)) : options
+            given = @file ? NodeRecord.new(options).applied_to(read(@file)) : options
+            given.tap { check_classes(given['classes']) }
+          end
+
+          def check_classes(classes)
+            return unless classes.is_a?(Hash)
+
+            wrong = classes.keys.find { |name| !name.to_s.match?(CLASS) }
+            raise Failure.new("'#{wrong}' is no name of a class, such as role::web", Failure::DATA) if wrong
           end
 
           def parameters

@@ -37,7 +37,7 @@ module Simpkv
           def define(parser)
             parser.on('--events', 'print the events, too') { @events = true }
             parser.on('--limit N', Integer, 'only the last N reports') do |number|
-              raise OptionParser::InvalidArgument, '--limit' unless number.positive?
+              raise Failure.new('--limit must be 1 or more', Failure::USAGE) unless number.positive?
 
               @limit = number
             end
