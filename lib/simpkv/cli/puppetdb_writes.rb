@@ -11,6 +11,10 @@ module Simpkv
       class Empty
         def get(_key, **); end
 
+        def get_many(_keys, **)
+          {}
+        end
+
         def exist?(_key)
           false
         end
