@@ -157,6 +157,7 @@ RSpec.describe 'Exported resources in a store that fails' do
       {
         'as a String' => ->(path) { "#{path}[x]" }, 'in an Array' => ->(path) { ['File[/web2]', [["#{path}[x]"]]] },
         'in another line' => ->(path) { "File\n#{path}[x]" }, 'after a bracket' => ->(path) { "x]\n#{path}[x]" },
+        'after an empty String' => ->(path) { ['', "#{path}[x]"] },
         'as a class' => ->(path) { "Class[site::#{path}]" },
         'as a Symbol' => ->(path) { { '__ptype' => 'Symbol', '__pvalue' => "#{path}[x]" } },
         'as a URI' => ->(path) { { '__ptype' => 'URI', '__pvalue' => "#{path}?[x]" } },

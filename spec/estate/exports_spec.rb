@@ -274,7 +274,7 @@ RSpec.describe 'Exported resources in the store of simpkv' do
     allow(Simpkv::Termini::Resources).to receive(:collected).and_call_original
     run_node('proxy', 'File <<| tag == x |>> File <<| |>> include late class late { File <<| title != "/3" |>> }')
 
-    expect(estate.store).to have_received(:list).once
+    expect(estate.store).to have_received(:list).with('globals/estate/exported/file', required: false).once
     expect(Simpkv::Termini::Resources).to have_received(:collected).exactly(20).times
   end
 

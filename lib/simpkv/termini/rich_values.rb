@@ -141,7 +141,7 @@ module Simpkv
         def check_references(value)
           case value
           when Array then value.each { |member| check_references(member) }
-          when String then check_reference(*value.delete_suffix(']').split('[', 2))
+          when String then check_reference(value[/\A[^\[]*/], value[/\[(.*?)\]?\z/m, 1])
           when Hash then raise TypeError unless REFERENCES.include?(value['__ptype'])
           else raise TypeError unless value.nil?
           end
