@@ -105,10 +105,10 @@ RSpec.describe Simpkv::Estate::Facts do
       5.times do
         versions = (1..8).map { |number| { 'x' => number } }
         versions.map { |facts| Thread.new { save(facts) } }.each(&:join)
-        found = stored
-        expect(versions).to include(found)
+        kept = stored
+        expect(versions).to include(kept)
         expect(estate.inventory.get('web1').keys).to contain_exactly('facts', 'facts_digest')
-        expect { estate.facts.save('web1', found) }.to change { estate.store.calls }.by(1)
+        expect { estate.facts.save('web1', kept) }.to change { estate.store.calls }.by(1)
       end
     end
 

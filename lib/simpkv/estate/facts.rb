@@ -54,7 +54,7 @@ module Simpkv
         record = @documents.get(certname)
         return record if record.nil? || facts?(record)
 
-        raise MalformedError, "'#{@documents.path(certname)}' cannot be read: it has another form than simpkv writes"
+        raise MalformedError, "'#{@documents.path(certname)}' cannot be read: #{Documents::OTHER_FORM}"
       end
 
       # @yieldparam key [String] of a document that cannot be read

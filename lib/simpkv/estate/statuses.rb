@@ -60,7 +60,7 @@ module Simpkv
       # @param record [Hash] the record of the inventory
       # @return [String, nil] the time of the last run that is known. Timestamps in UTC are ordered as text
       def self.last_seen(status, record)
-        times = { 'last_seen' => status, 'seen' => record }.map { |name, found| found[name] if found.is_a?(Hash) }
+        times = { 'last_seen' => status, 'seen' => record }.map { |name, value| value[name] if value.is_a?(Hash) }
         times.grep(String).max
       end
 
