@@ -47,9 +47,9 @@ module Simpkv
         words = @before.dup
         leading = Cli.leading_options(words)
         @help = words.shift if words.first == 'help'
-        found = Commands.resolve(words)
-        @group = found unless found.is_a?(Class)
-        @command = (@help || @group ? Command : found).new
+        resolved = Commands.resolve(words)
+        @group = resolved unless resolved.is_a?(Class)
+        @command = (@help || @group ? Command : resolved).new
         @operands = @command.parser.parse(leading + words)
         of_word(@operands.length)
       rescue OptionParser::MissingArgument => e
@@ -67,8 +67,8 @@ module Simpkv
       end
 
       def members
-        found = @group.members.transform_values { |member| member::SUMMARY }.to_a
-        @help || @group != Commands ? found : [*found, ['help', 'say what a command is for']]
+        summaries = @group.members.transform_values { |member| member::SUMMARY }.to_a
+        @help || @group != Commands ? summaries : [*summaries, ['help', 'say what a command is for']]
       end
 
       # The names of options, or the values behind a name and an equals sign. The shell completes names of files itself.
@@ -96,8 +96,8 @@ module Simpkv
       # The kind of the operand with that number, as ARGUMENTS has it. The last one may be repeated.
       def kind(number)
         kinds = @command.class::ARGUMENTS.split
-        found = kinds[number] || kinds.last.to_s[/.*\.\.\./]
-        found.to_s.delete('[].')
+        name = kinds[number] || kinds.last.to_s[/.*\.\.\./]
+        name.to_s.delete('[].')
       end
 
       def values(kind, word)
@@ -146,8 +146,8 @@ module Simpkv
       # The names in the folder of the word.
       def keys(word)
         folder = word[%r{\A.*/}m].to_s
-        found = @command.reading.list(@command.backend.path(folder), required: false) { nil }
-        shown(found[:folders].map { |name| "#{name}/" } + found[:keys].keys).map { |name,| ["#{folder}#{name}"] }
+        listing = @command.reading.list(@command.backend.path(folder), required: false) { nil }
+        shown(listing[:folders].map { |name| "#{name}/" } + listing[:keys].keys).map { |name,| ["#{folder}#{name}"] }
       end
 
       def shown(names)

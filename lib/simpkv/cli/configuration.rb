@@ -155,10 +155,10 @@ module Simpkv
         out, why, status = Open3.capture3(*lookup)
         raise Failure.new("puppet lookup failed: #{why.lines.last.to_s.strip}", Failure::CONFIG) unless status.success?
 
-        found = JSON.parse(out)
+        data = JSON.parse(out)
         # puppet lookup prints the default as text if Hiera has no options.
-        found = {} if found == '{}'
-        return found if found.is_a?(Hash)
+        data = {} if data == '{}'
+        return data if data.is_a?(Hash)
 
         raise Failure.new("'simpkv::options' in Hiera is not a Hash", Failure::CONFIG)
       rescue JSON::ParserError
@@ -177,8 +177,8 @@ module Simpkv
       def puppet
         packaged = '/opt/puppetlabs/bin/puppet'
         folders = ENV.fetch('PATH', '').split(File::PATH_SEPARATOR)
-        found = folders.any? { |folder| File.executable?(File.join(folder, 'puppet')) }
-        found || !File.executable?(packaged) ? 'puppet' : packaged
+        on_path = folders.any? { |folder| File.executable?(File.join(folder, 'puppet')) }
+        on_path || !File.executable?(packaged) ? 'puppet' : packaged
       end
     end
   end

@@ -109,8 +109,8 @@ module Simpkv
       # @return [Array<Hash>] the statistics of the servers of this backend
       def servers
         uris = settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split).uniq
-        found = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }
-        used = found.select { |server| uris.include?(server['uri']) && server['connects'].positive? }
+        connected = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }
+        used = connected.select { |server| uris.include?(server['uri']) && server['connects'].positive? }
         used.uniq { |server| server['uri'] }
       end
 
@@ -202,10 +202,10 @@ module Simpkv
         size = list_size
         paths.concat(Array.new(size) { |number| "#{folder}/k#{number}" })
         fill(paths)
-        found = backend.store.list(folder) { nil }[:keys].length
-        return findings.ok('limits', "a folder of #{Output.count(size, 'key')} is listed") if found == size
+        length = backend.store.list(folder) { nil }[:keys].length
+        return findings.ok('limits', "a folder of #{Output.count(size, 'key')} is listed") if length == size
 
-        findings.problem('limits', "only #{found} of #{Output.count(size, 'key')} are listed",
+        findings.problem('limits', "only #{length} of #{Output.count(size, 'key')} are listed",
                          remedies.for_limits)
       rescue Simpkv::Error => e
         findings.problem('limits', e.message, remedies.for_limits)

@@ -37,7 +37,7 @@ module Simpkv
       # @param paths [Array<String>]
       # @return [Hash{String => String, Simpkv::Error, nil}] their documents; nil for a key that is missing
       def read_many(paths)
-        @store.get_many(paths).transform_values { |found| found.is_a?(NotFoundError) ? nil : found }
+        @store.get_many(paths).transform_values { |document| document.is_a?(NotFoundError) ? nil : document }
       end
 
       # @param documents [Hash{String => String}]

@@ -36,11 +36,11 @@ module Simpkv
       # @param words [Array<String>]
       # @return [Class, Group] the command, or the group in which the next word names no member
       def resolve(words)
-        found = self[words.first.to_s]
-        return self unless found
+        member = self[words.first.to_s]
+        return self unless member
 
         words.shift
-        found.is_a?(Class) ? found : found.resolve(words)
+        member.is_a?(Class) ? member : member.resolve(words)
       end
 
       # @return [Hash{String => Class, Group}] all members that are shown, by their names

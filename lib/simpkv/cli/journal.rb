@@ -42,10 +42,10 @@ module Simpkv
           # Locked before anything is read or cut, because another process may be writing.
           io = open_own(file, File::RDWR | File::APPEND)
           journal = new(io)
-          found = read_from(io) { nil }
-          check(file, found, header)
+          state = read_from(io) { nil }
+          check(file, state, header)
           # Cuts a line that a kill has truncated.
-          io.truncate(found['size'])
+          io.truncate(state['size'])
           journal
         end
 
@@ -63,16 +63,16 @@ module Simpkv
         # @return [String, nil] the newest unfinished journal of that transfer in the working directory
         def unfinished(pattern, header)
           Dir.glob(pattern).sort.reverse.find do |file|
-            found = read(file) { nil }
-            !found['ended'] && found.slice(*header.keys) == header
+            state = read(file) { nil }
+            !state['ended'] && state.slice(*header.keys) == header
           rescue Failure
             false
           end
         end
 
         # @raise [Failure] the journal is that of another transfer
-        def check(file, found, header)
-          differing = header.keys.reject { |name| found[name] == header[name] }
+        def check(file, state, header)
+          differing = header.keys.reject { |name| state[name] == header[name] }
           return if differing.empty?
 
           raise Failure.new("#{file}: this is the journal of another transfer: it has another " \

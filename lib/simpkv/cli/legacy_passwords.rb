@@ -101,8 +101,8 @@ module Simpkv
 
       # Removes one newline at the end.
       def text(file)
-        found = File.open(file, File::RDONLY | File::NOFOLLOW, &:read).force_encoding(Encoding::UTF_8).delete_suffix("\n")
-        found.valid_encoding? ? found : raise(MalformedError, 'it is not UTF-8 text')
+        content = File.open(file, File::RDONLY | File::NOFOLLOW, &:read).force_encoding(Encoding::UTF_8).delete_suffix("\n")
+        content.valid_encoding? ? content : raise(MalformedError, 'it is not UTF-8 text')
       end
     end
   end

@@ -29,8 +29,8 @@ module Simpkv
         # @return [Hash]
         # @raise [MalformedError] the line is no JSON object
         def parse(line)
-          found = Native.parse(line)
-          found.is_a?(Hash) ? found : raise(MalformedError, 'not an object')
+          parsed = Native.parse(line)
+          parsed.is_a?(Hash) ? parsed : raise(MalformedError, 'not an object')
         end
 
         # @return [String] the path of a key, which is the member `path`
@@ -48,8 +48,8 @@ module Simpkv
         # @raise [MalformedError] the member is missing
         def document(members, name)
           encoded = members["#{name}64"]
-          found = encoded ? encoded.unpack1('m0') : members.fetch(name)
-          return found if found.nil? || found.is_a?(String)
+          value = encoded ? encoded.unpack1('m0') : members.fetch(name)
+          return value if value.nil? || value.is_a?(String)
 
           raise MalformedError, "'#{name}' is not a String"
         rescue KeyError, ArgumentError, NoMethodError

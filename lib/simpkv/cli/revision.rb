@@ -13,10 +13,10 @@ module Simpkv
       # @param document [String]
       # @raise [MalformedError]
       def initialize(document)
-        found = Codec.decode(document, foreign: RICH)
-        @metadata = found[:metadata]
-        @rich = found.key?(:encoding)
-        @content = found[:value]
+        decoded = Codec.decode(document, foreign: RICH)
+        @metadata = decoded[:metadata]
+        @rich = decoded.key?(:encoding)
+        @content = decoded[:value]
         @sensitive = 0
         unwrap if @rich
       end

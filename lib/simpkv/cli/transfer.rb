@@ -125,17 +125,17 @@ module Simpkv
 
       # @return [Hash{String => String}] the SHA-256 of each document, by path
       def digests(place, title, roots, errors = {})
-        found = {}
+        digests = {}
         bytes = 0
         Progress.of(title) do |progress|
           place.each(roots, errors) do |path, document|
-            found[path] = Digest::SHA256.digest(document)
+            digests[path] = Digest::SHA256.digest(document)
             bytes += document.bytesize
             progress.advance
           end
         end
-        @usual_size = bytes / [found.length, 1].max if place.equal?(@source)
-        found
+        @usual_size = bytes / [digests.length, 1].max if place.equal?(@source)
+        digests
       end
 
       # @return [Array<String>] those of the paths whose documents have the same content on both ends, in other bytes
@@ -147,8 +147,8 @@ module Simpkv
         end
       end
 
-      def valid(found)
-        found.is_a?(Simpkv::Error) ? raise(found) : found
+      def valid(result)
+        result.is_a?(Simpkv::Error) ? raise(result) : result
       end
 
       # @return [Enumerator] batches whose documents fit into memory
@@ -192,14 +192,14 @@ module Simpkv
         documents.map { |path, document| Journal::Change.new(path, olds[path], Digest::SHA256.hexdigest(document)) }
       end
 
-      # @param found [Hash{String => String, Simpkv::Error, nil}] the results of reading, by path
+      # @param outcomes [Hash{String => String, Simpkv::Error, nil}] the results of reading, by path
       # @return [Hash{String => String}] the documents that were read
-      def known(place, found)
-        found.each do |path, outcome|
+      def known(place, outcomes)
+        outcomes.each do |path, outcome|
           fail_key(path, "it has gone from the #{place} meanwhile") if outcome.nil?
           attempt(path) { valid(outcome) }
         end
-        found.select { |_, outcome| outcome.is_a?(String) }
+        outcomes.select { |_, outcome| outcome.is_a?(String) }
       end
 
       # @param documents [Hash{String => String}] by path

@@ -10,21 +10,21 @@ module Simpkv
         # @return [Hash] `{value:, metadata:}`
         # @raise [MalformedError]
         def read(document)
-          found = Codec.decode(document, foreign: 'pcore')
-          return found unless found.delete(:encoding)
+          decoded = Codec.decode(document, foreign: 'pcore')
+          return decoded unless decoded.delete(:encoding)
 
-          value = found[:value]
+          value = decoded[:value]
           value = value['__pvalue'] while rich?(value, 'Sensitive')
           value = rich?(value, 'Binary') ? value['__pvalue'].to_s.unpack1('m') : plain(value)
-          { value: value, metadata: plain(found[:metadata]) }
+          { value: value, metadata: plain(decoded[:metadata]) }
         end
 
-        # @param found [Hash] the result of {read}
+        # @param decoded [Hash] the result of {read}
         # @return [Hash{String => Object}] the same for JSON and YAML, with bytes in base64
-        def presentable(found)
-          value = found[:value]
+        def presentable(decoded)
+          value = decoded[:value]
           shown = binary?(value) ? { 'value' => [value].pack('m0'), 'encoding' => 'base64' } : { 'value' => value }
-          shown.merge('metadata' => found[:metadata])
+          shown.merge('metadata' => decoded[:metadata])
         end
 
         # @return [Boolean] whether the value is bytes, not text
@@ -57,8 +57,8 @@ module Simpkv
         # @return [Object] a value that can be stored; null cannot, as in simpkv::put
         # @raise [Failure]
         def from_json(text, what)
-          found = parse(text, what)
-          return found unless found.nil?
+          parsed = parse(text, what)
+          return parsed unless parsed.nil?
 
           raise Failure.new("#{what} is null, which is not stored: simpkv rm deletes the key", Failure::DATA)
         end
@@ -67,9 +67,9 @@ module Simpkv
         # @return [Hash{String => Object}] a description without the value: its `type`, the `bytes` of the document, and
         #   `metadata`, the number of their entries
         def summary(document)
-          found = Codec.decode(document, foreign: 'pcore')
-          { 'type' => type(found[:value], found.key?(:encoding)), 'bytes' => document.bytesize,
-            'metadata' => found[:metadata].length }
+          decoded = Codec.decode(document, foreign: 'pcore')
+          { 'type' => type(decoded[:value], decoded.key?(:encoding)), 'bytes' => document.bytesize,
+            'metadata' => decoded[:metadata].length }
         rescue MalformedError
           { 'type' => 'malformed', 'bytes' => document.bytesize, 'metadata' => nil }
         end

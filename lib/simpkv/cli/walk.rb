@@ -46,12 +46,12 @@ module Simpkv
 
       # @return [Array(Array<String>, Array<String>)] keys and folders
       def below(root, errors)
-        found = @store.tree(root, values: block_given?, required: false) do |path, document|
+        listing = @store.tree(root, values: block_given?, required: false) do |path, document|
           yield "#{root}/#{path}", document if name?(path)
           nil
         end
-        note(root, found[:errors], errors)
-        [found[:keys].keys, found[:folders]].map do |paths|
+        note(root, listing[:errors], errors)
+        [listing[:keys].keys, listing[:folders]].map do |paths|
           valid, invalid = paths.partition { |path| name?(path) }
           # An invalid folder is named once, without what is below it.
           note(root, invalid.select { |path| name?(File.dirname(path)) }.to_h { |path| [path, NO_NAME] }, errors)
@@ -64,8 +64,8 @@ module Simpkv
         name.valid_encoding? && !name.match?(/[[:cntrl:]]/)
       end
 
-      def note(folder, found, errors)
-        found.each { |name, why| errors["#{folder}/#{Output.name(name)}"] = why }
+      def note(folder, reasons, errors)
+        reasons.each { |name, why| errors["#{folder}/#{Output.name(name)}"] = why }
       end
     end
   end

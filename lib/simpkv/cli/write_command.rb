@@ -61,8 +61,8 @@ module Simpkv
       end
 
       def metadata
-        found = @metadata ? Value.parse(@metadata, '--metadata') : {}
-        return found if found.is_a?(Hash)
+        given = @metadata ? Value.parse(@metadata, '--metadata') : {}
+        return given if given.is_a?(Hash)
 
         raise Failure.new("--metadata is not a Hash, as in '{\"owner\": \"dba\"}'", Failure::USAGE)
       end

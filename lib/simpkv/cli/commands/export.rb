@@ -41,15 +41,15 @@ module Simpkv
 
         def write(stream, errors)
           ExportFile.write(stream, backend.title) do |add|
-            found = 0
+            count = 0
             Progress.of('exporting') do |progress|
               Walk.new(backend.store).each(roots, errors) do |path, document|
                 add.call(path, document)
-                found += 1
+                count += 1
                 progress.advance
               end
             end
-            refuse_empty(errors) if found.zero?
+            refuse_empty(errors) if count.zero?
           end
         end
 

@@ -25,8 +25,8 @@ module Simpkv
 
         def run(*patterns)
           names = about('') { Walk.new(@all ? backend.store : reading).names(@all ? Walk::ROOTS : [backend.prefix]) }
-          found = (@folders ? names[:folders] : names[:keys]).select { |path| fits?(below(path), patterns) }
-          shown = @all ? found : found.map { |path| below(path) }
+          paths = (@folders ? names[:folders] : names[:keys]).select { |path| fits?(below(path), patterns) }
+          shown = @all ? paths : paths.map { |path| below(path) }
           output.print(shown) { shown }
           report(names[:errors])
         end

@@ -24,10 +24,10 @@ module Simpkv
 
         def run(key)
           document = about(key) { reading.get(existing(key)) }
-          found = about(key) { Value.read(document) }
-          return output.print(Value.presentable(found)) if output.data?
+          decoded = about(key) { Value.read(document) }
+          return output.print(Value.presentable(decoded)) if output.data?
 
-          write(found[:value])
+          write(decoded[:value])
         end
 
         private

@@ -24,13 +24,13 @@ module Simpkv
         }.freeze
 
         def run(folder = '')
-          found = about(folder) { listed(folder) }
-          keys = found[:keys].map { |name, summary| [Output.name(name), summary] }.sort_by(&:first).to_h
-          folders = found[:folders].map { |name| Output.name(name) }.sort
+          listing = about(folder) { listed(folder) }
+          keys = listing[:keys].map { |name, summary| [Output.name(name), summary] }.sort_by(&:first).to_h
+          folders = listing[:folders].map { |name| Output.name(name) }.sort
           output.print('keys' => @long ? keys : keys.keys, 'folders' => folders) do
             @long ? long(keys, folders) : folders.map { |name| "#{name}/" } + keys.keys
           end
-          report(found[:errors])
+          report(listing[:errors])
         end
 
         private
