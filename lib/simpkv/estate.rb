@@ -35,33 +35,37 @@ module Simpkv
     # @raise [SystemCallError] the file cannot be read
     def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [], &warn)
       file = SiteFile.find(confdirs)
-      new(file ? SiteFile.read(file) : {}, warn) { |settings| FileRoot.new(settings) { [vardirs, more] }.make }
+      new(file ? SiteFile.read(file) : {}, [vardirs, more], warn)
     rescue ConfigError => e
       raise e.class, file && !e.message.include?(file) ? "#{file}: #{e.message}" : e.message, cause: nil
     end
 
     # @param site [Hash] the options of the site, with `backends` and `estate`
+    # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
     # @param warn [#call, nil] receives each warning, when the store is first used
-    # @param store [#call, nil] opens the store of the backend, in place of the estate; called when the store is first
-    #   used
-    # @yieldparam settings [Hash{String => Object}] the options of a backend of type file, with their defaults
-    # @yieldreturn [Store, Array(Store, String)] the store, and a warning if there is one. Called when the store is
-    #   first used
+    # @yieldparam settings [Hash{String => Object}] the options of the backend, with their defaults
+    # @yieldreturn [Store] its store, which the caller has checked. Called when the store is first used. Without a
+    #   block, the estate opens its store, which must exist
     # @raise [ConfigError]
-    def initialize(site, warn = nil, store: nil, &open_files)
+    def initialize(site, vardirs = [Vardirs.all], warn = nil, &open)
+      @vardirs = vardirs
       @warn = warn || ->(_warning) {}
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
       @settings = backend_settings(site)
-      @open = store
-      @open_files = open_files
+      @open = open
       @mutex = Mutex.new
     end
 
-    # @return [Store] opened at the first call
-    # @raise [Error] the backend cannot be used. A directory must have the base entry: without it, the estate would look
-    #   empty
+    # Returns the store. Opens it at the first call, and never makes it: a new one would be empty, and collectors that
+    # purge would remove what they have collected (docs/adr/0033).
+    #
+    # @return [Store]
+    # @raise [ConfigError] the folder of the store is missing now, for instance because it is not mounted
+    # @raise [Error] the backend cannot be used, or a directory lacks the base entry
     def store
-      @store || @mutex.synchronize { @store ||= opened }
+      store = @store || @mutex.synchronize { @store ||= opened }
+      @root&.check
+      store
     end
 
     # @return [Boolean] whether names may have capital letters
@@ -142,15 +146,14 @@ module Simpkv
     end
 
     def opened
-      return @open.call if @open
+      return @open.call(@settings) if @open
 
       @settings['type'] == 'ldap' ? directory : files
     end
 
     def files
-      store, warning = @open_files.call(@settings)
-      @warn.call(warning) if warning
-      store
+      root = FileRoot.new(@settings) { @vardirs }
+      root.open_existing.tap { @root = root }
     end
 
     def directory

@@ -38,7 +38,35 @@ module Simpkv
       open_at(path)
     end
 
+    # Opens a store that exists.
+    #
+    # @return [Store]
+    # @raise [ConfigError] as {#check}
+    def open_existing
+      place = path
+      check_at(place)
+      open_at(place).tap { @opened = place }
+    end
+
+    # Checks that the store exists, in the place where {#open_existing} opened it.
+    #
+    # @return [void]
+    # @raise [ConfigError] it does not
+    def check
+      check_at(@opened || path)
+    end
+
     private
+
+    # The core reports other errors, such as a missing permission.
+    def check_at(place)
+      File.stat(File.join(place, 'globals'))
+    rescue Errno::ENOENT, Errno::ENOTDIR
+      raise ConfigError, "there is no store in the folder '#{place}': if it is a mount point, mount its file system; " \
+                         "correct 'root_path', or make a new store with 'simpkv init'", cause: nil
+    rescue SystemCallError
+      nil
+    end
 
     def existing
       @default.existing

@@ -12,7 +12,9 @@ RSpec.describe 'simpkv import-puppetdb' do
   let(:puppetdb) { PuppetDBScript.new }
   let(:estate) do
     site = YAML.safe_load(File.read(config))
-    Simpkv::Estate.new(site) { |settings| Simpkv::Store.open('file', 'root_path' => settings['root_path']) }
+    settings = site['backends']['default']
+    Simpkv::Store.open('file', settings.slice('root_path')).close if settings['type'] == 'file'
+    Simpkv::Estate.new(site)
   end
   let(:hosts) { [{ 'type' => 'Host', 'title' => 'web1', 'parameters' => { 'ip' => '192.0.2.1' } }] }
 

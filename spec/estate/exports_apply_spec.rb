@@ -51,13 +51,27 @@ RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: tr
   end
 
   it 'fail the run for one reason, if the backend fails' do
-    root = File.join(scratch, 'root')
-    FileUtils.mkdir_p(root)
-    File.write(File.join(root, 'globals'), '')
+    globals = File.join(scratch, 'root/globals')
+    FileUtils.rmdir(globals)
+    File.write(globals, '')
     output, code = apply('web1', "@@file { '#{target('plain')}': }")
 
     expect(code).to eq(1), output
     expect(output).to match(/^Error: simpkv estate: could not /)
     expect(output.scan(/simpkv estate: could not .*/).uniq.length).to eq(1), output
+  end
+
+  # The run used to make a new store, in which the collector found nothing.
+  it 'fail the run if the store has vanished, so that a collector that purges deletes nothing' do
+    folder = target('collected')
+    collecting = "file { '#{folder}': ensure => directory, recurse => true, purge => true } File <<| |>>"
+    apply('web1', "@@file { '#{folder}/web1': content => 'from web1' }")
+    expect(apply('web2', collecting).last).to eq(0)
+
+    File.rename(backend['root_path'], "#{backend['root_path']}.away")
+    output, code = apply('web2', collecting)
+    expect([code, output]).to match([1, include("there is no store in the folder '#{backend['root_path']}'")])
+    expect(File.read("#{folder}/web1")).to eq('from web1')
+    expect(File.exist?(backend['root_path'])).to be(false)
   end
 end

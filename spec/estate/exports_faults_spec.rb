@@ -73,7 +73,7 @@ RSpec.describe 'Exported resources in a store that fails' do
     let(:why) { 'globals' }
 
     before do
-      FileUtils.mkdir_p(backend['root_path'])
+      FileUtils.rmdir(File.join(backend['root_path'], 'globals'))
       File.write(File.join(backend['root_path'], 'globals'), '')
     end
 

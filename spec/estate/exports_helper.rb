@@ -29,6 +29,11 @@ module EstateSite
     Simpkv::Termini.estate
   end
 
+  # Makes the store, as `simpkv init` does: the termini do not.
+  def make_store
+    Simpkv::Store.open('file', backend.slice('root_path')).close if backend['type'] == 'file'
+  end
+
   # Makes the termini read the configuration again.
   def configure(options = site_options)
     file = File.join(scratch, 'simpkv.yaml')
@@ -86,6 +91,7 @@ module EstateSite
 
   def start_site
     FileUtils.mkdir_p(modules)
+    make_store
     configure
     Puppet[:storeconfigs_backend] = 'simpkv'
     Puppet[:storeconfigs] = true

@@ -69,8 +69,8 @@ module Simpkv
       # @return [Estate] the one in this backend
       # @raise [ConfigError]
       def estate_in(backend, create: false, &open)
-        Estate.new(site.merge('estate' => estate.merge('backend' => backend.name)),
-                   store: open || -> { backend.store(create: create) })
+        open ||= proc { backend.store(create: create) }
+        Estate.new(site.merge('estate' => estate.merge('backend' => backend.name)), &open)
       end
 
       # @return [Hash] the options of the site, overridden by the command line
