@@ -159,16 +159,10 @@ module Simpkv
     def directory
       store = LdapAccess.open(@settings)
       LdapAccess.warnings(@settings).each(&@warn)
-      return store if base?(store)
+      return store if LdapAccess.base?(store)
 
       raise UnavailableError, "there is no entry '#{@settings['base_dn']}' at #{@settings['ldap_uri']}, or no access " \
                               "to it: correct 'base_dn', or run 'simpkv init' ('simpkv doctor' looks into it)"
-    end
-
-    def base?(store)
-      store.exist?('')
-    rescue DeniedError
-      false
     end
   end
 end

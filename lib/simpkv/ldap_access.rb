@@ -27,6 +27,28 @@ module Simpkv
       settings.reject { |name, _| %w[type case_sensitive].include?(name) }
     end
 
+    # Reads the base entry of a store.
+    #
+    # @param store [Store]
+    # @return [Boolean] whether a directory shows its base entry
+    # @raise [Error] as {Store#exist?}, for instance if the server refuses the bind
+    def self.base?(store)
+      store.exist?('')
+    rescue DeniedError, UnavailableError => e
+      raise unless base_missing?(e)
+
+      false
+    end
+
+    # Returns true if the server answered that it has no base entry or shows none. The core reports that as an error
+    # if the identity can see an entry above it, and if 389-DS hides the entries above it.
+    #
+    # @param error [Error] of a store that has asked for the base entry
+    # @return [Boolean]
+    def self.base_missing?(error)
+      error.message.match?(/the base DN '.*' is not there|shows no such entry/)
+    end
+
     # Checks the options together; each of them is valid.
     #
     # @param settings [Hash{String => Object}]

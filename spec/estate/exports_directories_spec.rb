@@ -2,6 +2,7 @@
 
 require_relative '../spec_helper'
 require_relative '../support/ldap_store'
+require_relative '../support/scratch'
 require 'simpkv/estate'
 
 Directories::ALL.each do |server, layout, tags|
@@ -21,6 +22,23 @@ Directories::ALL.each do |server, layout, tags|
 
     def collected(certname)
       exports.types.to_h { |type| [type, exports.all(type)[certname]] }.compact
+    end
+
+    # The estate used to say that there is no base entry, and to advise 'simpkv init'.
+    it 'cannot be read with a wrong password, and the error says so' do
+      Scratch.make('password') do |folder|
+        password = File.join(folder, 'password')
+        File.write(password, 'wr0ng')
+        options = directory.options('id' => id, 'admin_pw_file' => password)
+        estate = Simpkv::Estate.new({ 'backends' => { 'default' => options.merge('type' => 'ldap') } })
+        expect { estate.exports.all('host') }.to raise_error(Simpkv::DeniedError, /refused.*wrong password/)
+      end
+    end
+
+    it 'are not looked for without the base entry' do
+      options = directory.options('id' => id, 'base_dn' => "ou=absent,#{directory.options['base_dn']}")
+      estate = Simpkv::Estate.new({ 'backends' => { 'default' => options.merge('type' => 'ldap') } })
+      expect { estate.store }.to raise_error(Simpkv::UnavailableError, /no entry 'ou=absent,.*'simpkv init'/)
     end
 
     it 'are saved, replaced, found by type and deleted' do

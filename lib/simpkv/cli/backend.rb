@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/base_entry'
 require 'simpkv/cli/file_root'
 
 module Simpkv
@@ -127,11 +126,7 @@ module Simpkv
       # @return [Boolean] whether a directory shows its base entry
       # @raise [Simpkv::Error]
       def base?
-        store(base: false).exist?('')
-      rescue DeniedError, UnavailableError => e
-        raise unless BaseEntry.missing?(e)
-
-        false
+        LdapAccess.base?(store(base: false))
       end
 
       # @return [Array<String>] the environments that have a folder, sorted

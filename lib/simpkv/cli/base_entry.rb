@@ -8,15 +8,6 @@ module Simpkv
       CLASSES = { 'ou' => 'organizationalUnit', 'o' => 'organization', 'dc' => 'domain' }.freeze
 
       class << self
-        # Returns true if the server answered that it has no base entry or shows none. The core reports that as an error
-        # if the identity can see an entry above it, and if 389-DS hides the entries above it.
-        #
-        # @param error [Simpkv::Error] of a store that has asked for the base entry
-        # @return [Boolean]
-        def missing?(error)
-          error.message.match?(/the base DN '.*' is not there|shows no such entry/)
-        end
-
         # @param dn [String]
         # @return [Hash{String => Array<String>}] the attributes of a new entry with that DN
         # @raise [InvalidError] the DN begins with an attribute that {CLASSES} lacks

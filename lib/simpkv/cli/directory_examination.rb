@@ -85,7 +85,7 @@ module Simpkv
         findings.ok('connecting', "#{uri} answers")
       rescue Simpkv::Error => e
         # Such a server answers. base? reports the missing entry.
-        return findings.ok('connecting', "#{uri} answers") if BaseEntry.missing?(e)
+        return findings.ok('connecting', "#{uri} answers") if LdapAccess.base_missing?(e)
 
         findings.problem('connecting', e.message, remedies.for_connecting(uri, e.message))
       ensure
