@@ -99,8 +99,9 @@ test:
 asan:
 	$(MAKE) run-tests BUILD=build/asan WITHOUT=test_wipe CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+# TSan's allocator has locks that a fork leaves taken in the child (5 hangs in 120 runs): the other builds run test_fork.
 tsan:
-	$(MAKE) run-tests BUILD=build/tsan WITHOUT=test_wipe CFLAGS="-O1 -g -fsanitize=thread"
+	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork test_wipe" CFLAGS="-O1 -g -fsanitize=thread"
 
 # Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
 chaos:
