@@ -27,7 +27,10 @@ module Simpkv
 
       # Names that are no facts.
       OTHERS = %w[certname environment].freeze
-      private_constant :OPERATORS, :OTHERS
+
+      # The types of values that a fact can be compared with.
+      VALUES = [String, Numeric, Regexp, TrueClass, FalseClass, NilClass, Array, Hash].freeze
+      private_constant :OPERATORS, :OTHERS, :VALUES
 
       # @param filter [Hash, Array] see above
       # @param indexed [Array<String>] the names of indexed facts
@@ -85,6 +88,7 @@ module Simpkv
       def nested(filter)
         invalid(filter) unless filter.is_a?(Array) && filter.length == 3
         left, operator, right = filter
+        refuse("two filters are joined by 'and' or 'or'") if left.is_a?(Enumerable) && !%w[and or].include?(operator)
         return comparison(*filter) unless %w[and or].include?(operator)
 
         either(operator == 'and', condition(left), condition(right))
@@ -113,14 +117,21 @@ module Simpkv
       end
 
       def check_value(name, operator, value)
+        unless VALUES.any? { |type| value.is_a?(type) }
+          refuse("the value of '#{name}' must be text, a number, a boolean, undef, an Array, a Hash or a regular " \
+                 "expression, not #{value.class.name.split('::').last}")
+        end
         refuse("the value of '#{name}' for 'in' must be an Array") if operator == 'in' && !value.is_a?(Array)
-        refuse("the value of '#{name}' for '=~' must be a regular expression") if operator == '=~' && !pattern?(value)
+        check_pattern(name, value) if operator == '=~'
       end
 
-      def pattern?(value)
-        value.is_a?(Regexp) || (value.is_a?(String) && !Regexp.new(value).nil?)
-      rescue RegexpError
-        false
+      def check_pattern(name, value)
+        return if value.is_a?(Regexp)
+
+        refuse("the value of '#{name}' for '=~' must be a regular expression") unless value.is_a?(String)
+        Regexp.new(value)
+      rescue RegexpError => e
+        refuse("the value of '#{name}' for '=~' is no regular expression: #{e.message.sub(%r{: /.*}m, '')}")
       end
 
       def invalid(filter)
