@@ -57,7 +57,8 @@ RSpec.describe Simpkv::Estate::Query do
     { 5 => 's3cret' } => /a name of a fact must be a String/,
     %w[cores === s3cret] => /the operator after 'cores' must be ==, !=/,
     %w[cores in s3cret] => /the value of 'cores' for 'in' must be an Array/,
-    %w[cores =~ (s3cret] => /the value of 'cores' for '=~' is no regular expression: end pattern with unmatched parenthesis/i,
+    %w[cores =~
+       (s3cret] => /the value of 'cores' for '=~' is no regular expression: end pattern with unmatched parenthesis/i,
     [%w[cores == 1], 'xor', %w[cores == 2]] => /two filters are joined by 'and' or 'or'/,
     { 'cores' => :s3cret } => /the value of 'cores' must be text, a number, .* not Symbol/,
     ['cores', '=~', 5] => /must be a regular expression/,
