@@ -14,7 +14,10 @@ RSpec.shared_context 'with nodes for the command' do
   let(:site) { { 'backends' => backends, 'estate' => estate_options } }
   let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| configure(file) } }
   let(:estate) do
-    Simpkv::Estate.new(site) { |settings| Simpkv::Store.open('file', settings.slice('root_path')) }
+    Simpkv::Estate.new(site) do |settings|
+      ldap = settings['type'] == 'ldap'
+      ldap ? Simpkv::LdapAccess.open(settings) : Simpkv::Store.open('file', settings.slice('root_path'))
+    end
   end
 
   # Writes the options as they are now.
