@@ -3,6 +3,8 @@
 require_relative 'estate_helper'
 
 RSpec.describe 'Nodes that compile their own catalogs with puppet apply' do
+  include_context 'with the store of an estate'
+
   let(:site) { { 'backends' => { 'default' => backend } } }
   let(:nodes) { ApplyingNodes.new(site) }
 

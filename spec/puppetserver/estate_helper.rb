@@ -5,13 +5,15 @@ require_relative 'puppetserver_helper'
 require_relative '../support/estate_nodes'
 require_relative '../support/scratch'
 
+# Makes the store in `backend` before each example: Puppet's termini do not.
+RSpec.shared_context 'with the store of an estate' do
+  before { Simpkv::Store.open('file', backend.slice('root_path')).close if backend['type'] == 'file' }
+end
+
 # Examples for nodes that run in some way over some store. A group defines `site`, the content of simpkv.yaml, `nodes`,
 # and `traces`.
 RSpec.shared_examples 'nodes of an estate' do
   let(:estate) { Simpkv::Estate.new(site) }
-
-  # Puppet's termini do not make the store.
-  before { Simpkv::Store.open('file', backend.slice('root_path')).close if backend['type'] == 'file' }
 
   after { nodes.remove }
 

@@ -4,6 +4,7 @@ require_relative 'estate_helper'
 
 RSpec.describe 'Agents of a puppetserver that keeps an estate', :estate do
   include_context 'with puppetserver'
+  include_context 'with the store of an estate'
 
   attr_reader :directories
 
