@@ -35,14 +35,14 @@ class BurstProxy < FaultyProxy
   # The requests of a burst come over one connection.
   def serve(client)
     server = TCPSocket.new('127.0.0.1', @port)
-    pending = String.new
+    received = String.new
     loop do
       ready, = IO.select([client, server])
       client.write(server.readpartial(65_536)) if ready.include?(server)
       next unless ready.include?(client)
 
-      pending << client.readpartial(65_536)
-      while (request = whole_request(pending))
+      received << client.readpartial(65_536)
+      while (request = whole_request(received))
         forward(server, request)
       end
     end
