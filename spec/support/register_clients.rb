@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'io/wait'
 require 'tmpdir'
 require_relative 'linearizability'
 require_relative 'processes'
@@ -30,10 +31,13 @@ class RegisterClient
     @seen = {} # the last value of each key
   end
 
-  def run(operations)
-    operations.times do |count|
+  # Makes calls until there are enough of them and the pipe is closed at its other end.
+  def run(operations, pipe)
+    count = 0
+    until count >= operations && pipe.wait_readable(0)
       key = "globals/registers/r#{(now - @began) / (SECONDS * 1_000_000_000)}/k#{@random.rand(KEYS)}"
       call(key, pick(key), (@number * 1_000_000) + count)
+      count += 1
     end
   end
 
@@ -105,7 +109,7 @@ end
 class RegisterClients
   include Processes
 
-  # @param operations [Integer] of each client
+  # @param operations [Integer] of each client, at least: clients go on until all faults are injected
   # @param kinds [Array<Symbol>] the calls to make
   # @param deletions [Boolean] whether the result of `delete` is checked. After a lost response, the result only tells
   #   whether the key existed when the call read it
@@ -128,19 +132,17 @@ class RegisterClients
   # @yield while the clients run, to inject faults
   # @return [Hash{String => Array<Linearizability::Operation>}] the operations by key
   def run
+    @ended, @ending = IO.pipe
     @count.times { start }
     yield self if block_given?
+    @ending.close
     failed = @running.map { |pid| status_of(pid) }.reject(&:success?)
     raise "#{failed.length} clients failed" if failed.any?
 
     history
   ensure
+    [@ended, @ending].each(&:close)
     FileUtils.rm_rf(@folder)
-  end
-
-  # @return [Boolean] whether all clients have ended
-  def ended?
-    @running.all? { |pid| File.read("/proc/#{pid}/stat")[/\) (\w)/, 1] == 'Z' }
   end
 
   # Kills a client and starts another one.
@@ -157,7 +159,9 @@ class RegisterClients
     number = @started += 1
     @running << child do
       file = File.join(@folder, number.to_s)
-      RegisterClient.new(@open_store.call(number), @kinds, number, file, @began).run(@operations)
+      @ending.close
+      RegisterClient.new(@open_store.call(number), @kinds, number, file, @began).run(@operations, @ended)
+      true
     end
   end
 
