@@ -168,7 +168,7 @@ RSpec.describe 'simpkv import-puppetdb' do
 
   it 'replaces a status that cannot be read' do
     puppetdb.node('web1', facts: { 'kernel' => 'Linux' })
-    ['no document', Simpkv::Codec.encode(['a list'])].each do |document|
+    ['no document', *[['a list'], { 'last_seen' => 'today' }].map { |v| Simpkv::Codec.encode(v) }].each do |document|
       estate.store.put('globals/estate/status/web1', document)
       import!
       expect(estate.statuses.get('web1')).to include('status' => 'changed')

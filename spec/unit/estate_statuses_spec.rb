@@ -119,7 +119,8 @@ RSpec.describe Simpkv::Estate::Statuses do
 
   # Their members had reached the caller, which failed with an error that quoted them.
   ['["s3cret"]', '"s3cret"', '{"runs":{"s3cret":1}}', '{"changes":"s3cret"}', '{"failures":["s3cret"]}',
-   '{"last_seen":{"s3cret":1}}', '{"environment":["s3cret"]}', '{"status":["s3cret"]}'].each do |value|
+   '{"last_seen":{"s3cret":1}}', '{"last_seen":"s3cret"}', '{"environment":["s3cret"]}',
+   '{"status":["s3cret"]}'].each do |value|
     it "of the form #{value} are named and left out, and replaced by the next report" do
       estate.store.put('globals/estate/status/web1', "{\"value\":#{value},\"metadata\":{}}")
       estate.statuses.put('web2', { 'last_seen' => ago(1) })
@@ -130,6 +131,26 @@ RSpec.describe Simpkv::Estate::Statuses do
       expect(estate.statuses.all.keys).to eq(%w[web2])
       estate.reports.save('web1', 'status' => 'changed')
       expect(estate.statuses.get('web1')).to include('status' => 'changed', 'runs' => 1)
+    end
+  end
+
+  # A text that was no time was shown as the time of the last run, and the node expired early, late or never.
+  ['', '2026-11-23', '2026-11-23T01:02:03', '2026-11-23 01:02:03Z', "2026-11-23T01:02:03Z\n", '2026-11-23T24:02:03Z',
+   '2026-13-01T01:02:03Z', '2026-02-29T01:02:03Z', '2026-11-23T01:02:03+01:00'].each do |text|
+    it "with the time #{text.inspect} are named and left out, and so are records of the inventory" do
+      [[estate.statuses, 'last_seen'], [estate.inventory, 'seen']].each do |documents, member|
+        documents.put('web1', member => text)
+        expect { |block| documents.all(&block) }
+          .to yield_with_args(documents.path('web1'), 'it has another form than simpkv writes')
+        expect(documents.all).to be_empty
+      end
+    end
+  end
+
+  it 'may have times of RFC 3339 in UTC' do
+    %w[2026-11-23T01:02:03Z 2024-02-29T23:59:60Z 2026-11-23T01:02:03.456Z].each do |time|
+      estate.statuses.put('web1', 'last_seen' => time)
+      expect(estate.statuses.get('web1')).to eq('last_seen' => time)
     end
   end
 

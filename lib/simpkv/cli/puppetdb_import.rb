@@ -69,7 +69,7 @@ module Simpkv
       end
 
       def import(node)
-        stored = stored_status(node.name)
+        stored = @estate.statuses.readable(node.name)
         return counts[:newer] += 1 if seen(stored&.value) > node.last_seen
 
         @estate.store.clear
@@ -79,13 +79,6 @@ module Simpkv
         failures[node.name] = e.message
       end
 
-      # @return [Documents::Stored, nil] nil if there is none that can be read: a status of another form is replaced
-      def stored_status(name)
-        @estate.statuses.read(name)
-      rescue MalformedError
-        nil
-      end
-
       # Converts everything before it stores something.
       def save(node, stored)
         exports = node.exports
@@ -93,7 +86,7 @@ module Simpkv
         options = { trusted: node.trusted, timestamp: node.facts_timestamp } if facts
         @estate.facts.save(node.name, facts, **options) if facts
         @estate.exports.save(node.name, exports, node.environment)
-        @estate.statuses.update(node.name, known: stored) { |status| status_of(node, status.is_a?(Hash) ? status : {}) }
+        @estate.statuses.update(node.name, known: stored) { |status| status_of(node, status || {}) }
       end
 
       # The run of a node that ends meanwhile is newer.
@@ -103,7 +96,7 @@ module Simpkv
 
       # @return [String] the time of the last run; '' if it is unknown
       def seen(status)
-        status.is_a?(Hash) ? status['last_seen'].to_s : ''
+        status ? status['last_seen'].to_s : ''
       end
 
       def count(node)

@@ -76,7 +76,8 @@ module Simpkv
       end
 
       def valid?(record)
-        record.is_a?(Hash) && record.values_at('environment', 'seen').compact.all?(String) &&
+        record.is_a?(Hash) && (record['seen'].nil? || Statuses.time?(record['seen'])) &&
+          (record['environment'].nil? || record['environment'].is_a?(String)) &&
           record.values_at('exports', 'facts', 'saving', 'facts_saving').compact.all?(Hash)
       end
     end

@@ -10,14 +10,17 @@ module Simpkv
     #     { 'last_seen' => '2026-11-23T01:02:03Z', 'environment' => 'production', 'status' => 'changed',
     #       'noop' => false, 'changes' => 3, 'failures' => 0, 'runs' => 17 }
     #
-    # All but the first two come from the report of the run, and are absent without reports.
+    # All but the first two come from the report of the run, and are absent without reports. Times are those of RFC 3339
+    # in UTC, so that their order is that of their text.
     class Statuses < Documents
+      TIME = /\A(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?Z\z/.freeze
+
       # The number of seconds for which {#expired} does not look again.
       EXPIRED_FOR = 60
 
       # The result of {#expired}, and the time until which it counts.
       Known = Struct.new(:nodes, :until)
-      private_constant :EXPIRED_FOR, :Known
+      private_constant :TIME, :EXPIRED_FOR, :Known
 
       def initialize(estate)
         super(estate, 'status')
@@ -58,16 +61,24 @@ module Simpkv
 
       # @param status [Hash] a record of this subject
       # @param record [Hash] the record of the inventory
-      # @return [String, nil] the time of the last run that is known. Timestamps in UTC are ordered as text
+      # @return [String, nil] the time of the last run that is known
       def self.last_seen(status, record)
         times = { 'last_seen' => status, 'seen' => record }.map { |name, value| value[name] if value.is_a?(Hash) }
         times.grep(String).max
       end
 
+      # @param value [Object]
+      # @return [Boolean] whether it is a time of RFC 3339 in UTC
+      def self.time?(value)
+        date = value.match(TIME) if value.is_a?(String)
+        !date.nil? && Date.valid_civil?(*date.captures.map(&:to_i))
+      end
+
       private
 
       def valid?(status)
-        status.is_a?(Hash) && status.values_at('last_seen', 'environment', 'status').compact.all?(String) &&
+        status.is_a?(Hash) && (status['last_seen'].nil? || Statuses.time?(status['last_seen'])) &&
+          status.values_at('environment', 'status').compact.all?(String) &&
           status.values_at('changes', 'failures', 'runs').compact.all?(Integer)
       end
 
