@@ -133,13 +133,15 @@ RSpec.describe 'simpkv nodes' do
       estate.store.put('globals/estate/inventory/web2', Simpkv::Codec.encode('exports' => { evil => evil }))
     end
 
-    [%w[nodes], %w[nodes --filter os.name!=x], %w[node show web1], %w[node show web2], %w[node reports web1 --events],
-     %w[node facts web1], %w[node facts web1 os], %w[node facts web1 os.name], %w[node facts web1 forge],
-     %w[node exports web1], %w[node exports web1 tag], %w[doctor], %w[complete node facts web1] + ['']].each do |words|
+    [%w[nodes], %w[nodes -o json], %w[nodes --filter os.name!=x], %w[node show web1], %w[node show web2],
+     %w[node reports web1 --events], %w[node facts web1], %w[node facts web1 -o json], %w[node facts web1 os],
+     %w[node facts web1 os.name], %w[node facts web1 forge], %w[node exports web1], %w[node exports web1 tag],
+     %w[doctor], %w[complete node facts web1] + ['']].each do |words|
       # These commands printed what the agent had sent.
       it "escapes it in the output of 'simpkv #{words.join(' ')}'" do
         outcome = simpkv(*words)
-        expect(outcome.out + outcome.err).not_to match(/(?!\n)[[:cntrl:]]|^forged/)
+        output = (outcome.out + outcome.err).force_encoding('UTF-8')
+        expect(output).not_to match(/(?!\n)[[:cntrl:]]|^forged/)
         expect(outcome.code).not_to eq(70)
       end
     end

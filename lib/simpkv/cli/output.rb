@@ -38,6 +38,12 @@ module Simpkv
             .gsub(/(?!\n)[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }
       end
 
+      # @param json [String] JSON, in which DEL and C1 control characters may stand as they are
+      # @return [String] equal JSON, in which they are escaped, as C0 control characters are
+      def self.escaped(json)
+        json.gsub(/[\u007f-\u009f]/) { |letter| format('\\u%04x', letter.ord) }
+      end
+
       # @param number [Integer]
       # @param noun [String] in the singular
       # @return [String] `1 key`, `2 keys`
@@ -68,7 +74,7 @@ module Simpkv
 
       def json(data)
         require 'json'
-        JSON.pretty_generate(data)
+        Output.escaped(JSON.pretty_generate(data))
       end
 
       def yaml(data)

@@ -40,6 +40,17 @@ RSpec.shared_examples 'put and get' do
     expect(JSON.parse(simpkv!('get', 'a', '-o', 'json'))['value']).to eq("a\0b")
   end
 
+  # JSON escaped the control characters up to U+001F only, and a terminal obeyed U+009B as it obeys an escape.
+  it 'escape all control characters in JSON and YAML' do
+    letters = [*0..0x1f, *0x7f..0x9f].pack('U*')
+    simpkv!('put', 'a', '--json', '--metadata', JSON.generate(letters => letters), '-', input: JSON.generate([letters]))
+    plain, *data = [[], %w[-o json], %w[-o yaml]].map { |way| simpkv!('get', 'a', *way).force_encoding('UTF-8') }
+    expect([plain, *data].grep(/(?!\n)[[:cntrl:]]/)).to eq([])
+    expect(JSON.parse(plain)).to eq([letters])
+    expect([JSON.parse(data.first), YAML.safe_load(data.last)])
+      .to all(eq('value' => [letters], 'metadata' => { letters => letters }))
+  end
+
   it 'refuse bytes that are not UTF-8, as an argument and without --binary' do
     outcomes = [simpkv('put', '--binary', 'a', "pl4nted\xff"), simpkv('put', 'a', '-', input: "pl4nted\xff")]
     expect(outcomes.map(&:code)).to eq([64, 65])

@@ -33,7 +33,7 @@ module Simpkv
         private
 
         def write(value)
-          text = value.is_a?(String) ? value : Native.generate(value)
+          text = value.is_a?(String) ? value : Output.escaped(Native.generate(value))
           $stdout.binmode
           $stdout.write(text)
           $stdout.puts if $stdout.tty?
