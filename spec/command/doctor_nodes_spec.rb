@@ -149,6 +149,16 @@ RSpec.describe 'simpkv doctor, with nodes' do
       expect(findings).to eq([])
     end
 
+    # Doctor read that a save was on its way, and reported that the facts were missing.
+    it 'finds no problem if a save of facts begins meanwhile' do
+      estate.store.delete('globals/estate/facts/web1')
+      allow_any_instance_of(Simpkv::Estate::Inventory).to receive(:all).and_wrap_original do |all, *arguments, &block|
+        all.call(*arguments, &block)
+           .tap { estate.inventory.update('web1') { |record| record.merge('facts_digest' => nil) } }
+      end
+      expect(findings).to eq([])
+    end
+
     it 'finds no problem if a node runs meanwhile' do
       allow_any_instance_of(Simpkv::Estate::Inventory).to receive(:all).and_wrap_original do |all, *arguments, &block|
         all.call(*arguments, &block).tap { run('web1', exports: { 'host' => [host('newer')] }) }

@@ -41,7 +41,7 @@ module Simpkv
       def look_at_facts
         there = Set.new(below('facts'))
         missing = @records.select { |name, record| record['facts_digest'] && !there.include?(name) }.keys.sort
-        missing.select! { |name| record(name)&.key?('facts_digest') && @estate.facts.find(name).nil? }
+        missing.select! { |name| (record(name) || {})['facts_digest'] && @estate.facts.find(name).nil? }
         each_named(missing, 'facts') do |name|
           findings.problem("facts of '#{Output.name(name)}'", 'they are missing, though the inventory names them',
                            stored_anew(name))
