@@ -12,6 +12,21 @@ RSpec.describe Simpkv::Estate::Facts do
     estate.facts.find('web1')['values']
   end
 
+  # Saves facts of a node of its own.
+  #
+  # @return [String] their digest
+  def digest(facts)
+    estate.facts.save('web2', facts)
+    estate.inventory.get('web2')['facts_digest']
+  end
+
+  it 'have digests that depend on their data, and not on the order of members' do
+    expect(digest('a' => 1, 'b' => { 'c' => [1], 'd' => nil }))
+      .to eq digest('b' => { 'd' => nil, 'c' => [1] }, 'a' => 1)
+    different = [1, 1.0, '1', nil, {}, [], [1, 2], [2, 1]]
+    expect(different.map { |value| digest('a' => value) }.uniq.length).to eq 8
+  end
+
   # Saves facts, and dies in the given write of the store.
   def save_and_die(facts, write)
     writes = 0

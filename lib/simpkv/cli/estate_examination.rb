@@ -92,7 +92,7 @@ module Simpkv
 
       # @return [String, nil] as in the inventory; nil if the document cannot be read
       def digest(document)
-        Estate::Inventory.digest(Codec.decode(document)[:value])
+        Estate::Inventory.digest(Codec.encode(Codec.decode(document)[:value]))
       rescue MalformedError
         nil
       end

@@ -16,20 +16,11 @@ module Simpkv
       OTHER_FORM = 'it has another form than simpkv writes'
       private_constant :ATTEMPTS
 
-      # @param value [Object] plain data
-      # @return [String] a digest that is equal for equal data, whatever the order of members
-      def self.digest(value)
-        Digest::SHA256.hexdigest(Codec.encode(sorted(value)))[0, 16]
+      # @param document [String]
+      # @return [String] the digest that the inventory has of it
+      def self.digest(document)
+        Digest::SHA256.hexdigest(document)[0, 16]
       end
-
-      def self.sorted(value)
-        case value
-        when Hash then value.sort_by { |name, _| name.to_s }.to_h { |name, member| [name, sorted(member)] }
-        when Array then value.map { |member| sorted(member) }
-        else value
-        end
-      end
-      private_class_method :sorted
 
       # @param estate [Estate]
       # @param subject [String] the name of the folder below `estate`
@@ -106,13 +97,13 @@ module Simpkv
         @estate.store.put(path(*names), Codec.encode(value))
       end
 
-      # Stores many values, with one connection in a directory.
+      # Stores many documents, with one connection in a directory.
       #
-      # @param values [Hash{Array<String> => Object}] plain data by the names of the key
+      # @param documents [Hash{Array<String> => String}] by the names of the key
       # @return [void]
       # @raise [Error] the first one; others may have been stored
-      def put_many(values)
-        store_many(values.transform_keys { |names| path(*names) })
+      def put_many(documents)
+        store_many(documents.transform_keys { |names| path(*names) })
       end
 
       # Replaces a value if no other writer has done so since it was read. Reads it again otherwise, and calls the block
@@ -169,11 +160,10 @@ module Simpkv
 
       private
 
-      # @param values [Hash{String => Object}] plain data by the path in the store, of any subject
-      def store_many(values)
-        return if values.empty? # Ruby 2.6 takes an empty Hash for options.
+      # @param documents [Hash{String => String}] by the path in the store, of any subject
+      def store_many(documents)
+        return if documents.empty? # Ruby 2.6 takes an empty Hash for options.
 
-        documents = values.transform_values { |value| Codec.encode(value) }
         @estate.store.put_many(documents).each_value { |result| raise result if result.is_a?(Error) }
       end
 

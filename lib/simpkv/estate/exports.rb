@@ -27,11 +27,13 @@ module Simpkv
       # @raise [ConflictError] others kept saving exports of this node
       # @raise [Error]
       def save(certname, resources, environment)
-        members = { 'environment' => environment, 'exports' => resources.transform_values { |l| Documents.digest(l) } }
+        documents = resources.transform_values { |list| Codec.encode(list) }
+        digests = documents.transform_values { |document| Documents.digest(document) }
+        members = { 'environment' => environment, 'exports' => digests }
         @saving.repeat(certname, @estate.inventory.take(certname)) do |stored, token|
           next if current?(stored, members)
 
-          store(certname, token, stored, resources, seen(members), before(certname, stored))
+          store(certname, token, stored, documents, seen(members), before(certname, stored))
         end
       end
 
@@ -115,14 +117,15 @@ module Simpkv
         @estate.options['node_ttl'] ? members.merge('seen' => Time.now.utc.iso8601) : members
       end
 
+      # @param documents [Hash{String => String}] by type
       # @return [Integer] the number of documents that were deleted
-      def store(certname, token, stored, resources, members, before)
+      def store(certname, token, stored, documents, members, before)
         wanted = members['exports']
         changed = (wanted.keys | before.keys).reject { |type| before[type] && before[type] == wanted[type] }
         deleted = 0
         if changed.any?
           stored = mark(certname, token, stored, before, changed) unless marked?(token, stored, changed)
-          deleted = write(certname, resources, changed)
+          deleted = write(certname, documents, changed)
         end
         finish(certname, token, stored, members)
         deleted
@@ -161,9 +164,9 @@ module Simpkv
         @estate.inventory.replace_stored(certname, stored, marked)
       end
 
-      def write(certname, resources, changed)
-        kept, vanished = changed.partition { |type| resources[type] }
-        @documents.put_many(kept.to_h { |type| [[type, certname], resources[type]] })
+      def write(certname, documents, changed)
+        kept, vanished = changed.partition { |type| documents[type] }
+        @documents.put_many(kept.to_h { |type| [[type, certname], documents[type]] })
         vanished.count { |type| @documents.delete(type, certname) }
       end
 

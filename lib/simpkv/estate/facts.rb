@@ -40,7 +40,7 @@ module Simpkv
       # @raise [Error]
       def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
-        members = { 'facts' => indexed(kept['values']), 'facts_digest' => Documents.digest(kept) }
+        members = { 'facts' => indexed(kept['values']), 'facts_digest' => digest(kept) }
         saved = @saving.repeat(certname, @estate.inventory.readable(certname)) do |stored, token|
           store(certname, token, stored, members) { kept.merge('timestamp' => timestamp) }
         end
@@ -106,6 +106,19 @@ module Simpkv
       end
 
       private
+
+      # The order of facts and of their members may differ from run to run.
+      def digest(kept)
+        Documents.digest(Codec.encode(sorted(kept)))
+      end
+
+      def sorted(value)
+        case value
+        when Hash then value.sort_by { |name, _| name.to_s }.to_h { |name, member| [name, sorted(member)] }
+        when Array then value.map { |member| sorted(member) }
+        else value
+        end
+      end
 
       def facts?(record)
         record.is_a?(Hash) && record['values'].is_a?(Hash) && time?(record['timestamp']) &&

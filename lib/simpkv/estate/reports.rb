@@ -26,7 +26,7 @@ module Simpkv
         documents = { @estate.statuses.path(certname) => status }
         slots = @estate.options['reports']
         documents[path(certname, (status['runs'] % slots).to_s)] = stored_form(report, status) if slots.positive?
-        store_many(documents)
+        store_many(documents.transform_values { |value| Codec.encode(value) })
         status
       end
 

@@ -127,6 +127,55 @@ static bool same_document(const document *a, const document *b)
            same_member(a->encoding, b->encoding) && same_member(a->original_encoding, b->original_encoding);
 }
 
+/* The characters of a value that a scan has passed. */
+typedef struct scan {
+    bool in_string;
+    unsigned escape; /* the characters that are left of an escape sequence */
+    size_t depth;    /* of brackets */
+    bool ended;      /* the value is over */
+} scan;
+
+static void scan_string(scan *s, char c)
+{
+    if (s->escape)
+        s->escape = c == 'u' ? 4 : s->escape - 1;
+    else if (c == '\\')
+        s->escape = 1;
+    else
+        s->in_string = c != '"';
+}
+
+static void scan_structure(scan *s, char c)
+{
+    if (c == '"')
+        s->in_string = true;
+    else if (c == '[' || c == '{')
+        s->depth++;
+    else if (s->depth == 0 && (c == ',' || c == '}'))
+        s->ended = true;
+    else if (s->depth > 0 && (c == ']' || c == '}'))
+        s->depth--;
+}
+
+/* Returns true if the values differ for sure: both documents begin with them, and the first different byte is in a
+ * string, and in no escape sequence. Most documents that have changed need not be parsed thus. */
+static bool differ_in_a_string(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    static const char start[] = "{\"value\":";
+    size_t len = a_len < b_len ? a_len : b_len, at = sizeof start - 1;
+    scan s = {.in_string = false};
+
+    if (len <= at || memcmp(a, start, at) != 0 || memcmp(b, start, at) != 0)
+        return false;
+    for (; at < len && a[at] == b[at] && !s.ended; at++) {
+        if (s.in_string)
+            scan_string(&s, a[at]);
+        else
+            scan_structure(&s, a[at]);
+    }
+    return at < len && s.in_string && s.escape == 0 && a[at] != '\\' && b[at] != '\\';
+}
+
 /* jansson reads numbers in the thread's locale, and aborts if its decimal point has several bytes. Sets the C locale
  * for this thread meanwhile. */
 static void compare(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
@@ -154,7 +203,7 @@ skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t 
         return skv_fail(reply, SKV_INVALID, "a document is missing");
     if (a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0))
         reply->number = 1;
-    else if (a_len && b_len)
+    else if (a_len && b_len && !differ_in_a_string(a, a_len, b, b_len))
         compare(a, a_len, b, b_len, reply);
     return reply->status;
 }
