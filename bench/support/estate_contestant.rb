@@ -17,8 +17,10 @@ require_relative 'estate_turns'
 
 # The operations on a store of simpkv, without Puppet.
 class EstateClient
-  def initialize
+  def initialize(operation, argument)
     require 'simpkv/estate'
+    @types = Integer(argument) if operation.start_with?('save')
+    @changes = operation == 'save'
     @estate = Simpkv::Estate.load
   end
 
@@ -31,19 +33,22 @@ class EstateClient
     found.values.flatten(1).map { |resource| resource['title'] }
   end
 
-  def save(types, round)
-    @estate.exports.save('saver', EstateData.by_name(EstateData.saved(Integer(types), round)), 'production')
+  # Makes what a save stores.
+  def before(round)
+    @resources = EstateData.by_name(EstateData.saved(@types, @changes ? round : 0)) if @types
+  end
+
+  def save(_types, _round)
+    @estate.exports.save('saver', @resources, 'production')
   end
 
   # The exports do not change.
-  def save_unchanged(types, _round)
-    save(types, 0)
-  end
+  alias save_unchanged save
 end
 
 # The search of a collector.
 class PuppetClient
-  def initialize
+  def initialize(_operation, _argument)
     require 'puppet'
     require 'puppet/test/test_helper'
     Puppet::Test::TestHelper.initialize
@@ -73,10 +78,10 @@ end
 
 # The same on PuppetDB, without its terminus: makes the resources as simpkv does.
 class PuppetDBCollector < PuppetClient
-  def initialize
+  def initialize(operation, argument)
     super
     require 'simpkv/termini/resources'
-    @client = PuppetDBClient.new
+    @client = PuppetDBClient.new(operation, argument)
   end
 
   def search(type, round)
@@ -91,8 +96,10 @@ end
 
 # PuppetDB over HTTP, without Puppet.
 class PuppetDBClient
-  def initialize
+  def initialize(operation, argument)
     require_relative '../../spec/support/puppetdb_client'
+    @types = Integer(argument) if operation.start_with?('save')
+    @changes = operation != 'save_unchanged'
     @client = PuppetDB::Client.new(ENV.fetch('BENCH_PUPPETDB'))
   end
 
@@ -105,19 +112,25 @@ class PuppetDBClient
     found.map { |resource| resource['title'] }
   end
 
-  # Returns when PuppetDB has accepted the catalog.
-  def save(types, round)
-    @round = round
-    submit(types, round, wait: false)
+  # Makes what a save submits.
+  def before(round)
+    return unless @types
+
+    @round = @changes ? round : 0
+    @resources = EstateData.catalog_resources(EstateData.saved(@types, @round))
   end
 
-  def save_unchanged(types, _round)
-    save(types, 0)
+  # Returns when PuppetDB has accepted the catalog.
+  def save(_types, _round)
+    @client.replace_catalog('saver', @resources, wait: false)
   end
+
+  # The exports do not change.
+  alias save_unchanged save
 
   # Returns when queries return the catalog.
-  def save_visibly(types, round)
-    submit(types, round, wait: true)
+  def save_visibly(_types, _round)
+    @client.replace_catalog('saver', @resources, wait: true)
   end
 
   # Waits until queries return the catalog, so that PuppetDB does not work on it while others are measured.
@@ -126,11 +139,6 @@ class PuppetDBClient
   end
 
   private
-
-  def submit(types, round, wait:)
-    resources = EstateData.catalog_resources(EstateData.saved(Integer(types), round))
-    @client.replace_catalog('saver', resources, wait: wait)
-  end
 
   def stored?
     query = ['and', ['=', 'certname', 'saver'], ['=', 'type', 'Bench::Saved0'], ['=', 'exported', true]]
@@ -141,4 +149,4 @@ end
 client, operation, argument = ARGV
 clients = { 'estate' => EstateClient, 'puppet' => PuppetClient, 'puppetdb' => PuppetDBClient,
             'puppetdb_collector' => PuppetDBCollector }
-EstateTurns.new(clients.fetch(client).new, operation, argument).run($stdin, $stdout)
+EstateTurns.new(clients.fetch(client).new(operation, argument), operation, argument).run($stdin, $stdout)

@@ -39,7 +39,8 @@ RSpec.describe 'Documents of the estate' do
     documents.put_many(%w[a] => document(1), %w[folder b] => document(2))
     expect([documents.get('a'), documents.get('folder', 'b')]).to eq [1, 2]
 
-    expect { documents.put_many(%w[c] => document(3), %w[folder] => document(4)) }.to raise_error(Simpkv::IsFolderError, /folder/)
+    expect { documents.put_many(%w[c] => document(3), %w[folder] => document(4)) }
+      .to raise_error(Simpkv::IsFolderError, /folder/)
     expect(documents.get('c')).to eq 3
   end
 
