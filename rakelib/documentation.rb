@@ -12,11 +12,11 @@ module Documentation
   # The tables of docs/configuration.md.
   module Tables
     # @param options [Array<Simpkv::Config::Option>]
-    # @return [String] a table of the options, and a table of their errors
+    # @return [String] a table of the options, and a table of their errors, if there are any
     def self.of(options)
       rows = options.map { |option| [code(option.name), Simpkv::Coercion.needed(option.type), default(option), option.text] }
       errors = options.flat_map { |option| option.errors.map { |error| [code(option.name), code(error)] } }
-      [table(%w[option type default meaning], rows), table(%w[option error], errors)].join("\n\n")
+      [table(%w[option type default meaning], rows), *(table(%w[option error], errors) if errors.any?)].join("\n\n")
     end
 
     def self.table(head, rows)
@@ -24,7 +24,7 @@ module Documentation
     end
 
     def self.default(option)
-      option.default.nil? ? option.absent || 'none' : code(option.default)
+      option.default.nil? ? option.absent || 'none' : code(option.default.to_s.gsub('|', '\\|'))
     end
 
     def self.code(value)

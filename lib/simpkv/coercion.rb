@@ -20,6 +20,8 @@ module Simpkv
       any: [->(value) { value }, 'a value of any type'],
       folder: [->(value) { value if value.is_a?(String) && !value.include?("\0") }, 'the name of a folder'],
       patterns: [->(value) { patterns(value) }, 'a list of regular expressions'],
+      pattern: [->(value) { pattern(value) }, 'a regular expression'],
+      scope: [->(value) { value if text(value) && value.length <= 255 }, 'a String of 1 to 255 characters'],
       globs: [->(value) { texts(value) }, 'a list of globs'],
       names: [->(value) { texts(value) }, 'a list of names'],
       lifetime: [->(value) { lifetime(value) },
@@ -43,7 +45,7 @@ module Simpkv
     def self.needed(type)
       case type
       when Range then "a whole number from #{type.min} to #{type.max}"
-      when Array then "a String, #{type.join(' or ')}"
+      when Array then "a String, #{type[0..-2].join(', ')} or #{type.last}"
       else TYPES.fetch(type).last
       end
     end
@@ -100,6 +102,12 @@ module Simpkv
 
         Regexp.union(value.map { |pattern| Regexp.new(pattern) })
       rescue RegexpError, ArgumentError
+        nil
+      end
+
+      def pattern(value)
+        Regexp.new(value) if text(value)
+      rescue RegexpError
         nil
       end
 

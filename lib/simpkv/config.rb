@@ -177,18 +177,15 @@ module Simpkv
     # Converts the options of the estate, and adds defaults.
     #
     # @param options [Hash{String => Object}] the value of `estate` in the command's file
-    # @return [Hash{String => Object}] all of {ESTATE}; without default and value, nil
+    # @return [Hash{String => Object}] all of {ESTATE}; without default and value, nil. `inspection_rules` has all of
+    #   {INSPECTION_RULES}
     # @raise [ConfigError] an option is unknown or has the wrong type
     def self.estate(options)
       raise ConfigError, "'estate' in simpkv configuration must be a Hash" unless options.is_a?(Hash)
 
-      doubt = unknown(options, ESTATE.map(&:name), "of 'estate' in simpkv configuration").first
-      raise ConfigError, doubt if doubt
-
-      ESTATE.to_h do |option|
-        value = options[option.name]
-        [option.name, value.nil? ? option.default : coerce(option.type, value, "'#{option.name}' of 'estate'")]
-      end
+      estate = section(ESTATE, options, "'estate'")
+      rules = section(INSPECTION_RULES, estate['inspection_rules'] || {}, "'inspection_rules' of 'estate'")
+      estate.merge('inspection_rules' => rules)
     end
 
     # @param value [Object]
@@ -221,6 +218,17 @@ module Simpkv
 
     class << self
       private
+
+      def section(known, options, name)
+        doubt = unknown(options, known.map(&:name), "of #{name} in simpkv configuration").first
+        raise ConfigError, doubt if doubt
+
+        known.to_h do |option|
+          value = options[option.name]
+          value = option.default if value.nil?
+          [option.name, value.nil? ? nil : coerce(option.type, value, "'#{option.name}' of #{name}")]
+        end
+      end
 
       def longest_beginning(names, text)
         names.select { |name| Coercion.convert(:string, name) && text.start_with?(name) }.max_by(&:length)

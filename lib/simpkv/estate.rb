@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
+require 'simpkv/json_pointer'
 require 'simpkv/estate/documents'
 require 'simpkv/estate/catalogs'
 require 'simpkv/estate/exports'
@@ -21,7 +22,7 @@ module Simpkv
     # The folder of the estate in a store.
     FOLDER = 'globals/estate'
 
-    # @return [Hash{String => Object}] the options of {Config::ESTATE}, with their defaults
+    # @return [Hash{String => Object}] the options of {Config::ESTATE} with their defaults: see {Config.estate}
     attr_reader :options
 
     # Opens the estate that the command's file configures.

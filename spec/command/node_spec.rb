@@ -34,6 +34,21 @@ RSpec.describe 'simpkv node' do
       expect(simpkv!('node', 'show', 'web1')).to eq("name:              web1\ndeclared classes:  a, b\n")
     end
 
+    it 'prints no value that the record calls sensitive' do
+      estate.nodes.declare('web1', 'parameters' => { 'key' => 'pl4nted',
+                                                     'deep' => { 'keys' => ['pl4nted'], 'rack' => 12 } },
+                                   'classes' => { 'vpn' => { 'psk' => 'pl4nted' } },
+                                   'sensitive' => %w[/parameters/key /parameters/deep/keys/0 /classes/vpn/psk])
+      [%w[-o table], %w[-o json], %w[-o yaml]].each do |format|
+        shown = simpkv!('node', 'show', 'web1', *format)
+        expect(shown).to include('[redacted]')
+        expect(shown).not_to include('pl4nted')
+      end
+      expect(data('node', 'show', 'web1')['declared'])
+        .to include('parameters' => { 'key' => '[redacted]', 'deep' => { 'keys' => ['[redacted]'], 'rack' => 12 } },
+                    'classes' => { 'vpn' => { 'psk' => '[redacted]' } })
+    end
+
     it 'suggests a name' do
       run('web1')
       expect(simpkv('node', 'show', 'web11').to_a)

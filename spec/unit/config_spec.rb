@@ -211,6 +211,40 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe '.estate' do
+    it 'fills in defaults, those of inspection_rules too' do
+      expect(described_class.estate({})).to include('unknown_nodes' => 'accept', 'reports' => 5, 'node_ttl' => nil)
+      expect(described_class.estate({})['inspection_rules'])
+        .to eq('built_in' => nil, 'default_scope' => nil, 'mask_secrets' => 'always',
+               'supported_interfaces' => /^(server|apply)$/)
+    end
+
+    it 'converts the options of inspection_rules' do
+      given = { 'built_in' => '/etc/simpkv//rules.yaml', 'default_scope' => 'dc1', 'mask_secrets' => 'sensitive',
+                'supported_interfaces' => 'cli' }
+      expect(described_class.estate('inspection_rules' => given)['inspection_rules'])
+        .to eq(given.merge('built_in' => '/etc/simpkv/rules.yaml', 'supported_interfaces' => /cli/))
+    end
+
+    { { 'unknown_nodes' => 'pl4nted' } => "'unknown_nodes' of 'estate' must be a String, accept, refuse or discover",
+      { 'inspection_rules' => ['pl4nted'] } => "'inspection_rules' of 'estate' must be a Hash",
+      { 'inspection_rules' => { 'builtin' => 'pl4nted' } } =>
+        "Unknown option 'builtin' of 'inspection_rules' of 'estate' in simpkv configuration: did you mean 'built_in'?",
+      { 'inspection_rules' => { 'built_in' => 'pl4nted' } } =>
+        "'built_in' of 'inspection_rules' of 'estate' must be an absolute path",
+      { 'inspection_rules' => { 'default_scope' => 'pl4nted' * 40 } } =>
+        "'default_scope' of 'inspection_rules' of 'estate' must be a String of 1 to 255 characters",
+      { 'inspection_rules' => { 'mask_secrets' => 'pl4nted' } } =>
+        "'mask_secrets' of 'inspection_rules' of 'estate' must be a String, always, never or sensitive",
+      { 'inspection_rules' => { 'supported_interfaces' => '(pl4nted' } } =>
+        "'supported_interfaces' of 'inspection_rules' of 'estate' must be a regular expression" }
+      .each do |options, message|
+      it "refuses #{options.inspect[0, 80]}, and names the option" do
+        expect { described_class.estate(options) }.to raise_error(Simpkv::ConfigError, message)
+      end
+    end
+  end
+
   describe '.root?' do
     it 'is true for the folders at which no key can be, and for no other path' do
       expect(%w[globals environments environments/dev]).to all(satisfy { |path| described_class.root?(path) })
@@ -235,7 +269,8 @@ RSpec.describe Simpkv::Config do
   end
 
   it 'describes every option in words' do
-    options = described_class::CALL + described_class::BACKEND + described_class::TYPES.values.flatten
+    options = [described_class::CALL, described_class::BACKEND, described_class::ESTATE,
+               described_class::INSPECTION_RULES, *described_class::TYPES.values].flatten
     expect(options.map(&:text)).to all(match(/\w+ \w+/))
     expect(options.map { |option| Simpkv::Coercion.needed(option.type) }).to all(match(/\w+ \w+/))
   end

@@ -31,6 +31,11 @@ RSpec.describe Simpkv::Estate::Nodes do
     'parameters that are a list' => [{ 'parameters' => ['s3cret'] }, "'parameters' must be a Hash"],
     'a scope that is a number' => [{ 'scope' => 1 }, "'scope' must be a String"],
     'ports that are text' => [{ 'ports' => ['s3cret'] }, "'ports' must be a list of Hashes"],
+    'auto_discovered that is text' => [{ 'auto_discovered' => 's3cret' }, "'auto_discovered' must be true or false"],
+    'sensitive that is text' => [{ 'sensitive' => '/s3cret' }, "'sensitive' must be a list of JSON pointers, such as"],
+    'a pointer to the whole record' => [{ 'sensitive' => [''] }, "'sensitive' must be a list of JSON pointers"],
+    'a pointer without slash' => [{ 'sensitive' => ['s3cret'] }, "'sensitive' must be a list of JSON pointers"],
+    'a pointer with another escape' => [{ 'sensitive' => ['/s3cret~2'] }, "'sensitive' must be a list of JSON"],
     'an unknown member' => [{ 'class' => ['s3cret'] }, "there is no member 'class', only environment, classes"],
     'another object than a Hash' => [['s3cret'], 'it must be a Hash'] }.each do |what, (invalid, message)|
     it "refuses #{what}, and says what it expected without the value" do
@@ -40,6 +45,20 @@ RSpec.describe Simpkv::Estate::Nodes do
       }
       expect(nodes.all).to eq({})
     end
+  end
+
+  it 'takes the members of a node that was discovered' do
+    discovered = record.merge('auto_discovered' => true, 'sensitive' => %w[/parameters/role /classes/a~1b/0])
+    expect(nodes.declare('web1', discovered)).to be(true)
+    expect(nodes.get('web1')).to eq(discovered)
+  end
+
+  it 'replaces the values at sensitive paths in a copy' do
+    record = { 'parameters' => { 'a/b' => [1, { 'c~' => 2 }], 'd' => 3 },
+               'sensitive' => %w[/parameters/a~1b/1/c~0 /parameters/a~1b/0 /parameters/a~1b/2 /parameters/d/e /ports] }
+    copy = described_class.replace_sensitive(record, &:-@)
+    expect(copy['parameters']).to eq('a/b' => [-1, { 'c~' => -2 }], 'd' => 3)
+    expect(record['parameters']).to eq('a/b' => [1, { 'c~' => 2 }], 'd' => 3)
   end
 
   it 'refuses an invalid change, and keeps what is declared' do

@@ -8,7 +8,9 @@ module Simpkv
     #     { 'environment' => 'production', 'classes' => { 'ntp' => { 'servers' => ['a'] } },
     #       'parameters' => { 'role' => 'web' }, 'scope' => 'rack12', 'attributes' => {}, 'ports' => [] }
     #
-    # `classes` may be a list of names as well.
+    # `classes` may be a list of names as well. A record that discovery has made has `auto_discovered` as well, and
+    # `sensitive` names the values that no command shows: a list of JSON pointers (RFC 6901) into the record, such as
+    # `/parameters/token`.
     #
     # A record that Puppet saves in its cache of nodes has the same form, and a key of its own: the answer of another
     # classifier never replaces what an operator has declared.
@@ -20,11 +22,23 @@ module Simpkv
         'parameters' => [->(value) { named?(value) }, 'a Hash of names and values'],
         'scope' => [->(value) { value.is_a?(String) && value.length <= 255 }, 'a String of up to 255 characters'],
         'attributes' => [->(value) { named?(value) }, 'a Hash of names and values'],
-        'ports' => [->(value) { value.is_a?(Array) && value.all?(Hash) }, 'a list of Hashes']
+        'ports' => [->(value) { value.is_a?(Array) && value.all?(Hash) }, 'a list of Hashes'],
+        'auto_discovered' => [->(value) { [true, false].include?(value) }, 'true or false'],
+        'sensitive' => [->(value) { value.is_a?(Array) && value.all? { |path| JsonPointer.valid?(path) } },
+                        'a list of JSON pointers, such as /parameters/token']
       }.freeze
       private_constant :MEMBERS
 
       class << self
+        # @param record [Hash] see above
+        # @yieldparam value [Object] each one that `sensitive` names
+        # @yieldreturn [Object] its replacement
+        # @return [Hash] a copy of the record
+        def replace_sensitive(record, &block)
+          paths = record['sensitive'].is_a?(Array) ? record['sensitive'].select { |path| JsonPointer.valid?(path) } : []
+          paths.inject(record) { |copy, path| JsonPointer.replace(copy, path, &block) }
+        end
+
         private
 
         def classes?(value)

@@ -77,7 +77,7 @@ module Simpkv
         private
 
         def unknown(estate, certname)
-          return {} if estate.options['unknown_nodes'] == 'accept'
+          return {} unless estate.options['unknown_nodes'] == 'refuse'
 
           raise NotFoundError, "it is not declared, and the option 'unknown_nodes' of 'estate' is 'refuse': declare " \
                                "it with 'simpkv node declare #{certname}'"

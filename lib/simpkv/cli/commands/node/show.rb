@@ -14,18 +14,23 @@ module Simpkv
           DESCRIPTION = <<~TEXT
             Prints what is known of a node: the last run and its status, the facts of the option indexed_facts, the
             types that it exports, the declared environment, classes and parameters, and its last reports in short.
-            Exits with 66 if there is nothing.
+            Prints [redacted] for the values that the member sensitive of the declared record names. Exits with 66 if
+            there is nothing.
           TEXT
           EXAMPLES = {
             'simpkv node show web1' => 'A node',
             'simpkv node show web1 -o json' => 'For a program'
           }.freeze
 
+          REDACTED = '[redacted]'
+          private_constant :REDACTED
+
           def run(name)
             errors = {}
             parts = on_estate { |estate| read(estate, name) { |key, why| errors[key] = why } }
             known = parts.values.any? { |part| part && part != [] }
             not_there(name, 'there is no node', node_names) unless known || errors.any?
+            parts['declared'] &&= Estate::Nodes.replace_sensitive(parts['declared']) { REDACTED }
             output.print({ 'name' => name }.merge(parts)) { lines(name, parts) }
             report(errors)
           end
