@@ -1,0 +1,32 @@
+/* rules/pattern.h - regular expressions (PCRE2, UTF-8) with limits. */
+#ifndef SKV_RULES_PATTERN_H
+#define SKV_RULES_PATTERN_H
+
+#include "base/reply.h"
+
+/* A compiled expression. Immutable: several threads may match it at once. */
+typedef struct skv_pattern skv_pattern;
+
+/* `whole`: the expression must match the whole text, else some part of it. Sets *out to a pattern that the caller frees
+ * with skv_pattern_free(), or to NULL. Returns SKV_OK; SKV_INVALID with the offset and PCRE2's reason, without the
+ * expression; SKV_TOO_LARGE above SKV_PATTERN_SIZE_MAX; SKV_NOMEM. */
+skv_status skv_pattern_compile(const char *text, size_t len, bool whole, skv_pattern **out, skv_reply *reply);
+
+/* Accepts NULL. */
+void skv_pattern_free(skv_pattern *pattern);
+
+/* Memory and limits of matches. Used by one thread at a time, for any number of matches. */
+typedef struct skv_matcher skv_matcher;
+
+/* Returns NULL when out of memory. Release with skv_matcher_free(). */
+skv_matcher *skv_matcher_new(void);
+
+/* Accepts NULL. */
+void skv_matcher_free(skv_matcher *matcher);
+
+/* Sets *matched. Returns SKV_OK; SKV_TOO_LARGE with the limit that the match exceeded (SKV_PATTERN_SUBJECT_MAX, PCRE2's
+ * match, depth or heap limit); SKV_INVALID for a text that is not UTF-8; SKV_NOMEM. The text appears in no message. */
+skv_status skv_pattern_match(const skv_pattern *pattern, skv_matcher *matcher, const char *text, size_t len,
+                             bool *matched, skv_reply *reply);
+
+#endif
