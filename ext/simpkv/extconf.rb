@@ -12,8 +12,8 @@ end
 def missing(what)
   abort <<~MESSAGE
     simpkv: #{what} is missing. Install what the build needs:
-      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev libldap-dev    (before Debian 12: libldap2-dev)
-      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel openldap-devel
+      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev libpcre2-dev libldap-dev    (before Debian 12: libldap2-dev)
+      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel pcre2-devel openldap-devel
   MESSAGE
 end
 
@@ -28,6 +28,8 @@ missing('make') unless find_executable($make.split.first)
 missing('a working C compiler') unless have_devel?
 missing('jansson (its header jansson.h)') unless have_header('jansson.h')
 missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'jansson.h')
+missing('PCRE2 (its header pcre2.h)') unless have_header('pcre2.h', nil, '-DPCRE2_CODE_UNIT_WIDTH=8')
+missing('PCRE2 (its library)') unless have_library('pcre2-8', 'pcre2_match_8')
 missing('libldap (its header ldap.h)') unless have_header('ldap.h')
 missing('liblber') unless have_library('lber', 'ber_free', 'lber.h')
 

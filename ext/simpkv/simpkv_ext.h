@@ -44,5 +44,6 @@ void skv_rb_init_names(VALUE native);
 void skv_rb_init_json_generate(VALUE native);
 void skv_rb_init_json_parse(VALUE native);
 void skv_rb_init_store(VALUE native);
+void skv_rb_init_rules(VALUE native);
 
 #endif

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'json'
 require_relative '../support/file_store'
 require_relative '../support/native_memory'
 
@@ -35,6 +36,18 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
       expect_failure(Simpkv::InvalidError) { Simpkv::Native.key_join('..', '..') }
     end
     # A leak of the replies would take 70 MB. Java takes some memory, too.
+    expect(grown).to be < 35_000_000
+  end
+
+  it 'is freed with rules that nobody refers to' do
+    actions = [{ 'op' => 'log', 'args' => ['x' * 20_000] }]
+    json = JSON.generate('rules' => Array.new(10) { { 'actions' => actions } })
+    grown = growth(300) do |count|
+      Simpkv::Native::Rules.new(json).inspect_node('{"phases":["early"]}')
+      expect_failure(Simpkv::InvalidError) { Simpkv::Native::Rules.new("#{json}]") }
+      GC.start if (count % 100).zero?
+    end
+    # A leak of the rules would take 60 MB.
     expect(grown).to be < 35_000_000
   end
 end

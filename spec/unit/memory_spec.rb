@@ -52,6 +52,18 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
         expect(under_stress(compacting) { use(store) }).to eq(usual)
         expect(GC.stat[:compact_count]).to be > moved if compacting
       end
+
+      # @return [Array] the result of each use of rules
+      def use_rules
+        rules = Simpkv::Native::Rules.new('{"rules":[]}')
+        [rules.inspect_node('{"node":{"a":["é"]},"phases":["main"]}'), raised { Simpkv::Native::Rules.new('{}') },
+         raised { rules.inspect_node('[]') }]
+      end
+
+      it 'leaves the calls of rules intact' do
+        usual = use_rules
+        expect(under_stress(compacting) { use_rules }).to eq(usual)
+      end
     end
   end
 

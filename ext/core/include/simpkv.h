@@ -84,10 +84,8 @@ SKV_API const char *skv_status_name(int status);
 
 typedef struct skv_reply skv_reply;
 
-/* Returns an empty reply, or NULL when out of memory. Release with skv_reply_free(). Thread-safe. */
+/* Returns an empty reply, or NULL when out of memory. Release with skv_reply_free(), which wipes it. Thread-safe. */
 SKV_API skv_reply *skv_reply_new(void);
-
-/* Wipes and frees the reply. */
 SKV_API void skv_reply_free(skv_reply *reply);
 
 /* Returns the status of the last call that filled the reply; SKV_OK for a new one. */
@@ -187,21 +185,31 @@ SKV_API skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, s
 #define SKV_DOCUMENT_DEPTH_MAX 100 /* arrays and objects inside one another, as for JSON.generate and JSON.parse */
 #define SKV_DOUBLE_MAX 32          /* bytes that skv_format_double() needs at the most, with its NUL */
 
-/*
- * Writes a finite number as MRI's Float#to_s does, independently of the locale: the shortest digits that read back as
+/* Writes a finite number as MRI's Float#to_s does, independently of the locale: the shortest digits that read back as
  * the same double ("9.898", "1.0e-05", "100000000000000.0", "1.0e+15"). `out` has room for SKV_DOUBLE_MAX bytes.
- * Returns the length without the NUL, or 0 for NaN and the infinities. Thread-safe.
- */
+ * Returns the length without the NUL, or 0 for NaN and the infinities. Thread-safe. */
 SKV_API size_t skv_format_double(double number, char *out);
 
-/*
- * Compares two documents. They are the same if they have the same value, metadata and encoding, with members in the
+/* Compares two documents. They are the same if they have the same value, metadata and encoding, with members in the
  * same order, except those of the outermost object. Spacing, the spelling of numbers and strings, and unknown members
  * of the outermost object do not count. Missing metadata, null and {} are the same; 1 and 1.0 differ. Documents that
  * jansson cannot read (duplicate members, integers beyond 64 bits) are the same if their bytes are. The number is 1 if
- * the documents are the same, else 0. Returns SKV_OK. Thread-safe.
- */
+ * the documents are the same, else 0. Returns SKV_OK. Thread-safe. */
 SKV_API skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply);
+
+/* ---- Inspection rules ------------------------------------------------------------------------------------------- */
+
+typedef struct skv_rules skv_rules;
+
+/* Reads rules, {"rules":[...],"actions":["<name of a site action>",...]}: docs/inspection-rules.md describes a rule.
+ * Release with skv_rules_free(), while no call uses them. Returns NULL on failure: SKV_INVALID, and the message has the
+ * place: "rule UUID: actions[1].args.path: ..." ("rule UUID: " only if the rule has a uuid). Thread-safe. */
+SKV_API skv_rules *skv_rules_new(const char *json, size_t json_len, skv_reply *reply);
+SKV_API void skv_rules_free(skv_rules *rules);
+
+/* Applies the rules to the input, and does no I/O: docs/inspection-engine.md describes the input, and the data, which
+ * are JSON as well. SKV_OK, also if a rule refused the node or failed; SKV_TOO_LARGE. Thread-safe. */
+SKV_API skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_reply *reply);
 
 /* ---- Stores ----------------------------------------------------------------------------------------------------- */
 

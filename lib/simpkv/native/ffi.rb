@@ -108,6 +108,36 @@ module Simpkv
       end
     end
 
+    # Inspection rules that the core has read. They never change, so that any number of threads may use them at once.
+    class Rules
+      def initialize(json)
+        raise InvalidError, 'the rules are read already' if @rules
+
+        Calls.uninterrupted do
+          handle = nil
+          Calls.reply { |r| handle = Library.skv_rules_new(*Calls.bytes(json), r) }
+          @rules = FFI::AutoPointer.new(handle, Library.method(:skv_rules_free))
+        end
+      end
+
+      # Makes an object without rules, as the extension does.
+      def initialize_copy(_original)
+        @rules = nil
+      end
+
+      def inspect_node(json)
+        rules = @rules
+        raise InvalidError, 'no rules are read' unless rules
+
+        begin
+          Calls.reply(:data) { |r| Library.skv_rules_inspect(rules, *Calls.bytes(json), r) }
+        ensure
+          # This reference keeps the garbage collector from freeing the rules during the call.
+          rules.address
+        end
+      end
+    end
+
     # A store of the core, for {Simpkv::Store}. Thread-safe.
     class Store
       # The format of a record in a page of a list: see skv_list_next() in simpkv.h.

@@ -1,7 +1,7 @@
 /* document.c - compares the meaning of two documents, with jansson. */
+#include "json/locale.h"
 #include "json/tree.h"
 
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -176,24 +176,18 @@ static bool differ_in_a_string(const char *a, size_t a_len, const char *b, size_
     return at < len && s.in_string && s.escape == 0 && a[at] != '\\' && b[at] != '\\';
 }
 
-/* jansson reads numbers in the thread's locale, and aborts if its decimal point has several bytes. Sets the C locale
- * for this thread meanwhile. */
 static void compare(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
 {
-    locale_t numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), previous;
     document in_a = {0}, in_b = {0};
+    skv_locale locale;
 
-    if (!numbers) {
-        skv_fail_memory(reply);
+    if (skv_locale_enter(&locale, reply) != SKV_OK)
         return;
-    }
-    previous = uselocale(numbers);
     if (load(&in_a, a, a_len, reply) == SKV_OK && in_a.value && load(&in_b, b, b_len, reply) == SKV_OK)
         reply->number = same_document(&in_a, &in_b);
     unload(&in_b);
     unload(&in_a);
-    uselocale(previous);
-    freelocale(numbers);
+    skv_locale_leave(&locale);
 }
 
 skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)

@@ -1,0 +1,135 @@
+/* Simpkv::Native::Rules: inspection rules that the core has read. They never change, so that any number of threads may
+ * use them at once. */
+#include "simpkv_ext.h"
+
+#include <ruby/thread.h>
+#include <stdbool.h>
+
+/* One call: its argument and its results. Lives on the stack of the method. */
+typedef struct rules_call {
+    void (*run)(struct rules_call *); /* calls the core, without the GVL */
+    skv_rules *rules;                 /* of the object; NULL while they are read */
+    skv_rules *made;                  /* freed with the call, unless the object takes them */
+    VALUE json;                       /* a frozen String */
+    skv_reply *reply;
+    bool ran;
+} rules_call;
+
+/* ---- The object ---- */
+
+static void free_rules(void *rules)
+{
+    skv_rules_free(rules);
+}
+
+static const rb_data_type_t rules_type = {
+    .wrap_struct_name = "Simpkv::Native::Rules",
+    .function = {.dfree = free_rules},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+static VALUE allocate_rules(VALUE class)
+{
+    return TypedData_Wrap_Struct(class, &rules_type, NULL);
+}
+
+static skv_rules *rules_of(VALUE self)
+{
+    skv_rules *rules;
+
+    TypedData_Get_Struct(self, skv_rules, &rules_type, rules);
+    return rules;
+}
+
+/* ---- A call from its beginning to its end ---- */
+
+static void *rules_without_gvl(void *data)
+{
+    rules_call *call = data;
+
+    call->ran = true;
+    call->run(call);
+    return NULL;
+}
+
+/* The limits of the core bound the time of a call, so that interrupts wait for its end. */
+static VALUE run_rules(VALUE argument)
+{
+    rules_call *call = (rules_call *)argument;
+    skv_reply *reply = call->reply = skv_rb_reply_new();
+
+    for (;;) {
+        rb_nogvl(rules_without_gvl, call, NULL, NULL, RB_NOGVL_INTR_FAIL);
+        if (call->ran)
+            break;
+        rb_thread_check_ints();
+    }
+    call->reply = NULL;
+    return skv_rb_take_data(reply);
+}
+
+static VALUE end_rules(VALUE argument)
+{
+    rules_call *call = (rules_call *)argument;
+
+    skv_rules_free(call->made);
+    skv_reply_free(call->reply);
+    return Qnil;
+}
+
+/* ---- The methods ---- */
+
+static void read_rules(rules_call *call)
+{
+    call->made = skv_rules_new(SKV_RB_BYTES(call->json), call->reply);
+}
+
+/* Runs between the call and its end, and takes the rules. */
+static VALUE keep_rules(VALUE argument)
+{
+    rules_call *call = (rules_call *)argument;
+
+    run_rules(argument);
+    call->rules = call->made;
+    call->made = NULL;
+    return Qnil;
+}
+
+static VALUE initialize_rules(VALUE self, VALUE json)
+{
+    rules_call call = {.run = read_rules, .json = skv_rb_bytes(json)};
+
+    if (rules_of(self))
+        skv_rb_raise_status("invalid", rb_str_new_cstr("the rules are read already"));
+    rb_ensure(keep_rules, (VALUE)&call, end_rules, (VALUE)&call);
+    RTYPEDDATA_DATA(self) = call.rules;
+    RB_GC_GUARD(call.json);
+    return Qnil;
+}
+
+static void apply_rules(rules_call *call)
+{
+    skv_rules_inspect(call->rules, SKV_RB_BYTES(call->json), call->reply);
+}
+
+static VALUE inspect_node(VALUE self, VALUE json)
+{
+    rules_call call = {.run = apply_rules, .rules = rules_of(self), .json = skv_rb_bytes(json)};
+    VALUE outcome;
+
+    if (!call.rules)
+        skv_rb_raise_status("invalid", rb_str_new_cstr("no rules are read"));
+    outcome = rb_ensure(run_rules, (VALUE)&call, end_rules, (VALUE)&call);
+    RB_GC_GUARD(call.json);
+    RB_GC_GUARD(self);
+    return outcome;
+}
+
+void skv_rb_init_rules(VALUE native)
+{
+    VALUE class = rb_define_class_under(native, "Rules", rb_cObject);
+
+    rb_define_alloc_func(class, allocate_rules);
+    rb_define_method(class, "initialize", initialize_rules, 1);
+    rb_define_method(class, "inspect_node", inspect_node, 1);
+}

@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require 'json'
+
+# spec/unit/rules_cases_spec.rb has the cases of conditions and actions.
+RSpec.describe 'Simpkv::Native::Rules' do
+  native = Simpkv::Native
+
+  def rules(*rules)
+    Simpkv::Native::Rules.new(JSON.generate('rules' => rules))
+  end
+
+  def inspect_node(rules, input)
+    JSON.parse(rules.inspect_node(JSON.generate({ 'phases' => %w[preprocess main], 'inventory' => {} }.merge(input))))
+  end
+
+  it 'returns the node and its plugin data, if there are no rules' do
+    input = { 'node' => { 'environment' => 'production' }, 'plugin_data' => { 'a' => [1.5, "\u0000é"] } }
+    expect(inspect_node(rules, input)).to eq(input.merge('rules' => [], 'effects' => [], 'sensitive_paths' => []))
+  end
+
+  it 'returns a String in UTF-8' do
+    expect(rules.inspect_node('{"phases":["early"]}').encoding).to be(Encoding::UTF_8)
+  end
+
+  no_string = 'no implicit conversion of %s into String'
+  {
+    'nil for rules' => [-> { native::Rules.new(nil) }, TypeError, format(no_string, 'nil')],
+    'a list for rules' => [-> { native::Rules.new([]) }, TypeError, format(no_string, 'Array')],
+    'a number for an input' =>
+      [-> { native::Rules.new('{"rules":[]}').inspect_node(1) }, TypeError, format(no_string, 'Integer')],
+    'rules that are no JSON' => [-> { native::Rules.new('{"rules":[') }, Simpkv::InvalidError, /rules/],
+    'an input that is no object' =>
+      [-> { native::Rules.new('{"rules":[]}').inspect_node('[]') }, Simpkv::InvalidError, /input.*object/],
+    'a copy of rules' => [-> { native::Rules.new('{"rules":[]}').dup.inspect_node('{}') }, Simpkv::InvalidError,
+                          'no rules are read'],
+    'to read rules twice' => [-> { native::Rules.new('{"rules":[]}').__send__(:initialize, '{"rules":[]}') },
+                              Simpkv::InvalidError, 'the rules are read already']
+  }.each do |what, (call, error, message)|
+    it "refuses #{what}" do
+      expect(&call).to raise_error(error, message)
+    end
+  end
+end
