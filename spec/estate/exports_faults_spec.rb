@@ -192,6 +192,19 @@ RSpec.describe 'Exported resources in a store that fails' do
     after { expect(texts).not_to include(secret) }
   end
 
+  # Doctor prints this command (spec/command/doctor_nodes_spec.rb).
+  it "come back by the next run after 'simpkv rm -g estate/inventory/NODE', if somebody has deleted a document" do
+    manifest = "@@notify { 'a': } @@file { '/a': }"
+    run_node('web1', manifest)
+    estate.store.delete('globals/estate/exported/notify/web1')
+    run_node('web1', manifest)
+    expect(titles(run_node('proxy', 'Notify <<| |>>'), 'Notify')).to eq([])
+    estate.store.delete('globals/estate/inventory/web1')
+    expect(titles(run_node('proxy', 'File <<| |>>'), 'File')).to eq(%w[/a])
+    run_node('web1', manifest)
+    expect(titles(run_node('proxy', 'Notify <<| |>>'), 'Notify')).to eq(%w[a])
+  end
+
   describe 'for a reason in the catalog' do
     it 'refuses a node whose name cannot be a key' do
       expect(failure { run_node('web 1', exporting) }).to include(
