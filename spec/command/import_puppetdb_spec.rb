@@ -84,6 +84,57 @@ RSpec.describe 'simpkv import-puppetdb' do
     expect(estate.exports.of('web1')).to eq('host' => [{ 'title' => 'newer' }])
   end
 
+  # The import looked at the status only, which comes with the report of a run.
+  context 'with a run whose report has not arrived yet' do
+    before { puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, resources: hosts) }
+
+    def run_without_report
+      estate.facts.save('web1', { 'kernel' => 'Linux' })
+      estate.exports.save('web1', { 'host' => [{ 'title' => 'newer' }] }, 'production')
+    end
+
+    it 'keeps what the node has stored' do
+      run_without_report
+      expect(import!).to include('newer in the store' => 1, 'stored' => 0)
+      expect(estate.exports.of('web1')).to eq('host' => [{ 'title' => 'newer' }])
+    end
+
+    it 'keeps what the node has stored since an import' do
+      import!
+      run_without_report
+      expect(import!).to include('newer in the store' => 1, 'stored' => 0)
+      expect(estate.exports.of('web1')).to eq('host' => [{ 'title' => 'newer' }])
+    end
+
+    it 'stores the exports of a node that has stored facts only' do
+      estate.facts.save('web1', { 'kernel' => 'Linux' })
+      expect(import!).to include('stored' => 1)
+      expect(estate.exports.all('host').keys).to eq(%w[web1])
+    end
+
+    it 'replaces what an older run has stored whose report has arrived' do
+      run_without_report
+      estate.statuses.put('web1', 'last_seen' => '2026-11-19T00:00:00Z', 'runs' => 7)
+      expect(import!).to include('stored' => 1)
+      expect(estate.exports.of('web1')['host'].first['title']).to eq('web1')
+      expect(estate.statuses.get('web1')).to include('last_seen' => '2026-11-20T10:00:00Z', 'runs' => 7)
+    end
+  end
+
+  it 'continues imports that died before they stored exports' do
+    exports = -> { estate.exports.of('web1').fetch('host', []).map { |host| host['title'] } }
+    %w[web1 web2].each do |title|
+      puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, resources: [hosts.first.merge('title' => title)])
+      allow_any_instance_of(Simpkv::Estate::Exports).to receive(:save).and_raise(Simpkv::UnavailableError, 'down')
+      expect(import).to have_attributes(code: 69, err: /down/)
+      expect(exports.call).not_to include(title)
+      allow_any_instance_of(Simpkv::Estate::Exports).to receive(:save).and_call_original
+      expect(import!).to include('stored' => 1)
+      expect(exports.call).to eq([title])
+      expect(import!).to include('stored' => 0, 'there already' => 1)
+    end
+  end
+
   it 'stores nothing with --dry-run, and counts the same' do
     puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, resources: hosts)
     expect(import!('--dry-run')).to include('to store' => 1, 'documents to store' => 4)
@@ -102,6 +153,21 @@ RSpec.describe 'simpkv import-puppetdb' do
     101.times { |number| puppetdb.node("n#{number}", facts: { 'kernel' => 'Linux' }) }
     expect(import!).to include('nodes' => 101)
     expect(puppetdb.requests.length).to eq(2 + (3 * 3))
+  end
+
+  # It stored one node after the other, and waited for the store most of the time.
+  it 'stores several nodes at once' do
+    3.times { |number| puppetdb.node("n#{number}", resources: hosts) }
+    begun = Queue.new
+    all_begun = Queue.new
+    allow_any_instance_of(Simpkv::Estate::Exports).to receive(:save).and_wrap_original do |save, *arguments|
+      begun << true
+      all_begun.close if begun.length == 3
+      Timeout.timeout(60) { all_begun.pop }
+      save.call(*arguments)
+    end
+    expect(import!('--jobs', '3')).to include('stored' => 3)
+    expect(estate.exports.all('host').keys).to contain_exactly('n0', 'n1', 'n2')
   end
 
   it 'accepts a PuppetDB without nodes' do

@@ -2,15 +2,15 @@
 
 require 'simpkv/cli/progress'
 require 'simpkv/cli/puppetdb_node'
+require 'simpkv/cli/puppetdb_node_import'
 require 'simpkv/cli/puppetdb_writes'
+require 'simpkv/cli/workers'
 
 module Simpkv
   module Cli
     # Stores what a PuppetDB knows of its active nodes as Puppet's termini would: facts, exported resources, and the
-    # time of the last run. Reads the names of all nodes at first, and then the data of some nodes at a time.
-    #
-    # It leaves out nodes that have had a run since with the terminus, because their data in the store are newer. It
-    # reads the status of a node just before it stores the node, because nodes run meanwhile.
+    # time of the last run. Reads the names of all nodes at first, and then the data of some nodes at a time, while
+    # threads store those that it has read.
     class PuppetDBImport
       # The number of nodes of each request.
       BATCH = 50
@@ -28,12 +28,14 @@ module Simpkv
       attr_reader :counts
 
       # @param puppetdb [PuppetDB]
-      # @param estate [Estate] whose store is a {PuppetDBWrites}
-      def initialize(puppetdb, estate)
+      # @param estates [Array<Estate>] one for each thread, whose store is a {PuppetDBWrites}
+      def initialize(puppetdb, estates)
         @puppetdb = puppetdb
-        @estate = estate
+        @jobs = estates.length
+        @estates = estates.each_with_object(Queue.new) { |estate, queue| queue << estate }
         @failures = {}
         @counts = Hash.new(0)
+        @lock = Mutex.new
       end
 
       # @param title [String] of the progress
@@ -43,11 +45,9 @@ module Simpkv
       def run(title)
         names = @puppetdb.names
         Progress.of(title, names.length, 'node') do |progress|
-          names.each_slice(BATCH) do |batch|
-            nodes(batch).each do |node|
-              import(node)
-              progress.advance
-            end
+          Workers.share(names.each_slice(BATCH).lazy.flat_map { |batch| nodes(batch) }, @jobs) do |node|
+            import(node)
+            progress.advance
           end
         end
       end
@@ -69,39 +69,19 @@ module Simpkv
       end
 
       def import(node)
-        stored = @estate.statuses.readable(node.name)
-        return counts[:newer] += 1 if seen(stored&.value) > node.last_seen
-
-        @estate.store.clear
-        save(node, stored)
-        count(node)
+        estate = @estates.pop
+        outcome = PuppetDBNodeImport.new(estate, node).perform
+        @lock.synchronize { count(node, outcome, estate.store.keys.length) }
       rescue *OF_NODE => e
-        failures[node.name] = e.message
+        @lock.synchronize { failures[node.name] = e.message }
+      ensure
+        @estates << estate
       end
 
-      # Converts everything before it stores something.
-      def save(node, stored)
-        exports = node.exports
-        facts = node.facts
-        options = { trusted: node.trusted, timestamp: node.facts_timestamp } if facts
-        @estate.facts.save(node.name, facts, **options) if facts
-        @estate.exports.save(node.name, exports, node.environment)
-        @estate.statuses.update(node.name, known: stored) { |status| status_of(node, status || {}) }
-      end
+      def count(node, outcome, written)
+        counts[outcome] += 1
+        return if outcome == :newer
 
-      # The run of a node that ends meanwhile is newer.
-      def status_of(node, stored)
-        stored.merge(node.status) unless seen(stored) > node.last_seen
-      end
-
-      # @return [String] the time of the last run; '' if it is unknown
-      def seen(status)
-        status ? status['last_seen'].to_s : ''
-      end
-
-      def count(node)
-        written = @estate.store.keys.length
-        counts[written.zero? ? :unchanged : :changed] += 1
         counts[:documents] += written
         counts[:factsets] += 1 if node.facts
         counts[:resources] += node.exports.sum { |_, list| list.length }

@@ -4,6 +4,7 @@ require 'digest/sha2'
 require 'simpkv/cli/case_policy'
 require 'simpkv/cli/journal'
 require 'simpkv/cli/progress'
+require 'simpkv/cli/workers'
 
 module Simpkv
   module Cli
@@ -156,26 +157,9 @@ module Simpkv
         things.each_slice(size.clamp(1, (BATCH_BYTES / [@usual_size, 1].max).clamp(1, BATCH)))
       end
 
-      # Has threads work on batches. An exception ends all threads after their batches.
+      # Has threads work on batches.
       def share(things, &block)
-        batches = Queue.new
-        slices(things, things.length / (@jobs * 4)).each { |batch| batches << batch }
-        batches.close
-        threads = Array.new(@jobs) { Thread.new { work(batches, &block) } }
-        threads.each(&:value)
-      ensure
-        batches&.clear
-        threads&.each { |thread| thread.join rescue nil } # rubocop:disable Style/RescueModifier -- it is raised above
-      end
-
-      def work(batches)
-        Thread.current.report_on_exception = false
-        while (batch = batches.pop)
-          yield batch
-        end
-      rescue StandardError
-        batches.clear
-        raise
+        Workers.share(slices(things, things.length / (@jobs * 4)), @jobs, &block)
       end
 
       # @return [Array(Hash, Hash)] by path, the documents to store, and the stored ones, nil for a new key; without

@@ -15,8 +15,8 @@ module Simpkv
           Stores what a PuppetDB knows of its active nodes, so that the first run after the switch to the termini
           simpkv collects what the last run before it did: facts, exported resources, and the time and the status of
           the last run. Reads the query API of PuppetDB 4.0 or later, 50 nodes at a time, so that it needs little
-          memory. Omits the facts of the option facts_blocklist. Keeps what the store has of nodes that have had a run
-          with the termini simpkv since.
+          memory. Omits the facts of the option facts_blocklist. Leaves out nodes that have had a run with the termini
+          simpkv since: run it before agents run with them.
 
           After an error, the same command continues: it does not write again what is stored already. If a node cannot
           be stored, names it, stores the others, and ends with the exit code 65.
@@ -33,7 +33,7 @@ module Simpkv
         def run(url)
           puppetdb = PuppetDB.new(url, @tls)
           version = puppetdb.version
-          import = PuppetDBImport.new(puppetdb, estate)
+          import = PuppetDBImport.new(puppetdb, on_estate { estates })
           with_hint(import) { on_estate { import.run(@dry ? 'reading' : 'importing') } }
           facts = { 'PuppetDB' => "#{version} at #{puppetdb.title}", **summary(import) }
           output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
@@ -42,16 +42,15 @@ module Simpkv
           puppetdb&.close
         end
 
-        # @return [Estate] whose store counts what is written
-        def estate(*)
-          @estate ||= configuration.estate_in(backend) { counted_store }
-        end
-
         private
 
         def define(parser)
           @tls = {}
+          @jobs = 4
           parser.on('-n', '--dry-run', 'print what would be stored, and store nothing') { @dry = true }
+          parser.on('--jobs N', Integer, 'the number of nodes that are stored at once (4)') do |number|
+            @jobs = number.clamp(1, 256)
+          end
           parser.on('--cert FILE', 'the certificate of this client, in PEM') { |file| @tls[:cert] = file }
           parser.on('--key FILE', 'its key, in PEM') { |file| @tls[:key] = file }
           parser.on('--cacert FILE', "the certificate of PuppetDB's CA; that of the system by default") do |file|
@@ -59,9 +58,10 @@ module Simpkv
           end
         end
 
-        # @return [PuppetDBWrites]
-        def counted_store
-          PuppetDBWrites.new(@dry && !backend.there? ? PuppetDBWrites::Empty.new : backend.store(create: !@dry), @dry)
+        # @return [Array<Estate>] one for each thread, whose stores count what is written
+        def estates
+          store = @dry && !backend.there? ? PuppetDBWrites::Empty.new : backend.store(jobs: @jobs, create: !@dry)
+          Array.new(@jobs) { configuration.estate_in(backend) { PuppetDBWrites.new(store, @dry) } }
         end
 
         # Tells how far the import came before an error.
