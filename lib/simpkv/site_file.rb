@@ -33,12 +33,10 @@ module Simpkv
       # @raise [ConfigError] the file does not have the options; the message names file and line and quotes nothing
       # @raise [SystemCallError] it cannot be read
       def read(file)
-        require 'yaml'
-        options_in(YAML.safe_load(File.read(file), aliases: true), file)
-      rescue Psych::Exception => e
-        # The message of the parser quotes the file.
-        line = " in line #{e.line}" if e.respond_to?(:line)
-        raise ConfigError, "#{file}: not YAML that can be read: #{e.class}#{line}", cause: nil
+        require 'simpkv/plain_yaml'
+        options_in(PlainYaml.parse(File.read(file)), file)
+      rescue MalformedError => e
+        raise ConfigError, "#{file}: not YAML that can be read: #{e.message}", cause: nil
       end
 
       private

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/data_file'
 require 'simpkv/cli/estate_command'
 require 'simpkv/cli/node_record'
 require 'simpkv/cli/value'
@@ -116,16 +117,8 @@ module Simpkv
 
           # @return [Hash]
           def read(file)
-            require 'yaml'
-            text = file == '-' ? $stdin.read : File.read(file)
-            data = YAML.safe_load(text, aliases: true)
+            data = DataFile.read(file)
             data.is_a?(Hash) ? data : raise(Failure.new("file '#{file}' must have a Hash, the members of a record", Failure::DATA))
-          rescue Errno::ENOENT
-            raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
-          rescue Psych::Exception => e
-            # The message of the parser quotes the file.
-            line = " in line #{e.line}" if e.respond_to?(:line)
-            raise Failure.new("file '#{file}' is neither YAML nor JSON: #{e.class}#{line}", Failure::DATA), cause: nil
           end
 
           def present(name, changes)
