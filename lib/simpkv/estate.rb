@@ -11,6 +11,7 @@ require 'simpkv/estate/nodes'
 require 'simpkv/estate/query'
 require 'simpkv/estate/removal'
 require 'simpkv/estate/reports'
+require 'simpkv/estate/rule_actions'
 require 'simpkv/estate/statuses'
 require 'simpkv/site_file'
 
@@ -107,6 +108,11 @@ module Simpkv
     # @return [Catalogs]
     def catalogs
       @catalogs ||= Catalogs.new(self)
+    end
+
+    # @return [RuleActions] for programs that are not Puppet
+    def rule_actions
+      RuleActions.usual
     end
 
     # Removes all that a node left: its exported resources first, the record of the inventory last. Its declared record
