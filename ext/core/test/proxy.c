@@ -130,6 +130,7 @@ static void call_meanwhile(proxy *p)
 static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, size_t len, proxy_fault fault, int code)
 {
     unsigned char unheard[4096];
+    struct pollfd gone = {.fd = l->client, .events = POLLRDHUP};
 
     switch (fault) {
     case PROXY_ANSWER:
@@ -140,7 +141,7 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
         call_meanwhile(l->proxy);
         return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);
     case PROXY_HOLD_ANSWER:
-        return send_all(l->server, bytes, len) && poll(NULL, 0, code) == 0;
+        return send_all(l->server, bytes, len) && poll(&gone, 1, code) == 0;
     case PROXY_LOSE_ANSWER:
         if (send_all(l->server, bytes, len))
             recv(l->server, unheard, sizeof unheard, 0);
@@ -390,6 +391,12 @@ int proxy_left(proxy *p)
     left = p->times;
     pthread_mutex_unlock(&p->lock);
     return left;
+}
+
+void proxy_await_faults(proxy *p)
+{
+    while (proxy_left(p) > 0)
+        poll(NULL, 0, 1);
 }
 
 void proxy_await_late(proxy *p, int count)

@@ -18,10 +18,13 @@ typedef enum proxy_fault {
     PROXY_LOSE_ANSWER,  /* the connection breaks after the server has done the request */
     PROXY_LATE_REQUEST, /* the connection breaks, and the server gets the request `code` milliseconds later */
     PROXY_HOLD_REQUEST, /* the server gets the request `code` milliseconds late */
-    PROXY_HOLD_ANSWER,  /* the answer comes `code` milliseconds late */
+    PROXY_HOLD_ANSWER,  /* the answer comes `code` milliseconds late, unless the client leaves before */
     PROXY_ANSWER,       /* the proxy answers the request with `code` */
     PROXY_INTERMEDIATE  /* an intermediate response (RFC 4511, 4.13) precedes the answer */
 } proxy_fault;
+
+/* A delay beyond the grace period of every interrupted call, even if the machine stalls meanwhile. */
+#define PROXY_TOO_LATE_MS 4000
 
 #define PROXY_CONNECTIONS 64
 
@@ -75,6 +78,9 @@ long proxy_faults(void);
 
 /* Returns the number of faults that are left. */
 int proxy_left(proxy *p);
+
+/* Waits until no faults are left: the last one has begun. */
+void proxy_await_faults(proxy *p);
 
 /* Waits until the server has answered that many late requests in all. */
 void proxy_await_late(proxy *p, int count);

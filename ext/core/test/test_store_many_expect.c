@@ -120,8 +120,7 @@ static void a_write_in_doubt_is_not_repeated_after_another_write(void)
 
 static void *fire_when_held(void *cancel)
 {
-    while (proxy_left(&between) > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    proxy_await_faults(&between);
     skv_cancel_fire(cancel);
     return NULL;
 }
@@ -146,7 +145,7 @@ static void interrupted_records_are_written_once_by_a_repetition(void)
     pthread_t thread;
 
     new_batch(D1);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, 700, MIDDLE, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, PROXY_TOO_LATE_MS, MIDDLE, 1);
     CHECK(pthread_create(&thread, NULL, fire_when_held, cancel) == 0);
     CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, cancel) == SKV_INTERRUPTED);
     pthread_join(thread, NULL);

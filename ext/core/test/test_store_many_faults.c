@@ -240,8 +240,7 @@ static void hex_tests(void)
 /* Waits until the proxy holds the answer. */
 static void *fire_when_held(void *unused)
 {
-    while (proxy_left(&between) > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    proxy_await_faults(&between);
     skv_cancel_fire(cancel);
     return unused;
 }
@@ -279,7 +278,7 @@ static void a_record_without_an_answer_is_in_doubt(void)
     size_t done, in_doubt, kept = 0;
 
     new_batch(400);
-    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, 700, 30, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, PROXY_TOO_LATE_MS, 30, 1);
     CHECK(interrupted_put(SKV_PUT_ABSENT) == SKV_INTERRUPTED);
     done = batch_tally(SKV_OK, 1);
     in_doubt = batch_tally(SKV_INTERRUPTED, 1);
@@ -303,7 +302,7 @@ static void a_batch_waits_once_for_a_silent_server(void)
     slapd_freeze(&server);
     CHECK(batch_put(store, SKV_PUT_ABSENT, 500, NULL) == SKV_TIMEOUT);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    CHECK(now.tv_sec - began.tv_sec < 3);
+    CHECK(now.tv_sec - began.tv_sec < 20);
     CHECK(batch_tally(SKV_TIMEOUT, 0) == 300);
     CHECK_HAS(outcomes[127].text, "' may have been written: ");
     CHECK_HAS(outcomes[128].text, "' was not reached: ");

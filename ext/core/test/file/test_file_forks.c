@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,25 +17,20 @@
 
 static char large[2][LARGE];
 
-static double now(void)
-{
-    struct timespec time;
+/* In memory that children share. */
+static atomic_bool *over;
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-/* Runs `work` in a child for some seconds. The exit status of the child is the number of failures. */
-static pid_t run_for(double seconds, int (*work)(void))
+/* Runs `work` in a child until `over`. The exit status of the child is the number of failures. */
+static pid_t run_in_child(int (*work)(void))
 {
-    double end = now() + seconds;
     int failures = 0;
     pid_t pid = fork();
 
     if (pid != 0)
         return pid;
-    while (now() < end && failures < 100)
+    do
         failures += work();
+    while (!atomic_load(over) && failures < 100);
     _exit(failures);
 }
 
@@ -56,10 +53,10 @@ static void *write_and_read_large(void *data)
 
     (void)data;
     for (int i = 0; i < CHILDREN; i++) {
-        failures += skv_put(store, "globals/k", 9, large[i % 2], LARGE, SKV_PUT_ANY, NULL, 0, 1000, NULL, mine) != 0;
-        failures += skv_get(store, "globals/k", 9, SKV_GET_ANY, 1000, NULL, mine) != SKV_OK;
+        failures += skv_put(store, "globals/k", 9, large[i % 2], LARGE, SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, mine) != 0;
+        failures += skv_get(store, "globals/k", 9, SKV_GET_ANY, LONG_MS, NULL, mine) != SKV_OK;
         if (i % 8 == 0)
-            failures += skv_delete(store, "globals/k", 9, 1000, NULL, mine) != SKV_OK;
+            failures += skv_delete(store, "globals/k", 9, LONG_MS, NULL, mine) != SKV_OK;
         if (failures)
             break;
     }
@@ -99,35 +96,36 @@ static void a_child_that_is_forked_during_a_call_does_not_keep_its_lock(void)
 /* ---- Readers and writers ---------------------------------------------------------------------------------------- */
 
 #define READERS 16
+#define PUTS 10
+#define IN_PLACE 12
 
 static int read_key(void)
 {
-    return skv_get(store, "globals/k", 9, SKV_GET_ANY, 5000, NULL, reply) != SKV_OK;
+    return skv_get(store, "globals/k", 9, SKV_GET_ANY, LONG_MS, NULL, reply) != SKV_OK;
 }
 
+/* The readers read until the writer has had its turns. */
 static void many_readers_do_not_keep_a_writer_from_its_turn(void)
 {
-    double end;
     pid_t readers[READERS];
-    int puts = 0;
 
     memset(large[0], 'a', LARGE);
     memset(large[1], 'b', LARGE);
     CHECK(skv_put(store, "globals/k", 9, large[1], LARGE, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_OK);
+    atomic_store(over, false);
     for (int i = 0; i < READERS; i++)
-        readers[i] = run_for(2, read_key);
-    end = now() + 1;
-    for (; now() < end; puts++) {
-        skv_put(store, "globals/k", 9, large[puts % 2], LARGE, SKV_PUT_ANY, NULL, 0, 5000, NULL, reply);
+        readers[i] = run_in_child(read_key);
+    for (int i = 0; i < PUTS; i++) {
+        skv_put(store, "globals/k", 9, large[i % 2], LARGE, SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, reply);
         if (!CHECK_STATUS(reply, SKV_OK))
             break;
     }
-    CHECK(puts > 0);
+    atomic_store(over, true);
     for (int i = 0; i < READERS; i++)
         CHECK(failures_of(readers[i]) == 0);
 }
 
-/* Another program writes in place under the lock, at long intervals. It starts at the end, which readers reach last. */
+/* Writes in place under the lock, as another program might. Starts at the end, which readers reach last. */
 static int write_in_place(void)
 {
     static char letter = 'b';
@@ -142,7 +140,6 @@ static int write_in_place(void)
     if (pwrite(fd, &letter, 1, 0) != 1)
         return 1;
     close(fd);
-    nanosleep(&(struct timespec){.tv_nsec = 130000000}, NULL);
     return 0;
 }
 
@@ -150,7 +147,7 @@ static int read_torn(void)
 {
     const char *data;
 
-    if (skv_get(store, "globals/k", 9, SKV_GET_ANY, 5000, NULL, reply) != SKV_OK)
+    if (skv_get(store, "globals/k", 9, SKV_GET_ANY, LONG_MS, NULL, reply) != SKV_OK)
         return 1;
     data = skv_reply_data(reply);
     return data[0] != data[WHOLE - 1];
@@ -158,14 +155,18 @@ static int read_torn(void)
 
 static void a_document_that_is_written_in_place_is_not_torn(void)
 {
-    pid_t writer, readers[2];
+    pid_t readers[2];
 
     write_file("globals/k", "");
     CHECK(truncate(path("globals/k"), WHOLE) == 0);
-    writer = run_for(2, write_in_place);
+    atomic_store(over, false);
     for (int i = 0; i < 2; i++)
-        readers[i] = run_for(2, read_torn);
-    CHECK(failures_of(writer) == 0);
+        readers[i] = run_in_child(read_torn);
+    for (int i = 0; i < IN_PLACE; i++) {
+        CHECK(write_in_place() == 0);
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    atomic_store(over, true);
     for (int i = 0; i < 2; i++)
         CHECK(failures_of(readers[i]) == 0);
 }
@@ -178,5 +179,8 @@ int main(void)
         a_document_that_is_written_in_place_is_not_torn,
     };
 
+    over = mmap(NULL, sizeof *over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (over == MAP_FAILED)
+        return 1;
     return run_file_tests("store_file_forks", tests, sizeof tests / sizeof *tests);
 }

@@ -55,7 +55,7 @@ static void retries_end_at_the_deadline(void)
     status = get_within("globals/b", 700);
     CHECK(status == SKV_UNAVAILABLE || status == SKV_TIMEOUT);
     CHECK(skv_now_ns() - began >= 300 * SKV_NS_PER_MS);
-    CHECK(skv_now_ns() - began < 5000 * SKV_NS_PER_MS);
+    CHECK(skv_now_ns() - began < 20000 * SKV_NS_PER_MS);
     CHECK(proxy_left(&busy) + proxy_left(&other) >= 1900);
 }
 

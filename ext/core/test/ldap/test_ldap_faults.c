@@ -73,8 +73,7 @@ static void *write_elsewhere(void *other)
 {
     skv_reply *mine = skv_reply_new();
 
-    while (proxy_left(&between) > 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    proxy_await_faults(&between);
     do {
         skv_put(other, elsewhere, strlen(elsewhere), document_elsewhere, strlen(document_elsewhere), SKV_PUT_ANY, NULL,
                 0, LONG_MS, NULL, mine);

@@ -38,20 +38,22 @@ static silent silent_begin(void)
 static void a_stopped_server_is_quarantined_and_used_again(void)
 {
     skv_pool *pool = pool_of(first.ldap, first.password_file);
-    int64_t began;
+    int64_t began, connects;
     skv_conn *conn = NULL;
 
     slapd_stop(&first);
     CHECK(borrow(pool, 10000) == NULL);
     CHECK_STATUS(reply, SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "connection refused");
-    for (int i = 0; i < 5; i++)
+    /* On a busy machine, a short quarantine may be over at once. */
+    for (int i = 0; i < 5 || (i < 100 && server_stat(0, "resting") == 0); i++)
         borrow(pool, 10000);
     CHECK(server_stat(0, "resting") == 1);
     began = skv_now_ns();
+    connects = server_stat(0, "connects");
     for (int i = 0; i < 20; i++)
         CHECK(borrow(pool, 10000) == NULL);
-    CHECK(server_stat(0, "connects") < 20);
+    CHECK(server_stat(0, "connects") - connects < 15);
     CHECK_STATUS(reply, SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), first.ldap);
     CHECK(slapd_start(&first));
@@ -197,19 +199,20 @@ static void a_probe_of_a_silent_server_leaves_time_for_the_call(void)
     skv_pool *pool = pool_of_both(s.uri, first.ldap, first.password_file);
 
     is_served_by(pool, &first, 4000);
-    for (int i = 1; i <= 3; i++) {
-        skv_deadline deadline = within(800, NULL);
+    /* On a busy machine, the probe may end after the call's time. */
+    for (int tries = 0, served = 0; served < 3 && CHECK(tries < 100); tries++) {
+        int64_t connects = server_stat(0, "connects");
         skv_conn *conn;
 
         set_quarantine(pool, 0, 0);
-        skv_reply_reset(reply);
-        conn = skv_pool_borrow(pool, &limits, &deadline, reply);
-        if (!CHECK_STATUS(reply, SKV_OK))
-            break;
-        CHECK(is_at(conn, &first));
-        CHECK(server_stat(0, "connects") == 1 + i);
+        conn = borrow(pool, 800);
+        CHECK(server_stat(0, "connects") == connects + 1);
         CHECK(pool->server[0].quarantine_until > 0);
+        if (!conn && CHECK_STATUS(reply, SKV_TIMEOUT))
+            continue;
+        CHECK(is_at(conn, &first));
         skv_pool_return(pool, conn);
+        served++;
     }
     CHECK(pool_stat("open") == 1);
     close(s.listener);
@@ -246,15 +249,21 @@ static void a_brief_call_does_not_take_the_only_server_from_others(void)
 static void when_all_servers_are_silent_the_call_ends_at_its_deadline_and_names_each(void)
 {
     silent a = silent_begin(), b = silent_begin();
-    skv_pool *pool = pool_of_both(a.uri, b.uri, first.password_file);
-    int64_t began = skv_now_ns();
+    skv_pool *pool;
+    int64_t began;
+    int tries = 0;
 
-    CHECK(borrow(pool, 400) == NULL);
-    CHECK_STATUS(reply, SKV_TIMEOUT);
-    CHECK_HAS(skv_reply_message(reply), a.uri);
+    /* On a busy machine, the first server may take all of the time. */
+    do {
+        pool = pool_of_both(a.uri, b.uri, first.password_file);
+        began = skv_now_ns();
+        CHECK(borrow(pool, 400) == NULL);
+        CHECK_STATUS(reply, SKV_TIMEOUT);
+        CHECK(skv_now_ns() - began >= 400 * MS);
+        CHECK_HAS(skv_reply_message(reply), a.uri);
+        CHECK(health_of(pool, 0) == SKV_SERVER_DOWN);
+    } while (!strstr(skv_reply_message(reply), b.uri) && ++tries < 20);
     CHECK_HAS(skv_reply_message(reply), b.uri);
-    CHECK(skv_now_ns() - began >= 400 * MS);
-    CHECK(health_of(pool, 0) == SKV_SERVER_DOWN);
     close(a.listener);
     close(b.listener);
 }

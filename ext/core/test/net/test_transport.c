@@ -182,8 +182,8 @@ static void check_failed(skv_status status, int error_number)
 
 static void a_silent_peer_ends_a_read_at_the_deadline(void)
 {
-    skv_deadline deadline = within(100, NULL);
     int64_t began = skv_now_ns();
+    skv_deadline deadline = within(100, NULL);
 
     begin();
     skv_transport_limit(transport, &deadline);
