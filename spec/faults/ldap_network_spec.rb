@@ -27,6 +27,11 @@ Directories.each_server do |server, tags|
       end
     end
 
+    # @return [Simpkv::Store] a store behind the proxy with a connection
+    def connected_behind(proxy, options)
+      open_behind(proxy, options).tap { |store| eventually { store.exist?(StoreOperations::PLACE) } }
+    end
+
     # @return [Random] the same for each run with the same seed, in any order of threads
     def random_for(operation, fault)
       Random.new(RSpec.configuration.seed + "#{operation.name} #{fault}".sum)
@@ -53,9 +58,11 @@ Directories.each_server do |server, tags|
           here = { 'id' => "f#{LdapIds.next}" }
           direct = open_store(here)
           StoreOperations.restore(direct)
-          far = open_behind(proxy = new_proxy, here.merge('operation_timeout_seconds' => deadline))
-          eventually { far.exist?(StoreOperations::PLACE) }
-          broken = sample(proxy, count, random_for(operation, fault)) { operation.call.call(far) }
+          proxy = new_proxy
+          far, sampled = [deadline, 30].map do |seconds|
+            connected_behind(proxy, here.merge('operation_timeout_seconds' => seconds))
+          end
+          broken = sample(proxy, count, random_for(operation, fault)) { operation.call.call(sampled) }
           StoreOperations.restore(direct)
           broken.each do |place|
             break_one(tally, fault, place, proxy, direct) do

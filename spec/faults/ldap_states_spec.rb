@@ -65,8 +65,8 @@ Directories.each_server do |server, tags|
 
     it 'succeed after the server closed the idle connection' do
       stores = stores_with(30) { |options| open_apart(options.merge('ldap_uri' => directory.tcp_uri)) }
-      connect(stores)
-      expect(open_connections).to be >= stores.length
+      # On a slow machine, the server may close the first one before the last one is open.
+      eventually { connect(stores) && open_connections >= stores.length }
       eventually { directory.idled && open_connections.zero? }
       outcomes = run('idle connection closed', stores, 30, faults: stores.length, &:call)
       expect(outcomes.map(&:acknowledged)).to all(be(true))

@@ -80,15 +80,9 @@ RSpec.describe 'Ctrl-C while a catalog waits for its backend', :thorough, needs:
     end
   end
 
-  def opened?(pid, file)
-    Dir["/proc/#{pid}/fd/*"].any? { |fd| File.symlink?(fd) && File.readlink(fd) == File.realpath(file) }
-  rescue Errno::ENOENT # It was closed meanwhile.
-    retry
-  end
-
   it 'ends simpkv::get with softfail, and the process, while another program holds the lock of a key' do
     options = { 'softfail' => true, 'backends' => { 'default' => file_backend } }
-    lock_key { interrupted("simpkv::get('x', #{puppet(options)})") { |pid| opened?(pid, held) } }
+    lock_key { interrupted("simpkv::get('x', #{puppet(options)})") { |pid| descriptors_of(pid, held).positive? } }
     expect_no_catalog
   end
 
@@ -98,7 +92,7 @@ RSpec.describe 'Ctrl-C while a catalog waits for its backend', :thorough, needs:
         'softfail' => true, 'folder' => '/', 'backends' => { 'default' => file_backend }
       } }]
     }.to_yaml)
-    lock_key { interrupted("lookup('x', { 'default_value' => 1 })") { |pid| opened?(pid, held) } }
+    lock_key { interrupted("lookup('x', { 'default_value' => 1 })") { |pid| descriptors_of(pid, held).positive? } }
     expect_no_catalog
   end
 

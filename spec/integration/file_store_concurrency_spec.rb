@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../support/eventually'
 require_relative '../support/file_store'
 require_relative '../support/processes'
 
@@ -11,52 +12,52 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes', :once, need
   # The parent opens it, so that all children have the same root.
   before { store }
 
-  def deadline(duration)
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) + duration
+  # Calls the block until it has returned another result than the time before 20 times, while two processes write.
+  #
+  # @param write [Proc] called again and again with the number of the process and that of the call
+  # @return [Array] the different results
+  def read_beside(write, &read)
+    writers = (0..1).map { |writer| child { (0..).each { |count| write.call(writer, count) } } }
+    results = met(20, &read)
+    writers.each { |pid| Process.kill(:KILL, pid) }
+    # They had not failed before.
+    expect(writers.map { |pid| status_of(pid).termsig }).to eq([9, 9])
+    results
+  ensure
+    writers.each { |pid| Process.kill(:KILL, pid) } unless results
   end
 
-  # Calls the block until that moment, or until it returns a false value.
-  #
-  # @return [Integer] the number of calls
-  def until_then(moment)
-    count = 0
-    count += 1 while yield(count) && Process.clock_gettime(Process::CLOCK_MONOTONIC) < moment
-    count
+  def met(changes)
+    results = [yield]
+    last = results.first
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 120
+    while changes.positive?
+      raise 'the writers write too little' if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+
+      found = yield
+      changes -= 1 if found != last
+      results |= [last = found]
+    end
+    results
   end
 
   it 'never returns an incomplete document to a reader (3,359 failures in 4 s)' do
     documents = [10, 5_000, 200_000].map { |size| ('a'.ord + (size % 7)).chr * size }
     store.put('globals/k', documents.first)
-    moment = deadline(1)
-    writers = (0..1).map do |w|
-      child { until_then(moment) { |i| [store.put('globals/k', documents[(i + w) % 3])] } > 10 }
-    end
-    reads = until_then(moment) { documents.include?(store.get('globals/k')) }
-    expect_success_of(*writers)
-    expect(reads).to be > 10
+    write = ->(writer, count) { store.put('globals/k', documents[(count + writer) % 3]) }
+    expect(documents).to include(*read_beside(write) { store.get('globals/k') })
     expect(documents).to include(store.get('globals/k'))
   end
 
   it 'never returns an incomplete document of a key that is created and deleted' do
     document = 'x' * 50_000
-    moment = deadline(1)
-    writers = (0..1).map do
-      child do
-        until_then(moment) do
-          store.put('globals/f/k', document)
-          [store.deletetree('globals/f')]
-        end > 5
-      end
-    end
-    torn = 0
-    until_then(moment) do
-      torn += 1 if store.get('globals/f/k') != document
-      true
+    write = ->(*) { store.put('globals/f/k', document) && store.deletetree('globals/f') }
+    results = read_beside(write) do
+      store.get('globals/f/k')
     rescue Simpkv::NotFoundError
-      true
+      nil
     end
-    expect_success_of(*writers)
-    expect(torn).to eq(0)
+    expect(results).to contain_exactly(document, nil)
   end
 
   it 'deletes a tree that other processes delete and create again (it waited for a deleted folder)' do
@@ -114,6 +115,7 @@ RSpec.describe Simpkv::Store, 'in files, used by several processes', :once, need
 end
 
 RSpec.describe Simpkv::Store, 'in files, with each binding', needs: :fork do
+  include Eventually
   include FileStoreHelp
   include Processes
 
@@ -129,22 +131,29 @@ RSpec.describe Simpkv::Store, 'in files, with each binding', needs: :fork do
     caught = 0
     before = Signal.trap(:USR1) { caught += 1 }
     target = Process.pid
-    sender = child do
-      200.times do
-        Process.kill(:USR1, target)
-        sleep 0.003
-      end
-      true
-    end
+    sender = child { loop { Process.kill(:USR1, target) && sleep(0.003) } }
     count = 0
-    until Process.wait(sender, Process::WNOHANG)
+    until caught >= 200 && count > 10
       store.put('globals/k', "document #{count}")
       expect(store.get('globals/k')).to eq("document #{count}")
       count += 1
     end
+  ensure
+    Process.kill(:KILL, sender)
+    status_of(sender)
     Signal.trap(:USR1, before)
-    expect(caught).to be > 10
-    expect(count).to be > 10
+  end
+
+  # Sends a signal, and waits until the process has received it: a signal that comes before the last one of its kind is
+  # received would be lost.
+  def deliver(signal, pid)
+    Process.kill(signal, pid)
+    eventually { pending_signals(pid).nobits?(1 << (Signal.list[signal.to_s] - 1)) }
+  end
+
+  # @return [Integer] a bit for each signal
+  def pending_signals(pid)
+    File.read("/proc/#{pid}/status").scan(/^(?:SigPnd|ShdPnd):\s*(\h+)/).flatten.map(&:hex).inject(:|)
   end
 
   it 'keeps waiting for a lock after a harmless signal, and stops after a signal whose handler raises' do
@@ -155,8 +164,9 @@ RSpec.describe Simpkv::Store, 'in files, with each binding', needs: :fork do
     before = [Signal.trap(:USR1) { caught += 1 }, Signal.trap(:USR2) { raise IOError, 'enough' }]
     target = Process.pid
     sender = child do
-      sleep 0.3
-      20.times { Process.kill(:USR1, target) && sleep(0.01) }
+      # The descriptors of the lock's holder and of the call.
+      eventually { descriptors_of(target, path('globals/k')) == 2 }
+      20.times { deliver(:USR1, target) }
       Process.kill(:USR2, target)
     end
     took = with_lock('globals/k') do

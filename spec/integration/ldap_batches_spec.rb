@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require_relative '../support/eventually'
 require_relative '../support/ldap_store'
 
 Directories::ALL.each do |server, layout, tags|
@@ -111,6 +112,8 @@ Directories::ALL.each do |server, layout, tags|
 end
 
 RSpec.describe 'Many keys in an unreachable directory' do
+  include Eventually
+
   include_context 'with slapd'
 
   it 'return an error for each key' do
@@ -123,7 +126,7 @@ RSpec.describe 'Many keys in an unreachable directory' do
 
   it 'return a timeout for each key when the server does not respond' do
     apart = open_apart('operation_timeout_seconds' => 0.5)
-    apart.put('globals/a', '1')
+    eventually { apart.put('globals/a', '1') || true }
     found = nil
     directory.freeze_process { found = apart.put_many((1..300).to_h { |n| ["globals/k#{n}", '1'] }) }
     expect(found.values).to all(be_a(Simpkv::TimeoutError))
@@ -133,10 +136,10 @@ RSpec.describe 'Many keys in an unreachable directory' do
     it 'stops the batch, and the store remains usable' do
       apart = open_apart
       apart.put('globals/a', '1')
-      thread = Thread.new { apart.put_many((1..300).to_h { |n| ["globals/i#{n}", '1'] }, condition: :absent) }
-      thread.report_on_exception = false
       directory.freeze_process do
-        sleep 0.2
+        thread = Thread.new { apart.put_many((1..300).to_h { |n| ["globals/i#{n}", '1'] }, condition: :absent) }
+        thread.report_on_exception = false
+        eventually { Simpkv.stats['pools'].any? { |pool| pool['in_use'].positive? } }
         thread.raise(IOError, 'enough')
         expect { thread.value }.to raise_error(IOError, 'enough')
       end

@@ -286,7 +286,7 @@ RSpec.describe 'Connections to a directory server', :once do
       first.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
       slapd.add("dn: ou=two,#{Slapd::BASE_DN}\nobjectClass: organizationalUnit\n")
       both = open_store('ldap_uri' => [first.tcp_uri, slapd.tcp_uri], 'base_dn' => "ou=two,#{Slapd::BASE_DN}",
-                        'admin_pw_file' => first.password_file, 'operation_timeout_seconds' => 1.5)
+                        'admin_pw_file' => first.password_file, 'operation_timeout_seconds' => 4)
       Array.new(4) { Thread.new { 50.times { both.kind('globals') } } }.each(&:join)
       first.freeze_process do
         expect { both.kind('globals') }.to raise_error(Simpkv::TimeoutError)
@@ -295,21 +295,23 @@ RSpec.describe 'Connections to a directory server', :once do
     end
   end
 
-  # @return [Array<Hash>] the statistics of the pool that has these servers
-  def servers(*uris)
-    pool = Simpkv.stats['pools'].find { |each| each['servers'].map { |server| server['uri'] } == uris }
-    pool['servers']
+  # @return [Array<Hash>] the statistics of the newest pool
+  def servers
+    Simpkv.stats['pools'].max_by { |pool| pool['identity'].length }['servers']
   end
 
   it 'leave time for the next server when the first never responds (every call timed out)' do
     Slapd.run do |first|
       first.freeze_process do
         [0.8, 1.5].each do |timeout|
-          both = open_apart('ldap_uri' => [first.tcp_uri, slapd.tcp_uri], 'operation_timeout_seconds' => timeout)
-          expect(both.kind('globals')).to eq(:folder)
-          expect(servers(first.tcp_uri, slapd.tcp_uri)).to match([include('connects' => 1, 'resting' => true),
-                                                                  include('binds' => 1, 'resting' => false)])
-          10.times { expect(both.kind('globals')).to eq(:folder) }
+          # On a slow machine, the second server may respond late, too: then the example repeats with a new pool.
+          eventually(errors: Simpkv::TimeoutError) do
+            both = open_apart('ldap_uri' => [first.tcp_uri, slapd.tcp_uri], 'operation_timeout_seconds' => timeout)
+            expect(both.kind('globals')).to eq(:folder)
+            expect(servers).to match([include('uri' => first.tcp_uri, 'connects' => 1, 'resting' => true),
+                                      include('uri' => slapd.tcp_uri, 'binds' => 1, 'resting' => false)])
+            10.times { expect(both.kind('globals')).to eq(:folder) }
+          end
         end
       end
     end

@@ -27,19 +27,21 @@ module StalledCalls
     'deletetree' => [:delete, ->(store) { store.deletetree('globals/i') }]
   }.freeze
 
-  # Each interrupts a call 0.2 s after it begins.
+  # Each interrupts a call: when its request has reached the proxy, or 0.2 s after it begins.
   INTERRUPTS = {
-    'Thread#raise' => lambda do |call|
+    'Thread#raise' => lambda do |reached, call|
       target = Thread.current
+      over = false
       thread = Thread.new do
-        sleep 0.2
+        sleep 0.01 until reached.call || over
         target.raise(IOError, 'enough')
       end
       call.call
     ensure
+      over = true
       thread.join
     end,
-    'Timeout' => ->(call) { Timeout.timeout(0.2, IOError) { call.call } }
+    'Timeout' => ->(_reached, call) { Timeout.timeout(0.2, IOError) { call.call } }
   }.freeze
 
   # Yields each call with Thread#raise, and one call of each kind with Timeout, which is based on Thread#raise.
@@ -76,6 +78,18 @@ RSpec.shared_context 'with stalled calls' do
     eventually { store.kind('globals') } unless stalled == :bind
   end
 
+  # @return [Proc] which returns true once another request of that kind has reached the proxy
+  def reached(stalled)
+    before = proxy.count(stalled)
+    -> { proxy.count(stalled) > before }
+  end
+
+  # Interrupts a call, which must raise the interrupt's error.
+  def interrupt_call(interrupt, stalled, call)
+    requested = reached(stalled)
+    expect { interrupt.call(requested, -> { instance_exec(store, &call) }) }.to raise_error(IOError)
+  end
+
   # Java opens and closes other descriptors.
   def descriptors
     RUBY_ENGINE == 'jruby' ? sockets.length : Dir.children('/proc/self/fd').length
@@ -100,12 +114,7 @@ RSpec.describe 'Interrupts of calls that wait for a directory server', needs: :c
     it "end #{name}, by #{how}, and leave no descriptor open" do
       prepare(stalled)
       before = descriptors
-      took = seconds do
-        proxy.hold(stalled) do
-          expect { interrupt.call(-> { instance_exec(store, &call) }) }.to raise_error(IOError)
-        end
-      end
-      expect(took).to be_between(0.2, soon)
+      expect(seconds { proxy.hold(stalled) { interrupt_call(interrupt, stalled, call) } }).to be < soon
       expect_nothing_left(stalled, before)
     end
   end
@@ -131,9 +140,10 @@ RSpec.describe 'Interrupts of calls that wait for a directory server', needs: :c
   # Interrupts the child during its call.
   def expect_an_end_by_ctrl_c(stalled, call, **other)
     pid = stopped_before(stalled, call, **other)
+    requested = reached(stalled)
     proxy.hold(stalled) do
       Process.kill(:CONT, pid)
-      sleep 0.3
+      eventually { requested.call }
       Process.kill(:INT, pid)
       expect(seconds { expect_success_of(pid) }).to be < soon
     end
@@ -153,17 +163,14 @@ end
 RSpec.describe 'Interrupts of calls that wait for a directory server, over FFI', needs: :ffi do
   include_context 'with stalled calls'
 
-  def interrupted(interrupt, call)
-    interrupt.call(-> { instance_exec(store, &call) })
-  end
-
   StalledCalls.each_interrupt do |how, interrupt, name, (stalled, call)|
     it "take effect at the deadline of #{name}, by #{how}, and leave no descriptor open" do
-      options.update('operation_timeout_seconds' => 0.7, 'retries' => 0)
+      deadline = how == 'Timeout' ? 3 : 0.7
+      options.update('operation_timeout_seconds' => deadline, 'retries' => 0)
       prepare(stalled)
       before = descriptors
-      took = seconds { proxy.hold(stalled) { expect { interrupted(interrupt, call) }.to raise_error(IOError) } }
-      expect(took).to be_between(0.6, 20)
+      took = seconds { proxy.hold(stalled) { interrupt_call(interrupt, stalled, call) } }
+      expect(took).to be_between(deadline - 0.1, 20)
       expect_nothing_left(stalled, before)
     end
   end
@@ -179,9 +186,7 @@ RSpec.describe 'Interrupts of calls that wait for a directory server, over FFI',
     it "take effect when the response of #{name} arrives, by #{how}, and its connection returns to the pool" do
       prepare(:search)
       took = seconds do
-        proxy.hold(:search, seconds: 0.6) do
-          expect { interrupted(interrupt, StalledCalls::ALL.fetch(name).last) }.to raise_error(IOError)
-        end
+        proxy.hold(:search, seconds: 0.6) { interrupt_call(interrupt, :search, StalledCalls::ALL.fetch(name).last) }
       end
       expect(took).to be_between(0.5, 20)
       expect(in_use).to eq(0)
@@ -197,18 +202,22 @@ RSpec.describe 'Calls that wait for a directory server' do
     it "do not block the calls of other threads: #{name}" do
       prepare(stalled)
       near = open_store
-      others = 0
-      proxy.hold(stalled, seconds: 0.3) do
+      requested = reached(stalled)
+      waiting = nil
+      proxy.hold(stalled) do
         waiting = Thread.new { instance_exec(store, &call) }
-        others += 1 while waiting.alive? && near.kind('globals')
-        waiting.value
+        eventually { requested.call }
+        6.times { near.kind('globals') }
+        expect(waiting).to be_alive
       end
-      expect(others).to be > 5
+      waiting.value
     end
   end
 end
 
 RSpec.describe 'Signals with a handler' do
+  include Eventually
+
   include_context 'with slapd', more: 'limits * size=unlimited'
 
   attr_reader :handled
@@ -264,13 +273,14 @@ RSpec.describe 'Signals with a handler' do
     expect(new.length).to eq(number / 10)
   end
 
-  # One signal while the block runs.
-  def under_a_signal
+  # Delays the response to one request of the block, and sends a signal when the proxy has that request.
+  def under_a_signal(proxy, operation, &block)
+    before = proxy.count(operation)
     thread = Thread.new do
-      sleep 0.1
+      eventually { proxy.count(operation) > before }
       Process.kill(:USR1, Process.pid)
     end
-    yield
+    proxy.hold(operation, seconds: 1, &block)
   ensure
     thread.join
   end
@@ -280,7 +290,7 @@ RSpec.describe 'Signals with a handler' do
     proxy = SilentProxy.new(slapd)
     far = open_store('ldap_uri' => proxy.uri)
     far.put('globals/k', document(1))
-    slowly = ->(operation, &call) { under_a_signal { proxy.hold(operation, seconds: 1, &call) } }
+    slowly = ->(operation, &call) { under_a_signal(proxy, operation, &call) }
     slowly.call(:modify) do
       expect(far.put('globals/k', document(2), condition: :expect, expect: document(1))).to be(true)
     end
@@ -289,7 +299,7 @@ RSpec.describe 'Signals with a handler' do
     expect([store.get('globals/k'), store.get('globals/folder/new')]).to eq([document(2), document(3)])
     expect { far.put('globals/k', document(4), condition: :expect, expect: document(1)) }
       .to raise_error(Simpkv::ConflictError)
-    expect(handled).to eq(3)
+    eventually { handled == 3 }
   ensure
     proxy&.stop
   end

@@ -48,34 +48,58 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
       body.split(':').first(2).map { |part| Integer(part) }
     end
 
-    # Puts 1,000 documents, one key after the other in turn.
+    # Puts 1,000 documents or more, one key after the other in turn, until the key `enough` exists.
     #
-    # @return [Hash] the last acknowledged number, by key
+    # @return [Hash] the last acknowledged number, by key; the number of all (`puts`) and of those that failed
     def write(writer, keys)
-      (1..1000).each_with_object('failed' => 0) do |number, acknowledged|
+      acknowledged = { 'puts' => 0, 'failed' => 0 }
+      until acknowledged['puts'] >= 1000 && reached?('enough', acknowledged['puts'])
+        number = acknowledged['puts'] += 1
         key = keys[number % keys.length]
-        store.put(key, document(writer, number)) || raise('another document was taken for the same')
-        acknowledged[key] = number
-      rescue Simpkv::UnavailableError
-        acknowledged['failed'] += 1
+        begin
+          store.put(key, document(writer, number)) || raise('another document was taken for the same')
+          acknowledged[key] = number
+        rescue Simpkv::UnavailableError
+          acknowledged['failed'] += 1
+          sleep 0.05
+        end
       end
+      acknowledged
     end
 
-    # Reads the keys until the key `done` exists. No document of a writer may follow a later one of the same writer.
+    # @return [Boolean] whether the key exists; false at all counts but each fiftieth
+    def reached?(name, count)
+      (count % 50).zero? && store.exist?("globals/#{name}")
+    rescue Simpkv::UnavailableError
+      false
+    end
+
+    # Reads the keys until the key `done` exists. Creates the key `met` when it has met a hundred changes.
     #
-    # @return [Integer] the number of documents that it read
+    # @return [Integer] the number of changes that it met
     def read(keys)
       seen = Hash.new(0)
+      met = 0
       (1..Float::INFINITY).each do |count|
-        key = keys.sample
-        writer, number = origin(store.get(key))
-        raise 'an older document has come back' if number < seen[[key, writer]]
-
-        seen[[key, writer]] = number
-        return count if (count % 50).zero? && store.exist?('globals/done')
+        met += 1 if changed?(keys.sample, seen)
+        store.put('globals/met', '{}') if met >= 100 && (count % 50).zero?
+        return met if reached?('done', count)
       rescue Simpkv::UnavailableError
         sleep 0.01
       end
+    end
+
+    # Reads a key. No document of a writer may follow a later one of the same writer.
+    #
+    # @param seen [Hash] the last number, by key and writer
+    # @return [Boolean] whether the document is a later one
+    def changed?(key, seen)
+      writer, number = origin(store.get(key))
+      last = seen[[key, writer]]
+      raise 'an older document has come back' if number < last
+
+      seen[[key, writer]] = number
+      number > last
     end
 
     def changes
@@ -88,15 +112,19 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
       changes + slapd.log.scan(' MOD dn=').length - slapd.log.scan('RESULT tag=103').length
     end
 
-    # Runs two writers and one reader. @return [Array<Hash>] the acknowledged writes of each writer
+    # Runs two writers and one reader, until the block is over and the reader has met a hundred changes.
+    #
+    # @return [Array<Hash>] the acknowledged writes of each writer
     def let_write(keys)
       keys.each { |key| store.put(key, document(0, 0)) }
       readers = children(1) { read(keys) }
       writers = children(2) { |writer| write(writer, keys) }
       yield if block_given?
+      eventually(within: 100) { store.exist?('globals/met') }
+      store.put('globals/enough', '{}')
       acknowledged = answers(writers)
       store.put('globals/done', '{}')
-      expect(answers(readers).first).to be > 100
+      expect(answers(readers).first).to be >= 100
       acknowledged
     end
 
@@ -116,7 +144,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
         before = changes
         acknowledged = let_write(keys)
         expect(acknowledged.map { |each| each['failed'] }).to eq([0, 0])
-        expect(changes - before).to eq(2000)
+        expect(changes - before).to eq(acknowledged.sum { |each| each['puts'] })
         expect_last(keys, acknowledged)
       end
 
@@ -128,8 +156,8 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
             slapd.restart
           end
         end
-        expect(acknowledged.map { |each| each['failed'] }).to all(be < 100)
-        expect(changes_answered_or_not - before).to be >= 2000 - acknowledged.sum { |each| each['failed'] }
+        expect(acknowledged).to all(satisfy { |each| each['failed'] < each['puts'] / 5 })
+        expect(changes_answered_or_not - before).to be >= acknowledged.sum { |each| each['puts'] - each['failed'] }
         expect_last(keys, acknowledged)
       end
     end
@@ -159,8 +187,9 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
   it 'race for 500 keys on condition :absent, and exactly one process wins each' do
     winners = []
     racing do |tell, heard|
-      500.times do
-        tell.each { |rope| rope.write('.') }
+      500.times do |round|
+        # On one processor, the process that is told first may always win.
+        tell.rotate(round).each { |rope| rope.write('.') }
         winners << heard.map { |rope| rope.read(1) }
       end
     end

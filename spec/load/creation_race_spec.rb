@@ -41,15 +41,22 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
       world = -> { PuppetWorld.new(environment: environments[number % environments.length], hiera: site) }
       begun(gate, opener, world) { |made| yield(made, number) }
     end
-    sleep 1
-    [gate, opener].each(&:close)
-    outcomes = children.map { |_, reader| JSON.parse(reader.read) }
-    outcomes.map { |outcome| outcome.fetch('answers') { raise outcome['failed'] } }
+    outcomes_of(children.map(&:last)) { [gate, opener].each(&:close) }
   ensure
     children.map(&:first).each { |pid| Process.wait(pid) }
   end
 
-  # @return [Array(Integer, IO)] a process, and the pipe to which it writes the result of the block
+  # @yield when all processes wait for the gate
+  def outcomes_of(readers)
+    # An empty line, or the outcome of a process that has failed.
+    first = readers.map { |reader| reader.gets.chomp }
+    yield
+    outcomes = readers.zip(first).map { |reader, line| JSON.parse(line.empty? ? reader.read : line) }
+    outcomes.map { |outcome| outcome.fetch('answers') { raise outcome['failed'] } }
+  end
+
+  # @return [Array(Integer, IO)] a process, and its pipe: an empty line comes when it waits for the gate, and then the
+  #   result of the block
   def begun(gate, opener, world, &block)
     reader, writer = IO.pipe
     pid = fork do
@@ -64,6 +71,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
   def answer(writer, gate, world)
     made = world.call
     made.adapter
+    writer.puts
     gate.read
     writer.write(JSON.generate('answers' => yield(made)))
   rescue Exception => e # rubocop:disable Lint/RescueException -- the parent raises it

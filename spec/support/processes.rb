@@ -33,6 +33,14 @@ module Processes
     ended.last
   end
 
+  # @param pid [Integer, String] of any process; 'self' for this one
+  # @return [Integer] the number of descriptors of the file that the process has
+  def descriptors_of(pid, file)
+    Dir["/proc/#{pid}/fd/*"].count { |fd| File.symlink?(fd) && File.readlink(fd) == File.realpath(file) }
+  rescue Errno::ENOENT # One was closed meanwhile.
+    retry
+  end
+
   # Runs the block in a child process without root's rights: as the user nobody if this process runs as root.
   def as_nobody(&block)
     expect_success_of(child do

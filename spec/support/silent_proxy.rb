@@ -5,6 +5,9 @@ require_relative 'ldap_request'
 
 # A proxy between a client and a directory server that delays answers. It runs in threads of this process.
 class SilentProxy
+  NEVER = -> { false }
+  private_constant :NEVER
+
   # @param server [Slapd]
   def initialize(server)
     @port = Integer(server.tcp_uri[/\d+\z/])
@@ -23,11 +26,16 @@ class SilentProxy
   # connection. The requests reach the server.
   #
   # @param operation [Symbol] :bind, :search, :modify, :add or :delete
-  # @param seconds [Numeric] the delay
-  def hold(operation, seconds: 3600)
-    @held = { operation => seconds }
+  # @param seconds [Numeric, nil] the delay; nil for one that ends with the block
+  def hold(operation, seconds: nil)
+    over = false
+    @held = { operation => lambda do
+      ends = now + (seconds || Float::INFINITY)
+      -> { now < ends && (seconds || !over) }
+    end }
     yield
   ensure
+    over = true
     @held = {}
   end
 
@@ -53,13 +61,13 @@ class SilentProxy
   end
 
   def pass(client, server)
-    silent_until = 0
+    silent = NEVER
     loop do
-      ready, = IO.select(now < silent_until ? [client] : [client, server], nil, nil, 0.05)
+      ready, = IO.select(silent.call ? [client] : [client, server], nil, nil, 0.05)
       next unless ready
 
       if ready.include?(client)
-        silent_until = now + forward(client, server)
+        silent = forward(client, server)
       else
         client.write(server.readpartial(65_536))
       end
@@ -68,13 +76,13 @@ class SilentProxy
     [client, server].each(&:close)
   end
 
-  # @return [Numeric] the delay of the answer in seconds
+  # @return [Proc] which returns true until the answer may pass
   def forward(client, server)
     request = client.readpartial(65_536)
     kind = LdapRequest.kind(request)
     @counts[kind] += 1
     server.write(request)
-    @held.fetch(kind, 0)
+    @held.key?(kind) ? @held[kind].call : NEVER
   end
 
   def now

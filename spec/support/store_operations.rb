@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative 'sleeper'
+
 # Each operation of a store, on a few keys, for specs that inject faults while it runs: the answer that it returns, and
 # the keys that are stored after it. After a failure, each key must have its old or its new document.
 module StoreOperations
@@ -105,7 +107,7 @@ module StoreOperations
     #
     # @param store [Simpkv::Store]
     def check_next_call(store)
-      store.exist?(PLACE)
+      Sleeper.repeat_if_stalled(Simpkv::TimeoutError) { store.exist?(PLACE) }
     rescue Simpkv::Error => e
       violations << "the next call fails: #{e.message}"
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'tempfile'
+require_relative 'sleeper'
 
 # Counts the faults that an example injects, the operations meanwhile, and the anomalies: a line
 # that the run prints at its end. Threads share it.
@@ -60,48 +60,9 @@ class Tally
   end
 end
 
-# A process that only sleeps, and measures by how much the machine wakes it late. An operation that is late by no more
-# than that may be late for the same reason.
-class Sleeper
-  # Writes each new maximum over the old one: a reader sees the old or the new one. Ends with its parent.
-  PROGRAM = <<~RUBY
-    latest = 0
-    parent = Process.ppid
-    while Process.ppid == parent
-      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      sleep 0.02
-      late = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began - 0.02
-      File.write(ARGV.first, format('%010.4f', latest = late), 0) if late > latest
-    end
-  RUBY
-
-  class << self
-    def start
-      @file = Tempfile.new('sleeper')
-      @pid = Process.spawn(RbConfig.ruby, '--disable=gems', '-e', PROGRAM, @file.path)
-    end
-
-    # @return [Float] the longest delay so far, in seconds
-    def latest
-      File.read(@file.path).to_f
-    end
-
-    # Ends the process.
-    #
-    # @return [String] its row of the table
-    def stop
-      Process.kill(:KILL, @pid)
-      Process.wait(@pid)
-      format('(a process that only sleeps: late by %.2f s)', latest)
-    end
-  end
-end
-
 RSpec.configure do |config|
-  # JRuby would take too long to start, and no example measures deadlines on it.
-  config.before(:suite) { Sleeper.start if RUBY_ENGINE == 'ruby' }
   config.after(:suite) do
-    asleep = Sleeper.stop if RUBY_ENGINE == 'ruby'
-    puts '', Tally::ALL.map(&:row), *(asleep if Tally::ALL.any?(&:timed?))
+    timed = Tally::ALL.any?(&:timed?) && RUBY_ENGINE == 'ruby'
+    puts '', Tally::ALL.map(&:row), *(Sleeper.row if timed)
   end
 end

@@ -1,9 +1,13 @@
 # frozen_string_literal: true
 
+require_relative '../support/eventually'
 require_relative '../support/file_store'
+require_relative '../support/processes'
 
 RSpec.describe Simpkv::Store do
+  include Eventually
   include FileStoreHelp
+  include Processes
 
   describe '#list with a block' do
     before { (1..600).each { |number| store.put("globals/f/k#{number}", "d#{number}") } }
@@ -177,7 +181,8 @@ RSpec.describe Simpkv::Store do
       store.put('globals/k', 'd')
       reading = with_lock('globals/k') do
         thread = Thread.new { store.get('globals/k') }
-        thread.join(0.2)
+        # The descriptors of the lock's holder and of the call.
+        eventually { descriptors_of('self', path('globals/k')) == 2 }
         store.close
         thread
       end
