@@ -1,5 +1,7 @@
 #include "ldap/put_many.h"
 
+#include "base/ascii.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +13,6 @@ bool skv_put_is_ambiguous_path(const skv_put_batch *put, const char *path)
         if (*path <= ' ' || *path > '~' || (put->hex && *path >= 'A' && *path <= 'Z'))
             return true;
     return false;
-}
-
-static char to_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 bool skv_put_name_items(skv_put_batch *put)
@@ -34,7 +31,7 @@ bool skv_put_name_items(skv_put_batch *put)
 
         many->items[i].name = name;
         for (size_t at = 0; at <= key->len; at++)
-            *name++ = put->hex ? key->path[at] : to_lower(key->path[at]);
+            *name++ = put->hex ? key->path[at] : skv_ascii_lower(key->path[at]);
     }
     return true;
 }

@@ -8,6 +8,7 @@
  */
 #include "name/dn.h"
 
+#include "base/ascii.h"
 #include "base/hex.h"
 #include "name/key.h"
 
@@ -165,18 +166,13 @@ static bool parse_rdn(text source, rdn *out)
 
 /* ---- Comparing ---- */
 
-static char ascii_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 /* Compares as caseIgnoreMatch does for ASCII: ignores case, and takes a run of spaces for one. */
 static bool is_caseless_match(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t i = 0, j = 0;
 
     while (i < a_len && j < b_len) {
-        if (ascii_lower(a[i]) != ascii_lower(b[j]))
+        if (skv_ascii_lower(a[i]) != skv_ascii_lower(b[j]))
             return false;
         if (a[i] == ' ') {
             while (i + 1 < a_len && a[i + 1] == ' ')

@@ -29,6 +29,10 @@ void skv_pointer_free(skv_pointer *pointer);
 /* Returns what the pointer names, borrowed from the tree; NULL if there is nothing. */
 json_t *skv_pointer_get(const skv_pointer *pointer, json_t *tree);
 
+/* Returns the index in the list that a write to `name` would use: the length for "-" or for the length. Returns
+ * SIZE_MAX if the name is neither. */
+size_t skv_pointer_index(json_t *list, const char *name);
+
 /*
  * Stores a copy of `value`. Makes missing parents as objects. Returns SKV_OK; SKV_INVALID if a parent is neither an
  * object nor a list, or a list has no such index; SKV_TOO_LARGE if the tree would be nested deeper than

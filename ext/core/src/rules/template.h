@@ -10,25 +10,9 @@
 #ifndef SKV_RULES_TEMPLATE_H
 #define SKV_RULES_TEMPLATE_H
 
-#include "base/reply.h"
+#include "rules/field.h"
 
 #include <jansson.h>
-
-/* The roots of fields. A set of them is a sum. */
-typedef enum skv_root {
-    SKV_ROOT_NODE = 1,
-    SKV_ROOT_INVENTORY = 2,
-    SKV_ROOT_PLUGIN_DATA = 4,
-    SKV_ROOT_ITEM = 8
-} skv_root;
-
-/* A replacement field. {ports[0]} is compiled as {node.ports[0]}: its root is the node and its first name "ports". */
-typedef struct skv_field {
-    skv_root root;
-    const char *const *names; /* below the root: members, or indexes of lists (skv_value_member()) */
-    size_t count;             /* of names */
-    const char *text;         /* as written, without the braces; NUL-terminated */
-} skv_field;
 
 /*
  * Finds what a field names. Returns a new reference, which the evaluation releases or puts into its result; the value
@@ -54,6 +38,7 @@ typedef struct skv_template skv_template;
  * `roots` is the sum of the roots that have a value here (SKV_ROOT_ITEM in a loop, SKV_ROOT_NODE not in phase early).
  * `place` holds the place of the value, such as "actions[1].args.value", for messages of the caller. After a failure it
  * holds the place of the wrong string, such as "actions[1].args.value[0].name"; after success it is unchanged.
+ * The buffer has no maximum.
  *
  * Sets *out to a template that the caller frees with skv_template_free(), or to NULL. Returns SKV_OK; SKV_INVALID with
  * the offset in bytes in the string and the reason ("unclosed '{' at offset 3"); SKV_TOO_LARGE for a value that is
@@ -75,9 +60,10 @@ json_type skv_template_type(const skv_template *template);
 
 /*
  * Evaluates a template. Returns a new reference. The result may share parts with the template, with other results, and
- * with what `lookup` returned: do not change it (skv_pointer_set() and skv_pointer_extend() store copies). Returns NULL
- * and fails the reply: SKV_INVALID for a missing name, SKV_TOO_LARGE for a string above SKV_TEMPLATE_TEXT_MAX or when
- * text_left is used up, SKV_NOMEM, or the failure of `lookup`.
+ * with what `lookup` returned: do not change it, and do not wipe it (as skv_json_free_wiped() and skv_json_reply() do).
+ * skv_pointer_set() and skv_pointer_extend() store copies; for anything else that outlives the rule, skv_value_copy().
+ * Returns NULL and fails the reply: SKV_INVALID for a missing name, SKV_TOO_LARGE for a string above
+ * SKV_TEMPLATE_TEXT_MAX or when text_left is used up, SKV_NOMEM, or the failure of `lookup`.
  */
 json_t *skv_template_evaluate(const skv_template *template, skv_template_data *data, skv_reply *reply);
 

@@ -43,13 +43,17 @@ typedef enum skv_order { SKV_ORDER_NONE, SKV_ORDER_LESS, SKV_ORDER_EQUAL, SKV_OR
  * both are strings (which it compares by bytes). */
 skv_order skv_value_compare(json_t *a, json_t *b);
 
-/* Returns the member of an object, or the element of a list if `name` is its index in decimal digits without leading
- * zeros. Returns NULL if there is none, and for values that have no members. The result is borrowed from the container.
+/* Reads the index of a list's element: decimal digits without leading zeros. Returns false for anything else. */
+bool skv_value_index(const char *name, size_t *index);
+
+/* Returns the member of an object, or the element of a list if `name` is its index. Returns NULL if there is none, and
+ * for values that have no members. The result is borrowed from the container.
  */
 json_t *skv_value_member(json_t *container, const char *name);
 
-/* Returns a copy that shares no list and no object with the original; scalars are shared. The caller owns it. Returns
- * NULL when out of memory, or if the value is nested too deeply. Several threads may copy the same value at once. */
+/* Returns a copy that shares nothing with the original, so that it can be changed and wiped. The caller owns it.
+ * Returns NULL when out of memory, or if the value is nested too deeply. Several threads may copy the same value at
+ * once. */
 json_t *skv_value_copy(json_t *value);
 
 #endif

@@ -1,0 +1,353 @@
+#include "rules/mask.h"
+
+#include "base/ascii.h"
+#include "rules/limits.h"
+#include "rules/value.h"
+#include "json/tree.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The marks are a tree: an object has the marks of a value's members or elements by their names, and an integer marks
+ * the value. The integer is the number of the rule that wrote the value, or OTHERS. */
+#define OTHERS (-2) /* several rules: masked for each of them */
+
+/* ---- Names ---- */
+
+/* `word` is in lower case. */
+static bool starts_with_word(const char *text, const char *word)
+{
+    while (*word && skv_ascii_lower(*text) == *word) {
+        text++;
+        word++;
+    }
+    return !*word;
+}
+
+static bool starts_with_secret(const char *text)
+{
+    switch (skv_ascii_lower(*text)) {
+    case 'a':
+        return starts_with_word(text, "api_key") || starts_with_word(text, "apikey");
+    case 'c':
+        return starts_with_word(text, "credential");
+    case 'p':
+        return starts_with_word(text, "password") || starts_with_word(text, "passwd") ||
+               starts_with_word(text, "passphrase") || starts_with_word(text, "private_key") ||
+               starts_with_word(text, "privatekey");
+    case 's':
+        return starts_with_word(text, "secret");
+    case 't':
+        return starts_with_word(text, "token");
+    default:
+        return false;
+    }
+}
+
+bool skv_mask_is_secret(const char *name)
+{
+    for (; *name; name++)
+        if (starts_with_secret(name))
+            return true;
+    return false;
+}
+
+/* ---- Reading ---- */
+
+static json_t *new_masked(void)
+{
+    return json_string(SKV_MASKED);
+}
+
+static bool is_marked_for(skv_mask_reader reader, json_t *marks)
+{
+    return json_is_integer(marks) && (reader.rule < 0 || json_integer_value(marks) != reader.rule);
+}
+
+/* `marks` are those of the value with that name in the container. */
+static bool is_hidden(skv_mask_reader reader, json_t *container, const char *name, json_t *marks)
+{
+    return is_marked_for(reader, marks) || (reader.names && json_is_object(container) && skv_mask_is_secret(name));
+}
+
+typedef struct element_name {
+    char text[24];
+} element_name;
+
+static element_name name_of_element(size_t index)
+{
+    element_name name;
+
+    snprintf(name.text, sizeof name.text, "%zu", index);
+    return name;
+}
+
+static json_t *marks_of_element(json_t *marks, size_t index)
+{
+    return json_is_object(marks) ? json_object_get(marks, name_of_element(index).text) : NULL;
+}
+
+static bool has_hidden(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth);
+
+static bool has_hidden_member(skv_mask_reader reader, json_t *object, json_t *marks, size_t depth)
+{
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        const char *name = json_object_iter_key(at);
+        json_t *below = json_object_get(marks, name);
+
+        if (is_hidden(reader, object, name, below) || has_hidden(reader, json_object_iter_value(at), below, depth))
+            return true;
+    }
+    return false;
+}
+
+static bool has_hidden_element(skv_mask_reader reader, json_t *list, json_t *marks, size_t depth)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *below = marks_of_element(marks, i);
+
+        if (is_marked_for(reader, below) || has_hidden(reader, json_array_get(list, i), below, depth))
+            return true;
+    }
+    return false;
+}
+
+/* `depth` is the number of brackets that may still open; deeper values are hidden. */
+static bool has_hidden(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth)
+{
+    if (!reader.names && !json_is_object(marks))
+        return false;
+    if (json_is_object(value))
+        return depth == 0 || has_hidden_member(reader, value, marks, depth - 1);
+    if (json_is_array(value))
+        return depth == 0 || has_hidden_element(reader, value, marks, depth - 1);
+    return false;
+}
+
+static json_t *copy_masked(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth);
+
+static json_t *copy_masked_members(skv_mask_reader reader, json_t *object, json_t *marks, size_t depth)
+{
+    json_t *result = json_object();
+
+    for (void *at = json_object_iter(object); result && at; at = json_object_iter_next(object, at)) {
+        const char *name = json_object_iter_key(at);
+        json_t *below = json_object_get(marks, name);
+        bool hidden = is_hidden(reader, object, name, below);
+
+        skv_json_put(&result, name,
+                     hidden ? new_masked() : copy_masked(reader, json_object_iter_value(at), below, depth));
+    }
+    return result;
+}
+
+static json_t *copy_masked_elements(skv_mask_reader reader, json_t *list, json_t *marks, size_t depth)
+{
+    json_t *result = json_array();
+
+    for (size_t i = 0; result && i < json_array_size(list); i++) {
+        json_t *below = marks_of_element(marks, i);
+        bool hidden = is_marked_for(reader, below);
+
+        skv_json_append(&result, hidden ? new_masked() : copy_masked(reader, json_array_get(list, i), below, depth));
+    }
+    return result;
+}
+
+/* As has_hidden(). */
+static json_t *copy_masked(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth)
+{
+    if (!json_is_object(value) && !json_is_array(value))
+        return json_copy(value);
+    if (depth == 0)
+        return new_masked();
+    return json_is_object(value) ? copy_masked_members(reader, value, marks, depth - 1)
+                                 : copy_masked_elements(reader, value, marks, depth - 1);
+}
+
+json_t *skv_mask_read(const skv_mask *mask, skv_mask_reader reader, json_t *tree, const char *const *names,
+                      size_t count, skv_reply *reply)
+{
+    json_t *marks = mask ? mask->marks : NULL, *result;
+    bool hidden = false;
+
+    for (size_t i = 0; !hidden && i < count; i++) {
+        json_t *container = tree;
+
+        tree = skv_value_member(container, names[i]);
+        if (!tree)
+            return NULL;
+        marks = json_object_get(marks, names[i]);
+        hidden = is_hidden(reader, container, names[i], marks);
+    }
+    if (!hidden && !has_hidden(reader, tree, marks, SKV_VALUE_DEPTH_MAX))
+        return json_incref(tree);
+    result = hidden ? new_masked() : copy_masked(reader, tree, marks, SKV_VALUE_DEPTH_MAX);
+    if (!result)
+        skv_fail_memory(reply);
+    return result;
+}
+
+/* ---- Marking ---- */
+
+void skv_mask_free(skv_mask *mask)
+{
+    json_decref(mask->marks);
+    mask->marks = NULL;
+}
+
+/* A change of the value with that name in a container. */
+typedef struct place {
+    json_t *container; /* NULL if it does not exist yet */
+    json_t *marks;     /* those of the container's members: an object */
+    const char *name;
+    element_name index; /* the name, if the pointer has "-" for it */
+} place;
+
+static void set_name(place *p, const char *name)
+{
+    p->name = name;
+    if (!json_is_array(p->container) || strcmp(name, "-") != 0)
+        return;
+    p->index = name_of_element(json_array_size(p->container));
+    p->name = p->index.text;
+}
+
+/* Moves to the container with the name. Without marks there, makes some if `make`. Returns false if there are none: the
+ * value that the name stands for is marked as a whole, or has no marks, or memory ran out. */
+static bool enter_marks(place *p, bool make, skv_reply *reply)
+{
+    json_t *below = json_object_get(p->marks, p->name);
+
+    if (!below && make) {
+        if (json_object_set_new(p->marks, p->name, json_object()) != 0)
+            skv_fail_memory(reply);
+        below = json_object_get(p->marks, p->name);
+    }
+    p->marks = below;
+    p->container = p->container ? skv_value_member(p->container, p->name) : NULL;
+    return json_is_object(below);
+}
+
+static skv_status set_mark(const place *p, int rule, skv_reply *reply)
+{
+    return json_object_set_new(p->marks, p->name, json_integer(rule)) == 0 ? SKV_OK : skv_fail_memory(reply);
+}
+
+/* A list that another rule wrote, or a part of it, stays masked for the rule that extends it. */
+static skv_status mark_extended(const place *p, int rule, skv_reply *reply)
+{
+    json_t *mark = json_object_get(p->marks, p->name);
+    bool others = mark && (!json_is_integer(mark) || json_integer_value(mark) != rule);
+
+    return set_mark(p, others ? OTHERS : rule, reply);
+}
+
+/* Gives each mark behind the element the name that its element has after the deletion. */
+static skv_status move_marks_up(const place *p, size_t deleted, skv_reply *reply)
+{
+    json_t *moved = json_object();
+    bool complete = moved;
+
+    for (void *at = json_object_iter(p->marks); complete && at; at = json_object_iter_next(p->marks, at)) {
+        size_t index = SIZE_MAX;
+
+        if (!skv_value_index(json_object_iter_key(at), &index) || index == deleted)
+            continue;
+        index -= index > deleted;
+        complete = json_object_set(moved, name_of_element(index).text, json_object_iter_value(at)) == 0;
+    }
+    complete = complete && json_object_clear(p->marks) == 0 && json_object_update(p->marks, moved) == 0;
+    json_decref(moved);
+    return complete ? SKV_OK : skv_fail_memory(reply);
+}
+
+static skv_status remove_mark(const place *p, skv_reply *reply)
+{
+    size_t index;
+
+    if (!json_is_array(p->container)) {
+        json_object_del(p->marks, p->name);
+        return SKV_OK;
+    }
+    if (!skv_value_index(p->name, &index) || index >= json_array_size(p->container))
+        return SKV_OK;
+    return move_marks_up(p, index, reply);
+}
+
+static skv_status mark_change(const place *p, skv_change change, int rule, skv_reply *reply)
+{
+    if (change == SKV_CHANGE_DELETE)
+        return remove_mark(p, reply);
+    if (change == SKV_CHANGE_EXTEND)
+        return rule < 0 ? SKV_OK : mark_extended(p, rule, reply);
+    if (rule >= 0)
+        return set_mark(p, rule, reply);
+    json_object_del(p->marks, p->name);
+    return SKV_OK;
+}
+
+skv_status skv_mask_change(skv_mask *mask, json_t *tree, const skv_pointer *pointer, skv_change change, int rule,
+                           skv_reply *reply)
+{
+    bool make = rule >= 0 && change != SKV_CHANGE_DELETE;
+    place p = {.container = tree};
+
+    if (!mask->marks && !make)
+        return SKV_OK;
+    if (!mask->marks)
+        mask->marks = json_object();
+    if (!mask->marks)
+        return skv_fail_memory(reply);
+    p.marks = mask->marks;
+    set_name(&p, pointer->names[0]);
+    for (size_t i = 1; i < pointer->count; i++) {
+        if (!enter_marks(&p, make, reply))
+            return reply->status;
+        set_name(&p, pointer->names[i]);
+    }
+    return mark_change(&p, change, rule, reply);
+}
+
+/* ---- Listing ---- */
+
+static void put_mark_name(skv_buf *path, const char *name)
+{
+    skv_buf_put_char(path, '/');
+    for (; *name; name++) {
+        if (*name == '~')
+            skv_buf_put_string(path, "~0");
+        else if (*name == '/')
+            skv_buf_put_string(path, "~1");
+        else
+            skv_buf_put_char(path, *name);
+    }
+}
+
+/* Recurses as deep as the pointers that marked. */
+static void list_marks(json_t *marks, skv_buf *path, json_t **list)
+{
+    size_t len = path->len;
+
+    for (void *at = json_object_iter(marks); at; at = json_object_iter_next(marks, at)) {
+        json_t *below = json_object_iter_value(at);
+
+        put_mark_name(path, json_object_iter_key(at));
+        if (json_is_object(below))
+            list_marks(below, path, list);
+        else
+            skv_json_append(list, skv_buf_failed(path) ? NULL : json_stringn(path->bytes, path->len));
+        skv_buf_truncate(path, len);
+    }
+}
+
+void skv_mask_list(const skv_mask *mask, const char *prefix, json_t **list)
+{
+    skv_buf path;
+
+    skv_buf_init(&path, SIZE_MAX);
+    skv_buf_put_string(&path, prefix);
+    list_marks(mask->marks, &path, list);
+    skv_buf_free(&path);
+}

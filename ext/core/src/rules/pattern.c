@@ -1,0 +1,157 @@
+#include "rules/pattern.h"
+
+#include "rules/limits.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+struct skv_pattern {
+    pcre2_code *code;
+};
+
+struct skv_matcher {
+    pcre2_match_context *limits;
+    pcre2_match_data *data;
+};
+
+/* ---- Memory ---- */
+
+static void *allocate_for_pcre2(size_t size, void *context)
+{
+    (void)context;
+    return skv_alloc(size);
+}
+
+static void free_for_pcre2(void *memory, void *context)
+{
+    (void)context;
+    skv_free(memory);
+}
+
+/* What is made with the context keeps the functions, and outlives it. */
+static pcre2_general_context *new_allocator(void)
+{
+    return pcre2_general_context_create(allocate_for_pcre2, free_for_pcre2, NULL);
+}
+
+/* ---- Compiling ---- */
+
+static skv_status fail_to_compile(int error, size_t offset, skv_reply *reply)
+{
+    PCRE2_UCHAR text[256];
+
+    if (error == PCRE2_ERROR_HEAP_FAILED)
+        return skv_fail_memory(reply);
+    pcre2_get_error_message(error, text, sizeof text);
+    return skv_fail(reply, SKV_INVALID, "the regular expression is wrong at offset %zu: %s", offset, (char *)text);
+}
+
+static skv_status compile_with(pcre2_compile_context *context, const char *text, size_t len, bool whole,
+                               skv_pattern *pattern, skv_reply *reply)
+{
+    uint32_t options = PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | (whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0);
+    PCRE2_SIZE offset = 0;
+    int error = 0;
+
+    pattern->code = pcre2_compile((PCRE2_SPTR)text, len, options, &error, &offset, context);
+    return pattern->code ? SKV_OK : fail_to_compile(error, offset, reply);
+}
+
+skv_status skv_pattern_compile(const char *text, size_t len, bool whole, skv_pattern **out, skv_reply *reply)
+{
+    pcre2_general_context *allocator;
+    pcre2_compile_context *context;
+    skv_pattern *pattern;
+
+    *out = NULL;
+    if (len > SKV_PATTERN_SIZE_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the regular expression exceeds %d bytes", SKV_PATTERN_SIZE_MAX);
+    pattern = skv_alloc_zeroed(1, sizeof *pattern);
+    allocator = new_allocator();
+    context = allocator ? pcre2_compile_context_create(allocator) : NULL;
+    if (pattern && context)
+        compile_with(context, text, len, whole, pattern, reply);
+    else
+        skv_fail_memory(reply);
+    pcre2_compile_context_free(context);
+    pcre2_general_context_free(allocator);
+    if (reply->status == SKV_OK)
+        *out = pattern;
+    else
+        skv_pattern_free(pattern);
+    return reply->status;
+}
+
+void skv_pattern_free(skv_pattern *pattern)
+{
+    if (!pattern)
+        return;
+    pcre2_code_free(pattern->code);
+    skv_free(pattern);
+}
+
+/* ---- Matching ---- */
+
+skv_matcher *skv_matcher_new(void)
+{
+    skv_matcher *matcher = skv_alloc_zeroed(1, sizeof *matcher);
+    pcre2_general_context *allocator = matcher ? new_allocator() : NULL;
+
+    if (allocator) {
+        matcher->limits = pcre2_match_context_create(allocator);
+        matcher->data = pcre2_match_data_create(1, allocator);
+    }
+    pcre2_general_context_free(allocator);
+    if (!matcher || !matcher->limits || !matcher->data) {
+        skv_matcher_free(matcher);
+        return NULL;
+    }
+    pcre2_set_match_limit(matcher->limits, SKV_PATTERN_MATCH_MAX);
+    pcre2_set_depth_limit(matcher->limits, SKV_PATTERN_DEPTH_MAX);
+    pcre2_set_heap_limit(matcher->limits, SKV_PATTERN_HEAP_MAX);
+    return matcher;
+}
+
+void skv_matcher_free(skv_matcher *matcher)
+{
+    if (!matcher)
+        return;
+    pcre2_match_data_free(matcher->data);
+    pcre2_match_context_free(matcher->limits);
+    skv_free(matcher);
+}
+
+static skv_status fail_to_match(int error, skv_reply *reply)
+{
+    switch (error) {
+    case PCRE2_ERROR_NOMEMORY:
+        return skv_fail_memory(reply);
+    case PCRE2_ERROR_MATCHLIMIT:
+        return skv_fail(reply, SKV_TOO_LARGE, "the regular expression exceeds PCRE2's match limit of %d",
+                        SKV_PATTERN_MATCH_MAX);
+    case PCRE2_ERROR_DEPTHLIMIT:
+        return skv_fail(reply, SKV_TOO_LARGE, "the regular expression exceeds PCRE2's depth limit of %d",
+                        SKV_PATTERN_DEPTH_MAX);
+    case PCRE2_ERROR_HEAPLIMIT:
+        return skv_fail(reply, SKV_TOO_LARGE, "the regular expression exceeds PCRE2's heap limit of %d KiB",
+                        SKV_PATTERN_HEAP_MAX);
+    default:
+        if (error >= PCRE2_ERROR_UTF8_ERR21 && error <= PCRE2_ERROR_UTF8_ERR1)
+            return skv_fail(reply, SKV_INVALID, "the text is not UTF-8");
+        return skv_fail(reply, SKV_INVALID, "the regular expression cannot be matched: PCRE2's error %d", error);
+    }
+}
+
+skv_status skv_pattern_match(const skv_pattern *pattern, skv_matcher *matcher, const char *text, size_t len,
+                             bool *matched, skv_reply *reply)
+{
+    int result;
+
+    *matched = false;
+    if (len > SKV_PATTERN_SUBJECT_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "a text of more than %d bytes is not matched with a regular expression",
+                        SKV_PATTERN_SUBJECT_MAX);
+    result = pcre2_match(pattern->code, (PCRE2_SPTR)text, len, 0, 0, matcher->data, matcher->limits);
+    *matched = result >= 0;
+    return result >= 0 || result == PCRE2_ERROR_NOMATCH ? SKV_OK : fail_to_match(result, reply);
+}

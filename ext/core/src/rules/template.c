@@ -1,0 +1,385 @@
+#include "rules/template.h"
+
+#include "rules/limits.h"
+#include "rules/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum template_kind {
+    KIND_CONSTANT,
+    KIND_FIELD, /* a string that is one field */
+    KIND_TEXT,  /* a string with fields */
+    KIND_LIST,
+    KIND_OBJECT
+} template_kind;
+
+/* Literal text and the field behind it. */
+typedef struct piece {
+    const char *literal; /* in the template's literals */
+    size_t len;
+    skv_field *field; /* NULL in the last piece */
+} piece;
+
+struct skv_template {
+    template_kind kind;
+    json_t *value; /* as compiled, but the unescaped one for KIND_CONSTANT */
+    size_t count;  /* of pieces or children */
+    piece *pieces;
+    char *literals;
+    skv_template **children; /* in the order of the elements or members of the value */
+};
+
+/* ---- Results ---- */
+
+/* Own `value`. Not skv_json_put() and skv_json_append(), which wipe after a failure: results share strings. */
+static void add_result_member(json_t **object, const char *name, json_t *value)
+{
+    if (json_object_set_new(*object, name, value) == 0)
+        return;
+    json_decref(*object);
+    *object = NULL;
+}
+
+static void add_result_element(json_t **list, json_t *value)
+{
+    if (json_array_append_new(*list, value) == 0)
+        return;
+    json_decref(*list);
+    *list = NULL;
+}
+
+/* ---- Strings ---- */
+
+/* Reads a literal at *at up to a field or the end, and unescapes it to *out. */
+static skv_status read_literal(const char *text, size_t len, size_t *at, char **out, skv_reply *reply)
+{
+    for (; *at < len; (*at)++) {
+        char c = text[*at];
+
+        if (c == '{' || c == '}') {
+            bool doubled = *at + 1 < len && text[*at + 1] == c;
+            if (!doubled && c == '{')
+                return SKV_OK;
+            if (!doubled)
+                return skv_fail(reply, SKV_INVALID, "single '}' at offset %zu: write '}}' for a brace", *at);
+            (*at)++;
+        }
+        *(*out)++ = c;
+    }
+    return SKV_OK;
+}
+
+/* The template's literals and pieces have room for those of the text. */
+static skv_status read_pieces(skv_template *t, const char *text, size_t len, unsigned roots, skv_reply *reply)
+{
+    char *out = t->literals;
+    size_t at = 0;
+
+    for (;;) {
+        piece *p = &t->pieces[t->count++];
+
+        p->literal = out;
+        if (read_literal(text, len, &at, &out, reply) != SKV_OK)
+            return reply->status;
+        p->len = (size_t)(out - p->literal);
+        if (at == len)
+            return SKV_OK;
+        if (skv_field_parse(text, len, &at, roots, &p->field, reply) != SKV_OK)
+            return reply->status;
+    }
+}
+
+static size_t count_braces(const char *text, size_t len)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < len; i++)
+        count += text[i] == '{' || text[i] == '}';
+    return count;
+}
+
+/* A string with escapes is another value than the template's text. */
+static skv_status unescape_constant(skv_template *t, skv_reply *reply)
+{
+    json_t *unescaped = json_stringn(t->pieces[0].literal, t->pieces[0].len);
+
+    json_decref(t->value);
+    t->value = unescaped;
+    return unescaped ? SKV_OK : skv_fail_memory(reply);
+}
+
+static skv_status compile_string(skv_template *t, unsigned roots, skv_reply *reply)
+{
+    const char *text = json_string_value(t->value);
+    size_t len = json_string_length(t->value), braces = count_braces(text, len);
+
+    if (braces == 0)
+        return SKV_OK;
+    t->pieces = skv_alloc_zeroed(braces + 1, sizeof *t->pieces);
+    t->literals = skv_alloc(len);
+    if (!t->pieces || !t->literals)
+        return skv_fail_memory(reply);
+    if (read_pieces(t, text, len, roots, reply) != SKV_OK)
+        return reply->status;
+    if (t->count == 1)
+        return unescape_constant(t, reply);
+    t->kind = t->count == 2 && t->pieces[0].len == 0 && t->pieces[1].len == 0 ? KIND_FIELD : KIND_TEXT;
+    return SKV_OK;
+}
+
+/* ---- Lists and objects ---- */
+
+static skv_template *compile(json_t *value, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply);
+
+/* `name` is NULL for the element of a list. */
+static skv_status compile_child(skv_template *t, const char *name, json_t *value, unsigned roots, size_t depth,
+                                skv_buf *place, skv_reply *reply)
+{
+    size_t len = place->len;
+    char index[32];
+
+    snprintf(index, sizeof index, "[%zu]", t->count);
+    skv_buf_put_string(place, name ? "." : index);
+    skv_buf_put_string(place, name ? name : "");
+    if (place->no_memory)
+        return skv_fail_memory(reply);
+    t->children[t->count] = compile(value, roots, depth, place, reply);
+    if (!t->children[t->count])
+        return reply->status;
+    t->count++;
+    skv_buf_truncate(place, len);
+    return SKV_OK;
+}
+
+static skv_status compile_members(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
+{
+    t->kind = KIND_OBJECT;
+    for (void *at = json_object_iter(t->value); at; at = json_object_iter_next(t->value, at)) {
+        json_t *member = json_object_iter_value(at);
+        if (compile_child(t, json_object_iter_key(at), member, roots, depth, place, reply) != SKV_OK)
+            return reply->status;
+    }
+    return SKV_OK;
+}
+
+static skv_status compile_elements(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
+{
+    t->kind = KIND_LIST;
+    for (size_t i = 0; i < json_array_size(t->value); i++)
+        if (compile_child(t, NULL, json_array_get(t->value, i), roots, depth, place, reply) != SKV_OK)
+            return reply->status;
+    return SKV_OK;
+}
+
+/* Makes a container of the children's values, which are constants. */
+static json_t *constant_container(const skv_template *t)
+{
+    json_t *result = t->kind == KIND_LIST ? json_array() : json_object();
+    void *at = t->kind == KIND_LIST ? NULL : json_object_iter(t->value);
+
+    for (size_t i = 0; result && i < t->count; i++) {
+        json_t *value = json_incref(t->children[i]->value);
+
+        if (t->kind == KIND_LIST) {
+            add_result_element(&result, value);
+        } else {
+            add_result_member(&result, json_object_iter_key(at), value);
+            at = json_object_iter_next(t->value, at);
+        }
+    }
+    return result;
+}
+
+static skv_status make_constant(skv_template *t, skv_reply *reply)
+{
+    json_t *constant = constant_container(t);
+
+    json_decref(t->value);
+    t->value = constant;
+    t->kind = KIND_CONSTANT;
+    return constant ? SKV_OK : skv_fail_memory(reply);
+}
+
+static skv_status compile_container(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
+{
+    bool is_list = json_is_array(t->value), constant = true;
+    size_t size = is_list ? json_array_size(t->value) : json_object_size(t->value);
+    skv_status status;
+
+    if (depth == 0)
+        return skv_fail(reply, SKV_TOO_LARGE, "nested deeper than %d lists and objects", SKV_RULE_DEPTH_MAX);
+    t->children = skv_alloc_zeroed(size, sizeof(skv_template *));
+    if (!t->children)
+        return skv_fail_memory(reply);
+    status = is_list ? compile_elements(t, roots, depth - 1, place, reply)
+                     : compile_members(t, roots, depth - 1, place, reply);
+    for (size_t i = 0; i < t->count; i++)
+        constant = constant && t->children[i]->kind == KIND_CONSTANT;
+    return status == SKV_OK && constant ? make_constant(t, reply) : status;
+}
+
+/* ---- Templates ---- */
+
+static void free_parts(skv_template *t)
+{
+    for (size_t i = 0; t->children && i < t->count; i++)
+        skv_template_free(t->children[i]);
+    for (size_t i = 0; t->pieces && i < t->count; i++)
+        skv_field_free(t->pieces[i].field);
+    skv_free(t->children);
+    skv_free(t->pieces);
+    skv_free(t->literals);
+    t->children = NULL;
+    t->pieces = NULL;
+    t->literals = NULL;
+    t->count = 0;
+}
+
+/* `depth` is the number of brackets that may still open. */
+static skv_template *compile(json_t *value, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
+{
+    skv_template *t = skv_alloc_zeroed(1, sizeof *t);
+    skv_status status = SKV_OK;
+
+    if (!t) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    t->value = json_incref(value);
+    if (json_is_string(value))
+        status = compile_string(t, roots, reply);
+    else if (json_is_array(value) || json_is_object(value))
+        status = compile_container(t, roots, depth, place, reply);
+    if (status != SKV_OK) {
+        skv_template_free(t);
+        return NULL;
+    }
+    if (t->kind == KIND_CONSTANT)
+        free_parts(t);
+    return t;
+}
+
+skv_status skv_template_compile(json_t *value, unsigned roots, skv_buf *place, skv_template **out, skv_reply *reply)
+{
+    *out = compile(value, roots, SKV_RULE_DEPTH_MAX, place, reply);
+    return reply->status;
+}
+
+void skv_template_free(skv_template *template)
+{
+    if (!template)
+        return;
+    free_parts(template);
+    json_decref(template->value);
+    skv_free(template);
+}
+
+json_t *skv_template_constant(const skv_template *template)
+{
+    return template->kind == KIND_CONSTANT ? template->value : NULL;
+}
+
+bool skv_template_is_field(const skv_template *template)
+{
+    return template->kind == KIND_FIELD;
+}
+
+json_type skv_template_type(const skv_template *template)
+{
+    return json_typeof(template->value);
+}
+
+/* ---- Evaluation ---- */
+
+static json_t *look_up(skv_template_data *data, const skv_field *field, skv_reply *reply)
+{
+    json_t *value = data->lookup(data->context, field, reply);
+
+    if (!value && reply->status == SKV_OK)
+        skv_fail(reply, SKV_INVALID, "there is no '%.512s'", field->text);
+    return value;
+}
+
+static void put_text_piece(const piece *p, skv_template_data *data, skv_buf *out, skv_reply *reply)
+{
+    json_t *value;
+
+    skv_buf_put(out, p->literal, p->len);
+    value = p->field ? look_up(data, p->field, reply) : NULL;
+    if (value)
+        skv_value_put_text(value, out);
+    json_decref(value);
+}
+
+static skv_status check_evaluated(const skv_buf *text, const skv_template_data *data, skv_reply *reply)
+{
+    if (text->no_memory)
+        return skv_fail_memory(reply);
+    if (text->too_large && data->text_left < SKV_TEMPLATE_TEXT_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the interpolated strings of the inspection exceed %zu bytes together",
+                        SKV_INSPECTION_TEXT_MAX);
+    if (text->too_large)
+        return skv_fail(reply, SKV_TOO_LARGE, "an interpolated string exceeds %d bytes", SKV_TEMPLATE_TEXT_MAX);
+    return reply->status;
+}
+
+static json_t *evaluate_text(const skv_template *t, skv_template_data *data, skv_reply *reply)
+{
+    size_t left = data->text_left;
+    json_t *result = NULL;
+    skv_buf text;
+
+    skv_buf_init(&text, left < SKV_TEMPLATE_TEXT_MAX ? left : SKV_TEMPLATE_TEXT_MAX);
+    for (size_t i = 0; i < t->count && reply->status == SKV_OK && !skv_buf_failed(&text); i++)
+        put_text_piece(&t->pieces[i], data, &text, reply);
+    if (check_evaluated(&text, data, reply) == SKV_OK) {
+        data->text_left -= text.len;
+        result = json_stringn_nocheck(text.bytes ? text.bytes : "", text.len);
+        if (!result)
+            skv_fail_memory(reply);
+    }
+    skv_buf_free(&text);
+    return result;
+}
+
+static json_t *evaluate_elements(const skv_template *t, skv_template_data *data, skv_reply *reply)
+{
+    json_t *result = json_array();
+
+    for (size_t i = 0; result && i < t->count; i++)
+        add_result_element(&result, skv_template_evaluate(t->children[i], data, reply));
+    return result;
+}
+
+static json_t *evaluate_members(const skv_template *t, skv_template_data *data, skv_reply *reply)
+{
+    json_t *result = json_object();
+    void *at = json_object_iter(t->value);
+
+    for (size_t i = 0; result && i < t->count; i++, at = json_object_iter_next(t->value, at))
+        add_result_member(&result, json_object_iter_key(at), skv_template_evaluate(t->children[i], data, reply));
+    return result;
+}
+
+json_t *skv_template_evaluate(const skv_template *template, skv_template_data *data, skv_reply *reply)
+{
+    json_t *result;
+
+    switch (template->kind) {
+    case KIND_CONSTANT:
+        return json_incref(template->value);
+    case KIND_FIELD:
+        return look_up(data, template->pieces[0].field, reply);
+    case KIND_TEXT:
+        return evaluate_text(template, data, reply);
+    case KIND_LIST:
+        result = evaluate_elements(template, data, reply);
+        break;
+    default:
+        result = evaluate_members(template, data, reply);
+    }
+    if (!result)
+        skv_fail_memory(reply);
+    return result;
+}
