@@ -6,9 +6,10 @@
 #
 # It has the same environment variables as the contestants in C (see contest.rb). JRuby runs it, too: Ruby 2.6.
 require_relative 'layers'
+require_relative 'turns'
 
-# Does operations, which have numbers from 0 on, and measures them.
-class Turns
+# Measures operations, which have numbers from 0 on.
+class LayerTurns < Turns
   # The methods of each case: work is measured, before and after are not, told returns the result.
   CASES = {
     'get' => { work: :get, told: :kept }, 'exists' => { work: :exists, told: :found },
@@ -18,6 +19,7 @@ class Turns
   }.freeze
 
   def initialize(layers, name)
+    super()
     @layers = layers
     @case = CASES.fetch(name)
     @done = 0
@@ -25,25 +27,19 @@ class Turns
     @own = ENV.fetch('BENCH_NAME')
   end
 
-  def run(input, output)
-    output.puts('ready')
-    turn(1) { output.puts(send(@case[:told])) }
-    output.flush
-    while (line = input.gets)
-      output.puts(turn(Integer(line)).join(' '))
-      output.flush
-    end
-  end
-
   private
+
+  def result
+    told = nil
+    turn(1) { told = send(@case[:told]) }
+    told
+  end
 
   # @return [Array(Integer, Integer)] nanoseconds of time and of processor time of the operations, on all threads at the
   #   same time
   def turn(count)
     each_layer(@case[:before], count) if @case[:before]
-    began = now
-    each_layer(@case[:work], count)
-    took = now.zip(began).map { |after, before| after - before }
+    took = measured { each_layer(@case[:work], count) }
     yield if block_given?
     each_layer(@case[:after], count) if @case[:after]
     @done += count
@@ -61,33 +57,6 @@ class Turns
 
   def repeat(work, layer, first, count)
     count.times { |number| send(work, layer, first + number) }
-  end
-
-  def now
-    [Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond), processor_time]
-  end
-
-  if Process.const_defined?(:CLOCK_PROCESS_CPUTIME_ID)
-    def processor_time
-      Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
-    end
-  else
-    # JRuby's own clock of processor time ticks only a hundred times a second.
-    require 'ffi'
-    extend FFI::Library
-
-    ffi_lib FFI::Library::LIBC
-    attach_function :clock_gettime, %i[int pointer], :int
-    PROCESS_CLOCK = 2 # Linux
-    private_constant :PROCESS_CLOCK
-
-    def processor_time
-      FFI::MemoryPointer.new(:int64, 2) do |time|
-        self.class.clock_gettime(PROCESS_CLOCK, time)
-        seconds, nanoseconds = time.read_array_of_int64(2)
-        return (seconds * 1_000_000_000) + nanoseconds
-      end
-    end
   end
 
   # ---- The work of each case ----
@@ -149,4 +118,4 @@ class Turns
 end
 
 layer, name = ARGV
-Layers.open(layer, Integer(ENV.fetch('BENCH_THREADS'))) { |layers| Turns.new(layers, name).run($stdin, $stdout) }
+Layers.open(layer, Integer(ENV.fetch('BENCH_THREADS'))) { |layers| LayerTurns.new(layers, name).run($stdin, $stdout) }

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-require 'fileutils'
 require 'open3'
 require 'tmpdir'
 require_relative 'certificates'
 require_relative 'ports'
+require_relative 'server_process'
 
 # A private directory server in a temporary folder, with this project's schema and the base tree. It listens on an ldapi
 # socket there, on a free port of the loopback address, and, with a certificate, on another port for ldaps.
@@ -14,6 +14,10 @@ require_relative 'ports'
 # A subclass for each kind of server defines ROOT_DN, SUBSCHEMA (the DN of the published schema), `accepted`, `idled`,
 # `lift_limits`, and the methods at the end.
 class DirectoryServer
+  include ServerProcess
+
+  START_SECONDS = 30
+
   SUFFIX = 'dc=simp'
   BASE_DN = 'ou=simpkv,o=puppet,dc=simp'
 
@@ -29,26 +33,8 @@ class DirectoryServer
   # The servers that were started and not stopped.
   RUNNING = [] # rubocop:disable Style/MutableConstant -- servers add and remove themselves
 
-  # Starts a server, yields it, stops it. When the block raises, prints the server's log.
-  def self.run(**options)
-    server = new(**options)
-    server.start
-    yield server
-  rescue Exception # rubocop:disable Lint/RescueException -- prints the log for any exception, and re-raises
-    warn server.tail if server
-    raise
-  ensure
-    server&.stop
-  end
-
-  # @return [String] the folder of all files of the server
-  attr_reader :folder
-
   # @return [String, nil] the layout of the schema
   attr_reader :layout
-
-  # @return [Integer, nil] the process ID; nil while the server is down
-  attr_reader :pid
 
   # @return [Certificates] the authority of the server's certificate
   attr_reader :certificates
@@ -128,7 +114,7 @@ class DirectoryServer
 
   # @return [Array<String>] the last lines of the log
   def tail
-    ["The end of the log of #{self.class.name}:", *log.lines.last(40)]
+    end_of(log_file, 40)
   end
 
   def start
@@ -139,9 +125,10 @@ class DirectoryServer
 
   # Starts the server again after {#stop_serving} or {#kill}, with the same data.
   def launch
-    @pid = Process.spawn(*('eatmydata' unless @durable), *command, %i[out err] => [output_file, 'a'])
-    RUNNING << self
-    wait_until_it_answers
+    RUNNING << self unless RUNNING.include?(self)
+    run_process(*('eatmydata' unless @durable), *command, output: output_file) do
+      system('ldapwhoami', *as_root, %i[out err] => File::NULL)
+    end
   end
 
   def restart
@@ -151,11 +138,11 @@ class DirectoryServer
 
   # Kills the server.
   def kill
-    finish('KILL')
+    finish(:KILL)
   end
 
   def stop_serving
-    finish('TERM')
+    finish(:TERM)
   end
 
   # Suspends the server while the block runs, with its sockets open.
@@ -167,10 +154,9 @@ class DirectoryServer
     Process.kill('CONT', @pid)
   end
 
-  # Kills the server, because its data is not needed any more.
   def stop
-    kill
-    FileUtils.rm_rf(@folder)
+    RUNNING.delete(self)
+    super
   end
 
   # Adds the entries of an LDIF text. Raises with the server's message if the server refuses one.
@@ -241,34 +227,6 @@ class DirectoryServer
 
   def as_root
     ['-x', '-D', self.class::ROOT_DN, '-w', PASSWORD, '-H', uri]
-  end
-
-  def finish(signal)
-    return unless @pid
-
-    Process.kill(signal, @pid)
-    # Ruby 3.1 sometimes misses the end of a child process if it waits for it while other threads run.
-    sleep 0.002 until Process.wait(@pid, Process::WNOHANG)
-    @pid = nil
-    RUNNING.delete(self)
-  end
-
-  def wait_until_it_answers
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 30
-    until system('ldapwhoami', *as_root, %i[out err] => File::NULL)
-      late = Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-      raise ["#{self.class.name} does not start:", File.read(output_file), *tail].join("\n") if late || ended?
-
-      sleep 0.02
-    end
-  end
-
-  def ended?
-    return false unless Process.wait(@pid, Process::WNOHANG)
-
-    @pid = nil
-    RUNNING.delete(self)
-    true
   end
 
   # LDIF of the suffix, the identities and the base tree.

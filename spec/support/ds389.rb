@@ -61,10 +61,9 @@ class Ds389 < DirectoryServer
     count_in_log(' Idle Timeout ')
   end
 
-  # @return [Array<String>] the last lines as of any server, and the errors that it logged
+  # @return [Array<String>] the last lines as of any server, its errors, and its output
   def tail
-    errors = File.join(@folder, 'log', 'errors')
-    [*super, 'Its errors:', *(File.readlines(errors).last(20) if File.exist?(errors))]
+    [*super, *end_of(File.join(@folder, 'log', 'errors'), 20), *end_of(output_file, 20)]
   end
 
   # Applies the limits and indexes that simpkv ships.

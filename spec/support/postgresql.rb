@@ -5,14 +5,14 @@ require 'fileutils'
 require 'open3'
 require 'tmpdir'
 require_relative 'ports'
+require_relative 'server_process'
 
 # A PostgreSQL of Debian's packages with one database, in a temporary folder, on a free port of the loopback address.
 # It refuses to run as root, so that root runs it as the user postgres.
 class PostgreSQL
-  START_SECONDS = 120
+  include ServerProcess
 
-  # @return [Integer] the process ID of the server
-  attr_reader :pid
+  START_SECONDS = 120
 
   # @return [Integer]
   attr_reader :port
@@ -44,18 +44,14 @@ class PostgreSQL
   end
 
   def stop
-    if @pid
-      # Rolls back and ends at once. The server ends its children before it ends itself.
-      Process.kill(:QUIT, @pid)
-      Process.wait(@pid)
-      @pid = nil
-    end
-    FileUtils.rm_rf(@folder)
+    # Rolls back and ends at once. The server ends its children before it ends itself.
+    finish(:QUIT)
+    super
   end
 
   # @return [Array<String>] the last lines of its log
   def tail
-    ['The end of the log of PostgreSQL:', *(File.readlines(log).last(20) if File.exist?(log))]
+    end_of(log, 20)
   end
 
   private
@@ -80,8 +76,9 @@ class PostgreSQL
   def launch
     settings = { 'port' => @port, 'listen_addresses' => '127.0.0.1', 'unix_socket_directories' => data }
     options = settings.flat_map { |name, value| ['-c', "#{name}=#{value}"] }
-    @pid = Process.spawn(*program('postgres'), '-D', data, *options, %i[out err] => [log, 'a'], chdir: '/')
-    wait_for_start
+    run_process(*program('postgres'), '-D', data, *options, output: log, chdir: '/') do
+      system(*program('pg_isready'), *connection, '--dbname', 'postgres', out: File::NULL)
+    end
   end
 
   def create_database
@@ -95,19 +92,6 @@ class PostgreSQL
 
   def connection
     ['--host', '127.0.0.1', '--port', @port.to_s, '--username', 'postgres']
-  end
-
-  def wait_for_start
-    late = Process.clock_gettime(Process::CLOCK_MONOTONIC) + START_SECONDS
-    until system(*program('pg_isready'), *connection, '--dbname', 'postgres', out: File::NULL)
-      ended = Process.wait(@pid, Process::WNOHANG)
-      @pid = nil if ended
-      if ended || Process.clock_gettime(Process::CLOCK_MONOTONIC) > late
-        raise ['PostgreSQL does not start:', *tail].join("\n")
-      end
-
-      sleep 0.1
-    end
   end
 
   # @return [Array<String>] the command, which runs in the same process as the user postgres

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-require 'fileutils'
 require 'json'
 require 'open3'
-require 'socket'
 require 'tmpdir'
 require_relative 'puppet_client'
+require_relative 'ports'
+require_relative 'server_process'
 
 # A puppetserver in a temporary folder, on a free port of the loopback address, with the gem and the module that
 # `rake package` builds.
@@ -16,6 +16,8 @@ require_relative 'puppet_client'
 #   server.agent('node1')
 #   server.stop
 class PuppetServer
+  include ServerProcess
+
   HOME = '/usr/share/puppetserver'
   CONFIGURATION = '/etc/puppet/puppetserver'
   VENDORED_GEMS = '/usr/lib/puppetserver/vendored-jruby-gems'
@@ -39,16 +41,10 @@ class PuppetServer
   # A catalog could not be compiled; the message says why.
   Refused = PuppetClient::Refused
 
-  # @return [String] the folder that holds all files of the server
-  attr_reader :folder
-
-  # @return [Integer, nil] the process ID; nil while the server is down
-  attr_reader :pid
-
   # @param settings [Hash{Symbol => Object}] of the section jruby-puppet: :max_active_instances, :multithreaded
   def initialize(**settings)
     @folder = Dir.mktmpdir('puppetserver')
-    @port = TCPServer.open('127.0.0.1', 0) { |server| server.addr[1] }
+    @port = Ports.free(1).first
     @settings = settings
     %w[conf.d conf code/environments gems run log].each { |name| FileUtils.mkdir_p(path(name)) }
   end
@@ -66,22 +62,19 @@ class PuppetServer
   def start
     write_configuration
     File.write(path('run', 'restart'), '0')
-    @pid = Process.spawn(CLEAN, *command, %i[out err] => [path('log', 'output'), 'a'], chdir: '/')
-    wait_for_start
+    # Puppetserver increments the number in this file when it is ready.
+    run_process(CLEAN, *command, output: path('log', 'output'), chdir: '/') do
+      File.read(path('run', 'restart')).to_i.positive?
+    end
   end
 
   # Starts a new process with other settings. A SIGHUP would take less time, but puppetserver sometimes ignores it.
   #
   # @param settings [Hash{Symbol => Object}] as for {#initialize}
   def restart(**settings)
-    end_process
+    finish(:KILL)
     @settings = settings
     start
-  end
-
-  def stop
-    end_process
-    FileUtils.rm_rf(@folder)
   end
 
   # Creates or changes an environment.
@@ -185,40 +178,14 @@ class PuppetServer
      '--restart-file', path('run', 'restart')]
   end
 
-  def end_process
-    return unless @pid
-
-    Process.kill(:KILL, @pid)
-    Process.wait(@pid)
-    @pid = nil
-  end
-
-  # Puppetserver increments the number in this file when it is ready.
-  def wait_for_start
-    late = monotonic + START_SECONDS
-    until File.read(path('run', 'restart')).to_i.positive?
-      if Process.wait(@pid, Process::WNOHANG)
-        @pid = nil
-        raise ['puppetserver ended while it started:', *tail].join("\n")
-      end
-      raise ['puppetserver does not start:', *tail, thread_dump].join("\n") if monotonic > late
-
-      sleep 0.1
-    end
-  end
-
-  # @return [String] the stacks of all threads of the process, which its JVM prints on SIGQUIT
-  def thread_dump
+  # @return [Array<String>] the stacks of all threads of the process, which its JVM prints on SIGQUIT
+  def stacks
     output = path('log', 'output')
     known = File.size(output)
     Process.kill(:QUIT, @pid)
     late = monotonic + 30
     sleep 0.1 until File.read(output, nil, known).include?('JNI global refs') || monotonic > late
-    File.read(output, nil, known)
-  end
-
-  def monotonic
-    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    [File.read(output, nil, known)]
   end
 
   # @return [String] the output of the command, which must succeed

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require 'fileutils'
 require 'forwardable'
 require 'tmpdir'
 require_relative 'certificates'
 require_relative 'ports'
 require_relative 'postgresql'
 require_relative 'puppetdb_client'
+require_relative 'server_process'
 
 # A PuppetDB of Debian's package with a PostgreSQL of its own, in a temporary folder, on free ports of the loopback
 # address: one for HTTP, and one for HTTPS, where clients need a certificate. It takes half a minute to start.
@@ -18,6 +18,7 @@ require_relative 'puppetdb_client'
 #   end
 class PuppetDB
   extend Forwardable
+  include ServerProcess
 
   HOME = '/usr/share/puppetdb'
   CONFIGURATION = '/etc/puppetdb'
@@ -27,18 +28,6 @@ class PuppetDB
 
   # These options of Java halve the processor time of a start and a few queries.
   QUICK_START = %w[-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1].freeze
-
-  # Starts a PuppetDB, yields it, stops it. When the block raises, prints the end of its log.
-  def self.run(**options)
-    puppetdb = new(**options)
-    puppetdb.start
-    yield puppetdb
-  rescue Exception # rubocop:disable Lint/RescueException -- prints the log for any exception, and re-raises
-    warn puppetdb.tail if puppetdb
-    raise
-  ensure
-    puppetdb&.stop
-  end
 
   # @param parameters [Hash{String => Object}]
   # @return [Hash] an exported resource of a catalog
@@ -64,19 +53,13 @@ class PuppetDB
   def start
     @database.start
     configure
-    @pid = Process.spawn(*command, %i[out err] => [File.join(@folder, 'output'), 'a'], chdir: '/')
-    wait_for_start
+    run_process(*command, output: log, chdir: '/') { answers? }
   end
 
   def stop
     @client&.close
-    if @pid
-      Process.kill(:KILL, @pid)
-      Process.wait(@pid)
-      @pid = nil
-    end
+    super
     @database.stop
-    FileUtils.rm_rf(@folder)
   end
 
   # Makes PostgreSQL flush its writes to the disk from now on, as by default.
@@ -106,11 +89,14 @@ class PuppetDB
 
   # @return [Array<String>] the last lines of the logs
   def tail
-    log = File.join(@folder, 'output')
-    ['The end of the log of PuppetDB:', *(File.readlines(log).last(30) if File.exist?(log)), *@database.tail]
+    [*end_of(log, 30), *@database.tail]
   end
 
   private
+
+  def log
+    File.join(@folder, 'output')
+  end
 
   def command
     ['java', *@java, '-cp', "#{HOME}/*", 'clojure.main', '-m', 'puppetlabs.puppetdb.core', 'services',
@@ -168,26 +154,9 @@ class PuppetDB
     INI
   end
 
-  def wait_for_start
-    late = monotonic + START_SECONDS
-    until running?
-      if Process.wait(@pid, Process::WNOHANG)
-        @pid = nil
-        raise 'PuppetDB ended while it started'
-      end
-      raise 'PuppetDB does not start' if monotonic > late
-
-      sleep 0.2
-    end
-  end
-
-  def running?
+  def answers?
     Net::HTTP.new('127.0.0.1', @port, nil).get('/pdb/meta/v1/version').is_a?(Net::HTTPOK)
   rescue SystemCallError, EOFError
     false
-  end
-
-  def monotonic
-    Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end
