@@ -282,7 +282,8 @@ static skv_status attempt_batch(skv_ldap_call *call)
 {
     skv_ldap_many *many = (skv_ldap_many *)call;
 
-    skv_ldap_pipeline_begin(&many->pipeline, call, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2, take_batch_response);
+    skv_ldap_pipeline_begin(&many->pipeline, call, many->count, SKV_PIPELINE_MAX, SKV_PIPELINE_MAX / 2,
+                            take_batch_response);
     /* A missing folder may show only when a key is added. */
     (void)(send_steps(many, SKV_STEP_READ, SKV_STEP_READ) && send_steps(many, SKV_STEP_TWIN, SKV_STEP_TWIN) &&
            run_plans(many) && send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && run_plans(many) &&
@@ -291,6 +292,7 @@ static skv_status attempt_batch(skv_ldap_call *call)
     if (many->pipeline.error)
         fail_batch_connection(many);
     skv_reply_reset(call->reply);
+    skv_ldap_pipeline_end(&many->pipeline);
     skv_pool_return(call->pool, call->conn);
     call->conn = NULL;
     return SKV_OK;

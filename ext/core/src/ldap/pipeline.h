@@ -1,4 +1,10 @@
-/* ldap/pipeline.h - many requests in flight on one connection. The responses may come in any order. */
+/*
+ * ldap/pipeline.h - many requests in flight on one connection. The responses may come in any order.
+ *
+ * A pipeline to 389-DS without TLS is narrow: it sends one request at a time, because this server may withhold the
+ * responses to several, and also those to later requests on the connection (docs/adr/0034). The pipeline widens if one
+ * request at a time would take longer, and its connection is then closed.
+ */
 #ifndef SKV_LDAP_PIPELINE_H
 #define SKV_LDAP_PIPELINE_H
 
@@ -25,16 +31,20 @@ typedef void (*skv_ldap_take)(skv_ldap_pipeline *pipeline, const skv_ldap_slot *
 
 struct skv_ldap_pipeline {
     skv_ldap_call *call;
-    size_t window, low;
+    size_t expected, window, low;
+    bool is_narrow, was_widened;
+    size_t timed;       /* the number of responses so far, while it is narrow */
+    int64_t fastest_ns; /* the shortest time of these */
     skv_ldap_take take;
     skv_ldap_code error; /* libldap's: the connection is lost, and the slots are the requests that were in flight */
     size_t in_flight, bytes;
     skv_ldap_slot slots[SKV_PIPELINE_MAX];
 };
 
-/* Starts on the call's connection. At `window` requests in flight, waits until `low` are left before it sends more. */
-void skv_ldap_pipeline_begin(skv_ldap_pipeline *pipeline, skv_ldap_call *call, size_t window, size_t low,
-                             skv_ldap_take take);
+/* Starts on the call's connection. At `window` requests in flight, waits until `low` are left before it sends more.
+ * `expected`: the number of entries, at least 1. */
+void skv_ldap_pipeline_begin(skv_ldap_pipeline *pipeline, skv_ldap_call *call, size_t expected, size_t window,
+                             size_t low, skv_ldap_take take);
 
 /* Takes responses until there is room for another request of that size. Returns false after an error. */
 bool skv_ldap_pipeline_room(skv_ldap_pipeline *pipeline, size_t bytes);
@@ -47,5 +57,9 @@ bool skv_ldap_pipeline_drain(skv_ldap_pipeline *pipeline);
 
 /* Gives up all requests in flight, and invalidates the connection if there are any. */
 void skv_ldap_pipeline_give_up(skv_ldap_pipeline *pipeline);
+
+/* Called before the connection goes back to the pool: invalidates it if responses on it may be late. Does nothing for a
+ * pipeline that is all zeros. */
+void skv_ldap_pipeline_end(skv_ldap_pipeline *pipeline);
 
 #endif

@@ -24,8 +24,7 @@
  * version. */
 #define COMPARING_ROUNDS 4
 
-/* The most deletions in flight. Both servers level off between 8 and 32; with two to four, 389-DS is slower than with
- * one. More hide the delay of a network better. */
+/* The most deletions in flight. Both servers level off between 8 and 32. More hide the delay of a network better. */
 #define IN_FLIGHT_MAX 32
 
 #define BUSY_PAUSE_NS (50 * SKV_NS_PER_MS)
@@ -200,7 +199,8 @@ static skv_status delete_enumerated(tree_call *tree)
     if (!names)
         return skv_fail_memory(call->reply);
     skv_conn_begin(call->conn, skv_ldap_round_trip(call));
-    skv_ldap_pipeline_begin(&tree->pipeline, call, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_deletion_response);
+    skv_ldap_pipeline_begin(&tree->pipeline, call, tree->count + 1, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1,
+                            take_deletion_response);
     for (size_t i = 0; i < tree->count && call->reply->status == SKV_OK; i++) {
         if (tree->keep && names[i].depth == outermost)
             break;
@@ -249,9 +249,9 @@ static skv_status check_folder_kind(tree_call *tree, int *kind)
     return SKV_OK;
 }
 
-static skv_status attempt_deletetree(skv_ldap_call *call)
+static skv_status run_deletetree_rounds(tree_call *tree)
 {
-    tree_call *tree = (tree_call *)call;
+    skv_ldap_call *call = &tree->call;
     bool is_left;
     int kind;
 
@@ -269,6 +269,15 @@ static skv_status attempt_deletetree(skv_ldap_call *call)
         return skv_ldap_refuse(call, SKV_UNAVAILABLE, "others keep adding to it");
     call->reply->number = tree->existed;
     return SKV_OK;
+}
+
+static skv_status attempt_deletetree(skv_ldap_call *call)
+{
+    tree_call *tree = (tree_call *)call;
+    skv_status status = run_deletetree_rounds(tree);
+
+    skv_ldap_pipeline_end(&tree->pipeline);
+    return status;
 }
 
 skv_status skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
