@@ -13,6 +13,8 @@ require 'simpkv/estate/removal'
 require 'simpkv/estate/reports'
 require 'simpkv/estate/rule_actions'
 require 'simpkv/estate/statuses'
+require 'simpkv/estate/stored_rules'
+require 'simpkv/rules'
 require 'simpkv/site_file'
 
 module Simpkv
@@ -113,6 +115,11 @@ module Simpkv
     # @return [RuleActions] for programs that are not Puppet
     def rule_actions
       RuleActions.usual
+    end
+
+    # @return [Rules] the inspection rules
+    def rules
+      @rules ||= Rules.new(self)
     end
 
     # Removes all that a node left: its exported resources first, the record of the inventory last. Its declared record

@@ -29,6 +29,24 @@ module Simpkv
         replace_at(data, parts(pointer), &block)
       end
 
+      # @param data [Object]
+      # @param name [String]
+      # @return [Boolean] whether a part of the data has that name: a member of a Hash, or an index of an Array
+      def member?(data, name)
+        case data
+        when Hash then data.key?(name)
+        when Array then name.match?(INDEX) && name.to_i < data.length
+        else false
+        end
+      end
+
+      # @param data [Hash, Array]
+      # @param name [String] see {member?}
+      # @return [Object] that part
+      def member(data, name)
+        data.is_a?(Array) ? data[name.to_i] : data[name]
+      end
+
       private
 
       def replace_at(data, parts, &block)
@@ -39,14 +57,6 @@ module Simpkv
 
         place = data.is_a?(Array) ? name.to_i : name
         data.dup.tap { |copy| copy[place] = replace_at(data[place], rest, &block) }
-      end
-
-      def member?(data, name)
-        case data
-        when Hash then data.key?(name)
-        when Array then name.match?(INDEX) && name.to_i < data.length
-        else false
-        end
       end
     end
   end

@@ -5,7 +5,8 @@ require 'simpkv'
 require 'simpkv/plain_yaml'
 
 RSpec.describe Simpkv::PlainYaml do
-  { "a: [1, x]\n" => { 'a' => [1, 'x'] }, '{a: b}' => { 'a' => 'b' }, "a: &b {c: 1}\nd: *b\n" => { 'a' => { 'c' => 1 }, 'd' => { 'c' => 1 } },
+  { "a: [1, x]\n" => { 'a' => [1, 'x'] }, '{a: b}' => { 'a' => 'b' },
+    "a: &b {c: 1}\nd: *b\n" => { 'a' => { 'c' => 1 }, 'd' => { 'c' => 1 } },
     '' => nil, " {\"a\":\t1e3}" => { 'a' => 1000.0 }, '["\ud83d\ude00"]' => ["\u{1f600}"] }.each do |text, data|
     it "reads #{text.inspect}" do
       expect(described_class.parse(text)).to eq(data)

@@ -119,9 +119,12 @@ module Simpkv
         ATTEMPTS.times do
           stored = known || readable(*names)
           known = nil
-          return replace(path(*names), stored, yield(stored&.value))
-        rescue ConflictError, ExistsError
-          next
+          value = yield(stored&.value)
+          begin
+            return replace(path(*names), stored, value)
+          rescue ConflictError, ExistsError
+            next
+          end
         end
         raise ConflictError, "'#{path(*names)}': others have changed it #{ATTEMPTS} times meanwhile: try again"
       end

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # The stored inspection rules, by UUID: the documents of {Simpkv::Rules}, its only user. Sensitive rules have all
+    # fields here. A rule that is about to be deleted is `{ 'deleted' => true }`.
+    class StoredRules < Documents
+      def initialize(estate)
+        super(estate, 'rules')
+      end
+
+      # @return [Hash{String => String}] the documents of all rules
+      # @raise [Error] one of them cannot be read; the message names the key
+      def documents
+        listed = @estate.store.list(path, required: false)
+        name, why = listed[:errors].min_by(&:first)
+        raise Error, "'#{path(name)}' cannot be read: #{why}" if name
+
+        listed[:keys]
+      end
+
+      # Reads the documents of all rules.
+      #
+      # @param documents [Hash{String => String}]
+      # @return [Array<Hash>] the rules, in order of creation
+      # @raise [MalformedError] one of them is no rule; the message names the key
+      def parse(documents)
+        sorted(documents.map do |uuid, document|
+          rule = decoded(path(uuid), document)
+          raise MalformedError, "'#{path(uuid)}' cannot be read: #{OTHER_FORM}" unless valid?(rule)
+
+          rule
+        end)
+      end
+
+      # @yieldparam key [String] of a document that cannot be read
+      # @yieldparam why [String]
+      # @return [Array<Hash>] the rules, in order of creation
+      def all(&block)
+        sorted(super.values)
+      end
+
+      # @param uuid [String]
+      # @return [Hash, nil] the rule; nil if there is none, or if it is about to be deleted
+      # @raise [MalformedError] names the key
+      def get(uuid)
+        rule = super
+        rule unless rule && rule['deleted']
+      end
+
+      # @param rule [Hash]
+      # @return [void]
+      # @raise [ExistsError] there is one with this UUID
+      def create(rule)
+        @estate.store.put(path(rule['uuid']), Codec.encode(rule), condition: :absent)
+      end
+
+      private
+
+      def valid?(rule)
+        return true if rule.is_a?(Hash) && rule['deleted'] == true
+
+        Rules::Definition.unlistable(rule).nil? && %w[uuid created_at updated_at].all? { |name| rule[name].is_a?(String) }
+      end
+
+      def sorted(rules)
+        rules.reject { |rule| rule['deleted'] }.sort_by { |rule| rule.values_at('created_at', 'uuid') }
+      end
+    end
+  end
+end

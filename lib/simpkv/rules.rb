@@ -1,0 +1,228 @@
+# frozen_string_literal: true
+
+require 'securerandom'
+require 'time'
+require 'simpkv/rules/built_in'
+require 'simpkv/rules/definition'
+require 'simpkv/rules/import'
+require 'simpkv/rules/patch'
+
+module Simpkv
+  # The inspection rules of an estate (docs/inspection-rules.md): those of the store, which operators change, and the
+  # built-in ones of a file. A rule is a Hash with the fields of {Definition::DEFAULTS}. Conditions and actions of a
+  # sensitive rule are in no result and in no message; the document in the store has them. Thread-safe.
+  #
+  # Each change compares and swaps, so that changes of several operators at once are all kept. With `updated_at`, the
+  # time of the last change that the caller has seen, a change of a rule that was changed since then is refused.
+  class Rules
+    class << self
+      # @param data [Object] the content of a file with rules
+      # @yieldparam fields [Object] each rule
+      # @return [Array] the results of the block
+      # @raise [InvalidError] this is no list, or the block has raised an error, before which the message has the place
+      def each_in(data)
+        raise InvalidError, 'it must have a list of rules' unless data.is_a?(Array)
+
+        data.each_with_index.map do |fields, number|
+          yield fields
+        rescue InvalidError, TooLargeError, UnencodableError => e
+          raise InvalidError, "rules[#{number}]: #{e.message}", cause: nil
+        end
+      end
+
+      # @param rules [Array<Hash>] of a file
+      # @raise [InvalidError] two rules have the same UUID
+      def refuse_twice(rules)
+        uuids = rules.map { |rule| rule['uuid'] }
+        second = uuids.each_index.find { |number| uuids.index(uuids[number]) < number }
+        return unless second
+
+        raise InvalidError, "rules[#{second}]: this is the same rule as rules[#{uuids.index(uuids[second])}]"
+      end
+    end
+
+    # @param estate [Estate]
+    # @param site_actions [Array<String>] the names of the site's actions, which rules may use as well
+    def initialize(estate, site_actions = [])
+      @site_actions = site_actions
+      @stored = Estate::StoredRules.new(estate)
+      @built_in = BuiltIn.new(estate.options['inspection_rules']['built_in'])
+      @mutex = Mutex.new
+      @last = 0
+    end
+
+    # Returns the rules in order of precedence: phase, priority, built-in ones first, creation.
+    #
+    # @param detail [Boolean] whether to include conditions, actions, and the times of creation and of the last change
+    # @param scope [String, nil] only rules of this scope
+    # @param phase [String, nil] only rules of this phase
+    # @yieldparam key [String] of a rule that cannot be read; without a block it is left out silently
+    # @yieldparam why [String]
+    # @return [Array<Hash>]
+    # @raise [ConfigError] the file of the built-in rules cannot be read
+    # @raise [Error]
+    def list(detail: false, scope: nil, phase: nil, &block)
+      chosen = Definition.by_precedence(@built_in.rules + @stored.all(&block)).select do |rule|
+        [nil, rule['scope']].include?(scope) && [nil, rule['phase']].include?(phase)
+      end
+      chosen.map { |rule| detail ? Definition.shown(rule) : Definition.short(rule) }
+    end
+
+    # @param uuid [String]
+    # @return [Hash, nil] the rule; nil if there is none
+    # @raise [InvalidError] this is no UUID
+    # @raise [MalformedError] the rule cannot be read; names the key
+    # @raise [Error, ConfigError]
+    def get(uuid)
+      uuid = Definition.uuid(uuid)
+      rule = @built_in.get(uuid) || @stored.get(uuid)
+      rule && Definition.shown(rule)
+    end
+
+    # Stores a new rule.
+    #
+    # @param fields [Hash{String => Object}] `actions` is required. `created_at` and `updated_at` have no effect
+    # @return [Hash] the rule
+    # @raise [InvalidError, TooLargeError, UnencodableError] a field is wrong; the message has the place
+    # @raise [ExistsError] there is a rule with this UUID
+    # @raise [Error, ConfigError]
+    def create(fields)
+      rule = Definition.check(Definition.complete(fields), @site_actions)
+      rule['uuid'] ||= SecureRandom.uuid
+      @built_in.refuse(rule['uuid'])
+      time = now
+      rule = rule.merge('created_at' => time, 'updated_at' => time)
+      @stored.create(rule)
+      Definition.shown(rule)
+    rescue ExistsError
+      raise ExistsError, "there is a rule #{rule['uuid']}: change it, or delete it first", cause: nil
+    end
+
+    # Changes fields of a stored rule.
+    #
+    # @param uuid [String]
+    # @param fields [Hash{String => Object}] those to replace; nil stands for the default
+    # @param updated_at [String, nil] see above
+    # @return [Hash] the rule
+    # @raise [NotFoundError] there is no such rule
+    # @raise [ConflictError] it has been changed since `updated_at`
+    # @raise [InvalidError, TooLargeError, UnencodableError] a field is wrong, the rule is built in, or it is sensitive
+    #   and would not be so any more
+    # @raise [Error, ConfigError]
+    def update(uuid, fields, updated_at: nil)
+      change(uuid, updated_at) { |rule| rule.merge(fields) }
+    end
+
+    # Changes a stored rule with a JSON patch (RFC 6902). The patch can replace conditions and actions of a sensitive
+    # rule, each as a whole, and cannot read them.
+    #
+    # @param uuid [String]
+    # @param operations [Array<Hash>] such as `{ 'op' => 'replace', 'path' => '/priority', 'value' => 10 }`
+    # @param updated_at [String, nil] see above
+    # @return [Hash] the rule
+    # @raise [InvalidError] as {#update}; or an operation is wrong: the message has its number
+    # @raise [ConflictError] as {#update}; or a `test` does not hold
+    # @raise [NotFoundError, Error, ConfigError] as {#update}
+    def patch(uuid, operations, updated_at: nil)
+      change(uuid, updated_at) { |rule| Patch.new(operations, rule['sensitive']).apply(rule) }
+    end
+
+    # Stores the rules of a file: changes those that exist, and creates the others. Stores nothing if one of them is
+    # invalid. A rule without UUID is the stored one with the same description, phase and scope.
+    #
+    # @param data [Object] a list of rules
+    # @return [Array<Array(Symbol, Hash)>] for each rule `:created`, `:updated` or `:unchanged`, and the rule
+    # @raise [InvalidError] a rule is wrong: the message has the place, such as `rules[2]: actions[0].op: ...`
+    # @raise [ConflictError] another operator has changed a rule meanwhile
+    # @raise [Error, ConfigError]
+    def import(data)
+      Import.new(self, @stored.all, @built_in, @site_actions).perform(data)
+    end
+
+    # Deletes a stored rule, even one that cannot be read.
+    #
+    # @param uuid [String]
+    # @param updated_at [String, nil] see above
+    # @return [Boolean] whether it existed
+    # @raise [ConflictError] it has been changed since `updated_at`
+    # @raise [InvalidError] the rule is built in
+    # @raise [Error, ConfigError]
+    def delete(uuid, updated_at: nil)
+      uuid = Definition.uuid(uuid)
+      @built_in.refuse(uuid)
+      # The stores have no conditional delete. So this replaces the rule first, under the condition.
+      change_stored(uuid, updated_at) { { 'deleted' => true } } if updated_at
+      @stored.delete(uuid)
+    end
+
+    # Deletes all stored rules, even those that cannot be read.
+    #
+    # @return [Array<String>] their UUIDs
+    # @raise [Error]
+    def delete_all
+      @stored.names.select { |uuid| @stored.delete(uuid) }.sort
+    end
+
+    # Compiles all rules, and keeps the result until a rule changes. Reads the documents of all rules at each call.
+    #
+    # @param site_actions [Array<String>] the names of the site's actions, instead of those above
+    # @return [Native::Rules, nil] nil if there are no rules
+    # @raise [InvalidError, MalformedError] a rule is invalid or cannot be read; the message names it
+    # @raise [ConfigError] the file of the built-in rules cannot be read
+    # @raise [Error]
+    def engine(site_actions = @site_actions)
+      source = [@stored.documents, @built_in.rules, site_actions]
+      @mutex.synchronize do
+        @engine = compiled(*source) unless source == @source
+        @source = source
+        @engine
+      end
+    end
+
+    private
+
+    def compiled(documents, built_in, site_actions)
+      rules = built_in + @stored.parse(documents)
+      Definition.compile(rules, site_actions) if rules.any?
+    rescue InvalidError, TooLargeError => e
+      raise InvalidError, Definition.explained(e.message, rules), cause: nil
+    end
+
+    # @yieldparam rule [Hash] with all fields
+    # @yieldreturn [Hash] the changed one
+    # @return [Hash] the rule without hidden fields
+    def change(uuid, updated_at)
+      uuid = Definition.uuid(uuid)
+      @built_in.refuse(uuid)
+      rule = change_stored(uuid, updated_at) do |old|
+        new = Definition.check(Definition.changed(old, yield(old)), @site_actions)
+        new == old ? nil : new.merge('updated_at' => now)
+      end
+      Definition.shown(rule)
+    end
+
+    # Changes a document by compare-and-swap.
+    #
+    # @return [Hash] what is stored now
+    def change_stored(uuid, updated_at)
+      @stored.update(uuid) do |old|
+        # The update takes a rule that cannot be read for none, and this names its key.
+        old ||= @stored.get(uuid)
+        raise NotFoundError, "there is no rule #{uuid}" if old.nil? || old['deleted']
+        unless [nil, old['updated_at']].include?(updated_at)
+          raise ConflictError, "the rule #{uuid} has been changed since #{updated_at}: read it again"
+        end
+
+        yield(old)
+      end.value
+    end
+
+    # @return [String] the time, which differs from that of each earlier call: it gives the order of creation
+    def now
+      @mutex.synchronize do
+        @last = [(Time.now.to_r * 1_000_000).to_i, @last + 1].max
+        Time.at(@last / 1_000_000, @last % 1_000_000).utc.iso8601(6)
+      end
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require 'simpkv/plain_yaml'
+require 'simpkv/rules/definition'
+
+module Simpkv
+  class Rules
+    # The rules of the file that the option `built_in` names: a list in YAML or JSON. A rule without `uuid` gets one
+    # that depends on its description. Reads the file again when it has changed. Thread-safe.
+    class BuiltIn
+      # @param file [String, nil] nil for no rules
+      def initialize(file)
+        @file = file
+        @mutex = Mutex.new
+      end
+
+      # Returns the rules in the order of the file. The core has not checked them, because the names of the site's
+      # actions may be unknown here.
+      #
+      # @return [Array<Hash>] frozen, and the same object until the file changes
+      # @raise [ConfigError] the file cannot be read, or a rule has no place in the order; the message names the file
+      def rules
+        return [].freeze unless @file
+
+        @mutex.synchronize do
+          stat = File.stat(@file)
+          state = [stat.mtime, stat.size, stat.ino]
+          # A file that has just changed may change again within the resolution of its time.
+          @rules = nil if state != @state || stat.mtime > Time.now - 2
+          @state = state
+          @rules ||= Config.frozen(read)
+        end
+      rescue SystemCallError => e
+        raise ConfigError, "'built_in' of 'inspection_rules' of 'estate': #{e.message}", cause: nil
+      end
+
+      # @param uuid [String]
+      # @return [Hash, nil] the rule; nil if there is none
+      # @raise [ConfigError]
+      def get(uuid)
+        rules.find { |rule| rule['uuid'] == uuid }
+      end
+
+      # @param uuid [String]
+      # @return [void]
+      # @raise [InvalidError] there is such a rule
+      # @raise [ConfigError]
+      def refuse(uuid)
+        return unless get(uuid)
+
+        raise InvalidError, "uuid: the rule #{uuid} is built in, by #{@file}, and cannot be changed or deleted"
+      end
+
+      private
+
+      def read
+        rules = Rules.each_in(PlainYaml.parse(File.read(@file, encoding: 'UTF-8'))) { |fields| rule(fields) }
+        Rules.refuse_twice(rules)
+        rules
+      rescue MalformedError => e
+        raise ConfigError, "#{@file}: neither YAML nor JSON: #{e.message}", cause: nil
+      rescue InvalidError => e
+        raise ConfigError, "#{@file}: #{e.message}", cause: nil
+      end
+
+      def rule(fields)
+        rule = Definition.complete(fields)
+        wrong = Definition.unlistable(rule)
+        raise InvalidError, wrong if wrong
+
+        rule['uuid'] ||= Definition.derived_uuid('built in', described(rule))
+        rule.merge('built_in' => true)
+      end
+
+      def described(rule)
+        rule['description'] || raise(InvalidError, 'description: a built-in rule needs one, or a uuid')
+      end
+    end
+  end
+end

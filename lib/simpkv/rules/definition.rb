@@ -1,0 +1,178 @@
+# frozen_string_literal: true
+
+require 'securerandom'
+require 'digest/sha1'
+
+module Simpkv
+  class Rules
+    # The fields of a rule: their defaults and their checks, except those of the core, which checks conditions and
+    # actions.
+    module Definition
+      # The phases, in the order in which they run.
+      PHASES = %w[early preprocess main].freeze
+
+      # The fields, in the order in which they are shown, and the values of absent ones.
+      DEFAULTS = { 'uuid' => nil, 'description' => nil, 'scope' => nil, 'priority' => 0, 'phase' => 'main',
+                   'sensitive' => false, 'built_in' => nil, 'conditions' => [], 'actions' => nil, 'created_at' => nil,
+                   'updated_at' => nil }.freeze
+
+      # The fields that a sensitive rule shows to nobody.
+      HIDDEN = %w[conditions actions].freeze
+
+      # The fields that nobody but {Rules} sets.
+      ASSIGNED = %w[created_at updated_at].freeze
+
+      PRIORITIES = (0..9999).freeze
+      UUID = /\A\h{8}-\h{4}-\h{4}-\h{4}-\h{12}\z/.freeze
+
+      text = ->(value) { value.nil? || value.is_a?(String) }
+      # By field: a lambda that checks a value, and a description of valid values.
+      LISTED = {
+        'description' => [text, 'a String'], 'scope' => [text, 'a String'],
+        'priority' => [->(value) { value.is_a?(Integer) }, 'a whole number'],
+        'phase' => [->(value) { PHASES.include?(value) }, PHASES.join(' or ')],
+        'sensitive' => [->(value) { [true, false].include?(value) }, 'true or false'],
+        'conditions' => [->(value) { value.is_a?(Array) }, 'a list'],
+        'actions' => [->(value) { value.is_a?(Array) }, 'a list']
+      }.freeze
+      private_constant :PRIORITIES, :UUID, :LISTED
+
+      # In front of a message of the core.
+      PREFIX = /\Arule (\h{8}-[\h-]{27}): /.freeze
+      private_constant :PREFIX
+
+      class << self
+        # @param fields [Object] those of a rule, as they were given
+        # @return [Hash{String => Object}] in order, with defaults in place of nil. Unknown fields stay
+        # @raise [InvalidError] this is no Hash of names
+        def complete(fields)
+          named = fields.is_a?(Hash) && fields.keys.all?(String)
+          raise InvalidError, 'a rule must be a Hash with the names of fields' unless named
+
+          given = fields.compact.reject { |name, _| ASSIGNED.include?(name) }
+          given.delete('built_in') if given['built_in'] == false
+          given['uuid'] &&= uuid(given['uuid'])
+          DEFAULTS.merge(given).compact
+        end
+
+        # @param text [Object]
+        # @return [String] the UUID in lower case, as in the store
+        # @raise [InvalidError]
+        def uuid(text)
+          return text.downcase if text.is_a?(String) && text.match?(UUID)
+
+          raise InvalidError, 'uuid: it must be a UUID, such as 6f0c9a52-3c4e-4a5f-9f0e-2f6a3c1d7b90'
+        end
+
+        # @return [String] a UUID (version 5) that depends on the texts only
+        def derived_uuid(*texts)
+          bytes = Digest::SHA1.digest(['simpkv inspection rule', *texts].join("\0")).bytes.first(16)
+          bytes[6] = (bytes[6] & 0x0f) | 0x50
+          bytes[8] = (bytes[8] & 0x3f) | 0x80
+          bytes.pack('C*').unpack1('H*').unpack('a8a4a4a4a12').join('-')
+        end
+
+        # Checks a rule that is to be stored.
+        #
+        # @param rule [Hash{String => Object}] the result of {complete}
+        # @param site_actions [Array<String>] the names of actions of the site
+        # @return [Hash] the same
+        # @raise [InvalidError, TooLargeError, UnencodableError] the message has the place, such as
+        #   `actions[1].args.path: ...`, and quotes no value
+        def check(rule, site_actions)
+          check_owner(rule)
+          compile([rule], site_actions)
+          rule
+        rescue InvalidError, TooLargeError => e
+          raise e.class, e.message.sub(PREFIX, ''), cause: nil
+        end
+
+        # @param rules [Array<Hash>] in order of creation
+        # @param site_actions [Array<String>]
+        # @return [Native::Rules]
+        # @raise [InvalidError]
+        def compile(rules, site_actions)
+          Native::Rules.new(Native.generate('rules' => rules, 'actions' => site_actions))
+        end
+
+        # Checks the fields that a list of rules needs.
+        #
+        # @param rule [Object]
+        # @return [String, nil] the first field that is wrong, and what it must be; nil if the rule can be listed
+        def unlistable(rule)
+          return 'it must be a Hash' unless rule.is_a?(Hash)
+
+          name, (_, needed) = LISTED.find { |field, (valid, _)| !valid.call(rule[field]) }
+          "#{name}: it must be #{needed}" if name
+        end
+
+        # @param rule [Hash]
+        # @return [Hash] its fields, in order; without conditions and actions if it is sensitive
+        def shown(rule)
+          names = rule['sensitive'] ? DEFAULTS.keys - HIDDEN : DEFAULTS.keys
+          rule.slice(*names)
+        end
+
+        # @param rule [Hash]
+        # @return [Hash] its fields for a list, in order
+        def short(rule)
+          rule.slice(*(DEFAULTS.keys - HIDDEN - ASSIGNED))
+        end
+
+        # @param old [Hash] a stored rule
+        # @param fields [Object] all fields of the rule that is to replace it
+        # @return [Hash] that rule, with the times of the old one
+        # @raise [InvalidError] a field cannot be changed so
+        def changed(old, fields)
+          new = complete(fields)
+          raise InvalidError, 'uuid: it cannot be changed' unless new['uuid'] == old['uuid']
+
+          if old['sensitive'] && new['sensitive'] == false
+            raise InvalidError, 'sensitive: it cannot be unset: delete the rule, and create another one'
+          end
+
+          new.merge(old.slice(*ASSIGNED))
+        end
+
+        # @param message [String] of {compile}
+        # @param rules [Array<Hash>] those that were compiled
+        # @return [String] the message, with the description of the rule; without a reason for a sensitive one
+        def explained(message, rules)
+          rule = rules.find { |candidate| candidate['uuid'] == message[PREFIX, 1] }
+          return message unless rule
+
+          why = rule['sensitive'] ? 'it is sensitive, so the reason is not shown' : message.sub(PREFIX, '')
+          "the rule #{named(rule)} is invalid: #{why}"
+        end
+
+        # @param rule [Hash]
+        # @return [String] its UUID, and its description
+        def named(rule)
+          description = " ('#{rule['description']}')" if rule['description']
+          "#{rule['uuid']}#{description}"
+        end
+
+        # Sorts rules by precedence. Rules of equal priority keep their order.
+        #
+        # @param rules [Array<Hash>] in order of creation
+        # @return [Array<Hash>]
+        def by_precedence(rules)
+          rules.each_with_index.sort_by do |rule, number|
+            [PHASES.index(rule['phase']), -rule['priority'], number]
+          end.map(&:first)
+        end
+
+        private
+
+        # @raise [InvalidError] only a built-in rule can be so
+        def check_owner(rule)
+          wrong = "built_in: only the file of the option 'built_in' has built-in rules" if rule.key?('built_in')
+          if rule['priority'].is_a?(Integer) && !PRIORITIES.cover?(rule['priority'])
+            wrong = "priority: it must be from #{PRIORITIES.min} to #{PRIORITIES.max}: others are for built-in rules"
+          end
+          raise InvalidError, wrong if wrong
+        end
+      end
+    end
+  end
+end
