@@ -6,6 +6,9 @@ require_relative 'support/estate_places'
 # How does the estate compare with PuppetDB? Both have the same 10,000 nodes. Measures searches of exported resources,
 # saves of 100 of them, the memory of all processes and `simpkv nodes`, and counts the writes and the round trips of a
 # run without changes.
+#
+# With BENCH_QUICK, it checks that the contestants on files and slapd work and find the same, without PuppetDB and
+# 389-DS: PuppetDB alone takes half a minute to start.
 class EstateBench
   PEER = 'PuppetDB, query and parse'
   COLLECTED = ', made for a collector'
@@ -23,6 +26,8 @@ class EstateBench
             'Bench::Service' => '%d exported resources, 10 of a node' }.freeze
 
   def self.run
+    return EstatePlaces.run { |places| new(nil, places).run } if SideBySide::QUICK
+
     PuppetDB.run(java: JAVA) do |puppetdb|
       EstatePlaces.fill(puppetdb)
       puppetdb.make_durable
@@ -44,7 +49,7 @@ class EstateBench
     save('save of 100 changed resources of one type', 'save', 1)
     save('save of 100 changed resources of 5 types', 'save', 5)
     save('save of 100 unchanged resources', 'save_unchanged', 5)
-    memory
+    memory if @puppetdb
     nodes
     count_run
     packages = %w[puppetdb postgresql-15 slapd 389-ds-base]
@@ -56,6 +61,20 @@ class EstateBench
   def contestant(file, *arguments, **environment)
     program = File.join(__dir__, 'support', "estate_#{file}.rb")
     OtherProcess.new([RbConfig.ruby, program, *arguments], environment.transform_keys(&:to_s))
+  end
+
+  # @param commands [Hash{String => Array<String>}] by title
+  # @return [Hash{String => OtherProcess}] the contestants of PuppetDB; none in a quick run
+  def peers(commands, **environment)
+    return {} unless @puppetdb
+
+    commands.transform_values do |command|
+      contestant('contestant', *command, BENCH_PUPPETDB: @puppetdb.uri, **environment)
+    end
+  end
+
+  def each_beside_puppetdb(&block)
+    @places.each(&block) if @puppetdb
   end
 
   def compare(title, contestants)
@@ -75,9 +94,8 @@ class EstateBench
 
   def search(type, title, modules)
     arguments = ['search', type]
-    environment = { BENCH_PUPPETDB: @puppetdb.uri, BENCH_MODULES: modules }
-    contestants = { PEER => contestant('contestant', 'puppetdb', *arguments, **environment) }
-    contestants["PuppetDB#{COLLECTED}"] = contestant('contestant', 'puppetdb_collector', *arguments, **environment)
+    commands = { PEER => ['puppetdb', *arguments], "PuppetDB#{COLLECTED}" => ['puppetdb_collector', *arguments] }
+    contestants = peers(commands, BENCH_MODULES: modules)
     @places.each do |place|
       environment = { SIMPKV_CONFIG: place.config, BENCH_MODULES: modules }
       contestants[place.name] = contestant('contestant', 'estate', *arguments, **environment)
@@ -85,23 +103,21 @@ class EstateBench
         contestant('contestant', 'puppet', *arguments, **environment)
     end
     rows = compare(title, contestants)
-    @places.each do |place|
+    each_beside_puppetdb do |place|
       @report.at_least("#{title}: PuppetDB / #{place.name}", 3, Report.ratio(rows, place.name, PEER))
     end
   end
 
   def save(title, operation, types)
     arguments = [operation, types.to_s]
-    contestants = { SUBMISSION => contestant('contestant', 'puppetdb', *arguments, BENCH_PUPPETDB: @puppetdb.uri) }
-    if operation == 'save'
-      contestants['PuppetDB, until it is visible'] =
-        contestant('contestant', 'puppetdb', 'save_visibly', types.to_s, BENCH_PUPPETDB: @puppetdb.uri)
-    end
+    commands = { SUBMISSION => ['puppetdb', *arguments] }
+    commands['PuppetDB, until it is visible'] = ['puppetdb', 'save_visibly', types.to_s] if operation == 'save'
+    contestants = peers(commands)
     @places.each do |place|
       contestants[place.name] = contestant('contestant', 'estate', *arguments, SIMPKV_CONFIG: place.config)
     end
     rows = compare(title, contestants)
-    @places.each do |place|
+    each_beside_puppetdb do |place|
       @report.at_most("#{title}: #{place.name} / submission", 1, Report.ratio(rows, SUBMISSION, place.name))
     end
   end
