@@ -70,19 +70,24 @@ static const struct root_name *find_root(const span *s)
     return NULL;
 }
 
-static skv_status check_root(const span *s, const struct root_name *found, unsigned roots, skv_reply *reply)
+/* Returns NULL and fails if the field has no root, or one without a value. */
+static const struct root_name *read_root(const span *s, unsigned roots, skv_reply *reply)
 {
-    if (s->start == s->end)
-        return skv_fail(reply, SKV_INVALID, "empty field at offset %zu: write '{{' for a brace", s->start - 1);
-    if (!found)
-        return skv_fail(reply, SKV_INVALID,
-                        "unknown field at offset %zu: a field is node, inventory, plugin_data, ports or item, with "
-                        "'.name' or '[key]' behind it; write '{{' for a brace",
-                        s->start - 1);
-    if (found->root & roots)
-        return SKV_OK;
-    return skv_fail(reply, SKV_INVALID, "'%s' at offset %zu has no value here: it has one %s", found->name, s->start,
-                    found->root == SKV_ROOT_ITEM ? "in a loop only" : "in the phases preprocess and main only");
+    const struct root_name *root = find_root(s);
+
+    if (root && root->root & roots)
+        return root;
+    if (root)
+        skv_fail(reply, SKV_INVALID, "'%s' at offset %zu has no value here: it has one %s", root->name, s->start,
+                 root->root == SKV_ROOT_ITEM ? "in a loop only" : "in the phases preprocess and main only");
+    else if (s->start == s->end)
+        skv_fail(reply, SKV_INVALID, "empty field at offset %zu: write '{{' for a brace", s->start - 1);
+    else
+        skv_fail(reply, SKV_INVALID,
+                 "unknown field at offset %zu: a field is node, inventory, plugin_data, ports or item, with '.name' or "
+                 "'[key]' behind it; write '{{' for a brace",
+                 s->start - 1);
+    return NULL;
 }
 
 /* ---- Names ---- */
@@ -94,24 +99,26 @@ static bool is_name_char(char c)
     return (lower >= 'a' && lower <= 'z') || skv_ascii_is_digit(c) || c == '_' || c == '-';
 }
 
-/* Finds the name at *at, the offset of a '.' or '[', and moves *at behind it. */
-static skv_status read_name(const span *s, size_t *at, const char **name, size_t *len, skv_reply *reply)
+/* Finds the name at *at, the offset of a '.' or '[', and moves *at behind it. Returns NULL and fails if there is none.
+ */
+static const char *read_name(const span *s, size_t *at, size_t *len, skv_reply *reply)
 {
     bool bracket = s->text[*at] == '[';
     size_t start = *at + 1, end = start;
 
-    if (!bracket && s->text[*at] != '.')
-        return skv_fail(reply, SKV_INVALID,
-                        "unexpected character at offset %zu of a field: '.name', '[key]' or '}' follow", *at);
+    if (!bracket && s->text[*at] != '.') {
+        skv_fail(reply, SKV_INVALID, "unexpected character at offset %zu: '.name', '[key]' or '}' is expected", *at);
+        return NULL;
+    }
     while (end < s->end && (bracket ? s->text[end] != ']' : is_name_char(s->text[end])))
         end++;
-    if (end == start)
-        return skv_fail(reply, SKV_INVALID, "empty name at offset %zu of a field", *at);
-    *name = s->text + start;
+    if (end == start) {
+        skv_fail(reply, SKV_INVALID, "empty name at offset %zu", *at);
+        return NULL;
+    }
     *len = end - start;
     *at = end + bracket;
-    return memchr(*name, '\0', *len) ? skv_fail(reply, SKV_INVALID, "NUL in the field at offset %zu", s->start - 1)
-                                     : SKV_OK;
+    return s->text + start;
 }
 
 static const char *store_text(char **out, const char *text, size_t len)
@@ -129,11 +136,13 @@ static skv_status read_field_names(const span *s, const char **names, size_t *co
 {
     size_t at = s->start + root_len(s);
 
+    if (memchr(s->text + s->start, '\0', s->end - s->start))
+        return skv_fail(reply, SKV_INVALID, "NUL in the field at offset %zu", s->start - 1);
     while (at < s->end) {
-        const char *name = NULL;
         size_t len = 0;
+        const char *name = read_name(s, &at, &len, reply);
 
-        if (read_name(s, &at, &name, &len, reply) != SKV_OK)
+        if (!name)
             return reply->status;
         names[(*count)++] = store_text(&out, name, len);
     }
@@ -153,8 +162,8 @@ skv_status skv_field_parse(const char *text, size_t len, size_t *at, unsigned ro
     *out = NULL;
     if (find_end(text, len, *at, &s, reply) != SKV_OK)
         return reply->status;
-    root = find_root(&s);
-    if (check_root(&s, root, roots, reply) != SKV_OK)
+    root = read_root(&s, roots, reply);
+    if (!root)
         return reply->status;
     size = s.end - s.start;
     /* Each name is a part of the text, and has a NUL in place of its '.' or '['. The first name may be "ports". */

@@ -4,24 +4,24 @@
 
 /* Rules, when they are created. */
 #define SKV_RULES_MAX 10000
-#define SKV_RULE_SIZE_MAX (64 * 1024) /* bytes of JSON */
-#define SKV_RULE_DEPTH_MAX 32         /* brackets in each other */
-#define SKV_RULE_TEXT_MAX 255         /* characters of a description or a scope */
+#define SKV_RULE_SIZE_MAX 65536 /* bytes of JSON */
+#define SKV_RULE_DEPTH_MAX 32   /* brackets in each other */
+#define SKV_RULE_TEXT_MAX 255   /* characters of a description or a scope */
 #define SKV_RULE_CONDITIONS_MAX 100
 #define SKV_RULE_ACTIONS_MAX 100
-#define SKV_PATTERN_SIZE_MAX (4 * 1024) /* bytes of a regular expression */
+#define SKV_PATTERN_SIZE_MAX 4096 /* bytes of a regular expression */
 
 /* An inspection. */
 #define SKV_VALUE_DEPTH_MAX 100 /* brackets in each other, in node, inventory and plugin data */
 #define SKV_LOOP_ITEMS_MAX 1000
 #define SKV_INSPECTION_STEPS_MAX 200000 /* conditions and actions; each iteration of a loop counts */
 #define SKV_INSPECTION_EFFECTS_MAX 1000
-#define SKV_INSPECTION_GROWTH_MAX (1024 * 1024)            /* bytes that actions write to node and plugin data */
-#define SKV_INSPECTION_TEXT_MAX ((size_t)64 * 1024 * 1024) /* bytes of all interpolated strings together */
-#define SKV_TEMPLATE_TEXT_MAX (64 * 1024)                  /* bytes of one interpolated string */
-#define SKV_PATTERN_SUBJECT_MAX (64 * 1024) /* bytes of a text that a regular expression is matched with */
-#define SKV_PATTERN_MATCH_MAX 100000        /* PCRE2's match limit */
-#define SKV_PATTERN_DEPTH_MAX 1000          /* PCRE2's depth limit */
-#define SKV_PATTERN_HEAP_MAX 4096           /* PCRE2's heap limit, in KiB */
+#define SKV_INSPECTION_GROWTH_MAX 1048576 /* bytes that actions write to node and plugin data */
+#define SKV_INSPECTION_TEXT_MAX 67108864  /* bytes of all interpolated strings together */
+#define SKV_TEMPLATE_TEXT_MAX 65536       /* bytes of one interpolated string */
+#define SKV_PATTERN_SUBJECT_MAX 65536     /* bytes of a text that a regular expression is matched with */
+#define SKV_PATTERN_MATCH_MAX 100000      /* PCRE2's match limit */
+#define SKV_PATTERN_DEPTH_MAX 1000        /* PCRE2's depth limit */
+#define SKV_PATTERN_HEAP_MAX 4096         /* PCRE2's heap limit, in KiB */
 
 #endif

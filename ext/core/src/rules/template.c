@@ -317,7 +317,7 @@ static skv_status check_evaluated(const skv_buf *text, const skv_template_data *
     if (text->no_memory)
         return skv_fail_memory(reply);
     if (text->too_large && data->text_left < SKV_TEMPLATE_TEXT_MAX)
-        return skv_fail(reply, SKV_TOO_LARGE, "the interpolated strings of the inspection exceed %zu bytes together",
+        return skv_fail(reply, SKV_TOO_LARGE, "the interpolated strings of the inspection exceed %d bytes together",
                         SKV_INSPECTION_TEXT_MAX);
     if (text->too_large)
         return skv_fail(reply, SKV_TOO_LARGE, "an interpolated string exceeds %d bytes", SKV_TEMPLATE_TEXT_MAX);
