@@ -12,6 +12,7 @@ struct skv_pattern {
 struct skv_matcher {
     pcre2_match_context *limits;
     pcre2_match_data *data;
+    size_t work, last; /* the work of all matches so far; the offset in the text at the last item of the expression */
 };
 
 /* ---- Memory ---- */
@@ -49,7 +50,8 @@ static skv_status fail_to_compile(int error, size_t offset, skv_reply *reply)
 static skv_status compile_with(pcre2_compile_context *context, const char *text, size_t len, bool whole,
                                skv_pattern *pattern, skv_reply *reply)
 {
-    uint32_t options = PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | (whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0);
+    uint32_t options =
+        PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT | (whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0);
     PCRE2_SIZE offset = 0;
     int error = 0;
 
@@ -92,6 +94,18 @@ void skv_pattern_free(skv_pattern *pattern)
 
 /* ---- Matching ---- */
 
+/* PCRE2 calls this before each item of an expression. Its match limit alone bounds no time: it counts from 0 again at
+ * each offset in the text. An item may read all of the text without another call, hence the share of its length. */
+static int count_work(pcre2_callout_block *block, void *data)
+{
+    skv_matcher *matcher = data;
+    size_t at = block->current_position, last = matcher->last;
+
+    matcher->work += 1 + (at > last ? at - last : last - at) + block->subject_length / 1024;
+    matcher->last = at;
+    return matcher->work > SKV_INSPECTION_PATTERN_WORK_MAX ? PCRE2_ERROR_CALLOUT : 0;
+}
+
 skv_matcher *skv_matcher_new(void)
 {
     skv_matcher *matcher = skv_alloc_zeroed(1, sizeof *matcher);
@@ -109,6 +123,7 @@ skv_matcher *skv_matcher_new(void)
     pcre2_set_match_limit(matcher->limits, SKV_PATTERN_MATCH_MAX);
     pcre2_set_depth_limit(matcher->limits, SKV_PATTERN_DEPTH_MAX);
     pcre2_set_heap_limit(matcher->limits, SKV_PATTERN_HEAP_MAX);
+    pcre2_set_callout(matcher->limits, count_work, matcher);
     return matcher;
 }
 
@@ -132,6 +147,9 @@ static skv_status fail_to_match(int error, skv_reply *reply)
     case PCRE2_ERROR_DEPTHLIMIT:
         return skv_fail(reply, SKV_TOO_LARGE, "the regular expression exceeds PCRE2's depth limit of %d",
                         SKV_PATTERN_DEPTH_MAX);
+    case PCRE2_ERROR_CALLOUT:
+        return skv_fail(reply, SKV_TOO_LARGE, "the regular expressions of an inspection exceed %d steps",
+                        SKV_INSPECTION_PATTERN_WORK_MAX);
     case PCRE2_ERROR_HEAPLIMIT:
         return skv_fail(reply, SKV_TOO_LARGE, "the regular expression exceeds PCRE2's heap limit of %d KiB",
                         SKV_PATTERN_HEAP_MAX);
@@ -151,6 +169,7 @@ skv_status skv_pattern_match(const skv_pattern *pattern, skv_matcher *matcher, c
     if (len > SKV_PATTERN_SUBJECT_MAX)
         return skv_fail(reply, SKV_TOO_LARGE, "a text of more than %d bytes is not matched with a regular expression",
                         SKV_PATTERN_SUBJECT_MAX);
+    matcher->last = 0;
     result = pcre2_match(pattern->code, (PCRE2_SPTR)text, len, 0, 0, matcher->data, matcher->limits);
     *matched = result >= 0;
     return result >= 0 || result == PCRE2_ERROR_NOMATCH ? SKV_OK : fail_to_match(result, reply);

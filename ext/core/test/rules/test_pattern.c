@@ -135,6 +135,30 @@ static void matches_end_within_their_limits(void)
     check_limit("(*LIMIT_MATCH=4000000000)^(a+)+$", "a", 40, "!", SKV_TOO_LARGE, "match limit of 100000");
 }
 
+/* A match of 64 KiB took 49 s: PCRE2's match limit counts from 0 again at each offset. */
+static void all_matches_together_end_within_their_limit(void)
+{
+    const char *expressions[] = {"(a?){15}[bc]", "(a+)\\1[bc]", "a*[bc]", "(?:.{40000}|x)[bc]"};
+
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+        skv_pattern *pattern = compiled(expressions[i], false), *next = compiled("b", true);
+        skv_matcher *own = skv_matcher_new();
+        char *subject = malloc(SKV_PATTERN_SUBJECT_MAX);
+        bool matched = true;
+
+        memset(subject, 'a', SKV_PATTERN_SUBJECT_MAX);
+        CHECK(skv_pattern_match(pattern, own, subject, SKV_PATTERN_SUBJECT_MAX, &matched, reply) == SKV_TOO_LARGE);
+        CHECK_HAS(skv_reply_message(reply), "of an inspection exceed 50000000 steps");
+        CHECK(!matched);
+        /* The limit is that of all matches, so that the next one has no steps left. */
+        CHECK(skv_pattern_match(next, own, "b", 1, &matched, reply) == SKV_TOO_LARGE);
+        free(subject);
+        skv_matcher_free(own);
+        skv_pattern_free(next);
+        skv_pattern_free(pattern);
+    }
+}
+
 /* A failed match leaves the matcher usable. */
 static void a_matcher_serves_many_expressions(void)
 {
@@ -176,6 +200,7 @@ int main(void)
     wrong_expressions_are_refused_with_their_offset();
     matches_end_within_their_limits();
     a_matcher_serves_many_expressions();
+    all_matches_together_end_within_their_limit();
     chaos(lack_of_memory_is_a_status);
     skv_matcher_free(matcher);
     skv_reply_free(reply);
