@@ -125,11 +125,11 @@ $(fuzzers:%=%.run): $(BUILD)/fuzz_%.run: $(BUILD)/fuzz_%
 	@awk '/^stat::number_of_executed_units/ { print "fuzz_$*: - faults, " $$2 " operations, 0 anomalies" }' $<.log
 
 # The functions of the core that a fuzzer replaces.
-$(BUILD)/fuzz_answers: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_mark_down skv_pool_mark_timed_out \
+$(BUILD)/fuzz_responses: replaced := skv_connect skv_pool_borrow skv_pool_return skv_pool_mark_down skv_pool_mark_timed_out \
   skv_pool_count skv_pool_count_retry
 $(BUILD)/fuzz_options: replaced := skv_pool_for
 # libldap leaks a request if its response is malformed in certain ways.
-$(BUILD)/fuzz_answers.run: export ASAN_OPTIONS := detect_leaks=0
+$(BUILD)/fuzz_responses.run: export ASAN_OPTIONS := detect_leaks=0
 
 $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(ldflags) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -o $@

@@ -18,7 +18,7 @@ skv_pool *pool_of(const char *uri, const char *password_file);
 /* Borrows a connection; NULL with `reply` filled. */
 skv_conn *borrow(skv_pool *pool, int64_t timeout_ms);
 
-/* Does one operation. Returns true if it was answered. */
+/* Does one operation. Returns true if the server responded. */
 bool use(skv_conn *conn);
 
 bool is_at(const skv_conn *conn, const slapd *server);

@@ -69,15 +69,15 @@ static bool is_armed(proxy *p, unsigned char tag, proxy_fault *fault, int *code)
     return armed;
 }
 
-static unsigned char answer_tag(unsigned char tag)
+static unsigned char response_tag(unsigned char tag)
 {
     return tag == PROXY_SEARCH ? 0x65 : tag == PROXY_DELETE ? 0x6b : (unsigned char)(tag + 1);
 }
 
-static bool answer(const proxy_link *l, const request *r, int code)
+static bool respond(const proxy_link *l, const request *r, int code)
 {
     unsigned char bytes[32] = {0x30, (unsigned char)(2 + r->id_len + 9), 0x02, r->id_len};
-    const unsigned char result[] = {answer_tag(r->tag), 7, 0x0a, 1, (unsigned char)code, 4, 0, 4, 0};
+    const unsigned char result[] = {response_tag(r->tag), 7, 0x0a, 1, (unsigned char)code, 4, 0, 4, 0};
 
     memcpy(bytes + 4, r->id, r->id_len);
     memcpy(bytes + 4 + r->id_len, result, sizeof result);
@@ -94,7 +94,7 @@ static bool say_something(const proxy_link *l, const request *r)
     return send_all(l->client, bytes, 4u + r->id_len + sizeof nothing);
 }
 
-/* The request outlives its connection. The server sees the end of the connection after it has answered. */
+/* The request outlives its connection. The server sees the end of the connection after it has responded. */
 static void deliver_late(proxy_link *l, const unsigned char *bytes, size_t len, int ms)
 {
     unsigned char unheard[4096];
@@ -133,16 +133,16 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     struct pollfd gone = {.fd = l->client, .events = POLLRDHUP};
 
     switch (fault) {
-    case PROXY_ANSWER:
-        return answer(l, r, code);
+    case PROXY_RESPOND:
+        return respond(l, r, code);
     case PROXY_INTERMEDIATE:
         return say_something(l, r) && send_all(l->server, bytes, len);
     case PROXY_HOLD_REQUEST:
         call_meanwhile(l->proxy);
         return poll(NULL, 0, code) == 0 && send_all(l->server, bytes, len);
-    case PROXY_HOLD_ANSWER:
+    case PROXY_HOLD_RESPONSE:
         return send_all(l->server, bytes, len) && poll(&gone, 1, code) == 0;
-    case PROXY_LOSE_ANSWER:
+    case PROXY_LOSE_RESPONSE:
         if (send_all(l->server, bytes, len))
             recv(l->server, unheard, sizeof unheard, 0);
         call_meanwhile(l->proxy);
@@ -155,7 +155,7 @@ static bool spoil(proxy_link *l, const request *r, const unsigned char *bytes, s
     }
 }
 
-/* Counts a request, unless it has no answer: an unbind or an abandon. */
+/* Counts a request, unless it has no response: an unbind or an abandon. */
 static void count_request(proxy *p, unsigned char tag)
 {
     pthread_mutex_lock(&p->lock);
@@ -207,12 +207,12 @@ void proxy_expect(proxy *p, const int *round_trips)
 {
     pthread_mutex_lock(&p->lock);
     p->round_trips = round_trips;
-    p->requests = p->answers = 0;
+    p->requests = p->responses = 0;
     pthread_mutex_unlock(&p->lock);
 }
 
 /* Returns the number of requests of the complete round trips. The caller holds the lock. */
-static long answerable(const proxy *p)
+static long responses_due(const proxy *p)
 {
     long sum = 0;
 
@@ -231,12 +231,12 @@ static bool expects(proxy *p)
     return expects;
 }
 
-static bool may_answer(proxy *p)
+static bool may_respond(proxy *p)
 {
     bool may;
 
     pthread_mutex_lock(&p->lock);
-    may = !p->round_trips || p->answers < answerable(p);
+    may = !p->round_trips || p->responses < responses_due(p);
     pthread_mutex_unlock(&p->lock);
     return may;
 }
@@ -249,16 +249,16 @@ bool proxy_was_met(proxy *p)
     pthread_mutex_lock(&p->lock);
     for (const int *count = p->round_trips; *count > 0; count++)
         sum += *count;
-    met = p->requests == sum && p->answers == sum;
+    met = p->requests == sum && p->responses == sum;
     pthread_mutex_unlock(&p->lock);
     return met;
 }
 
-/* Counts an answer that is the last one of its request: no entry, reference, or intermediate response. */
-static void count_answer(proxy *p, unsigned char tag)
+/* Counts a response that is the last one of its request: no entry, reference, or intermediate response. */
+static void count_response(proxy *p, unsigned char tag)
 {
     pthread_mutex_lock(&p->lock);
-    p->answers += tag != 0x64 && tag != 0x73 && tag != 0x79;
+    p->responses += tag != 0x64 && tag != 0x73 && tag != 0x79;
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -276,17 +276,17 @@ static size_t receive_message(int fd, unsigned char *bytes, size_t size)
     return len <= size && recv(fd, bytes + head, len - head, MSG_WAITALL) == (ssize_t)(len - head) ? len : 0;
 }
 
-static bool pass_one_answer(proxy_link *l, unsigned char *bytes, size_t size)
+static bool pass_one_response(proxy_link *l, unsigned char *bytes, size_t size)
 {
     size_t len = receive_message(l->server, bytes, size);
 
     if (len == 0)
         return false;
-    count_answer(l->proxy, parse(bytes).tag);
+    count_response(l->proxy, parse(bytes).tag);
     return send_all(l->client, bytes, len);
 }
 
-static bool pass_answers(proxy_link *l, unsigned char *bytes, size_t size)
+static bool pass_responses(proxy_link *l, unsigned char *bytes, size_t size)
 {
     ssize_t len = recv(l->server, bytes, size, 0);
 
@@ -299,13 +299,13 @@ static bool pump(proxy_link *l)
 {
     static _Thread_local unsigned char bytes[65536];
     struct pollfd fds[] = {{.fd = l->client, .events = POLLIN},
-                           {.fd = may_answer(l->proxy) ? l->server : -1, .events = POLLIN}};
+                           {.fd = may_respond(l->proxy) ? l->server : -1, .events = POLLIN}};
     ssize_t len;
 
     if (poll(fds, 2, -1) < 0)
         return false;
     if (fds[1].revents)
-        return expects(l->proxy) ? pass_one_answer(l, bytes, sizeof bytes) : pass_answers(l, bytes, sizeof bytes);
+        return expects(l->proxy) ? pass_one_response(l, bytes, sizeof bytes) : pass_responses(l, bytes, sizeof bytes);
     len = recv(l->client, bytes, sizeof bytes, 0);
     return len > 0 && pass_requests(l, bytes, (size_t)len);
 }

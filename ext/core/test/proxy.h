@@ -14,13 +14,13 @@
 #define PROXY_DELETE 0x4a
 
 typedef enum proxy_fault {
-    PROXY_LOSE_REQUEST, /* the connection breaks before the server gets the request */
-    PROXY_LOSE_ANSWER,  /* the connection breaks after the server has done the request */
-    PROXY_LATE_REQUEST, /* the connection breaks, and the server gets the request `code` milliseconds later */
-    PROXY_HOLD_REQUEST, /* the server gets the request `code` milliseconds late */
-    PROXY_HOLD_ANSWER,  /* the answer comes `code` milliseconds late, unless the client leaves before */
-    PROXY_ANSWER,       /* the proxy answers the request with `code` */
-    PROXY_INTERMEDIATE  /* an intermediate response (RFC 4511, 4.13) precedes the answer */
+    PROXY_LOSE_REQUEST,  /* the connection breaks before the server gets the request */
+    PROXY_LOSE_RESPONSE, /* the connection breaks after the server has done the request */
+    PROXY_LATE_REQUEST,  /* the connection breaks, and the server gets the request `code` milliseconds later */
+    PROXY_HOLD_REQUEST,  /* the server gets the request `code` milliseconds late */
+    PROXY_HOLD_RESPONSE, /* the response comes `code` milliseconds late, unless the client leaves before */
+    PROXY_RESPOND,       /* the proxy responds to the request with `code` */
+    PROXY_INTERMEDIATE   /* an intermediate response (RFC 4511, 4.13) precedes the response */
 } proxy_fault;
 
 /* A delay beyond the grace period of every interrupted call, even if the machine stalls meanwhile. */
@@ -45,11 +45,11 @@ typedef struct proxy {
     unsigned char tag;
     proxy_fault fault;
     int code, skip, times;
-    int delivered;           /* of late requests */
-    bool hide_assertion;     /* from the root DSE; set before the first connection */
-    void (*meanwhile)(void); /* see proxy_meanwhile() */
-    const int *round_trips;  /* the number of requests of each, then 0; NULL: answers pass at once */
-    long requests, answers;  /* passed on since proxy_expect() */
+    int delivered;            /* of late requests */
+    bool hide_assertion;      /* from the root DSE; set before the first connection */
+    void (*meanwhile)(void);  /* see proxy_meanwhile() */
+    const int *round_trips;   /* the number of requests of each, then 0; NULL: responses pass at once */
+    long requests, responses; /* passed on since proxy_expect() */
 } proxy;
 
 /* Listens on a free port of loopback. */
@@ -61,16 +61,16 @@ void proxy_end(proxy *p);
 /* Lets `skip` requests with the tag pass, and applies the fault to the next `times` ones. */
 void proxy_arm(proxy *p, unsigned char tag, proxy_fault fault, int code, int skip, int times);
 
-/* Sets a function to be called before a held request is passed on, and after a request was done whose answer is lost.
+/* Sets a function to be called before a held request is passed on, and after a request was done whose response is lost.
  * NULL removes it. */
 void proxy_meanwhile(proxy *p, void (*call)(void));
 
-/* Holds the answers of each round trip until all of its requests have come. `round_trips` ends with 0, and must stay
- * valid. A client that waits for an answer too early, or sends more requests, gets none. With NULL, answers pass at
+/* Holds the responses of each round trip until all of its requests have come. `round_trips` ends with 0, and must stay
+ * valid. A client that waits for a response too early, or sends more requests, gets none. With NULL, responses pass at
  * once again. */
 void proxy_expect(proxy *p, const int *round_trips);
 
-/* Returns true if all of these requests have come and were answered. */
+/* Returns true if all of these requests have come, and each had its response. */
 bool proxy_was_met(proxy *p);
 
 /* Returns the number of faults of all proxies. */
@@ -82,7 +82,7 @@ int proxy_left(proxy *p);
 /* Waits until no faults are left: the last one has begun. */
 void proxy_await_faults(proxy *p);
 
-/* Waits until the server has answered that many late requests in all. */
+/* Waits until the server has responded to that many late requests in all. */
 void proxy_await_late(proxy *p, int count);
 
 #endif

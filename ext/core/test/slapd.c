@@ -139,7 +139,7 @@ bool slapd_begin_with(slapd *s, slapd_tls tls, const char *more, const char *dat
     return slapd_start(s);
 }
 
-static bool answers(const slapd *s)
+static bool responds(const slapd *s)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -177,7 +177,7 @@ bool slapd_start(slapd *s)
     if (s->pid == 0)
         become_slapd(s);
     for (int i = 0; i < 2000 && s->pid > 0; i++) {
-        if (answers(s))
+        if (responds(s))
             return true;
         if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
             break;

@@ -1,5 +1,5 @@
 /* Batches whose records expect documents, on servers with and without assertions: other clients change keys before,
- * during and after them, and the network loses answers. */
+ * during and after them, and the network loses responses. */
 #include "batches.h"
 #include "chaos.h"
 #include "check.h"
@@ -90,13 +90,13 @@ static void a_key_that_changes_meanwhile_is_a_conflict_of_its_own(void)
     }
 }
 
-static void lost_answers_leave_each_document_written_once(void)
+static void lost_responses_leave_each_document_written_once(void)
 {
     static const int places[] = {0, MIDDLE, COUNT - 1};
 
     for (int i = 0; i < 3; i++) {
         new_batch(D1);
-        proxy_arm(&between, PROXY_MODIFY, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_ANSWER, 0, places[i], 1);
+        proxy_arm(&between, PROXY_MODIFY, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_RESPONSE, 0, places[i], 1);
         CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
         CHECK(proxy_left(&between) == 0);
         CHECK(batch_tally(SKV_OK, 1) == COUNT);
@@ -111,7 +111,7 @@ static void a_write_in_doubt_is_not_repeated_after_another_write(void)
 {
     new_batch(D1);
     proxy_meanwhile(&between, put_elsewhere);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, MIDDLE, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_RESPONSE, 0, MIDDLE, 1);
     puts_all_but_the_contested(SKV_UNAVAILABLE);
     proxy_meanwhile(&between, NULL);
     CHECK_HAS(outcomes[MIDDLE].text, "the outcome is unknown");
@@ -145,7 +145,7 @@ static void interrupted_records_are_written_once_by_a_repetition(void)
     pthread_t thread;
 
     new_batch(D1);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_ANSWER, PROXY_TOO_LATE_MS, MIDDLE, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_HOLD_RESPONSE, PROXY_TOO_LATE_MS, MIDDLE, 1);
     CHECK(pthread_create(&thread, NULL, fire_when_held, cancel) == 0);
     CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, cancel) == SKV_INTERRUPTED);
     pthread_join(thread, NULL);
@@ -183,7 +183,7 @@ static void all_tests(void)
 {
     a_key_that_has_changed_is_a_conflict_of_its_own();
     a_key_that_changes_meanwhile_is_a_conflict_of_its_own();
-    lost_answers_leave_each_document_written_once();
+    lost_responses_leave_each_document_written_once();
     a_write_in_doubt_is_not_repeated_after_another_write();
     interrupted_records_are_written_once_by_a_repetition();
     chaos(memory_scenario);

@@ -1,4 +1,4 @@
-/* Batches in a directory whose network loses answers, and whose server is busy, silent, or lost. */
+/* Batches in a directory whose network loses responses, and whose server is busy, silent, or lost. */
 #include "batches.h"
 #include "check.h"
 #include "directory.h"
@@ -42,31 +42,31 @@ static void change_all(const char *document)
     }
 }
 
-static void a_batch_with_lost_answers_writes_once(void)
+static void a_batch_with_lost_responses_writes_once(void)
 {
     static const int places[] = {0, 1, 60, 127, 128, 250, 299};
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         new_batch(300);
-        proxy_arm(&between, PROXY_ADD, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_ANSWER, 0, places[i], 1);
+        proxy_arm(&between, PROXY_ADD, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_RESPONSE, 0, places[i], 1);
         CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
         CHECK(proxy_left(&between) == 0);
         CHECK(batch_tally(SKV_OK, 1) == 300);
         all_are(D1);
         change_all(D2);
-        proxy_arm(&between, PROXY_MODIFY, i % 2 ? PROXY_LOSE_ANSWER : PROXY_LOSE_REQUEST, 0, places[i], 1);
+        proxy_arm(&between, PROXY_MODIFY, i % 2 ? PROXY_LOSE_RESPONSE : PROXY_LOSE_REQUEST, 0, places[i], 1);
         CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
         CHECK(proxy_left(&between) == 0);
         CHECK(batch_tally(SKV_OK, 1) == 300);
         all_are(D2);
-        proxy_arm(&between, PROXY_SEARCH, i % 2 ? PROXY_LOSE_ANSWER : PROXY_LOSE_REQUEST, 0, places[i], 1);
+        proxy_arm(&between, PROXY_SEARCH, i % 2 ? PROXY_LOSE_RESPONSE : PROXY_LOSE_REQUEST, 0, places[i], 1);
         all_are(D2);
         CHECK(proxy_left(&between) == 0);
     }
 }
 
 /* A hundred keys need a common folder, a folder each, and an add each. */
-static void a_batch_with_lost_answers_makes_its_folders(void)
+static void a_batch_with_lost_responses_makes_its_folders(void)
 {
     static const int places[] = {0, 50, 100, 101, 150, 200, 201, 250, 300};
     char key[64];
@@ -77,7 +77,7 @@ static void a_batch_with_lost_answers_makes_its_folders(void)
             snprintf(key, sizeof key, "globals/lost%d/f%d/k", i, j);
             batch_add(key, D1);
         }
-        proxy_arm(&between, PROXY_ADD, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_ANSWER, 0, places[i], 1);
+        proxy_arm(&between, PROXY_ADD, i % 2 ? PROXY_LOSE_REQUEST : PROXY_LOSE_RESPONSE, 0, places[i], 1);
         CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
         CHECK(proxy_left(&between) == 0);
         CHECK(batch_tally(SKV_OK, 1) == 100);
@@ -89,11 +89,11 @@ static void a_key_of_another_client_is_not_taken_for_ours(void)
 {
     new_batch(200);
     put(batch[190].key, D2);
-    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 150, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_RESPONSE, 0, 150, 1);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     CHECK(proxy_left(&between) == 0);
     CHECK(batch_tally(SKV_OK, 1) == 199);
-    /* The answer may be lost as well. */
+    /* The response may be lost as well. */
     CHECK(outcomes[190].status == SKV_EXISTS || outcomes[190].status == SKV_UNAVAILABLE);
     get_gives(batch[190].key, D2);
 }
@@ -101,7 +101,7 @@ static void a_key_of_another_client_is_not_taken_for_ours(void)
 static void a_busy_server_is_asked_again(void)
 {
     new_batch(200);
-    proxy_arm(&between, PROXY_ADD, PROXY_ANSWER, 51, 10, 30);
+    proxy_arm(&between, PROXY_ADD, PROXY_RESPOND, 51, 10, 30);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     CHECK(proxy_left(&between) == 0);
     CHECK(batch_tally(SKV_OK, 1) == 200);
@@ -113,7 +113,7 @@ static void a_server_that_stays_busy_ends_the_batch(void)
     size_t unreached = 0;
 
     new_batch(300);
-    proxy_arm(&between, PROXY_ADD, PROXY_ANSWER, 51, 50, 1000);
+    proxy_arm(&between, PROXY_ADD, PROXY_RESPOND, 51, 50, 1000);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "answered 51");
     CHECK(batch_tally(SKV_OK, 1) == 50);
@@ -121,7 +121,7 @@ static void a_server_that_stays_busy_ends_the_batch(void)
     for (size_t i = 0; i < batch_count; i++)
         unreached += strstr(outcomes[i].text, "' was not reached: ") != NULL;
     CHECK(unreached == 249);
-    proxy_arm(&between, PROXY_ADD, PROXY_ANSWER, 51, 0, 0);
+    proxy_arm(&between, PROXY_ADD, PROXY_RESPOND, 51, 0, 0);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_OK, 1) == 250);
     CHECK(batch_tally(SKV_EXISTS, 0) == 50);
@@ -130,12 +130,12 @@ static void a_server_that_stays_busy_ends_the_batch(void)
 static void each_record_is_refused_by_itself(void)
 {
     new_batch(100);
-    proxy_arm(&between, PROXY_ADD, PROXY_ANSWER, 50, 20, 2);
+    proxy_arm(&between, PROXY_ADD, PROXY_RESPOND, 50, 20, 2);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     /* Each record is refused twice, together and by itself; the proxy refused two requests. */
     CHECK(batch_tally(SKV_OK, 1) == 100);
     new_batch(100);
-    proxy_arm(&between, PROXY_ADD, PROXY_ANSWER, 50, 99, 2);
+    proxy_arm(&between, PROXY_ADD, PROXY_RESPOND, 50, 99, 2);
     CHECK(batch_put(store, SKV_PUT_ABSENT, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_OK, 1) == 99);
     CHECK(outcomes[99].status == SKV_DENIED);
@@ -237,7 +237,7 @@ static void hex_tests(void)
     proxy_end(&between);
 }
 
-/* Waits until the proxy holds the answer. */
+/* Waits until the proxy holds the response. */
 static void *fire_when_held(void *unused)
 {
     proxy_await_faults(&between);
@@ -258,12 +258,12 @@ static int interrupted_put(int condition)
     return status;
 }
 
-static void an_interrupted_batch_takes_answers_that_come_soon(void)
+static void an_interrupted_batch_takes_responses_that_come_soon(void)
 {
     size_t done;
 
     new_batch(1000);
-    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, 100, 30, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_RESPONSE, 100, 30, 1);
     CHECK(interrupted_put(SKV_PUT_ABSENT) == SKV_INTERRUPTED);
     done = batch_tally(SKV_OK, 1);
     CHECK(done >= 30 && done < 1000);
@@ -273,12 +273,12 @@ static void an_interrupted_batch_takes_answers_that_come_soon(void)
     CHECK(batch_tally(SKV_EXISTS, 0) == done);
 }
 
-static void a_record_without_an_answer_is_in_doubt(void)
+static void a_record_without_a_response_is_in_doubt(void)
 {
     size_t done, in_doubt, kept = 0;
 
     new_batch(400);
-    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, PROXY_TOO_LATE_MS, 30, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_RESPONSE, PROXY_TOO_LATE_MS, 30, 1);
     CHECK(interrupted_put(SKV_PUT_ABSENT) == SKV_INTERRUPTED);
     done = batch_tally(SKV_OK, 1);
     in_doubt = batch_tally(SKV_INTERRUPTED, 1);
@@ -331,16 +331,16 @@ static void tests(void)
         return;
     cancel = skv_cancel_new();
     store = open_through(&between, "1");
-    a_batch_with_lost_answers_writes_once();
-    a_batch_with_lost_answers_makes_its_folders();
+    a_batch_with_lost_responses_writes_once();
+    a_batch_with_lost_responses_makes_its_folders();
     a_key_of_another_client_is_not_taken_for_ours();
     a_busy_server_is_asked_again();
     a_server_that_stays_busy_ends_the_batch();
     each_record_is_refused_by_itself();
     an_unrequested_message_is_ignored();
     a_hundred_keys_take_few_round_trips();
-    an_interrupted_batch_takes_answers_that_come_soon();
-    a_record_without_an_answer_is_in_doubt();
+    an_interrupted_batch_takes_responses_that_come_soon();
+    a_record_without_a_response_is_in_doubt();
     a_batch_waits_once_for_a_silent_server();
     a_lost_server_ends_the_batch();
     batch_clear();

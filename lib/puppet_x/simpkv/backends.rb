@@ -70,10 +70,10 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # Any result other than a failure counts as success.
-  def check_configured(answer)
-    return unless answer.is_a?(Hash) && answer.key?(:result) && !answer[:result]
+  def check_configured(returned)
+    return unless returned.is_a?(Hash) && returned.key?(:result) && !returned[:result]
 
-    why = answer[:err_msg].to_s
+    why = returned[:err_msg].to_s
     raise Simpkv::PluginError, why.empty? ? 'configure failed and gave no reason' : why
   end
 

@@ -19,7 +19,7 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @title = "simpkv #{name} Error:"
     @text = classes[:exception_text]
     @native = plugin.respond_to?(:simpkv_store)
-    @store = @native ? plugin.simpkv_store : classes[:plugin_backend].new(plugin, @text, classes[:plugin_answers])
+    @store = @native ? plugin.simpkv_store : classes[:plugin_backend].new(plugin, @text, classes[:plugin_results])
   end
 
   # @return [Object] the option of the call, or its default

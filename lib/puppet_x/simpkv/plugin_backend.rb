@@ -6,11 +6,11 @@
 plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param plugin [Object]
   # @param text [#of] the text of an exception, see exception_text.rb
-  # @param answers [#valid?] see plugin_answers.rb
-  def initialize(plugin, text, answers)
+  # @param results [#valid?] see plugin_results.rb
+  def initialize(plugin, text, results)
     @plugin = plugin
     @text = text
-    @answers = answers
+    @results = results
   end
 
   # @param required [Boolean] whether a missing key is a failure; otherwise nil is returned for it
@@ -103,12 +103,12 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def call(operation, *arguments, &block)
     raise Simpkv::PluginError, "the plugin has no method '#{operation}'" unless has?(operation)
 
-    answer = contained { @plugin.public_send(operation, *arguments, &block) }
-    raise Simpkv::PluginError, "#{operation} did not return a Hash" unless answer.is_a?(Hash)
+    returned = contained { @plugin.public_send(operation, *arguments, &block) }
+    raise Simpkv::PluginError, "#{operation} did not return a Hash" unless returned.is_a?(Hash)
 
-    why = answer[:err_msg].to_s
+    why = returned[:err_msg].to_s
     raise Simpkv::PluginError, why unless why.empty?
-    return answer[:result] if @answers.valid?(operation, answer[:result])
+    return returned[:result] if @results.valid?(operation, returned[:result])
 
     raise Simpkv::PluginError, "#{operation} returned no result and no reason"
   end

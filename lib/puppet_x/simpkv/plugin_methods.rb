@@ -48,7 +48,7 @@ Module.new do
 
   private
 
-  # The block opens the store, and returns it. This is the answer of `configure`.
+  # The block opens the store, and returns it. This is the result of `configure`.
   def open_store
     @simpkv_store = yield
     { result: true, err_msg: nil }

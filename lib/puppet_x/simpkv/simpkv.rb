@@ -11,7 +11,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   code_file = File.join(File.dirname(__FILE__), 'environment_code.rb')
   code = TOPLEVEL_BINDING.eval(File.read(code_file), code_file).new(File.dirname(__FILE__))
   classes = code.classes(:backends, :calls, :configured_backend, :documents, :dry_run, :exception_text, :hiera_level,
-                         :listing, :operations, :plugin_answers, :plugin_backend, :plugin_files, :rich_data)
+                         :listing, :operations, :plugin_backend, :plugin_files, :plugin_results, :rich_data)
   define_method(:code) { code }
   define_method(:classes) { classes }
   private :code, :classes

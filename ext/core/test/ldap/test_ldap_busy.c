@@ -1,4 +1,4 @@
-/* Servers that answer "busy" (51) or "unavailable" (52): the connection, and the server that is used next. */
+/* Servers that respond "busy" (51) or "unavailable" (52): the connection, and the server that is used next. */
 #include "base/deadline.h"
 #include "check.h"
 #include "directory.h"
@@ -24,9 +24,9 @@ static void open_both(const char *retries)
 
 static void a_busy_server_keeps_its_connection(void)
 {
-    proxy_arm(&busy, PROXY_SEARCH, PROXY_ANSWER, 51, 0, 2);
+    proxy_arm(&busy, PROXY_SEARCH, PROXY_RESPOND, 51, 0, 2);
     get_gives("globals/b", D1);
-    proxy_arm(&busy, PROXY_MODIFY, PROXY_ANSWER, 51, 0, 1);
+    proxy_arm(&busy, PROXY_MODIFY, PROXY_RESPOND, 51, 0, 1);
     put_gives("globals/b", D2, 1);
     CHECK(server_stat(0, "connects") == 1);
     CHECK(server_stat(1, "connects") == 0);
@@ -34,13 +34,13 @@ static void a_busy_server_keeps_its_connection(void)
 
 static void an_unavailable_server_is_replaced_by_the_next(void)
 {
-    proxy_arm(&busy, PROXY_SEARCH, PROXY_ANSWER, 52, 0, 100);
+    proxy_arm(&busy, PROXY_SEARCH, PROXY_RESPOND, 52, 0, 100);
     get_gives("globals/b", D2);
     /* On a busy machine, its quarantine may end before the test goes on. */
     CHECK(proxy_left(&busy) >= 97 && proxy_left(&busy) < 100);
     CHECK(server_stat(0, "open") == 0);
     CHECK(server_stat(1, "connects") == 1);
-    proxy_arm(&busy, PROXY_SEARCH, PROXY_ANSWER, 52, 0, 0);
+    proxy_arm(&busy, PROXY_SEARCH, PROXY_RESPOND, 52, 0, 0);
     put_gives("globals/b", D1, 1);
 }
 
@@ -50,8 +50,8 @@ static void retries_end_at_the_deadline(void)
     int64_t began = skv_now_ns();
     int status;
 
-    proxy_arm(&busy, PROXY_SEARCH, PROXY_ANSWER, 51, 0, 1000);
-    proxy_arm(&other, PROXY_SEARCH, PROXY_ANSWER, 51, 0, 1000);
+    proxy_arm(&busy, PROXY_SEARCH, PROXY_RESPOND, 51, 0, 1000);
+    proxy_arm(&other, PROXY_SEARCH, PROXY_RESPOND, 51, 0, 1000);
     status = get_within("globals/b", 700);
     CHECK(status == SKV_UNAVAILABLE || status == SKV_TIMEOUT);
     CHECK(skv_now_ns() - began >= 300 * SKV_NS_PER_MS);

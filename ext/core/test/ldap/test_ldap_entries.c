@@ -221,7 +221,7 @@ static void additions_go_to_write_uri_and_reads_follow_them(void)
     store = mine;
 }
 
-static void a_request_without_an_answer_is_repeated(void)
+static void a_request_without_a_response_is_repeated(void)
 {
     skv_store *mine = store;
     proxy between;
@@ -229,15 +229,15 @@ static void a_request_without_an_answer_is_repeated(void)
     if (!CHECK(proxy_begin(&between, server.port)))
         return;
     store = open_through(&between, "1");
-    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(read_entry(BASE, LIST("ou")) == SKV_OK);
     CHECK_STR(skv_reply_data(reply), "{\"ou\":[\"simpkv\"]}");
     proxy_arm(&between, PROXY_ADD, PROXY_LOSE_REQUEST, 0, 0, 1);
     CHECK(add("ou=lost," BASE, UNIT("lost")) == SKV_OK);
-    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(add("ou=doubt," BASE, UNIT("doubt")) == SKV_EXISTS);
     CHECK(read_entry("ou=doubt," BASE, LIST("ou")) == SKV_OK);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, LDAP_BUSY, 0, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_RESPOND, LDAP_BUSY, 0, 1);
     CHECK(extend("ou=doubt," BASE, LIST("description\0x")) == SKV_OK);
     CHECK(proxy_left(&between) == 0);
     skv_close(store);
@@ -328,7 +328,7 @@ static void tests_as_user(void)
     a_malformed_dn_is_refused();
     a_store_in_files_has_no_entries();
     additions_go_to_write_uri_and_reads_follow_them();
-    a_request_without_an_answer_is_repeated();
+    a_request_without_a_response_is_repeated();
     a_call_ends_at_its_deadline_and_when_it_is_cancelled();
     statistics_tell_the_vendor_and_the_tls_of_a_server();
     a_vendor_is_shown_in_short_ascii();

@@ -1,4 +1,4 @@
-/* A directory whose network loses answers, and whose server is busy, refuses, or has reached a limit. */
+/* A directory whose network loses responses, and whose server is busy, refuses, or has reached a limit. */
 #include "check.h"
 #include "directory.h"
 #include "pool_fixture.h"
@@ -10,18 +10,18 @@
 
 static proxy between;
 
-static void a_read_whose_answer_is_lost_is_repeated(void)
+static void a_read_whose_response_is_lost_is_repeated(void)
 {
     put_gives("globals/p", D1, 1);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_RESPONSE, 0, 0, 1);
     get_gives("globals/p", D1);
     CHECK(proxy_left(&between) == 0);
     proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_REQUEST, 0, 0, 1);
     CHECK(kind("globals/p") == SKV_KIND_KEY);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK_HAS(listed("globals"), "kp=" D1);
     CHECK(proxy_left(&between) == 0);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK_HAS(tree_of("globals"), "kp=" D1);
     CHECK(proxy_left(&between) == 0);
 }
@@ -39,34 +39,34 @@ static void an_unrequested_message_is_ignored(void)
     CHECK(proxy_left(&between) == 0);
 }
 
-static void a_write_without_an_answer_succeeds_if_it_was_made(void)
+static void a_write_without_a_response_succeeds_if_it_was_made(void)
 {
-    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_RESPONSE, 0, 0, 1);
     put_gives("globals/p", D2, 1);
     CHECK(proxy_left(&between) == 0);
     proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_REQUEST, 0, 0, 1);
     put_gives("globals/p", D1, 1);
     get_gives("globals/p", D1);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(put_if("globals/p", D2, SKV_PUT_EXPECT, D1) == SKV_OK && skv_reply_number(reply) == 1);
     CHECK(proxy_left(&between) == 0);
-    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(put_if("globals/q", D1, SKV_PUT_ABSENT, NULL) == SKV_OK && skv_reply_number(reply) == 1);
     CHECK(proxy_left(&between) == 0);
-    /* The folder's answer is lost, then the key's. */
-    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
+    /* The folder's response is lost, then the key's. */
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(put_if("globals/pf/q", D1, SKV_PUT_ABSENT, NULL) == SKV_OK && skv_reply_number(reply) == 1);
     get_gives("globals/pf/q", D1);
-    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(del("globals/q") == SKV_OK && skv_reply_number(reply) == 1);
     CHECK(proxy_left(&between) == 0);
-    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 1, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_RESPONSE, 0, 1, 1);
     CHECK(deletetree("globals/pf") == SKV_OK && skv_reply_number(reply) == 1);
     CHECK(proxy_left(&between) == 0);
     CHECK(kind("globals/pf") == SKV_KIND_NONE);
 }
 
-/* The answer to a write is lost, and another client writes before this one reads again. */
+/* The response to a write is lost, and another client writes before this one reads again. */
 static const char *elsewhere, *document_elsewhere = "{\"value\":3}";
 
 static void *write_elsewhere(void *other)
@@ -96,7 +96,7 @@ static void a_non_unique_document_leaves_a_lost_write_unknown(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (cases[i].before)
             put(cases[i].key, cases[i].before);
-        proxy_arm(&between, cases[i].kind, PROXY_LOSE_ANSWER, 0, 0, 1);
+        proxy_arm(&between, cases[i].kind, PROXY_LOSE_RESPONSE, 0, 0, 1);
         CHECK(put_if(cases[i].key, D2, cases[i].condition | SKV_PUT_NON_UNIQUE, cases[i].before) == SKV_UNAVAILABLE);
         CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
         CHECK(proxy_left(&between) == 0);
@@ -119,7 +119,7 @@ static void an_unknown_outcome_is_reported_as_unknown(void)
 
     put_gives("globals/o", D1, 1);
     elsewhere = "globals/o";
-    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
     status = put_if("globals/o", D2, SKV_PUT_EXPECT, D1);
     /* The other client may be too late. */
@@ -127,9 +127,9 @@ static void an_unknown_outcome_is_reported_as_unknown(void)
     if (status == SKV_UNAVAILABLE)
         CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
     pthread_join(thread, NULL);
-    /* A lost answer for a folder does not matter. */
+    /* A lost response for a folder does not matter. */
     elsewhere = "globals/lost/o";
-    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(pthread_create(&thread, NULL, write_elsewhere, other) == 0);
     status = put_if(elsewhere, D2, SKV_PUT_ABSENT, NULL);
     CHECK(status == SKV_EXISTS || status == SKV_OK);
@@ -140,13 +140,13 @@ static void an_unknown_outcome_is_reported_as_unknown(void)
 static void a_busy_server_is_asked_again(void)
 {
     put_gives("globals/p", D1, 1);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, 51, 0, 2);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_RESPOND, 51, 0, 2);
     put_gives("globals/p", D2, 1);
     CHECK(proxy_left(&between) == 0);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, 52, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, 52, 0, 1);
     get_gives("globals/p", D2);
     CHECK(proxy_left(&between) == 0);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, 51, 0, 100);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_RESPOND, 51, 0, 100);
     CHECK(put("globals/p", D1) == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "answered 51");
     CHECK_HAS(skv_reply_message(reply), "'retries'");
@@ -165,7 +165,7 @@ static void other_results_are_not_tried_again(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        proxy_arm(&between, PROXY_MODIFY, PROXY_ANSWER, cases[i].code, 0, 2);
+        proxy_arm(&between, PROXY_MODIFY, PROXY_RESPOND, cases[i].code, 0, 2);
         CHECK(put("globals/p", D1) == cases[i].status);
         CHECK_HAS(skv_reply_message(reply), cases[i].part);
         CHECK_HAS(skv_reply_message(reply), between.uri);
@@ -186,17 +186,17 @@ static void plant(void)
     }
 }
 
-static void deletetree_survives_lost_and_busy_answers(void)
+static void deletetree_survives_lost_and_busy_responses(void)
 {
     plant();
-    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 70, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_RESPONSE, 0, 70, 1);
     CHECK(deletetree("globals/tree") == SKV_OK && skv_reply_number(reply) == 1);
     CHECK(proxy_left(&between) == 0);
     CHECK(kind("globals/tree") == SKV_KIND_NONE);
 
     /* The server is busy more often than the call retries, but deletes entries meanwhile. */
     plant();
-    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 51, 20, 60);
+    proxy_arm(&between, PROXY_DELETE, PROXY_RESPOND, 51, 20, 60);
     CHECK(deletetree("globals/tree") == SKV_OK);
     CHECK(proxy_left(&between) == 0);
     CHECK(kind("globals/tree") == SKV_KIND_NONE);
@@ -205,11 +205,11 @@ static void deletetree_survives_lost_and_busy_answers(void)
 static void a_failed_deletetree_reports_its_progress(void)
 {
     plant();
-    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 51, 0, 1000);
+    proxy_arm(&between, PROXY_DELETE, PROXY_RESPOND, 51, 0, 1000);
     CHECK(deletetree("globals/tree") == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "answered 51");
     CHECK(strstr(skv_reply_message(reply), "were deleted") == NULL);
-    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 50, 100, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_RESPOND, 50, 100, 1);
     CHECK(deletetree("globals/tree") == SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "answered 50");
     CHECK_HAS(skv_reply_message(reply), " of its entries were deleted before that");
@@ -225,7 +225,7 @@ static void limits_of_the_server_are_named(void)
     } cases[] = {{3, "nsTimeLimit", 1}, {4, "nsSizeLimit", 2}, {11, "nsLookThroughLimit", 2}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, cases[i].code, 0, cases[i].times);
+        proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, cases[i].code, 0, cases[i].times);
         CHECK_STR(i % 2 ? listed("globals") : tree_of("globals"), "too_large");
         CHECK(proxy_left(&between) == 0);
         CHECK_HAS(skv_reply_message(reply), cases[i].part);
@@ -282,12 +282,12 @@ static void reads_follow_the_first_write(void)
     put_gives("globals/w", D1, 1);
     snprintf(write_uri, sizeof write_uri, "write_uri=%s", between.uri);
     store = open_with(false, (const char *[]){"id=plain", write_uri, NULL});
-    proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, 53, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, 53, 0, 1);
     get_gives("globals/w", D1);
     CHECK(proxy_left(&between) == 1);
     CHECK(put("globals/w", D2) == SKV_DENIED);
     CHECK(proxy_left(&between) == 0);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_ANSWER, 53, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_RESPOND, 53, 0, 1);
     CHECK(get("globals/w") == SKV_DENIED);
     CHECK(proxy_left(&between) == 0);
     get_gives("globals/w", D1);
@@ -295,36 +295,36 @@ static void reads_follow_the_first_write(void)
     store = mine;
 }
 
-static void a_lost_answer_without_retries_is_an_error(void)
+static void a_lost_response_without_retries_is_an_error(void)
 {
     skv_close(store);
     store = open_through(&between, "0");
-    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_MODIFY, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(put("globals/p", D1) == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "the change may have been made");
     CHECK(kind("globals/p") == SKV_KIND_KEY);
 }
 
-static void test_lost_answers_and_refusals(void)
+static void test_lost_responses_and_refusals(void)
 {
     skv_store *mine = store;
 
     if (!CHECK(proxy_begin(&between, server.port)))
         return;
     store = open_through(&between, "2");
-    a_read_whose_answer_is_lost_is_repeated();
+    a_read_whose_response_is_lost_is_repeated();
     an_unrequested_message_is_ignored();
-    a_write_without_an_answer_succeeds_if_it_was_made();
+    a_write_without_a_response_succeeds_if_it_was_made();
     a_non_unique_document_leaves_a_lost_write_unknown();
     an_unknown_outcome_is_reported_as_unknown();
     a_busy_server_is_asked_again();
     other_results_are_not_tried_again();
-    deletetree_survives_lost_and_busy_answers();
+    deletetree_survives_lost_and_busy_responses();
     a_failed_deletetree_reports_its_progress();
     limits_of_the_server_are_named();
     a_connection_lost_to_a_large_document_names_the_limit();
     reads_follow_the_first_write();
-    a_lost_answer_without_retries_is_an_error();
+    a_lost_response_without_retries_is_an_error();
     skv_close(store);
     store = mine;
     proxy_end(&between);
@@ -397,12 +397,12 @@ int main(void)
     static const char *const options[] = {"id=plain", NULL};
 
     reply = skv_reply_new();
-    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, test_lost_answers_and_refusals);
+    run_ldap_tests(DIRECTORY_PLAIN, "", false, options, test_lost_responses_and_refusals);
     run_ldap_tests(DIRECTORY_PLAIN, "", false, options, without_assertions);
     run_ldap_tests(DIRECTORY_PLAIN, "", false, options, a_document_above_the_default_limit_is_refused);
     run_ldap_tests(DIRECTORY_PLAIN, "sockbuf_max_incoming_auth 1000000", false, options,
                    a_document_above_the_configured_limit_is_refused);
     skv_reply_free(reply);
-    check_tally("answers lost and refusals, before slapd", proxy_faults(), calls_made());
+    check_tally("responses lost and refusals, before slapd", proxy_faults(), calls_made());
     return check_summary("store_ldap_faults");
 }

@@ -31,7 +31,7 @@ static void *fire(void *unused)
     return unused;
 }
 
-/* Fires when the proxy holds the answer. */
+/* Fires when the proxy holds the response. */
 static void *fire_when_held(void *unused)
 {
     proxy_await_faults(&between);
@@ -107,17 +107,17 @@ static void an_interrupt_ends_each_call_to_a_silent_server(void)
     }
 }
 
-/* Does the same with a key of its own, while the answer to a request comes `ms` milliseconds late. */
+/* Does the same with a key of its own, while the response to a request comes `ms` milliseconds late. */
 static void interrupted_late(const char *name, unsigned char request, int ms, int (*call)(void))
 {
     key = name;
     put(key, D1);
-    proxy_arm(&between, request, PROXY_HOLD_ANSWER, ms, 0, 1);
+    proxy_arm(&between, request, PROXY_HOLD_RESPONSE, ms, 0, 1);
     interrupted(call, fire_when_held);
 }
 
-/* On a busy machine, the answer may come too late. */
-static void an_interrupted_call_takes_an_answer_that_comes_soon(void)
+/* On a busy machine, the response may come too late. */
+static void an_interrupted_call_takes_a_response_that_comes_soon(void)
 {
     int tries = 0;
 
@@ -152,7 +152,7 @@ static int calls_to_a_slow_server(void)
     pthread_t thread;
     int calls = 1;
 
-    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 500, 0, 1000);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_RESPONSE, 500, 0, 1000);
     skv_cancel_reset(cancel);
     CHECK(pthread_create(&thread, NULL, fire_steadily, &over) == 0);
     while (put_now() == SKV_INTERRUPTED && calls < 20)
@@ -164,17 +164,17 @@ static int calls_to_a_slow_server(void)
 }
 
 /* The call used to be repeated until its deadline. */
-static void a_slow_server_answers_a_call_that_is_interrupted_again_and_again(void)
+static void a_slow_server_responds_to_a_call_that_is_interrupted_again_and_again(void)
 {
     int calls = 1;
 
     key = "globals/steady";
     put_gives(key, D1, 1);
-    /* On a busy machine, the first answer may have come before the call looks. */
+    /* On a busy machine, the first response may have come before the call looks. */
     for (int i = 0; i < 10 && calls == 1; i++)
         calls = calls_to_a_slow_server();
     CHECK(calls > 1);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_ANSWER, 0, 0, 0);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_RESPONSE, 0, 0, 0);
     get_gives(key, D2);
 }
 
@@ -188,7 +188,7 @@ static int put_if_absent(void)
     return put_as(SKV_PUT_ABSENT);
 }
 
-/* The write is made, but its answer comes too late. */
+/* The write is made, but its response comes too late. */
 static void an_interrupted_conditional_write_is_in_doubt(void)
 {
     interrupted_late("globals/doubt", PROXY_MODIFY, PROXY_TOO_LATE_MS, put_expecting);
@@ -199,7 +199,7 @@ static void an_interrupted_conditional_write_is_in_doubt(void)
     CHECK(put_as(SKV_PUT_EXPECT | SKV_PUT_IN_DOUBT) == SKV_OK && skv_reply_number(reply) == 1);
 
     CHECK(del(key) == SKV_OK);
-    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_ANSWER, PROXY_TOO_LATE_MS, 0, 1);
+    proxy_arm(&between, PROXY_ADD, PROXY_HOLD_RESPONSE, PROXY_TOO_LATE_MS, 0, 1);
     interrupted(put_if_absent, fire_when_held);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
     CHECK(skv_reply_number(reply) == 1);
@@ -221,20 +221,20 @@ static int deletetree_far(void)
     return skv_deletetree(store, "globals/far", 11, LONG_MS, cancel, reply);
 }
 
-/* The next call used to take the late answer for its own, and did not delete its folder. */
-static void no_call_takes_the_answer_of_an_interrupted_deletion(void)
+/* The next call used to take the late response for its own, and did not delete its folder. */
+static void no_call_takes_the_response_of_an_interrupted_deletion(void)
 {
     key = "globals/far/k";
     put_gives(key, D1, 1);
     put_gives("globals/other/k", D1, 1);
-    proxy_arm(&between, PROXY_DELETE, PROXY_HOLD_ANSWER, PROXY_TOO_LATE_MS, 1, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_HOLD_RESPONSE, PROXY_TOO_LATE_MS, 1, 1);
     interrupted(deletetree_far, fire_when_held);
     CHECK_STATUS(reply, SKV_INTERRUPTED);
     CHECK(skv_reply_number(reply) == 1);
-    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 50, 0, 2);
+    proxy_arm(&between, PROXY_DELETE, PROXY_RESPOND, 50, 0, 2);
     CHECK(deletetree("globals/other") == SKV_DENIED);
     CHECK(kind("globals/other/k") == SKV_KIND_KEY);
-    proxy_arm(&between, PROXY_DELETE, PROXY_ANSWER, 0, 0, 0);
+    proxy_arm(&between, PROXY_DELETE, PROXY_RESPOND, 0, 0, 0);
     CHECK(deletetree("globals/far") == SKV_OK);
 }
 
@@ -356,12 +356,12 @@ static void tests(void)
     skv_close(store);
     if (CHECK(proxy_begin(&between, server.port))) {
         store = open_through(&between, "1");
-        an_interrupted_call_takes_an_answer_that_comes_soon();
+        an_interrupted_call_takes_a_response_that_comes_soon();
         an_interrupted_call_sends_no_request_after_its_grace_period();
-        a_slow_server_answers_a_call_that_is_interrupted_again_and_again();
+        a_slow_server_responds_to_a_call_that_is_interrupted_again_and_again();
         an_interrupted_conditional_write_is_in_doubt();
         a_write_in_doubt_after_another_write_is_an_error();
-        no_call_takes_the_answer_of_an_interrupted_deletion();
+        no_call_takes_the_response_of_an_interrupted_deletion();
         an_interrupted_deletion_reports_a_possible_deletion();
         skv_close(store);
         proxy_end(&between);

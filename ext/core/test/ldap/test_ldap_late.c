@@ -83,7 +83,7 @@ static void a_late_batch_does_not_overwrite_a_later_put(const char *expect)
         get_gives(batch[i].key, D3);
 }
 
-/* Loses the answer to this call's write of the key, after another client has written the key. */
+/* Loses the response to this call's write of the key, after another client has written the key. */
 static const char *contested;
 
 static void put_elsewhere(void)
@@ -95,7 +95,7 @@ static void arm_contest(const char *key, unsigned char tag)
 {
     contested = key;
     proxy_meanwhile(&between, put_elsewhere);
-    proxy_arm(&between, tag, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, tag, PROXY_LOSE_RESPONSE, 0, 0, 1);
 }
 
 /* The call used to write again, over a later put, and readers saw its document return. */
@@ -152,19 +152,19 @@ static void a_batch_in_doubt_is_not_repeated_after_another_write(void)
     }
 }
 
-/* After a lost answer, a missing key used to count as deleted. */
-static void a_lost_answer_does_not_delete_a_missing_key(void)
+/* After a lost response, a missing key used to count as deleted. */
+static void a_lost_response_does_not_delete_a_missing_key(void)
 {
     put("globals/late/there", D1);
-    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(del("globals/late/never") == SKV_OK && skv_reply_number(reply) == 0);
-    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_SEARCH, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(del("globals/late/never") == SKV_OK && skv_reply_number(reply) == 0);
     CHECK(proxy_left(&between) == 0);
     /* A folder has the name. */
-    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 1);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(del("globals/late") == SKV_IS_FOLDER);
-    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_ANSWER, 0, 0, 0);
+    proxy_arm(&between, PROXY_DELETE, PROXY_LOSE_RESPONSE, 0, 0, 0);
 }
 
 /* Each read returns the version that the next write asserts. */
@@ -221,7 +221,7 @@ static void asserting_tests(void)
     a_deletion_in_doubt_is_not_repeated_after_another_write();
     a_batch_in_doubt_is_not_repeated_after_another_write();
     proxy_meanwhile(&between, NULL);
-    a_lost_answer_does_not_delete_a_missing_key();
+    a_lost_response_does_not_delete_a_missing_key();
     a_write_takes_two_round_trips();
     clients_that_write_one_key_all_succeed();
 }
@@ -242,7 +242,7 @@ static void exchanging_tests(void)
     a_deletion_in_doubt_is_not_repeated_after_another_write();
     a_batch_in_doubt_is_not_repeated_after_another_write();
     proxy_meanwhile(&between, NULL);
-    a_lost_answer_does_not_delete_a_missing_key();
+    a_lost_response_does_not_delete_a_missing_key();
     clients_that_write_one_key_all_succeed();
 }
 

@@ -75,7 +75,7 @@ static void a_missing_base_dn_is_not_a_missing_key(void)
     store = mine;
 }
 
-/* The replica is down: only the server of write_uri can answer. */
+/* The replica is down: only the server of write_uri can respond. */
 static void a_latest_get_reads_from_the_write_uri(void)
 {
     char option[256];

@@ -216,7 +216,7 @@ static void tls_that_the_server_does_not_do_is_refused(void)
     CHECK_HAS(skv_reply_message(reply), "TLS handshake");
 }
 
-/* A server that accepts connections and never answers. */
+/* A server that accepts connections and never responds. */
 static int silent_listener(char *port, size_t size)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

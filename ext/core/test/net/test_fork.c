@@ -99,7 +99,7 @@ static bool fork_works(bool (*works)(void))
     return pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-static bool store_answers(void)
+static bool store_responds(void)
 {
     return skv_exists(store, "", 0, TIMEOUT_MS, NULL, reply) == SKV_OK;
 }
@@ -141,18 +141,18 @@ static void a_child_works_that_is_forked_while_libldap_is_initialised(void)
 
     caller = begin_initialisation(&status);
     pthread_create(&releaser, NULL, end_hanging, NULL);
-    CHECK(fork_works(store_answers));
+    CHECK(fork_works(store_responds));
     pthread_join(releaser, NULL);
     pthread_join(caller, NULL);
     CHECK(status == SKV_OK);
-    CHECK(store_answers());
+    CHECK(store_responds());
 }
 
 static bool fails_at_once(void)
 {
     int64_t began = skv_now_ns();
 
-    return !store_answers() && skv_reply_status(reply) == SKV_UNAVAILABLE &&
+    return !store_responds() && skv_reply_status(reply) == SKV_UNAVAILABLE &&
            strstr(skv_reply_message(reply), "was forked while libldap was looking up this machine's own name") &&
            skv_now_ns() - began < TIMEOUT_MS / 2 * SKV_NS_PER_MS;
 }
@@ -174,7 +174,7 @@ static void forks_wait_for_a_name_service_no_longer_than_the_limit(void)
     atomic_store(&hangs, false);
     pthread_join(caller, NULL);
     CHECK(status == SKV_OK);
-    CHECK(store_answers());
+    CHECK(store_responds());
 }
 
 static skv_pool *first_pool;
@@ -187,7 +187,7 @@ static void note_first_pool(skv_pool *pool, void *unused)
 
 static void *fork_in_thread(void *works)
 {
-    *(bool *)works = fork_works(store_answers);
+    *(bool *)works = fork_works(store_responds);
     return NULL;
 }
 
@@ -208,7 +208,7 @@ static void other_threads_work_while_a_fork_waits_for_a_tls_context(void)
     bool works = false;
     atomic_int status = -1;
 
-    CHECK(store_answers());
+    CHECK(store_responds());
     skv_pool_each(note_first_pool, NULL);
     skv_tls_context_lock(first_pool->identity.tls);
     atomic_store(&forking, false);

@@ -15,7 +15,7 @@
 
 static slapd first, second;
 
-/* A server that accepts connections and never answers. */
+/* A server that accepts connections and never responds. */
 typedef struct silent {
     int listener;
     char uri[64];
@@ -231,7 +231,7 @@ static void a_very_short_call_says_nothing_about_a_server(void)
     close(s.listener);
 }
 
-/* A quarantine would fail calls that have enough time to wait for the answer. */
+/* A quarantine would fail calls that have enough time to wait for the response. */
 static void a_brief_call_does_not_take_the_only_server_from_others(void)
 {
     silent s = silent_begin();

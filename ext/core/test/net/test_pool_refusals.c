@@ -14,7 +14,7 @@ static slapd first, second;
 
 static void refuse_binds(proxy *p)
 {
-    proxy_arm(p, PROXY_BIND, PROXY_ANSWER, 49, 0, BINDS);
+    proxy_arm(p, PROXY_BIND, PROXY_RESPOND, 49, 0, BINDS);
 }
 
 static int refused_binds(proxy *p)
@@ -104,7 +104,7 @@ static void a_server_that_comes_back_with_another_password_is_not_hammered(void)
         is_served_by(pool, &second, 10000);
     CHECK(refused_binds(&p) == 3);
     /* Calls return to the server when it accepts the password again. */
-    proxy_arm(&p, PROXY_BIND, PROXY_ANSWER, 49, 0, 0);
+    proxy_arm(&p, PROXY_BIND, PROXY_RESPOND, 49, 0, 0);
     set_quarantine(pool, 0, 0);
     return_invalidated(pool, borrow(pool, 10000));
     CHECK(health_of(pool, 0) == SKV_SERVER_UP);

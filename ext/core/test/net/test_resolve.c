@@ -22,7 +22,7 @@ static skv_reply *reply;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static bool hangs;
-static atomic_int asked, answered;
+static atomic_int begun, ended;
 
 static void set_hanging(bool on)
 {
@@ -40,12 +40,12 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
     *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
     if (!hints || hints->ai_flags & AI_NUMERICHOST)
         return real(host, port, hints, addresses);
-    atomic_fetch_add(&asked, 1);
+    atomic_fetch_add(&begun, 1);
     pthread_mutex_lock(&lock);
     while (hangs)
         pthread_cond_wait(&released, &lock);
     pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&answered, 1);
+    atomic_fetch_add(&ended, 1);
     return real("127.0.0.1", port, hints, addresses);
 }
 
@@ -106,7 +106,7 @@ static void no_more_names_are_asked_for_at_once_than_there_are_places(void)
         CHECK(look_up("ldap://slow.example.com", 10, NULL) == NULL);
     CHECK_STATUS(reply, SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "timed out while waiting to look up its name");
-    CHECK(atomic_load(&asked) <= SKV_RESOLVERS_MAX);
+    CHECK(atomic_load(&begun) <= SKV_RESOLVERS_MAX);
 }
 
 static void addresses_do_not_wait_for_names(void)
@@ -120,10 +120,10 @@ static void names_are_resolved_again_when_the_service_recovers(void)
     set_hanging(false);
     for (int i = 0; i < 3 * SKV_RESOLVERS_MAX; i++)
         CHECK(is_found("ldap://quick.example.com"));
-    CHECK(atomic_load(&asked) >= 3 * SKV_RESOLVERS_MAX);
-    for (int i = 0; i < 1000 && atomic_load(&answered) < atomic_load(&asked); i++)
+    CHECK(atomic_load(&begun) >= 3 * SKV_RESOLVERS_MAX);
+    for (int i = 0; i < 1000 && atomic_load(&ended) < atomic_load(&begun); i++)
         usleep(10000);
-    CHECK(atomic_load(&answered) == atomic_load(&asked));
+    CHECK(atomic_load(&ended) == atomic_load(&begun));
 }
 
 /* Opens a listener at a free port, and writes the port into the address. */
@@ -138,7 +138,7 @@ static int listen_at(struct sockaddr_in *address, int queue)
 }
 
 /* The queue of the listener is full, so that the kernel drops new connections as a firewall does. */
-static void a_host_that_does_not_answer_costs_no_more_than_the_deadline(void)
+static void a_host_that_does_not_respond_costs_no_more_than_the_deadline(void)
 {
     enum { MORE = 4 };
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -206,7 +206,7 @@ int main(void)
     no_more_names_are_asked_for_at_once_than_there_are_places();
     addresses_do_not_wait_for_names();
     names_are_resolved_again_when_the_service_recovers();
-    a_host_that_does_not_answer_costs_no_more_than_the_deadline();
+    a_host_that_does_not_respond_costs_no_more_than_the_deadline();
     a_socket_does_not_block_is_not_inherited_and_notices_a_peer_that_has_gone();
     skv_reply_free(reply);
     return check_summary("lookup");

@@ -133,7 +133,7 @@ static void a_slow_peer_gets_and_gives_all(void)
     end();
 }
 
-static void large_answers_come_whole(void)
+static void large_responses_come_whole(void)
 {
     size_t len = 3000000, size = len + 5;
     char *bytes = malloc(size);
@@ -156,7 +156,7 @@ static void large_answers_come_whole(void)
     free(bytes);
 }
 
-static void an_answer_that_says_it_is_huge_takes_no_memory(void)
+static void a_response_that_says_it_is_huge_takes_no_memory(void)
 {
     static const char header[] = "\x04\x84\x7f\xff\xff\xff more";
     skv_deadline deadline = within(30000, NULL);
@@ -244,7 +244,7 @@ static void bytes_on_an_idle_connection_end_it_unless_tls_is_on(void)
     end();
 }
 
-static void an_answer_that_is_there_is_not_lost_to_an_interrupt(void)
+static void a_response_that_is_there_is_not_lost_to_an_interrupt(void)
 {
     static const unsigned char small[] = {0x04, 0x01, 'x'};
     skv_cancel *cancel = skv_cancel_new();
@@ -289,13 +289,13 @@ int main(void)
 {
     reply = skv_reply_new();
     a_slow_peer_gets_and_gives_all();
-    large_answers_come_whole();
-    an_answer_that_says_it_is_huge_takes_no_memory();
+    large_responses_come_whole();
+    a_response_that_says_it_is_huge_takes_no_memory();
     a_silent_peer_ends_a_read_at_the_deadline();
     a_peer_that_reads_nothing_ends_a_write_at_the_deadline();
     a_peer_that_is_gone_is_found_out();
     bytes_on_an_idle_connection_end_it_unless_tls_is_on();
-    an_answer_that_is_there_is_not_lost_to_an_interrupt();
+    a_response_that_is_there_is_not_lost_to_an_interrupt();
     without_limits_nothing_waits();
     a_muted_or_closed_transport_sends_nothing();
     skv_reply_free(reply);

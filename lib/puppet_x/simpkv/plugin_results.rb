@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Checks the results of third-party plugins. docs/plugin-development.md describes them.
-plugin_answers_class = Class.new do # rubocop:disable Lint/UselessAssignment
+plugin_results_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param operation [Symbol] a method of a plugin
   # @param result [Object] its `result:`
   # @return [Boolean]
