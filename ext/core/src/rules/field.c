@@ -44,6 +44,8 @@ static skv_status find_end(const char *text, size_t len, size_t brace, span *s, 
         close = memchr(text + i, ']', len - i);
         if (!close)
             return skv_fail(reply, SKV_INVALID, "unclosed '[' at offset %zu", i);
+        if (memchr(text + i, '{', (size_t)(close - text) - i) || memchr(text + i, '}', (size_t)(close - text) - i))
+            return skv_fail(reply, SKV_INVALID, "brace in the '[key]' at offset %zu: fields cannot be nested", i);
         i = (size_t)(close - text);
     }
     return skv_fail(reply, SKV_INVALID, "unclosed '{' at offset %zu: write '{{' for a brace", brace);

@@ -214,34 +214,41 @@ static void set_name(place *p, const char *name)
     p->name = p->index.text;
 }
 
-/* Moves to the container with the name. Without marks there, makes some if `make`. Returns false if there are none: the
- * value that the name stands for is marked as a whole, or has no marks, or memory ran out. */
-static bool enter_marks(place *p, bool make, skv_reply *reply)
-{
-    json_t *below = json_object_get(p->marks, p->name);
-
-    if (!below && make) {
-        if (json_object_set_new(p->marks, p->name, json_object()) != 0)
-            skv_fail_memory(reply);
-        below = json_object_get(p->marks, p->name);
-    }
-    p->marks = below;
-    p->container = p->container ? skv_value_member(p->container, p->name) : NULL;
-    return json_is_object(below);
-}
-
 static skv_status set_mark(const place *p, int rule, skv_reply *reply)
 {
     return json_object_set_new(p->marks, p->name, json_integer(rule)) == 0 ? SKV_OK : skv_fail_memory(reply);
 }
 
-/* A list that another rule wrote, or a part of it, stays masked for the rule that extends it. */
-static skv_status mark_extended(const place *p, int rule, skv_reply *reply)
+/* Returns true if no other rule marked the value or a part of it. */
+static bool is_own(json_t *mark, int rule)
 {
-    json_t *mark = json_object_get(p->marks, p->name);
-    bool others = mark && (!json_is_integer(mark) || json_integer_value(mark) != rule);
+    if (json_is_integer(mark))
+        return json_integer_value(mark) == rule;
+    for (void *at = json_object_iter(mark); at; at = json_object_iter_next(mark, at))
+        if (!is_own(json_object_iter_value(at), rule))
+            return false;
+    return true;
+}
 
-    return set_mark(p, others ? OTHERS : rule, reply);
+/* A value that another rule marked, or a part of it, is masked for all rules once this rule writes to it. */
+static skv_status share_mark(const place *p, int rule, skv_reply *reply)
+{
+    return set_mark(p, is_own(json_object_get(p->marks, p->name), rule) ? rule : OTHERS, reply);
+}
+
+/* Moves to the container with the name. A sensitive rule makes its marks if there are none. Returns false if there is
+ * nothing to move to: the value with the name is marked as a whole, or has no marks, or memory ran out. */
+static bool enter_marks(place *p, int rule, skv_reply *reply)
+{
+    json_t *below = json_object_get(p->marks, p->name);
+
+    if (json_is_integer(below) && rule >= 0)
+        share_mark(p, rule, reply);
+    if (!below && rule >= 0 && json_object_set_new(p->marks, p->name, json_object()) != 0)
+        skv_fail_memory(reply);
+    p->marks = json_object_get(p->marks, p->name);
+    p->container = p->container ? skv_value_member(p->container, p->name) : NULL;
+    return json_is_object(p->marks);
 }
 
 /* Gives each mark behind the element the name that its element has after the deletion. */
@@ -281,7 +288,7 @@ static skv_status mark_change(const place *p, skv_change change, int rule, skv_r
     if (change == SKV_CHANGE_DELETE)
         return remove_mark(p, reply);
     if (change == SKV_CHANGE_EXTEND)
-        return rule < 0 ? SKV_OK : mark_extended(p, rule, reply);
+        return rule < 0 ? SKV_OK : share_mark(p, rule, reply);
     if (rule >= 0)
         return set_mark(p, rule, reply);
     json_object_del(p->marks, p->name);
@@ -291,10 +298,10 @@ static skv_status mark_change(const place *p, skv_change change, int rule, skv_r
 skv_status skv_mask_change(skv_mask *mask, json_t *tree, const skv_pointer *pointer, skv_change change, int rule,
                            skv_reply *reply)
 {
-    bool make = rule >= 0 && change != SKV_CHANGE_DELETE;
+    int writer = change == SKV_CHANGE_DELETE ? -1 : rule;
     place p = {.container = tree};
 
-    if (!mask->marks && !make)
+    if (!mask->marks && writer < 0)
         return SKV_OK;
     if (!mask->marks)
         mask->marks = json_object();
@@ -303,7 +310,7 @@ skv_status skv_mask_change(skv_mask *mask, json_t *tree, const skv_pointer *poin
     p.marks = mask->marks;
     set_name(&p, pointer->names[0]);
     for (size_t i = 1; i < pointer->count; i++) {
-        if (!enter_marks(&p, make, reply))
+        if (!enter_marks(&p, writer, reply))
             return reply->status;
         set_name(&p, pointer->names[i]);
     }

@@ -29,7 +29,7 @@ static void free_for_pcre2(void *memory, void *context)
     skv_free(memory);
 }
 
-/* What is made with the context keeps the functions, and outlives it. */
+/* Objects made with the context keep its functions, and may outlive it. */
 static pcre2_general_context *new_allocator(void)
 {
     return pcre2_general_context_create(allocate_for_pcre2, free_for_pcre2, NULL);

@@ -97,7 +97,6 @@ static void fields_are_replaced(void)
                  {"'{inventory[os].family}'", "field", "'Debian'"},
                  {"'{inventory.a-b_c9}'", "field", "'dash'"},
                  {"'{inventory[a.b]}'", "field", "'dot'"},
-                 {"'{inventory[{x}]}'", "field", "'braces'"},
                  {"'{inventory[a[b]}'", "field", "'bracket'"},
                  {"'{inventory[7]}'", "field", "'seven'"},
                  {"'{inventory[\xc3\xa9]}'", "field", "'accent'"},
@@ -176,6 +175,8 @@ static void wrong_fields_are_refused_with_their_offset(void)
                  {"'{node.a{b}}'", "unexpected character at offset 7"},
                  {"'{node.a]}'", "unexpected character at offset 7"},
                  {"'{node[a\\u0000b]}'", "NUL in the field at offset 0"},
+                 {"'{inventory[{node.name}]}'", "brace in the '[key]' at offset 10: fields cannot be nested"},
+                 {"'{inventory[hid}den]}'", "brace in the '[key]' at offset 10"},
                  {"'{{{node}'", NULL},
                  {"'{node'", "unclosed '{' at offset 0"}};
 
@@ -363,7 +364,7 @@ int main(void)
     roots[SKV_ROOT_NODE] = json_of("{'name': 'n', 'ports': [{'mac': 'm'}]}");
     roots[SKV_ROOT_INVENTORY] =
         json_of("{'count': 4, 'real': 1.5, 'null': null, 'yes': true, 'list': [1, 'b'], 'os': {'family': 'Debian'},"
-                "'a-b_c9': 'dash', 'a.b': 'dot', '{x}': 'braces', 'a[b': 'bracket', '7': 'seven',"
+                "'a-b_c9': 'dash', 'a.b': 'dot', 'a[b': 'bracket', '7': 'seven',"
                 "'\xc3\xa9': 'accent', 'template': '{item}'}");
     roots[SKV_ROOT_PLUGIN_DATA] = json_of("{'x': 'p'}");
     roots[SKV_ROOT_ITEM] = json_of("{'key': 'k', 'value': 5}");
