@@ -11,13 +11,6 @@ typedef struct document {
     json_t *value, *metadata, *encoding, *original_encoding; /* in root; NULL if absent */
 } document;
 
-/* When memory runs out, some versions of jansson report a code, some an empty message, and some a syntax error. In the
- * last case the documents count as different, and the caller writes the document again. */
-static bool lacks_memory(const json_error_t *error)
-{
-    return json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0';
-}
-
 /* Returns NULL for null, too. */
 static json_t *member(const json_t *root, const char *name)
 {
@@ -26,14 +19,16 @@ static json_t *member(const json_t *root, const char *name)
     return json_is_null(found) ? NULL : found;
 }
 
-/* Leaves value NULL if the bytes are not a document: no JSON, no object, or an object without a value. */
+/* Leaves value NULL if the bytes are not a document: no JSON, no object, or an object without a value; when memory runs
+ * out and jansson reports a syntax error, too. The documents count as different then, and the caller writes the
+ * document again. */
 static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *reply)
 {
     json_error_t error = {.text = ""};
 
     *doc = (document){.root = json_loadb(bytes, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error)};
     if (!doc->root)
-        return lacks_memory(&error) ? skv_fail_memory(reply) : SKV_OK;
+        return skv_json_lacks_memory(&error) ? skv_fail_memory(reply) : SKV_OK;
     doc->value = json_object_get(doc->root, "value");
     doc->metadata = member(doc->root, "metadata");
     doc->encoding = member(doc->root, "encoding");

@@ -16,9 +16,12 @@ static void wipe_elements(json_t *array)
         wipe_tree(json_array_get(array, i));
 }
 
-/* Recurses no deeper than jansson's JSON_PARSER_MAX_DEPTH, 2048. */
+/* Parts that somebody else refers to stay as they are. Recurses no deeper than jansson's JSON_PARSER_MAX_DEPTH, 2048.
+ */
 static void wipe_tree(json_t *tree)
 {
+    if (__atomic_load_n(&tree->refcount, __ATOMIC_ACQUIRE) != 1)
+        return;
     switch (json_typeof(tree)) {
     case JSON_OBJECT:
         wipe_members(tree);
@@ -39,6 +42,18 @@ void skv_json_free_wiped(json_t *tree)
     if (tree)
         wipe_tree(tree);
     json_decref(tree);
+}
+
+bool skv_json_lacks_memory(const json_error_t *error)
+{
+    return json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0';
+}
+
+skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv_reply *reply)
+{
+    if (skv_json_lacks_memory(error))
+        return skv_fail_memory(reply);
+    return skv_fail(reply, SKV_INVALID, "%s not JSON: line %d, column %d", name, error->line, error->column);
 }
 
 void skv_json_put(json_t **object, const char *name, json_t *value)

@@ -7,15 +7,20 @@
 
 #include <jansson.h>
 
-/* Adds a member or an element, and owns `value` from then on. If `value` is NULL, frees the object or array and sets it
- * to NULL. */
+/* Adds a member or an element, and owns `value` from then on. If `value` or the object or array is NULL, frees the
+ * other one, and sets the object or array to NULL. */
 void skv_json_put(json_t **object, const char *name, json_t *value);
 void skv_json_append(json_t **array, json_t *value);
+
+/* Fails with SKV_INVALID, the name of a text that jansson does not read, and the place; SKV_NOMEM if memory ran out.
+ * When it does, some versions of jansson report a code, some an empty message, and some a syntax error. */
+skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv_reply *reply);
+bool skv_json_lacks_memory(const json_error_t *error);
 
 /* Appends the text of the tree to the reply's data, and frees the tree. Returns the reply's status. */
 skv_status skv_json_reply(json_t *tree, skv_reply *reply);
 
-/* Overwrites the strings of a tree that nobody else refers to, and frees it. Accepts NULL. */
+/* Releases a tree, and overwrites those of its strings that nobody else refers to. Accepts NULL. */
 void skv_json_free_wiped(json_t *tree);
 
 #endif

@@ -1,0 +1,310 @@
+#include "rules/inspection.h"
+
+#include "rules/limits.h"
+#include "rules/value.h"
+#include "json/tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Failures and limits ---- */
+
+static void put_index(skv_buf *out, const char *format, size_t number)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, format, number);
+    skv_buf_put_string(out, text);
+}
+
+/* Sets the place to that of a condition or an action. */
+static void place_step(skv_inspection *inspection)
+{
+    const skv_rule *rule = inspection->rule;
+    const skv_step *step = inspection->step;
+    bool is_action = step >= rule->actions && step < rule->actions + rule->action_count;
+
+    skv_buf_clear(&inspection->place);
+    put_index(&inspection->place, is_action ? "actions[%zu]" : "conditions[%zu]",
+              (size_t)(step - (is_action ? rule->actions : rule->conditions)));
+}
+
+static void place_argument(skv_inspection *inspection, size_t index)
+{
+    const skv_step *step = inspection->step;
+    skv_buf *place = &inspection->place;
+
+    skv_buf_put_string(place, ".args");
+    if (index == SKV_WHOLE || step->operation->op == SKV_OP_SITE)
+        return;
+    if (!step->is_named) {
+        put_index(place, "[%zu]", index);
+        return;
+    }
+    skv_buf_put_char(place, '.');
+    skv_buf_put_string(place, step->operation->parameters[index].name);
+}
+
+bool skv_fail_at(skv_inspection *inspection, size_t index, const char *reason)
+{
+    if (inspection->reply->status == SKV_OK)
+        skv_fail(inspection->reply, SKV_INVALID, "%s", reason);
+    place_step(inspection);
+    if (index == SKV_LOOP)
+        skv_buf_put_string(&inspection->place, ".loop");
+    else if (index != SKV_STEP)
+        place_argument(inspection, index);
+    return false;
+}
+
+bool skv_count_steps(skv_inspection *inspection, size_t steps)
+{
+    inspection->steps += steps;
+    if (inspection->steps <= SKV_INSPECTION_STEPS_MAX)
+        return true;
+    skv_fail(inspection->reply, SKV_TOO_LARGE, "the inspection takes more than %d steps", SKV_INSPECTION_STEPS_MAX);
+    return skv_fail_at(inspection, SKV_STEP, "");
+}
+
+bool skv_count_growth(skv_inspection *inspection, size_t bytes)
+{
+    inspection->growth += bytes;
+    if (inspection->growth <= SKV_INSPECTION_GROWTH_MAX)
+        return true;
+    skv_fail(inspection->reply, SKV_TOO_LARGE, "the inspection adds more than %d bytes", SKV_INSPECTION_GROWTH_MAX);
+    return skv_fail_at(inspection, SKV_STEP, "");
+}
+
+/* ---- Values ---- */
+
+int skv_mask_number(const skv_inspection *inspection)
+{
+    return inspection->rule->is_sensitive ? inspection->rule->number : -1;
+}
+
+static skv_mask_reader reader_of(const skv_inspection *inspection)
+{
+    bool names = inspection->for_explanation || inspection->masking == SKV_MASK_ALWAYS ||
+                 (inspection->masking == SKV_MASK_SENSITIVE && !inspection->rule->is_sensitive);
+
+    return (skv_mask_reader){.names = names, .rule = skv_mask_number(inspection)};
+}
+
+/* The items of a loop have been read through masks already. */
+static json_t *lookup_item(const skv_inspection *inspection, const skv_field *field)
+{
+    json_t *value = inspection->item;
+
+    for (size_t i = 0; i < field->count && value; i++)
+        value = skv_value_member(value, field->names[i]);
+    return json_incref(value);
+}
+
+static json_t *lookup_field(void *context, const skv_field *field, skv_reply *reply)
+{
+    const skv_inspection *inspection = context;
+    skv_mask_reader reader = reader_of(inspection);
+
+    switch (field->root) {
+    case SKV_ROOT_NODE:
+        return skv_mask_read(&inspection->node.mask, reader, inspection->node.root, field->names, field->count, reply);
+    case SKV_ROOT_INVENTORY:
+        return skv_mask_read(NULL, reader, inspection->inventory, field->names, field->count, reply);
+    case SKV_ROOT_PLUGIN_DATA:
+        reader.names = inspection->for_explanation;
+        return skv_mask_read(&inspection->data.mask, reader, inspection->data.root, field->names, field->count, reply);
+    default:
+        return lookup_item(inspection, field);
+    }
+}
+
+void skv_inspection_prepare(skv_inspection *inspection)
+{
+    inspection->templates =
+        (skv_template_data){.lookup = lookup_field, .context = inspection, .text_left = SKV_INSPECTION_TEXT_MAX};
+}
+
+/* ---- Arguments ---- */
+
+static json_t *evaluate_values(skv_inspection *inspection)
+{
+    const skv_step *step = inspection->step;
+    json_t *values = json_array();
+
+    for (size_t i = 0; i < step->value_count; i++) {
+        json_t *value = skv_template_evaluate(step->values[i].template, &inspection->templates, inspection->reply);
+
+        if (!value) {
+            skv_fail_at(inspection, i, "");
+            json_decref(values);
+            return NULL;
+        }
+        skv_json_append(&values, value);
+    }
+    if (!values)
+        skv_fail_memory(inspection->reply);
+    return values;
+}
+
+json_t *skv_evaluate(skv_inspection *inspection, size_t index)
+{
+    const skv_argument *argument = &inspection->step->arguments[index];
+    json_t *value;
+
+    if (inspection->step->values && index == 0)
+        return evaluate_values(inspection);
+    value = skv_template_evaluate(argument->template, &inspection->templates, inspection->reply);
+
+    if (value &&
+        skv_type_check(inspection->step->operation->parameters[index].type, value, inspection->reply) == SKV_OK)
+        return value;
+    json_decref(value);
+    skv_fail_at(inspection, index, "");
+    return NULL;
+}
+
+bool skv_evaluate_flag(skv_inspection *inspection, size_t index, bool *flag)
+{
+    json_t *value;
+
+    *flag = false;
+    if (!inspection->step->arguments[index].template)
+        return true;
+    value = skv_evaluate(inspection, index);
+    *flag = json_is_true(value);
+    json_decref(value);
+    return value != NULL;
+}
+
+const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index, json_t *text, skv_meaning *own)
+{
+    const skv_argument *argument = &inspection->step->arguments[index];
+
+    if (argument->is_constant)
+        return &argument->meaning;
+    if (skv_meaning_read(own, inspection->step->operation->parameters[index].type, text, inspection->reply) == SKV_OK)
+        return own;
+    skv_fail_at(inspection, index, "");
+    return NULL;
+}
+
+json_t *skv_text_of_value(skv_inspection *inspection, json_t *value)
+{
+    json_t *string = NULL;
+    skv_buf text;
+
+    if (json_is_string(value))
+        return json_incref(value);
+    skv_buf_init(&text, SKV_DATA_MAX);
+    skv_value_put_text(value, &text);
+    if (!skv_buf_failed(&text))
+        string = json_stringn(text.bytes, text.len);
+    skv_buf_free(&text);
+    if (!string)
+        skv_fail_memory(inspection->reply);
+    return string;
+}
+
+static json_t *explain_list(skv_inspection *inspection)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < SKV_PARAMETERS_MAX && inspection->step->arguments[i].template && list; i++)
+        skv_json_append(&list, skv_evaluate(inspection, i));
+    return list;
+}
+
+static json_t *explain_object(skv_inspection *inspection)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < SKV_PARAMETERS_MAX && object; i++)
+        if (inspection->step->arguments[i].template)
+            skv_json_put(&object, inspection->step->operation->parameters[i].name, skv_evaluate(inspection, i));
+    return object;
+}
+
+/* Returns the item as the explanation shows it: rules may see secrets in it. */
+static json_t *explain_item(skv_inspection *inspection)
+{
+    json_t *value = skv_template_evaluate(inspection->step->loop, &inspection->templates, inspection->reply);
+    json_t *items, *item;
+    size_t i = 0;
+
+    if (!json_is_array(value) && !json_is_object(value))
+        return value;
+    items = skv_loop_items(value, inspection->reply);
+    while (i < json_array_size(items) && json_array_get(inspection->items, i) != inspection->item)
+        i++;
+    item = json_incref(json_array_get(items, i));
+    json_decref(items);
+    json_decref(value);
+    return item;
+}
+
+json_t *skv_explain_arguments(skv_inspection *inspection)
+{
+    json_t *args, *item = inspection->item, *shown = NULL;
+
+    inspection->for_explanation = true;
+    if (item && inspection->step->loop)
+        inspection->item = shown = explain_item(inspection);
+    if (inspection->step->is_named)
+        args = explain_object(inspection);
+    else if (inspection->step->operation->variadic)
+        args = skv_evaluate(inspection, 0);
+    else
+        args = explain_list(inspection);
+    inspection->for_explanation = false;
+    inspection->item = item;
+    json_decref(shown);
+    if (!args && inspection->reply->status == SKV_OK)
+        skv_fail_memory(inspection->reply);
+    return args;
+}
+
+void skv_explain_value(skv_inspection *inspection, const char *name, json_t *value, json_t **object)
+{
+    inspection->explained += skv_value_size(value, SKV_INSPECTION_EXPLAINED_MAX);
+    if (inspection->explained <= SKV_INSPECTION_EXPLAINED_MAX)
+        skv_json_put(object, name, skv_value_copy(value));
+}
+
+/* ---- Steps ---- */
+
+/* Actions may change what they loop over. */
+static void copy_items(skv_inspection *inspection)
+{
+    json_t *copy = skv_value_copy(inspection->items);
+
+    json_decref(inspection->items);
+    inspection->items = copy;
+    if (!copy)
+        skv_fail_memory(inspection->reply);
+}
+
+bool skv_step_begin(skv_inspection *inspection, const skv_step *step)
+{
+    json_t *value;
+
+    inspection->step = step;
+    if (!step->loop) {
+        inspection->items = json_incref(step->items);
+        return true;
+    }
+    value = skv_template_evaluate(step->loop, &inspection->templates, inspection->reply);
+    if (value)
+        inspection->items = skv_loop_items(value, inspection->reply);
+    json_decref(value);
+    if (inspection->items && step->operation->target != SKV_TARGET_NONE)
+        copy_items(inspection);
+    return inspection->items || skv_fail_at(inspection, SKV_LOOP, "");
+}
+
+void skv_step_end(skv_inspection *inspection)
+{
+    json_decref(inspection->items);
+    inspection->items = NULL;
+    inspection->item = NULL;
+    inspection->step = NULL;
+}
