@@ -52,7 +52,7 @@ RSpec.describe 'simpkv import-puppetdb' do
     puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, resources: hosts)
     import!
     before = documents
-    expect(import!).to include('stored' => 0, 'there already' => 1, 'documents stored' => 0)
+    expect(import!).to include('stored' => 0, 'unchanged' => 1, 'documents stored' => 0)
     expect(documents).to eq(before)
   end
 
@@ -131,7 +131,7 @@ RSpec.describe 'simpkv import-puppetdb' do
       allow_any_instance_of(Simpkv::Estate::Exports).to receive(:save).and_call_original
       expect(import!).to include('stored' => 1)
       expect(exports.call).to eq([title])
-      expect(import!).to include('stored' => 0, 'there already' => 1)
+      expect(import!).to include('stored' => 0, 'unchanged' => 1)
     end
   end
 
@@ -140,7 +140,7 @@ RSpec.describe 'simpkv import-puppetdb' do
     expect(import!('--dry-run')).to include('to store' => 1, 'documents to store' => 4)
     expect(File.exist?(File.join(folder, 'keys'))).to be(false)
     expect(import!).to include('stored' => 1, 'documents stored' => 4)
-    expect(import!('-n')).to include('to store' => 0, 'there already' => 1)
+    expect(import!('-n')).to include('to store' => 0, 'unchanged' => 1)
   end
 
   it 'leaves out the facts of the option facts_blocklist' do
@@ -205,7 +205,7 @@ RSpec.describe 'simpkv import-puppetdb' do
         expect(outcome).to have_attributes(code: code, err: message)
         expect(outcome.err).to match(/the facts of 'n50' to 'n59'/).and include('50 nodes done before the error')
         expect(outcome.err).not_to include('pl4nted-')
-        expect(import!).to include('stored' => 10, 'there already' => 50)
+        expect(import!).to include('stored' => 10, 'unchanged' => 50)
       end
     end
   end

@@ -11,7 +11,7 @@ RSpec.describe 'simpkv init' do
   it 'creates the folder of a file backend' do
     expect(simpkv!('init')).to match(/keys was made$/)
     expect(File.stat(File.join(folder, 'keys')).mode & 0o007).to eq(0)
-    expect(simpkv!('init')).to match(/keys was there already$/)
+    expect(simpkv!('init')).to match(/keys already exists$/)
   end
 
   # It created a folder if the configuration of the directory was missing.
@@ -32,7 +32,7 @@ RSpec.describe 'simpkv init' do
         simpkv!('put', 'app1/key', 'value')
         expect(simpkv!('get', 'app1/key')).to eq('value')
         again = simpkv!('init', '--as', Ds389::ROOT_DN, '--password-file', server.password_file)
-        expect(again.scan('was there already').length).to eq(2)
+        expect(again.scan('already exists').length).to eq(2)
       end
     end
 
@@ -81,9 +81,9 @@ RSpec.describe 'simpkv init' do
         backends['default'] = { 'type' => 'ldap' }.merge(server.options('base_dn' => base))
         as_root = ['--as', type::ROOT_DN, '--password-file', server.password_file]
         made = JSON.parse(simpkv!('init', *as_root, '-o', 'json'))
-        expect(made).to eq('schema' => 'was there already',
+        expect(made).to eq('schema' => 'already exists',
                            'base entry' => "was made: o=site,dc=simp; ou=more,o=site,dc=simp; #{base}")
-        expect(simpkv!('init', *as_root).scan('was there already').length).to eq(2)
+        expect(simpkv!('init', *as_root).scan('already exists').length).to eq(2)
       end
     end
 

@@ -78,7 +78,7 @@ RSpec.describe 'moving keys' do
       simpkv!('copy', 'default', 'other')
       before = Dir[File.join(folder, 'other/**/*')].to_h { |file| [file, File.stat(file).mtime] }
       expect(JSON.parse(simpkv!('copy', 'default', 'other', '-o',
-                                'json'))).to include('there already' => 6, 'stored' => 0)
+                                'json'))).to include('unchanged' => 6, 'stored' => 0)
       expect(Dir[File.join(folder, 'other/**/*')].to_h { |file| [file, File.stat(file).mtime] }).to eq(before)
     end
 
@@ -394,7 +394,7 @@ RSpec.describe 'moving keys' do
     it 'write a complete file that only its owner can read' do
       simpkv!('export', 'site.jsonl')
       expect(File.stat(File.join(folder, 'site.jsonl')).mode & 0o777).to eq(0o600)
-      expect(simpkv('export', 'site.jsonl')).to have_attributes(code: 73, err: /there already/)
+      expect(simpkv('export', 'site.jsonl')).to have_attributes(code: 73, err: /already exists \(--force/)
       simpkv!('export', '-e', 'dev', '--force', 'site.jsonl')
       expect(File.foreach(File.join(folder, 'site.jsonl')).count).to eq(3)
     end

@@ -135,7 +135,7 @@ module Simpkv
       end
 
       def planned(plan, capitals)
-        { 'keys' => plan.targets.length, 'there already' => plan.same.length, 'to store' => plan.missing.length,
+        { 'keys' => plan.targets.length, 'unchanged' => plan.same.length, 'to store' => plan.missing.length,
           'to replace' => plan.differing.length, 'kept' => plan.kept.length,
           'left out for capitals' => capitals.affected.length - (capitals.affected & plan.targets.values).length,
           'cannot be read' => plan.unread.length }

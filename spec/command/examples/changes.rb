@@ -85,6 +85,7 @@ RSpec.shared_examples 'put, cas and mv' do
     outcomes = Array.new(4) { |number| cas.call("value #{number}") }.map(&:value)
     expect(outcomes.sort).to eq([0, 1, 1, 1])
     expect(simpkv!('get', 'a')).to eq("value #{outcomes.index(0)}")
+    expect(simpkv('cas', 'a', 'x', '--absent').to_a).to match(['', /'a' already exists: nothing was stored$/, 1])
   end
 
   it 'cas needs exactly one option for the expected value' do

@@ -35,7 +35,7 @@ module Simpkv
           output.print('key' => key, 'swapped' => !written.nil?) { [] }
           return unless written.nil?
 
-          warn "simpkv: #{backend.title}: '#{key}' #{@absent ? 'is there already' : 'has another value, or none'}: " \
+          warn "simpkv: #{backend.title}: '#{key}' #{@absent ? 'already exists' : 'has another value, or none'}: " \
                'nothing was stored'
           Failure::NO
         end

@@ -64,7 +64,7 @@ module Simpkv
         def into(file, errors)
           there = File.exist?(file)
           return File.open(file, File::WRONLY) { |stream| write(stream, errors) } if there && !File.file?(file)
-          raise Failure.new("#{file}: it is there already (--force)", Failure::CANNOT_CREATE) if there && !@force
+          raise Failure.new("#{file} already exists (--force replaces it)", Failure::CANNOT_CREATE) if there && !@force
 
           into_file(file, "#{file}.#{Process.pid}.part", errors)
         rescue SystemCallError => e

@@ -78,7 +78,7 @@ module Simpkv
         def summary(import)
           counts = import.counts
           { 'nodes' => import.done + import.failures.length,
-            (@dry ? 'to store' : 'stored') => counts[:changed], 'there already' => counts[:unchanged],
+            (@dry ? 'to store' : 'stored') => counts[:changed], 'unchanged' => counts[:unchanged],
             'newer in the store' => counts[:newer], 'failed' => import.failures.length,
             'sets of facts' => counts[:factsets], 'exported resources' => counts[:resources],
             (@dry ? 'documents to store' : 'documents stored') => counts[:documents] }

@@ -51,7 +51,7 @@ module Simpkv
           there = backend.there?
           backend.store(create: true)
           root = backend.root
-          steps = { 'folder' => "#{root.path} #{there ? 'was there already' : 'was made'}" }
+          steps = { 'folder' => "#{root.path} #{there ? 'already exists' : 'was made'}" }
           if root.passed_over
             steps['note'] = "this is the store that functions use; an empty one in '#{root.passed_over}' would hide it"
           end
@@ -76,7 +76,7 @@ module Simpkv
 
         def load_schema
           schema = DirectorySchema.new(backend.store(base: false), backend.settings['layout'])
-          return 'was there already' if schema.missing.empty?
+          return 'already exists' if schema.missing.empty?
 
           refuse_other_layout(schema)
           schema.load
@@ -118,7 +118,7 @@ module Simpkv
 
         def make_base
           made = make(base_dn)
-          made.empty? ? 'was there already' : "was made: #{made.join('; ')}"
+          made.empty? ? 'already exists' : "was made: #{made.join('; ')}"
         rescue DeniedError => e
           raise e.class, "#{e.message.chomp('.')}. Say with --as and --password-file who may make it"
         end
