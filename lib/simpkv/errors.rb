@@ -60,6 +60,17 @@ module Simpkv
   # A plugin of another module failed. Nothing more is known.
   class PluginError < Error; end
 
+  # An inspection rule refuses a node, or cannot be applied to it; the message names the rule.
+  class RefusedError < Error
+    # @return [Estate::Inspection::Outcome] of the inspection
+    attr_reader :outcome
+
+    def initialize(message, outcome)
+      super(message)
+      @outcome = outcome
+    end
+  end
+
   # The configuration of a store is wrong.
   class ConfigError < ArgumentError; end
 

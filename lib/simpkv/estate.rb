@@ -6,6 +6,8 @@ require 'simpkv/estate/documents'
 require 'simpkv/estate/catalogs'
 require 'simpkv/estate/exports'
 require 'simpkv/estate/facts'
+require 'simpkv/estate/inspection'
+require 'simpkv/estate/inspections'
 require 'simpkv/estate/inventory'
 require 'simpkv/estate/nodes'
 require 'simpkv/estate/query'
@@ -112,6 +114,11 @@ module Simpkv
       @catalogs ||= Catalogs.new(self)
     end
 
+    # @return [Inspections]
+    def inspections
+      @inspections ||= Inspections.new(self)
+    end
+
     # @return [RuleActions] for programs that are not Puppet
     def rule_actions
       RuleActions.usual
@@ -120,6 +127,15 @@ module Simpkv
     # @return [Rules] the inspection rules
     def rules
       @rules ||= Rules.new(self)
+    end
+
+    # @param actions [Array<String>] the names of the actions of the site
+    # @return [Inspection, nil] with the rules as they are now; nil if there are none, and nodes are not discovered
+    # @raise [MalformedError, InvalidError] a rule cannot be read, or is invalid; names it
+    # @raise [Error]
+    def inspection(actions)
+      engine = rules.engine(actions)
+      Inspection.new(self, engine) if engine || nodes.discover?
     end
 
     # Removes all that a node left: its exported resources first, the record of the inventory last. Its declared record

@@ -20,6 +20,12 @@ module Simpkv
         pointer.split('/', -1).drop(1).map { |part| part.gsub('~1', '/').gsub('~0', '~') }
       end
 
+      # @param parts [Array<String>]
+      # @return [String] the pointer
+      def of(parts)
+        parts.map { |part| "/#{part.gsub('~', '~0').gsub('/', '~1')}" }.join
+      end
+
       # @param data [Object]
       # @param pointer [String]
       # @yieldparam value [Object] the part of the data, if there is one

@@ -71,6 +71,21 @@ RSpec.describe 'The terminus simpkv of nodes' do
       expect(estate.nodes.get('web1')).to eq(record.merge('scope' => 'rack1'))
     end
 
+    it 'gives Sensitive values as such, and saves them as they were declared' do
+      sensitive = record.merge('parameters' => { 'role' => 'web', 'a/b' => [{ 'key' => 's3cret' }] },
+                               'classes' => { 'site' => { 'size' => 's3cret' }, 'list' => { 'one' => 1 } },
+                               'sensitive' => %w[/classes/list /classes/site/size /parameters/a~1b/0/key /ports])
+      estate.nodes.declare('web1', sensitive)
+      node = find
+      expect(node.parameters['a/b'].first['key'].unwrap).to eq('s3cret')
+      expect([node.parameters, node.classes].to_s).not_to include('s3cret')
+      expect(node.classes['list']['one'].unwrap).to eq(1)
+      indirection.save(node)
+      expect(estate.nodes.get('web1'))
+        .to eq(sensitive.merge('sensitive' => %w[/classes/list /classes/list/one /classes/site/size
+                                                 /parameters/a~1b/0/key /ports]))
+    end
+
     it 'saves a new node as a declared record' do
       node = Puppet::Node.new('web3', classes: 'site', parameters: { 'rack' => :a }, environment: environments.last)
       indirection.save(node)

@@ -99,13 +99,14 @@ class PuppetServer
   # the site later, the running ones read simpkv.yaml again: new ones need six seconds, and as many to compile once.
   #
   # @param site [Hash] the content of simpkv.yaml. The store of the former one must still exist
-  def estate(site)
-    first = @estate.nil?
-    @estate = site
+  # @param node_terminus [String] another one takes new JRubies as well
+  def estate(site, node_terminus: 'plain')
+    former = @node_terminus if @estate
+    @estate, @node_terminus = site, node_terminus
     write_puppet_configuration
     return unless @pid
 
-    client.delete('/puppet-admin-api/v1/jruby-pool') if first
+    client.delete('/puppet-admin-api/v1/jruby-pool') if node_terminus != former
     environment('reading', "notify { inline_template('#{READING}'): }")
     read = []
     read |= in_each_jruby until read.compact.length == @settings.fetch(:max_active_instances)
@@ -253,6 +254,7 @@ class PuppetServer
       [server]
       cadir = #{path('ca')}
       autosign = true
+      node_terminus = #{@node_terminus || 'plain'}
       #{"storeconfigs = true\nstoreconfigs_backend = simpkv\nreports = store,simpkv" if @estate}
     INI
   end

@@ -97,6 +97,16 @@ module Simpkv
         @estate.store.put(path(*names), Codec.encode(value))
       end
 
+      # Stores a value under a name that has none.
+      #
+      # @param value [Object] plain data
+      # @return [Boolean] whether it was stored; false if there is another document
+      def put_if_absent(*names, value)
+        @estate.store.put(path(*names), Codec.encode(value), condition: :absent, non_unique: true)
+      rescue ExistsError
+        false
+      end
+
       # Stores many documents, with one connection in a directory.
       #
       # @param documents [Hash{Array<String> => String}] by the names of the key

@@ -29,6 +29,9 @@ module Simpkv
       }.freeze
       private_constant :MEMBERS
 
+      # The replacement of a sensitive value where it is shown.
+      REDACTED = '[redacted]'
+
       class << self
         # @param record [Hash] see above
         # @yieldparam value [Object] each one that `sensitive` names
@@ -64,6 +67,14 @@ module Simpkv
         readable_record(self, certname) { super }
       end
 
+      # @param certname [String]
+      # @param document [String] the declared record as it is stored
+      # @return [Hash] the record
+      # @raise [MalformedError] it is not such a record; names the key
+      def parse(certname, document)
+        readable_record(self, certname) { decoded(path(certname), document) }
+      end
+
       # @yieldparam key [String] of a record that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Hash}] the declared records, by the names of nodes
@@ -84,6 +95,34 @@ module Simpkv
       # @raise [InvalidError] a member is unknown or has the wrong type; nothing is stored
       def update(certname, known: nil)
         super { |old| (new = yield(old)) && checked(certname, new) }
+      end
+
+      # @return [Boolean] whether nodes without a declared record are discovered
+      def discover?
+        @estate.options['unknown_nodes'] == 'discover'
+      end
+
+      # @param certname [String] of a node without a declared record
+      # @return [Hash] the record that stands in for it
+      # @raise [NotFoundError] the option `unknown_nodes` refuses such a node
+      def blank(certname)
+        case @estate.options['unknown_nodes']
+        when 'discover' then { 'auto_discovered' => true }
+        when 'accept' then {}
+        else
+          raise NotFoundError, "it is not declared, and the option 'unknown_nodes' of 'estate' is 'refuse': declare " \
+                               "it with 'simpkv node declare #{certname}'"
+        end
+      end
+
+      # @param record [Hash] the outcome of an inspection
+      # @return [Hash] the same
+      # @raise [InvalidError] it is not such a record
+      def check_effective(record)
+        wrong = problem(record)
+        raise InvalidError, "the rules give it an invalid record: #{wrong}" if wrong
+
+        record
       end
 
       # Keeps the answer of another classifier.

@@ -69,7 +69,7 @@ module Simpkv
                     'status' => @estate.statuses.delete(certname), 'reports' => @estate.reports.delete(certname),
                     'catalogs' => @estate.catalogs.delete(certname),
                     'node_cache' => @estate.nodes.delete_cached(certname),
-                    'inspections' => Documents.new(@estate, 'inspections').delete(certname),
+                    'inspections' => @estate.inspections.delete(certname),
                     'inventory' => @estate.inventory.delete(certname) }
         removed.select { |_, removed_one| removed_one }
       end

@@ -59,6 +59,23 @@ module Simpkv
           [type || text, name, operator || 'eq']
         end
 
+        # @param certname [String]
+        # @return [Hash{String => Object}, nil] the stored facts as plain data, with the trusted facts; nil if there are
+        #   none
+        # @raise [Error]
+        def inventory(certname)
+          record = Termini.estate.facts.find(certname)
+          record && record['values'].merge(record['trusted'] ? { 'trusted' => record['trusted'] } : {})
+        end
+
+        # @param certname [String]
+        # @return [Hash{String => Object}, nil] the trusted facts of the request that Puppet serves, if it is the node's
+        #   own
+        def trusted(certname)
+          information = Puppet.lookup(:trusted_information) { nil }
+          PlainData.of(information.to_h) if information && information.certname == certname
+        end
+
         private
 
         def facts(certname, record)
@@ -66,12 +83,6 @@ module Simpkv
           facts.values['trusted'] = record['trusted'] if record['trusted']
           facts.timestamp = Time.parse(record['timestamp'])
           facts
-        end
-
-        # The trusted facts of the request that Puppet serves, if it is the node's own.
-        def trusted(certname)
-          information = Puppet.lookup(:trusted_information) { nil }
-          PlainData.of(information.to_h) if information && information.certname == certname
         end
       end
     end

@@ -1,24 +1,28 @@
 # frozen_string_literal: true
 
 require 'simpkv/termini'
+require 'simpkv/termini/inspections'
 require 'simpkv/termini/plain_data'
+require 'simpkv/termini/sensitive_parameters'
 
 module Simpkv
   module Termini
     # Declared nodes, as Puppet's objects.
     module Nodes
       class << self
-        # Finds a node. The option `soft` has no effect here: without its record, a node would get another catalog,
-        # possibly one that removes what its classes manage.
+        # Finds a node, and inspects it if there are rules. The option `soft` has no effect here: without its record, a
+        # node would get another catalog, possibly one that removes what its classes manage.
         #
         # @param certname [String]
         # @param environment [Puppet::Node::Environment] counts if none is declared
         # @param facts [Puppet::Node::Facts, nil] nil: Puppet finds them
         # @return [Puppet::Node] with its facts; without a declared record, a plain node
-        # @raise [Puppet::Error] the record cannot be read; the node is not declared, and `unknown_nodes` refuses it
+        # @raise [Puppet::Error] the record cannot be read; the node is not declared, and `unknown_nodes` refuses it; a
+        #   rule refuses it
         def find(certname, environment, facts)
           record = Termini.perform("find the node '#{certname}'", soft: false) do |estate|
-            estate.nodes.get(certname) || unknown(estate, certname)
+            inspected = Inspections.record(estate, certname, environment) { facts ||= found(certname, environment) }
+            inspected || estate.nodes.get(certname) || unknown(estate, certname)
           end
           node = node(certname, record)
           node.environment = record['environment'] || environment
@@ -43,7 +47,9 @@ module Simpkv
         # @raise [Puppet::Error]
         def declare(certname, node)
           Termini.perform("declare the node '#{certname}'", soft: false) do |estate|
-            estate.nodes.update(certname) { |old| (old || {}).merge(record(node)) }
+            estate.nodes.update(certname) do |old|
+              (old || {}).merge(record(node)) { |name, before, now| name == 'sensitive' ? (before | now).sort : now }
+            end
           end
         end
 
@@ -76,15 +82,18 @@ module Simpkv
 
         private
 
+        # Without facts, nobody discovers a node.
         def unknown(estate, certname)
-          return {} unless estate.options['unknown_nodes'] == 'refuse'
+          estate.nodes.blank(certname).reject { |name, _| name == 'auto_discovered' }
+        end
 
-          raise NotFoundError, "it is not declared, and the option 'unknown_nodes' of 'estate' is 'refuse': declare " \
-                               "it with 'simpkv node declare #{certname}'"
+        def found(certname, environment)
+          Puppet::Node::Facts.indirection.find(certname, environment: environment)
         end
 
         # The environment may be one that this server does not have.
         def node(certname, record)
+          record = SensitiveParameters.wrap(record)
           node = Puppet::Node.new(certname, classes: record['classes'], parameters: record['parameters'])
           node.environment_name = record['environment']&.to_sym
           node
@@ -93,11 +102,11 @@ module Simpkv
         # Facts are left out of the parameters: they change, and a declared one would win over them.
         def record(node)
           facts = PlainData.of(node.facts ? node.facts.values : {})
-          parameters = PlainData.of(node.serializable_parameters).reject do |name, value|
-            facts.key?(name) && facts[name] == value
+          parameters = node.serializable_parameters.reject do |name, value|
+            facts.key?(name.to_s) && facts[name.to_s] == PlainData.of(value)
           end
-          { 'environment' => node.environment_name&.to_s, 'classes' => PlainData.of(node.classes),
-            'parameters' => parameters }.compact
+          PlainData.of(SensitiveParameters.unwrap({ 'environment' => node.environment_name, 'classes' => node.classes,
+                                                    'parameters' => parameters }.compact))
         end
       end
     end

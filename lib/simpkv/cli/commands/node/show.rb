@@ -22,15 +22,12 @@ module Simpkv
             'simpkv node show web1 -o json' => 'For a program'
           }.freeze
 
-          REDACTED = '[redacted]'
-          private_constant :REDACTED
-
           def run(name)
             errors = {}
             parts = on_estate { |estate| read(estate, name) { |key, why| errors[key] = why } }
             known = parts.values.any? { |part| part && part != [] }
             not_there(name, 'there is no node', node_names) unless known || errors.any?
-            parts['declared'] &&= Estate::Nodes.replace_sensitive(parts['declared']) { REDACTED }
+            parts['declared'] &&= Estate::Nodes.replace_sensitive(parts['declared']) { Estate::Nodes::REDACTED }
             output.print({ 'name' => name }.merge(parts)) { lines(name, parts) }
             report(errors)
           end

@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # Inspects nodes with the rules of the store, as the compiler does before it compiles: first phase early, then with
+    # the declared record, or a blank one for a node that is discovered, phases preprocess and main.
+    class Inspection
+      # The number of attempts of a discovery that others interrupt.
+      ATTEMPTS = 20
+
+      # The members of the record that only discovery and this class write.
+      NAME = 'name'
+      private_constant :ATTEMPTS, :NAME
+
+      # certname:: of the node
+      # known:: :declared, :discovered, or :unknown for a node without record that gets none
+      # record:: the effective record, with `sensitive`; nil if a rule has refused the node or failed
+      # rules:: those that matched; with `explain` all of them: see docs/inspection-rules.md
+      # effects:: logs and actions of the site, in order
+      # failed:: the rule that has refused the node
+      # error:: the rule that could not be applied
+      Outcome = Struct.new(:certname, :known, :record, :rules, :effects, :failed, :error, keyword_init: true) do
+        # @return [RefusedError, nil] why the node gets no record
+        def refusal
+          RefusedError.new(refusal_message, self) unless record
+        end
+
+        # @return [Hash{String => Object}] the form that is stored, without sensitive values
+        def stored_form
+          matched = rules.select { |rule| rule['matched'] }.map { |rule| rule['uuid'] }
+          { 'rules' => matched, 'record' => record && Nodes.replace_sensitive(record) { Nodes::REDACTED },
+            'failed' => failed, 'error' => error }.compact
+        end
+
+        private
+
+        def refusal_message
+          rule = failed || error
+          named = "the rule #{rule['rule']}#{" ('#{rule['description']}')" if rule['description']}"
+          return ["refused by #{named}", rule['msg']].compact.join(': ') if failed
+          return "#{named} cannot be applied. It is sensitive, so the reason is not shown" if rule['sensitive']
+
+          [named, rule['place'], rule['message']].compact.join(': ')
+        end
+      end
+
+      # @param estate [Estate]
+      # @param engine [Native::Rules, nil] see {Rules#engine}; nil for no rules
+      # @param explain [Boolean] whether the outcome explains all rules
+      def initialize(estate, engine, explain: false)
+        @estate = estate
+        @engine = engine
+        @settings = { 'mask_secrets' => options['mask_secrets'], 'default_scope' => options['default_scope'],
+                      'explain' => explain }
+      end
+
+      # @param certname [String]
+      # @param facts [Hash{String => Object}] plain data
+      # @param save [Boolean] whether to store the outcome, and the record of a discovered node
+      # @return [Outcome]
+      # @raise [NotFoundError] the node has no record, and the option `unknown_nodes` refuses it
+      # @raise [MalformedError] its record cannot be read; names the key
+      # @raise [InvalidError] the rules have given it an invalid record
+      # @raise [Error]
+      def perform(certname, facts, save: true)
+        ATTEMPTS.times do
+          declared, last = @estate.inspections.get_with_record(certname)
+          outcome = inspected(certname, facts, declared)
+          next unless !save || declare(outcome)
+
+          store(outcome, last) if save
+          return outcome
+        end
+        raise ConflictError, "'#{certname}' could not be discovered: its record has appeared and vanished " \
+                             "#{ATTEMPTS} times meanwhile: try again"
+      end
+
+      private
+
+      def options
+        @estate.options['inspection_rules']
+      end
+
+      # @param declared [Hash, nil] the declared record
+      # @return [Outcome]
+      def inspected(certname, facts, declared)
+        early = run(['early'], facts, 'plugin_data' => {})
+        return outcome(certname, declared, early) if refused?(early)
+
+        record = declared || @estate.nodes.blank(certname)
+        sensitive = (record['sensitive'] || []).map { |path| "/node#{path}" } + early['sensitive_paths']
+        later = run(%w[preprocess main], facts, 'node' => view(certname, record, facts), 'sensitive_paths' => sensitive,
+                                                'plugin_data' => early['plugin_data'])
+        outcome(certname, declared, early, later)
+      end
+
+      # @return [Hash] the record as rules see it
+      def view(certname, record, facts)
+        record = record.reject { |name, _| name == 'sensitive' }
+        record['ports'] ||= ports(facts)
+        record.merge(NAME => certname)
+      end
+
+      # @return [Array<Hash>] the interfaces, sorted: the order of facts may differ from run to run
+      def ports(facts)
+        interfaces = facts['networking']['interfaces'] if facts['networking'].is_a?(Hash)
+        return [] unless interfaces.is_a?(Hash)
+
+        interfaces.sort.map { |name, interface| port(name, interface) }.compact
+      end
+
+      def port(name, interface)
+        mac = interface['mac'] if interface.is_a?(Hash)
+        { 'name' => name, 'mac' => mac } if mac.is_a?(String)
+      end
+
+      # @return [Hash] the output of the engine
+      def run(phases, facts, more)
+        return { 'rules' => [], 'effects' => [], 'sensitive_paths' => [] }.merge(more) unless @engine
+
+        input = { 'phases' => phases, 'inventory' => facts }.merge(@settings, more)
+        Native.parse(@engine.inspect_node(Native.generate(input)))
+      end
+
+      def refused?(output)
+        output.key?('failed') || output.key?('error')
+      end
+
+      def outcome(certname, declared, early, later = nil)
+        last = later || early
+        outputs = [early, later].compact
+        Outcome.new(certname: certname, known: known(declared), failed: last['failed'], error: last['error'],
+                    record: (effective(later) unless refused?(last)),
+                    rules: outputs.flat_map { |output| output['rules'] },
+                    effects: outputs.flat_map { |output| output['effects'] })
+      end
+
+      def known(declared)
+        return :declared if declared
+
+        @estate.nodes.discover? ? :discovered : :unknown
+      end
+
+      def effective(output)
+        record = output['node'].reject { |name, _| name == NAME }
+        paths = output['sensitive_paths'].map { |path| path[%r{\A/node(/.*)}m, 1] }.compact.sort
+        record['sensitive'] = paths if paths.any?
+        @estate.nodes.check_effective(record)
+      end
+
+      # Stores the record of a discovered node.
+      #
+      # @return [Boolean] false if another compiler was faster
+      def declare(outcome)
+        return true unless outcome.known == :discovered && outcome.record
+
+        @estate.nodes.put_if_absent(outcome.certname, outcome.record)
+      end
+
+      def store(outcome, last)
+        form = outcome.stored_form
+        @estate.inspections.put(outcome.certname, form) unless form == last
+      end
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require 'simpkv/termini'
+require 'simpkv/termini/facts'
+require 'simpkv/termini/plain_data'
+require 'simpkv/termini/rule_actions'
+
+module Simpkv
+  module Termini
+    # Inspects nodes for the compiler, and carries out the effects of the rules.
+    module Inspections
+      # Puppet's names of the levels of logs that differ.
+      LEVELS = { 'error' => :err, 'critical' => :crit }.freeze
+      private_constant :LEVELS
+
+      class << self
+        # @param estate [Estate]
+        # @param certname [String]
+        # @param environment [Puppet::Node::Environment] whose modules have the actions of the site
+        # @yieldreturn [Puppet::Node::Facts, nil] the facts, if there are rules
+        # @return [Hash, nil] the effective record; nil if the node is not inspected, because its facts are unknown,
+        #   there are no rules, or the option `supported_interfaces` says so
+        # @raise [RefusedError] a rule refuses the node, or cannot be applied
+        # @raise [Error]
+        def record(estate, certname, environment)
+          return unless estate.options['inspection_rules']['supported_interfaces'].match?(interface)
+
+          actions = RuleActions.new(environment)
+          inspection = estate.inspection(actions.names)
+          facts = inspection && inventory(certname, yield)
+          return unless facts
+
+          outcome = inspection.perform(certname, facts)
+          refusal = outcome.refusal
+          carry_out(outcome, refusal ? nil : actions)
+          refusal ? raise(refusal) : outcome.record
+        end
+
+        private
+
+        # @return [String] how Puppet runs, as the option `supported_interfaces` names it. Some commands of an operator,
+        #   such as `puppet catalog compile`, have the run mode of a server, and a name of their own
+        def interface
+          case Puppet[:name].to_s
+          when 'server', 'master' then 'server'
+          when 'apply' then 'apply'
+          else 'cli'
+          end
+        end
+
+        # Only the server knows the trusted facts: an agent can send a fact of this name.
+        def inventory(certname, facts)
+          return Facts.inventory(certname) unless facts
+
+          trusted = Facts.trusted(certname)
+          values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
+          trusted ? values.merge('trusted' => trusted) : values
+        end
+
+        # @param actions [RuleActions, nil] nil: logs only, because a rule has refused the node
+        def carry_out(outcome, actions)
+          rules = outcome.rules.to_h { |rule| [rule['uuid'], rule] }
+          outcome.effects.each do |effect|
+            rule = rules.fetch(effect['rule'], {})
+            next log(effect, rule, outcome.certname) if effect['op'] == 'log'
+
+            actions&.perform(effect['op'], outcome.certname, effect['args'], rule)
+          end
+        end
+
+        def log(effect, rule, certname)
+          level = LEVELS.fetch(effect['level'], effect['level'].to_sym)
+          text = effect['sensitive'] ? 'a message that is sensitive' : effect['msg']
+          Puppet::Util::Log.create(level: level, message: "simpkv estate: #{RuleActions.named(rule)} of the node " \
+                                                          "'#{certname}': #{text}")
+        end
+      end
+    end
+  end
+end
