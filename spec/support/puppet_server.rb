@@ -101,8 +101,9 @@ class PuppetServer
   # @param site [Hash] the content of simpkv.yaml. The store of the former one must still exist
   # @param node_terminus [String] another one takes new JRubies as well
   def estate(site, node_terminus: 'plain')
-    former = @node_terminus if @estate
-    @estate, @node_terminus = site, node_terminus
+    former = @nodes if @estate
+    @estate = site
+    @nodes = node_terminus
     write_puppet_configuration
     return unless @pid
 
@@ -254,8 +255,7 @@ class PuppetServer
       [server]
       cadir = #{path('ca')}
       autosign = true
-      node_terminus = #{@node_terminus || 'plain'}
-      #{"storeconfigs = true\nstoreconfigs_backend = simpkv\nreports = store,simpkv" if @estate}
+      #{"storeconfigs = true\nstoreconfigs_backend = simpkv\nreports = store,simpkv\nnode_terminus = #{@nodes}" if @estate}
     INI
   end
 

@@ -37,8 +37,9 @@ RSpec.describe Simpkv::Estate::RuleActions do
   end
 
   it 'says where it has looked' do
+    places = %w[one/*/lib two/*/lib lib].map { |place| "#{root}/#{place}" }
     expect(actions.missing('page'))
-      .to eq("there is no file puppet_x/simpkv/rule_actions/page.rb in #{root}/one/*/lib, #{root}/two/*/lib, #{root}/lib")
+      .to eq("there is no file puppet_x/simpkv/rule_actions/page.rb in #{places.join(', ')}")
   end
 
   it 'looks into the load path for programs that are not Puppet' do

@@ -19,6 +19,20 @@ module Simpkv
       rescue MalformedError => e
         raise Failure.new("file '#{file}' is neither YAML nor JSON: #{e.message}", Failure::DATA), cause: nil
       end
+
+      # Reads the facts of a node, as `facter --json`, `puppet facts` or `simpkv node facts NODE -o json` print them.
+      #
+      # @param file [String] as for {read}
+      # @return [Hash{String => Object}]
+      # @raise [Failure]
+      # @raise [SystemCallError]
+      def self.facts(file)
+        data = read(file)
+        data = data['values'] if data.is_a?(Hash) && data.key?('name') && data['values'].is_a?(Hash)
+        return data if data.is_a?(Hash)
+
+        raise Failure.new("file '#{file}' must have a Hash, the facts of a node", Failure::DATA)
+      end
     end
   end
 end

@@ -19,7 +19,8 @@ module Simpkv
       # The meaning of each code, for the manual.
       MEANINGS = {
         0 => 'Success.',
-        NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one.',
+        NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one. ' \
+              'node inspect: a rule refuses the node.',
         USAGE => 'The command line is wrong.',
         DATA => 'The input or a stored document is invalid.',
         NO_INPUT => 'There is no such key, folder, node or file.',

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/data_file'
+require 'simpkv/cli/estate_command'
+require 'simpkv/cli/rule_explanation'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Node
+        # Inspects a node with the rules of the store.
+        class Inspect < EstateCommand
+          SUMMARY = 'print what inspection rules make of a node'
+          SUGGEST_FOR = { 'inspect' => 'node inspect', 'classify' => 'node inspect' }.freeze
+          ARGUMENTS = 'NODE'
+          DESCRIPTION = <<~TEXT
+            Applies the inspection rules to a node as the compiler does, and prints the rules that matched and the
+            effective record: environment, classes, parameters and more. Takes the facts that the last run of the node
+            has stored, or those of a file. Changes nothing, and carries out no action of the site. With --explain,
+            prints for each rule whether it matched, which condition did not hold and its values, and what each action
+            changed. With --save, stores the outcome, and the record of a node that is discovered, as the compiler
+            does.
+
+            Prints [redacted] for values that a sensitive rule has set, and nothing else of such a rule than that it
+            matched. Exits with 1 if a rule refuses the node, with 65 if a rule cannot be applied, and with 66 if there
+            are no facts.
+          TEXT
+          EXAMPLES = {
+            'simpkv node inspect web1' => 'With the facts of its last run',
+            'simpkv node inspect web1 --explain' => 'All rules, and why they matched or not',
+            'facter --json | simpkv node inspect new1 --facts -' => 'A machine that is not known yet',
+            'simpkv node inspect web1 -o json' => 'For a program'
+          }.freeze
+
+          def run(name)
+            facts = @file ? DataFile.facts(@file) : stored_facts(name)
+            outcome = on_estate(create: @save) { |estate| inspected(estate, name, facts) }
+            output.print(data(outcome)) { lines(outcome) }
+            refused(outcome) if outcome.refusal
+          end
+
+          # @return [Array<String>] the names of all nodes with facts
+          def node_names
+            names_in('facts')
+          end
+
+          private
+
+          def define(parser)
+            parser.on('--facts FILE', 'facts in YAML or JSON; - is standard input') { |file| @file = file }
+            parser.on('--explain', 'print all rules, and what they did') { @explain = true }
+            parser.on('--save', 'store the outcome, as the compiler does') { @save = true }
+          end
+
+          def stored_facts(name)
+            record = on_estate { |estate| estate.facts.find(name) }
+            not_there(name, 'there are no facts of a node', node_names) if record.nil?
+
+            record['values'].merge(record['trusted'] ? { 'trusted' => record['trusted'] } : {})
+          end
+
+          def inspected(estate, name, facts)
+            engine = estate.rules.engine(estate.rule_actions.names)
+            inspection = Estate::Inspection.new(estate, engine, explain: @explain ? true : false)
+            inspection.perform(name, facts, save: @save ? true : false)
+          end
+
+          # @return [Hash{String => Object}]
+          def data(outcome)
+            { 'name' => outcome.certname, 'known' => outcome.known.to_s, 'record' => record(outcome),
+              'rules' => outcome.rules, 'effects' => RuleExplanation.shown_effects(outcome.effects, outcome.rules),
+              'failed' => outcome.failed, 'error' => outcome.error }.compact
+          end
+
+          def record(outcome)
+            outcome.record && Estate::Nodes.replace_sensitive(outcome.record) { Estate::Nodes::REDACTED }
+          end
+
+          def lines(outcome)
+            explanation = RuleExplanation.new(outcome.rules, outcome.effects).lines
+            rows = rows(outcome)
+            [*explanation, *('' if explanation.any?), *Output.table([['name:', outcome.certname],
+                                                                     ['known:', outcome.known.to_s], *rows])]
+          end
+
+          def rows(outcome)
+            (record(outcome) || {}).reject { |name, _| name == 'sensitive' }.sort.flat_map do |name, value|
+              next [["#{name}:", shown(value)]] unless value.is_a?(Hash)
+
+              value.map { |entry, member| ["#{name}.#{entry}:", shown(member)] }
+            end
+          end
+
+          # @return [Integer] the exit code
+          def refused(outcome)
+            warn "simpkv: #{outcome.certname}: #{Output.text(outcome.refusal.message)}"
+            outcome.failed ? Failure::NO : Failure::DATA
+          end
+        end
+      end
+    end
+  end
+end
