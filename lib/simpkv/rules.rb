@@ -6,6 +6,7 @@ require 'simpkv/rules/built_in'
 require 'simpkv/rules/definition'
 require 'simpkv/rules/import'
 require 'simpkv/rules/patch'
+require 'simpkv/rules/source_file'
 
 module Simpkv
   # The inspection rules of an estate (docs/inspection-rules.md): those of the store, which operators change, and the
@@ -15,32 +16,6 @@ module Simpkv
   # Each change compares and swaps, so that changes of several operators at once are all kept. With `updated_at`, the
   # time of the last change that the caller has seen, a change of a rule that was changed since then is refused.
   class Rules
-    class << self
-      # @param data [Object] the content of a file with rules
-      # @yieldparam fields [Object] each rule
-      # @return [Array] the results of the block
-      # @raise [InvalidError] this is no list, or the block has raised an error, before which the message has the place
-      def each_in(data)
-        raise InvalidError, 'it must have a list of rules' unless data.is_a?(Array)
-
-        data.each_with_index.map do |fields, number|
-          yield fields
-        rescue InvalidError, TooLargeError, UnencodableError => e
-          raise InvalidError, "rules[#{number}]: #{e.message}", cause: nil
-        end
-      end
-
-      # @param rules [Array<Hash>] of a file
-      # @raise [InvalidError] two rules have the same UUID
-      def refuse_twice(rules)
-        uuids = rules.map { |rule| rule['uuid'] }
-        second = uuids.each_index.find { |number| uuids.index(uuids[number]) < number }
-        return unless second
-
-        raise InvalidError, "rules[#{second}]: this is the same rule as rules[#{uuids.index(uuids[second])}]"
-      end
-    end
-
     # @param estate [Estate]
     # @param site_actions [Array<String>] the names of the site's actions, which rules may use as well
     def initialize(estate, site_actions = [])
@@ -179,13 +154,49 @@ module Simpkv
       end
     end
 
+    # Checks each rule, for simpkv doctor.
+    #
+    # @yieldparam what [String] for a stored rule its UUID, or the key of a document that cannot be read; for a built-in
+    #   rule `built-in rules`
+    # @yieldparam why [String]
+    # @return [Integer] the number of rules
+    # @raise [Error]
+    def each_fault(&block)
+      stored = @stored.all { |key, why| yield key, "it cannot be read: #{why}" }
+      built_in = built_in_rules(&block)
+      built_in.each { |rule| check(rule, :compiled) { |why| yield BUILT_IN, why } }
+      stored.each { |rule| check(rule, :check) { |why| yield rule['uuid'], why } }
+      (built_in.map { |rule| rule['uuid'] } & stored.map { |rule| rule['uuid'] }).each do |uuid|
+        yield @stored.path(uuid), "a built-in rule has the UUID #{uuid} as well"
+      end
+      stored.length + built_in.length
+    end
+
     private
+
+    BUILT_IN = 'built-in rules'
+    private_constant :BUILT_IN
+
+    def built_in_rules
+      @built_in.rules
+    rescue ConfigError => e
+      yield BUILT_IN, e.message
+      []
+    end
+
+    # @param how [:check, :compiled] a method of {Definition}
+    # @yieldparam why [String] if the rule is wrong
+    def check(rule, how)
+      Definition.public_send(how, rule, @site_actions)
+    rescue InvalidError, TooLargeError => e
+      yield Definition.explained(rule, e.message)
+    end
 
     def compiled(documents, built_in, site_actions)
       rules = built_in + @stored.parse(documents)
       Definition.compile(rules, site_actions) if rules.any?
     rescue InvalidError, TooLargeError => e
-      raise InvalidError, Definition.explained(e.message, rules), cause: nil
+      raise InvalidError, Definition.explained_in(rules, e.message), cause: nil
     end
 
     # @yieldparam rule [Hash] with all fields

@@ -10,7 +10,7 @@ module Simpkv
       KINDS = { 'KEY' => :keys, 'NEW_KEY' => :keys, 'FOLDER' => :folders, 'BACKEND' => :backends, 'FROM' => :backends,
                 'TO' => :backends, 'ENVIRONMENT' => :environments, 'FILE' => :files, 'JOURNAL' => :files,
                 'DIR' => :directories, 'NODE' => :nodes, 'FACT' => :facts, 'TYPE' => :types,
-                'FILTER' => :filters }.freeze
+                'FILTER' => :filters, 'ID' => :rules, 'FIELD' => :fields }.freeze
 
       # A word, or a part of it, as a shell reads it.
       PART = /(\s+)|'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.?)|([^\s'"\\]+)/m.freeze
@@ -124,6 +124,15 @@ module Simpkv
 
       def types(_word)
         shown(@command.types(@operands.first))
+      end
+
+      def rules(_word)
+        @command.rule_ids.reject { |uuid, _| @operands.to_a.include?(uuid) }
+                .map { |uuid, description| [uuid, description && Output.name(description)] }
+      end
+
+      def fields(_word)
+        shown(@command.fields - @operands.to_a)
       end
 
       def filters(_word)

@@ -2,11 +2,12 @@
 
 require 'simpkv/cli/estate_examination'
 require 'simpkv/cli/puppet_examination'
+require 'simpkv/cli/rules_examination'
 
 module Simpkv
   module Cli
-    # Checks what keeps nodes in a store: the options of the estate, the settings of puppet.conf, and the documents.
-    # Does nothing if no file and no document says that nodes are kept.
+    # Checks what keeps nodes in a store: the options of the estate, the settings of puppet.conf, the documents, and the
+    # inspection rules. Does nothing if no file and no document says that nodes are kept.
     class NodesExamination
       # @param configuration [Configuration]
       # @param findings [Findings] to be filled
@@ -58,7 +59,9 @@ module Simpkv
         return unless kept_in?(backend)
 
         line = @command_line.call(backend.equal?(@examined) ? nil : backend)
-        EstateExamination.new(@configuration.estate_in(backend), backend, @findings, simpkv: line).perform
+        estate = @configuration.estate_in(backend)
+        EstateExamination.new(estate, backend, @findings, simpkv: line).perform
+        RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line).perform
       rescue Simpkv::Error, SystemCallError, Failure => e
         # The examination of the backend has reported the same.
         return if backend.equal?(@examined)

@@ -8,6 +8,19 @@ module Simpkv
     # The rules of the file that the option `built_in` names: a list in YAML or JSON. A rule without `uuid` gets one
     # that depends on its description. Reads the file again when it has changed. Thread-safe.
     class BuiltIn
+      # @param fields [Object] those of a rule in the file
+      # @return [Hash]
+      # @raise [InvalidError] it has no UUID, or no place in the order
+      def self.rule(fields)
+        rule = Definition.complete(fields)
+        wrong = Definition.unlistable(rule)
+        wrong ||= 'description: a built-in rule needs one, or a uuid' unless rule['description'] || rule['uuid']
+        raise InvalidError, wrong if wrong
+
+        rule['uuid'] ||= Definition.derived_uuid('built in', rule['description'])
+        rule.merge('built_in' => true)
+      end
+
       # @param file [String, nil] nil for no rules
       def initialize(file)
         @file = file
@@ -31,7 +44,8 @@ module Simpkv
           @rules ||= Config.frozen(read)
         end
       rescue SystemCallError => e
-        raise ConfigError, "'built_in' of 'inspection_rules' of 'estate': #{e.message}", cause: nil
+        why = SystemCallError.new(nil, e.errno).message
+        raise ConfigError, "'built_in' of 'inspection_rules' of 'estate': #{@file}: #{why}", cause: nil
       end
 
       # @param uuid [String]
@@ -54,26 +68,13 @@ module Simpkv
       private
 
       def read
-        rules = Rules.each_in(PlainYaml.parse(File.read(@file, encoding: 'UTF-8'))) { |fields| rule(fields) }
-        Rules.refuse_twice(rules)
+        rules = SourceFile.each(PlainYaml.parse(File.read(@file, encoding: 'UTF-8'))) { |fields| BuiltIn.rule(fields) }
+        SourceFile.refuse_twice(rules)
         rules
       rescue MalformedError => e
         raise ConfigError, "#{@file}: neither YAML nor JSON: #{e.message}", cause: nil
       rescue InvalidError => e
         raise ConfigError, "#{@file}: #{e.message}", cause: nil
-      end
-
-      def rule(fields)
-        rule = Definition.complete(fields)
-        wrong = Definition.unlistable(rule)
-        raise InvalidError, wrong if wrong
-
-        rule['uuid'] ||= Definition.derived_uuid('built in', described(rule))
-        rule.merge('built_in' => true)
-      end
-
-      def described(rule)
-        rule['description'] || raise(InvalidError, 'description: a built-in rule needs one, or a uuid')
       end
     end
   end

@@ -81,6 +81,16 @@ module Simpkv
         #   `actions[1].args.path: ...`, and quotes no value
         def check(rule, site_actions)
           check_owner(rule)
+          compiled(rule, site_actions)
+        end
+
+        # Checks any rule.
+        #
+        # @param rule [Hash{String => Object}]
+        # @param site_actions [Array<String>]
+        # @return [Hash] the same
+        # @raise [InvalidError, TooLargeError, UnencodableError] see {check}
+        def compiled(rule, site_actions)
           compile([rule], site_actions)
           rule
         rescue InvalidError, TooLargeError => e
@@ -134,14 +144,19 @@ module Simpkv
           new.merge(old.slice(*ASSIGNED))
         end
 
-        # @param message [String] of {compile}
         # @param rules [Array<Hash>] those that were compiled
-        # @return [String] the message, with the description of the rule; without a reason for a sensitive one
-        def explained(message, rules)
+        # @param message [String] of {compile}
+        # @return [String] see {explained}
+        def explained_in(rules, message)
           rule = rules.find { |candidate| candidate['uuid'] == message[PREFIX, 1] }
-          return message unless rule
+          rule ? explained(rule, message.sub(PREFIX, '')) : message
+        end
 
-          why = rule['sensitive'] ? 'it is sensitive, so the reason is not shown' : message.sub(PREFIX, '')
+        # @param rule [Hash] that is wrong
+        # @param why [String]
+        # @return [String] a message with its description; without the reason if it is sensitive
+        def explained(rule, why)
+          why = 'it is sensitive, so the reason is not shown' if rule['sensitive']
           "the rule #{named(rule)} is invalid: #{why}"
         end
 

@@ -19,14 +19,14 @@ module Simpkv
       # @param data [Object] a list of rules
       # @return [Array<Array(Symbol, Hash)>] see {Rules#import}
       def perform(data)
-        planned = Rules.each_in(data) { |fields| plan(fields) }
-        Rules.refuse_twice(planned)
+        planned = SourceFile.each(data) { |fields| plan(fields) }
+        SourceFile.refuse_twice(planned)
         planned.each_with_index.map { |rule, number| stored(rule, number) }
       end
 
-      private
-
+      # @param fields [Object] those of a rule in the file
       # @return [Hash] the rule that is to be stored
+      # @raise [InvalidError, TooLargeError, UnencodableError]
       def plan(fields)
         rule = Definition.complete(fields)
         @built_in.refuse(rule['uuid'])
@@ -37,6 +37,8 @@ module Simpkv
         rule['sensitive'] = true if old['sensitive'] && fields['sensitive'].nil?
         Definition.check(Definition.changed(old, rule.merge('uuid' => old['uuid'])), @site_actions)
       end
+
+      private
 
       # @return [Hash, nil] the stored rule that a rule without UUID means
       def same(rule)

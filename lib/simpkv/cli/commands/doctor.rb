@@ -23,8 +23,8 @@ module Simpkv
           problem.
 
           If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of
-          nodes agree with each other. On 389-DS, names the entries that replication left behind after two suppliers
-          had added one key at once (with ldapsearch).
+          nodes agree with each other, and reads all inspection rules as the compiler does. On 389-DS, names the entries
+          that replication left behind after two suppliers had added one key at once (with ldapsearch).
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',

@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Cli
+    module Commands
+      # The commands for inspection rules.
+      module Rule
+        extend Group
+
+        SUMMARY = 'show, change and test inspection rules'
+      end
+    end
+  end
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/examination'
+require 'simpkv/estate'
+
+module Simpkv
+  module Cli
+    # Checks the inspection rules of the estate, those of the store and those of the file of built-in ones. An invalid
+    # rule fails the catalog of each node that is inspected.
+    class RulesExamination < Examination
+      # @param estate [Estate] in the backend
+      # @param puppet [PuppetSettings, nil] nil if there is no puppet.conf that this user can read
+      # @param arguments [Array] see {Examination#initialize}
+      def initialize(estate, puppet, *arguments, **more)
+        super(*arguments, **more)
+        @estate = estate
+        @puppet = puppet
+      end
+
+      # @return [void]
+      # @raise [Simpkv::Error] the backend cannot be used
+      def perform
+        faults = []
+        count = rules.each_fault { |what, why| faults << [what, why] }
+        faults.first(NAMED).each { |what, why| findings.problem('rules', why, remedy(what)) }
+        if faults.length > NAMED
+          findings.problem('rules', "#{faults.length} such rules, of which #{NAMED} are named", 'repair each of them')
+        end
+        return if count.zero? && faults.empty?
+
+        findings.ok('rules', Output.count(count, 'rule')) if faults.empty?
+        look_at_terminus
+      end
+
+      private
+
+      def rules
+        Rules.new(@estate, Estate::RuleActions.usual.names)
+      end
+
+      # @param what [String] see {Rules#each_fault}
+      def remedy(what)
+        return removal(what) if what.start_with?(Estate::FOLDER)
+        return "correct the file of the option 'built_in'" unless what.match?(/\A\h{8}-/)
+
+        "#{simpkv('rule', 'set', what)} or #{simpkv('rule', 'delete', what)}"
+      end
+
+      # The terminus of a program that compiles: a server, or puppet apply.
+      def look_at_terminus
+        sections = [PuppetSettings::SERVER, PuppetSettings::APPLY]
+        return if @puppet.nil? || sections.any? { |names| @puppet['node_terminus', names] == 'simpkv' }
+
+        findings.warning('rules', "node_terminus is not 'simpkv' in #{@puppet.file}, so the rules inspect no node",
+                         "set 'node_terminus = simpkv' in the section [server]")
+      end
+    end
+  end
+end

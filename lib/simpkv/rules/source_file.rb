@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Rules
+    # The rules of a file: a list.
+    module SourceFile
+      class << self
+        # @param data [Object] the content of the file
+        # @param problems [Array<String>, nil] receives the messages of all wrong rules; nil to raise the first one
+        # @yieldparam fields [Object] each rule
+        # @return [Array] the results of the block; nil for a wrong rule
+        # @raise [InvalidError] this is no list; or the block has raised an error, and the message has the place
+        def each(data, problems = nil)
+          raise InvalidError, 'it must have a list of rules' unless data.is_a?(Array)
+
+          data.each_with_index.map do |fields, number|
+            yield fields
+          rescue InvalidError, TooLargeError, UnencodableError => e
+            message = "rules[#{number}]: #{e.message}"
+            problems ? problems << message : raise(InvalidError, message, cause: nil)
+            nil
+          end
+        end
+
+        # @param rules [Array<Hash, nil>] those of the file; nil for a wrong one
+        # @raise [InvalidError] two rules have the same UUID
+        def refuse_twice(rules)
+          uuids = rules.each_with_index.map { |rule, number| rule ? rule['uuid'] : number }
+          second = uuids.each_index.find { |number| uuids.index(uuids[number]) < number }
+          return unless second
+
+          raise InvalidError, "rules[#{second}]: this is the same rule as rules[#{uuids.index(uuids[second])}]"
+        end
+
+        # Checks a file without a store.
+        #
+        # @param data [Object] the content of the file
+        # @param site_actions [Array<String>] the names of the site's actions
+        # @param built_in [Boolean] whether it is for the option `built_in`
+        # @return [Array<String>] the first error of each wrong rule, after its place, such as
+        #   `rules[2]: actions[0].op: ...`
+        def problems(data, site_actions, built_in: false)
+          problems = []
+          import = Import.new(nil, [], BuiltIn.new(nil), site_actions)
+          rules = each(data, problems) do |fields|
+            built_in ? Definition.compiled(BuiltIn.rule(fields), site_actions) : import.plan(fields)
+          end
+          refuse_twice(rules)
+          problems
+        rescue InvalidError => e
+          problems << e.message
+        end
+      end
+    end
+  end
+end
