@@ -101,7 +101,8 @@ asan:
 
 # TSan's allocator has locks that a fork leaves taken in the child (5 hangs in 120 runs): the other builds run test_fork.
 tsan:
-	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork test_wipe" CFLAGS="-O1 -g -fsanitize=thread"
+	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork test_wipe" CFLAGS="-O1 -g -fsanitize=thread" \
+	  RUN="env TSAN_OPTIONS=suppressions=$(root)test/tsan.supp"
 
 # Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
 chaos:
