@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-# The tables of cases that the C tests read too: ext/core/test/cases/*.tsv.
+require 'json'
+
+# The tables of cases that the C tests read too: ext/core/test/cases/*.tsv, and *.jsonl with one JSON object a line.
 module Cases
   FOLDER = File.expand_path('../../ext/core/test/cases', __dir__)
   ESCAPES = { 't' => "\t", 'n' => "\n", 'r' => "\r", '0' => "\0" }.freeze
@@ -13,6 +15,11 @@ module Cases
     raise "#{name} holds no cases" if cases.empty?
 
     cases.map { |line| line.split("\t", -1).map { |field| unescape(field) } }
+  end
+
+  # @return [Array<Hash>] the objects of a file of JSON lines
+  def self.read_json(name)
+    File.readlines(File.join(FOLDER, name), encoding: 'UTF-8', chomp: true).map { |line| JSON.parse(line) }
   end
 
   def self.unescape(field)

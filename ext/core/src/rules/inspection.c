@@ -90,12 +90,17 @@ static skv_mask_reader reader_of(const skv_inspection *inspection)
     return (skv_mask_reader){.names = names, .rule = skv_mask_number(inspection)};
 }
 
-/* The items of a loop have been read through masks already. */
+static bool is_masked(json_t *value)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), SKV_MASKED) == 0;
+}
+
+/* The items of a loop have been read through masks already. As in other fields, a masked value has all members. */
 static json_t *lookup_item(const skv_inspection *inspection, const skv_field *field)
 {
     json_t *value = inspection->item;
 
-    for (size_t i = 0; i < field->count && value; i++)
+    for (size_t i = 0; i < field->count && value && !is_masked(value); i++)
         value = skv_value_member(value, field->names[i]);
     return json_incref(value);
 }
@@ -155,8 +160,9 @@ json_t *skv_evaluate(skv_inspection *inspection, size_t index)
         return evaluate_values(inspection);
     value = skv_template_evaluate(argument->template, &inspection->templates, inspection->reply);
 
-    if (value &&
-        skv_type_check(inspection->step->operation->parameters[index].type, value, inspection->reply) == SKV_OK)
+    /* An explanation may have the mask, a text, in place of a value of any type. */
+    if (value && (inspection->for_explanation || skv_type_check(inspection->step->operation->parameters[index].type,
+                                                                value, inspection->reply) == SKV_OK))
         return value;
     json_decref(value);
     skv_fail_at(inspection, index, "");
