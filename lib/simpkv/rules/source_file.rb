@@ -41,14 +41,32 @@ module Simpkv
         #   `rules[2]: actions[0].op: ...`
         def problems(data, site_actions, built_in: false)
           problems = []
-          import = Import.new(nil, [], BuiltIn.new(nil), site_actions)
-          rules = each(data, problems) do |fields|
-            built_in ? Definition.compiled(BuiltIn.rule(fields), site_actions) : import.plan(fields)
-          end
-          refuse_twice(rules)
+          refuse_twice(checked(data, site_actions, built_in, problems))
           problems
         rescue InvalidError => e
           problems << e.message
+        end
+
+        # Compiles the rules of a file without a store.
+        #
+        # @param data [Object] see {problems}
+        # @param site_actions [Array<String>]
+        # @param built_in [Boolean]
+        # @return [Native::Rules, nil] nil if there are no rules
+        # @raise [InvalidError] as {problems} describes it
+        def engine(data, site_actions, built_in: false)
+          rules = checked(data, site_actions, built_in)
+          refuse_twice(rules)
+          Definition.compile(rules, site_actions) if rules.any?
+        end
+
+        private
+
+        def checked(data, site_actions, built_in, problems = nil)
+          import = Import.new(nil, [], BuiltIn.new(nil), site_actions)
+          each(data, problems) do |fields|
+            built_in ? Definition.compiled(BuiltIn.rule(fields), site_actions) : import.plan(fields)
+          end
         end
       end
     end

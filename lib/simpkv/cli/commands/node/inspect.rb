@@ -2,7 +2,7 @@
 
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/estate_command'
-require 'simpkv/cli/rule_explanation'
+require 'simpkv/cli/inspection_outcome'
 
 module Simpkv
   module Cli
@@ -10,6 +10,8 @@ module Simpkv
       module Node
         # Inspects a node with the rules of the store.
         class Inspect < EstateCommand
+          include InspectionOutcome
+
           SUMMARY = 'print what inspection rules make of a node'
           SUGGEST_FOR = { 'inspect' => 'node inspect', 'classify' => 'node inspect' }.freeze
           ARGUMENTS = 'NODE'
@@ -35,8 +37,7 @@ module Simpkv
           def run(name)
             facts = @file ? DataFile.facts(@file) : stored_facts(name)
             outcome = on_estate(create: @save) { |estate| inspected(estate, name, facts) }
-            output.print(data(outcome)) { lines(outcome) }
-            refused(outcome) if outcome.refusal
+            present(outcome)
           end
 
           # @return [Array<String>] the names of all nodes with facts
@@ -63,38 +64,6 @@ module Simpkv
             engine = estate.rules.engine(estate.rule_actions.names)
             inspection = Estate::Inspection.new(estate, engine, explain: @explain ? true : false)
             inspection.perform(name, facts, save: @save ? true : false)
-          end
-
-          # @return [Hash{String => Object}]
-          def data(outcome)
-            { 'name' => outcome.certname, 'known' => outcome.known.to_s, 'record' => record(outcome),
-              'rules' => outcome.rules, 'effects' => RuleExplanation.shown_effects(outcome.effects, outcome.rules),
-              'failed' => outcome.failed, 'error' => outcome.error }.compact
-          end
-
-          def record(outcome)
-            outcome.record && Estate::Nodes.replace_sensitive(outcome.record) { Estate::Nodes::REDACTED }
-          end
-
-          def lines(outcome)
-            explanation = RuleExplanation.new(outcome.rules, outcome.effects).lines
-            rows = rows(outcome)
-            [*explanation, *('' if explanation.any?), *Output.table([['name:', outcome.certname],
-                                                                     ['known:', outcome.known.to_s], *rows])]
-          end
-
-          def rows(outcome)
-            (record(outcome) || {}).reject { |name, _| name == 'sensitive' }.sort.flat_map do |name, value|
-              next [["#{name}:", shown(value)]] unless value.is_a?(Hash)
-
-              value.map { |entry, member| ["#{name}.#{entry}:", shown(member)] }
-            end
-          end
-
-          # @return [Integer] the exit code
-          def refused(outcome)
-            warn "simpkv: #{outcome.certname}: #{Output.text(outcome.refusal.message)}"
-            outcome.failed ? Failure::NO : Failure::DATA
           end
         end
       end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/data_file'
+require 'simpkv/cli/inspection_outcome'
+require 'simpkv/cli/rule_command'
+require 'tmpdir'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Rule
+        # Applies the inspection rules of a file to facts.
+        class Test < RuleCommand
+          include InspectionOutcome
+
+          SUMMARY = 'print what the inspection rules of a file make of a node'
+          SUGGEST_FOR = { 'try' => 'rule test' }.freeze
+          ARGUMENTS = 'FILE'
+          DESCRIPTION = <<~TEXT
+            Applies the inspection rules of a file to the facts of another file, and prints for each rule whether it
+            matched, which condition did not hold and its values, what each action changed, and the effective record.
+            Needs no store, and takes no rule but those of the file. The node is one that is discovered, unless
+            --record gives its declared record. The options default_scope and mask_secrets of inspection_rules count if
+            there is a file with options. Carries out no action of the site.
+
+            Exits with 1 if a rule refuses the node, and with 65 if a rule is invalid or cannot be applied.
+          TEXT
+          EXAMPLES = {
+            'facter --json | simpkv rule test rules.yaml --facts -' => 'With the facts of this machine',
+            'simpkv node facts web1 -o json | simpkv rule test rules.yaml --facts - --name web1' => 'With stored facts',
+            'simpkv rule test rules.yaml --facts facts.yaml --record web1.yaml' => 'With a declared record'
+          }.freeze
+
+          def run(file)
+            raise Failure.new('which facts? --facts FILE (simpkv rule test --help)', Failure::USAGE) unless @facts
+
+            engine = about(file) do
+              Rules::SourceFile.engine(DataFile.read(file), site_actions, built_in: @built_in ? true : false)
+            end
+            facts = DataFile.facts(@facts)
+            name = @name || certname(facts)
+            present(about(name) { inspected(name, facts, engine) })
+          end
+
+          private
+
+          def define(parser)
+            parser.on('--facts FILE', 'facts in YAML or JSON; - is standard input') { |file| @facts = file }
+            parser.on('--record FILE', 'the declared record in YAML or JSON') { |file| @record = file }
+            parser.on('--name NAME', 'the name of the node (that of the facts)') { |name| @name = name }
+            parser.on('--built-in', 'the rules of the option built_in') { @built_in = true }
+            define_site_actions(parser)
+          end
+
+          # @param subject [String] begins the message of an error
+          def about(subject)
+            yield
+          rescue InvalidError, TooLargeError, UnencodableError => e
+            raise Failure.new("#{subject}: #{e.message}", Failure::DATA)
+          end
+
+          # @return [String]
+          def certname(facts)
+            names = [%w[trusted certname], %w[networking fqdn], %w[networking hostname]].map do |outer, inner|
+              facts[outer][inner] if facts[outer].is_a?(Hash)
+            end
+            names.grep(String).first || 'node'
+          end
+
+          # @return [Estate::Inspection::Outcome]
+          def inspected(name, facts, engine)
+            Dir.mktmpdir('simpkv-rule-test') do |folder|
+              estate = estate_below(folder)
+              estate.nodes.declare(name, DataFile.read(@record)) if @record
+              Estate::Inspection.new(estate, engine, explain: true).perform(name, facts, save: false)
+            end
+          end
+
+          # @return [Estate] an empty one, with the options of the site for rules
+          def estate_below(folder)
+            options = (configuration.estate['inspection_rules'] || {}).slice('default_scope', 'mask_secrets')
+            backend = { 'type' => 'file', 'id' => 'test', 'root_path' => folder, 'case_sensitive' => true }
+            site = { 'backends' => { 'default' => backend },
+                     'estate' => { 'unknown_nodes' => 'discover', 'inspection_rules' => options } }
+            Estate.new(site) { Store.open('file', 'root_path' => folder) }
+          end
+        end
+      end
+    end
+  end
+end
