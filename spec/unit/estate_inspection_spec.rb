@@ -65,6 +65,28 @@ RSpec.describe Simpkv::Estate::Inspection do
                                               'ports' => declared)
   end
 
+  it 'shows rules members that a record lacks, and classes as a Hash (they were missing names, and lists)' do
+    record = { 'classes' => %w[ntp], 'environment' => nil }
+    [[record, false, { 'ntp' => {} }], [{ 'classes' => { 'ntp' => nil } }, false, { 'ntp' => {} }], [{}, false, {}],
+     [nil, true, {}]].each_with_index do |(declared, discovered, classes), index|
+      estate.nodes.declare("web#{index}", declared) if declared
+      rules = [{ 'conditions' => [condition('eq', '{node.auto_discovered}', discovered),
+                                  condition('is-empty', '{node.parameters}'), condition('is-empty', '{node.attributes}')],
+                 'actions' => [condition('set-attribute', '/parameters/seen', '{node.classes}')] }]
+      inspection = described_class.new(estate, Simpkv::Native::Rules.new(JSON.generate('rules' => rules)))
+      expect(inspection.perform("web#{index}", facts, save: false).record)
+        .to eq({ 'parameters' => { 'seen' => classes }, 'ports' => ports }
+                 .merge(classes.empty? ? {} : { 'classes' => classes })
+                 .merge(discovered ? { 'auto_discovered' => true } : {}))
+    end
+  end
+
+  it 'sets a parameter of a class of a record that lists classes (a rule could not be applied)' do
+    estate.nodes.declare('web7', 'classes' => %w[ntp])
+    rule('set-attribute', '/classes/ntp/servers', ['ntp1'])
+    expect(perform.record['classes']).to eq('ntp' => { 'servers' => ['ntp1'] })
+  end
+
   it 'has no ports if the facts have no interfaces' do
     [{}, { 'networking' => 1 }, { 'networking' => { 'interfaces' => [1] } },
      { 'networking' => { 'interfaces' => { 'eth0' => 1, 'eth1' => { 'mac' => 2 } } } }].each do |facts|
@@ -73,7 +95,7 @@ RSpec.describe Simpkv::Estate::Inspection do
   end
 
   it 'writes nothing if a second inspection has the same outcome' do
-    rule('extend-attribute', '/classes', 'base')
+    rule('set-attribute', '/classes/base', {})
     rule('extend-attribute', '/parameters/tags', '{inventory.vendor}')
     rule('set-port-attribute', '{ports[0].mac}', '/switch', 'a1')
     estate.nodes.declare('web8', 'classes' => %w[ntp])
@@ -83,7 +105,7 @@ RSpec.describe Simpkv::Estate::Inspection do
       expect(perform(certname).record).to eq(first.record)
       expect(documents).to eq(before)
     end
-    expect(estate.nodes.get('web7')).to include('classes' => %w[base], 'parameters' => { 'tags' => %w[ACME] })
+    expect(estate.nodes.get('web7')).to include('classes' => { 'base' => {} }, 'parameters' => { 'tags' => %w[ACME] })
   end
 
   it 'replaces an outcome that cannot be read' do

@@ -10,7 +10,10 @@ module Simpkv
 
       # The members of the record that only discovery and this class write.
       NAME = 'name'
-      private_constant :ATTEMPTS, :NAME
+
+      # Rules see these members of a record that lacks them: a missing name would fail the compile of every such node.
+      DEFAULTS = { 'auto_discovered' => false, 'classes' => {}, 'parameters' => {}, 'attributes' => {} }.freeze
+      private_constant :ATTEMPTS, :NAME, :DEFAULTS
 
       # certname:: of the node
       # known:: :declared, :discovered, or :unknown for a node without record that gets none
@@ -96,9 +99,14 @@ module Simpkv
 
       # @return [Hash] the record as rules see it
       def view(certname, record, facts)
-        record = record.reject { |name, _| name == 'sensitive' }
+        record = DEFAULTS.merge(record.reject { |name, value| name == 'sensitive' || value.nil? })
         record['ports'] ||= ports(facts)
-        record.merge(NAME => certname)
+        record.merge(NAME => certname, 'classes' => classes(record['classes']))
+      end
+
+      # @return [Hash{String => Hash}] the parameters of each class
+      def classes(declared)
+        declared.is_a?(Array) ? declared.to_h { |name| [name, {}] } : declared.transform_values { |given| given || {} }
       end
 
       # @return [Array<Hash>] the interfaces, sorted: the order of facts may differ from run to run
@@ -142,7 +150,7 @@ module Simpkv
       end
 
       def effective(output)
-        record = output['node'].reject { |name, _| name == NAME }
+        record = output['node'].reject { |name, value| name == NAME || value == DEFAULTS[name] }
         paths = output['sensitive_paths'].map { |path| path[%r{\A/node(/.*)}m, 1] }.compact.sort
         record['sensitive'] = paths if paths.any?
         @estate.nodes.check_effective(record)
