@@ -108,10 +108,10 @@ RSpec.describe 'simpkv node inspect' do
     estate.nodes.declare('web1', 'classes' => %w[ntp])
     run('web1')
     expect(simpkv!('node', 'inspect', 'web1')).to eq(<<~TEXT)
-      name:     web1
-      known:    declared
-      classes:  ["ntp"]
-      ports:    []
+      name:         web1
+      known:        declared
+      classes.ntp:  {}
+      ports:        []
     TEXT
   end
 

@@ -70,8 +70,8 @@ RSpec.describe Simpkv::Estate::Inspection do
     [[record, false, { 'ntp' => {} }], [{ 'classes' => { 'ntp' => nil } }, false, { 'ntp' => {} }], [{}, false, {}],
      [nil, true, {}]].each_with_index do |(declared, discovered, classes), index|
       estate.nodes.declare("web#{index}", declared) if declared
-      rules = [{ 'conditions' => [condition('eq', '{node.auto_discovered}', discovered),
-                                  condition('is-empty', '{node.parameters}'), condition('is-empty', '{node.attributes}')],
+      empty = %w[{node.parameters} {node.attributes}].map { |name| condition('is-empty', name) }
+      rules = [{ 'conditions' => [condition('eq', '{node.auto_discovered}', discovered), *empty],
                  'actions' => [condition('set-attribute', '/parameters/seen', '{node.classes}')] }]
       inspection = described_class.new(estate, Simpkv::Native::Rules.new(JSON.generate('rules' => rules)))
       expect(inspection.perform("web#{index}", facts, save: false).record)
