@@ -11,6 +11,10 @@ module Simpkv
     # @raise [MalformedError] it cannot be read, or has other objects, such as a Date or a Symbol; the message names the
     #   line if the parser does, and quotes nothing
     def self.parse(text)
+      text = text.dup.force_encoding(Encoding::UTF_8)
+      # JRuby's parser accepts other bytes.
+      raise MalformedError, 'not UTF-8' unless text.valid_encoding?
+
       json(text) || YAML.safe_load(text, aliases: true)
     rescue Psych::Exception => e
       # The message of the parser quotes the text.
@@ -20,7 +24,7 @@ module Simpkv
 
     # YAML reads some JSON in another way: 1e3 is text, and a pair of surrogates is an error.
     def self.json(text)
-      Native.parse(text) if text.b.match?(/\A\s*[\[{]/)
+      Native.parse(text) if text.match?(/\A\s*[\[{]/)
     rescue MalformedError
       nil
     end

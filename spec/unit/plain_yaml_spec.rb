@@ -17,7 +17,7 @@ RSpec.describe Simpkv::PlainYaml do
     'an object' => ['a: !ruby/object:Object {s3cret: 1}', 'Psych::DisallowedClass'],
     'a missing anchor' => ['a: *s3cret', /\APsych::(BadAlias|AnchorNotDefined)\z/],
     'a syntax error' => ["a: 1\nb: {s3cret", /\APsych::SyntaxError in line \d\z/],
-    'bytes that are not UTF-8' => ["a: s3cret\xff", /\APsych::SyntaxError/] }.each do |what, (text, message)|
+    'bytes that are not UTF-8' => ["a: s3cret\xff", 'not UTF-8'] }.each do |what, (text, message)|
     it "refuses #{what}, and quotes nothing" do
       expect { described_class.parse(text) }.to raise_error(Simpkv::MalformedError, message) { |e|
         expect([e.message, e.cause]).to match([/\A((?!s3cret).)*\z/, nil])

@@ -60,7 +60,7 @@ RSpec.describe Simpkv::Rules, 'changes,' do
       expect { slow.create(fields) }.to raise_error(Simpkv::ExistsError)
     end
 
-    it 'keep all changes of processes' do
+    it 'keep all changes of processes', needs: :fork do
       uuid
       pids = Array.new(4) do |number|
         fork do

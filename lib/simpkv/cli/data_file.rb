@@ -12,8 +12,7 @@ module Simpkv
       # @raise [Failure] it cannot be read; the message quotes nothing of it
       # @raise [SystemCallError]
       def self.read(file)
-        text = file == '-' ? $stdin.read : File.read(file)
-        PlainYaml.parse(text.force_encoding(Encoding::UTF_8))
+        PlainYaml.parse(file == '-' ? $stdin.read : File.read(file))
       rescue Errno::ENOENT
         raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
       rescue MalformedError => e
