@@ -79,6 +79,11 @@ module Simpkv
       @settings['case_sensitive']
     end
 
+    # @return [Boolean] whether a server that is not the one of writes may answer reads
+    def replica?
+      @settings.key?('write_uri')
+    end
+
     # @return [Inventory]
     def inventory
       @inventory ||= Inventory.new(self)

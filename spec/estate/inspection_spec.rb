@@ -5,7 +5,9 @@ require_relative 'termini_helper'
 require_relative '../support/another_ruby'
 require_relative '../support/burst_proxy'
 require_relative '../support/rule_helpers'
+require_relative '../support/eventually'
 require_relative '../support/ldap_store'
+require_relative '../support/replica'
 
 # Nodes that the terminus simpkv finds, and inspects by the rules of the store.
 module InspectedNodes
@@ -421,6 +423,13 @@ RSpec.describe 'Nodes that the terminus simpkv inspects over a directory' do
     expect(proxy.hold([1, 2]) { find }).to eq([%i[search], %i[search search]])
   end
 
+  it 'take one round trip more if they have no record' do
+    configure('unknown_nodes' => 'accept')
+    rule('fail', 'no', conditions: [condition('eq', 1, 2)])
+    find
+    expect(proxy.hold([1, 2]) { find }).to eq([%i[search], %i[search search], %i[search]])
+  end
+
   it 'take one round trip more than without the engine, if there are no rules' do
     configure({})
     estate.nodes.declare('web1', 'classes' => [])
@@ -437,5 +446,38 @@ RSpec.describe 'Nodes that the terminus simpkv inspects over a directory' do
     expect(failure).to start_with("simpkv estate: could not find the node 'web1': ")
   ensure
     directory.launch
+  end
+end
+
+RSpec.describe 'Nodes that the terminus simpkv inspects with a replica that lags behind', :once do
+  include Eventually
+  include EstateSite
+  include EstateTermini
+  include InspectedNodes
+
+  include_context 'with slapd', more: Replica::SUPPLIER
+
+  attr_reader :lagging
+
+  before(:context) { @lagging = Replica.new(slapd, follows: false).tap(&:start) }
+  after(:context) { lagging.stop }
+
+  let(:supplier_options) { { 'type' => 'ldap' }.merge(slapd.options('id' => id)) }
+  let(:backend) { supplier_options.merge('ldap_uri' => lagging.uri, 'write_uri' => slapd.tcp_uri) }
+  let(:supplier) { Simpkv::Estate.new({ 'backends' => { 'default' => supplier_options } }) }
+
+  before do
+    supplier.rules.create('actions' => [{ 'op' => 'set-attribute', 'args' => %w[/parameters/role web] }])
+    lagging.restart
+    eventually { Simpkv::Estate.new({ 'backends' => { 'default' => backend } }).rules.list.length == 1 }
+    supplier.nodes.declare('web1', 'parameters' => { 'rack' => 12 })
+  end
+
+  %w[accept discover refuse].each do |option|
+    it "find the record that the replica does not have yet, with unknown_nodes: #{option}" do
+      configure('unknown_nodes' => option)
+      expect(find.parameters).to include('rack' => 12, 'role' => 'web')
+      expect(supplier.nodes.get('web1')).to eq('parameters' => { 'rack' => 12 })
+    end
   end
 end

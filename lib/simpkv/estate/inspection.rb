@@ -66,13 +66,15 @@ module Simpkv
       # @raise [InvalidError] the rules have given it an invalid record
       # @raise [Error]
       def perform(certname, facts, save: true)
+        declared, last = @estate.inspections.get_with_record(certname)
+        # A replica may not have the record yet. Discovery finds that out when it stores one.
+        declared ||= @estate.nodes.get(certname) if @estate.replica? && !@estate.nodes.discover?
         ATTEMPTS.times do
-          declared, last = @estate.inspections.get_with_record(certname)
           outcome = inspected(certname, facts, declared)
-          next unless !save || declare(outcome)
+          return outcome unless save
+          return outcome.tap { store(outcome, last) } if declare(outcome)
 
-          store(outcome, last) if save
-          return outcome
+          declared = @estate.nodes.get(certname)
         end
         raise ConflictError, "'#{certname}' could not be discovered: its record has appeared and vanished " \
                              "#{ATTEMPTS} times meanwhile: try again"
