@@ -172,6 +172,11 @@ module Simpkv
       stored.length + built_in.length
     end
 
+    # @return [String] no fields of rules
+    def inspect
+      "#<#{self.class.name}>"
+    end
+
     private
 
     BUILT_IN = 'built-in rules'

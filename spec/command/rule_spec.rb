@@ -173,7 +173,10 @@ RSpec.describe 'simpkv rule' do
 
     it 'takes actions of the site' do
       mine = [{ 'op' => 'tell-me', 'args' => [] }].to_json
-      expect(failure('rule', 'create', '--actions', mine)).to match([65, /actions\[0\]\.op: /])
+      code, message = failure('rule', 'create', '--actions', mine)
+      expect(code).to eq(65)
+      expect(message).to match(/actions\[0\]\.op: there is no action 'tell-me': /)
+      expect(message).to include(', which is a file puppet_x/simpkv/rule_actions/tell-me.rb in /')
       expect(simpkv!('rule', 'create', '--actions', mine, '--site-action', 'tell-me')).to start_with('created: ')
     end
   end

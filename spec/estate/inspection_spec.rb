@@ -1,78 +1,11 @@
 # frozen_string_literal: true
 
-require_relative 'exports_helper'
-require_relative 'termini_helper'
+require_relative 'inspection_helper'
 require_relative '../support/another_ruby'
 require_relative '../support/burst_proxy'
-require_relative '../support/rule_helpers'
 require_relative '../support/eventually'
 require_relative '../support/ldap_store'
 require_relative '../support/replica'
-
-# Nodes that the terminus simpkv finds, and inspects by the rules of the store.
-module InspectedNodes
-  include RuleHelpers
-
-  def self.included(group)
-    group.let(:site_options) { { 'unknown_nodes' => 'discover' } }
-    group.let(:environments) do
-      %i[production testing].map { |name| Puppet::Node::Environment.create(name, [modules]) }
-    end
-    group.around do |example|
-      loader = Puppet::Environments::Static.new(*environments)
-      Puppet.override(environments: loader, current_environment: environments.first) { example.run }
-    end
-    group.before do
-      route(:node, terminus: :simpkv)
-      Puppet[:name] = :apply
-    end
-  end
-
-  # @return [Simpkv::Rules] which may name all actions of the site that the example has added
-  def rules
-    Simpkv::Rules.new(estate, Simpkv::Termini::RuleActions.new(environments.first).names)
-  end
-
-  def facts(certname, more = {})
-    Puppet::Node::Facts.new(certname, { 'hostname' => certname, 'os' => { 'name' => 'Debian' } }.merge(more))
-  end
-
-  def find(certname = 'web1', **more)
-    Puppet::Node.indirection.find(certname, environment: environments.first, facts: facts(certname), **more)
-  end
-
-  # @return [Puppet::Resource::Catalog] of a node that the terminus finds
-  def compile_found(certname = 'web1', manifest = '')
-    node = find(certname)
-    Puppet[:code] = manifest
-    Puppet.override(current_environment: node.environment) { Puppet::Parser::Compiler.compile(node) }
-  ensure
-    Puppet[:code] = ''
-  end
-
-  # Adds an action of the site to a module.
-  #
-  # @return [String] the file
-  def add_action(name, source, module_name: 'site')
-    file = File.join(modules, module_name, 'lib', 'puppet_x', 'simpkv', 'rule_actions', "#{name}.rb")
-    FileUtils.mkdir_p(File.dirname(file))
-    File.write(file, source)
-    file
-  end
-
-  # @return [String] the message of the error, which shows no secret in its backtrace
-  def failure(certname = 'web1', **more)
-    find(certname, **more)
-    raise 'it was found'
-  rescue Puppet::Error => e
-    expect(e.cause).to be_nil
-    e.message
-  end
-
-  def logged(level)
-    messages.select { |message| message.level == level }.map(&:message)
-  end
-end
 
 RSpec.shared_examples 'inspected nodes' do
   it 'are discovered and classified when the compiler first finds them' do
@@ -262,6 +195,14 @@ RSpec.describe 'Nodes that the terminus simpkv inspects' do
       levels.each do |level, name|
         expect(logged(level).grep(/of the node 'web1': at web1 #{name}$/).length).to eq(1)
       end
+    end
+
+    # An agent could add lines to the log of the server.
+    it 'log facts in one line, without the escapes of a terminal' do
+      rule('log', '{inventory.forged}', 'notice')
+      rule('fail', '{inventory.forged}')
+      expect(failure(facts: facts('web1', 'forged' => "a\nError: b\e[31m"))).to end_with(': a\x0AError: b\x1B[31m')
+      expect(logged(:notice).last).to end_with(': a\x0AError: b\x1B[31m')
     end
 
     it 'log nothing that a sensitive rule says' do

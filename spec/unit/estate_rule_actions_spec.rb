@@ -36,10 +36,12 @@ RSpec.describe Simpkv::Estate::RuleActions do
     expect(%w[../page Page *].map { |name| actions.file(name) }).to eq([nil, nil, nil])
   end
 
-  it 'says where it has looked' do
+  it 'says where it has looked for an action that the core does not know' do
+    message = "actions[0].op: there is no action 'page': expected fail, or an action of the site"
     places = %w[one/*/lib two/*/lib lib].map { |place| "#{root}/#{place}" }
-    expect(actions.missing('page'))
-      .to eq("there is no file puppet_x/simpkv/rule_actions/page.rb in #{places.join(', ')}")
+    expect(actions.explained(message))
+      .to eq("#{message}, which is a file puppet_x/simpkv/rule_actions/page.rb in #{places.join(', ')}, $LOAD_PATH")
+    expect(actions.explained('actions[0].args: no')).to eq('actions[0].args: no')
   end
 
   it 'looks into the load path for programs that are not Puppet' do

@@ -62,7 +62,7 @@ module Simpkv
         on_estate(create: create) do |estate|
           yield Rules.new(estate, site_actions)
         rescue InvalidError, TooLargeError, UnencodableError => e
-          raise Failure.new("#{subject}: #{e.message}", Failure.code_for(e))
+          raise Failure.new("#{subject}: #{Estate::RuleActions.usual.explained(e.message)}", Failure.code_for(e))
         end
       end
 

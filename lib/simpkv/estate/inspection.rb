@@ -25,7 +25,7 @@ module Simpkv
       Outcome = Struct.new(:certname, :known, :record, :rules, :effects, :failed, :error, keyword_init: true) do
         # @return [RefusedError, nil] why the node gets no record
         def refusal
-          RefusedError.new(refusal_message, self) unless record
+          RefusedError.new(Inspection.printable(refusal_message), self) unless record
         end
 
         # @return [Hash{String => Object}] the form that is stored, without sensitive values
@@ -34,6 +34,12 @@ module Simpkv
           { 'rules' => matched, 'record' => record && Nodes.replace_sensitive(record) { Nodes::REDACTED },
             'failed' => failed, 'error' => error }.compact
         end
+
+        # @return [String] no values
+        def inspect
+          "#<#{self.class.name} #{certname}>"
+        end
+        alias_method :to_s, :inspect
 
         private
 
@@ -45,6 +51,12 @@ module Simpkv
 
           [named, rule['place'], rule['message']].compact.join(': ')
         end
+      end
+
+      # @param text [String] a message of a rule, which may have parts of facts
+      # @return [String] the same in one line, without the escapes of a terminal
+      def self.printable(text)
+        text.gsub(/[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }
       end
 
       # @param estate [Estate]
@@ -78,6 +90,11 @@ module Simpkv
         end
         raise ConflictError, "'#{certname}' could not be discovered: its record has appeared and vanished " \
                              "#{ATTEMPTS} times meanwhile: try again"
+      end
+
+      # @return [String] no values
+      def inspect
+        "#<#{self.class.name}>"
       end
 
       private

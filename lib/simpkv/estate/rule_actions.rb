@@ -23,17 +23,15 @@ module Simpkv
       # @return [RuleActions] for programs that are not Puppet: those of all environments in the usual places
       def self.usual
         modulepaths = CODEDIRS.product(MODULEPATHS).flat_map { |parts| Dir.glob(File.join(parts)) }
-        new(modulepaths, [*Vardirs.all.map { |vardir| File.join(vardir, 'lib') }, *$LOAD_PATH])
+        new(modulepaths, Vardirs.all.map { |vardir| File.join(vardir, 'lib') })
       end
 
-      # @return [String] the folders, for messages
-      attr_reader :places
-
-      # @param modulepath [Array<String>] folders of modules, the first one wins
-      # @param folders [Array<String>] further folders of Ruby code
-      def initialize(modulepath, folders)
-        roots = modulepath.map { |folder| File.join(folder, '*', 'lib') } + folders.map(&:to_s)
-        @places = roots.uniq
+      # Looks into the folders in this order, and into those of $LOAD_PATH.
+      #
+      # @param modulepath [Array<String>] folders of modules
+      # @param libdirs [Array<String>] further folders of Ruby code
+      def initialize(modulepath, libdirs)
+        @places = (modulepath.map { |folder| File.join(folder, '*', 'lib') } + libdirs).uniq
       end
 
       # @return [Array<String>] the names of all actions, sorted
@@ -47,16 +45,19 @@ module Simpkv
         files(name).first if name.match?(NAME)
       end
 
-      # @param name [String]
-      # @return [String] why there is no such action, for messages
-      def missing(name)
-        "there is no file #{FOLDER}/#{name}.rb in #{places.join(', ')}"
+      # @param message [String] of an error of the core
+      # @return [String] the same, and the places of files, if it says that there is no action of some name
+      def explained(message)
+        name = message[/\.op: there is no action '([^']+)'/, 1]
+        return message unless name&.match?(NAME)
+
+        "#{message}, which is a file #{FOLDER}/#{name}.rb in #{[*@places, '$LOAD_PATH'].join(', ')}"
       end
 
       private
 
       def files(name)
-        places.flat_map { |place| Dir.glob(File.join(place, FOLDER, "#{name}.rb")).sort }
+        [*@places, *$LOAD_PATH].flat_map { |place| Dir.glob(File.join(place.to_s, FOLDER, "#{name}.rb")).sort }
       end
     end
   end

@@ -26,7 +26,7 @@ module Simpkv
           return unless estate.options['inspection_rules']['supported_interfaces'].match?(interface)
 
           actions = RuleActions.new(environment)
-          inspection = estate.inspection(actions.names)
+          inspection = actions.inspection(estate)
           facts = inspection && inventory(certname, yield)
           return unless facts
 
@@ -71,8 +71,8 @@ module Simpkv
         def log(effect, rule, certname)
           level = LEVELS.fetch(effect['level'], effect['level'].to_sym)
           text = effect['sensitive'] ? 'a message that is sensitive' : effect['msg']
-          Puppet::Util::Log.create(level: level, message: "simpkv estate: #{RuleActions.named(rule)} of the node " \
-                                                          "'#{certname}': #{text}")
+          message = "simpkv estate: #{RuleActions.named(rule)} of the node '#{certname}': #{text}"
+          Puppet::Util::Log.create(level: level, message: Estate::Inspection.printable(message))
         end
       end
     end

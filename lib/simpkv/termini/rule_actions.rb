@@ -27,13 +27,17 @@ module Simpkv
 
       # @param environment [Puppet::Node::Environment]
       def initialize(environment)
-        libdirs = Puppet[:libdir].to_s.split(File::PATH_SEPARATOR)
-        @files = Estate::RuleActions.new(environment.modulepath, [*libdirs, *$LOAD_PATH])
+        @files = Estate::RuleActions.new(environment.modulepath, Puppet[:libdir].to_s.split(File::PATH_SEPARATOR))
       end
 
-      # @return [Array<String>] the names of all actions
-      def names
-        @files.names
+      # @param estate [Estate]
+      # @return [Estate::Inspection, nil] see {Estate#inspection}
+      # @raise [InvalidError] a rule is invalid; the message says where an unknown action was looked for
+      # @raise [Error]
+      def inspection(estate)
+        estate.inspection(@files.names)
+      rescue InvalidError => e
+        raise InvalidError, @files.explained(e.message), cause: nil
       end
 
       # Carries an action out.
@@ -55,9 +59,7 @@ module Simpkv
       private
 
       def action(name)
-        file = @files.file(name)
-        raise LoadError, @files.missing(name) unless file
-
+        file = @files.file(name) || raise(LoadError, "its file #{Estate::RuleActions::FOLDER}/#{name}.rb has vanished")
         MUTEX.synchronize do
           version = File.stat(file).then { |stat| [stat.mtime, stat.size, stat.ino] }
           loaded = LOADED[file]

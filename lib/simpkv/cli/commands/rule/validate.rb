@@ -25,6 +25,7 @@ module Simpkv
           def run(file)
             data = DataFile.read(file)
             problems = Rules::SourceFile.problems(data, site_actions, built_in: @built_in ? true : false)
+                                        .map { |problem| Estate::RuleActions.usual.explained(problem) }
             count = data.is_a?(Array) ? data.length : 0
             output.print('rules' => count, 'problems' => problems) do
               problems.empty? ? ["#{file}: #{Output.count(count, 'valid rule')}"] : []
