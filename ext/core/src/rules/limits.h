@@ -16,14 +16,14 @@
 #define SKV_LOOP_ITEMS_MAX 1000
 #define SKV_INSPECTION_STEPS_MAX 200000 /* conditions and actions; each iteration of a loop counts */
 #define SKV_INSPECTION_EFFECTS_MAX 1000
-#define SKV_INSPECTION_GROWTH_MAX 1048576    /* bytes that actions write to node, plugin data and effects */
-#define SKV_INSPECTION_EXPLAINED_MAX 8388608 /* bytes of values in an explanation, which then has none */
-#define SKV_INSPECTION_TEXT_MAX 67108864     /* bytes of all interpolated strings together */
-#define SKV_TEMPLATE_TEXT_MAX 65536          /* bytes of one interpolated string */
-#define SKV_PATTERN_SUBJECT_MAX 65536        /* bytes of a text that a regular expression is matched with */
-#define SKV_INSPECTION_PATTERN_WORK_MAX (50 * 1000 * 1000) /* of all regular expressions: see pattern.c */
-#define SKV_PATTERN_MATCH_MAX 100000                       /* PCRE2's match limit */
-#define SKV_PATTERN_DEPTH_MAX 1000                         /* PCRE2's depth limit */
-#define SKV_PATTERN_HEAP_MAX 4096                          /* PCRE2's heap limit, in KiB */
+#define SKV_INSPECTION_GROWTH_MAX 1048576        /* bytes that actions write to node, plugin data and effects */
+#define SKV_INSPECTION_EXPLAINED_MAX 8388608     /* bytes of values in an explanation, which then has none */
+#define SKV_INSPECTION_TEXT_MAX 67108864         /* bytes of all interpolated strings together */
+#define SKV_TEMPLATE_TEXT_MAX 65536              /* bytes of one interpolated string */
+#define SKV_PATTERN_SUBJECT_MAX 65536            /* bytes of a text that a regular expression is matched with */
+#define SKV_INSPECTION_PATTERN_WORK_MAX 50000000 /* of all regular expressions: see pattern.c */
+#define SKV_PATTERN_MATCH_MAX 100000             /* PCRE2's match limit */
+#define SKV_PATTERN_DEPTH_MAX 1000               /* PCRE2's depth limit */
+#define SKV_PATTERN_HEAP_MAX 4096                /* PCRE2's heap limit, in KiB */
 
 #endif

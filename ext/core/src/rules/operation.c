@@ -5,10 +5,10 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const skv_operation conditions[] = {
-    {.name = "is-true", .op = SKV_OP_IS_TRUE, .parameters = {{"value"}}},
-    {.name = "is-false", .op = SKV_OP_IS_FALSE, .parameters = {{"value"}}},
-    {.name = "is-none", .op = SKV_OP_IS_NONE, .parameters = {{"value"}}},
-    {.name = "is-empty", .op = SKV_OP_IS_EMPTY, .parameters = {{"value"}}},
+    {.name = "is-true", .op = SKV_OP_IS_TRUE, .parameters = {{.name = "value"}}},
+    {.name = "is-false", .op = SKV_OP_IS_FALSE, .parameters = {{.name = "value"}}},
+    {.name = "is-none", .op = SKV_OP_IS_NONE, .parameters = {{.name = "value"}}},
+    {.name = "is-empty", .op = SKV_OP_IS_EMPTY, .parameters = {{.name = "value"}}},
     {.name = "eq",
      .op = SKV_OP_EQ,
      .variadic = true,
@@ -24,18 +24,22 @@ static const skv_operation conditions[] = {
     {.name = "in-net",
      .op = SKV_OP_IN_NET,
      .parameters = {{"address", SKV_TYPE_ADDRESS, false}, {"subnet", SKV_TYPE_SUBNET, false}}},
-    {.name = "contains", .op = SKV_OP_CONTAINS, .parameters = {{"value"}, {"regex", SKV_TYPE_PART_PATTERN, false}}},
-    {.name = "matches", .op = SKV_OP_MATCHES, .parameters = {{"value"}, {"regex", SKV_TYPE_WHOLE_PATTERN, false}}},
-    {.name = "one-of", .op = SKV_OP_ONE_OF, .parameters = {{"value"}, {"values", SKV_TYPE_LIST, false}}},
+    {.name = "contains",
+     .op = SKV_OP_CONTAINS,
+     .parameters = {{.name = "value"}, {"regex", SKV_TYPE_PART_PATTERN, false}}},
+    {.name = "matches",
+     .op = SKV_OP_MATCHES,
+     .parameters = {{.name = "value"}, {"regex", SKV_TYPE_WHOLE_PATTERN, false}}},
+    {.name = "one-of", .op = SKV_OP_ONE_OF, .parameters = {{.name = "value"}, {"values", SKV_TYPE_LIST, false}}},
 };
 
 /* The actions set, extend and delete of a target: the name of the last one differs between the targets. */
 #define CHANGES(suffix, delete_name, target_, ...)                                                                     \
-    {.name = "set-" suffix, .op = SKV_OP_SET, .target = target_, .parameters = {__VA_ARGS__, {"value"}}},              \
+    {.name = "set-" suffix, .op = SKV_OP_SET, .target = target_, .parameters = {__VA_ARGS__, {.name = "value"}}},      \
         {.name = "extend-" suffix,                                                                                     \
          .op = SKV_OP_EXTEND,                                                                                          \
          .target = target_,                                                                                            \
-         .parameters = {__VA_ARGS__, {"value"}, {"unique", SKV_TYPE_BOOLEAN, true}}},                                  \
+         .parameters = {__VA_ARGS__, {.name = "value"}, {"unique", SKV_TYPE_BOOLEAN, true}}},                          \
     {                                                                                                                  \
         .name = delete_name, .op = SKV_OP_DELETE, .target = target_, .parameters = { __VA_ARGS__ }                     \
     }
@@ -51,7 +55,7 @@ static const skv_operation actions[] = {
             {"path", SKV_TYPE_PORT_PATH, false}),
 };
 
-const skv_operation skv_site_action = {.name = "", .op = SKV_OP_SITE, .parameters = {{"args"}}};
+const skv_operation skv_site_action = {.name = "", .op = SKV_OP_SITE, .parameters = {{.name = "args"}}};
 
 static const skv_operation *find_operation(const skv_operation *operations, size_t count, const char *name)
 {

@@ -25,8 +25,8 @@ skv_matcher *skv_matcher_new(void);
 void skv_matcher_free(skv_matcher *matcher);
 
 /* Sets *matched. Returns SKV_OK; SKV_TOO_LARGE with the limit that the match exceeded (SKV_PATTERN_SUBJECT_MAX, PCRE2's
- * match, depth or heap limit), or all matches of the matcher together (SKV_INSPECTION_PATTERN_WORK_MAX); SKV_INVALID for
- * a text that is not UTF-8; SKV_NOMEM. The text appears in no message. */
+ * match, depth or heap limit), or all matches of the matcher together (SKV_INSPECTION_PATTERN_WORK_MAX); SKV_INVALID
+ * for a text that is not UTF-8; SKV_NOMEM. The text appears in no message. */
 skv_status skv_pattern_match(const skv_pattern *pattern, skv_matcher *matcher, const char *text, size_t len,
                              bool *matched, skv_reply *reply);
 

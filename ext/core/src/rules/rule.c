@@ -36,9 +36,9 @@ static skv_status read_short_text(const char **text, json_t *value, skv_reader *
 {
     size_t count = 0;
 
-    if (read_text(text, value, reader) != SKV_OK || !value)
+    if (read_text(text, value, reader) != SKV_OK)
         return reader->reply->status;
-    for (const char *c = *text; *c; c++)
+    for (const char *c = *text; c && *c; c++)
         count += ((unsigned char)*c & 0xC0) != 0x80;
     if (count <= SKV_RULE_TEXT_MAX)
         return SKV_OK;
