@@ -104,4 +104,17 @@ RSpec.describe 'bin/demo' do
       expect(Dir.children(folder)).to eq([])
     end
   end
+
+  it 'classifies, completes and refuses machines with inspection rules' do
+    Dir.mktmpdir do |folder|
+      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
+      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'rules', environment: environment)
+      classified, completed, refused = said.split(/^== .*\n/).drop(1)
+      expect(classified).to include('role::web', 'bern', '[redacted]')
+      expect(completed).to include('role::db', 'zurich', 'billing')
+      expect(refused).to include("'ACME' is no vendor of this site", 'exit code 1')
+      expect(said).not_to include('correct horse')
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
 end

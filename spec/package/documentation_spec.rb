@@ -5,11 +5,12 @@ require 'tmpdir'
 require_relative '../support/packages'
 
 # Runs the commands of a page as a reader does, in a folder of their own.
-RSpec.describe 'The commands of docs/exported-resources.md' do
-  # @return [String] the commands between a heading and the next one
-  def commands(heading)
-    page = File.read(File.join(Packages::ROOT, 'docs/exported-resources.md'), encoding: 'UTF-8')
-    section = page[/^#+ #{heading}\n(.*?)^##/m, 1]
+RSpec.describe 'The commands' do
+  # @return [String] the commands of a section, with its subsections
+  def commands(page, heading)
+    text = File.read(File.join(Packages::ROOT, 'docs', page), encoding: 'UTF-8')
+    level, = text.match(/^(##+) #{heading}$/).captures
+    section = text[/^#{level} #{heading}\n(.*?)(?:^\#{2,#{level.length}} |\z)/m, 1]
     section.scan(/^( *)```sh\n(.*?)^ *```$/m).map { |indentation, lines| lines.gsub(/^#{indentation}/, '') }.join
   end
 
@@ -22,18 +23,35 @@ RSpec.describe 'The commands of docs/exported-resources.md' do
     end
   end
 
+  # @return [String] the output of commands that use no folder but their own
+  def run_commands(script, folder)
+    write_programs(folder)
+    Packages.run('sh', '-ex', '-c', script, environment: { 'PATH' => "#{folder}:/usr/bin:/usr/sbin:/bin" })
+  end
+
   # The commands for nodes and facts run before the node is removed.
-  it 'export, collect and remove resources on one machine, and show its nodes' do
+  it 'of docs/exported-resources.md export, collect and remove resources on one machine, and show its nodes' do
     Dir.mktmpdir do |folder|
-      write_programs(folder)
-      script = commands('On one machine, in files').gsub('/tmp/estate', "#{folder}/estate")
-      script.sub!(/^(?=simpkv node deactivate)/) { commands('Nodes and facts') }
-      said = Packages.run('sh', '-ex', '-c', script, environment: { 'PATH' => "#{folder}:/usr/bin:/usr/sbin" })
+      page = 'exported-resources.md'
+      script = commands(page, 'On one machine, in files').gsub('/tmp/estate', "#{folder}/estate")
+      script.sub!(/^(?=simpkv node deactivate)/) { commands(page, 'Nodes and facts') }
+      said = run_commands(script, folder)
       expect(said.lines(chomp: true))
         .to include('192.0.2.11 web1', /^web1 +production /, '    "name": "web1",', 'added: classes.role::web',
                     /hosts.d.web1.*ensure: removed/)
       expect(said).not_to match(/Error: (?!Facter)/)
       expect(File.exist?("#{folder}/estate")).to be(false)
+    end
+  end
+
+  it 'of docs/inspection-rules.md classify a new node, and refuse one of an unknown vendor' do
+    Dir.mktmpdir do |folder|
+      script = ['A rule in five minutes', 'Five examples'].map { |heading| commands('inspection-rules.md', heading) }
+      said = run_commands(script.join.gsub('/tmp/rules', "#{folder}/rules"), folder)
+      expect(said).to include('role::web', 'ntp1.bern.example.org', "'ACME' is no vendor of this site",
+                              '52:54:00:00:04:12', '[redacted]')
+      expect(said.lines.grep(/correct horse/).grep_v(/value: correct horse/)).to eq([])
+      expect(File.exist?("#{folder}/rules")).to be(false)
     end
   end
 end
