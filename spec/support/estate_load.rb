@@ -2,9 +2,11 @@
 
 require 'securerandom'
 require 'time'
+require_relative 'estate_usage'
 
 # Nodes that all export and collect at once, for some time, through a puppetserver. Each run of a node exports resources
-# whose titles have the number of the run, so that each catalog shows which run of the other nodes it has collected.
+# with the number of the run, so that each catalog shows which run of the other nodes it has collected. Titles come back
+# after some runs: puppetserver keeps a metric for each title of a defined type forever.
 #
 # The clients send facts, request a catalog and send a report, as agents do. They do not apply it: eight agents would
 # keep two processors busy by themselves.
@@ -12,27 +14,38 @@ class EstateLoad
   # The resources that a node exports of each of the two types.
   EACH = 5
 
-  TYPES = %w[Notify Mark].freeze
+  # The parameter of each type that has the number of the run.
+  TYPES = { 'Notify' => 'message', 'Mark' => 'run' }.freeze
+
+  # The number of runs after which titles come back.
+  TITLES = 4
 
   # All catalogs are requested by localhost, so nodes know their names by a fact.
   MANIFEST = <<~PUPPET
-    define mark() { }
+    define mark(String $run) { }
 
+    $generation = String($facts['run'])
     Integer[1, #{EACH}].each |$n| {
-      $title = "${facts['me']} ${facts['run']} ${n}"
-      @@notify { $title: }
-      @@mark { $title: tag => 'wanted' }
+      $title = "${facts['me']} ${facts['run'] % #{TITLES}} ${n}"
+      @@notify { $title: message => $generation }
+      @@mark { $title: run => $generation, tag => 'wanted' }
     }
     Notify <<| |>>
     Mark <<| tag == 'wanted' |>>
   PUPPET
 
-  HEAP = <<~ERB
+  # Prints as JSON the bytes of live objects by class, after a full collection, and those that the C library allocated.
+  MEMORY = <<~ERB
     <% require "java"
-    java.lang.System.gc
-    memory = java.lang.Runtime.getRuntime %><%= (memory.totalMemory - memory.freeMemory) >> 20 %>
+       require "#{File.expand_path('native_memory', __dir__)}"
+       name = javax.management.ObjectName.new("com.sun.management:type=DiagnosticCommand")
+       arguments = [[].to_java(:string)].to_java(:object)
+       table = java.lang.management.ManagementFactory.getPlatformMBeanServer.invoke(
+         name, "gcClassHistogram", arguments, ["[Ljava.lang.String;"].to_java(:string))
+       live = table.lines.map { |line| line.split.values_at(3, 2) if line =~ /:/ }.compact.to_h %>
+    <%= JSON.generate("live" => live.transform_values(&:to_i), "native" => NativeMemory.taken) %>
   ERB
-  private_constant :HEAP
+  private_constant :MEMORY
 
   # @return [Array<String>] descriptions of wrong catalogs
   attr_reader :anomalies
@@ -53,13 +66,10 @@ class EstateLoad
     @finished.values.sum
   end
 
-  # @return [Hash{Symbol => Integer}] the resources of the server in use: `heap` after a collection and `resident`, in
-  #   MiB; `files` and `threads`
+  # @return [EstateUsage] what the server uses at the moment
   def usage
-    @server.environment('usage', "notify { inline_template('#{HEAP}'): }")
-    status = File.read("/proc/#{@server.pid}/status")
-    { heap: @server.compile('usage').first.to_i, resident: status[/VmRSS:\s*(\d+)/, 1].to_i >> 10,
-      files: Dir.children("/proc/#{@server.pid}/fd").length, threads: status[/Threads:\s*(\d+)/, 1].to_i }
+    @server.environment('usage', "notify { inline_template('#{MEMORY}'): }")
+    EstateUsage.of(@server.pid, runs, JSON.parse(@server.compile('usage').first))
   end
 
   # Runs all nodes for some time, and each of them a few times even on a slow machine.
@@ -100,24 +110,24 @@ class EstateLoad
   # @param after [Hash{String => Integer}] by node, the run that had begun when the catalog came
   # @return [Array<String>] what is lost, torn or doubled
   def wrong(catalog, before, after)
-    TYPES.product(before.keys).map do |type, name|
-      found = titles(catalog, type, name)
+    TYPES.keys.product(before.keys).map do |type, name|
+      found = exports(catalog, type, name)
       possible = before[name]..after[name]
-      next if possible.any? { |run| found == titles_of(name, run) }
+      next if possible.any? { |run| found == exports_of(name, run) }
 
-      "#{type} of #{name}: #{found.length} of the runs #{found.map { |title| title.split[1] }.uniq}, not #{EACH} of " \
-        "one of #{possible}"
+      "#{type} of #{name}: #{found.length} of the runs #{found.map(&:last).uniq}, not #{EACH} of one of #{possible}"
     end.compact
   end
 
-  def titles(catalog, type, name)
+  # @return [Array<Array(String, String)>] the titles and runs of the node's resources in a catalog
+  def exports(catalog, type, name)
     resources = catalog['resources'].select { |each| each['type'] == type && each['title'].start_with?("#{name} ") }
-    resources.map { |resource| resource['title'] }.sort
+    resources.map { |resource| [resource['title'], resource['parameters'][TYPES[type]]] }.sort
   end
 
-  # @return [Array<String>] the titles of what a run exports; none for 0, as there is none
-  def titles_of(name, run)
-    run.zero? ? [] : (1..EACH).map { |number| "#{name} #{run} #{number}" }
+  # @return [Array<Array(String, String)>] what a run exports; nothing for 0, as there is none
+  def exports_of(name, run)
+    run.zero? ? [] : (1..EACH).map { |number| ["#{name} #{run % TITLES} #{number}", run.to_s] }
   end
 
   # As many facts as a small machine has, most of which differ with each run.

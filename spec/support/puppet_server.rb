@@ -41,7 +41,8 @@ class PuppetServer
   # A catalog could not be compiled; the message says why.
   Refused = PuppetClient::Refused
 
-  # @param settings [Hash{Symbol => Object}] of the section jruby-puppet: :max_active_instances, :multithreaded
+  # @param settings [Hash{Symbol => Object}] of the section jruby-puppet: :max_active_instances, :multithreaded; and the
+  #   section `profiler`. By default, the server keeps metrics of each function and each title of a defined type
   def initialize(**settings)
     @folder = Dir.mktmpdir('puppetserver')
     @port = Ports.free(1).first
@@ -203,7 +204,7 @@ class PuppetServer
     File.write(path('conf.d', 'auth.conf'), authorization)
     configure('global', global: { 'logging-config' => path('logback.xml') })
     configure('webserver', webserver: { 'client-auth' => 'want', 'ssl-host' => '127.0.0.1', 'ssl-port' => @port })
-    configure('puppetserver', 'jruby-puppet' => jruby_puppet, 'http-client' => {}, 'profiler' => {})
+    configure('puppetserver', 'jruby-puppet' => jruby_puppet, 'http-client' => {}, profiler: @settings[:profiler].to_h)
     File.write(path('logback.xml'), logging)
     write_puppet_configuration
   end
@@ -231,7 +232,7 @@ class PuppetServer
     { 'ruby-load-path' => ['/usr/lib/puppetserver/ruby/vendor_ruby'], 'gem-home' => path('gems'),
       'gem-path' => [path('gems'), VENDORED_GEMS] }
       .merge(folders.to_h { |name, place| ["server-#{name}-dir", path(place)] })
-      .merge(@settings.transform_keys { |name| name.to_s.tr('_', '-') })
+      .merge(@settings.reject { |name, _| name == :profiler }.transform_keys { |name| name.to_s.tr('_', '-') })
   end
 
   def logging
