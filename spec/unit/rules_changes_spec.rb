@@ -193,8 +193,29 @@ RSpec.describe Simpkv::Rules, 'changes,' do
       estate.store.put("globals/estate/rules/#{uuid}",
                        Simpkv::Codec.encode(stored(uuid).merge('actions' => [{ 'op' => 's3cret', 's3cret' => 1 }])))
       expect { rules.engine }
-        .to raise_error(Simpkv::InvalidError, "the rule #{uuid} ('keys') is invalid: it is sensitive, so the reason " \
-                                              'is not shown')
+        .to raise_error(Simpkv::InvalidError, "the rule #{uuid} ('keys') is invalid: actions[0]: the rule is " \
+                                              'sensitive, so the reason is not shown')
+    end
+
+    { { 'op' => 's3cret', 'args' => [] } => 'actions[0].op',
+      { 'op' => 'fail', 'args' => { 's3cret' => 1 } } => 'actions[0].args',
+      { 'op' => 'set-attribute', 'args' => ['/s3cret', 1] } => 'actions[0].args[0]',
+      { 'op' => 'fail', 'args' => ['{s3cret}'] } => 'actions[0].args[0]',
+      { 'op' => 'fail', 'args' => { 's3cret:x' => 1 } } => 'actions[0].args',
+      { 'op' => 'fail', 'args' => ['x'], 's3cret' => 1 } => 'actions[0]',
+      { 'op' => 'fail', 'args' => [{ 's3cret' => Float::NAN }] } => 'conditions or actions' }.each do |action, place|
+      it "gives no reason when it cannot be stored because of #{place}, #{action}" do
+        message = "#{place}: the rule is sensitive, so the reason is not shown"
+        fields = { 'sensitive' => true, 'actions' => [action] }
+        expect { rules.create(fields) }.to raise_error(Simpkv::Error, message)
+        expect { rules.update(uuid, fields) }.to raise_error(Simpkv::Error, message)
+      end
+    end
+
+    it 'gives the reason for another field' do
+      { 'phase' => /\Aphase: expected early, /, 'other' => /\Aother: unknown: / }.each do |name, message|
+        expect { rules.update(uuid, { name => 'late' }) }.to raise_error(Simpkv::InvalidError, message)
+      end
     end
   end
 end

@@ -39,7 +39,10 @@ module Simpkv
 
       # In front of a message of the core.
       PREFIX = /\Arule (\h{8}-[\h-]{27}): /.freeze
-      private_constant :PREFIX
+
+      # The part of a place in a rule that has no word of the rule.
+      PLACE = /\A(?:conditions|actions)(?:\[\d+\](?:\.(?:op|args|loop|multiple)\b)?(?:\[\d+\])?)?/.freeze
+      private_constant :PREFIX, :PLACE
 
       class << self
         # @param fields [Object] those of a rule, as they were given
@@ -93,8 +96,9 @@ module Simpkv
         def compiled(rule, site_actions)
           compile([rule], site_actions)
           rule
-        rescue InvalidError, TooLargeError => e
-          raise e.class, e.message.sub(PREFIX, ''), cause: nil
+        rescue InvalidError, TooLargeError, UnencodableError => e
+          message = e.message.sub(PREFIX, '')
+          raise e.class, rule['sensitive'] ? terse(message) : message, cause: nil
         end
 
         # @param rules [Array<Hash>] in order of creation
@@ -154,9 +158,9 @@ module Simpkv
 
         # @param rule [Hash] that is wrong
         # @param why [String]
-        # @return [String] a message with its description; without the reason if it is sensitive
+        # @return [String] a message with its description; a terse one if it is sensitive
         def explained(rule, why)
-          why = 'it is sensitive, so the reason is not shown' if rule['sensitive']
+          why = terse(why) if rule['sensitive']
           "the rule #{named(rule)} is invalid: #{why}"
         end
 
@@ -178,6 +182,17 @@ module Simpkv
         end
 
         private
+
+        # The messages of conditions and actions quote names of operations, arguments and paths.
+        #
+        # @param message [String]
+        # @return [String] the message; without a reason if it is about conditions or actions
+        def terse(message)
+          place = message[PLACE]
+          return message if place.nil? && !message.match?(/\['(?:conditions|actions)'\]/)
+
+          "#{place || 'conditions or actions'}: the rule is sensitive, so the reason is not shown"
+        end
 
         # @raise [InvalidError] only a built-in rule can be so
         def check_owner(rule)

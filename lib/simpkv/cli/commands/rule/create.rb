@@ -13,7 +13,8 @@ module Simpkv
           DESCRIPTION = <<~TEXT
             Stores a new inspection rule, and prints its UUID. Checks all of it first: an unknown operation, wrong
             arguments, a wrong regular expression and the like are errors that name the place, such as
-            actions[1].args.path. Other users of this machine can see a command line while it runs, so a sensitive rule
+            actions[1].args.path. For a sensitive rule they give the place only: validate a copy that is not sensitive
+            to see the reason. Other users of this machine can see a command line while it runs, so a sensitive rule
             should come from a file (simpkv rule import). No command shows conditions and actions of a sensitive rule
             again, but the store holds them in plain text: whoever can read the keys of the estate, with simpkv get or
             simpkv export, can read them.
