@@ -55,9 +55,12 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
 
       # @return [Array] the result of each use of rules
       def use_rules
-        rules = Simpkv::Native::Rules.new('{"rules":[]}')
-        [rules.inspect_node('{"node":{"a":["é"]},"phases":["main"]}'), raised { Simpkv::Native::Rules.new('{}') },
-         raised { rules.inspect_node('[]') }]
+        rules = Simpkv::Native::Rules.new(<<~RULES)
+          {"rules":[{"conditions":[{"op":"matches","args":["{node.a[0]}","é|x"]}],
+                     "actions":[{"op":"set-attribute","args":["/parameters/p","{inventory}"]}]}]}
+        RULES
+        [rules.inspect_node('{"node":{"a":["é"]},"phases":["main"],"inventory":{"password":1}}'),
+         raised { Simpkv::Native::Rules.new('{}') }, raised { rules.inspect_node('[]') }]
       end
 
       it 'leaves the calls of rules intact' do
