@@ -89,6 +89,16 @@ RSpec.describe 'simpkv doctor, with inspection rules' do
     end
   end
 
+  it 'finds a file that the user of puppetserver cannot read, with a remedy that works' do
+    File.chmod(0o711, folder)
+    File.chmod(0o640, built_in)
+    found = findings(user: 'nobody')
+    expect(found.select { |finding| finding['what'] == 'rules' })
+      .to contain_exactly(warning('rules', /built_in\.yaml cannot be read by the user nobody\z/, /\Achgrp nogroup /))
+    system(found.find { |finding| finding['what'] == 'rules' }['fix'], exception: true)
+    expect(findings(user: 'nobody').map { |finding| finding['what'] }).not_to include('rules')
+  end
+
   it 'names ten of many' do
     11.times { |number| estate.store.put("globals/estate/rules/#{number}", '{"value":1}') }
     expect(findings.length).to eq(11)

@@ -13,13 +13,15 @@ module Simpkv
       # @param findings [Findings] to be filled
       # @param examined [Backend, nil] which has been examined; nil if its options are wrong
       # @param only [String, nil] the name of the only backend whose documents are examined
+      # @param user [OtherUser, nil] another user that must be able to read the files
       # @yieldparam other [Backend, nil] one that has not been examined; nil for the other
       # @yieldreturn [String] the command line that chooses it, for printed commands
-      def initialize(configuration, findings, examined, only: nil, &command_line)
+      def initialize(configuration, findings, examined, only: nil, user: nil, &command_line)
         @configuration = configuration
         @findings = findings
         @examined = examined
         @only = only
+        @user = user
         @command_line = command_line
         @puppet = PuppetSettings.find(configuration.source)
       end
@@ -61,7 +63,7 @@ module Simpkv
         line = @command_line.call(backend.equal?(@examined) ? nil : backend)
         estate = @configuration.estate_in(backend)
         EstateExamination.new(estate, backend, @findings, simpkv: line).perform
-        RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line).perform
+        RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line, user: @user).perform
       rescue Simpkv::Error, SystemCallError, Failure => e
         # The examination of the backend has reported the same.
         return if backend.equal?(@examined)

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'shellwords'
 require 'simpkv/cli/examination'
 require 'simpkv/estate'
 
@@ -30,6 +31,7 @@ module Simpkv
 
         findings.ok('rules', Output.count(count, 'rule')) if faults.empty?
         look_at_terminus
+        look_at_user if @user
       end
 
       private
@@ -44,6 +46,18 @@ module Simpkv
         return "correct the file of the option 'built_in'" unless what.match?(/\A\h{8}-/)
 
         "#{simpkv('rule', 'set', what)} or #{simpkv('rule', 'delete', what)}"
+      end
+
+      # The user of puppetserver may lack access to a file that root can read.
+      def look_at_user
+        file = @estate.options['inspection_rules']['built_in']
+        obstacle = @user.obstacle(file) if file && File.exist?(file)
+        return unless obstacle
+
+        right = obstacle == file ? 'g+r' : 'g+x'
+        findings.warning('rules', "'built_in' #{file} cannot be read by the user #{@user.name}",
+                         "chgrp #{@user.group.shellescape} #{obstacle.shellescape} && " \
+                         "chmod #{right} #{obstacle.shellescape}")
       end
 
       # The terminus of a program that compiles: a server, or puppet apply.

@@ -70,7 +70,7 @@ module Simpkv
         def examine_nodes(findings)
           return if @flags[:from_puppet]
 
-          NodesExamination.new(configuration, findings, @backend, only: @flags[:backend]) do |other|
+          NodesExamination.new(configuration, findings, @backend, only: @flags[:backend], user: other_user) do |other|
             other ? command_line({ config: '-c', vardir: '--vardir' }, ['-b', other.name]) : command_line
           end.perform
         end
