@@ -158,7 +158,9 @@ json_t *skv_evaluate(skv_inspection *inspection, size_t index)
 
     if (inspection->step->values && index == 0)
         return evaluate_values(inspection);
+    inspection->templates.is_path = inspection->step->operation->parameters[index].type >= SKV_TYPE_NODE_PATH;
     value = skv_template_evaluate(argument->template, &inspection->templates, inspection->reply);
+    inspection->templates.is_path = false;
 
     /* An explanation may have the mask, a text, in place of a value of any type. */
     if (value && (inspection->for_explanation || skv_type_check(inspection->step->operation->parameters[index].type,

@@ -319,28 +319,17 @@ skv_status skv_mask_change(skv_mask *mask, json_t *tree, const skv_pointer *poin
 
 /* ---- Listing ---- */
 
-static void put_mark_name(skv_buf *path, const char *name)
-{
-    skv_buf_put_char(path, '/');
-    for (; *name; name++) {
-        if (*name == '~')
-            skv_buf_put_string(path, "~0");
-        else if (*name == '/')
-            skv_buf_put_string(path, "~1");
-        else
-            skv_buf_put_char(path, *name);
-    }
-}
-
 /* Recurses as deep as the pointers that marked. */
 static void list_marks(json_t *marks, skv_buf *path, json_t **list)
 {
     size_t len = path->len;
 
     for (void *at = json_object_iter(marks); at; at = json_object_iter_next(marks, at)) {
+        const char *name = json_object_iter_key(at);
         json_t *below = json_object_iter_value(at);
 
-        put_mark_name(path, json_object_iter_key(at));
+        skv_buf_put_char(path, '/');
+        skv_pointer_put_name(path, name, strlen(name));
         if (json_is_object(below))
             list_marks(below, path, list);
         else

@@ -95,6 +95,18 @@ void skv_pointer_free(skv_pointer *pointer)
     skv_free(pointer);
 }
 
+void skv_pointer_put_name(skv_buf *out, const char *name, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (name[i] == '~')
+            skv_buf_put_string(out, "~0");
+        else if (name[i] == '/')
+            skv_buf_put_string(out, "~1");
+        else
+            skv_buf_put_char(out, name[i]);
+    }
+}
+
 /* ---- Reading ---- */
 
 /* Returns what the first `count` names lead to. */

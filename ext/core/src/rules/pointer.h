@@ -26,6 +26,9 @@ skv_status skv_pointer_parse(const char *text, size_t len, skv_pointer **out, sk
 /* Accepts NULL. */
 void skv_pointer_free(skv_pointer *pointer);
 
+/* Appends a name as it is written in a pointer: '~' as "~0", '/' as "~1". */
+void skv_pointer_put_name(skv_buf *out, const char *name, size_t len);
+
 /* Returns what the pointer names, borrowed from the tree; NULL if there is nothing. */
 json_t *skv_pointer_get(const skv_pointer *pointer, json_t *tree);
 

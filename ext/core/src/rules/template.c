@@ -1,6 +1,7 @@
 #include "rules/template.h"
 
 #include "rules/limits.h"
+#include "rules/pointer.h"
 #include "rules/value.h"
 
 #include <stdio.h>
@@ -301,13 +302,31 @@ static json_t *look_up(skv_template_data *data, const skv_field *field, skv_repl
     return value;
 }
 
+/* Facts must not choose how deep a rule writes: a name such as "/var/log" is one name. */
+static void put_escaped(json_t *value, skv_buf *out)
+{
+    skv_buf text;
+
+    skv_buf_init(&text, out->max);
+    skv_value_put_text(value, &text);
+    if (skv_buf_failed(&text)) {
+        out->no_memory = out->no_memory || text.no_memory;
+        out->too_large = out->too_large || text.too_large;
+    } else {
+        skv_pointer_put_name(out, text.bytes, text.len);
+    }
+    skv_buf_free(&text);
+}
+
 static void put_text_piece(const piece *p, skv_template_data *data, skv_buf *out, skv_reply *reply)
 {
     json_t *value;
 
     skv_buf_put(out, p->literal, p->len);
     value = p->field ? look_up(data, p->field, reply) : NULL;
-    if (value)
+    if (value && data->is_path)
+        put_escaped(value, out);
+    else if (value)
         skv_value_put_text(value, out);
     json_decref(value);
 }

@@ -27,6 +27,7 @@ typedef struct skv_template_data {
     skv_field_lookup lookup;
     void *context;
     size_t text_left; /* bytes that interpolated strings may still have; starts at SKV_INSPECTION_TEXT_MAX */
+    bool is_path;     /* a field inside a longer string is a part of a name in a JSON pointer: escape '/' and '~' */
 } skv_template_data;
 
 typedef struct skv_template skv_template;
