@@ -42,6 +42,18 @@ RSpec.describe 'Agents of a puppetserver that inspects nodes', :estate do
 
   after { FileUtils.rm_rf(place) }
 
+  # Adds an action of the site, which notes its calls.
+  #
+  # @return [String] the file with the calls
+  def add_action(name)
+    folder = puppetserver.path('code/environments/inspected/modules/site/lib/puppet_x/simpkv/rule_actions')
+    FileUtils.mkdir_p(folder)
+    File.write(File.join(folder, "#{name}.rb"), <<~RUBY)
+      ->(certname, arguments) { File.open('#{place}/calls', 'a') { |file| file.puts("\#{certname}: \#{arguments}") } }
+    RUBY
+    File.join(place, 'calls')
+  end
+
   def agent(name, **facts)
     variables = { slots: 5, vendor: 'acme', address: '192.0.2.9', place: place }.merge(facts)
     puppetserver.agent(name, environment: 'inspected',
@@ -67,6 +79,15 @@ RSpec.describe 'Agents of a puppetserver that inspects nodes', :estate do
       expect(agent('delta')).to include('role web of 5, dc ams2')
       expect([output, *traces].grep(/pl4nted/)).to eq([])
       expect(estate.inspections.get('delta').to_s).not_to include('pl4nted')
+    end
+
+    it 'calls the actions of a site after an inspection that has succeeded' do
+      calls = add_action('announce')
+      Simpkv::Rules.new(estate, %w[announce]).create('actions' => [{ 'op' => 'announce', 'args' => ['{node.name}'] }])
+      expect { agent('zeta', vendor: 'initech') }.to raise_error(PuppetServer::Refused)
+      expect(File).not_to exist(calls)
+      2.times { agent('zeta') }
+      expect(File.readlines(calls, chomp: true)).to eq(['zeta: ["zeta"]'] * 2)
     end
 
     it 'refuses a node with the message of the rule, in the output of its agent' do
