@@ -16,6 +16,8 @@ module Simpkv
       raise MalformedError, 'not UTF-8' unless text.valid_encoding?
 
       json(text) || YAML.safe_load(text, aliases: true)
+    rescue Psych::DisallowedClass
+      raise MalformedError, 'it has a date, a symbol or another object: write text in quotes', cause: nil
     rescue Psych::Exception => e
       # The message of the parser quotes the text.
       line = " in line #{e.line}" if e.respond_to?(:line)

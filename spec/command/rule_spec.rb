@@ -293,8 +293,8 @@ RSpec.describe 'simpkv rule' do
       expect(rules.list).to eq([])
     end
 
-    { ':pl4nted' => /neither YAML nor JSON: Psych::DisallowedClass/,
-      '[{description: 2026-11-23}]' => /neither YAML nor JSON: Psych::DisallowedClass/,
+    { ':pl4nted' => /neither YAML nor JSON: it has a date/,
+      '[{description: 2026-11-23}]' => /neither YAML nor JSON: it has a date/,
       "[{description: pl4nted,\n" => /neither YAML nor JSON: Psych::SyntaxError in line/,
       "[{description: *pl4nted}]\n" => /neither YAML nor JSON: Psych::(BadAlias|AnchorNotDefined)/,
       'pl4nted' => /it must have a list of rules/, '' => /it must have a list of rules/,

@@ -200,7 +200,8 @@ static const char *read_op(json_t *object, const char *const *members, skv_reade
         return NULL;
     if (!op) {
         skv_place_member(reader, "op");
-        skv_fail(reader->reply, SKV_INVALID, "expected the name of an operation");
+        skv_fail(reader->reply, SKV_INVALID,
+                 "expected the name of an operation; YAML needs quotes around one that begins with '!'");
     }
     return op;
 }
