@@ -124,11 +124,6 @@ module Simpkv
       @inspections ||= Inspections.new(self)
     end
 
-    # @return [RuleActions] for programs that are not Puppet
-    def rule_actions
-      RuleActions.usual
-    end
-
     # @return [Rules] the inspection rules
     def rules
       @rules ||= Rules.new(self)

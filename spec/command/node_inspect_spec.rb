@@ -144,6 +144,8 @@ RSpec.describe 'simpkv node inspect' do
     expect(outcome.out).to match(/^action announce of the rule #{secret['uuid']}: \(sensitive\)$/)
     expect(outcome.out).not_to include('pl4nted')
     expect(File).not_to exist(File.join(folder, 'called'))
-    expect(failure('node', 'inspect', 'web1')).to match([65, /actions\[0\]\.op.*announce/])
+    expect(failure('node', 'inspect', 'web1'))
+      .to match([65, %r{actions\[0\]\.op.*'announce'.* a file puppet_x/simpkv/rule_actions/announce\.rb in /}])
+    expect(simpkv!('node', 'inspect', 'web1', '--site-action', 'announce')).to include('action announce of the rule')
   end
 end

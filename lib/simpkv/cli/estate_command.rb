@@ -78,6 +78,18 @@ module Simpkv
         raise Failure.new("#{backend.title}: #{backend.explained(e)}", Failure.code_for(e))
       end
 
+      def define_site_actions(parser)
+        @site_actions = []
+        parser.on('--site-action NAME', 'an action of the site that is not on this machine') do |name|
+          @site_actions << name
+        end
+      end
+
+      # @return [Array<String>] the names of the site's actions
+      def site_actions
+        Estate::RuleActions.usual.names | @site_actions.to_a
+      end
+
       # Lists the names in a folder of the estate, and reads no document.
       #
       # @param subject [String] such as `status`

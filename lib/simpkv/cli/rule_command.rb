@@ -41,18 +41,6 @@ module Simpkv
         end
       end
 
-      def define_site_actions(parser)
-        @site_actions = []
-        parser.on('--site-action NAME', 'an action of the site that is not on this machine') do |name|
-          @site_actions << name
-        end
-      end
-
-      # @return [Array<String>] the names of the site's actions
-      def site_actions
-        Estate::RuleActions.usual.names | @site_actions.to_a
-      end
-
       # Calls the rules of the estate. The message for a wrong rule begins with its subject instead of the backend.
       #
       # @param subject [String]

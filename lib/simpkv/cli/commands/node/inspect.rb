@@ -51,6 +51,7 @@ module Simpkv
             parser.on('--facts FILE', 'facts in YAML or JSON; - is standard input') { |file| @file = file }
             parser.on('--explain', 'print all rules, and what they did') { @explain = true }
             parser.on('--save', 'store the outcome, as the compiler does') { @save = true }
+            define_site_actions(parser)
           end
 
           def stored_facts(name)
@@ -61,9 +62,14 @@ module Simpkv
           end
 
           def inspected(estate, name, facts)
-            engine = estate.rules.engine(estate.rule_actions.names)
-            inspection = Estate::Inspection.new(estate, engine, explain: @explain ? true : false)
+            inspection = Estate::Inspection.new(estate, engine(estate), explain: @explain ? true : false)
             inspection.perform(name, facts, save: @save ? true : false)
+          end
+
+          def engine(estate)
+            estate.rules.engine(site_actions)
+          rescue InvalidError => e
+            raise InvalidError, Estate::RuleActions.usual.explained(e.message), cause: nil
           end
         end
       end
