@@ -106,17 +106,26 @@ static size_t unescape(char *text)
     return (size_t)(out - text);
 }
 
-void each_case(const char *name, void (*run)(const test_case *))
+FILE *case_file(const char *name)
 {
-    char path[512], *line = NULL;
-    size_t size = 0;
-    ssize_t len;
-    int cases = 0;
+    char path[512];
     FILE *file;
 
     snprintf(path, sizeof path, "%s/%s", TEST_CASES, name);
     file = fopen(path, "r");
-    if (!CHECK(file != NULL))
+    CHECK(file != NULL);
+    return file;
+}
+
+void each_case(const char *name, void (*run)(const test_case *))
+{
+    FILE *file = case_file(name);
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t len;
+    int cases = 0;
+
+    if (!file)
         return;
     table = name;
     for (table_line = 1; (len = getline(&line, &size, file)) > 0; table_line++) {

@@ -30,6 +30,9 @@ int check_summary(const char *name);
 /* Returns the status of that skv_status_name(), or -1. */
 int status_named(const char *name);
 
+/* Opens the table test/cases/<name>, which the caller closes. Returns NULL and counts a failure if it is missing. */
+FILE *case_file(const char *name);
+
 #define CASE_FIELDS 8
 
 /* One line of a table: fields between tabs, with the escapes \t \n \r \\ \0 and \xHH undone. */

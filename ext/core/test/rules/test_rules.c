@@ -121,15 +121,13 @@ static void run_case(json_t *one)
 
 static void each_json(const char *name, void (*run)(json_t *))
 {
-    char path[512], *line = NULL;
+    FILE *file = case_file(name);
+    char *line = NULL;
     size_t size = 0;
     ssize_t len;
     int cases = 0;
-    FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s", TEST_CASES, name);
-    file = fopen(path, "r");
-    if (!CHECK(file != NULL))
+    if (!file)
         return;
     for (; (len = getline(&line, &size, file)) > 0; cases++) {
         json_t *one = json_loadb(line, (size_t)len, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
