@@ -23,6 +23,17 @@ RSpec.describe 'Simpkv::Native::Rules' do
     expect(rules.inspect_node('{"phases":["early"]}').encoding).to be(Encoding::UTF_8)
   end
 
+  it 'serves several threads at once, and survives those that are killed' do
+    shared = rules({ 'conditions' => [{ 'op' => 'matches', 'args' => ['{node.name}', 'n.*'] }],
+                     'actions' => [{ 'op' => 'set-attribute', 'args' => ['/parameters/p', '{item}'],
+                                     'loop' => '{inventory[list]}' }] })
+    input = { 'node' => { 'name' => 'n1' }, 'inventory' => { 'list' => Array.new(500) { |number| "text #{number}" } } }
+    killed = Array.new(4) { Thread.new { loop { inspect_node(shared, input) } } }
+    outcomes = Array.new(4) { Thread.new { Array.new(50) { inspect_node(shared, input) } } }.flat_map(&:value)
+    killed.each(&:kill).each(&:join)
+    expect(outcomes.map { |outcome| outcome.dig('node', 'parameters', 'p') }.uniq).to eq(['text 499'])
+  end
+
   no_string = 'no implicit conversion of %s into String'
   {
     'nil for rules' => [-> { native::Rules.new(nil) }, TypeError, format(no_string, 'nil')],
