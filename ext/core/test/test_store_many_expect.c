@@ -162,6 +162,29 @@ static void interrupted_records_are_written_once_by_a_repetition(void)
     skv_cancel_free(cancel);
 }
 
+/* A caller repeats an interrupted batch for the rest of its records. Each repetition used to read them again and to
+ * write none, if the reads took longer than the time between two interrupts. */
+static void an_interrupted_batch_writes_what_it_has_read(void)
+{
+    skv_cancel *cancel = skv_cancel_new();
+    size_t left = COUNT, last, written;
+    pthread_t thread;
+
+    new_batch(D1);
+    do {
+        last = left;
+        proxy_arm(&between, PROXY_SEARCH, PROXY_HOLD_RESPONSE, 20, 0, 1);
+        skv_cancel_reset(cancel);
+        CHECK(pthread_create(&thread, NULL, fire_when_held, cancel) == 0);
+        batch_put(store, SKV_PUT_ANY, LONG_MS, cancel);
+        pthread_join(thread, NULL);
+        written = batch_tally(SKV_OK, 1);
+        left = keep_interrupted(0);
+        CHECK(written == last - left);
+    } while (CHECK(left < last) && left > 0);
+    skv_cancel_free(cancel);
+}
+
 /* A record is a conflict if its document could not be put back to D1 before. */
 static void memory_scenario(void)
 {
@@ -186,6 +209,7 @@ static void all_tests(void)
     lost_responses_leave_each_document_written_once();
     a_write_in_doubt_is_not_repeated_after_another_write();
     interrupted_records_are_written_once_by_a_repetition();
+    an_interrupted_batch_writes_what_it_has_read();
     chaos(memory_scenario);
 }
 

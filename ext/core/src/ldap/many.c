@@ -192,6 +192,17 @@ static void note_send_failure(skv_ldap_many *many, skv_ldap_item *item, skv_ldap
         item->step = item->record ? SKV_STEP_SINGLE : SKV_STEP_DONE;
 }
 
+/* After the cancel handle has fired, no other record begins. Those that have begun go on: a caller may repeat an
+ * interrupted batch again and again, and each repetition has to decide a record. */
+static bool may_begin(skv_ldap_many *many, skv_ldap_item *item)
+{
+    if (item->begun || !item->record)
+        return true;
+    many->interrupted |= skv_deadline_has_fired(skv_ldap_round_trip(&many->call));
+    item->begun = !many->interrupted;
+    return item->begun;
+}
+
 static void send_item(skv_ldap_many *many, size_t index)
 {
     skv_ldap_item *item = &many->items[index];
@@ -203,8 +214,7 @@ static void send_item(skv_ldap_many *many, size_t index)
         return;
     if (many->ops->waits && many->ops->waits(many, item))
         return;
-    many->stopped |= skv_deadline_has_fired(skv_ldap_round_trip(&many->call));
-    if (many->stopped)
+    if (!may_begin(many, item))
         return;
     error = send_item_request(many, item, &id);
     if (error == LDAP_SUCCESS)
@@ -363,6 +373,8 @@ static void run_batch_rounds(skv_ldap_many *many)
         if (many->ops->settle)
             many->ops->settle(many);
         run_singly(many);
+        if (many->interrupted && many->batch->status == SKV_OK && first_open_item(many) < many->count)
+            stop_interrupted_batch(many);
     }
     /* The message for a record that was not reached says whether it may have been written. */
     for (size_t i = 0; i < many->batch->count; i++)

@@ -27,6 +27,7 @@ typedef struct skv_ldap_item {
     const char *name;   /* the path as the directory compares it: in lower case in the plain layout */
     skv_step step;
     char *version; /* owned: of the entry that is to be replaced; NULL for one that is to be added */
+    bool begun;    /* a request for it was sent, or is about to be */
     bool tried;    /* it failed once */
     bool in_doubt; /* it may have been written */
     size_t group;  /* its folder, for ldap/put_folders.c */
@@ -62,8 +63,9 @@ struct skv_ldap_many {
     skv_ldap_item *items; /* one for each record, in their order, then the others */
     size_t count;
     skv_ldap_pipeline pipeline;
-    bool stopped; /* the cancel handle has fired: nothing more is sent */
-    int failures; /* the number of lost connections */
+    bool interrupted; /* the cancel handle has fired: no other record begins */
+    bool stopped;     /* the grace period of the interrupt is over: nothing more is sent */
+    int failures;     /* the number of lost connections */
 };
 
 /* Runs the batch: decides each record, or stops the batch. */
