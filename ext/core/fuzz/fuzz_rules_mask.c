@@ -70,19 +70,19 @@ static json_t *value_for(session *s, int rule)
 static void apply(session *s, skv_change change, int rule, const skv_pointer *pointer, json_t *value)
 {
     json_t *own;
-    bool changed;
+    skv_extension extension = {.value = value};
 
     assert(skv_mask_change(&s->mask, s->tree, pointer, change, rule, s->reply) == SKV_OK);
     if (change == SKV_CHANGE_SET)
         skv_pointer_set(pointer, s->tree, value, s->reply);
     else if (change == SKV_CHANGE_EXTEND)
-        skv_pointer_extend(pointer, s->tree, value, false, NULL, &changed, s->reply);
+        skv_pointer_extend(pointer, s->tree, &extension, s->reply);
     else
         skv_pointer_delete(pointer, s->tree);
     assert(skv_reply_status(s->reply) != SKV_NOMEM);
     own = skv_pointer_get(pointer, s->tree);
     if (change == SKV_CHANGE_SET && skv_reply_status(s->reply) == SKV_OK && own)
-        assert(skv_value_equal(own, value));
+        assert(skv_value_equal(own, value, NULL));
 }
 
 /* Returns false if a change failed, or writes too much: an inspection ends then. */

@@ -114,7 +114,7 @@ static void evaluate_twice(json_t *value, json_t *context, skv_reply *reply)
         assert(skv_reply_status(reply) != SKV_NOMEM);
         check_result(template, &data, results[i]);
     }
-    assert(!results[0] ? !results[1] : skv_value_equal(results[0], results[1]));
+    assert(!results[0] ? !results[1] : skv_value_equal(results[0], results[1], NULL));
     json_decref(results[0]);
     json_decref(results[1]);
     skv_template_free(template);

@@ -45,9 +45,8 @@ static skv_status check_node_path(const skv_pointer *pointer, skv_reply *reply)
         is_known |= strcmp(roots[i], names[0]) == 0;
     if (!is_known)
         return skv_fail(reply, SKV_INVALID,
-                        "a rule cannot change '/%.100s' of a node: expected a path below /environment, /classes, "
-                        "/parameters, /scope, /attributes or /ports",
-                        names[0]);
+                        "a rule cannot change this part of a node: expected a path below /environment, /classes, "
+                        "/parameters, /scope, /attributes or /ports");
     if (strcmp(names[0], "ports") == 0 && pointer->count > 2 && skv_is_port_identity(names[2]))
         return skv_fail(reply, SKV_INVALID, "a rule cannot change the '%s' of a port", names[2]);
     return SKV_OK;

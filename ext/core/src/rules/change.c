@@ -5,6 +5,7 @@
 #include "rules/value.h"
 #include "json/tree.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* One change. */
@@ -17,6 +18,9 @@ typedef struct tree_change {
     skv_meaning own;            /* of a path that is not constant */
     json_t *value;              /* NULL for a deletion */
     bool unique;
+    /* For the explanation: the names of the pointer, with the index of the element that "-" appends. */
+    const char *names[SKV_VALUE_DEPTH_MAX];
+    char index[24];
 } tree_change;
 
 /* ---- Ports ---- */
@@ -114,25 +118,42 @@ static bool evaluate_change(skv_inspection *inspection, tree_change *change)
 
 /* ---- The explanation ---- */
 
+static void resolve_names(tree_change *change)
+{
+    json_t *container = change->tree->root;
+
+    for (size_t i = 0; i < change->pointer->count; i++) {
+        change->names[i] = change->pointer->names[i];
+        if (json_is_array(container) && strcmp(change->names[i], "-") == 0) {
+            snprintf(change->index, sizeof change->index, "%zu", json_array_size(container));
+            change->names[i] = change->index;
+        }
+        container = container ? skv_value_member(container, change->names[i]) : NULL;
+    }
+}
+
 /* Adds the present value to the description, unless it shows too much already. Sets *description to NULL when out of
  * memory. */
 static void describe_value(skv_inspection *inspection, const tree_change *change, const char *name,
                            json_t **description)
 {
     const skv_mask_reader reader = {.names = true, .rule = -1};
-    json_t *value = skv_mask_read(&change->tree->mask, reader, change->tree->root, change->pointer->names,
-                                  change->pointer->count, inspection->reply);
+    json_t *value = NULL;
 
+    if (!skv_explanation_is_full(inspection))
+        value = skv_mask_read(&change->tree->mask, reader, change->tree->root, change->names, change->pointer->count,
+                              inspection->reply);
     if (value)
         skv_explain_value(inspection, name, value, description);
     json_decref(value);
 }
 
 /* Returns NULL when out of memory. */
-static json_t *begin_description(skv_inspection *inspection, const tree_change *change)
+static json_t *begin_description(skv_inspection *inspection, tree_change *change)
 {
     json_t *description = json_object();
 
+    resolve_names(change);
     skv_json_put(&description, "index", json_integer(inspection->step - inspection->rule->actions));
     skv_json_put(&description, "op", json_string(inspection->step->name));
     skv_json_put(&description, "path", json_incref(change->path));
@@ -154,13 +175,22 @@ static void end_description(skv_inspection *inspection, const tree_change *chang
 
 /* ---- The change ---- */
 
+static bool extend_list(skv_inspection *inspection, const tree_change *change)
+{
+    json_t *discovered = change->tree == &inspection->node ? inspection->discovered : NULL;
+    skv_extension extension = {.value = change->value,
+                               .unique = change->unique,
+                               .skip = discovered ? skv_pointer_get(change->pointer, discovered) : NULL};
+
+    return skv_pointer_extend(change->pointer, change->tree->root, &extension, inspection->reply) == SKV_OK &&
+           skv_count_steps(inspection, extension.work / SKV_STEP_VALUES);
+}
+
 static bool apply_change(skv_inspection *inspection, const tree_change *change)
 {
     static const skv_change kinds[] = {
         [SKV_OP_SET] = SKV_CHANGE_SET, [SKV_OP_EXTEND] = SKV_CHANGE_EXTEND, [SKV_OP_DELETE] = SKV_CHANGE_DELETE};
     skv_reply *reply = inspection->reply;
-    json_t *discovered = change->tree == &inspection->node ? inspection->discovered : NULL;
-    bool changed;
 
     if (skv_mask_change(&change->tree->mask, change->tree->root, change->pointer, kinds[change->op],
                         skv_mask_number(inspection), reply) != SKV_OK)
@@ -168,8 +198,7 @@ static bool apply_change(skv_inspection *inspection, const tree_change *change)
     if (change->op == SKV_OP_SET)
         skv_pointer_set(change->pointer, change->tree->root, change->value, reply);
     else if (change->op == SKV_OP_EXTEND)
-        skv_pointer_extend(change->pointer, change->tree->root, change->value, change->unique,
-                           discovered ? skv_pointer_get(change->pointer, discovered) : NULL, &changed, reply);
+        extend_list(inspection, change);
     else
         skv_pointer_delete(change->pointer, change->tree->root);
     return reply->status == SKV_OK || skv_fail_at(inspection, change->at, "");

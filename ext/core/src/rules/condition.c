@@ -5,18 +5,24 @@
 
 /* ---- Comparisons ---- */
 
+/* The bytes that a short text costs beside its own. */
+#define TEXT_OVERHEAD 32
+
 /* Returns a list with the texts of the values. */
 static json_t *texts_of(skv_inspection *inspection, json_t *values)
 {
     json_t *texts = json_array();
+    size_t bytes = 0;
 
     for (size_t i = 0; i < json_array_size(values) && texts; i++) {
         json_t *text = skv_text_of_value(inspection, json_array_get(values, i));
 
-        if (text && !skv_count_steps(inspection, json_string_length(text) / SKV_STEP_BYTES)) {
+        bytes += json_string_length(text) + TEXT_OVERHEAD;
+        if (text && !skv_count_steps(inspection, bytes / SKV_STEP_BYTES)) {
             json_decref(text);
             text = NULL;
         }
+        bytes %= SKV_STEP_BYTES;
         skv_json_append(&texts, text);
     }
     if (!texts && inspection->reply->status == SKV_OK)
@@ -24,12 +30,14 @@ static json_t *texts_of(skv_inspection *inspection, json_t *values)
     return texts;
 }
 
-static bool all_equal(json_t *values)
+static bool are_equal(skv_inspection *inspection, json_t *values, bool *holds)
 {
-    for (size_t i = 1; i < json_array_size(values); i++)
-        if (!skv_value_equal(json_array_get(values, 0), json_array_get(values, i)))
-            return false;
-    return true;
+    size_t work = 0;
+
+    *holds = true;
+    for (size_t i = 1; i < json_array_size(values) && *holds; i++)
+        *holds = skv_value_equal(json_array_get(values, 0), json_array_get(values, i), &work);
+    return skv_count_steps(inspection, work / SKV_STEP_VALUES);
 }
 
 static bool are_ordered(skv_inspection *inspection, json_t *values, skv_order order, bool *holds)
@@ -42,7 +50,7 @@ static bool are_ordered(skv_inspection *inspection, json_t *values, skv_order or
             return skv_fail_at(inspection, SKV_WHOLE, "expected numbers, or texts");
         *holds &= found == order;
     }
-    return true;
+    return skv_count_steps(inspection, json_array_size(values) / SKV_STEP_VALUES);
 }
 
 static bool test_comparison(skv_inspection *inspection, bool *holds)
@@ -57,7 +65,7 @@ static bool test_comparison(skv_inspection *inspection, bool *holds)
         json_decref(given);
     }
     if (ok && inspection->step->operation->op == SKV_OP_EQ)
-        *holds = all_equal(values);
+        ok = are_equal(inspection, values, holds);
     else if (ok)
         ok = are_ordered(inspection, values,
                          inspection->step->operation->op == SKV_OP_LT ? SKV_ORDER_LESS : SKV_ORDER_GREATER, holds);
@@ -119,12 +127,15 @@ static bool test_membership(skv_inspection *inspection, bool *holds)
     json_t *value = skv_evaluate(inspection, SKV_AT_VALUE);
     json_t *values = value ? skv_evaluate(inspection, SKV_AT_OTHER) : NULL;
 
+    size_t work = 0;
+    bool ok = values != NULL;
+
     *holds = false;
     for (size_t i = 0; i < json_array_size(values) && !*holds; i++)
-        *holds = skv_value_equal(value, json_array_get(values, i));
+        *holds = skv_value_equal(value, json_array_get(values, i), &work);
     json_decref(value);
     json_decref(values);
-    return values != NULL;
+    return ok && skv_count_steps(inspection, work / SKV_STEP_VALUES);
 }
 
 static bool test_value(skv_inspection *inspection, bool *holds)

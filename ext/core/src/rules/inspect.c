@@ -209,6 +209,7 @@ static void inspect_input(const skv_rules *rules, json_t *input, skv_reply *repl
         run_all_rules(&inspection, rules, phases);
     if (reply->status == SKV_OK)
         write_output(&inspection);
+    json_decref(inspection.masked);
     json_decref(inspection.listed);
     json_decref(inspection.error);
     json_decref(inspection.effects);

@@ -105,19 +105,34 @@ static json_t *lookup_item(const skv_inspection *inspection, const skv_field *fi
     return json_incref(value);
 }
 
+static json_t *lookup_in_tree(skv_inspection *inspection, const skv_tree *tree, skv_mask_reader reader,
+                              const skv_field *field)
+{
+    size_t work = 0;
+    json_t *value;
+
+    reader.work = &work;
+    value = skv_mask_read(&tree->mask, reader, tree->root, field->names, field->count, inspection->reply);
+    if (skv_count_steps(inspection, work / SKV_STEP_VALUES))
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 static json_t *lookup_field(void *context, const skv_field *field, skv_reply *reply)
 {
-    const skv_inspection *inspection = context;
+    skv_inspection *inspection = context;
     skv_mask_reader reader = reader_of(inspection);
 
     switch (field->root) {
     case SKV_ROOT_NODE:
-        return skv_mask_read(&inspection->node.mask, reader, inspection->node.root, field->names, field->count, reply);
+        return lookup_in_tree(inspection, &inspection->node, reader, field);
     case SKV_ROOT_INVENTORY:
-        return skv_mask_read(NULL, reader, inspection->inventory, field->names, field->count, reply);
+        return skv_mask_read_unchanged(&inspection->masked, reader.names, inspection->inventory, field->names,
+                                       field->count, reply);
     case SKV_ROOT_PLUGIN_DATA:
         reader.names = inspection->for_explanation;
-        return skv_mask_read(&inspection->data.mask, reader, inspection->data.root, field->names, field->count, reply);
+        return lookup_in_tree(inspection, &inspection->data, reader, field);
     default:
         return lookup_item(inspection, field);
     }
@@ -190,10 +205,13 @@ const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index
 
     if (argument->is_constant)
         return &argument->meaning;
-    if (skv_meaning_read(own, inspection->step->operation->parameters[index].type, text, inspection->reply) == SKV_OK)
-        return own;
-    skv_fail_at(inspection, index, "");
-    return NULL;
+    if (skv_meaning_read(own, inspection->step->operation->parameters[index].type, text, inspection->reply) != SKV_OK) {
+        skv_fail_at(inspection, index, "");
+        return NULL;
+    }
+    if (own->pattern && !skv_count_steps(inspection, skv_pattern_size(own->pattern) / SKV_STEP_BYTES))
+        return NULL;
+    return own;
 }
 
 json_t *skv_text_of_value(skv_inspection *inspection, json_t *value)
@@ -271,23 +289,34 @@ json_t *skv_explain_arguments(skv_inspection *inspection)
     return args;
 }
 
+bool skv_explanation_is_full(const skv_inspection *inspection)
+{
+    return inspection->explained > SKV_INSPECTION_EXPLAINED_MAX;
+}
+
 void skv_explain_value(skv_inspection *inspection, const char *name, json_t *value, json_t **object)
 {
+    if (skv_explanation_is_full(inspection))
+        return;
     inspection->explained += skv_value_size(value, SKV_INSPECTION_EXPLAINED_MAX);
-    if (inspection->explained <= SKV_INSPECTION_EXPLAINED_MAX)
+    if (!skv_explanation_is_full(inspection))
         skv_json_put(object, name, skv_value_copy(value));
 }
 
 /* ---- Steps ---- */
 
+/* The items of a loop over an object that cost a step to make. */
+#define ITEMS_OF_STEP 8
+
 /* Actions may change what they loop over. */
 static void copy_items(skv_inspection *inspection)
 {
-    json_t *copy = skv_value_copy(inspection->items);
+    size_t bytes = skv_value_size(inspection->items, (size_t)SKV_INSPECTION_STEPS_MAX * SKV_STEP_BYTES);
+    json_t *copy = skv_count_steps(inspection, bytes / SKV_STEP_BYTES) ? skv_value_copy(inspection->items) : NULL;
 
     json_decref(inspection->items);
     inspection->items = copy;
-    if (!copy)
+    if (!copy && inspection->reply->status == SKV_OK)
         skv_fail_memory(inspection->reply);
 }
 
@@ -301,7 +330,7 @@ bool skv_step_begin(skv_inspection *inspection, const skv_step *step)
         return true;
     }
     value = skv_template_evaluate(step->loop, &inspection->templates, inspection->reply);
-    if (value)
+    if (value && skv_count_steps(inspection, json_object_size(value) / ITEMS_OF_STEP))
         inspection->items = skv_loop_items(value, inspection->reply);
     json_decref(value);
     if (inspection->items && step->operation->target != SKV_TARGET_NONE)

@@ -17,6 +17,7 @@ typedef struct skv_tree {
 typedef struct skv_inspection {
     /* The input. */
     json_t *inventory;
+    json_t *masked;      /* the inventory for rules that see no secrets, once it has been read; else NULL */
     skv_tree node, data; /* data: plugin_data */
     json_t *discovered;  /* the node at the beginning, if it was discovered; else NULL */
     const char *default_scope;
@@ -50,8 +51,10 @@ typedef struct skv_inspection {
  * The functions below return false, or NULL, after a failure, with its reason in the reply and its place in `place`.
  */
 
-/* Counts steps. A text costs one for each SKV_STEP_BYTES that are matched or made. */
+/* Counts steps. A text costs one for each SKV_STEP_BYTES that are matched or made, and other work one for each
+ * SKV_STEP_VALUES that are searched, copied or compared. */
 #define SKV_STEP_BYTES 256
+#define SKV_STEP_VALUES 64
 bool skv_count_steps(skv_inspection *inspection, size_t steps);
 
 /* Counts bytes that an action adds to the output. */
@@ -77,6 +80,9 @@ json_t *skv_text_of_value(skv_inspection *inspection, json_t *value);
 
 /* Evaluates the arguments for the explanation, in the form that the rule has. */
 json_t *skv_explain_arguments(skv_inspection *inspection);
+
+/* Returns true if the explanation has so many bytes of values that it takes no more. */
+bool skv_explanation_is_full(const skv_inspection *inspection);
 
 /* Adds a copy of a value to an object of the explanation, unless that has too many bytes of values already. Sets the
  * object to NULL when out of memory. */

@@ -55,6 +55,12 @@ bool skv_mask_is_secret(const char *name)
 
 /* ---- Reading ---- */
 
+static void count_value(skv_mask_reader reader)
+{
+    if (reader.work)
+        (*reader.work)++;
+}
+
 static json_t *new_masked(void)
 {
     return json_string(SKV_MASKED);
@@ -118,6 +124,7 @@ static bool has_hidden(skv_mask_reader reader, json_t *value, json_t *marks, siz
 {
     if (!reader.names && !json_is_object(marks))
         return false;
+    count_value(reader);
     if (json_is_object(value))
         return depth == 0 || has_hidden_member(reader, value, marks, depth - 1);
     if (json_is_array(value))
@@ -158,6 +165,7 @@ static json_t *copy_masked_elements(skv_mask_reader reader, json_t *list, json_t
 /* As has_hidden(). */
 static json_t *copy_masked(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth)
 {
+    count_value(reader);
     if (!json_is_object(value) && !json_is_array(value))
         return json_copy(value);
     if (depth == 0)
@@ -187,6 +195,23 @@ json_t *skv_mask_read(const skv_mask *mask, skv_mask_reader reader, json_t *tree
     if (!result)
         skv_fail_memory(reply);
     return result;
+}
+
+json_t *skv_mask_read_unchanged(json_t **masked, bool names_masked, json_t *tree, const char *const *names,
+                                size_t count, skv_reply *reply)
+{
+    const skv_mask_reader reader = {.names = names_masked, .rule = -1};
+    bool hidden = false;
+
+    if (names_masked && !*masked)
+        *masked = skv_mask_read(NULL, reader, tree, NULL, 0, reply);
+    if (names_masked)
+        tree = *masked;
+    for (size_t i = 0; !hidden && tree && i < count; i++) {
+        hidden = is_hidden(reader, tree, names[i], NULL);
+        tree = skv_value_member(tree, names[i]);
+    }
+    return json_incref(tree);
 }
 
 /* ---- Marking ---- */

@@ -24,8 +24,9 @@ void skv_mask_free(skv_mask *mask);
 
 /* The rule that reads. */
 typedef struct skv_mask_reader {
-    bool names; /* members with names of secrets are masked */
-    int rule;   /* the number of a sensitive rule, which reads what it wrote itself; -1 for other readers */
+    bool names;   /* members with names of secrets are masked */
+    int rule;     /* the number of a sensitive rule, which reads what it wrote itself; -1 for other readers */
+    size_t *work; /* increased by the number of values that were searched or copied; or NULL */
 } skv_mask_reader;
 
 /*
@@ -35,10 +36,15 @@ typedef struct skv_mask_reader {
  * if there is nothing; a missing member below a masked one counts as masked. Returns NULL and fails the reply when out
  * of memory. `mask` may be NULL: nothing is marked (the inventory). `count` may be 0: the tree.
  *
- * The explanation of a change reads its `before` and `after` with this, too, as the reader {true, -1}.
+ * The explanation of a change reads its `before` and `after` with this, too, as the reader {true, -1, NULL}.
  */
 json_t *skv_mask_read(const skv_mask *mask, skv_mask_reader reader, json_t *tree, const char *const *names,
                       size_t count, skv_reply *reply);
+
+/* The same for a tree that does not change and has no marks, without searching it again each time. *masked is NULL at
+ * first; the caller releases it when it has finished reading. */
+json_t *skv_mask_read_unchanged(json_t **masked, bool names_masked, json_t *tree, const char *const *names,
+                                size_t count, skv_reply *reply);
 
 typedef enum skv_change { SKV_CHANGE_SET, SKV_CHANGE_EXTEND, SKV_CHANGE_DELETE } skv_change;
 

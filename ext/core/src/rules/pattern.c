@@ -92,6 +92,14 @@ void skv_pattern_free(skv_pattern *pattern)
     skv_free(pattern);
 }
 
+size_t skv_pattern_size(const skv_pattern *pattern)
+{
+    size_t size = 0;
+
+    pcre2_pattern_info(pattern->code, PCRE2_INFO_SIZE, &size);
+    return size;
+}
+
 /* ---- Matching ---- */
 
 /* PCRE2 calls this before each item of an expression. Its match limit alone bounds no time: it counts from 0 again at

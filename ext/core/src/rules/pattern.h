@@ -15,6 +15,9 @@ skv_status skv_pattern_compile(const char *text, size_t len, bool whole, skv_pat
 /* Accepts NULL. */
 void skv_pattern_free(skv_pattern *pattern);
 
+/* Returns the number of bytes of the compiled expression: the time to compile it grows with it. */
+size_t skv_pattern_size(const skv_pattern *pattern);
+
 /* Memory and limits of the matches of an inspection. Used by one thread at a time. */
 typedef struct skv_matcher skv_matcher;
 

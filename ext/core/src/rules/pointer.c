@@ -208,10 +208,10 @@ skv_status skv_pointer_set(const skv_pointer *pointer, json_t *tree, json_t *val
     return status == SKV_OK ? store_value(pointer, tree, skv_value_copy(value), reply) : status;
 }
 
-static bool has_element(json_t *list, json_t *value)
+static bool has_element(json_t *list, skv_extension *extension)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
-        if (skv_value_equal(json_array_get(list, i), value))
+        if (skv_value_equal(json_array_get(list, i), extension->value, &extension->work))
             return true;
     return false;
 }
@@ -224,25 +224,25 @@ static json_t *list_of(json_t *element)
     return list;
 }
 
-skv_status skv_pointer_extend(const skv_pointer *pointer, json_t *tree, json_t *value, bool unique, json_t *skip,
-                              bool *changed, skv_reply *reply)
+skv_status skv_pointer_extend(const skv_pointer *pointer, json_t *tree, skv_extension *extension, skv_reply *reply)
 {
     json_t *list = skv_pointer_get(pointer, tree), *element;
-    skv_status status = check_depth(value, pointer->count + 1, reply);
+    skv_status status = check_depth(extension->value, pointer->count + 1, reply);
 
-    *changed = false;
+    extension->work = 0;
+    extension->changed = false;
     if (status != SKV_OK)
         return status;
     if (list && !json_is_null(list) && !json_is_array(list))
         return skv_fail(reply, SKV_INVALID, "the path names something that is not a list");
-    if ((unique && has_element(list, value)) || has_element(skip, value))
+    if ((extension->unique && has_element(list, extension)) || has_element(extension->skip, extension))
         return SKV_OK;
-    element = skv_value_copy(value);
+    element = skv_value_copy(extension->value);
     if (!json_is_array(list))
         status = store_value(pointer, tree, list_of(element), reply);
     else if (json_array_append_new(list, element) != 0)
         status = skv_fail_memory(reply);
-    *changed = status == SKV_OK;
+    extension->changed = status == SKV_OK;
     return status;
 }
 

@@ -43,14 +43,19 @@ size_t skv_pointer_index(json_t *list, const char *name);
  */
 skv_status skv_pointer_set(const skv_pointer *pointer, json_t *tree, json_t *value, skv_reply *reply);
 
-/*
- * Appends a copy of `value`, as one element, to the list that the pointer names. Makes a list that is missing or null,
- * and its parents. Appends nothing if `unique` and an element of the list equals the value, or if an element of `skip`
- * (a list, another value, or NULL) equals it. Fails as skv_pointer_set() does, and with SKV_INVALID if the pointer
- * names something else than a list. Sets *changed to true if it appended.
- */
-skv_status skv_pointer_extend(const skv_pointer *pointer, json_t *tree, json_t *value, bool unique, json_t *skip,
-                              bool *changed, skv_reply *reply);
+/* An element that may be appended to a list. */
+typedef struct skv_extension {
+    json_t *value;
+    bool unique;  /* not if the list has an equal element */
+    json_t *skip; /* not if this list has an equal element; any other value and NULL have none */
+    size_t work;  /* out: the number of values that were compared */
+    bool changed; /* out: the value was appended */
+} skv_extension;
+
+/* Appends a copy of the value, as one element, to the list that the pointer names. Makes a list that is missing or
+ * null, and its parents. Fails as skv_pointer_set() does, and with SKV_INVALID if the pointer names something else than
+ * a list. */
+skv_status skv_pointer_extend(const skv_pointer *pointer, json_t *tree, skv_extension *extension, skv_reply *reply);
 
 /* Deletes what the pointer names; the elements behind a deleted one move up. Returns true if there was something. */
 bool skv_pointer_delete(const skv_pointer *pointer, json_t *tree);

@@ -3,6 +3,7 @@
 #include "json/locale.h"
 #include "json/tree.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ static void read_tree(skv_rules *rules, const char *json, size_t json_len, skv_r
     skv_reader reader = {.reply = reply};
     json_error_t error = {.text = ""};
 
-    skv_buf_init(&reader.place, SKV_MESSAGE_MAX / 4);
+    skv_buf_init(&reader.place, SIZE_MAX);
     rules->tree = json_loadb(json, json_len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!rules->tree)
         skv_json_fail_syntax("the rules are", &error, reply);

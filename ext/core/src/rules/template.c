@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NAME_SHOWN 100 /* bytes of a member's name in a place */
+
 typedef enum template_kind {
     KIND_CONSTANT,
     KIND_FIELD, /* a string that is one field */
@@ -142,7 +144,7 @@ static skv_status compile_child(skv_template *t, const char *name, json_t *value
 
     snprintf(index, sizeof index, "[%zu]", t->count);
     skv_buf_put_string(place, name ? "." : index);
-    skv_buf_put_string(place, name ? name : "");
+    skv_buf_put(place, name, name ? strnlen(name, NAME_SHOWN) : 0);
     if (place->no_memory)
         return skv_fail_memory(reply);
     t->children[t->count] = compile(value, roots, depth, place, reply);

@@ -323,45 +323,48 @@ skv_order skv_value_compare(json_t *a, json_t *b)
     return SKV_ORDER_NONE;
 }
 
-static bool equal(json_t *a, json_t *b, size_t depth);
+static bool equal(json_t *a, json_t *b, size_t depth, size_t *work);
 
-static bool equal_elements(json_t *a, json_t *b, size_t depth)
+static bool equal_elements(json_t *a, json_t *b, size_t depth, size_t *work)
 {
     if (json_array_size(a) != json_array_size(b))
         return false;
     for (size_t i = 0; i < json_array_size(a); i++)
-        if (!equal(json_array_get(a, i), json_array_get(b, i), depth))
+        if (!equal(json_array_get(a, i), json_array_get(b, i), depth, work))
             return false;
     return true;
 }
 
-static bool equal_members(json_t *a, json_t *b, size_t depth)
+static bool equal_members(json_t *a, json_t *b, size_t depth, size_t *work)
 {
     if (json_object_size(a) != json_object_size(b))
         return false;
     for (void *at = json_object_iter(a); at; at = json_object_iter_next(a, at)) {
         json_t *other = json_object_get(b, json_object_iter_key(at));
-        if (!other || !equal(json_object_iter_value(at), other, depth))
+        if (!other || !equal(json_object_iter_value(at), other, depth, work))
             return false;
     }
     return true;
 }
 
 /* `depth` is the number of brackets that may still open. */
-static bool equal(json_t *a, json_t *b, size_t depth)
+static bool equal(json_t *a, json_t *b, size_t depth, size_t *work)
 {
+    (*work)++;
     if (json_is_object(a) && json_is_object(b))
-        return depth > 0 && equal_members(a, b, depth - 1);
+        return depth > 0 && equal_members(a, b, depth - 1, work);
     if (json_is_array(a) && json_is_array(b))
-        return depth > 0 && equal_elements(a, b, depth - 1);
+        return depth > 0 && equal_elements(a, b, depth - 1, work);
     if (json_typeof(a) == json_typeof(b) && !json_is_string(a) && !json_is_number(a))
         return true;
     return skv_value_compare(a, b) == SKV_ORDER_EQUAL;
 }
 
-bool skv_value_equal(json_t *a, json_t *b)
+bool skv_value_equal(json_t *a, json_t *b, size_t *work)
 {
-    return equal(a, b, NESTING_MAX);
+    size_t ignored = 0;
+
+    return equal(a, b, NESTING_MAX, work ? work : &ignored);
 }
 
 /* ---- Members and copies ---- */

@@ -8,7 +8,7 @@
 
 static skv_reply *reply;
 
-static const skv_mask_reader plain_reader = {.names = false, .rule = -1}, careful_reader = {.names = true, .rule = -1};
+static const skv_mask_reader plain_reader = {.rule = -1}, careful_reader = {.names = true, .rule = -1};
 
 static void secrets_have_names(void)
 {
@@ -112,7 +112,7 @@ static void apply(session *s, char change, const char *path, int rule, const cha
 {
     skv_pointer *pointer = parsed(path);
     json_t *value = json_of(json);
-    bool changed;
+    skv_extension extension = {.value = value};
 
     skv_mask_change(&s->mask, s->tree, pointer,
                     change == '='   ? SKV_CHANGE_SET
@@ -122,7 +122,7 @@ static void apply(session *s, char change, const char *path, int rule, const cha
     if (change == '=')
         skv_pointer_set(pointer, s->tree, value, reply);
     else if (change == '+')
-        skv_pointer_extend(pointer, s->tree, value, false, NULL, &changed, reply);
+        skv_pointer_extend(pointer, s->tree, &extension, reply);
     else
         skv_pointer_delete(pointer, s->tree);
     if (!CHECK_STATUS(reply, SKV_OK))

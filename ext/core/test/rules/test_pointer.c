@@ -185,11 +185,11 @@ static void lists_are_extended(void)
         json_t *tree = json_of(cases[i].tree), *value = json_of(cases[i].value);
         json_t *skip = cases[i].skip ? json_of(cases[i].skip) : NULL;
         skv_pointer *pointer = parsed(cases[i].pointer);
-        bool changed = !cases[i].result;
-        skv_status status = skv_pointer_extend(pointer, tree, value, cases[i].unique, skip, &changed, reply);
+        skv_extension extension = {.value = value, .unique = cases[i].unique, .skip = skip};
+        skv_status status = skv_pointer_extend(pointer, tree, &extension, reply);
 
         CHECK(status == (cases[i].message ? SKV_INVALID : SKV_OK));
-        CHECK(changed == (cases[i].result != NULL));
+        CHECK(extension.changed == (cases[i].result != NULL));
         if (cases[i].message)
             CHECK_HAS(skv_reply_message(reply), cases[i].message);
         CHECK_JSON(tree, cases[i].result ? cases[i].result : cases[i].tree);
@@ -203,14 +203,14 @@ static void lists_are_extended(void)
 /* A tree that contains itself would be endless. */
 static void a_tree_takes_a_copy_of_itself(void)
 {
-    json_t *tree = json_of("{'a': {'l': [1]}}"), *list;
+    json_t *tree = json_of("{'a': {'l': [1]}}");
     skv_pointer *below = parsed("/a/b"), *elements = parsed("/a/l");
-    bool changed;
+    skv_extension extension = {.unique = false};
 
     CHECK(skv_pointer_set(below, tree, tree, reply) == SKV_OK);
     CHECK_JSON(tree, "{'a': {'l': [1], 'b': {'a': {'l': [1]}}}}");
-    list = skv_pointer_get(elements, tree);
-    CHECK(skv_pointer_extend(elements, tree, list, false, NULL, &changed, reply) == SKV_OK && changed);
+    extension.value = skv_pointer_get(elements, tree);
+    CHECK(skv_pointer_extend(elements, tree, &extension, reply) == SKV_OK && extension.changed);
     CHECK_JSON(tree, "{'a': {'l': [1, [1]], 'b': {'a': {'l': [1]}}}}");
     skv_pointer_free(below);
     skv_pointer_free(elements);
@@ -221,10 +221,10 @@ static void check_depth(bool extend, int depth, skv_status status)
 {
     json_t *tree = json_object(), *value = nested_lists(depth);
     skv_pointer *pointer = parsed("/a/b");
-    bool changed;
+    skv_extension extension = {.value = value};
 
     if (extend)
-        skv_pointer_extend(pointer, tree, value, false, NULL, &changed, reply);
+        skv_pointer_extend(pointer, tree, &extension, reply);
     else
         skv_pointer_set(pointer, tree, value, reply);
     CHECK_STATUS(reply, status);
@@ -256,12 +256,12 @@ static json_t *sample_tree, *sample_value;
 
 static void set_and_extend(const skv_pointer *inner, const skv_pointer *outer, json_t *tree, skv_reply *mine)
 {
-    bool changed = false;
+    skv_extension extension = {.value = sample_value, .unique = true};
 
     if (skv_pointer_set(inner, tree, sample_value, mine) != SKV_OK)
         return;
-    skv_pointer_extend(outer, tree, sample_value, true, NULL, &changed, mine);
-    CHECK(changed == (skv_reply_status(mine) == SKV_OK));
+    skv_pointer_extend(outer, tree, &extension, mine);
+    CHECK(extension.changed == (skv_reply_status(mine) == SKV_OK));
 }
 
 static void lack_of_memory_is_a_status(void)

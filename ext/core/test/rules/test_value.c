@@ -136,10 +136,10 @@ static void values_are_nested_to_a_limit(void)
 
     CHECK(!skv_value_is_deeper(deepest, NESTING_MAX));
     CHECK(skv_value_is_deeper(deepest, NESTING_MAX - 1));
-    CHECK(skv_value_equal(deepest, deepest));
-    CHECK(!skv_value_equal(deeper, deeper));
+    CHECK(skv_value_equal(deepest, deepest, NULL));
+    CHECK(!skv_value_equal(deeper, deeper, NULL));
     copy = skv_value_copy(deepest);
-    CHECK(copy && skv_value_equal(copy, deepest));
+    CHECK(copy && skv_value_equal(copy, deepest, NULL));
     CHECK(!skv_value_copy(deeper));
     skv_buf_init(&text, 1000);
     skv_value_put_text(deepest, &text);
@@ -226,8 +226,8 @@ static void values_compare_by_content(void)
         bool held = CHECK(names[skv_value_compare(a, b)] == cases[i].order);
 
         held = CHECK(names[skv_value_compare(b, a)] == reversed[(unsigned char)cases[i].order]) && held;
-        held = CHECK(skv_value_equal(a, b) == cases[i].equal) && held;
-        held = CHECK(skv_value_equal(b, a) == cases[i].equal) && held;
+        held = CHECK(skv_value_equal(a, b, NULL) == cases[i].equal) && held;
+        held = CHECK(skv_value_equal(b, a, NULL) == cases[i].equal) && held;
         if (!held)
             printf("  %s and %s\n", cases[i].a, cases[i].b);
         json_decref(a);
@@ -292,7 +292,7 @@ static void lack_of_memory_leaves_no_part_of_a_copy_or_text(void)
     skv_buf text;
 
     if (copy)
-        CHECK(skv_value_equal(copy, sample_value));
+        CHECK(skv_value_equal(copy, sample_value, NULL));
     json_decref(copy);
     skv_buf_init(&text, 1000);
     skv_value_put_text(sample_value, &text);
