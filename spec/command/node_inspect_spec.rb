@@ -98,6 +98,22 @@ RSpec.describe 'simpkv node inspect' do
       .to match([65, /web1: the rule #{wrong}: actions\[0\].*: there is no 'inventory.nothing'/])
   end
 
+  it 'stores what simpkv node show prints in short' do
+    run('web1', facts: facts)
+    rule('set-attribute', '/parameters/role', 'web')
+    expect(simpkv!('node', 'show', 'web1')).not_to include('inspection')
+    simpkv!('node', 'inspect', 'web1', '--save')
+    expect(simpkv!('node', 'show', 'web1')).to match(/^inspection: +1 rule matched$/)
+    refusing = rule('fail', 'no')
+    expect(simpkv('node', 'inspect', 'web1', '--save').code).to eq(1)
+    expect(simpkv!('node', 'show', 'web1')).to match(/^inspection: +refused by the rule #{refusing}: no$/)
+    expect(data('node', 'show', 'web1')['inspection']['failed']).to eq('rule' => refusing, 'msg' => 'no')
+    estate.store.put('globals/estate/inspections/web1', '{"value":{"rules":["s3cret"]}}')
+    outcome = simpkv('node', 'show', 'web1')
+    expect([outcome.code, outcome.err]).to match([65, %r{'estate/inspections/web1'}])
+    expect(outcome.out + outcome.err).not_to include('s3cret')
+  end
+
   it 'fails for a node that the option refuses' do
     estate_options['unknown_nodes'] = 'refuse'
     rule('set-attribute', '/parameters/role', 'web')

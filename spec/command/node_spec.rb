@@ -19,7 +19,7 @@ RSpec.describe 'simpkv node' do
         .each do |line|
         expect(shown).to match(line)
       end
-      expect(data('node', 'show', 'web1').keys).to eq(%w[name declared status inventory expired reports])
+      expect(data('node', 'show', 'web1').keys).to eq(%w[name declared inspection status inventory expired reports])
     end
 
     it 'marks an expired node' do

@@ -32,7 +32,8 @@ module Simpkv
       private
 
       def valid?(outcome)
-        outcome.is_a?(Hash) && outcome['rules'].is_a?(Array)
+        outcome.is_a?(Hash) && outcome['rules'].is_a?(Array) &&
+          outcome.values_at('record', 'failed', 'error').one?(Hash)
       end
 
       def parsed(place, document)

@@ -13,8 +13,8 @@ module Simpkv
           ARGUMENTS = 'NODE'
           DESCRIPTION = <<~TEXT
             Prints what is known of a node: the last run and its status, the facts of the option indexed_facts, the
-            types that it exports, the declared environment, classes and parameters, and its last reports in short.
-            Prints [redacted] for the values that the member sensitive of the declared record names. Exits with 66 if
+            types that it exports, the declared environment, classes and parameters, the outcome of the last inspection
+            by rules, and its last reports in short. Prints [redacted] for the values that the member sensitive of the declared record names. Exits with 66 if
             there is nothing.
           TEXT
           EXAMPLES = {
@@ -43,16 +43,16 @@ module Simpkv
           # @yieldparam why [String]
           # @return [Hash{String => Object}] the parts; nil, or empty, for one that is missing
           def read(estate, name, &block)
-            status, record, declared = [estate.statuses, estate.inventory, estate.nodes].map do |documents|
-              readable(documents, name, &block)
-            end
-            { 'declared' => declared, 'status' => status, 'inventory' => record,
+            documents = [estate.statuses, estate.inventory, estate.nodes, estate.inspections]
+            status, record, declared, inspection = documents.map { |each| readable(each, name, &block) }
+            { 'declared' => declared, 'inspection' => inspection, 'status' => status, 'inventory' => record,
               'expired' => estate.statuses.expired_of({ name => status }, { name => record }).any?,
               'reports' => estate.reports.all(name, &block) }
           end
 
           def lines(name, parts)
-            rows = [['name:', name], *status_rows(parts), *declared_rows(parts['declared'] || {})]
+            rows = [['name:', name], *status_rows(parts), *declared_rows(parts['declared'] || {}),
+                    *inspection_rows(parts['inspection'])]
             reports = NodeReports.table(parts['reports'])
             Output.table(rows) + (reports.empty? ? [] : ['', *reports])
           end
@@ -82,6 +82,15 @@ module Simpkv
             classes = record['classes'].is_a?(Hash) ? record['classes'].keys : record['classes'].to_a
             { 'declared environment:' => record['environment'], 'declared classes:' => joined(classes) }.compact.to_a +
               (record['parameters'] || {}).sort.map { |name, value| ["declared parameter #{name}:", shown(value)] }
+          end
+
+          def inspection_rows(inspection)
+            return [] unless inspection
+
+            record, failed, error = inspection.values_at('record', 'failed', 'error')
+            refusal = Estate::Inspection::Outcome.new(record: record, failed: failed, error: error).refusal
+            matched = "#{Output.count(inspection['rules'].length, 'rule')} matched"
+            [['inspection:', refusal ? refusal.message : matched]]
           end
 
           def joined(names)
