@@ -54,7 +54,7 @@ skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv
     if (skv_json_lacks_memory(error))
         return skv_fail_memory(reply);
     if (json_error_code(error) == json_error_numeric_overflow)
-        return skv_fail(reply, SKV_INVALID, "%s too large in a number, beyond 64 bits: line %d, column %d", name,
+        return skv_fail(reply, SKV_INVALID, "%s not usable, with a number beyond 64 bits: line %d, column %d", name,
                         error->line, error->column);
     return skv_fail(reply, SKV_INVALID, "%s not JSON: line %d, column %d", name, error->line, error->column);
 }

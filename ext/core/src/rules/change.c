@@ -186,12 +186,22 @@ static bool extend_list(skv_inspection *inspection, const tree_change *change)
            skv_count_steps(inspection, extension.work / SKV_STEP_VALUES);
 }
 
+/* Counts the elements of the list that a deletion moves, with their marks. */
+static bool count_moved(skv_inspection *inspection, const tree_change *change)
+{
+    const skv_pointer above = {.names = change->pointer->names, .count = change->pointer->count - 1};
+
+    return skv_count_steps(inspection, json_array_size(skv_pointer_get(&above, change->tree->root)) / SKV_STEP_VALUES);
+}
+
 static bool apply_change(skv_inspection *inspection, const tree_change *change)
 {
     static const skv_change kinds[] = {
         [SKV_OP_SET] = SKV_CHANGE_SET, [SKV_OP_EXTEND] = SKV_CHANGE_EXTEND, [SKV_OP_DELETE] = SKV_CHANGE_DELETE};
     skv_reply *reply = inspection->reply;
 
+    if (change->op == SKV_OP_DELETE && !count_moved(inspection, change))
+        return false;
     if (skv_mask_change(&change->tree->mask, change->tree->root, change->pointer, kinds[change->op],
                         skv_mask_number(inspection), reply) != SKV_OK)
         return false;

@@ -1,0 +1,106 @@
+/* Rules that would take long, or make much, end at the limits of an inspection. */
+#include "check.h"
+#include "json_text.h"
+
+static skv_reply *reply;
+
+/* The rules, the input, and the part of the message. LIST is a list of 1,000, LONG one of 50,000 elements; the step
+ * STEP is repeated 100 times. */
+static const struct limit_case {
+    const char *step, *kind, *input, *message;
+} limit_cases[] = {
+    {"{'op':'!one-of','args':[-1,'{inventory[long]}'],'loop':'{inventory[list]}','multiple':'all'}", "",
+     "{'list':LIST,'long':LONG}", "takes more than 200000 steps"},
+    {"{'op':'eq','args':['{inventory[long]}','{inventory[same]}'],'loop':'{inventory[list]}','multiple':'all'}", "",
+     "{'list':LIST,'long':LONG,'same':LONG}", "takes more than 200000 steps"},
+    {"{'op':'lt','args':{'values':'{inventory[long]}','force_strings':true},'loop':'{inventory[list]}','multiple':'all'"
+     "}",
+     "", "{'list':LIST,'long':LONG}", "takes more than 200000 steps"},
+    {"{'op':'eq','args':['{plugin_data}',1],'loop':'{inventory[list]}'}", "", "{'list':LIST}", NULL},
+    {"{'op':'extend-plugin-data','args':{'path':'/long','value':'{item}','unique':true},'loop':'{inventory[list]}'}",
+     NULL, "{'list':LIST}", "takes more than 200000 steps"},
+    {"{'op':'unset-plugin-data','args':['/long/0'],'loop':'{inventory[list]}'}", NULL, "{'list':LIST}",
+     "takes more than 200000 steps"},
+    {"{'op':'set-plugin-data','args':['/x','{plugin_data}'],'loop':'{inventory[list]}'}", NULL, "{'list':LIST}",
+     "adds more than 1048576 bytes"},
+    {"{'op':'log','args':['x'],'loop':'{inventory[list]}'}", NULL, "{'list':LIST}", "more than 1000 effects"},
+    {"{'op':'set-plugin-data','args':['/x','-{inventory[text]}']}", NULL, "{'text':LONG}",
+     "an interpolated string exceeds 65536 bytes"},
+    {"{'op':'log','args':['x'],'loop':'{inventory[long]}'}", NULL, "{'long':LONG}", "the loop has 50000 items"}};
+
+/* Replaces the words LIST and LONG. The caller frees the result. */
+static char *expand(const char *text)
+{
+    char *out = malloc(3000000), *end = out;
+
+    while (*text) {
+        int count = strncmp(text, "LIST", 4) == 0 ? 1000 : strncmp(text, "LONG", 4) == 0 ? 50000 : 0;
+
+        if (!count) {
+            *end++ = (char)(*text == '\'' ? '"' : *text);
+            text++;
+            continue;
+        }
+        for (int i = 0; i < count; i++)
+            end += sprintf(end, "%s%d", i ? "," : "[", i + 100000);
+        *end++ = ']';
+        text += 4;
+    }
+    *end = '\0';
+    return out;
+}
+
+static char *repeat_step(const struct limit_case *c)
+{
+    static const char log[] = "{'op':'log','args':['x']}";
+    char *rules = malloc(100000), *end = rules;
+
+    end += sprintf(end, "{'rules':[{'phase':'early','%s':[", c->kind ? "conditions" : "actions");
+    for (int i = 0; i < 100; i++)
+        end += sprintf(end, "%s%s", i ? "," : "", c->step);
+    sprintf(end, c->kind ? "],'actions':[%s]}]}" : "]}]}", log);
+    return rules;
+}
+
+static void check_limit_case(const struct limit_case *c)
+{
+    char *text = repeat_step(c), *json = expand(text), *input_text = malloc(1000), *input;
+    skv_rules *rules = skv_rules_new(json, strlen(json), reply);
+
+    snprintf(input_text, 1000, "{'phases':['early'],'plugin_data':{'long':LONG},'inventory':%s}", c->input);
+    input = expand(input_text);
+    CHECK_STATUS(reply, SKV_OK);
+    if (rules)
+        skv_rules_inspect(rules, input, strlen(input), reply);
+    CHECK_STATUS(reply, SKV_OK);
+    if (c->message && !CHECK(strstr(skv_reply_data(reply), c->message)))
+        printf("  %s\n", c->step);
+    CHECK(!c->message == !strstr(skv_reply_data(reply), "\"error\":"));
+    skv_rules_free(rules);
+    free(input);
+    free(input_text);
+    free(json);
+    free(text);
+}
+
+static void a_number_beyond_64_bits_is_named(void)
+{
+    static const char input[] = "{\"phases\":[\"early\"],\"inventory\":{\"x\":18446744073709551616}}";
+    static const char json[] = "{\"rules\":[]}";
+    skv_rules *rules = skv_rules_new(json, strlen(json), reply);
+
+    CHECK(skv_rules_inspect(rules, input, strlen(input), reply) == SKV_INVALID);
+    CHECK_HAS(skv_reply_message(reply), "a number beyond 64 bits: line 1");
+    CHECK(!strstr(skv_reply_message(reply), "18446744073709551616"));
+    skv_rules_free(rules);
+}
+
+int main(void)
+{
+    reply = skv_reply_new();
+    for (size_t i = 0; i < sizeof limit_cases / sizeof *limit_cases; i++)
+        check_limit_case(&limit_cases[i]);
+    a_number_beyond_64_bits_is_named();
+    skv_reply_free(reply);
+    return check_summary("rules_limits");
+}
