@@ -305,7 +305,7 @@ static json_t *look_up(skv_template_data *data, const skv_field *field, skv_repl
 }
 
 /* Facts must not choose how deep a rule writes: a name such as "/var/log" is one name. */
-static void put_escaped(json_t *value, skv_buf *out)
+static void put_escaped_text(json_t *value, skv_buf *out)
 {
     skv_buf text;
 
@@ -327,7 +327,7 @@ static void put_text_piece(const piece *p, skv_template_data *data, skv_buf *out
     skv_buf_put(out, p->literal, p->len);
     value = p->field ? look_up(data, p->field, reply) : NULL;
     if (value && data->is_path)
-        put_escaped(value, out);
+        put_escaped_text(value, out);
     else if (value)
         skv_value_put_text(value, out);
     json_decref(value);
