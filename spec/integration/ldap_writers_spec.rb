@@ -13,7 +13,18 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
   include_context 'with slapd'
 
   # Defines the id before the fork, so that all child processes share it.
-  before { id }
+  before do
+    id
+    @running = []
+  end
+
+  # Child processes of an example that fails would go on for ever.
+  after do
+    @running.each do |pid|
+      Process.kill(:KILL, pid)
+      status_of(pid)
+    end
+  end
 
   # Forks a child process for each number. Each writes the result of the block to its pipe.
   def children(count)
@@ -21,6 +32,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
       reading, writing = IO.pipe
       pid = child { writing.write(JSON.generate(yield(number))) }
       writing.close
+      @running << pid
       [pid, reading]
     end
   end
@@ -28,6 +40,7 @@ RSpec.describe 'Processes that write the same keys in a directory', :once, needs
   # @return [Array] the results of the child processes
   def answers(children)
     texts = children.map { |_, reading| reading.read }
+    @running -= children.map(&:first)
     expect_success_of(*children.map(&:first))
     children.map(&:last).each(&:close)
     texts.map { |text| JSON.parse(text) }

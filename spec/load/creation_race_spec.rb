@@ -43,13 +43,14 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
     end
     outcomes_of(children.map(&:last)) { [gate, opener].each(&:close) }
   ensure
+    [gate, opener].each(&:close)
     children.map(&:first).each { |pid| Process.wait(pid) }
   end
 
   # @yield when all processes wait for the gate
   def outcomes_of(readers)
     # An empty line, or the outcome of a process that has failed.
-    first = readers.map { |reader| reader.gets.chomp }
+    first = readers.map { |reader| (reader.gets || raise('a process died before it began')).chomp }
     yield
     outcomes = readers.zip(first).map { |reader, line| JSON.parse(line.empty? ? reader.read : line) }
     outcomes.map { |outcome| outcome.fetch('answers') { raise outcome['failed'] } }
