@@ -23,7 +23,7 @@
 #define SKV_PATTERN_SUBJECT_MAX 65536            /* bytes of a text that a regular expression is matched with */
 #define SKV_INSPECTION_PATTERN_WORK_MAX 50000000 /* of all regular expressions: see pattern.c */
 #define SKV_PATTERN_MATCH_MAX 100000             /* PCRE2's match limit */
-#define SKV_PATTERN_DEPTH_MAX 1000               /* PCRE2's depth limit */
+#define SKV_PATTERN_DEPTH_MAX 10000              /* PCRE2's depth limit */
 #define SKV_PATTERN_HEAP_MAX 4096                /* PCRE2's heap limit, in KiB */
 
 #endif
