@@ -97,14 +97,16 @@ static bool perform_site_action(skv_inspection *inspection)
     json_t *args = inspection->step->arguments[0].template ? skv_evaluate(inspection, 0) : json_array();
     json_t *effect;
 
-    if (inspection->reply->status != SKV_OK ||
-        !skv_count_growth(inspection, skv_value_size(args, SKV_INSPECTION_GROWTH_MAX))) {
-        json_decref(args);
-        return false;
+    if (!args && inspection->reply->status == SKV_OK)
+        skv_fail_memory(inspection->reply);
+    if (args && skv_count_growth(inspection, skv_value_size(args, SKV_INSPECTION_GROWTH_MAX))) {
+        effect = new_effect(inspection);
+        /* Later rules change the node, of which the arguments may be a part. */
+        skv_json_put(&effect, "args", skv_value_copy(args));
+        add_effect(inspection, effect);
     }
-    effect = new_effect(inspection);
-    skv_json_put(&effect, "args", args);
-    return add_effect(inspection, effect);
+    json_decref(args);
+    return inspection->reply->status == SKV_OK;
 }
 
 /* ---- Actions ---- */

@@ -194,6 +194,13 @@ static bool count_moved(skv_inspection *inspection, const tree_change *change)
     return skv_count_steps(inspection, json_array_size(skv_pointer_get(&above, change->tree->root)) / SKV_STEP_VALUES);
 }
 
+/* A rule that sets or deletes a list begins it anew: extending then repeats what the first inspection did. */
+static void forget_discovered(const skv_inspection *inspection, const tree_change *change)
+{
+    if (change->tree == &inspection->node && inspection->discovered)
+        skv_pointer_delete(change->pointer, inspection->discovered);
+}
+
 static bool apply_change(skv_inspection *inspection, const tree_change *change)
 {
     static const skv_change kinds[] = {
@@ -205,6 +212,8 @@ static bool apply_change(skv_inspection *inspection, const tree_change *change)
     if (skv_mask_change(&change->tree->mask, change->tree->root, change->pointer, kinds[change->op],
                         skv_mask_number(inspection), reply) != SKV_OK)
         return false;
+    if (change->op != SKV_OP_EXTEND)
+        forget_discovered(inspection, change);
     if (change->op == SKV_OP_SET)
         skv_pointer_set(change->pointer, change->tree->root, change->value, reply);
     else if (change->op == SKV_OP_EXTEND)

@@ -212,7 +212,7 @@ static void inspect_input(const skv_rules *rules, json_t *input, skv_reply *repl
     json_decref(inspection.masked);
     json_decref(inspection.listed);
     json_decref(inspection.error);
-    json_decref(inspection.effects);
+    skv_json_free_wiped(inspection.effects);
     json_decref(inspection.changes);
     json_decref(inspection.failed);
     skv_json_free_wiped(inspection.discovered);
