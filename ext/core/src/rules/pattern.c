@@ -103,13 +103,16 @@ size_t skv_pattern_size(const skv_pattern *pattern)
 /* ---- Matching ---- */
 
 /* PCRE2 calls this before each item of an expression. Its match limit alone bounds no time: it counts from 0 again at
- * each offset in the text. An item may read all of the text without another call, hence the share of its length. */
+ * each offset in the text. An item of more than one character, such as a{30000}, may read the rest of the text and then
+ * fail without another call, hence the share of that. */
 static int count_work(pcre2_callout_block *block, void *data)
 {
     skv_matcher *matcher = data;
     size_t at = block->current_position, last = matcher->last;
 
-    matcher->work += 1 + (at > last ? at - last : last - at) + block->subject_length / 1024;
+    matcher->work += 1 + (at > last ? at - last : last - at);
+    if (block->next_item_length > 1)
+        matcher->work += (block->subject_length - at) / 64;
     matcher->last = at;
     return matcher->work > SKV_INSPECTION_PATTERN_WORK_MAX ? PCRE2_ERROR_CALLOUT : 0;
 }

@@ -159,6 +159,23 @@ static void all_matches_together_end_within_their_limit(void)
     }
 }
 
+/* At each offset the item reads thousands of characters, and fails before PCRE2 calls back again. */
+static void what_a_failing_item_reads_counts(void)
+{
+    skv_pattern *pattern = compiled("[ab]{30000}", false);
+    skv_matcher *own = skv_matcher_new();
+    char subject[60000];
+    bool matched = true;
+
+    memset(subject, 'a', sizeof subject);
+    subject[29999] = subject[59999] = 'c';
+    for (int i = 0; i < 3; i++)
+        skv_pattern_match(pattern, own, subject, sizeof subject, &matched, reply);
+    CHECK_HAS(skv_reply_message(reply), "of an inspection exceed 50000000 steps");
+    skv_matcher_free(own);
+    skv_pattern_free(pattern);
+}
+
 /* A failed match leaves the matcher usable. */
 static void a_matcher_serves_many_expressions(void)
 {
@@ -201,6 +218,7 @@ int main(void)
     matches_end_within_their_limits();
     a_matcher_serves_many_expressions();
     all_matches_together_end_within_their_limit();
+    what_a_failing_item_reads_counts();
     chaos(lack_of_memory_is_a_status);
     skv_matcher_free(matcher);
     skv_reply_free(reply);
