@@ -90,7 +90,7 @@ static bool evaluate_path(skv_inspection *inspection, tree_change *change)
     const skv_meaning *meaning;
 
     change->path = skv_evaluate(inspection, change->at);
-    if (!change->path)
+    if (!change->path || !skv_count_steps(inspection, json_string_length(change->path) / SKV_STEP_BYTES))
         return false;
     meaning = skv_evaluate_meaning(inspection, change->at, change->path, &change->own);
     if (!meaning)
@@ -156,7 +156,7 @@ static json_t *begin_description(skv_inspection *inspection, tree_change *change
     resolve_names(change);
     skv_json_put(&description, "index", json_integer(inspection->step - inspection->rule->actions));
     skv_json_put(&description, "op", json_string(inspection->step->name));
-    skv_json_put(&description, "path", json_incref(change->path));
+    skv_explain_value(inspection, "path", change->path, &description);
     describe_value(inspection, change, "before", &description);
     return description;
 }

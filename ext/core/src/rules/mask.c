@@ -55,10 +55,12 @@ bool skv_mask_is_secret(const char *name)
 
 /* ---- Reading ---- */
 
-static void count_value(skv_mask_reader reader)
+#define COPY_WORK 4 /* values that are searched in the time in which one is copied */
+
+static void count_values(skv_mask_reader reader, size_t count)
 {
     if (reader.work)
-        (*reader.work)++;
+        *reader.work += count;
 }
 
 static json_t *new_masked(void)
@@ -124,7 +126,7 @@ static bool has_hidden(skv_mask_reader reader, json_t *value, json_t *marks, siz
 {
     if (!reader.names && !json_is_object(marks))
         return false;
-    count_value(reader);
+    count_values(reader, 1);
     if (json_is_object(value))
         return depth == 0 || has_hidden_member(reader, value, marks, depth - 1);
     if (json_is_array(value))
@@ -165,7 +167,7 @@ static json_t *copy_masked_elements(skv_mask_reader reader, json_t *list, json_t
 /* As has_hidden(). */
 static json_t *copy_masked(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth)
 {
-    count_value(reader);
+    count_values(reader, COPY_WORK);
     if (!json_is_object(value) && !json_is_array(value))
         return json_copy(value);
     if (depth == 0)

@@ -323,6 +323,14 @@ skv_order skv_value_compare(json_t *a, json_t *b)
     return SKV_ORDER_NONE;
 }
 
+static bool equal_strings(json_t *a, json_t *b, size_t *work)
+{
+    if (json_string_length(a) != json_string_length(b))
+        return false;
+    *work += json_string_length(a) / SKV_VALUE_BYTES;
+    return compare_strings(a, b) == SKV_ORDER_EQUAL;
+}
+
 static bool equal(json_t *a, json_t *b, size_t depth, size_t *work);
 
 static bool equal_elements(json_t *a, json_t *b, size_t depth, size_t *work)
@@ -351,11 +359,13 @@ static bool equal_members(json_t *a, json_t *b, size_t depth, size_t *work)
 static bool equal(json_t *a, json_t *b, size_t depth, size_t *work)
 {
     (*work)++;
+    if (json_is_string(a) && json_is_string(b))
+        return equal_strings(a, b, work);
     if (json_is_object(a) && json_is_object(b))
         return depth > 0 && equal_members(a, b, depth - 1, work);
     if (json_is_array(a) && json_is_array(b))
         return depth > 0 && equal_elements(a, b, depth - 1, work);
-    if (json_typeof(a) == json_typeof(b) && !json_is_string(a) && !json_is_number(a))
+    if (json_typeof(a) == json_typeof(b) && !json_is_number(a))
         return true;
     return skv_value_compare(a, b) == SKV_ORDER_EQUAL;
 }

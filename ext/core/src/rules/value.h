@@ -35,7 +35,8 @@ bool skv_value_is_deeper(json_t *value, size_t max);
 
 /* Compares by content: numbers by value (1 equals 1.0; integers beyond 2^53 exactly), strings by bytes, objects without
  * regard to the order of members. Values of different types differ. Adds the number of values that it compared to
- * *work, unless that is NULL. */
+ * *work, unless that is NULL; SKV_VALUE_BYTES of a long string count as a value. */
+#define SKV_VALUE_BYTES 1024
 bool skv_value_equal(json_t *a, json_t *b, size_t *work);
 
 typedef enum skv_order { SKV_ORDER_NONE, SKV_ORDER_LESS, SKV_ORDER_EQUAL, SKV_ORDER_GREATER } skv_order;

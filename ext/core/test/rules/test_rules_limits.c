@@ -23,6 +23,12 @@ static const struct limit_case {
      "takes more than 200000 steps"},
     {"{'op':'set-plugin-data','args':['/x','{plugin_data}'],'loop':'{inventory[list]}'}", NULL, "{'list':LIST}",
      "adds more than 1048576 bytes"},
+    {"{'op':'!eq','args':['{inventory[text]}','{inventory[other]}'],'loop':'{inventory[list]}','multiple':'all'}", "",
+     "{'list':LIST,'text':'LONG1','other':'LONG2'}", "takes more than 200000 steps"},
+    {"{'op':'lt','args':['{inventory[text]}','{inventory[other]}'],'loop':'{inventory[list]}','multiple':'all'}", "",
+     "{'list':LIST,'text':'LONG1','other':'LONG2'}", "takes more than 200000 steps"},
+    {"{'op':'unset-plugin-data','args':['{inventory[path]}'],'loop':'{inventory[list]}'}", NULL,
+     "{'list':LIST,'path':'/LONG'}", "takes more than 200000 steps"},
     {"{'op':'log','args':['x'],'loop':'{inventory[list]}'}", NULL, "{'list':LIST}", "more than 1000 effects"},
     {"{'op':'set-plugin-data','args':['/x','-{inventory[text]}']}", NULL, "{'text':LONG}",
      "an interpolated string exceeds 65536 bytes"},
@@ -95,12 +101,34 @@ static void a_number_beyond_64_bits_is_named(void)
     skv_rules_free(rules);
 }
 
+/* A path of 20,000 bytes, deleted 1,000 times. */
+static void an_explanation_is_bounded(void)
+{
+    char *text = malloc(30000), *json;
+    static const char input[] = "{\"phases\":[\"early\"],\"explain\":true}";
+    skv_rules *rules;
+
+    snprintf(text, 30000,
+             "{'rules':[{'phase':'early','actions':[{'op':'unset-plugin-data','args':['/%020000d'],"
+             "'loop':LIST}]}]}",
+             1);
+    json = expand(text);
+    rules = skv_rules_new(json, strlen(json), reply);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(skv_rules_inspect(rules, input, strlen(input), reply) == SKV_OK);
+    CHECK(skv_reply_size(reply) < 9000000);
+    skv_rules_free(rules);
+    free(json);
+    free(text);
+}
+
 int main(void)
 {
     reply = skv_reply_new();
     for (size_t i = 0; i < sizeof limit_cases / sizeof *limit_cases; i++)
         check_limit_case(&limit_cases[i]);
     a_number_beyond_64_bits_is_named();
+    an_explanation_is_bounded();
     skv_reply_free(reply);
     return check_summary("rules_limits");
 }
