@@ -1,21 +1,33 @@
 # frozen_string_literal: true
 
+require 'json'
 require 'yaml'
 require 'simpkv/errors'
 
 module Simpkv
   # Reads YAML and JSON as plain data: Hashes, Arrays, Strings, numbers, true, false and nil.
   module PlainYaml
+    # A Hash of JSON that refuses a second value of a name. {yaml} then reads the text, and has the error with the line.
+    class Once < Hash
+      def []=(name, value)
+        raise MalformedError, 'the same name twice' if key?(name)
+
+        super
+      end
+    end
+    private_constant :Once
+
     # @param text [String] YAML with aliases, or JSON
+    # @param strict [Boolean] true: refuse YAML that the parser accepts, but of which it loses a part: see {refuse_loss}
     # @return [Object]
     # @raise [MalformedError] it cannot be read, or has other objects, such as a Date or a Symbol; the message names the
     #   line if the parser does, and quotes nothing
-    def self.parse(text)
-      text = text.dup.force_encoding(Encoding::UTF_8)
+    def self.parse(text, strict: false)
+      text = text.dup.force_encoding(Encoding::UTF_8).delete_prefix("\uFEFF")
       # JRuby's parser accepts other bytes.
       raise MalformedError, 'not UTF-8' unless text.valid_encoding?
 
-      json(text) || YAML.safe_load(text, aliases: true)
+      json(text, strict) || yaml(text, strict)
     rescue Psych::DisallowedClass
       raise MalformedError, 'it has a date, a symbol or another object: write text in quotes', cause: nil
     rescue Psych::Exception => e
@@ -25,11 +37,63 @@ module Simpkv
     end
 
     # YAML reads some JSON in another way: 1e3 is text, and a pair of surrogates is an error.
-    def self.json(text)
-      Native.parse(text) if text.match?(/\A\s*[\[{]/)
-    rescue MalformedError
+    def self.json(text, strict)
+      return unless text.match?(/\A\s*[\[{]/)
+
+      data = Native.parse(text)
+      JSON.parse(text, object_class: Once, max_nesting: false, allow_duplicate_key: true) if strict
+      data
+    rescue MalformedError, JSON::ParserError
       nil
     end
     private_class_method :json
+
+    def self.yaml(text, strict)
+      refuse_loss(YAML.parse_stream(text)) if strict
+      YAML.safe_load(text, aliases: true)
+    end
+    private_class_method :yaml
+
+    # The parser keeps the last of two equal names, and the first of several documents. It drops the `!` of `op: ! eq`,
+    # and reads `{node.name}` as a Hash.
+    def self.refuse_loss(stream)
+      raise MalformedError, 'it has several documents: write one, without --- inside' if stream.children.size > 1
+
+      stream.each do |node|
+        line = " in line #{node.start_line + 1}" if node.start_line
+        refuse_tag(node, line)
+        next unless node.mapping?
+
+        refuse_repetition(node, line)
+        refuse_fields(node, line)
+      end
+    end
+    private_class_method :refuse_loss
+
+    def self.refuse_tag(node, line)
+      return unless node.respond_to?(:tag) && node.tag.to_s.start_with?('!')
+
+      raise MalformedError, "a tag#{line}: write text that begins with '!' in quotes"
+    end
+    private_class_method :refuse_tag
+
+    def self.refuse_repetition(mapping, line)
+      names = mapping.children.each_slice(2).map(&:first)
+      names = names.select(&:scalar?).map(&:value) - ['<<']
+      raise MalformedError, "the same name twice in the Hash#{line}" if names.uniq!
+    end
+    private_class_method :refuse_repetition
+
+    def self.refuse_fields(mapping, line)
+      return if mapping.style != Psych::Nodes::Mapping::FLOW || mapping.children.none? { |node| absent?(node) }
+
+      raise MalformedError, "a name without a value in the Hash#{line}: write text that begins with '{' in quotes"
+    end
+    private_class_method :refuse_fields
+
+    def self.absent?(node)
+      node.scalar? && node.value.empty? && node.plain && node.tag.nil?
+    end
+    private_class_method :absent?
   end
 end

@@ -356,6 +356,17 @@ RSpec.describe 'simpkv rule' do
     end
   end
 
+  it 'refuses YAML that means something else than it seems to' do
+    rule = "- description: a\n  conditions: [{op: '!eq', args: [1, 2]}]\n  actions: [{op: log, args: [x]}]\n"
+    expect(simpkv!('rule', 'validate', file(rule))).to match(/1 valid rule/)
+    ["#{rule}  conditions: []\n", rule.sub("'!eq'", '! eq'), rule.sub('x]', '{node.name}]'), "#{rule}---\n#{rule}"]
+      .each do |text|
+        expect(failure('rule', 'import', file(text))).to match([65, /is neither YAML nor JSON: /])
+      end
+    expect(failure('rule', 'import', file("#{'? ' * 20_000}a"))).to match([65, /is nested too deeply/])
+    expect(Dir.exist?(File.join(folder, 'keys'))).to be(false)
+  end
+
   it 'completes UUIDs and fields' do
     uuid = create(description: 'web')
     { 'show ' => "#{uuid}\tweb\n", "delete #{uuid} " => '', "unset #{uuid} scope s" => "sensitive\n",

@@ -7,6 +7,7 @@ require 'simpkv/plain_yaml'
 RSpec.describe Simpkv::PlainYaml do
   { "a: [1, x]\n" => { 'a' => [1, 'x'] }, '{a: b}' => { 'a' => 'b' },
     "a: &b {c: 1}\nd: *b\n" => { 'a' => { 'c' => 1 }, 'd' => { 'c' => 1 } },
+    "\uFEFFa: 1\n" => { 'a' => 1 },
     '' => nil, " {\"a\":\t1e3}" => { 'a' => 1000.0 }, '["\ud83d\ude00"]' => ["\u{1f600}"] }.each do |text, data|
     it "reads #{text.inspect}" do
       expect(described_class.parse(text)).to eq(data)
@@ -23,6 +24,30 @@ RSpec.describe Simpkv::PlainYaml do
       expect { described_class.parse(text) }.to raise_error(Simpkv::MalformedError, message) { |e|
         expect([e.message, e.cause]).to match([/\A((?!s3cret).)*\z/, nil])
       }
+    end
+  end
+
+  describe 'strict' do
+    quotes = "write text that begins with '!' in quotes"
+    { 'the same name twice' => ["- a: s3cret\n  b: 1\n  a: 2", 'the same name twice in the Hash in line 1'],
+      'the same name twice in JSON' => ['[{"a": "s3cret", "a": 1}]', 'the same name twice in the Hash in line 1'],
+      'several documents' => ["- s3cret\n---\n- b", 'it has several documents: write one, without --- inside'],
+      'a tag instead of a text with !' => ['- op: ! s3cret', "a tag in line 1: #{quotes}"],
+      'another tag' => ["-\n  - !s3cret x", "a tag in line 2: #{quotes}"],
+      'a field without quotes' => ["- a:\n- b: {s3cret.name}", /\Aa name without a value in the Hash in line 2: /] }
+      .each do |what, (text, message)|
+      it "refuses #{what}, which the parser reads as something else" do
+        expect { described_class.parse(text, strict: true) }.to raise_error(Simpkv::MalformedError, message)
+        expect(described_class.parse(text)).to be_a(Array)
+      end
+    end
+
+    { "a:\nb: {c: null, d: ''}" => { 'a' => nil, 'b' => { 'c' => nil, 'd' => '' } },
+      "a: &x {b: 1}\nc: {<<: *x, d: '{e}'}" => { 'a' => { 'b' => 1 }, 'c' => { 'b' => 1, 'd' => '{e}' } },
+      "--- [!!str 5, '!eq']\n" => ['5', '!eq'] }.each do |text, data|
+      it "reads #{text.inspect}" do
+        expect(described_class.parse(text, strict: true)).to eq(data)
+      end
     end
   end
 end

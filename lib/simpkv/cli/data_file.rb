@@ -12,9 +12,11 @@ module Simpkv
       # @raise [Failure] it cannot be read; the message quotes nothing of it
       # @raise [SystemCallError]
       def self.read(file)
-        PlainYaml.parse(file == '-' ? $stdin.read : File.read(file))
+        PlainYaml.parse(file == '-' ? $stdin.read : File.read(file), strict: true)
       rescue Errno::ENOENT
         raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
+      rescue SystemStackError
+        raise Failure.new("file '#{file}' is nested too deeply", Failure::DATA), cause: nil
       rescue MalformedError => e
         raise Failure.new("file '#{file}' is neither YAML nor JSON: #{e.message}", Failure::DATA), cause: nil
       end

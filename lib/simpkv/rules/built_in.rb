@@ -68,7 +68,7 @@ module Simpkv
       private
 
       def read
-        rules = SourceFile.each(PlainYaml.parse(File.read(@file))) { |fields| BuiltIn.rule(fields) }
+        rules = SourceFile.each(PlainYaml.parse(File.read(@file), strict: true)) { |fields| BuiltIn.rule(fields) }
         SourceFile.refuse_twice(rules)
         rules
       rescue MalformedError => e
