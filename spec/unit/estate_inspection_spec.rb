@@ -226,6 +226,13 @@ RSpec.describe Simpkv::Estate::Inspection do
       expect(documents.slice('inspections/web7').to_s).not_to match(/s3cret|ACME/)
     end
 
+    it 'refuses a class with a name that Puppet would refuse at each compile' do
+      rule('set-attribute', '/classes/s3cret name', {})
+      expect { perform }.to raise_error(Simpkv::InvalidError, "the rules give it an invalid record: 'classes' must " \
+                                                              'have names of classes, such as role::web')
+      expect(estate.nodes.all).to eq({})
+    end
+
     it 'names the wrong member of a record that rules have made' do
       rule('set-attribute', '/environment', 's3cret value')
       expect { perform }.to raise_error(Simpkv::InvalidError) { |e|

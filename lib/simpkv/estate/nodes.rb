@@ -29,6 +29,9 @@ module Simpkv
       }.freeze
       private_constant :MEMBERS
 
+      # The name of a class. Puppet takes capital letters in the answer of a classifier.
+      CLASS = /\A(::)?[a-z]\w*(::[a-z]\w*)*\z/i.freeze
+
       # The replacement of a sensitive value where it is shown.
       REDACTED = '[redacted]'
 
@@ -120,6 +123,8 @@ module Simpkv
       # @raise [InvalidError] it is not such a record
       def check_effective(record)
         wrong = problem(record)
+        # The error quotes no name: it may have a value of a sensitive rule.
+        wrong ||= "'classes' must have names of classes, such as role::web" unless classes_named?(record['classes'])
         raise InvalidError, "the rules give it an invalid record: #{wrong}" if wrong
 
         record
@@ -164,6 +169,10 @@ module Simpkv
         raise InvalidError, "the record of node '#{certname}' cannot be stored: #{wrong}" if wrong
 
         record
+      end
+
+      def classes_named?(classes)
+        (classes.is_a?(Hash) ? classes.keys : Array(classes)).all? { |name| name.match?(CLASS) }
       end
 
       def problem(record)

@@ -32,10 +32,6 @@ module Simpkv
             'simpkv node declare web1 --replace --file - < web1.yaml' => 'A whole record from standard input'
           }.freeze
 
-          # The name of a class. Puppet takes capital letters in the answer of a classifier.
-          CLASS = /\A(::)?[a-z]\w*(::[a-z]\w*)*\z/i.freeze
-          private_constant :CLASS
-
           def run(name)
             given = given_members
             if given.empty? && @removed.empty? && !@replace
@@ -105,7 +101,7 @@ module Simpkv
           def check_classes(classes)
             return unless classes.is_a?(Hash)
 
-            wrong = classes.keys.find { |name| !name.to_s.match?(CLASS) }
+            wrong = classes.keys.find { |name| !name.to_s.match?(Estate::Nodes::CLASS) }
             raise Failure.new("'#{wrong}' is no name of a class, such as role::web", Failure::DATA) if wrong
           end
 
