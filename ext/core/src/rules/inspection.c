@@ -199,12 +199,33 @@ bool skv_evaluate_flag(skv_inspection *inspection, size_t index, bool *flag)
     return value != NULL;
 }
 
+static bool is_pattern(const skv_inspection *inspection, size_t index)
+{
+    skv_type type = inspection->step->operation->parameters[index].type;
+
+    return type == SKV_TYPE_PART_PATTERN || type == SKV_TYPE_WHOLE_PATTERN;
+}
+
+/* Counts steps before such a range is compiled. */
+#define STEPS_OF_SLOW_RANGE 300
+
+static bool count_slow_ranges(skv_inspection *inspection, json_t *text)
+{
+    size_t len = json_string_length(text);
+
+    if (len > SKV_PATTERN_SIZE_MAX)
+        return true;
+    return skv_count_steps(inspection, STEPS_OF_SLOW_RANGE * skv_pattern_slow_ranges(json_string_value(text), len));
+}
+
 const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index, json_t *text, skv_meaning *own)
 {
     const skv_argument *argument = &inspection->step->arguments[index];
 
     if (argument->is_constant)
         return &argument->meaning;
+    if (is_pattern(inspection, index) && !count_slow_ranges(inspection, text))
+        return NULL;
     if (skv_meaning_read(own, inspection->step->operation->parameters[index].type, text, inspection->reply) != SKV_OK) {
         skv_fail_at(inspection, index, "");
         return NULL;

@@ -92,6 +92,21 @@ void skv_pattern_free(skv_pattern *pattern)
     skv_free(pattern);
 }
 
+/* For a range of characters beyond ASCII in a caseless class, PCRE2 tries each of up to a million characters. */
+size_t skv_pattern_slow_ranges(const char *text, size_t len)
+{
+    size_t ranges = 0;
+    bool has_option = false, is_caseless = false, is_wide = false;
+
+    for (size_t i = 0; i < len; i++) {
+        has_option |= text[i] == '?';
+        is_caseless |= has_option && text[i] == 'i';
+        is_wide |= text[i] == '\\' || (unsigned char)text[i] >= 0x80;
+        ranges += text[i] == '-';
+    }
+    return is_caseless && is_wide ? ranges : 0;
+}
+
 size_t skv_pattern_size(const skv_pattern *pattern)
 {
     size_t size = 0;

@@ -15,6 +15,9 @@ skv_status skv_pattern_compile(const char *text, size_t len, bool whole, skv_pat
 /* Accepts NULL. */
 void skv_pattern_free(skv_pattern *pattern);
 
+/* Returns how many ranges of an expression take milliseconds to compile, at most. */
+size_t skv_pattern_slow_ranges(const char *text, size_t len);
+
 /* Returns the number of bytes of the compiled expression: the time to compile it grows with it. */
 size_t skv_pattern_size(const skv_pattern *pattern);
 

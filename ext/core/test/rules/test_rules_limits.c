@@ -27,6 +27,8 @@ static const struct limit_case {
      "{'list':LIST,'text':'LONG1','other':'LONG2'}", "takes more than 200000 steps"},
     {"{'op':'lt','args':['{inventory[text]}','{inventory[other]}'],'loop':'{inventory[list]}','multiple':'all'}", "",
      "{'list':LIST,'text':'LONG1','other':'LONG2'}", "takes more than 200000 steps"},
+    {"{'op':'!contains','args':['a','{inventory[regex]}'],'loop':'{inventory[list]}','multiple':'all'}", "",
+     "{'list':LIST,'regex':'(?i)[\\\\x{100}-\\\\x{10ffff}]'}", "takes more than 200000 steps"},
     {"{'op':'unset-plugin-data','args':['{inventory[path]}'],'loop':'{inventory[list]}'}", NULL,
      "{'list':LIST,'path':'/LONG'}", "takes more than 200000 steps"},
     {"{'op':'log','args':['x'],'loop':'{inventory[list]}'}", NULL, "{'list':LIST}", "more than 1000 effects"},
