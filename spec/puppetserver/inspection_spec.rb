@@ -85,6 +85,12 @@ RSpec.describe 'Agents of a puppetserver that inspects nodes', :estate do
       expect([output, *traces].grep(/pl4nted/)).to eq([])
       expect(estate.inspections.get('delta').to_s).not_to include('pl4nted')
     end
+  end
+
+  context 'with files' do
+    let(:backend) { { 'type' => 'file', 'id' => 'inspected', 'root_path' => puppetserver.path('inspected') } }
+
+    it_behaves_like 'inspected agents'
 
     it 'calls the actions of a site after an inspection that has succeeded' do
       calls = add_action('announce')
@@ -102,12 +108,6 @@ RSpec.describe 'Agents of a puppetserver that inspects nodes', :estate do
       expect(agent('epsilon', vendor: 'umbrella')).to include('seen epsilon')
       expect(estate.nodes.get('epsilon')).to include('auto_discovered' => true)
     end
-  end
-
-  context 'with files' do
-    let(:backend) { { 'type' => 'file', 'id' => 'inspected', 'root_path' => puppetserver.path('inspected') } }
-
-    it_behaves_like 'inspected agents'
   end
 
   context 'with slapd' do

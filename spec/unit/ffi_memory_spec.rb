@@ -42,12 +42,14 @@ RSpec.describe 'Memory of the core', :thorough, needs: :ffi do
   it 'is freed with rules that nobody refers to' do
     actions = [{ 'op' => 'log', 'args' => ['x' * 20_000] }]
     json = JSON.generate('rules' => Array.new(10) { { 'actions' => actions } })
-    grown = growth(300) do |count|
-      Simpkv::Native::Rules.new(json).inspect_node('{"phases":["early"]}')
-      expect_failure(Simpkv::InvalidError) { Simpkv::Native::Rules.new("#{json}]") }
-      GC.start if (count % 100).zero?
+    rounds = Array.new(3) do
+      growth(300) do |count|
+        Simpkv::Native::Rules.new(json).inspect_node('{"phases":["early"]}')
+        expect_failure(Simpkv::InvalidError) { Simpkv::Native::Rules.new("#{json}]") }
+        GC.start if (count % 100).zero?
+      end
     end
-    # A leak of the rules would take 60 MB.
-    expect(grown).to be < 35_000_000
+    # A leak of the rules would take 60 MB in each round. JRuby frees them in a thread, which may be late in one.
+    expect(rounds.min).to be < 35_000_000
   end
 end

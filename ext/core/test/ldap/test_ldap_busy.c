@@ -15,7 +15,7 @@ static void open_both(const char *retries)
 
     snprintf(uris, sizeof uris, "%s %s", busy.uri, other.uri);
     snprintf(option, sizeof option, "retries=%s", retries);
-    store = open_at_uri(uris, false, (const char *[]){"id=plain", option, NULL});
+    store = open_at_uri(uris, false, (const char *[]){"id=plain", option, "connect_timeout_ms=30000", NULL});
     CHECK_STATUS(reply, SKV_OK);
     put_gives("globals/b", D1, 1);
     CHECK(server_stat(0, "connects") == 1);
