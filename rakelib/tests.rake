@@ -156,8 +156,8 @@ stage :style, 'linters, formatters, layers of the core, and pages that are out o
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
 end
 
-# The stages that take longest come first. On JRuby, the conformance suite stands for all specs of functions; with FFI on
-# MRI, the stage puppet7 runs them.
+# The stages that take longest come first. The conformance suite stands for all specs of functions on JRuby; the stage
+# puppet7 runs them with FFI on MRI.
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
