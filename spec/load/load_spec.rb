@@ -60,6 +60,11 @@ Directories.each_server do |server, tags|
       expect(tally.anomalies).to eq([])
     end
 
+    # The most connections that follow others: deletetree closes that to a slow 389-DS (docs/adr/0034).
+    def reopened
+      directory.is_a?(Ds389) ? 30 : 0
+    end
+
     it '64 threads lose no update and leak nothing, over no more connections than pool_size' do
       accepted = directory.accepted
       shared = open_store('pool_size' => pool_size, 'pool_timeout_seconds' => 60)
@@ -68,14 +73,14 @@ Directories.each_server do |server, tags|
       results += by_threads(shared, 64...128, duration * 3 / 4)
       expect(resident).to be < before.first + 20
       expect(descriptors).to eq(before.last)
-      expect(directory.accepted - accepted).to be_between(1, pool_size)
+      expect(directory.accepted - accepted).to be_between(1, pool_size + reopened)
       expect_nothing_lost("load on #{server}: 64 threads, #{RUBY_ENGINE}", results)
     end
 
     it '16 processes lose no update, over one connection each', needs: :fork do
       accepted = directory.accepted
       results = by_processes(0...16, duration)
-      expect(directory.accepted - accepted).to eq(16)
+      expect(directory.accepted - accepted).to be_between(16, 16 + reopened)
       expect_nothing_lost("load on #{server}: 16 processes", results)
     end
   end
