@@ -45,10 +45,12 @@ RSpec.describe 'Eight nodes at a time of a puppetserver with an estate in slapd'
   end
 
   # In the second half of ten minutes, the data shrink by 6 KB. If each run keeps the document of its facts, they grow
-  # by 4,830 bytes a run. In a short load, they grow by 280 KB, because few runs have warmed the server up.
+  # by 4,830 bytes a run. In a short load, they grow by 280 KB, because few runs have warmed the server up. Java's own
+  # compiler takes native memory too, some MB while the server warms up: ffi_memory_spec and ldap_tls_spec count the
+  # library's exactly, without it.
   def expect_flat(before, after)
     growth = after.since(before)
-    limits = { data: 600_000 + (300 * growth[:runs]), native: 1_000_000 + (1000 * growth[:runs]), heap: 64 << 20,
+    limits = { data: 600_000 + (300 * growth[:runs]), native: (16 << 20) + (1000 * growth[:runs]), heap: 64 << 20,
                resident: 256 << 20, files: 16, threads: 16 }
     exceeded = limits.select { |name, limit| growth[name] >= limit }
     expect(exceeded).to eq({}), -> { "#{growth}; most: #{after.grown_most(before)}" }

@@ -227,7 +227,7 @@ RSpec.describe Simpkv::Estate::Inspection do
     end
 
     it 'refuses a class with a name that Puppet would refuse at each compile' do
-      rule('set-attribute', '/classes/s3cret name', {})
+      rule('set-attribute', '/classes/s3cret name', { 'port' => 80 })
       expect { perform }.to raise_error(Simpkv::InvalidError, "the rules give it an invalid record: 'classes' must " \
                                                               'have names of classes, such as role::web')
       expect(estate.nodes.all).to eq({})
