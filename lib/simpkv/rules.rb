@@ -139,6 +139,7 @@ module Simpkv
     end
 
     # Compiles all rules, and keeps the result until a rule changes. Reads the documents of all rules at each call.
+    # Environments with different actions share the result, if it has no rule with an action that one of them lacks.
     #
     # @param site_actions [Array<String>] the names of the site's actions, instead of those above
     # @return [Native::Rules, nil] nil if there are no rules
@@ -146,10 +147,9 @@ module Simpkv
     # @raise [ConfigError] the file of the built-in rules cannot be read
     # @raise [Error]
     def engine(site_actions = @site_actions)
-      source = [@stored.documents, @built_in.rules, site_actions]
+      source = [@stored.documents, @built_in.rules]
       @mutex.synchronize do
-        @engine = compiled(*source) unless source == @source
-        @source = source
+        compile(source, site_actions) unless source == @source && site_actions & @named == @known
         @engine
       end
     end
@@ -197,9 +197,15 @@ module Simpkv
       yield Definition.explained(rule, e.message)
     end
 
-    def compiled(documents, built_in, site_actions)
-      rules = built_in + @stored.parse(documents)
-      Definition.compile(rules, site_actions) if rules.any?
+    # @param source [Array(Hash, Array<Hash>)] the documents of the stored rules, and the built-in rules
+    def compile(source, site_actions)
+      rules = source.last + @stored.parse(source.first)
+      named = Definition.action_names(rules)
+      known = site_actions & named
+      @engine = rules.any? ? Definition.compile(rules, known) : nil
+      @source = source
+      @named = named # the actions in the rules
+      @known = known # those of the site among them
     rescue InvalidError, TooLargeError => e
       raise InvalidError, Definition.explained_in(rules, e.message), cause: nil
     end

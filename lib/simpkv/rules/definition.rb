@@ -109,6 +109,12 @@ module Simpkv
           Native::Rules.new(Native.generate('rules' => rules, 'actions' => site_actions))
         end
 
+        # @param rules [Array<Hash>] which the core may refuse
+        # @return [Array<String>] the names of all actions in them
+        def action_names(rules)
+          rules.flat_map { |rule| rule['actions'] }.grep(Hash).map { |action| action['op'] }.grep(String).uniq
+        end
+
         # Checks the fields that a list of rules needs.
         #
         # @param rule [Object]
