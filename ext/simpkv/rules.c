@@ -125,6 +125,12 @@ static VALUE inspect_node(VALUE self, VALUE json)
     return outcome;
 }
 
+static VALUE is_secret_name(VALUE self, VALUE name)
+{
+    StringValue(name);
+    return skv_is_secret_name(SKV_RB_BYTES(name)) ? Qtrue : Qfalse;
+}
+
 void skv_rb_init_rules(VALUE native)
 {
     VALUE class = rb_define_class_under(native, "Rules", rb_cObject);
@@ -132,4 +138,6 @@ void skv_rb_init_rules(VALUE native)
     rb_define_alloc_func(class, allocate_rules);
     rb_define_method(class, "initialize", initialize_rules, 1);
     rb_define_method(class, "inspect_node", inspect_node, 1);
+    rb_define_const(class, "MAX", INT2FIX(SKV_RULES_MAX));
+    rb_define_singleton_method(native, "secret_name?", is_secret_name, 1);
 }

@@ -107,6 +107,22 @@ RSpec.describe 'simpkv rule test' do
     expect(outcome.out).not_to include('pl4nted')
   end
 
+  it 'prints secrets of the record with --show-secrets only, and no copy of one in mode never' do
+    record = file('record.yaml', { 'parameters' => { 'db_password' => 'pl4nted' } })
+    copy = role.merge('actions' => [condition('set-attribute', '/parameters/copy', '{node.parameters[db_password]}')])
+    %w[always never].each do |mode|
+      estate_options['inspection_rules'] = { 'mask_secrets' => mode }
+      configure
+      %w[table json yaml].each do |format|
+        outcome = test([copy], '--record', record, '-o', format)
+        expect([outcome.code, outcome.err]).to eq([0, ''])
+        expect(outcome.out).to include('[redacted]')
+        expect(outcome.out).not_to include('pl4nted')
+        expect(test([copy], '--record', record, '-o', format, '--show-secrets').out).to include('pl4nted')
+      end
+    end
+  end
+
   it 'names what is wrong with its files' do
     rules = file('rules.yaml', [role, role.merge('description' => 'b', 'phase' => 'late')])
     facts_file = file('facts.yaml', facts)

@@ -23,6 +23,18 @@ RSpec.describe 'Simpkv::Native::Rules' do
     expect(rules.inspect_node('{"phases":["early"]}').encoding).to be(Encoding::UTF_8)
   end
 
+  it 'knows the names of secrets, which the core masks' do
+    expect(['db_Password', 'x-api_key-y', "a\0token"].map { |name| native.secret_name?(name) }).to all(be(true))
+    expect(['', 'key', "pass\0word", "\xff", 'passwor'].map { |name| native.secret_name?(name) }).to all(be(false))
+    expect { native.secret_name?(nil) }.to raise_error(TypeError, 'no implicit conversion of nil into String')
+  end
+
+  it 'reads as many rules as its constant says' do
+    rule = { 'actions' => [{ 'op' => 'log', 'args' => ['x'] }] }
+    expect { rules(*Array.new(native::Rules::MAX, rule)) }.not_to raise_error
+    expect { rules(*Array.new(native::Rules::MAX + 1, rule)) }.to raise_error(Simpkv::InvalidError, /10000 are allowed/)
+  end
+
   it 'serves several threads at once, and survives those that are killed' do
     shared = rules({ 'conditions' => [{ 'op' => 'matches', 'args' => ['{node.name}', 'n.*'] }],
                      'actions' => [{ 'op' => 'set-attribute', 'args' => ['/parameters/p', '{item}'],

@@ -199,6 +199,8 @@ SKV_API skv_status skv_document_same(const char *a, size_t a_len, const char *b,
 
 /* ---- Inspection rules ------------------------------------------------------------------------------------------- */
 
+#define SKV_RULES_MAX 10000 /* rules that skv_rules_new() reads */
+
 typedef struct skv_rules skv_rules;
 
 /* Reads rules, {"rules":[...],"actions":["<name of a site action>",...]}: docs/inspection-rules.md describes a rule.
@@ -210,6 +212,10 @@ SKV_API void skv_rules_free(skv_rules *rules);
 /* Applies the rules to the input, and does no I/O: docs/inspection-engine.md describes the input, and the data, which
  * are JSON as well. SKV_OK, also if a rule refused the node or failed; SKV_TOO_LARGE. Thread-safe. */
 SKV_API skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_reply *reply);
+
+/* Returns 1 if rules take a member of this name for a secret, such as "db_password": docs/inspection-rules.md has the
+ * words. Returns 0 for other names. Thread-safe. */
+SKV_API int skv_is_secret_name(const char *name, size_t name_len);
 
 /* ---- Stores ----------------------------------------------------------------------------------------------------- */
 

@@ -85,6 +85,16 @@ module Simpkv
         end
       end
 
+      def define_show_secrets(parser)
+        parser.on('--show-secrets', 'print secrets too, except those of sensitive rules') { @show_secrets = true }
+      end
+
+      # @param estate [Estate] with the options
+      # @return [Estate::Secrets] hides what is not to be printed
+      def secrets(estate)
+        Estate::Secrets.new(estate.options, @show_secrets ? true : false)
+      end
+
       # @return [Array<String>] the names of the site's actions
       def site_actions
         Estate::RuleActions.usual.names | @site_actions.to_a

@@ -9,32 +9,31 @@ module Simpkv
       private
 
       # @param outcome [Estate::Inspection::Outcome]
+      # @param secrets [Estate::Secrets]
       # @return [Integer, nil] the exit code
-      def present(outcome)
-        output.print(data(outcome)) { lines(outcome) }
+      def present(outcome, secrets)
+        data = data(outcome, secrets)
+        output.print(data) { lines(data) }
         refused(outcome) if outcome.refusal
       end
 
       # @return [Hash{String => Object}]
-      def data(outcome)
-        { 'name' => outcome.certname, 'known' => outcome.known.to_s, 'record' => record(outcome),
-          'rules' => outcome.rules, 'effects' => RuleExplanation.shown_effects(outcome.effects, outcome.rules),
+      def data(outcome, secrets)
+        effects = RuleExplanation.shown_effects(outcome.effects, outcome.rules)
+        { 'name' => outcome.certname, 'known' => outcome.known.to_s,
+          'record' => outcome.record && secrets.effective(outcome.record),
+          'rules' => secrets.explanation(outcome.rules), 'effects' => secrets.explanation(effects),
           'failed' => outcome.failed, 'error' => outcome.error }.compact
       end
 
-      def record(outcome)
-        outcome.record && Estate::Nodes.replace_sensitive(outcome.record) { Estate::Nodes::REDACTED }
+      def lines(data)
+        explanation = RuleExplanation.new(data['rules'], data['effects']).lines
+        heading = [['name:', data['name']], ['known:', data['known']]]
+        [*explanation, *('' if explanation.any?), *Output.table(heading + rows(data['record'] || {}))]
       end
 
-      def lines(outcome)
-        explanation = RuleExplanation.new(outcome.rules, outcome.effects).lines
-        rows = rows(outcome)
-        [*explanation, *('' if explanation.any?), *Output.table([['name:', outcome.certname],
-                                                                 ['known:', outcome.known.to_s], *rows])]
-      end
-
-      def rows(outcome)
-        (record(outcome) || {}).reject { |name, _| name == 'sensitive' }.sort.flat_map do |name, value|
+      def rows(record)
+        record.reject { |name, _| name == 'sensitive' }.sort.flat_map do |name, value|
           next [["#{name}:", shown(value)]] unless value.is_a?(Hash)
 
           value.map { |entry, member| ["#{name}.#{entry}:", shown(member)] }

@@ -31,7 +31,7 @@ module Simpkv
         # @return [Hash{String => Object}] the form that is stored, without sensitive values
         def stored_form
           matched = rules.select { |rule| rule['matched'] }.map { |rule| rule['uuid'] }
-          { 'rules' => matched, 'record' => record && Nodes.replace_sensitive(record) { Nodes::REDACTED },
+          { 'rules' => matched, 'record' => record && Secrets.without_sensitive(record),
             'failed' => failed, 'error' => error }.compact
         end
 

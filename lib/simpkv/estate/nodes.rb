@@ -32,9 +32,6 @@ module Simpkv
       # The name of a class. Puppet takes capital letters in the answer of a classifier.
       CLASS = /\A(::)?[a-z]\w*(::[a-z]\w*)*\z/i.freeze
 
-      # The replacement of a sensitive value where it is shown.
-      REDACTED = '[redacted]'
-
       class << self
         # @param record [Hash] see above
         # @yieldparam value [Object] each one that `sensitive` names

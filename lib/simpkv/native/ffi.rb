@@ -90,6 +90,10 @@ module Simpkv
         Calls.reply(:number) { |r| Library.skv_document_same(*Calls.bytes(first), *Calls.bytes(second), r) } == 1
       end
 
+      def secret_name?(name)
+        Library.skv_is_secret_name(*Calls.bytes(name)) == 1
+      end
+
       def generate(object)
         JsonWriter.generate(object)
       end
@@ -110,6 +114,8 @@ module Simpkv
 
     # Inspection rules that the core has read. They never change, so that any number of threads may use them at once.
     class Rules
+      MAX = Library::HEADER.constant('SKV_RULES_MAX')
+
       def initialize(json)
         raise InvalidError, 'the rules are read already' if @rules
 

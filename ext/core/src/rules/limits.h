@@ -2,8 +2,7 @@
 #ifndef SKV_RULES_LIMITS_H
 #define SKV_RULES_LIMITS_H
 
-/* Rules, when they are created. */
-#define SKV_RULES_MAX 10000
+/* Rules, when they are created. SKV_RULES_MAX, their number, is in simpkv.h. */
 #define SKV_RULE_SIZE_MAX 65536 /* bytes of JSON */
 #define SKV_RULE_DEPTH_MAX 32   /* brackets in each other */
 #define SKV_RULE_TEXT_MAX 255   /* characters of a description or a scope */

@@ -16,41 +16,49 @@
 /* ---- Names ---- */
 
 /* `word` is in lower case. */
-static bool starts_with_word(const char *text, const char *word)
+static bool starts_with_word(const char *text, const char *end, const char *word)
 {
-    while (*word && skv_ascii_lower(*text) == *word) {
+    while (*word && text < end && skv_ascii_lower(*text) == *word) {
         text++;
         word++;
     }
     return !*word;
 }
 
-static bool starts_with_secret(const char *text)
+/* `text` is before `end`. */
+static bool starts_with_secret(const char *text, const char *end)
 {
     switch (skv_ascii_lower(*text)) {
     case 'a':
-        return starts_with_word(text, "api_key") || starts_with_word(text, "apikey");
+        return starts_with_word(text, end, "api_key") || starts_with_word(text, end, "apikey");
     case 'c':
-        return starts_with_word(text, "credential");
+        return starts_with_word(text, end, "credential");
     case 'p':
-        return starts_with_word(text, "password") || starts_with_word(text, "passwd") ||
-               starts_with_word(text, "passphrase") || starts_with_word(text, "private_key") ||
-               starts_with_word(text, "privatekey");
+        return starts_with_word(text, end, "password") || starts_with_word(text, end, "passwd") ||
+               starts_with_word(text, end, "passphrase") || starts_with_word(text, end, "private_key") ||
+               starts_with_word(text, end, "privatekey");
     case 's':
-        return starts_with_word(text, "secret");
+        return starts_with_word(text, end, "secret");
     case 't':
-        return starts_with_word(text, "token");
+        return starts_with_word(text, end, "token");
     default:
         return false;
     }
 }
 
+int skv_is_secret_name(const char *name, size_t name_len)
+{
+    const char *end = name + name_len;
+
+    for (; name < end; name++)
+        if (starts_with_secret(name, end))
+            return 1;
+    return 0;
+}
+
 bool skv_mask_is_secret(const char *name)
 {
-    for (; *name; name++)
-        if (starts_with_secret(name))
-            return true;
-    return false;
+    return skv_is_secret_name(name, strlen(name));
 }
 
 /* ---- Reading ---- */

@@ -26,6 +26,10 @@ static void secrets_have_names(void)
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (!CHECK(!skv_mask_is_secret(other[i])))
             printf("  %s\n", other[i]);
+    CHECK(skv_is_secret_name("passwords", 8) == 1);
+    CHECK(skv_is_secret_name("password", 7) == 0);
+    CHECK(skv_is_secret_name("a\0token", 7) == 1);
+    CHECK(skv_is_secret_name("", 0) == 0);
 }
 
 static skv_pointer *parsed(const char *text)

@@ -23,8 +23,10 @@ module Simpkv
             changed. With --save, stores the outcome, and the record of a node that is discovered, as the compiler
             does.
 
-            Prints [redacted] for values that a sensitive rule has set, and nothing else of such a rule than that it
-            matched. Exits with 1 if a rule refuses the node, with 65 if a rule cannot be applied, and with 66 if there
+            Prints [redacted] for the secrets of facts and records: members with a name such as db_password. If the
+            option mask_secrets is never, rules may have copied secrets to other members, so it prints [redacted] for
+            all values of the effective record and of the explanation. --show-secrets prints these values. It never
+            prints values that a sensitive rule has set, or more of such a rule than that it matched. Exits with 1 if a rule refuses the node, with 65 if a rule cannot be applied, and with 66 if there
             are no facts.
           TEXT
           EXAMPLES = {
@@ -37,7 +39,7 @@ module Simpkv
           def run(name)
             facts = @file ? DataFile.facts(@file) : stored_facts(name)
             outcome = on_estate(create: @save) { |estate| inspected(estate, name, facts) }
-            present(outcome)
+            present(outcome, secrets(estate))
           end
 
           # @return [Array<String>] the names of all nodes with facts
@@ -51,6 +53,7 @@ module Simpkv
             parser.on('--facts FILE', 'facts in YAML or JSON; - is standard input') { |file| @file = file }
             parser.on('--explain', 'print all rules, and what they did') { @explain = true }
             parser.on('--save', 'store the outcome, as the compiler does') { @save = true }
+            define_show_secrets(parser)
             define_site_actions(parser)
           end
 

@@ -14,8 +14,8 @@ module Simpkv
           DESCRIPTION = <<~TEXT
             Prints what is known of a node: the last run and its status, the facts of the option indexed_facts, the
             types that it exports, the declared environment, classes and parameters, the outcome of the last inspection
-            by rules, and its last reports in short. Prints [redacted] for the values that the member sensitive of the declared record names. Exits with 66 if
-            there is nothing.
+            by rules, and its last reports in short. Prints [redacted] for secrets, as simpkv node inspect does, unless
+            --show-secrets is given, and for values that sensitive rules have set. Exits with 66 if there is nothing.
           TEXT
           EXAMPLES = {
             'simpkv node show web1' => 'A node',
@@ -27,7 +27,7 @@ module Simpkv
             parts = on_estate { |estate| read(estate, name) { |key, why| errors[key] = why } }
             known = parts.values.any? { |part| part && part != [] }
             not_there(name, 'there is no node', node_names) unless known || errors.any?
-            parts['declared'] &&= Estate::Nodes.replace_sensitive(parts['declared']) { Estate::Nodes::REDACTED }
+            parts = without_secrets(parts, secrets(estate))
             output.print({ 'name' => name }.merge(parts)) { lines(name, parts) }
             report(errors)
           end
@@ -39,6 +39,10 @@ module Simpkv
 
           private
 
+          def define(parser)
+            define_show_secrets(parser)
+          end
+
           # @yieldparam key [String] of a document that cannot be read
           # @yieldparam why [String]
           # @return [Hash{String => Object}] the parts; nil, or empty, for one that is missing
@@ -48,6 +52,15 @@ module Simpkv
             { 'declared' => declared, 'inspection' => inspection, 'status' => status, 'inventory' => record,
               'expired' => estate.statuses.expired_of({ name => status }, { name => record }).any?,
               'reports' => estate.reports.all(name, &block) }
+          end
+
+          # @param secrets [Estate::Secrets]
+          def without_secrets(parts, secrets)
+            declared, inspection, inventory = parts.values_at('declared', 'inspection', 'inventory')
+            facts = inventory && inventory['facts']
+            parts.merge('declared' => declared && secrets.declared(declared),
+                        'inspection' => inspection && secrets.inspection(inspection),
+                        'inventory' => facts ? inventory.merge('facts' => secrets.facts(facts)) : inventory)
           end
 
           def lines(name, parts)

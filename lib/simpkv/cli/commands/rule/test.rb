@@ -21,7 +21,8 @@ module Simpkv
             matched, which condition did not hold and its values, what each action changed, and the effective record.
             Needs no store, and takes no rule but those of the file. The node is one that is discovered, unless
             --record gives its declared record. The options default_scope and mask_secrets of inspection_rules count if
-            there is a file with options. Carries out no action of the site.
+            there is a file with options. Carries out no action of the site. Hides secrets as simpkv node inspect does,
+            unless --show-secrets is given.
 
             Exits with 1 if a rule refuses the node, and with 65 if a rule is invalid or cannot be applied.
           TEXT
@@ -39,7 +40,7 @@ module Simpkv
             end
             facts = DataFile.facts(@facts)
             name = @name || certname(facts)
-            present(about(name) { inspected(name, facts, engine) })
+            present(about(name) { inspected(name, facts, engine) }, @secrets)
           end
 
           private
@@ -49,6 +50,7 @@ module Simpkv
             parser.on('--record FILE', 'the declared record in YAML or JSON') { |file| @record = file }
             parser.on('--name NAME', 'the name of the node (that of the facts)') { |name| @name = name }
             parser.on('--built-in', 'the rules of the option built_in') { @built_in = true }
+            define_show_secrets(parser)
             define_site_actions(parser)
           end
 
@@ -71,6 +73,7 @@ module Simpkv
           def inspected(name, facts, engine)
             Dir.mktmpdir('simpkv-rule-test') do |folder|
               estate = estate_below(folder)
+              @secrets = secrets(estate)
               estate.nodes.declare(name, DataFile.read(@record)) if @record
               Estate::Inspection.new(estate, engine, explain: true).perform(name, facts, save: false)
             end

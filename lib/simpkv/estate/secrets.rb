@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # Hides secrets in the facts, records and inspections of nodes that people look at. A member is a secret if rules
+    # take it for one by its name, such as `db_password`. With the value `never` of the option `mask_secrets`, rules may
+    # have copied a secret to a member of any name: then all values that rules have set or read are hidden. Values that
+    # sensitive rules have set are hidden from everybody.
+    class Secrets
+      # The replacement of a hidden value.
+      REDACTED = '[redacted]'
+
+      # Members of a record that have no value of a rule.
+      KEPT = %w[auto_discovered sensitive].freeze
+
+      # Members of the engine's output that have values which rules have set or read.
+      VALUES = %w[args before after].freeze
+      private_constant :REDACTED, :KEPT, :VALUES
+
+      # @param record [Hash] of a node
+      # @return [Hash] a copy without the values that sensitive rules have set
+      def self.without_sensitive(record)
+        Nodes.replace_sensitive(record) { REDACTED }
+      end
+
+      # @param options [Hash{String => Object}] of the estate
+      # @param shown [Boolean] whether to show secrets, except those of sensitive rules
+      def initialize(options, shown)
+        @shown = shown
+        @copied = options['inspection_rules']['mask_secrets'] == 'never'
+      end
+
+      # @param facts [Hash]
+      # @return [Hash] a copy without secrets
+      def facts(facts)
+        @shown ? facts : by_name(facts)
+      end
+
+      # @param record [Hash] a declared record
+      # @return [Hash] a copy without secrets
+      def declared(record)
+        return effective(record) if record['auto_discovered']
+
+        record = self.class.without_sensitive(record)
+        @shown ? record : by_name(record)
+      end
+
+      # @param record [Hash] a record that rules have made
+      # @return [Hash] a copy without secrets
+      def effective(record)
+        record = self.class.without_sensitive(record)
+        return record if @shown
+        return by_name(record) unless @copied
+
+        record.to_h { |name, value| [name, KEPT.include?(name) ? value : without_values(value)] }
+      end
+
+      # @param inspection [Hash] as {Inspections} has it
+      # @return [Hash] a copy without secrets
+      def inspection(inspection)
+        inspection['record'] ? inspection.merge('record' => effective(inspection['record'])) : inspection
+      end
+
+      # @param output [Array<Hash>] rules or effects of the engine's output
+      # @return [Array<Hash>] a copy without secrets
+      def explanation(output)
+        return output if @shown
+
+        @copied ? without_explained(output) : by_name(output)
+      end
+
+      private
+
+      def by_name(data)
+        each_member(data) { |name, value| Native.secret_name?(name) ? REDACTED : by_name(value) }
+      end
+
+      def without_explained(data)
+        each_member(data) { |name, value| VALUES.include?(name) ? without_values(value) : without_explained(value) }
+      end
+
+      # @return [Object] a copy with the names only
+      def without_values(data)
+        case data
+        when Hash then data.transform_values { |value| without_values(value) }
+        when Array then data.map { |value| without_values(value) }
+        else REDACTED
+        end
+      end
+
+      # @yieldparam name [String] of each member of the Hash, or of each Hash in the list
+      # @yieldparam value [Object]
+      # @yieldreturn [Object] its replacement
+      def each_member(data, &block)
+        case data
+        when Hash then data.to_h { |name, value| [name, yield(name, value)] }
+        when Array then data.map { |value| each_member(value, &block) }
+        else data
+        end
+      end
+    end
+  end
+end
