@@ -146,6 +146,30 @@ RSpec.describe 'simpkv node inspect' do
     expect(estate.store.get('globals/estate/inspections/web1')).not_to include('pl4nted')
   end
 
+  it 'prints a description with a line feed in one line' do
+    run('web1', facts: facts)
+    rule('log', "a\nb", description: "two\nlines")
+    rule('log', 'c', description: "other\nlines", conditions: [condition('eq', 1, 2)])
+    expect(simpkv!('node', 'inspect', 'web1', '--explain'))
+      .to match(/^rule \S+ 'two\\x0Alines' \(main\): matched$/)
+      .and match(/^rule \S+ 'other\\x0Alines' .*: did not match$/)
+      .and match(/^log info of the rule \S+: a\\x0Ab$/)
+  end
+
+  it 'says that a condition with an empty loop has no values' do
+    run('web1', facts: facts)
+    rule('log', 'a', conditions: [condition('eq', '{item}', 1).merge('loop' => [])])
+    expect(simpkv!('node', 'inspect', 'web1', '--explain'))
+      .to match(/conditions\[0\] eq does not hold: no values \(an empty loop, or a long explanation\)$/)
+  end
+
+  it 'does not call an unknown node discovered that a rule refuses' do
+    estate_options['unknown_nodes'] = 'discover'
+    rule('fail', 'no')
+    outcome = simpkv('node', 'inspect', 'new1', '--facts', facts_file)
+    expect([outcome.code, outcome.out]).to match([1, /^known: +unknown$/])
+  end
+
   it 'carries out no action of the site, and finds these by the load path' do
     place = File.join(folder, 'lib/puppet_x/simpkv/rule_actions')
     FileUtils.mkdir_p(place)

@@ -25,15 +25,16 @@ module Simpkv
       end
 
       # @param rules [Array<Hash>] of the output
-      # @param effects [Array<Hash>] of the output
+      # @param effects [Array<Hash>] see {shown_effects}
       def initialize(rules, effects)
         @rules = rules
-        @effects = self.class.shown_effects(effects, rules)
+        @effects = effects
       end
 
-      # @return [Array<String>]
+      # @return [Array<String>] without control characters
       def lines
-        @rules.flat_map { |rule| rule_lines(rule) } + @effects.map { |effect| effect_line(effect) }
+        lines = @rules.flat_map { |rule| rule_lines(rule) } + @effects.map { |effect| effect_line(effect) }
+        lines.map { |line| Output.name(line) }
       end
 
       private
@@ -48,7 +49,9 @@ module Simpkv
       end
 
       def condition_text(condition)
-        "conditions[#{condition['index']}] #{condition['op']} does not hold: #{json(condition['args'])}"
+        # The engine has no values for an empty loop, and behind its limit for explanations.
+        why = condition.key?('args') ? json(condition['args']) : 'no values (an empty loop, or a long explanation)'
+        "conditions[#{condition['index']}] #{condition['op']} does not hold: #{why}"
       end
 
       def action_text(action)

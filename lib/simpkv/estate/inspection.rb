@@ -16,7 +16,7 @@ module Simpkv
       private_constant :ATTEMPTS, :NAME, :DEFAULTS
 
       # certname:: of the node
-      # known:: :declared, :discovered, or :unknown for a node without record that gets none
+      # known:: :declared, :discovered, or :unknown for a node without declared record that gets none
       # record:: the effective record, with `sensitive`; nil if a rule has refused the node or failed
       # rules:: those that matched; with `explain` all of them: see docs/inspection-rules.md
       # effects:: logs and actions of the site, in order
@@ -156,16 +156,16 @@ module Simpkv
       def outcome(certname, declared, early, later = nil)
         last = later || early
         outputs = [early, later].compact
-        Outcome.new(certname: certname, known: known(declared), failed: last['failed'], error: last['error'],
+        Outcome.new(certname: certname, known: known(declared, last), failed: last['failed'], error: last['error'],
                     record: (effective(later) unless refused?(last)),
                     rules: outputs.flat_map { |output| output['rules'] },
                     effects: outputs.flat_map { |output| output['effects'] })
       end
 
-      def known(declared)
+      def known(declared, output)
         return :declared if declared
 
-        @estate.nodes.discover? ? :discovered : :unknown
+        @estate.nodes.discover? && !refused?(output) ? :discovered : :unknown
       end
 
       def effective(output)
