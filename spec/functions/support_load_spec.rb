@@ -3,7 +3,7 @@
 require_relative 'functions_helper'
 
 RSpec.describe 'simpkv::support::load', type: :puppet_function do
-  let(:loader) { File.join(FUNCTIONS_MODULEPATH, 'simpkv', 'lib', 'puppet_x', 'simpkv', 'loader.rb') }
+  let(:loader) { File.join(RspecPuppet::MODULES, 'simpkv', 'lib', 'puppet_x', 'simpkv', 'loader.rb') }
   let(:adapter_file) { File.join(File.dirname(loader), 'simpkv.rb') }
 
   def pretend(file, content)
