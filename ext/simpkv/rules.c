@@ -131,6 +131,18 @@ static VALUE is_secret_name(VALUE self, VALUE name)
     return skv_is_secret_name(SKV_RB_BYTES(name)) ? Qtrue : Qfalse;
 }
 
+static VALUE check_parameter(VALUE self, VALUE name)
+{
+    skv_reply *reply;
+
+    StringValue(name);
+    reply = skv_rb_reply_new();
+    if (skv_parameter_check(SKV_RB_BYTES(name), reply) != SKV_OK)
+        skv_rb_raise(reply);
+    skv_reply_free(reply);
+    return Qnil;
+}
+
 void skv_rb_init_rules(VALUE native)
 {
     VALUE class = rb_define_class_under(native, "Rules", rb_cObject);
@@ -140,4 +152,5 @@ void skv_rb_init_rules(VALUE native)
     rb_define_method(class, "inspect_node", inspect_node, 1);
     rb_define_const(class, "MAX", INT2FIX(SKV_RULES_MAX));
     rb_define_singleton_method(native, "secret_name?", is_secret_name, 1);
+    rb_define_singleton_method(native, "parameter_check", check_parameter, 1);
 }

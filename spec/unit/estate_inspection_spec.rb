@@ -233,6 +233,21 @@ RSpec.describe Simpkv::Estate::Inspection do
       expect(estate.nodes.all).to eq({})
     end
 
+    it 'names the rule and the parameter whose name Puppet reserves' do
+      named = rule('set-attribute', '/parameters/{inventory.name}', 1, description: 'names')
+      facts['name'] = 'trusted'
+      expect(refusal.message).to eq("the rule #{named['uuid']} ('names'): actions[0].args[0]: a node cannot have the " \
+                                    "parameter 'trusted': Puppet sets it itself")
+    end
+
+    it 'names the parameter of a declared record whose name Puppet reserves' do
+      rule('log', 'x')
+      estate.store.put('globals/estate/nodes/web7', '{"value":{"parameters":{"server_facts":"s3cret"}}}')
+      expect { perform }
+        .to raise_error(Simpkv::InvalidError, "its declared record is invalid: 'parameters': a node cannot have the " \
+                                              "parameter 'server_facts': Puppet sets it itself")
+    end
+
     it 'names the wrong member of a record that rules have made' do
       rule('set-attribute', '/environment', 's3cret value')
       expect { perform }.to raise_error(Simpkv::InvalidError) { |e|

@@ -29,6 +29,10 @@ RSpec.describe Simpkv::Estate::Nodes do
     'classes that are text' => [{ 'classes' => 'ntp' }, "'classes' must be a list of names, or a Hash"],
     'parameters of a class that are a list' => [{ 'classes' => { 'ntp' => ['s3cret'] } }, "'classes' must be"],
     'parameters that are a list' => [{ 'parameters' => ['s3cret'] }, "'parameters' must be a Hash"],
+    'a parameter that Puppet sets' =>
+      [{ 'parameters' => { 'a' => 1, 'facts' => 's3cret' } }, "the parameter 'facts': Puppet sets it itself"],
+    'a parameter with a number as its name' =>
+      [{ 'parameters' => { '12' => 's3cret' } }, "'parameters': a node cannot have a parameter whose name is a number"],
     'a scope that is a number' => [{ 'scope' => 1 }, "'scope' must be a String"],
     'ports that are text' => [{ 'ports' => ['s3cret'] }, "'ports' must be a list of Hashes"],
     'auto_discovered that is text' => [{ 'auto_discovered' => 's3cret' }, "'auto_discovered' must be true or false"],

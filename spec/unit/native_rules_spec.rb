@@ -29,6 +29,13 @@ RSpec.describe 'Simpkv::Native::Rules' do
     expect { native.secret_name?(nil) }.to raise_error(TypeError, 'no implicit conversion of nil into String')
   end
 
+  it 'knows the parameters that Puppet sets itself' do
+    expect(['fact', '1a', '', "\0", 'facts2'].map { |name| native.parameter_check(name) }).to all(be_nil)
+    %w[facts trusted server_facts environment 0 12].each do |name|
+      expect { native.parameter_check(name) }.to raise_error(Simpkv::InvalidError, /\Aa node cannot have /), name
+    end
+  end
+
   it 'reads as many rules as its constant says' do
     rule = { 'actions' => [{ 'op' => 'log', 'args' => ['x'] }] }
     expect { rules(*Array.new(native::Rules::MAX, rule)) }.not_to raise_error

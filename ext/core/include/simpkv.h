@@ -41,10 +41,8 @@ extern "C" {
 /* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses another version. */
 #define SKV_ABI 3
 
-/*
- * Statuses. skv_status_name() returns the text, from which a binding derives its exception. They have the size of an
- * int.
- */
+/* Statuses. skv_status_name() returns the text, from which a binding derives its exception. They have the size of an
+ * int. */
 #define SKV_STATUS_MAP(X)                                                                                              \
     X(0, OK, "ok")                    /* done */                                                                       \
     X(1, END, "end")                  /* a list has no further page */                                                 \
@@ -94,8 +92,7 @@ SKV_API skv_status skv_reply_status(const skv_reply *reply);
 /* Returns the reason of a failure, as NUL-terminated UTF-8 without control characters; "" without a failure. */
 SKV_API const char *skv_reply_message(const skv_reply *reply);
 
-/* Return the data of the call and their size. A NUL follows the data, which the size does not count. The data are never
- * NULL. */
+/* Return the data of the call, never NULL, and their size. A NUL follows the data, which the size does not count. */
 SKV_API const char *skv_reply_data(const skv_reply *reply);
 SKV_API size_t skv_reply_size(const skv_reply *reply);
 
@@ -127,11 +124,9 @@ SKV_API void skv_cancel_reset(skv_cancel *cancel);
 /* Ends the call that waits with this handle, or the next one that waits. Thread-safe and async-signal-safe. */
 SKV_API void skv_cancel_fire(skv_cancel *cancel);
 
-/*
- * Sets a function for runtimes that cannot always call skv_cancel_fire(). While a call waits with this handle, its
+/* Sets a function for runtimes that cannot always call skv_cancel_fire(). While a call waits with this handle, its
  * thread calls `is_fired` every 0.1 s and after each signal. A result other than 0 has the effect of skv_cancel_fire().
- * The function must not block, and must not call this library. NULL removes it. No call may use the handle meanwhile.
- */
+ * The function must not block, and must not call this library. NULL removes it. No call may use the handle meanwhile. */
 typedef int (*skv_watch)(void *context);
 SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *context);
 
@@ -200,7 +195,6 @@ SKV_API skv_status skv_document_same(const char *a, size_t a_len, const char *b,
 /* ---- Inspection rules ------------------------------------------------------------------------------------------- */
 
 #define SKV_RULES_MAX 10000 /* rules that skv_rules_new() reads */
-
 typedef struct skv_rules skv_rules;
 
 /* Reads rules, {"rules":[...],"actions":["<name of a site action>",...]}: docs/inspection-rules.md describes a rule.
@@ -213,9 +207,12 @@ SKV_API void skv_rules_free(skv_rules *rules);
  * are JSON as well. SKV_OK, also if a rule refused the node or failed; SKV_TOO_LARGE. Thread-safe. */
 SKV_API skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_reply *reply);
 
-/* Returns 1 if rules take a member of this name for a secret, such as "db_password": docs/inspection-rules.md has the
- * words. Returns 0 for other names. Thread-safe. */
+/* Returns 1 if rules take a member of this name for a secret, such as "db_password", else 0. Thread-safe. */
 SKV_API int skv_is_secret_name(const char *name, size_t name_len);
+
+/* Checks the name of a parameter of a node. Returns SKV_OK, or SKV_INVALID if Puppet sets the variable of this name
+ * itself: facts, trusted, server_facts, environment, and numbers. Thread-safe. */
+SKV_API skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *reply);
 
 /* ---- Stores ----------------------------------------------------------------------------------------------------- */
 
@@ -243,11 +240,9 @@ SKV_API skv_store *skv_open(const char *type, size_t type_len, const char *optio
 /* Releases the store. Does no I/O. No call may use the store any more. */
 SKV_API void skv_close(skv_store *store);
 
-/*
- * The functions below take a key relative to the store ("environments/dev/a/b", as skv_key_join() makes it). Beside the
+/* The functions below take a key relative to the store ("environments/dev/a/b", as skv_key_join() makes it). Beside the
  * statuses in their comments, all of them can return SKV_INVALID or SKV_TOO_LARGE (the key), SKV_TIMEOUT,
- * SKV_INTERRUPTED, SKV_DENIED and SKV_UNAVAILABLE. All are thread-safe.
- */
+ * SKV_INTERRUPTED, SKV_DENIED and SKV_UNAVAILABLE. All are thread-safe. */
 
 /* The server that skv_get() asks, for a store that reads and writes at different servers. */
 #define SKV_GET_ANY 0    /* one of ldap_uri, which may lag behind; of write_uri once the store has written */

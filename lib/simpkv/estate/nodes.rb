@@ -124,6 +124,10 @@ module Simpkv
         wrong ||= "'classes' must have names of classes, such as role::web" unless classes_named?(record['classes'])
         raise InvalidError, "the rules give it an invalid record: #{wrong}" if wrong
 
+        # No rule can write such a parameter.
+        wrong = reserved(record)
+        raise InvalidError, "its declared record is invalid: #{wrong}" if wrong
+
         record
       end
 
@@ -162,7 +166,7 @@ module Simpkv
       end
 
       def checked(certname, record)
-        wrong = problem(record) || unknown(record)
+        wrong = problem(record) || unknown(record) || reserved(record)
         raise InvalidError, "the record of node '#{certname}' cannot be stored: #{wrong}" if wrong
 
         record
@@ -177,6 +181,14 @@ module Simpkv
 
         name, (_, needed) = MEMBERS.find { |member, (valid, _)| !record[member].nil? && !valid.call(record[member]) }
         "'#{name}' must be #{needed}" if name
+      end
+
+      # @return [String, nil] why a parameter cannot have its name; nil if all can
+      def reserved(record)
+        (record['parameters'] || {}).each_key { |name| Native.parameter_check(name) }
+        nil
+      rescue InvalidError => e
+        "'parameters': #{e.message}"
       end
 
       def unknown(record)

@@ -94,6 +94,11 @@ module Simpkv
         Library.skv_is_secret_name(*Calls.bytes(name)) == 1
       end
 
+      def parameter_check(name)
+        Calls.reply { |r| Library.skv_parameter_check(*Calls.bytes(name), r) }
+        nil
+      end
+
       def generate(object)
         JsonWriter.generate(object)
       end

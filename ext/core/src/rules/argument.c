@@ -1,5 +1,7 @@
 #include "rules/argument.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 static skv_status expect_type(bool matches, const char *expected, skv_reply *reply)
@@ -35,6 +37,22 @@ static skv_status check_level(json_t *text, skv_reply *reply)
     return skv_fail(reply, SKV_INVALID, "expected a level: debug, info, notice, warning, error or critical");
 }
 
+skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *reply)
+{
+    static const char *const reserved[] = {"facts", "trusted", "server_facts", "environment"};
+    size_t digits = 0;
+
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        if (strlen(reserved[i]) == name_len && memcmp(reserved[i], name, name_len) == 0)
+            return skv_fail(reply, SKV_INVALID, "a node cannot have the parameter '%s': Puppet sets it itself",
+                            reserved[i]);
+    while (digits < name_len && skv_ascii_is_digit(name[digits]))
+        digits++;
+    if (name_len > 0 && digits == name_len)
+        return skv_fail(reply, SKV_INVALID, "a node cannot have a parameter whose name is a number");
+    return SKV_OK;
+}
+
 static skv_status check_node_path(const skv_pointer *pointer, skv_reply *reply)
 {
     static const char *const roots[] = {"environment", "classes", "parameters", "scope", "attributes", "ports"};
@@ -49,6 +67,8 @@ static skv_status check_node_path(const skv_pointer *pointer, skv_reply *reply)
                         "/parameters, /scope, /attributes or /ports");
     if (strcmp(names[0], "ports") == 0 && pointer->count > 2 && skv_is_port_identity(names[2]))
         return skv_fail(reply, SKV_INVALID, "a rule cannot change the '%s' of a port", names[2]);
+    if (strcmp(names[0], "parameters") == 0 && pointer->count > 1)
+        return skv_parameter_check(names[1], strlen(names[1]), reply);
     return SKV_OK;
 }
 

@@ -99,6 +99,23 @@ static bool evaluate_path(skv_inspection *inspection, tree_change *change)
     return inspection->step->operation->target != SKV_TARGET_PORT || enter_port(inspection, change);
 }
 
+/* Checks the names of parameters that replace all parameters of a node. */
+static bool check_parameters(skv_inspection *inspection, const tree_change *change)
+{
+    json_t *parameters = change->value;
+
+    if (change->tree != &inspection->node || change->pointer->count > 1 ||
+        strcmp(change->pointer->names[0], "parameters") != 0)
+        return true;
+    for (void *at = json_object_iter(parameters); at; at = json_object_iter_next(parameters, at)) {
+        const char *name = json_object_iter_key(at);
+
+        if (skv_parameter_check(name, strlen(name), inspection->reply) != SKV_OK)
+            return skv_fail_at(inspection, change->at + SKV_AT_NEW, "");
+    }
+    return true;
+}
+
 static bool evaluate_change(skv_inspection *inspection, tree_change *change)
 {
     size_t bytes;
@@ -108,7 +125,7 @@ static bool evaluate_change(skv_inspection *inspection, tree_change *change)
     if (change->op == SKV_OP_DELETE)
         return true;
     change->value = skv_evaluate(inspection, change->at + SKV_AT_NEW);
-    if (!change->value)
+    if (!change->value || !check_parameters(inspection, change))
         return false;
     if (change->op == SKV_OP_EXTEND && !skv_evaluate_flag(inspection, change->at + SKV_AT_UNIQUE, &change->unique))
         return false;
