@@ -8,9 +8,10 @@
 /* One call: its argument and its results. Lives on the stack of the method. */
 typedef struct rules_call {
     void (*run)(struct rules_call *); /* calls the core, without the GVL */
-    skv_rules *rules;                 /* of the object; NULL while they are read */
-    skv_rules *made;                  /* freed with the call, unless the object takes them */
-    VALUE json;                       /* a frozen String */
+    VALUE self;
+    skv_rules *rules; /* of the object; NULL while they are read */
+    skv_rules *made;  /* freed with the call, unless the object takes them */
+    VALUE json;       /* a frozen String */
     skv_reply *reply;
     bool ran;
 } rules_call;
@@ -84,26 +85,32 @@ static void read_rules(rules_call *call)
     call->made = skv_rules_new(SKV_RB_BYTES(call->json), call->reply);
 }
 
-/* Runs between the call and its end, and takes the rules. */
+static void refuse_rules(VALUE self)
+{
+    if (rules_of(self))
+        skv_rb_raise_status("invalid", rb_str_new_cstr("the rules are read already"));
+}
+
+/* Runs between the call and its end, and gives the rules to the object, unless another thread did so meanwhile. */
 static VALUE keep_rules(VALUE argument)
 {
     rules_call *call = (rules_call *)argument;
 
     run_rules(argument);
-    call->rules = call->made;
+    refuse_rules(call->self);
+    RTYPEDDATA_DATA(call->self) = call->made;
     call->made = NULL;
     return Qnil;
 }
 
 static VALUE initialize_rules(VALUE self, VALUE json)
 {
-    rules_call call = {.run = read_rules, .json = skv_rb_bytes(json)};
+    rules_call call = {.run = read_rules, .self = self, .json = skv_rb_bytes(json)};
 
-    if (rules_of(self))
-        skv_rb_raise_status("invalid", rb_str_new_cstr("the rules are read already"));
+    refuse_rules(self);
     rb_ensure(keep_rules, (VALUE)&call, end_rules, (VALUE)&call);
-    RTYPEDDATA_DATA(self) = call.rules;
     RB_GC_GUARD(call.json);
+    RB_GC_GUARD(self);
     return Qnil;
 }
 
@@ -114,7 +121,7 @@ static void apply_rules(rules_call *call)
 
 static VALUE inspect_node(VALUE self, VALUE json)
 {
-    rules_call call = {.run = apply_rules, .rules = rules_of(self), .json = skv_rb_bytes(json)};
+    rules_call call = {.run = apply_rules, .self = self, .rules = rules_of(self), .json = skv_rb_bytes(json)};
     VALUE outcome;
 
     if (!call.rules)

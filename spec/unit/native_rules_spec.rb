@@ -53,6 +53,43 @@ RSpec.describe 'Simpkv::Native::Rules' do
     expect(outcomes.map { |outcome| outcome.dig('node', 'parameters', 'p') }.uniq).to eq(['text 499'])
   end
 
+  # Each of the threads used to succeed, and the extension leaked all rules but the last.
+  it 'takes the rules of one of several threads that initialize one object at once' do
+    json = JSON.generate('rules' => Array.new(3000) do |number|
+      { 'actions' => [{ 'op' => 'log', 'args' => ["rule #{number}"] }] }
+    end)
+    object = native::Rules.allocate
+    start = Queue.new
+    threads = Array.new(4) do
+      Thread.new do
+        start.pop
+        object.__send__(:initialize, json)
+        'read'
+      rescue Simpkv::InvalidError => e
+        e.message
+      end
+    end
+    start.close
+    expect(threads.map(&:value)).to contain_exactly('read', *['the rules are read already'] * 3)
+    expect(inspect_node(object, 'node' => {}).dig('error', 'message')).to include('effects')
+  end
+
+  it 'inspects nodes in a forked process', needs: :fork do
+    shared = rules({ 'actions' => [{ 'op' => 'set-attribute', 'args' => ['/parameters/p', '{node.name}'] }] })
+    reader, writer = IO.pipe
+    child = fork do
+      writer.write(shared.inspect_node('{"phases":["main"],"node":{"name":"n1"}}'))
+      writer.close
+      shared = nil
+      GC.start
+      exit!(0)
+    end
+    writer.close
+    expect(JSON.parse(reader.read)['node']['parameters']).to eq('p' => 'n1')
+    expect(Process.wait2(child).last).to be_success
+    expect(inspect_node(shared, 'node' => { 'name' => 'n2' })['node']['parameters']).to eq('p' => 'n2')
+  end
+
   no_string = 'no implicit conversion of %s into String'
   {
     'nil for rules' => [-> { native::Rules.new(nil) }, TypeError, format(no_string, 'nil')],
@@ -62,6 +99,11 @@ RSpec.describe 'Simpkv::Native::Rules' do
     'rules that are no JSON' => [-> { native::Rules.new('{"rules":[') }, Simpkv::InvalidError, /rules/],
     'an input that is no object' =>
       [-> { native::Rules.new('{"rules":[]}').inspect_node('[]') }, Simpkv::InvalidError, /input.*object/],
+    'to inspect without rules' => [-> { native::Rules.allocate.inspect_node('{}') }, Simpkv::InvalidError,
+                                   'no rules are read'],
+    'a clone of rules' => [-> { native::Rules.new('{"rules":[]}').clone.inspect_node('{}') }, Simpkv::InvalidError,
+                           'no rules are read'],
+    'to dump rules' => [-> { Marshal.dump(native::Rules.new('{"rules":[]}')) }, TypeError, /dump/],
     'a copy of rules' => [-> { native::Rules.new('{"rules":[]}').dup.inspect_node('{}') }, Simpkv::InvalidError,
                           'no rules are read'],
     'to read rules twice' => [-> { native::Rules.new('{"rules":[]}').__send__(:initialize, '{"rules":[]}') },

@@ -120,14 +120,20 @@ module Simpkv
     # Inspection rules that the core has read. They never change, so that any number of threads may use them at once.
     class Rules
       MAX = Library::HEADER.constant('SKV_RULES_MAX')
+      KEEPING = Mutex.new
+      private_constant :KEEPING
 
       def initialize(json)
-        raise InvalidError, 'the rules are read already' if @rules
-
+        refuse_rules
         Calls.uninterrupted do
           handle = nil
           Calls.reply { |r| handle = Library.skv_rules_new(*Calls.bytes(json), r) }
-          @rules = FFI::AutoPointer.new(handle, Library.method(:skv_rules_free))
+          made = FFI::AutoPointer.new(handle, Library.method(:skv_rules_free))
+          # Another thread may have initialized the object meanwhile.
+          KEEPING.synchronize do
+            refuse_rules
+            @rules = made
+          end
         end
       end
 
@@ -146,6 +152,12 @@ module Simpkv
           # This reference keeps the garbage collector from freeing the rules during the call.
           rules.address
         end
+      end
+
+      private
+
+      def refuse_rules
+        raise InvalidError, 'the rules are read already' if @rules
       end
     end
 
