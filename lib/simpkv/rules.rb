@@ -4,6 +4,7 @@ require 'securerandom'
 require 'time'
 require 'simpkv/rules/built_in'
 require 'simpkv/rules/definition'
+require 'simpkv/rules/faults'
 require 'simpkv/rules/import'
 require 'simpkv/rules/patch'
 require 'simpkv/rules/source_file'
@@ -59,12 +60,14 @@ module Simpkv
     # @param fields [Hash{String => Object}] `actions` is required. `created_at` and `updated_at` have no effect
     # @return [Hash] the rule
     # @raise [InvalidError, TooLargeError, UnencodableError] a field is wrong; the message has the place
+    # @raise [TooLargeError] also if there are as many rules as an inspection reads
     # @raise [ExistsError] there is a rule with this UUID
     # @raise [Error, ConfigError]
     def create(fields)
       rule = Definition.check(Definition.complete(fields), @site_actions)
       rule['uuid'] ||= SecureRandom.uuid
       @built_in.refuse(rule['uuid'])
+      Definition.check_number(@stored.names.length + @built_in.rules.length + 1)
       time = now
       rule = rule.merge('created_at' => time, 'updated_at' => time)
       @stored.create(rule)
@@ -108,6 +111,7 @@ module Simpkv
     # @param data [Object] a list of rules
     # @return [Array<Array(Symbol, Hash)>] for each rule `:created`, `:updated` or `:unchanged`, and the rule
     # @raise [InvalidError] a rule is wrong: the message has the place, such as `rules[2]: actions[0].op: ...`
+    # @raise [TooLargeError] there would be more rules than an inspection reads
     # @raise [ConflictError] another operator has changed a rule meanwhile
     # @raise [Error, ConfigError]
     def import(data)
@@ -157,19 +161,12 @@ module Simpkv
     # Checks each rule, for simpkv doctor.
     #
     # @yieldparam what [String] for a stored rule its UUID, or the key of a document that cannot be read; for a built-in
-    #   rule `built-in rules`
+    #   rule `built-in rules`; for too many rules `all rules`
     # @yieldparam why [String]
     # @return [Integer] the number of rules
     # @raise [Error]
     def each_fault(&block)
-      stored = @stored.all { |key, why| yield key, "it cannot be read: #{why}" }
-      built_in = built_in_rules(&block)
-      built_in.each { |rule| check(rule, :compiled) { |why| yield BUILT_IN, why } }
-      stored.each { |rule| check(rule, :check) { |why| yield rule['uuid'], why } }
-      (built_in.map { |rule| rule['uuid'] } & stored.map { |rule| rule['uuid'] }).each do |uuid|
-        yield @stored.path(uuid), "a built-in rule has the UUID #{uuid} as well"
-      end
-      stored.length + built_in.length
+      Faults.new(@stored, @built_in, @site_actions).each(&block)
     end
 
     # @return [String] no fields of rules
@@ -178,24 +175,6 @@ module Simpkv
     end
 
     private
-
-    BUILT_IN = 'built-in rules'
-    private_constant :BUILT_IN
-
-    def built_in_rules
-      @built_in.rules
-    rescue ConfigError => e
-      yield BUILT_IN, e.message
-      []
-    end
-
-    # @param how [:check, :compiled] a method of {Definition}
-    # @yieldparam why [String] if the rule is wrong
-    def check(rule, how)
-      Definition.public_send(how, rule, @site_actions)
-    rescue InvalidError, TooLargeError => e
-      yield Definition.explained(rule, e.message)
-    end
 
     # @param source [Array(Hash, Array<Hash>)] the documents of the stored rules, and the built-in rules
     def compile(source, site_actions)

@@ -56,6 +56,16 @@ RSpec.describe 'simpkv doctor, with inspection rules' do
                                   /rule delete/))
   end
 
+  it 'finds more rules than an inspection reads' do
+    rules = Array.new(Simpkv::Native::Rules::MAX) { |number| { 'description' => number.to_s, 'actions' => actions } }
+    File.write(built_in, JSON.generate(rules))
+    expect(findings).to contain_exactly(problem('rules', '10001 rules, built-in ones included: 10000 are allowed',
+                                                'delete some of them: simpkv rule delete ID'))
+    outcome = simpkv('rule', 'create', '--actions', JSON.generate(actions))
+    expect([outcome.code, outcome.err])
+      .to match([65, /the rule cannot be stored: 10002 rules, built-in ones included: 10000 are allowed$/])
+  end
+
   it 'finds a stored rule of a reserved priority' do
     store('priority' => 10_000)
     expect(findings).to contain_exactly(problem('rules', /\('web'\) is invalid: priority: it must be from 0 to 9999/,

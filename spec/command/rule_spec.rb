@@ -347,6 +347,15 @@ RSpec.describe 'simpkv rule' do
       expect(JSON.parse(simpkv('rule', 'validate', name, '-o', 'json').out)['problems'].length).to eq(3)
     end
 
+    it 'refuses more rules than an inspection reads, and so does import' do
+      name = file(JSON.generate(Array.new(10_001) { |number| { 'description' => number.to_s, 'actions' => actions } }))
+      %w[validate import].each do |command|
+        expect(failure('rule', command, name))
+          .to eq([65, "simpkv: #{name}: 10001 rules, built-in ones included: 10000 are allowed\n"])
+      end
+      expect(documents).to eq([])
+    end
+
     it 'checks a file of built-in rules' do
       name = file([{ 'description' => 'a', 'priority' => 10_000, 'actions' => actions }].to_yaml)
       expect(failure('rule', 'validate', name)).to match([65, /rules\[0\]: priority: it must be from 0 to 9999/])

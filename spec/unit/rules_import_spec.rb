@@ -103,6 +103,21 @@ RSpec.describe Simpkv::Rules, 'files,' do
         .to raise_error(Simpkv::InvalidError, 'rules[1]: this is the same rule as rules[0]')
     end
 
+    it 'stores none if there would be more rules than an inspection reads' do
+      stub_const('Simpkv::Native::Rules::MAX', 4)
+      rules.create('description' => 'before', 'actions' => actions)
+      more = [*list, { 'description' => 'd', 'actions' => actions }]
+      expect { rules.import(more) }
+        .to raise_error(Simpkv::TooLargeError, '5 rules, built-in ones included: 4 are allowed')
+      expect(described).to eq(['before'])
+      expect(outcomes(list)).to eq(%i[created created created])
+      expect(outcomes(list)).to eq(%i[unchanged unchanged unchanged])
+      expect { rules.create('actions' => actions) }
+        .to raise_error(Simpkv::TooLargeError, '5 rules, built-in ones included: 4 are allowed')
+      expect(rules.list.length).to eq(4)
+      expect(rules.update(rules.list.last['uuid'], { 'priority' => 5 })).to include('priority' => 5)
+    end
+
     it 'names rules that it cannot tell apart' do
       uuids = Array.new(2) { rules.create('description' => 'a', 'actions' => actions)['uuid'] }
       expect { rules.import(list) }.to raise_error(Simpkv::InvalidError, /\Arules\[0\]: uuid: .*#{uuids.join(', ')}\z/)
@@ -132,6 +147,16 @@ RSpec.describe Simpkv::Rules, 'files,' do
       expect(rules.list.map { |rule| rule['built_in'] }).to eq([true, true, nil, true])
       expect(rules.list(detail: true).to_s).not_to include('s3cret')
       expect(rules.get(uuid)).to include('description' => 'second', 'built_in' => true)
+    end
+
+    it 'count when rules are created and imported, and are refused if they are too many themselves' do
+      stub_const('Simpkv::Native::Rules::MAX', 3)
+      expect { rules.create('actions' => actions) }.to raise_error(Simpkv::TooLargeError, /\A4 rules, built-in ones/)
+      expect { rules.import([{ 'description' => 'a', 'actions' => actions }]) }
+        .to raise_error(Simpkv::TooLargeError, '4 rules, built-in ones included: 3 are allowed')
+      stub_const('Simpkv::Native::Rules::MAX', 2)
+      expect { estate.rules.list }
+        .to raise_error(Simpkv::ConfigError, /\.yaml: 3 rules, built-in ones included: 2 are allowed/)
     end
 
     it 'have a UUID that depends on their description' do

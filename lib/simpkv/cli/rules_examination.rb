@@ -43,6 +43,7 @@ module Simpkv
       # @param what [String] see {Rules#each_fault}
       def remedy(what)
         return removal(what) if what.start_with?(Estate::FOLDER)
+        return "delete some of them: #{simpkv('rule', 'delete', 'ID')}" if what == 'all rules'
         return "correct the file of the option 'built_in'" unless what.match?(/\A\h{8}-/)
 
         "#{simpkv('rule', 'set', what)} or #{simpkv('rule', 'delete', what)}"

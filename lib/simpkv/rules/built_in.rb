@@ -73,7 +73,7 @@ module Simpkv
         rules
       rescue MalformedError => e
         raise ConfigError, "#{@file}: neither YAML nor JSON: #{e.message}", cause: nil
-      rescue InvalidError => e
+      rescue InvalidError, TooLargeError => e
         raise ConfigError, "#{@file}: #{e.message}", cause: nil
       end
     end

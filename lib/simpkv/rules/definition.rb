@@ -101,6 +101,14 @@ module Simpkv
           raise e.class, rule['sensitive'] ? terse(message) : message, cause: nil
         end
 
+        # @param number [Integer] of rules, built-in ones included
+        # @raise [TooLargeError] an inspection cannot read so many rules; the message has both numbers
+        def check_number(number)
+          return if number <= Native::Rules::MAX
+
+          raise TooLargeError, "#{number} rules, built-in ones included: #{Native::Rules::MAX} are allowed"
+        end
+
         # @param rules [Array<Hash>] in order of creation
         # @param site_actions [Array<String>]
         # @return [Native::Rules]

@@ -21,6 +21,8 @@ module Simpkv
       def perform(data)
         planned = SourceFile.each(data) { |fields| plan(fields) }
         SourceFile.refuse_twice(planned)
+        uuids = @stored.keys | planned.map { |rule| rule['uuid'] }
+        Definition.check_number(uuids.length + @built_in.rules.length)
         planned.each_with_index.map { |rule, number| stored(rule, number) }
       end
 

@@ -10,9 +10,11 @@ module Simpkv
         # @yieldparam fields [Object] each rule
         # @return [Array] the results of the block; nil for a wrong rule
         # @raise [InvalidError] this is no list; or the block has raised an error, and the message has the place
+        # @raise [TooLargeError] it has more rules than an inspection reads
         def each(data, problems = nil)
           raise InvalidError, 'it must have a list of rules' unless data.is_a?(Array)
 
+          Definition.check_number(data.length)
           data.each_with_index.map do |fields, number|
             yield fields
           rescue InvalidError, TooLargeError, UnencodableError => e
@@ -43,7 +45,7 @@ module Simpkv
           problems = []
           refuse_twice(checked(data, site_actions, built_in, problems))
           problems
-        rescue InvalidError => e
+        rescue InvalidError, TooLargeError => e
           problems << e.message
         end
 
@@ -53,7 +55,7 @@ module Simpkv
         # @param site_actions [Array<String>]
         # @param built_in [Boolean]
         # @return [Native::Rules, nil] nil if there are no rules
-        # @raise [InvalidError] as {problems} describes it
+        # @raise [InvalidError, TooLargeError] as {problems} describes it
         def engine(data, site_actions, built_in: false)
           rules = checked(data, site_actions, built_in)
           refuse_twice(rules)
