@@ -1,5 +1,7 @@
 #include "rules/argument.h"
 
+#include "rules/limits.h"
+
 #include "base/ascii.h"
 
 #include <string.h>
@@ -134,6 +136,44 @@ void skv_meaning_free(skv_meaning *meaning)
     *meaning = (skv_meaning){0};
 }
 
+static skv_status check_compiled(const skv_compiled *compiled, const char *owner, size_t size_max, size_t ranges_max,
+                                 skv_reply *reply)
+{
+    if (compiled->size > size_max)
+        return skv_fail(reply, SKV_TOO_LARGE, "the regular expressions of %s take more than %zu bytes, compiled", owner,
+                        size_max);
+    if (compiled->slow_ranges > ranges_max)
+        return skv_fail(reply, SKV_TOO_LARGE,
+                        "the regular expressions of %s have more than %zu ranges of letters beyond ASCII in any case, "
+                        "which are slow to compile",
+                        owner, ranges_max);
+    return SKV_OK;
+}
+
+static skv_status count_compiled(skv_reader *reader, size_t size, size_t slow_ranges)
+{
+    reader->rule.size += size;
+    reader->rules.size += size;
+    reader->rule.slow_ranges += slow_ranges;
+    reader->rules.slow_ranges += slow_ranges;
+    if (check_compiled(&reader->rule, "the rule", SKV_RULE_COMPILED_MAX, SKV_RULE_SLOW_RANGES_MAX, reader->reply) !=
+        SKV_OK)
+        return reader->reply->status;
+    return check_compiled(&reader->rules, "all rules", SKV_RULES_COMPILED_MAX, SKV_RULES_SLOW_RANGES_MAX,
+                          reader->reply);
+}
+
+/* Reads a constant regular expression. */
+static skv_status read_pattern(skv_meaning *meaning, skv_type type, json_t *text, skv_reader *reader)
+{
+    size_t len = json_string_length(text);
+    size_t ranges = len > SKV_PATTERN_SIZE_MAX ? 0 : skv_pattern_slow_ranges(json_string_value(text), len);
+
+    if (count_compiled(reader, 0, ranges) != SKV_OK || skv_meaning_read(meaning, type, text, reader->reply) != SKV_OK)
+        return reader->reply->status;
+    return count_compiled(reader, skv_pattern_size(meaning->pattern), 0);
+}
+
 skv_status skv_argument_read(skv_argument *argument, skv_type type, json_t *value, unsigned roots, skv_reader *reader)
 {
     json_t *constant;
@@ -148,7 +188,9 @@ skv_status skv_argument_read(skv_argument *argument, skv_type type, json_t *valu
     if (!constant)
         return SKV_OK;
     argument->is_constant = true;
-    return skv_meaning_read(&argument->meaning, type, constant, reader->reply);
+    if (type != SKV_TYPE_PART_PATTERN && type != SKV_TYPE_WHOLE_PATTERN)
+        return skv_meaning_read(&argument->meaning, type, constant, reader->reply);
+    return read_pattern(&argument->meaning, type, constant, reader);
 }
 
 void skv_argument_free(skv_argument *argument)

@@ -9,6 +9,14 @@
 #define SKV_RULE_CONDITIONS_MAX 100
 #define SKV_RULE_ACTIONS_MAX 100
 #define SKV_PATTERN_SIZE_MAX 4096 /* bytes of a regular expression */
+/* All rules together. */
+#define SKV_RULES_SIZE_MAX 16777216 /* bytes of JSON */
+/* The constant regular expressions, of a rule and of all rules: bytes when they are compiled, and
+ * skv_pattern_slow_ranges(), each of which takes 3 ms to compile. */
+#define SKV_RULE_COMPILED_MAX 1048576
+#define SKV_RULES_COMPILED_MAX 67108864
+#define SKV_RULE_SLOW_RANGES_MAX 100
+#define SKV_RULES_SLOW_RANGES_MAX 3000
 
 /* An inspection. */
 #define SKV_VALUE_DEPTH_MAX 100 /* brackets in each other, in node, inventory and plugin data */

@@ -4,6 +4,7 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <string.h>
 
 struct skv_pattern {
     pcre2_code *code;
@@ -92,19 +93,29 @@ void skv_pattern_free(skv_pattern *pattern)
     skv_free(pattern);
 }
 
+/* Returns true if the '-' at that offset can be in a class, and can have a character beyond ASCII behind it. */
+static bool is_wide_range(const char *text, size_t len, size_t at)
+{
+    size_t end = at + 1;
+
+    while (end < len && (text[end] == ' ' || text[end] == '\t'))
+        end++;
+    return end < len && (text[end] == '\\' || (unsigned char)text[end] >= 0x80) && memchr(text, '[', at) &&
+           memchr(text + end, ']', len - end);
+}
+
 /* For a range of characters beyond ASCII in a caseless class, PCRE2 tries each of up to a million characters. */
 size_t skv_pattern_slow_ranges(const char *text, size_t len)
 {
     size_t ranges = 0;
-    bool has_option = false, is_caseless = false, is_wide = false;
+    bool has_option = false, is_caseless = false;
 
     for (size_t i = 0; i < len; i++) {
         has_option |= text[i] == '?';
         is_caseless |= has_option && text[i] == 'i';
-        is_wide |= text[i] == '\\' || (unsigned char)text[i] >= 0x80;
-        ranges += text[i] == '-';
+        ranges += text[i] == '-' && is_wide_range(text, len, i);
     }
-    return is_caseless && is_wide ? ranges : 0;
+    return is_caseless ? ranges : 0;
 }
 
 size_t skv_pattern_size(const skv_pattern *pattern)

@@ -6,10 +6,16 @@
 
 #include <jansson.h>
 
+/* What compiling regular expressions has taken: see limits.h. */
+typedef struct skv_compiled {
+    size_t size, slow_ranges;
+} skv_compiled;
+
 typedef struct skv_reader {
     skv_buf place;   /* of the value that is read, such as "actions[1].args.path"; "" for the rule */
     json_t *actions; /* an object whose members have the names of the site's actions */
     skv_reply *reply;
+    skv_compiled rule, rules; /* of this rule, and of all so far */
 } skv_reader;
 
 /* Lengthen the place for a member or an element. Return its length before, for skv_buf_truncate(). After a failure the

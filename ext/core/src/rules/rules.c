@@ -38,6 +38,7 @@ static skv_status read_rule_list(skv_rules *rules, json_t *list, skv_reader *rea
     while (rules->count < count) {
         skv_rule *rule = &rules->rules[rules->count++];
 
+        reader->rule = (skv_compiled){0};
         if (skv_rule_read(rule, json_array_get(list, rules->count - 1), reader) != SKV_OK) {
             put_place(reader, rule->uuid);
             return reader->reply->status;
@@ -111,6 +112,10 @@ static void read_tree(skv_rules *rules, const char *json, size_t json_len, skv_r
     skv_reader reader = {.reply = reply};
     json_error_t error = {.text = ""};
 
+    if (json_len > SKV_RULES_SIZE_MAX) {
+        skv_fail(reply, SKV_INVALID, "the rules have %zu bytes of JSON: %d are allowed", json_len, SKV_RULES_SIZE_MAX);
+        return;
+    }
     skv_buf_init(&reader.place, SIZE_MAX);
     rules->tree = json_loadb(json, json_len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!rules->tree)

@@ -194,9 +194,22 @@ static json_t *constant_container(const skv_template *t)
     return result;
 }
 
+/* Returns true if no string in the container has escapes. */
+static bool is_unchanged(const skv_template *t)
+{
+    void *at = t->kind == KIND_LIST ? NULL : json_object_iter(t->value);
+
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->children[i]->value != (at ? json_object_iter_value(at) : json_array_get(t->value, i)))
+            return false;
+        at = at ? json_object_iter_next(t->value, at) : NULL;
+    }
+    return true;
+}
+
 static skv_status make_constant(skv_template *t, skv_reply *reply)
 {
-    json_t *constant = constant_container(t);
+    json_t *constant = is_unchanged(t) ? json_incref(t->value) : constant_container(t);
 
     json_decref(t->value);
     t->value = constant;

@@ -124,6 +124,70 @@ static void an_explanation_is_bounded(void)
     free(text);
 }
 
+/* Makes `count` rules, with `conditions` conditions that have the expression `repeat` times. */
+static char *rules_with_expressions(int count, int conditions, const char *expression, int repeat)
+{
+    size_t size = (size_t)count * (size_t)conditions * ((size_t)repeat * strlen(expression) + 50) + (size_t)count * 100;
+    char *json = malloc(size + 100), *end = json;
+
+    end += sprintf(end, "{\"rules\":[");
+    for (int i = 0; i < count; i++) {
+        end += sprintf(end, "%s{\"conditions\":[", i ? "," : "");
+        for (int j = 0; j < conditions; j++) {
+            end += sprintf(end, "%s{\"op\":\"contains\",\"args\":[\"x\",\"(?i)", j ? "," : "");
+            for (int k = 0; k < repeat; k++)
+                end += sprintf(end, "%s", expression);
+            end += sprintf(end, "\"]}");
+        }
+        end += sprintf(end, "],\"actions\":[{\"op\":\"log\",\"args\":[\"x\"]}]}");
+    }
+    sprintf(end, "]}");
+    return json;
+}
+
+/* 100 rules of 8 KB used to take 370 MB, and two rules of 50 KB used to take 32 s to read. */
+static void expressions_of_rules_are_limited(void)
+{
+    static const char large[] = "(((a|b){{5}}){{20}}){{9}}", slow[] = "[a-\\\\x7a]";
+    static const struct {
+        const char *expression;
+        int count, conditions, repeat;
+        const char *message; /* NULL if the rules are valid */
+    } cases[] = {
+        {large, 10, 25, 1, NULL},
+        {large, 1, 100, 1, "args[1]: the regular expressions of the rule take more than 1048576 bytes, compiled"},
+        {large, 100, 25, 1, "args[1]: the regular expressions of all rules take more than 67108864 bytes, compiled"},
+        {slow, 30, 1, 100, NULL},
+        {slow, 1, 1, 101, "args[1]: the regular expressions of the rule have more than 100 ranges"},
+        {slow, 31, 1, 100, "conditions[0].args[1]: the regular expressions of all rules have more than 3000 ranges"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *json = rules_with_expressions(cases[i].count, cases[i].conditions, cases[i].expression, cases[i].repeat);
+        skv_rules *rules = skv_rules_new(json, strlen(json), reply);
+
+        CHECK_STATUS(reply, cases[i].message ? SKV_INVALID : SKV_OK);
+        if (cases[i].message)
+            CHECK_HAS(skv_reply_message(reply), cases[i].message);
+        skv_rules_free(rules);
+        free(json);
+    }
+}
+
+static void the_size_of_all_rules_is_limited(void)
+{
+    size_t len = (1 << 24) + 1;
+    char *json = malloc(len);
+
+    memset(json, ' ', len);
+    memcpy(json, "{\"rules\":[]}", 12);
+    CHECK(!skv_rules_new(json, len, reply));
+    CHECK_STATUS(reply, SKV_INVALID);
+    CHECK_HAS(skv_reply_message(reply), "the rules have 16777217 bytes of JSON: 16777216 are allowed");
+    skv_rules_free(skv_rules_new(json, len - 1, reply));
+    CHECK_STATUS(reply, SKV_OK);
+    free(json);
+}
+
 int main(void)
 {
     reply = skv_reply_new();
@@ -131,6 +195,8 @@ int main(void)
         check_limit_case(&limit_cases[i]);
     a_number_beyond_64_bits_is_named();
     an_explanation_is_bounded();
+    expressions_of_rules_are_limited();
+    the_size_of_all_rules_is_limited();
     skv_reply_free(reply);
     return check_summary("rules_limits");
 }
