@@ -161,7 +161,7 @@ static void delete (void *own, long first, long count)
         size_t len = key_of(key, c, c->name, i);
 
         skv_cancel_reset(c->cancel);
-        check(c, "delete", skv_delete(c->store, key, len, TIMEOUT_MS, c->cancel, c->reply));
+        check(c, "delete", skv_delete(c->store, key, len, SKV_PUT_ANY, NULL, 0, TIMEOUT_MS, c->cancel, c->reply));
     }
 }
 

@@ -36,7 +36,7 @@ typedef struct skv_rb_call {
     bool per_round_trip; /* timeout_ms is for each round trip, not for the call */
     bool in_rounds;      /* after an interrupt, the block decides on the next round */
     bool again;          /* the call repeats an interrupted one */
-    bool was_there;      /* an interrupted deletion may have deleted the key */
+    bool had_result;     /* an interrupted call may have deleted or made the folder */
     bool ran;
 } skv_rb_call;
 

@@ -97,19 +97,25 @@ static VALUE native_kind(VALUE self, VALUE key, VALUE timeout_ms)
 
 static VALUE to_boolean(skv_rb_call *call)
 {
-    return skv_reply_number(call->reply) || call->was_there ? Qtrue : Qfalse;
+    return skv_reply_number(call->reply) || call->had_result ? Qtrue : Qfalse;
+}
+
+/* The expected document of a call, for the arguments of a function of the core. */
+#define EXPECTED(call)                                                                                                 \
+    NIL_P((call)->expect) ? NULL : RSTRING_PTR((call)->expect),                                                        \
+        NIL_P((call)->expect) ? 0 : (size_t)RSTRING_LEN((call)->expect)
+
+static int note_doubt(skv_rb_call *call, int status)
+{
+    if (status == SKV_INTERRUPTED && skv_reply_number(call->reply))
+        call->condition |= SKV_PUT_IN_DOUBT;
+    return status;
 }
 
 static int run_put(skv_rb_call *call)
 {
-    bool expects = !NIL_P(call->expect);
-    int status = skv_put(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document), call->condition,
-                         expects ? RSTRING_PTR(call->expect) : NULL, expects ? (size_t)RSTRING_LEN(call->expect) : 0,
-                         call->timeout_ms, call->cancel, call->reply);
-
-    if (status == SKV_INTERRUPTED && skv_reply_number(call->reply))
-        call->condition |= SKV_PUT_IN_DOUBT;
-    return status;
+    return note_doubt(call, skv_put(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document),
+                                    call->condition, EXPECTED(call), call->timeout_ms, call->cancel, call->reply));
 }
 
 /* The number of each condition, by its Symbol. */
@@ -149,30 +155,35 @@ static VALUE native_put(VALUE self, VALUE key, VALUE document, VALUE condition, 
     return skv_rb_perform(self, &call);
 }
 
-static int note_deletion(skv_rb_call *call, int status)
-{
-    call->was_there |= status == SKV_INTERRUPTED && skv_reply_number(call->reply);
-    return status;
-}
-
 static int run_delete(skv_rb_call *call)
 {
-    return note_deletion(
-        call, skv_delete(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms, call->cancel, call->reply));
+    return note_doubt(call, skv_delete(call->native->store, SKV_RB_BYTES(call->key), call->condition, EXPECTED(call),
+                                       call->timeout_ms, call->cancel, call->reply));
+}
+
+static VALUE native_delete(VALUE self, VALUE key, VALUE expect, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_delete,
+                        .convert = to_boolean,
+                        .key = skv_rb_bytes(key),
+                        .condition = NIL_P(expect) ? SKV_PUT_ANY : SKV_PUT_EXPECT,
+                        .expect = NIL_P(expect) ? Qnil : skv_rb_bytes(expect),
+                        .timeout_ms = NUM2LL(timeout_ms)};
+
+    return skv_rb_perform(self, &call);
+}
+
+/* The number of an interrupted call is 1 if the folder existed, or if this call may have made it. */
+static int note_result(skv_rb_call *call, int status)
+{
+    call->had_result |= status == SKV_INTERRUPTED && skv_reply_number(call->reply);
+    return status;
 }
 
 static int run_deletetree(skv_rb_call *call)
 {
-    return note_deletion(call, skv_deletetree(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms,
-                                              call->cancel, call->reply));
-}
-
-static VALUE native_delete(VALUE self, VALUE key, VALUE timeout_ms)
-{
-    skv_rb_call call = {
-        .run = run_delete, .convert = to_boolean, .key = skv_rb_bytes(key), .timeout_ms = NUM2LL(timeout_ms)};
-
-    return skv_rb_perform(self, &call);
+    return note_result(call, skv_deletetree(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms,
+                                            call->cancel, call->reply));
 }
 
 static VALUE native_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
@@ -182,6 +193,20 @@ static VALUE native_deletetree(VALUE self, VALUE folder, VALUE timeout_ms)
                         .key = skv_rb_bytes(folder),
                         .timeout_ms = NUM2LL(timeout_ms),
                         .per_round_trip = true};
+
+    return skv_rb_perform(self, &call);
+}
+
+static int run_create_folder(skv_rb_call *call)
+{
+    return note_result(call, skv_create_folder(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms,
+                                               call->cancel, call->reply));
+}
+
+static VALUE native_create_folder(VALUE self, VALUE folder, VALUE timeout_ms)
+{
+    skv_rb_call call = {
+        .run = run_create_folder, .convert = to_boolean, .key = skv_rb_bytes(folder), .timeout_ms = NUM2LL(timeout_ms)};
 
     return skv_rb_perform(self, &call);
 }
@@ -198,8 +223,9 @@ void skv_rb_init_store(VALUE native)
     rb_define_method(class, "get", native_get, 3);
     rb_define_method(class, "kind", native_kind, 2);
     rb_define_method(class, "put", native_put, 6);
-    rb_define_method(class, "delete", native_delete, 2);
+    rb_define_method(class, "delete", native_delete, 3);
     rb_define_method(class, "deletetree", native_deletetree, 2);
+    rb_define_method(class, "create_folder", native_create_folder, 2);
     skv_rb_init_many(class);
     skv_rb_init_entries(class);
 }

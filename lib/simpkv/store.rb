@@ -126,14 +126,33 @@ module Simpkv
 
     # Deletes a key. Its folder stays, even when it is left empty.
     #
+    # With `expect`, deletes the key only if that document is stored. On 389-DS, which cannot compare while it deletes,
+    # this is not exact: a document that another client puts at the same moment is deleted and put back at once
+    # (docs/adr/0038).
+    #
     # @param key [String]
-    # @return [Boolean] whether it existed; in a directory, if the connection was lost before the response came, whether
-    #   it existed when the call read it
+    # @param expect [String, nil] the document, byte for byte, that must be stored now; nil for any
+    # @return [Boolean] whether it existed; with `expect`, whether this call deleted it: false if the key does not exist
+    #   or has another document. Without `expect`, if the connection to a directory was lost before the response came,
+    #   whether the key existed when the call read it
     # @raise [IsFolderError]
+    # @raise [DeniedError] with `expect`: the stored document may not be read
     # @raise [TimeoutError] another process kept the key locked
-    # @raise [UnavailableError] as {#put}
-    def delete(key)
-      @native.delete(key, call_timeout)
+    # @raise [UnavailableError] as {#put}. With `expect`, the outcome is also unknown if the connection was lost and the
+    #   key does not exist any more
+    def delete(key, expect: nil)
+      @native.delete(key, expect, call_timeout)
+    end
+
+    # Makes a folder, with the missing folders above it, as {#put} makes them. It stays until {#deletetree}, even empty.
+    #
+    # @param folder [String]
+    # @return [Boolean] whether this call made it; false if it existed. If the connection to a directory was lost before
+    #   the response came, true if it did not exist when the call read it
+    # @raise [IsKeyError] the folder, or one above it, is a key
+    # @raise [UnavailableError] the storage cannot be used
+    def create_folder(folder)
+      @native.create_folder(folder, call_timeout)
     end
 
     # Deletes a folder and everything below it. `globals` and `environments` themselves stay, empty.

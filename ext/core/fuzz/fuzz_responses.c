@@ -128,7 +128,7 @@ static void call(uint8_t which, skv_reply *reply)
         skv_put(store, KEY, NEW, SKV_PUT_EXPECT, OLD, CALL_MS, NULL, reply);
         break;
     case 6:
-        skv_delete(store, KEY, CALL_MS, NULL, reply);
+        skv_delete(store, KEY, SKV_PUT_ANY, NULL, 0, CALL_MS, NULL, reply);
         break;
     case 7:
         skv_deletetree(store, FOLDER, CALL_MS, NULL, reply);

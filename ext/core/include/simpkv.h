@@ -74,8 +74,7 @@ SKV_API int skv_abi(void);
 /* Returns the version of the library, such as "1.0.0": a static string. Thread-safe. */
 SKV_API const char *skv_version(void);
 
-/* Returns the name of a status ("not_found"), a static string, or NULL for a number that is not a status. Statuses have
- * the numbers from 0, without gaps. Thread-safe. */
+/* Returns the name of a status ("not_found"), a static string; NULL for a number beyond the last one. Thread-safe. */
 SKV_API const char *skv_status_name(int status);
 
 /* ---- Replies ---------------------------------------------------------------------------------------------------- */
@@ -126,7 +125,7 @@ SKV_API void skv_cancel_fire(skv_cancel *cancel);
 
 /* Sets a function for runtimes that cannot always call skv_cancel_fire(). While a call waits with this handle, its
  * thread calls `is_fired` every 0.1 s and after each signal. A result other than 0 has the effect of skv_cancel_fire().
- * The function must not block, and must not call this library. NULL removes it. No call may use the handle meanwhile. */
+ * The function must not block, nor call this library. NULL removes it. No call may use the handle meanwhile. */
 typedef int (*skv_watch)(void *context);
 SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *context);
 
@@ -138,20 +137,16 @@ SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *cont
 /* Flags of skv_key_check(). */
 #define SKV_KEY_UPPER 1 /* A to Z are allowed too */
 
-/*
- * Checks a key as manifests write it: a-z 0-9 . _ : / -, and no segment that is "." or "..".
+/* Checks a key as manifests write it: a-z 0-9 . _ : / -, and no segment that is "." or "..".
  * Returns SKV_OK; SKV_INVALID with one of the messages "key 'K' contains disallowed whitespace", "... contains
  * unsupported characters. ...", "... contains disallowed '/./' or '/../' sequence", checked in this order;
- * SKV_TOO_LARGE for a segment above SKV_KEY_SEGMENT_MAX or a key above SKV_KEY_MAX. Thread-safe.
- */
+ * SKV_TOO_LARGE for a segment above SKV_KEY_SEGMENT_MAX or a key above SKV_KEY_MAX. Thread-safe. */
 SKV_API skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply);
 
-/*
- * Puts a key below a prefix: the data are the prefix and the key without empty segments, joined by single slashes
+/* Puts a key below a prefix: the data are the prefix and the key without empty segments, joined by single slashes
  * (prefix "environments/dev", key "/a//b/": "environments/dev/a/b"). Either may be empty. All characters except NUL are
  * allowed. No segment may be "." or "..". Returns SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the limits above, for the
- * result). Thread-safe.
- */
+ * result). Thread-safe. */
 SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len,
                                 skv_reply *reply);
 
@@ -257,7 +252,7 @@ SKV_API skv_status skv_get(skv_store *store, const char *key, size_t key_len, in
 SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
                               skv_reply *reply);
 
-/* The conditions of skv_put(). */
+/* The conditions of skv_put() and skv_delete(). */
 #define SKV_PUT_ANY 0    /* always */
 #define SKV_PUT_ABSENT 1 /* only if the key does not exist: else SKV_EXISTS */
 #define SKV_PUT_EXPECT 2 /* only if the stored document has the bytes of `expect`: else SKV_CONFLICT */
@@ -271,14 +266,12 @@ SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len,
  * response then does not prove that this call has written it (SKV_UNAVAILABLE). */
 #define SKV_PUT_NON_UNIQUE 8
 
-/*
- * Stores a document, and makes the folders above it. The number is 1 if something was written, 0 if the stored document
+/* Stores a document, and makes the folders above it. The number is 1 if something was written, 0 if the stored document
  * is the same already (skv_document_same()). `expect` is NULL except with SKV_PUT_EXPECT. SKV_OK, SKV_EXISTS,
  * SKV_CONFLICT (also if the key does not exist), SKV_IS_FOLDER, SKV_IS_KEY (a folder of the path is a key).
  * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0. The status is also
  * SKV_UNAVAILABLE if the connection to a directory was lost, and another client has changed the key since: this call
- * may have written before that, and does not write again (docs/adr/0022).
- */
+ * may have written before that, and does not write again (docs/adr/0022). */
 SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
                            int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
                            skv_reply *reply);
@@ -310,10 +303,17 @@ SKV_API skv_status skv_put_many(skv_store *store, const char *records, size_t re
 SKV_API skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 
-/* Deletes a key, and keeps its folder. The number is 1 if the key existed, else 0; after SKV_INTERRUPTED, 1 if it
- * existed and may be deleted. SKV_OK, SKV_IS_FOLDER; SKV_UNAVAILABLE as skv_put(). */
-SKV_API skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
-                              skv_reply *reply);
+/* Deletes a key, and keeps its folder. The condition is SKV_PUT_ANY or SKV_PUT_EXPECT, with its flag SKV_PUT_IN_DOUBT.
+ * The number is 1 if the key was deleted, 0 if it does not exist or has another document; after SKV_INTERRUPTED, 1 if
+ * it may be deleted. SKV_OK, SKV_IS_FOLDER; SKV_UNAVAILABLE as skv_put(). A call in doubt that finds no key returns the
+ * number 1; with SKV_PUT_EXPECT, SKV_UNAVAILABLE: another client may have deleted the key. */
+SKV_API skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int condition, const char *expect,
+                              size_t expect_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+
+/* Makes a folder and the missing folders above it. The number is 1 if the call made it, or may have made it (an
+ * interrupt, a lost connection); 0 if it existed. SKV_OK, SKV_IS_KEY (the folder, or one above it, is a key). */
+SKV_API skv_status skv_create_folder(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                                     skv_cancel *cancel, skv_reply *reply);
 
 /* Deletes a folder with everything below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if the
  * folder existed, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. The message of a failure says if a part was
@@ -381,11 +381,9 @@ typedef struct skv_list skv_list;
 SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 
-/*
- * The same for a folder with all folders below it: names are paths relative to it ("a/b/c"). A folder may come after
+/* The same for a folder with all folders below it: names are paths relative to it ("a/b/c"). A folder may come after
  * its contents. In a directory it is one search. In files, the contents of a folder that is a symbolic link are left
- * out, and 'e' is also a folder that cannot be read.
- */
+ * out, and 'e' is also a folder that cannot be read. */
 #define SKV_TREE_NAMES 1 /* a flag: documents are neither read nor sent, and the body of 'k' is empty */
 
 SKV_API skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,

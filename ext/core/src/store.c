@@ -108,15 +108,32 @@ skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char
     return store->ops->put(store, &call.key, &args, &call.deadline, reply);
 }
 
-skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int64_t timeout_ms, skv_cancel *cancel,
-                      skv_reply *reply)
+skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int condition, const char *expect,
+                      size_t expect_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
+    const skv_put_args args = skv_put_args_of(NULL, 0, condition, expect, expect_len);
     key_call call;
     skv_status status = begin_call(&call, store, key, key_len, timeout_ms, cancel, reply);
 
-    if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
+    if (status != SKV_OK || (status = skv_check_delete(&call.key, &args, reply)) != SKV_OK)
         return status;
-    return store->ops->del(store, &call.key, &call.deadline, reply);
+    return store->ops->del(store, &call.key, &args, &call.deadline, reply);
+}
+
+skv_status skv_create_folder(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                             skv_cancel *cancel, skv_reply *reply)
+{
+    key_call call;
+    skv_status status = begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply);
+
+    if (status != SKV_OK)
+        return status;
+    if (call.key.len && !skv_key_is_root(&call.key))
+        return store->ops->create_folder(store, &call.key, &call.deadline, reply);
+    /* Every store has these folders; a directory may still lack the entry above them. */
+    status = store->ops->exists(store, &call.key, &call.deadline, reply);
+    reply->number = 0;
+    return status;
 }
 
 skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,

@@ -42,7 +42,7 @@ int get(const char *key)
 int del(const char *key)
 {
     made++;
-    return skv_delete(store, key, strlen(key), LONG_MS, NULL, reply);
+    return skv_delete(store, key, strlen(key), SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, reply);
 }
 
 int deletetree(const char *folder)

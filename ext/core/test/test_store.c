@@ -60,7 +60,7 @@ static void calls_without_a_reply_a_store_or_a_key_are_refused(void)
     CHECK(skv_get(store, NULL, 0, SKV_GET_ANY, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_exists(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_put(NULL, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
-    CHECK(skv_delete(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete(NULL, "a", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_deletetree(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_list_open(NULL, "a", 1, 0, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
@@ -77,7 +77,7 @@ static void a_negative_timeout_is_refused_by_every_call(void)
     CHECK_STR(skv_reply_message(reply), "unknown flags 2");
     CHECK(skv_exists(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_put(store, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
-    CHECK(skv_delete(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete(store, "a", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_deletetree(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_list_open(store, "", 0, -1, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
@@ -124,7 +124,7 @@ static void root_folders_are_no_keys(void)
 
         CHECK(skv_get(store, names[i], len, SKV_GET_ANY, 0, NULL, reply) == SKV_IS_FOLDER);
         CHECK(skv_put(store, names[i], len, "d", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_IS_FOLDER);
-        CHECK(skv_delete(store, names[i], len, 0, NULL, reply) == SKV_IS_FOLDER);
+        CHECK(skv_delete(store, names[i], len, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_IS_FOLDER);
         CHECK(skv_exists(store, names[i], len, 0, NULL, reply) == SKV_OK);
         CHECK(skv_reply_number(reply) == SKV_KIND_FOLDER);
     }

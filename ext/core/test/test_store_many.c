@@ -135,7 +135,7 @@ static void delete_at_random(void)
     for (int i = 0; i < 2; i++) {
         skv_store *from = i ? many : one;
 
-        skv_delete(from, key, strlen(key), LONG_MS, NULL, reply);
+        skv_delete(from, key, strlen(key), SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, reply);
     }
 }
 

@@ -195,8 +195,7 @@ module Simpkv
 
       def put(key, document, condition, expect, non_unique, timeout_ms)
         condition = Calls.choice(:condition, CONDITIONS, condition) | (non_unique ? NON_UNIQUE : 0)
-        expected = expect ? Calls.bytes(expect) : [nil, 0]
-        arguments = [*Calls.bytes(key), *Calls.bytes(document), condition, *expected]
+        arguments = [*Calls.bytes(key), *Calls.bytes(document), condition, *expected(expect)]
         open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
       end
 
@@ -208,12 +207,17 @@ module Simpkv
         rounds(:skv_get_many, keys, timeout_ms, block)
       end
 
-      def delete(key, timeout_ms)
-        call(:skv_delete, key, timeout_ms, wanted: :number) == 1
+      def delete(key, expect, timeout_ms)
+        condition = CONDITIONS[expect ? :expect : :any]
+        call(:skv_delete, key, condition, *expected(expect), timeout_ms, wanted: :number) == 1
       end
 
       def deletetree(folder, timeout_ms)
         call(:skv_deletetree, folder, timeout_ms, wanted: :number) == 1
+      end
+
+      def create_folder(folder, timeout_ms)
+        call(:skv_create_folder, folder, timeout_ms, wanted: :number) == 1
       end
 
       def list(folder, timeout_ms, &block)
@@ -255,6 +259,10 @@ module Simpkv
           # This reference keeps the garbage collector from closing the store during the call.
           store.address
         end
+      end
+
+      def expected(document)
+        document ? Calls.bytes(document) : [nil, 0]
       end
 
       def call(function, key, *more, wanted:)

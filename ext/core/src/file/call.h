@@ -17,7 +17,7 @@ typedef struct skv_file_store {
 } skv_file_store;
 
 typedef struct skv_file_call {
-    const skv_put_args *args; /* of a put */
+    const skv_put_args *args; /* of a put or a delete */
     const char *root_path;
     int root;           /* O_PATH, owned */
     const skv_key *key; /* as the caller named it, for messages */

@@ -71,6 +71,65 @@ skv_status skv_name_delete(skv_file_call *call, int folder, const char *name)
     return status;
 }
 
+/* ---- The expected document ---- */
+
+/* Opens the file of the key; of the target, if the key is a link. A file that may only be read can be compared, too. */
+static int open_to_compare(skv_file_call *call)
+{
+    int fd = skv_key_open(call, O_RDWR);
+
+    return fd < 0 && (errno == EACCES || errno == EROFS) ? skv_key_open(call, O_RDONLY) : fd;
+}
+
+/* Compares the document of the locked file with the expected one. */
+static skv_status compare_with_expected(skv_file_call *call, int fd, bool *same)
+{
+    struct stat info;
+    skv_buf stored;
+
+    *same = false;
+    if (skv_file_check(call, fd, &info) != SKV_OK || info.st_size < 0 || (size_t)info.st_size != call->args->expect_len)
+        return call->reply->status;
+    skv_buf_init(&stored, SKV_DATA_MAX);
+    if (skv_file_read_all(call, fd, info.st_size, &stored) == SKV_OK)
+        *same = skv_is_expected(call->args, stored.bytes, stored.len);
+    skv_buf_free(&stored);
+    return call->reply->status;
+}
+
+/* Unlinks the name if the file, which is the key's, has the expected document. Else returns SKV_NOT_FOUND. */
+static skv_status delete_if_expected(skv_file_call *call, int folder, const char *base, int fd)
+{
+    bool waited, same;
+
+    if (skv_file_lock(call, fd, LOCK_EX, &waited) != SKV_OK)
+        return call->reply->status;
+    if (!skv_key_is_current(call, fd))
+        return call->reply->status == SKV_OK ? skv_file_stale(call) : call->reply->status;
+    if (compare_with_expected(call, fd, &same) != SKV_OK)
+        return call->reply->status;
+    if (!same)
+        return SKV_NOT_FOUND;
+    drop_second_name(folder, base, fd);
+    return unlink_name(call, folder, base);
+}
+
+static skv_status delete_expected(skv_file_call *call, int folder, const char *base)
+{
+    int fd = open_to_compare(call);
+    skv_status status;
+
+    if (fd < 0 && errno == ENOENT)
+        return SKV_NOT_FOUND;
+    if (fd < 0)
+        return skv_file_fail_write(call, errno, "read permission on the file, whose document it compares");
+    status = delete_if_expected(call, folder, base, fd);
+    skv_lock_close(fd);
+    return status;
+}
+
+/* ---- Keys ---- */
+
 /* The target of a link decides whether it is a key. The link is deleted, not the target. */
 static skv_status check_link_to_key(skv_file_call *call)
 {
@@ -93,10 +152,12 @@ static skv_status delete_key_in(skv_file_call *call, int folder, const char *bas
         return errno == ENOENT ? SKV_NOT_FOUND : skv_file_fail(call, errno);
     if ((S_ISLNK(info.st_mode) ? check_link_to_key(call) : skv_file_check_mode(call, info.st_mode)) != SKV_OK)
         return call->reply->status;
+    if (call->args->condition == SKV_PUT_EXPECT)
+        return delete_expected(call, folder, base);
     return skv_name_delete(call, folder, base);
 }
 
-/* Returns SKV_NOT_FOUND, without touching the reply, if the key does not exist. */
+/* Returns SKV_NOT_FOUND, without touching the reply, if the key does not exist, or has not the expected document. */
 static skv_status try_delete(skv_file_call *call)
 {
     const char *base;

@@ -91,7 +91,7 @@ int skv_folder_make(int parent, const char *name)
         if (give_folder_access(parent, temp) == 0 && rename_without_replacing(parent, temp, name) == 0) {
             /* Another process may have made its own unfinished folder under the temporary name meanwhile. */
             (void)give_folder_access(parent, name);
-            return sync_folder(parent);
+            return sync_folder(parent) < 0 ? -1 : 1;
         }
         failed = errno;
         if (failed != ENOENT && unlinkat(parent, temp, AT_REMOVEDIR) < 0 && errno != ENOENT)

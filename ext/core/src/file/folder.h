@@ -3,8 +3,8 @@
 #define SKV_FILE_FOLDER_H
 
 /* Makes a folder with the mode 0770, whatever the umask, and makes it durable. The folder gets its name when it has its
- * mode. An existing name is no error. Returns 0, or -1 with errno: ENOENT if the parent is missing, or other processes
- * interfere. */
+ * mode. An existing name is no error. Returns 1 if this call made the folder, 0 if the name existed, or -1 with errno:
+ * ENOENT if the parent is missing, or other processes interfere. */
 int skv_folder_make(int parent, const char *name);
 
 #endif

@@ -25,8 +25,7 @@ static skv_status fail_open(skv_file_call *call)
     }
 }
 
-/* Returns true if the open file is still the key's. */
-static bool is_current_file(skv_file_call *call, int fd)
+bool skv_key_is_current(skv_file_call *call, int fd)
 {
     int now = skv_key_open(call, O_PATH);
     bool same = now >= 0 && skv_fd_same(now, fd);
@@ -41,7 +40,7 @@ static skv_status lock_current_file(skv_file_call *call, int fd, bool *waited)
 {
     if (skv_file_lock(call, fd, LOCK_SH, waited) != SKV_OK)
         return call->reply->status;
-    if (*waited && !is_current_file(call, fd))
+    if (*waited && !skv_key_is_current(call, fd))
         return call->reply->status == SKV_OK ? skv_file_stale(call) : call->reply->status;
     return SKV_OK;
 }

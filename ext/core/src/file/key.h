@@ -14,8 +14,14 @@ skv_status skv_key_kind(skv_file_call *call);
 /* file/write.c. Writes the document of call->args. Sets the reply's number to 1 if the file was written. */
 skv_status skv_key_write(skv_file_call *call);
 
-/* file/delete.c. Sets the reply's number to 1 if the key existed. */
+/* Returns true if the open file is still the key's. */
+bool skv_key_is_current(skv_file_call *call, int fd);
+
+/* file/delete.c. Deletes the key if the condition of call->args holds. Sets the reply's number to 1 if it did. */
 skv_status skv_key_delete(skv_file_call *call);
+
+/* file/create_folder.c. Makes the folder and those above it. Sets the reply's number to 1 if this call made it. */
+skv_status skv_key_create_folder(skv_file_call *call);
 
 /* file/tree.c. Deletes a folder with everything below it. Sets the reply's number to 1 if the folder existed. */
 skv_status skv_tree_delete(skv_file_call *call);

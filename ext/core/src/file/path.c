@@ -248,14 +248,16 @@ int skv_key_open(skv_file_call *call, int flags)
     return fd;
 }
 
-size_t skv_path_obstacle(skv_file_call *call)
+skv_status skv_path_refuse_key(skv_file_call *call, size_t len)
 {
-    const char *slash = memrchr(call->path, '/', call->path_len);
     size_t reached = 0;
-    int fd = slash ? walk_to_folder(call, call->path, (size_t)(slash - call->path), SKV_FOLDER_LOOK, &reached) : -1;
+    int fd = walk_to_folder(call, call->path, len, SKV_FOLDER_LOOK, &reached);
+    bool is_key = fd < 0 && errno == ENOTDIR;
 
-    if (fd < 0 && slash && errno == ENOTDIR)
-        return reached;
     skv_fd_close(fd);
-    return 0;
+    if (!is_key)
+        return skv_file_stale(call);
+    return skv_fail(call->reply, SKV_IS_KEY,
+                    "%s '%s/%s'%s: '%.*s' is a key, not a folder: delete it, or choose another name", call->what,
+                    call->root_path, call->key->path, call->failed, (int)reached, call->path);
 }

@@ -29,9 +29,9 @@ int skv_key_open(skv_file_call *call, int flags);
 /* Sets call->path to the target of the link `base` in the folder, a path without links. Returns 0, or -1 as above. */
 int skv_link_follow(skv_file_call *call, int folder, const char *base);
 
-/* Returns the length of the part of call->path that names a file where a folder would have to be; 0 if there is none.
- */
-size_t skv_path_obstacle(skv_file_call *call);
+/* Fails the reply with SKV_IS_KEY, and names the key that is where the first `len` bytes of call->path need a folder.
+ * The call is stale if there is none any more. */
+skv_status skv_path_refuse_key(skv_file_call *call, size_t len);
 
 /* Makes or checks the root and its two folders, for skv_open(). `root` does not end in a slash. Read permission on an
  * existing root is enough: calls that write fail by themselves. */

@@ -45,9 +45,16 @@ static skv_status put_into_file(skv_store *store, const skv_key *key, const skv_
     return run_file_call(store, key, args, deadline, reply, skv_key_write);
 }
 
-static skv_status delete_from_files(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
+static skv_status delete_from_files(skv_store *store, const skv_key *key, const skv_put_args *args,
+                                    skv_deadline *deadline, skv_reply *reply)
 {
-    return run_file_call(store, key, NULL, deadline, reply, skv_key_delete);
+    return run_file_call(store, key, args, deadline, reply, skv_key_delete);
+}
+
+static skv_status create_folder_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline,
+                                         skv_reply *reply)
+{
+    return run_file_call(store, folder, NULL, deadline, reply, skv_key_create_folder);
 }
 
 static skv_status deletetree_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
@@ -61,6 +68,7 @@ static const skv_store_ops ops = {
     .exists = exists_in_files,
     .put = put_into_file,
     .del = delete_from_files,
+    .create_folder = create_folder_in_files,
     .deletetree = deletetree_in_files,
     .list_open = skv_file_list_open,
     .list_next = skv_file_list_next,

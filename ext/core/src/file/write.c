@@ -62,18 +62,6 @@ static skv_status refuse_access(const attempt *a, const char *lacking)
                     call->root_path, call->key->path, (unsigned)geteuid(), lacking);
 }
 
-/* Fails the reply because a folder of the path is a key. */
-static skv_status refuse_clash(skv_file_call *call)
-{
-    size_t len = skv_path_obstacle(call);
-
-    if (!len)
-        return skv_file_stale(call);
-    return skv_fail(call->reply, SKV_IS_KEY,
-                    "Key write to '%s/%s' failed: '%.*s' is a key, not a folder: delete it, or choose another name",
-                    call->root_path, call->key->path, (int)len, call->path);
-}
-
 /* Opens the key's file. A file that may only be read can still have the same document already. */
 static void open_old_file(attempt *a)
 {
@@ -91,8 +79,11 @@ static skv_status open_target(attempt *a)
 
     for (;;) {
         a->folder = skv_folder_of(call, SKV_FOLDER_READ | make, &a->base);
-        if (a->folder < 0 && errno == ENOTDIR)
-            return refuse_clash(call);
+        if (a->folder < 0 && errno == ENOTDIR) {
+            call->what = "Key write to";
+            call->failed = " failed";
+            return skv_path_refuse_key(call, a->base > call->path ? (size_t)(a->base - call->path) - 1 : 0);
+        }
         if (a->folder < 0 && errno == ENOENT)
             return make ? skv_file_stale(call) : refuse_conflict(call, "there is no such key");
         if (a->folder < 0)
@@ -226,8 +217,7 @@ static skv_status replace_key_file(attempt *a)
         return skv_file_stale(call);
     if (skv_file_read_all(call, a->old, info.st_size, &a->stored) != SKV_OK)
         return call->reply->status;
-    if (args->condition == SKV_PUT_EXPECT &&
-        (a->stored.len != args->expect_len || memcmp(a->stored.bytes, args->expect, args->expect_len) != 0))
+    if (args->condition == SKV_PUT_EXPECT && !skv_is_expected(args, a->stored.bytes, a->stored.len))
         return refuse_conflict(call, "the stored document is not the expected one");
     if (compare_with_stored_file(a, &same) != SKV_OK || same)
         return call->reply->status;

@@ -22,6 +22,7 @@ static const struct {
     [SKV_OP_PUT] = {"Key write to", " failed"},
     [SKV_OP_DELETE] = {"Delete of", " failed"},
     [SKV_OP_DELETETREE] = {"Folder delete of", " failed"},
+    [SKV_OP_CREATE_FOLDER] = {"Cannot make folder", ""},
     [SKV_OP_LIST] = {"Cannot read", ""},
     [SKV_OP_ENTRY_READ] = {"Cannot read", ""},
     [SKV_OP_ENTRY_ADD] = {"Adding", " failed"},
@@ -74,8 +75,7 @@ static skv_status check_environment(const skv_ldap_call *call)
 
 static bool is_write_op(skv_op op)
 {
-    return op == SKV_OP_PUT || op == SKV_OP_DELETE || op == SKV_OP_DELETETREE || op == SKV_OP_ENTRY_ADD ||
-           op == SKV_OP_ENTRY_EXTEND;
+    return op != SKV_OP_GET && op != SKV_OP_EXISTS && op != SKV_OP_LIST && op != SKV_OP_ENTRY_READ;
 }
 
 /* Sets all members of a call but its key and its DN. */

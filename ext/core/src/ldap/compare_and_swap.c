@@ -2,7 +2,7 @@
  * 389-DS has no assertion control. "Delete the old value, add the new one" is atomic there, but the server compares the
  * old value by caseExactMatch, which takes a run of spaces for one space. The pre-read control therefore returns the
  * document that was replaced. If that is not the expected one, it is put back; until then, other clients read the new
- * document.
+ * document. A delete works in the same way; until then, other clients find no key.
  */
 #include "ldap/compare_and_swap.h"
 
@@ -10,7 +10,7 @@
 
 #define DOCUMENT SKV_LDAP_TEXT("simpkvJsonValue")
 
-/* Creates the control that returns the replaced document. Returns LDAP_SUCCESS, or libldap's error. */
+/* Creates the control that returns the document before the change. Returns LDAP_SUCCESS, or libldap's error. */
 static skv_ldap_code create_pre_read_control(LDAPControl **control)
 {
     char *attributes[] = {DOCUMENT, NULL};
@@ -103,4 +103,34 @@ skv_status skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, st
 {
     swap_values(call, call->dn, old, new, exact, response);
     return skv_ldap_finish_swap(call, call->dn, old, new, response);
+}
+
+/* ---- Deleting ---- */
+
+static skv_ldap_code delete_and_read(skv_ldap_call *call, skv_ldap_response *response)
+{
+    LDAPControl *controls[] = {NULL, NULL};
+    skv_ldap_code error = skv_ldap_start(call);
+    int id = 0;
+
+    if (error == LDAP_SUCCESS && skv_conn_features(call->conn)->pre_read)
+        error = create_pre_read_control(&controls[0]);
+    if (error == LDAP_SUCCESS)
+        error = ldap_delete_ext(skv_conn_handle(call->conn), call->dn, controls, NULL, &id);
+    ldap_control_free(controls[0]);
+    return skv_ldap_finish_change(call, error, id, response);
+}
+
+skv_ldap_code skv_ldap_delete_and_compare(skv_ldap_call *call, const struct berval *old, skv_buf *taken,
+                                          skv_ldap_response *response)
+{
+    struct berval **deleted = delete_and_read(call, response) == LDAP_SUCCESS ? read_pre_read_values(response) : NULL;
+
+    if (deleted && deleted[0]) {
+        if (ber_bvcmp(deleted[0], old) != 0)
+            skv_buf_put(taken, deleted[0]->bv_val, deleted[0]->bv_len);
+        explicit_bzero(deleted[0]->bv_val, deleted[0]->bv_len);
+    }
+    ber_bvecfree(deleted);
+    return response->code;
 }

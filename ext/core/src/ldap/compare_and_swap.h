@@ -1,5 +1,5 @@
-/* ldap/compare_and_swap.h - replacing a document if it is the expected one, on servers without the assertion control.
- */
+/* ldap/compare_and_swap.h - replacing or deleting a document if it is the expected one, on servers without the
+ * assertion control. */
 #ifndef SKV_LDAP_COMPARE_AND_SWAP_H
 #define SKV_LDAP_COMPARE_AND_SWAP_H
 
@@ -20,5 +20,13 @@ skv_ldap_code skv_ldap_start_swap(skv_ldap_call *call, const char *dn, struct be
                                   bool exact, int *id);
 skv_status skv_ldap_finish_swap(skv_ldap_call *call, const char *dn, struct berval *old, struct berval *new,
                                 skv_ldap_response *response);
+
+/*
+ * Deletes the call's entry. The pre-read control, if the server has it, returns the deleted document. If that is not
+ * `old`, appends it to `taken`: the caller puts it back. Fills the response, which the caller frees, and returns its
+ * code.
+ */
+skv_ldap_code skv_ldap_delete_and_compare(skv_ldap_call *call, const struct berval *old, skv_buf *taken,
+                                          skv_ldap_response *response);
 
 #endif

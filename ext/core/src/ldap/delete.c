@@ -1,18 +1,38 @@
-/* A delete reads the entry first, to learn if the key exists. It then deletes only the version that it has read,
- * because after a lost connection the request may reach the server when another client has put the key again. */
+/*
+ * A delete reads the entry first, to learn if the key exists. It then deletes only the version that it has read,
+ * because after a lost connection the request may reach the server when another client has put the key again. If the
+ * server cannot compare versions, a delete with an expected document reads what it has deleted, and puts another
+ * document back (docs/adr/0038).
+ */
+#include "ldap/compare_and_swap.h"
 #include "ldap/entry.h"
 #include "ldap/key.h"
 
+/* The least time for putting a document back. */
+#define PUT_BACK_MS 5000
+
 typedef struct delete_call {
     skv_ldap_call call;
+    const skv_put_args *args;
     skv_ldap_versions versions;
+    skv_buf taken; /* a document that was deleted instead of the expected one */
 } delete_call;
 
-/* Ends the delete of a key that does not exist. After a lost response, this call may have deleted it. */
-static skv_status finish_absent_delete(skv_ldap_call *call)
+static bool expects_document(const delete_call *del)
 {
+    return del->args->condition == SKV_PUT_EXPECT;
+}
+
+/* Ends the delete of a key that does not exist. After a lost response, this call may have deleted it. */
+static skv_status finish_absent_delete(delete_call *del)
+{
+    skv_ldap_call *call = &del->call;
     bool folder;
 
+    if (call->in_doubt && expects_document(del))
+        return skv_ldap_refuse(call, SKV_UNAVAILABLE,
+                               "the outcome is unknown: the connection was lost, and the key does not exist any more: "
+                               "this call has deleted it, or another client has");
     if (call->in_doubt) {
         call->reply->number = 1;
         return SKV_OK;
@@ -22,12 +42,23 @@ static skv_status finish_absent_delete(skv_ldap_call *call)
     return call->reply->status;
 }
 
-static skv_status delete_read_version(delete_call *del)
+/* Sends the delete: on the condition that the entry has the version that was read, if the server can compare versions;
+ * else so that another document than the expected one can be put back. */
+static skv_ldap_code delete_entry(delete_call *del, const skv_ldap_entry *entry, skv_ldap_response *response)
+{
+    const char *version = skv_ldap_is_refused(&del->versions) ? "" : del->versions.read.text;
+
+    if (expects_document(del) && !skv_ldap_version_is_assertable(&del->call, version))
+        return skv_ldap_delete_and_compare(&del->call, &entry->document, &del->taken, response);
+    return skv_ldap_entry_delete(&del->call, version, response);
+}
+
+static skv_status delete_read_version(delete_call *del, const skv_ldap_entry *entry)
 {
     skv_ldap_call *call = &del->call;
     bool is_refused = skv_ldap_is_refused(&del->versions);
     skv_ldap_response response;
-    skv_ldap_code code = skv_ldap_entry_delete(call, is_refused ? "" : del->versions.read.text, &response);
+    skv_ldap_code code = delete_entry(del, entry, &response);
     skv_status status = SKV_OK;
 
     if ((code == LDAP_ASSERTION_FAILED || code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION) && !is_refused) {
@@ -36,10 +67,12 @@ static skv_status delete_read_version(delete_call *del)
     }
     switch (code) {
     case LDAP_SUCCESS:
-        call->reply->number = 1;
+        call->reply->number = del->taken.len == 0;
+        if (skv_buf_failed(&del->taken))
+            status = skv_fail_memory(call->reply);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        status = skv_ldap_check_base(call, &response) == SKV_OK ? finish_absent_delete(call) : call->reply->status;
+        status = skv_ldap_check_base(call, &response) == SKV_OK ? finish_absent_delete(del) : call->reply->status;
         break;
     default:
         skv_ldap_note_lost(&del->versions, &response);
@@ -49,20 +82,59 @@ static skv_status delete_read_version(delete_call *del)
     return status;
 }
 
+static skv_status delete_present(delete_call *del, const skv_ldap_entry *entry)
+{
+    skv_ldap_call *call = &del->call;
+    const struct berval *stored = &entry->document;
+    int kind;
+
+    if (skv_ldap_kind_of(call, call->dn, entry, &kind) != SKV_OK)
+        return call->reply->status;
+    if (kind == SKV_KIND_FOLDER)
+        return skv_ldap_refuse_folder(call);
+    if (expects_document(del) && !stored->bv_val)
+        return skv_ldap_refuse(call, SKV_DENIED, "its simpkvJsonValue may not be read");
+    if (expects_document(del) && !skv_is_expected(del->args, stored->bv_val, stored->bv_len))
+        return call->in_doubt ? skv_ldap_refuse_in_doubt(call) : SKV_OK;
+    if (skv_ldap_was_changed_in_doubt(call, &del->versions))
+        return skv_ldap_refuse_in_doubt(call);
+    return delete_read_version(del, entry);
+}
+
+/* Returns what a round reads: without entryCSN, the document stands for the version. */
+static int attributes_to_read(const delete_call *del)
+{
+    bool asserts = skv_ldap_asserts(&del->call);
+
+    return (asserts ? SKV_READ_CSN : 0) | (asserts && !expects_document(del) ? 0 : SKV_READ_DOCUMENT);
+}
+
 static skv_status run_delete_round(delete_call *del)
 {
     skv_ldap_call *call = &del->call;
-    int kind;
+    skv_ldap_entry entry = {0};
+    skv_ldap_response response;
+    skv_status status;
 
-    if (skv_ldap_read_kind(call, call->dn, &kind, &del->versions.read) != SKV_OK)
-        return call->reply->status;
-    if (kind == SKV_KIND_NONE)
-        return finish_absent_delete(call);
-    if (kind == SKV_KIND_FOLDER)
-        return skv_ldap_refuse_folder(call);
-    if (skv_ldap_was_changed_in_doubt(call, &del->versions))
-        return skv_ldap_refuse_in_doubt(call);
-    return delete_read_version(del);
+    del->versions.read = (skv_ldap_version){""};
+    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, attributes_to_read(del)), &response)) {
+    case LDAP_SUCCESS:
+        if (skv_ldap_entry_of(call, &response, &entry) == LDAP_SUCCESS) {
+            del->versions.read = skv_ldap_version_of(&entry);
+            status = delete_present(del, &entry);
+        } else {
+            status = skv_ldap_fail(call, &response);
+        }
+        skv_ldap_entry_wipe(&entry);
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        status = skv_ldap_check_base(call, &response) == SKV_OK ? finish_absent_delete(del) : call->reply->status;
+        break;
+    default:
+        status = skv_ldap_fail(call, &response);
+    }
+    skv_ldap_response_free(&response);
+    return status;
 }
 
 static skv_status attempt_delete(skv_ldap_call *call)
@@ -76,14 +148,56 @@ static skv_status attempt_delete(skv_ldap_call *call)
     return call->reply->status;
 }
 
-skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply)
-{
-    delete_call del = {.versions = {.overtaken = 0}};
+/* ---- Putting back ---- */
 
-    if (skv_ldap_begin(&del.call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, deadline, reply) == SKV_OK)
+static skv_status attempt_put_back(skv_ldap_call *call)
+{
+    delete_call *del = (delete_call *)call;
+    struct berval document = {del->taken.len, del->taken.bytes};
+    skv_ldap_response response;
+
+    switch (skv_ldap_entry_add(call, call->dn, SKV_KIND_KEY, &document, &response)) {
+    case LDAP_SUCCESS:
+    case LDAP_ALREADY_EXISTS: /* another client has put the key meanwhile, or deleted its folder */
+    case LDAP_NO_SUCH_OBJECT:
+        break;
+    default:
+        skv_ldap_fail(call, &response);
+    }
+    skv_ldap_response_free(&response);
+    return call->reply->status;
+}
+
+/* Puts back what this call has deleted by mistake. An interrupt does not end this. */
+static void put_taken_back(delete_call *del)
+{
+    skv_ldap_call *call = &del->call;
+    skv_deadline deadline = {.end_ns = skv_now_plus_ns(skv_ms_to_ns(PUT_BACK_MS))};
+
+    if (call->deadline->end_ns > deadline.end_ns)
+        deadline.end_ns = call->deadline->end_ns;
+    call->deadline = &deadline;
+    call->retries = call->store->retries;
+    if (skv_ldap_run(call, attempt_put_back) != SKV_OK)
+        skv_reply_append(call->reply, " (another client had changed the document at the same moment: it is deleted, "
+                                      "and could not be put back)");
+}
+
+skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                               skv_reply *reply)
+{
+    delete_call del = {.args = args, .versions = {.in_doubt_is_unknown = args->in_doubt}};
+
+    skv_buf_init(&del.taken, SKV_DATA_MAX);
+    if (skv_ldap_begin(&del.call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, deadline, reply) == SKV_OK) {
+        del.call.in_doubt = args->in_doubt;
         skv_ldap_run(&del.call, attempt_delete);
+    }
+    if (del.taken.len)
+        put_taken_back(&del);
     if (reply->status == SKV_INTERRUPTED)
         reply->number = del.call.in_doubt;
+    skv_buf_free(&del.taken);
     skv_ldap_end(&del.call);
     return reply->status;
 }

@@ -77,7 +77,7 @@ static skv_status attempt_exists(skv_ldap_call *call)
     bool twin = false;
     int kind;
 
-    if (skv_ldap_read_kind(call, call->dn, &kind, NULL) != SKV_OK)
+    if (skv_ldap_read_kind(call, call->dn, &kind) != SKV_OK)
         return call->reply->status;
     if (kind == SKV_KIND_NONE && !exists->is_folder && skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
         return call->reply->status;

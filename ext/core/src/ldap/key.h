@@ -18,7 +18,11 @@ void skv_ldap_put_many(skv_store *store, skv_batch *batch);
 void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 
 /* ldap/delete.c */
-skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                               skv_reply *reply);
+
+/* ldap/create_folder.c */
+skv_status skv_ldap_create_folder(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/tree.c */
 skv_status skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
@@ -45,10 +49,12 @@ bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *
 
 /* ---- ldap/kind.c */
 
-/* Reads what an entry is, into *kind: SKV_KIND_KEY, SKV_KIND_FOLDER, or SKV_KIND_NONE if it does not exist. In the
- * plain layout the DN itself tells a key from a folder. Reads its version into *version, unless that is NULL. Returns
- * SKV_OK, or the reply's failure. */
-skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version);
+/* Sets *kind to what an entry is: SKV_KIND_KEY or SKV_KIND_FOLDER. In the plain layout the DN itself tells a key from a
+ * folder. Returns SKV_OK, or the reply's failure. */
+skv_status skv_ldap_kind_of(skv_ldap_call *call, const char *dn, const skv_ldap_entry *entry, int *kind);
+
+/* Reads an entry to learn its kind; SKV_KIND_NONE if it does not exist. Returns SKV_OK, or the reply's failure. */
+skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind);
 
 /* Sets *exists if, in the plain layout, a folder of the same name exists beside the key `dn`, or the other way round.
  * Returns SKV_OK, or the reply's failure. */

@@ -3,40 +3,31 @@
 
 #include <string.h>
 
-static skv_status kind_of_entry(skv_ldap_call *call, const char *dn, skv_ldap_response *response, int *kind,
-                                skv_ldap_version *version)
+skv_status skv_ldap_kind_of(skv_ldap_call *call, const char *dn, const skv_ldap_entry *entry, int *kind)
 {
-    skv_ldap_entry entry;
     skv_rdn rdn;
 
-    if (skv_ldap_entry_of(call, response, &entry) != LDAP_SUCCESS)
-        return skv_ldap_fail(call, response);
-    if (version)
-        *version = skv_ldap_version_of(&entry);
-    skv_ldap_entry_wipe(&entry);
     if (skv_rdn_first(dn, strlen(dn), &rdn) && !skv_rdn_is(&rdn, "simpkvHexId"))
         *kind = skv_rdn_is(&rdn, "simpkvKey") ? SKV_KIND_KEY : SKV_KIND_FOLDER;
-    else if (entry.is_key || entry.is_folder)
-        *kind = entry.is_key ? SKV_KIND_KEY : SKV_KIND_FOLDER;
+    else if (entry->is_key || entry->is_folder)
+        *kind = entry->is_key ? SKV_KIND_KEY : SKV_KIND_FOLDER;
     else
         return skv_ldap_refuse(call, SKV_DENIED, "the entry's objectClass cannot be read, or is not one of simpkv's");
     return SKV_OK;
 }
 
-skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind, skv_ldap_version *version)
+skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind)
 {
     skv_ldap_response response;
-    int wanted = SKV_READ_KIND;
+    skv_ldap_entry entry;
 
     *kind = SKV_KIND_NONE;
-    if (version) {
-        *version = (skv_ldap_version){""};
-        /* Without entryCSN, the document stands for the version. */
-        wanted = skv_ldap_asserts(call) ? SKV_READ_CSN : SKV_READ_DOCUMENT;
-    }
-    switch (skv_ldap_read(call, dn, skv_ldap_attributes(call, wanted), &response)) {
+    switch (skv_ldap_read(call, dn, skv_ldap_attributes(call, SKV_READ_KIND), &response)) {
     case LDAP_SUCCESS:
-        kind_of_entry(call, dn, &response, kind, version);
+        if (skv_ldap_entry_of(call, &response, &entry) == LDAP_SUCCESS)
+            skv_ldap_kind_of(call, dn, &entry, kind);
+        else
+            skv_ldap_fail(call, &response);
         break;
     case LDAP_NO_SUCH_OBJECT:
         skv_ldap_check_base(call, &response);
@@ -59,7 +50,7 @@ skv_status skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists)
     twin = skv_ldap_twin(dn);
     if (!twin)
         return skv_fail_memory(call->reply);
-    if (skv_ldap_read_kind(call, twin, &kind, NULL) == SKV_OK)
+    if (skv_ldap_read_kind(call, twin, &kind) == SKV_OK)
         *exists = kind != SKV_KIND_NONE;
     skv_free(twin);
     return call->reply->status;

@@ -67,7 +67,7 @@ static skv_status check_empty_folder(ldap_list *list)
     skv_ldap_call *call = &list->call;
     int kind;
 
-    if (skv_ldap_read_kind(call, list->dn, &kind, NULL) != SKV_OK || kind == SKV_KIND_FOLDER)
+    if (skv_ldap_read_kind(call, list->dn, &kind) != SKV_OK || kind == SKV_KIND_FOLDER)
         return call->reply->status;
     return kind == SKV_KIND_KEY ? fail_folder_not_found(call) : check_missing_folder(list);
 }

@@ -10,8 +10,7 @@ static skv_status check_hex_folder(skv_ldap_call *call, const char *dn)
 {
     int kind = SKV_KIND_FOLDER;
 
-    if (call->store->layout == SKV_LAYOUT_HEX && skv_ldap_read_kind(call, dn, &kind, NULL) == SKV_OK &&
-        kind == SKV_KIND_KEY)
+    if (call->store->layout == SKV_LAYOUT_HEX && skv_ldap_read_kind(call, dn, &kind) == SKV_OK && kind == SKV_KIND_KEY)
         return skv_ldap_refuse(call, SKV_IS_KEY, "a folder of its path is a key");
     return call->reply->status;
 }
@@ -23,7 +22,7 @@ skv_status skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
 
     if (call->store->strict_paths && skv_ldap_has_twin(call, dn, &twin) != SKV_OK)
         return call->reply->status;
-    if (twin && dn == call->dn)
+    if (twin && dn == call->dn && call->op == SKV_OP_PUT)
         return skv_ldap_refuse_folder(call);
     if (twin)
         return skv_ldap_refuse(call, SKV_IS_KEY, "a folder of its path is a key, and 'strict_paths' is set");

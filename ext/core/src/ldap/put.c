@@ -28,9 +28,12 @@ typedef struct put_call {
     skv_ldap_versions versions;
 } put_call;
 
-static bool is_document(const struct berval *stored, const char *bytes, size_t len)
+/* Returns true if the stored document has the bytes of the new one. */
+static bool is_stored(const put_call *put, const struct berval *stored)
 {
-    return stored->bv_len == len && memcmp(stored->bv_val, bytes, len) == 0;
+    const skv_put_args *args = put->args;
+
+    return stored->bv_len == args->document_len && memcmp(stored->bv_val, args->document, args->document_len) == 0;
 }
 
 static skv_status fail_put_write(put_call *put, const skv_ldap_response *response)
@@ -97,7 +100,7 @@ static skv_status compare_with_stored_document(put_call *put, const struct berva
 {
     const skv_put_args *args = put->args;
 
-    if (is_document(stored, args->document, args->document_len))
+    if (is_stored(put, stored))
         return mark_written(put);
     return skv_document_same(stored->bv_val, stored->bv_len, args->document, args->document_len, put->call.reply);
 }
@@ -108,7 +111,7 @@ static skv_status fail_condition(put_call *put, const struct berval *stored)
 {
     skv_ldap_call *call = &put->call;
     const skv_put_args *args = put->args;
-    bool is_ours = stored && is_document(stored, args->document, args->document_len);
+    bool is_ours = stored && is_stored(put, stored);
 
     if (call->in_doubt && is_ours && !args->non_unique)
         return mark_written(put);
@@ -152,7 +155,7 @@ static skv_status put_present(put_call *put, skv_ldap_entry *entry)
     if (!stored->bv_val)
         return skv_ldap_refuse(call, SKV_DENIED, "its simpkvJsonValue may not be read");
     if (args->condition == SKV_PUT_ABSENT ||
-        (args->condition == SKV_PUT_EXPECT && !is_document(stored, args->expect, args->expect_len)))
+        (args->condition == SKV_PUT_EXPECT && !skv_is_expected(args, stored->bv_val, stored->bv_len)))
         return fail_condition(put, stored);
     if (compare_with_stored_document(put, stored) != SKV_OK)
         return call->reply->status;

@@ -239,7 +239,7 @@ static skv_status check_folder_kind(tree_call *tree, int *kind)
     skv_ldap_call *call = &tree->call;
     bool key = false;
 
-    if (skv_ldap_read_kind(call, call->dn, kind, NULL) != SKV_OK)
+    if (skv_ldap_read_kind(call, call->dn, kind) != SKV_OK)
         return call->reply->status;
     if (*kind == SKV_KIND_NONE && !skv_ldap_is_structure(call->key) &&
         skv_ldap_has_twin(call, call->dn, &key) != SKV_OK)

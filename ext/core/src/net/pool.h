@@ -54,6 +54,7 @@ typedef enum skv_op {
     SKV_OP_PUT,
     SKV_OP_DELETE,
     SKV_OP_DELETETREE,
+    SKV_OP_CREATE_FOLDER,
     SKV_OP_LIST,
     SKV_OP_ENTRY_READ,
     SKV_OP_ENTRY_ADD,

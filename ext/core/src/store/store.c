@@ -29,19 +29,40 @@ skv_put_args skv_put_args_of(const char *document, size_t document_len, int cond
                           .non_unique = condition & SKV_PUT_NON_UNIQUE};
 }
 
-skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply)
+static skv_status check_condition(const skv_put_args *args, bool is_known, skv_reply *reply)
 {
-    if (!args->document)
-        return skv_fail(reply, SKV_INVALID, "the document is NULL");
-    if (args->condition < SKV_PUT_ANY || args->condition > SKV_PUT_EXPECT)
+    if (!is_known)
         return skv_fail(reply, SKV_INVALID, "unknown condition %d", args->condition);
     if ((args->condition == SKV_PUT_EXPECT) != (args->expect != NULL))
         return skv_fail(reply, SKV_INVALID,
                         "an expected document comes with the condition SKV_PUT_EXPECT, and only then");
+    return SKV_OK;
+}
+
+skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply)
+{
+    bool is_known = args->condition >= SKV_PUT_ANY && args->condition <= SKV_PUT_EXPECT;
+
+    if (!args->document)
+        return skv_fail(reply, SKV_INVALID, "the document is NULL");
+    if (check_condition(args, is_known, reply) != SKV_OK)
+        return reply->status;
     if (args->document_len > DOCUMENT_MAX)
         return skv_fail(reply, SKV_TOO_LARGE, "the document has %zu bytes: %d are allowed", args->document_len,
                         DOCUMENT_MAX);
     return skv_refuse_structure(key, reply);
+}
+
+skv_status skv_check_delete(const skv_key *key, const skv_put_args *args, skv_reply *reply)
+{
+    bool is_known = args->condition == SKV_PUT_ANY || args->condition == SKV_PUT_EXPECT;
+
+    return check_condition(args, is_known, reply) == SKV_OK ? skv_refuse_structure(key, reply) : reply->status;
+}
+
+bool skv_is_expected(const skv_put_args *args, const char *document, size_t len)
+{
+    return len == args->expect_len && memcmp(document, args->expect, len) == 0;
 }
 
 bool skv_key_is_root(const skv_key *key)

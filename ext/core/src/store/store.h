@@ -12,9 +12,9 @@ typedef struct skv_key {
     size_t len;
 } skv_key;
 
-/* The arguments of skv_put(), borrowed. */
+/* The arguments of skv_put(), and of skv_delete(), borrowed. */
 typedef struct skv_put_args {
-    const char *document;
+    const char *document; /* NULL for skv_delete() */
     size_t document_len;
     int condition;
     const char *expect;
@@ -57,7 +57,9 @@ typedef struct skv_store_ops {
     /* Decide each record of a batch, or stop it: batch.h. NULL for a store that works on one record after the other. */
     void (*put_many)(skv_store *store, skv_batch *batch);
     void (*get_many)(skv_store *store, skv_batch *batch);
-    skv_status (*del)(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*del)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
+                      skv_reply *reply);
+    skv_status (*create_folder)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
     skv_status (*deletetree)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
     skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
@@ -77,11 +79,15 @@ struct skv_list {
     skv_store *store; /* borrowed */
 };
 
+/* Returns true for a document with the bytes that the condition SKV_PUT_EXPECT wants. */
+bool skv_is_expected(const skv_put_args *args, const char *document, size_t len);
+
 /* Returns the value of an option in the packed and checked list of skv_open(), or NULL. */
 const char *skv_option(const char *options, size_t options_len, const char *name);
 
-/* Checks the arguments of a put. Returns SKV_OK, or the reply's failure. */
+/* Check the arguments of a put and of a delete. Return SKV_OK, or the reply's failure. */
 skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
+skv_status skv_check_delete(const skv_key *key, const skv_put_args *args, skv_reply *reply);
 
 /* Returns true for "globals" and "environments", the two folders that every store has. */
 bool skv_key_is_root(const skv_key *key);

@@ -56,7 +56,7 @@ static void *write_and_read_large(void *data)
         failures += skv_put(store, "globals/k", 9, large[i % 2], LARGE, SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, mine) != 0;
         failures += skv_get(store, "globals/k", 9, SKV_GET_ANY, LONG_MS, NULL, mine) != SKV_OK;
         if (i % 8 == 0)
-            failures += skv_delete(store, "globals/k", 9, LONG_MS, NULL, mine) != SKV_OK;
+            failures += skv_delete(store, "globals/k", 9, SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, mine) != SKV_OK;
         if (failures)
             break;
     }

@@ -24,7 +24,7 @@ static void a_locked_key_is_waited_for_until_the_deadline(void)
     CHECK_HAS(skv_reply_message(reply), "globals/k'");
     CHECK(get_within("globals/k", 0) == SKV_TIMEOUT);
     CHECK(skv_put(store, "globals/k", 9, "e", 1, SKV_PUT_ANY, NULL, 0, 30, NULL, reply) == SKV_TIMEOUT);
-    CHECK(skv_delete(store, "globals/k", 9, 30, NULL, reply) == SKV_TIMEOUT);
+    CHECK(skv_delete(store, "globals/k", 9, SKV_PUT_ANY, NULL, 0, 30, NULL, reply) == SKV_TIMEOUT);
     CHECK(skv_deletetree(store, "globals", 7, 30, NULL, reply) == SKV_TIMEOUT);
     CHECK_HAS(skv_reply_message(reply), "globals/k'");
     CHECK(put_if("globals/k", "e", SKV_PUT_ABSENT, NULL) == SKV_EXISTS);

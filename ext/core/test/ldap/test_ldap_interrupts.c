@@ -64,7 +64,7 @@ static int put_now(void)
 
 static int delete_now(void)
 {
-    return skv_delete(store, key, strlen(key), LONG_MS, cancel, reply);
+    return skv_delete(store, key, strlen(key), SKV_PUT_ANY, NULL, 0, LONG_MS, cancel, reply);
 }
 
 static int deletetree_now(void)
@@ -240,7 +240,7 @@ static void no_call_takes_the_response_of_an_interrupted_deletion(void)
 
 static int delete_it(void)
 {
-    return skv_delete(store, key, strlen(key), LONG_MS, cancel, reply);
+    return skv_delete(store, key, strlen(key), SKV_PUT_ANY, NULL, 0, LONG_MS, cancel, reply);
 }
 
 static void an_interrupted_deletion_reports_a_possible_deletion(void)
