@@ -115,7 +115,7 @@ module Simpkv
     # @raise [ConflictError] another operator has changed a rule meanwhile
     # @raise [Error, ConfigError]
     def import(data)
-      Import.new(self, @stored.all, @built_in, @site_actions).perform(data)
+      Import.new(@stored.current, @built_in, @site_actions).perform(data, @stored) { now }
     end
 
     # Deletes a stored rule, even one that cannot be read.

@@ -36,6 +36,23 @@ require_relative 'nodes_helper'
         .to match(['', /there is nothing of a node 'web1': did you mean 'web2'\?/, 66])
     end
 
+    it 'are inspected by the rules of a file, which import creates, replaces and leaves alone' do
+      rules = Array.new(3) do |number|
+        { 'description' => "rule #{number}",
+          'actions' => [{ 'op' => 'set-attribute', 'args' => ["/parameters/p#{number}", number] }] }
+      end
+      file = File.join(folder, 'rules.json')
+      import = lambda do
+        File.write(file, JSON.generate(rules))
+        simpkv!('rule', 'import', file).scan(/^(\w+): .*rule (\d)/)
+      end
+      expect(import.call).to eq([%w[created 0], %w[created 1], %w[created 2]])
+      rules[1]['priority'] = 5
+      expect(import.call).to eq([%w[unchanged 0], %w[updated 1], %w[unchanged 2]])
+      expect(simpkv!('rule', 'list').scan(/rule \d/)).to eq(['rule 1', 'rule 0', 'rule 2'])
+      expect(data('node', 'inspect', 'web1')['record']['parameters']).to eq('p0' => 0, 'p1' => 1, 'p2' => 2)
+    end
+
     it 'are as doctor expects them' do
       File.write(File.join(folder, 'puppet.conf'),
                  "[server]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = simpkv\n")

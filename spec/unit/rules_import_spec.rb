@@ -62,12 +62,22 @@ RSpec.describe Simpkv::Rules, 'files,' do
 
     it 'does not replace what another operator has changed meanwhile' do
       uuid = rules.import(list).first.last['uuid']
-      list.first['priority'] = 5
+      list.each { |rule| rule['priority'] = 5 }
       slow = open_estate({}, 2 => -> { rules.update(uuid, { 'priority' => 7 }) }).rules
-      expect do
-        slow.import(list)
-      end.to raise_error(Simpkv::ConflictError, /\Arules\[0\]: the rule #{uuid} has been changed/)
+      expect { slow.import(list) }
+        .to raise_error(Simpkv::ConflictError, "rules[0]: another operator has changed the rule #{uuid}: try again " \
+                                               '(2 of 3 changes are stored)')
       expect(rules.get(uuid)['priority']).to eq(7)
+      expect(outcomes).to eq(%i[updated unchanged unchanged])
+    end
+
+    it 'reads the rules at once, and stores them in one batch' do
+      list[0] = list[0].merge('uuid' => rules.create(list[0])['uuid'], 'priority' => 5)
+      counted = open_estate({})
+      expect(counted.rules.import(list).map(&:first)).to eq(%i[updated created created])
+      expect(counted.store.calls).to eq(2)
+      expect(counted.rules.import(list).map(&:first)).to eq(%i[unchanged unchanged unchanged])
+      expect(counted.store.calls).to eq(3)
     end
 
     it 'stores none of ten rules if one is invalid' do

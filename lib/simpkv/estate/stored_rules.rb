@@ -40,6 +40,32 @@ module Simpkv
         sorted(super.values)
       end
 
+      # Reads the rules to replace them.
+      #
+      # @return [Hash{String => Stored}] the documents and the rules that can be read, by UUID, in order of creation
+      def current
+        documents = @estate.store.list(path, required: false)[:keys]
+        stored = documents.to_h do |uuid, document|
+          [uuid, Stored.new(document, decoded_or_error(document, method(:valid?)) { |rule| rule })]
+        end
+        stored = stored.select { |_, each| each.value.is_a?(Hash) && !each.value['deleted'] }
+        stored.sort_by { |_, each| order(each.value) }.to_h
+      end
+
+      # Stores rules in place of those that were read, with one connection in a directory.
+      #
+      # @param rules [Hash{String => Hash}] by UUID
+      # @param expected [Hash{String => String}] the documents that are to be replaced, by UUID
+      # @return [Hash{String => Object}] the {Error} of each rule that could not be stored, by UUID, or something else
+      def replace_many(rules, expected)
+        return {} if rules.empty? # Ruby 2.6 takes an empty Hash for options.
+
+        places = rules.keys.to_h { |uuid| [path(uuid), uuid] }
+        documents = places.transform_values { |uuid| Codec.encode(rules[uuid]) }
+        former = places.transform_values { |uuid| expected[uuid] }
+        @estate.store.put_many(documents, condition: :expect, expect: former).transform_keys { |place| places[place] }
+      end
+
       # @param uuid [String]
       # @return [Hash, nil] the rule; nil if there is none, or if it is about to be deleted
       # @raise [MalformedError] names the key
@@ -64,7 +90,11 @@ module Simpkv
       end
 
       def sorted(rules)
-        rules.reject { |rule| rule['deleted'] }.sort_by { |rule| rule.values_at('created_at', 'uuid') }
+        rules.reject { |rule| rule['deleted'] }.sort_by { |rule| order(rule) }
+      end
+
+      def order(rule)
+        rule.values_at('created_at', 'uuid')
       end
     end
   end

@@ -5,25 +5,28 @@ module Simpkv
     # Brings the rules of a file into the store. Checks all of them before it stores the first one. The same file brings
     # the same rules, however often, and at several places at once.
     class Import
-      # @param rules [Rules]
-      # @param stored [Array<Hash>] the stored rules, with all fields
+      # @param former [Hash{String => Estate::StoredRules::Stored}] the stored rules: see {Estate::StoredRules#current}
       # @param built_in [BuiltIn]
       # @param site_actions [Array<String>]
-      def initialize(rules, stored, built_in, site_actions)
-        @rules = rules
-        @stored = stored.to_h { |rule| [rule['uuid'], rule] }
+      def initialize(former, built_in, site_actions)
+        @former = former.transform_values(&:value)
+        @expected = former.transform_values(&:document)
+        @identities = @former.values.group_by { |rule| identity(rule) }
         @built_in = built_in
         @site_actions = site_actions
       end
 
       # @param data [Object] a list of rules
+      # @param stored [Estate::StoredRules]
+      # @yieldreturn [String] the time: a later one at each call
       # @return [Array<Array(Symbol, Hash)>] see {Rules#import}
-      def perform(data)
+      def perform(data, stored)
         planned = SourceFile.each(data) { |fields| plan(fields) }
         SourceFile.refuse_twice(planned)
-        uuids = @stored.keys | planned.map { |rule| rule['uuid'] }
-        Definition.check_number(uuids.length + @built_in.rules.length)
-        planned.each_with_index.map { |rule, number| stored(rule, number) }
+        check_number(planned)
+        changed = (planned - @former.values).to_h { |rule| [rule['uuid'], timed(rule, yield)] }
+        check_results(planned, stored.replace_many(changed, @expected))
+        planned.map { |rule| outcome(rule, changed[rule['uuid']]) }
       end
 
       # @param fields [Object] those of a rule in the file
@@ -32,7 +35,7 @@ module Simpkv
       def plan(fields)
         rule = Definition.complete(fields)
         @built_in.refuse(rule['uuid'])
-        old = rule['uuid'] ? @stored[rule['uuid']] : same(rule)
+        old = rule['uuid'] ? @former[rule['uuid']] : same(rule)
         return Definition.check(new_rule(rule), @site_actions) unless old
 
         # A file need not say again that a rule is sensitive.
@@ -48,7 +51,7 @@ module Simpkv
           raise InvalidError, 'description: a rule without uuid needs one, by which another import finds it again'
         end
 
-        found = @stored.values.select { |candidate| identity(candidate) == identity(rule) }
+        found = @identities.fetch(identity(rule), [])
         return found.first if found.length < 2
 
         raise InvalidError, 'uuid: it is needed: several stored rules have this description, phase and scope: ' \
@@ -64,28 +67,43 @@ module Simpkv
         return rule if rule['uuid']
 
         uuid = Definition.derived_uuid('imported', *identity(rule).map(&:to_s))
-        uuid = SecureRandom.uuid if @stored.key?(uuid)
+        uuid = SecureRandom.uuid if @former.key?(uuid)
         rule.merge('uuid' => uuid)
       end
 
-      def stored(rule, number)
-        store(rule)
-      rescue ExistsError, NotFoundError
-        raise ConflictError, "rules[#{number}]: another operator has changed the rule #{rule['uuid']}: try again"
-      rescue Error => e
-        before = ' (the rules before it are stored)' if number.positive?
-        raise e.class, "rules[#{number}]: #{e.message}#{before}", cause: nil
+      # @raise [TooLargeError] there would be too many rules
+      def check_number(planned)
+        uuids = @former.keys | planned.map { |rule| rule['uuid'] }
+        Definition.check_number(uuids.length + @built_in.rules.length)
       end
 
-      # @return [Array(Symbol, Hash)]
-      def store(rule)
-        old = @stored[rule['uuid']]
-        return [:created, @rules.create(rule)] unless old
-        return [:unchanged, Definition.shown(old)] if rule == old
+      # @return [Hash] the rule with the times of its creation and of this change
+      def timed(rule, time)
+        rule.merge('created_at' => rule['created_at'] || time, 'updated_at' => time)
+      end
 
-        # Fields that the file lacks get their defaults.
-        fields = Definition::DEFAULTS.merge(rule)
-        [:updated, @rules.update(rule['uuid'], fields, updated_at: old['updated_at'])]
+      # @param results [Hash{String => Object}] by UUID
+      # @raise [Error] a rule could not be stored
+      def check_results(planned, results)
+        number = planned.index { |rule| results[rule['uuid']].is_a?(Error) }
+        return unless number
+
+        uuid = planned[number]['uuid']
+        error = results[uuid]
+        if error.is_a?(ExistsError) || error.is_a?(ConflictError)
+          error = ConflictError.new("another operator has changed the rule #{uuid}: try again")
+        end
+        stored = results.length - results.values.grep(Error).length
+        raise error.class, "rules[#{number}]: #{error.message} (#{stored} of #{results.length} changes are stored)",
+              cause: nil
+      end
+
+      # @param changed [Hash, nil] the rule that was stored; nil if it was stored before
+      # @return [Array(Symbol, Hash)]
+      def outcome(rule, changed)
+        return [:unchanged, Definition.shown(rule)] unless changed
+
+        [@former.key?(rule['uuid']) ? :updated : :created, Definition.shown(changed)]
       end
     end
   end

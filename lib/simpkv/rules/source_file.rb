@@ -27,11 +27,9 @@ module Simpkv
         # @param rules [Array<Hash, nil>] those of the file; nil for a wrong one
         # @raise [InvalidError] two rules have the same UUID
         def refuse_twice(rules)
-          uuids = rules.each_with_index.map { |rule, number| rule ? rule['uuid'] : number }
-          second = uuids.each_index.find { |number| uuids.index(uuids[number]) < number }
-          return unless second
-
-          raise InvalidError, "rules[#{second}]: this is the same rule as rules[#{uuids.index(uuids[second])}]"
+          numbers = rules.each_index.select { |number| rules[number] }.group_by { |number| rules[number]['uuid'] }
+          first, second = numbers.values.find { |same| same.length > 1 }
+          raise InvalidError, "rules[#{second}]: this is the same rule as rules[#{first}]" if second
         end
 
         # Checks a file without a store.
@@ -65,7 +63,7 @@ module Simpkv
         private
 
         def checked(data, site_actions, built_in, problems = nil)
-          import = Import.new(nil, [], BuiltIn.new(nil), site_actions)
+          import = Import.new({}, BuiltIn.new(nil), site_actions)
           each(data, problems) do |fields|
             built_in ? Definition.compiled(BuiltIn.rule(fields), site_actions) : import.plan(fields)
           end
