@@ -181,6 +181,21 @@ module Simpkv
         !name.nil? && about(name) { from.store.kind("environments/#{name}") }.nil?
       end
 
+      # Runs a write with the store, and notes the first key of an environment, because its name may be misspelt.
+      #
+      # @param key [String] the key or folder, for the note
+      # @yieldparam store [Store]
+      # @yieldreturn [Object] nil or false if nothing was written
+      def noting_environment(key)
+        store = backend.store(create: true)
+        first = new_environment?
+        yield(store).tap do |written|
+          next unless first && written
+
+          warn "simpkv: #{backend.title}: '#{key}' is the first key of the environment '#{named_environment}'"
+        end
+      end
+
       # @return [Output]
       def output
         @output ||= Output.new(@flags[:output])

@@ -21,6 +21,18 @@ module Simpkv
         raise Failure.new("file '#{file}' is neither YAML nor JSON: #{e.message}", Failure::DATA), cause: nil
       end
 
+      # @param file [String] `-` is standard input
+      # @return [String] its content
+      # @raise [Failure] there is no such file
+      # @raise [SystemCallError]
+      def self.bytes(file)
+        file == '-' ? $stdin.binmode.read : File.binread(file)
+      rescue Errno::ENOENT
+        raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
+      rescue Errno::EISDIR
+        raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
+      end
+
       # Reads the facts of a node, as `facter --json`, `puppet facts` or `simpkv node facts NODE -o json` print them.
       #
       # @param file [String] as for {read}

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/data_file'
 require 'simpkv/cli/revision'
 
 module Simpkv
@@ -32,15 +33,7 @@ module Simpkv
         end
 
         from = @file || ('-' if value == '-')
-        converted(from ? content(from) : value.b, 'the value')
-      end
-
-      def content(file)
-        file == '-' ? $stdin.binmode.read : File.binread(file)
-      rescue Errno::ENOENT
-        raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
-      rescue Errno::EISDIR
-        raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
+        converted(from ? DataFile.bytes(from) : value.b, 'the value')
       end
 
       def converted(bytes, what)
@@ -90,17 +83,6 @@ module Simpkv
         store.get(path, latest: true)
       rescue NotFoundError
         nil
-      end
-
-      # Notes the first key of an environment, because its name may be misspelt.
-      def noting_environment(key)
-        store = backend.store(create: true)
-        first = new_environment?
-        yield(store).tap do |written|
-          next unless first && written
-
-          warn "simpkv: #{backend.title}: '#{key}' is the first key of the environment '#{named_environment}'"
-        end
       end
     end
   end
