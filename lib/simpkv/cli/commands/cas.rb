@@ -56,7 +56,7 @@ module Simpkv
           end
           return if @absent
 
-          converted(@expect_file ? content(@expect_file) : @expect.b, 'the expected value')
+          converted(@expect_file ? DataFile.bytes(@expect_file) : @expect.b, 'the expected value')
         end
 
         def swap(store, path, old, value)
