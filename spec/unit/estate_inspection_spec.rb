@@ -56,6 +56,13 @@ RSpec.describe Simpkv::Estate::Inspection do
     expect(estate.inspections.get('web7')).to eq('rules' => [matching['uuid']], 'record' => record)
   end
 
+  it 'rounds integers of facts beyond 64 bits, and leaves out members whose names have a NUL' do
+    facts['sizes'] = { 'list' => [2**63, -(2**63), 10**30], "a\0b" => 1, 'text' => "a\0b" }
+    rule('set-attribute', '/parameters/sizes', '{inventory.sizes}')
+    expect(perform.record['parameters']['sizes'])
+      .to eql('list' => [2.0**63, -(2**63), 1e30], 'text' => "a\0b")
+  end
+
   it 'shows rules the name and the interfaces of the node, but keeps the ports that are declared' do
     declared = [{ 'uuid' => '6f0c9a52-3c4e-4a5f-9f0e-2f6a3c1d7b90' }]
     estate.nodes.declare('web8', 'ports' => declared)
@@ -238,6 +245,15 @@ RSpec.describe Simpkv::Estate::Inspection do
       facts['name'] = 'trusted'
       expect(refusal.message).to eq("the rule #{named['uuid']} ('names'): actions[0].args[0]: a node cannot have the " \
                                     "parameter 'trusted': Puppet sets it itself")
+    end
+
+    it 'names the declared record if the engine cannot read that' do
+      rule('log', 'x')
+      [{ "a\0b" => 1 }, { 'a' => [2**63] }].each do |parameters|
+        estate.store.put('globals/estate/nodes/web7', Simpkv::Codec.encode('parameters' => parameters))
+        expect { perform }.to raise_error(Simpkv::InvalidError, 'its declared record has a name with a NUL, or a ' \
+                                                                'number beyond 64 bits')
+      end
     end
 
     it 'names the parameter of a declared record whose name Puppet reserves' do

@@ -147,6 +147,12 @@ module Simpkv
 
         input = { 'phases' => phases, 'inventory' => facts }.merge(@settings, more)
         Native.parse(@engine.inspect_node(Native.generate(input)))
+      rescue InvalidError
+        readable = EngineValues.of(facts)
+        return run(phases, readable, more) unless readable.eql?(facts)
+        raise if EngineValues.of(more).eql?(more)
+
+        raise InvalidError, 'its declared record has a name with a NUL, or a number beyond 64 bits', cause: nil
       end
 
       def refused?(output)
