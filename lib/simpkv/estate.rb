@@ -19,6 +19,7 @@ require 'simpkv/estate/secrets'
 require 'simpkv/estate/statuses'
 require 'simpkv/estate/stored_rules'
 require 'simpkv/rules'
+require 'simpkv/site_backend'
 require 'simpkv/site_file'
 
 module Simpkv
@@ -42,10 +43,7 @@ module Simpkv
     # @raise [ConfigError] the configuration is wrong; the message names the file
     # @raise [SystemCallError] the file cannot be read
     def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [], &warn)
-      file = SiteFile.find(confdirs)
-      new(file ? SiteFile.read(file) : {}, [vardirs, more], warn)
-    rescue ConfigError => e
-      raise e.class, file && !e.message.include?(file) ? "#{file}: #{e.message}" : e.message, cause: nil
+      SiteFile.load(confdirs) { |site| new(site, [vardirs, more], warn) }
     end
 
     # @param site [Hash] the options of the site, with `backends` and `estate`
@@ -56,10 +54,9 @@ module Simpkv
     #   block, the estate opens its store, which must exist
     # @raise [ConfigError]
     def initialize(site, vardirs = [Vardirs.all], warn = nil, &open)
-      @vardirs = vardirs
-      @warn = warn || ->(_warning) {}
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
-      @settings = backend_settings(site)
+      @backend = SiteBackend.new(backend_options(site), vardirs, warn)
+      @settings = @backend.settings
       @open = open
       @mutex = Mutex.new
     end
@@ -72,7 +69,7 @@ module Simpkv
     # @raise [Error] the backend cannot be used, or a directory lacks the base entry
     def store
       store = @store || @mutex.synchronize { @store ||= opened }
-      @root&.check
+      @backend.check unless @open
       store
     end
 
@@ -168,33 +165,14 @@ module Simpkv
 
     private
 
-    def backend_settings(site)
-      merged = Config.copy(site)
-      merged['backends'] = Config.default_backends unless merged.key?('backends')
+    def backend_options(site)
+      merged = SiteBackend.site_options(site)
       merged['backend'] = options['backend'] || Config.backend_for(merged, nil)
-      merged['global'] = true
-      Validation.check(merged, Config::TYPES.keys)
-      Config.typed(merged['backends'][merged['backend']], merged['backend'])
+      merged.merge('global' => true)
     end
 
     def opened
-      return @open.call(@settings) if @open
-
-      @settings['type'] == 'ldap' ? directory : files
-    end
-
-    def files
-      root = FileRoot.new(@settings) { @vardirs }
-      root.open_existing.tap { @root = root }
-    end
-
-    def directory
-      store = LdapAccess.open(@settings)
-      LdapAccess.warnings(@settings).each(&@warn)
-      return store if LdapAccess.base?(store)
-
-      raise UnavailableError, "there is no entry '#{@settings['base_dn']}' at #{@settings['ldap_uri']}, or no access " \
-                              "to it: correct 'base_dn', or run 'simpkv init' ('simpkv doctor' looks into it)"
+      @open ? @open.call(@settings) : @backend.open_existing
     end
   end
 end

@@ -19,6 +19,12 @@ module Simpkv
       @settings['root_path'] || existing || @default.preferred
     end
 
+    # @return [Boolean] whether the folder exists
+    # @raise [ConfigError, SystemCallError] as {#path}
+    def there?
+      File.directory?(path)
+    end
+
     # @return [String, nil] the preferred place, if the store is in another one
     def passed_over
       @default.preferred if @default && path != @default.preferred

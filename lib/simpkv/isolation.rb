@@ -39,6 +39,14 @@ module Simpkv
       nil
     end
 
+    # Ignores case, runs of spaces, compatibility forms and invisible characters, as a directory does.
+    #
+    # @param value [String] of an RDN
+    # @return [String] the same for two values that a directory takes for one
+    def self.folded(value)
+      value.scrub.unicode_normalize(:nfkc).gsub(/\p{Cf}/, '').downcase.split.join(' ')
+    end
+
     class << self
       private
 
@@ -153,11 +161,6 @@ module Simpkv
 
         value = value[1..-2] if value.match?(/\A".*"\z/m)
         value.b.gsub(/\\(\h\h)|\\(.)/mn) { $1 ? $1.hex.chr : $2 }.force_encoding(Encoding::UTF_8) # rubocop:disable Style/PerlBackrefs
-      end
-
-      # Ignores case, runs of spaces, compatibility forms and invisible characters.
-      def folded(value)
-        value.scrub.unicode_normalize(:nfkc).gsub(/\p{Cf}/, '').downcase.split.join(' ')
       end
     end
   end

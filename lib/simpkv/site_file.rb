@@ -26,6 +26,20 @@ module Simpkv
         file || [DEFAULT, *confdirs.map { |folder| File.join(folder, 'simpkv.yaml') }].find { |path| File.exist?(path) }
       end
 
+      # Finds and reads the file.
+      #
+      # @param confdirs [Array<String>] as {find}
+      # @yieldparam options [Hash] those of the site, with `estate`; empty without a file
+      # @return [Object] what the block returns
+      # @raise [ConfigError] as {read}, or of the block; the message names the file
+      # @raise [SystemCallError] the file cannot be read
+      def load(confdirs)
+        file = find(confdirs)
+        yield file ? read(file) : {}
+      rescue ConfigError => e
+        raise e.class, file && !e.message.include?(file) ? "#{file}: #{e.message}" : e.message, cause: nil
+      end
+
       # Reads a file with the options, or a file of Hiera with the key `simpkv::options`.
       #
       # @param file [String]

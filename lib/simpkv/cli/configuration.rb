@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/backend'
+require 'simpkv/site_backend'
 require 'simpkv/site_file'
 
 module Simpkv
@@ -76,9 +77,7 @@ module Simpkv
       # @return [Hash] the options of the site, overridden by the command line
       # @raise [ConfigError, Failure]
       def options
-        merged = Config.copy(site)
-        merged.delete('estate')
-        merged['backends'] = Config.default_backends unless merged.key?('backends')
+        merged = SiteBackend.site_options(site)
         merged['environment'] = @flags.fetch(:environment, 'production')
         merged['global'] = @flags[:global] if @flags.key?(:global)
         # The default of the site may be global keys.

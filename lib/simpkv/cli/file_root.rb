@@ -11,11 +11,6 @@ module Simpkv
       USERS = %w[puppet pe-puppet].freeze
       private_constant :USERS
 
-      # @return [Boolean] whether there is a folder to read
-      def there?
-        File.directory?(path)
-      end
-
       # Opens the store, or makes it if it is missing.
       #
       # @return [Store]

@@ -2,7 +2,6 @@
 
 # @summary Loads the gem simpkv, or says how to install it
 #
-# No other code does this.
 # @api private
 Puppet::Functions.create_function(:'simpkv::support::native') do
   # @return [Undef]
@@ -11,47 +10,6 @@ Puppet::Functions.create_function(:'simpkv::support::native') do
   #   simpkv::support::native()
   dispatch(:require_gem) { return_type 'Undef' }
 
-  def require_gem
-    load_gem
-    return if wanted.between?(Simpkv::OLDEST_API, Simpkv::API)
-
-    raise LoadError, "The gem 'simpkv' #{Simpkv::VERSION} is #{too_what}: it offers the interfaces " \
-                     "#{Simpkv::OLDEST_API} to #{Simpkv::API}, the module needs #{wanted}. #{remedy}"
-  end
-
-  def load_gem
-    activate_gem unless defined?(Simpkv::Store)
-    # If another thread is loading it, `require` waits for that thread. If that thread fails, JRuby's `require` returns
-    # here without an error.
-    3.times { defined?(Simpkv::Store) || require('simpkv') }
-    raise LoadError, 'another thread tried, and failed' unless defined?(Simpkv::Store)
-  rescue LoadError => e
-    raise LoadError, "The gem 'simpkv' cannot be loaded: #{e.message}. #{remedy}"
-  end
-
-  # Activates the gem first: `puppet apply` has the `lib` of every module on its load path, this module's as well, and
-  # the extension in a checkout of the module may not be built.
-  def activate_gem
-    gem('simpkv')
-  rescue Gem::LoadError => e
-    Puppet.debug { "simpkv is not installed as a gem: #{e.message}" }
-  end
-
-  # The interface of the gem that this module is written for. A gem supports older modules through a major version.
-  def wanted
-    1
-  end
-
-  def too_what
-    return 'too old for this module' if wanted > Simpkv::API
-
-    'too new for this module. Update the module, or install the gem of its version (--version)'
-  end
-
-  def remedy
-    gem = File.join(RbConfig::CONFIG['bindir'], 'gem')
-    gem = 'gem' unless File.exist?(gem)
-    "For puppet apply, puppet agent and Bolt install it with '#{gem} install simpkv'; for puppetserver with " \
-      "'puppetserver gem install simpkv', then restart puppetserver."
-  end
+  loading = File.expand_path('../../../../puppet_x/simpkv/gem_loading.rb', File.dirname(__FILE__))
+  include TOPLEVEL_BINDING.eval(File.read(loading), loading)
 end

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+Puppet::Type.type(:simpkv_folder).provide(:simpkv) do
+  desc 'Keeps folders with the gem simpkv, in files or in a directory.'
+
+  confine feature: :simpkv
+
+  # @return [Array<Puppet::Provider>] the folders of the environment, in the default backend
+  def self.instances
+    Puppet::Type.type(:simpkv_key).simpkv(nil).folders.map { |folder| new(name: folder, ensure: :present) }
+  end
+
+  # @return [Object] see resource_folder.rb
+  def folder
+    @folder ||= resource.simpkv.folder(resource)
+  end
+
+  def exists?
+    return true if @property_hash[:ensure] == :present
+
+    folder.exists?
+  end
+
+  def create
+    folder.create
+  end
+
+  def destroy
+    folder.remove
+  end
+
+  # Finds the keys to remove. If that fails, the folder fails when it is evaluated.
+  #
+  # @return [Array<Array(String, Hash, Object)>] for each the title, the options of the resource, and the key, see
+  #   resource_key.rb
+  def removals
+    folder.removals
+  end
+end

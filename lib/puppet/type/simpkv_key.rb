@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+Puppet::Type.newtype(:simpkv_key) do
+  @doc = <<~DOC
+    @summary Manages a key in a simpkv store
+
+    The key is in the environment of the catalog, unless `global` is true. The store is that of the site's options,
+    which are in the file that the environment variable SIMPKV_CONFIG names, in `/etc/simpkv/simpkv.yaml`, or in
+    `simpkv.yaml` in Puppet's confdir; without such a file, it is the default store of the functions. On an agent, this
+    type uses the store of the agent's own machine, or a directory.
+
+    The value and the metadata are compared as the store compares them, so a run without changes writes nothing. A
+    Sensitive stays Sensitive in the store, and appears in no message, report or file of Puppet.
+
+    **Autorequires:** the resources `simpkv_folder` around the key, the package `simpkv`, and the files with the
+    options and the root folder of the store.
+
+    @example A key with metadata
+      simpkv_key { 'app1/url':
+        ensure   => present,
+        value    => 'https://app1.example.com',
+        metadata => { 'owner' => 'web' },
+      }
+
+    @example A secret, in another backend
+      simpkv_key { 'app1/password':
+        value   => Sensitive($password),
+        backend => 'secrets',
+      }
+  DOC
+
+  folder = File.expand_path('../../puppet_x/simpkv', File.dirname(__FILE__))
+  stored = File.join(folder, 'stored_property.rb')
+  stored = TOPLEVEL_BINDING.eval(File.read(stored), stored)
+
+  code = nil
+
+  # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
+  # @return [Object] the simpkv resources of the catalog, see resources.rb
+  define_singleton_method(:simpkv) do |catalog|
+    made = catalog&.instance_variable_get(:@simpkv_resources)
+    next made if made
+
+    code ||= begin
+      file = File.join(folder, 'environment_code.rb')
+      files = %i[documents resource_folder resource_key resources rich_data]
+      TOPLEVEL_BINDING.eval(File.read(file), file).new(folder).classes(*files)
+    end
+    made = code[:resources].new(catalog, code)
+    catalog ? catalog.instance_variable_set(:@simpkv_resources, made) : made
+  end
+
+  newproperty(:ensure, parent: Puppet::Property::Ensure) do
+    desc 'Whether the key exists. The default is `present` if a value or metadata are given.'
+
+    newvalue(:present, event: :simpkv_key_created) { provider.create }
+    newvalue(:absent, event: :simpkv_key_removed) { provider.destroy }
+
+    defaultto { :present if %i[value metadata].any? { |name| @resource.original_parameters.key?(name) } }
+
+    def retrieve
+      provider.exists? ? :present : :absent
+    end
+
+    def change_to_s(current, wanted)
+      provider.outcome || super
+    end
+  end
+
+  newparam(:name, namevar: true) do
+    desc 'The key, unless `key` is given. A title such as `app1:unnamed-1` stands for an entry of the folder ' \
+         '`app1` that has no usable name, or a document that cannot be read: the first of them, in the order of the ' \
+         'bytes of their paths. Such a resource can only be absent.'
+  end
+
+  newparam(:key) do
+    desc 'The key. The default is the title.'
+
+    validate do |value|
+      raise ArgumentError, 'the key must be a String that is not empty' unless value.is_a?(String) && !value.empty?
+    end
+  end
+
+  newparam(:backend) do
+    desc "The name of a backend in the site's options, or a Hash with the options of a backend, `type` and `id` " \
+         'among them. The default is the one that functions use.'
+
+    validate do |value|
+      next if (value.is_a?(String) && !value.empty?) || value.is_a?(Hash)
+
+      raise ArgumentError, 'the backend must be a name, or a Hash with the options of a backend'
+    end
+  end
+
+  newparam(:global) do
+    desc 'True: the key belongs to all environments. The default is the option `global` of the site, else false.'
+
+    newvalues(:true, :false) # rubocop:disable Lint/BooleanSymbol
+  end
+
+  newproperty(:value) do
+    desc 'The value: any data. A key that exists keeps its value if none is given.'
+
+    include stored
+  end
+
+  newproperty(:metadata) do
+    desc 'The metadata, a Hash. A key that exists keeps its metadata if none are given.'
+
+    include stored
+
+    def validate(value)
+      raise Puppet::Error, 'metadata must be a Hash' unless value.is_a?(Hash)
+    end
+  end
+
+  validate do
+    next if place || (original_parameters.slice(:value, :metadata).empty? && should(:ensure) != :present)
+
+    raise Puppet::Error, "'#{self[:name]}' stands for an entry without a usable name, which can only be absent: give " \
+                         "'key' for a key of that name"
+  end
+
+  autorequire(:package) { self.class.defaultprovider ? simpkv.prerequisites(self) : 'simpkv' }
+  %i[require before].each do |relation|
+    public_send(:"auto#{relation}", :simpkv_folder) do
+      next unless self.class.defaultprovider
+
+      simpkv.folders_around(self).select { |around| (around.should(:ensure) == :absent) == (relation == :before) }
+    end
+  end
+
+  # @return [String, nil] the key; nil if the title stands for an entry without a usable name
+  def place
+    self[:key] || (self[:name] unless self[:name].match?(/:unnamed-[1-9]\d*\z/))
+  end
+
+  # @return [Object] the simpkv resources of the catalog
+  def simpkv
+    @simpkv ||= Puppet::Type::Simpkv_key.simpkv(catalog)
+  end
+
+  # Fails the run before anything is written.
+  def pre_run_check
+    return unless place && self.class.defaultprovider
+
+    other = simpkv.other(self)
+    raise Puppet::Error, "#{ref} and #{other.ref} are the same key: remove one of them" if other
+  rescue Simpkv::InvalidError, Simpkv::TooLargeError => e
+    raise Puppet::Error, "#{ref}: #{e.message}", cause: nil
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
+    nil # The resources fail when they are evaluated: the run may change the configuration before.
+  end
+end

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+# The folder of one simpkv_folder, and the keys that a purge removes from it.
+resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @param simpkv [Object] see resources.rb
+  # @param resource [Puppet::Type]
+  def initialize(simpkv, resource)
+    @simpkv = simpkv
+    @resource = resource
+  end
+
+  # @return [Boolean]
+  # @raise [Simpkv::Error, Simpkv::ConfigError] it cannot be determined, or the purge failed
+  def exists?
+    raise @failure if @failure
+
+    store = @simpkv.store(backend)
+    return false unless store
+    return true if @listed
+
+    kind = store.kind(path)
+    raise Simpkv::IsKeyError, "'#{@resource.place}' is a key, not a folder" if kind == :key
+
+    kind == :folder
+  end
+
+  # @return [void]
+  def create
+    @simpkv.store(backend, make: true).create_folder(path)
+  end
+
+  # @return [void]
+  # @raise [Simpkv::Error] there are keys or folders below it, and `recurse` is not set
+  def remove
+    store = @simpkv.store(backend)
+    refuse_contents(store) unless recurse?
+    store.deletetree(path)
+  end
+
+  # Lists the folder. If that fails, {#exists?} raises the reason.
+  #
+  # @return [Array<Array(String, Hash, Object)>] for each key to remove: the title and the options of the resource, and
+  #   the key, see resource_key.rb
+  def removals
+    chosen = unmanaged
+    limit = @resource[:purge_limit]
+    return chosen.map { |entry| removal(entry) }.compact if chosen.length <= limit
+
+    raise Simpkv::TooLargeError, "the purge would remove #{chosen.length} keys, more than the #{limit} of " \
+                                 "'purge_limit': nothing is removed"
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError => e
+    @failure = e
+    []
+  end
+
+  private
+
+  def backend
+    @backend ||= @simpkv.refresh.backend(@resource)
+  end
+
+  def path
+    @path ||= @simpkv.path(@resource)
+  end
+
+  def recurse?
+    @resource[:recurse] == :true # rubocop:disable Lint/BooleanSymbol
+  end
+
+  def refuse_contents(store)
+    listed = store.list(path, required: false) { nil }
+    keys = listed[:keys].length + listed[:errors].length
+    folders = listed[:folders].length
+    return if (keys + folders).zero?
+
+    raise Simpkv::InvalidError, "the folder is not empty: it has #{keys} keys and #{folders} folders. Set 'recurse' " \
+                                'to remove it with everything below it'
+  end
+
+  # @return [Array<Simpkv::Catalog::Entry>]
+  def unmanaged
+    store = @simpkv.store(backend)
+    return [] unless store
+
+    @entries = Simpkv::Catalog::Entries.new(backend, @resource.place, @resource.title)
+    keys = @simpkv.keys(backend)
+    patterns = Simpkv::Catalog::Patterns.new(@resource[:purge_unless] || [])
+    @listed = @entries.list(store, recurse: recurse?)
+    (@listed || []).reject do |entry|
+      keys.key?(backend.canonical(entry.path)) || patterns.match?(entry.name, @entries.key(entry.name))
+    end
+  end
+
+  # @return [Array(String, Hash, Object), nil] nil if a resource of the catalog stands for the entry
+  def removal(entry)
+    key = @simpkv.key(backend).pin(entry)
+    title = @simpkv.free_title(entry, backend, key)
+    title && [title, entry.usable? ? { key: @entries.key(entry.name) } : {}, key]
+  end
+end

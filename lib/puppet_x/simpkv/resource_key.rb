@@ -1,0 +1,219 @@
+# frozen_string_literal: true
+
+# The key of one simpkv_key: what is stored, and what a run writes.
+resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @return [String, nil] a sentence about a removal that differs from others
+  attr_reader :outcome
+
+  # @param simpkv [Object] see resources.rb
+  # @param backend [Simpkv::SiteBackend, nil] nil for the one of the resource
+  def initialize(simpkv, backend = nil)
+    @simpkv = simpkv
+    @backend = backend
+  end
+
+  # Takes the result of reading the key.
+  #
+  # @param document [String, Exception, nil] nil if there is no such key
+  # @return [self]
+  def found(document)
+    @document = document
+    @read = true
+    self
+  end
+
+  # Takes an entry of a listing instead of the name of the resource.
+  #
+  # @param entry [Simpkv::Catalog::Entry]
+  # @return [self]
+  def pin(entry)
+    @entry = entry
+    @outcome = "removed '#{shown_path}'" unless entry.usable?
+    found(entry.document)
+  end
+
+  # @return [Boolean] whether it has an entry of a listing
+  def pinned?
+    !@entry.nil?
+  end
+
+  # @return [Array(Simpkv::SiteBackend, String)] the backend and the path of the entry
+  def place
+    [@backend, @entry.path]
+  end
+
+  # @param resource [Puppet::Type]
+  # @return [Boolean]
+  # @raise [Simpkv::Error, Simpkv::ConfigError] the key cannot be read, or its place is unknown
+  def exists?(resource)
+    look(resource)
+    raise @document if @document.is_a?(Exception)
+
+    !@entry.nil? || !@document.nil?
+  end
+
+  # @return [Hash, nil] `{ value:, metadata: }`, both nil if the document cannot be read; nil if there is no such key
+  def stored(resource)
+    return unless exists?(resource)
+
+    @stored ||= @document ? decoded(@document) : unreadable
+  end
+
+  # @param name [Symbol] `:value` or `:metadata`
+  # @return [Boolean] whether the stored one is this, as the store compares it
+  def holds?(resource, name, desired)
+    stored = stored(resource)
+    return false if stored.nil? || stored[:unreadable]
+
+    plain?(stored[name], desired) || same?(resource, name, stored[name], desired)
+  end
+
+  # Stores the value and the metadata, in one step. Keeps what is stored of the one that is not given.
+  #
+  # @param desired [Hash{Symbol => Object}] `value:` and `metadata:`, or one of them
+  # @return [void]
+  def write(resource, desired)
+    return if @written
+
+    @rich = backend(resource).flag('rich_data')
+    store = @simpkv.store(backend(resource), make: true)
+    path = @simpkv.path(resource)
+    if desired.length == 2
+      store.put(path, @simpkv.documents.encode(desired[:value], desired[:metadata], @rich))
+    else
+      replace(store, path, desired)
+    end
+    @written = true
+  end
+
+  # Removes the key; of a listed entry, only if the same document is stored as when it was listed.
+  #
+  # @return [void]
+  def remove(resource)
+    store = @simpkv.store(backend(resource))
+    @removed = true
+    return store.delete(@simpkv.path(resource)) unless @entry
+
+    @document ? remove_listed(store) : remove_unreadable(store)
+  end
+
+  # Reads again what a run has changed, if somebody asks.
+  #
+  # @return [void]
+  def forget
+    @read = @removed
+    @document = @entry = nil if @removed
+    @stored = @written = nil
+  end
+
+  private
+
+  def backend(resource)
+    @backend ||= @simpkv.backend(resource)
+  end
+
+  def look(resource)
+    return if @read
+
+    if resource.place
+      @simpkv.read([resource]) { |_, document| found(document) }
+    else
+      entry = @simpkv.entry(resource)
+      entry ? pin(entry) : found(nil)
+    end
+  end
+
+  def decoded(document)
+    @simpkv.documents.decode(document)
+  rescue Simpkv::MalformedError
+    unreadable
+  end
+
+  def unreadable
+    { value: nil, metadata: nil, unreadable: true }
+  end
+
+  # Most values are equal texts and numbers.
+  def plain?(stored, desired)
+    case desired
+    when String
+      stored.is_a?(String) && stored.encoding == desired.encoding && stored == desired
+    when Integer, true, false, nil then stored.eql?(desired)
+    else false
+    end
+  end
+
+  def same?(resource, name, stored, desired)
+    rich = backend(resource).flag('rich_data')
+    first = document_with(name, stored, true)
+    second = document_with(name, desired, rich)
+    first == second || Simpkv::Native.document_same?(first, second)
+  end
+
+  def document_with(name, data, rich)
+    name == :value ? @simpkv.documents.encode(data, {}, rich) : @simpkv.documents.encode(nil, data, rich)
+  end
+
+  # Other writers may change the key meanwhile.
+  def replace(store, path, desired)
+    expected = @document
+    100.times do
+      store.put(path, completed(expected, desired), condition: expected ? :expect : :absent, expect: expected,
+                                                    non_unique: true)
+      return
+    rescue Simpkv::ConditionError
+      expected = store.get(path, latest: true, required: false)
+    end
+    raise Simpkv::ConflictError, 'others keep changing it'
+  end
+
+  # @param document [String, nil] the stored one
+  # @return [String] the new one
+  def completed(document, desired)
+    return @simpkv.documents.encode(desired.fetch(:value) { gone }, desired.fetch(:metadata, {}), @rich) unless document
+
+    stored = decoded(document)
+    value = desired.key?(:value) ? as_stored(:value, desired) : kept_value(stored)
+    metadata = desired.key?(:metadata) ? as_stored(:metadata, desired) : stored[:metadata] || {}
+    @simpkv.documents.encode(value, metadata, true)
+  end
+
+  def gone
+    raise Simpkv::NotFoundError, "give 'value': there is no such key any more, and a new one needs a value"
+  end
+
+  def kept_value(stored)
+    return stored[:value] unless stored[:unreadable]
+
+    raise Simpkv::MalformedError, "give 'value': the stored document cannot be read, so its value cannot be kept"
+  end
+
+  # Converts the types that the store is not to keep, beside a value or metadata whose types it keeps.
+  def as_stored(name, desired)
+    @simpkv.documents.decode(document_with(name, desired[name], @rich)).fetch(name)
+  end
+
+  def remove_listed(store)
+    same = store.delete(@entry.path, expect: @document)
+    leave('it has changed or was removed since its folder was listed') unless same
+  end
+
+  # The store could not read it. That may have been for a moment.
+  def remove_unreadable(store)
+    store.get(@entry.path, latest: true)
+    leave('it can be read now, or has changed since its folder was listed')
+  rescue Simpkv::NotFoundError
+    leave('it was removed meanwhile')
+  rescue Simpkv::MalformedError, Simpkv::InvalidError, Simpkv::TooLargeError
+    store.delete(@entry.path)
+  end
+
+  def leave(why)
+    @removed = false
+    @outcome = "left '#{shown_path}' as it is: #{why}"
+  end
+
+  def shown_path
+    @entry.path.scrub('?').gsub(/[[:cntrl:]]/, '?')
+  end
+end

@@ -1,0 +1,283 @@
+# frozen_string_literal: true
+
+# The resources simpkv_key and simpkv_folder of one catalog: their backends, and the places of their keys. Its methods
+# raise Simpkv::Error and Simpkv::ConfigError, unless they say otherwise.
+resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @return [Object] converts values, see documents.rb
+  attr_reader :documents
+
+  # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
+  # @param classes [Hash{Symbol => Class}] by the name of the file
+  def initialize(catalog, classes)
+    @catalog = catalog
+    @documents = classes[:documents].new(classes[:rich_data])
+    @classes = classes
+    reset
+  end
+
+  # @param backend [Simpkv::SiteBackend, nil] nil for the one of the resource
+  # @return [Object] the key of a resource, see resource_key.rb
+  def key(backend = nil)
+    @classes[:resource_key].new(self, backend)
+  end
+
+  # @param resource [Puppet::Type]
+  # @return [Object] the folder of a resource, see resource_folder.rb
+  def folder(resource)
+    @classes[:resource_folder].new(self, resource)
+  end
+
+  # @return [Array<Array(Simpkv::Catalog::Entry, Object)>] the keys of the environment in the default backend, and
+  #   their {#key}
+  def instances
+    backend = backend({})
+    listed(backend, '').map { |entry| [entry, key(backend).pin(entry)] }
+  end
+
+  # @return [Array<String>] the folders of the environment in the default backend
+  def folders
+    backend = backend({})
+    store = store(backend)
+    folders = store ? store.tree(backend.path(''), values: false, required: false)[:folders] : []
+    folders.select { |folder| valid?(folder, backend) }.sort
+  end
+
+  # Finds a title for the resource that removes an entry.
+  #
+  # @param entry [Simpkv::Catalog::Entry]
+  # @param backend [Simpkv::SiteBackend]
+  # @param key [Object] the one of the entry. A resource of the catalog that stands for the entry gets it
+  # @return [String, nil] nil if there is such a resource
+  def free_title(entry, backend, key)
+    declared = declared(entry, backend)
+    if declared
+      declared.provider.key = key
+      return
+    end
+
+    title = entry.title
+    number = 0
+    while @catalog.resource(:simpkv_key, title)
+      number += 1
+      title = "#{entry.title} (backend #{backend.name}#{" #{number}" if number > 1})"
+    end
+    title
+  end
+
+  # @param resource [Puppet::Type] a simpkv_key whose title stands for an entry without a usable name
+  # @return [Simpkv::Catalog::Entry, nil]
+  def entry(resource)
+    title = resource[:name]
+    listed(backend(resource), Simpkv::Catalog::Entries.folder_of(title)).find { |entry| entry.title == title }
+  end
+
+  # Forgets everything if the file with the options has changed, which the same run may manage.
+  def refresh
+    reset unless @file == file_stamp
+    self
+  end
+
+  # @param resource [Puppet::Type]
+  # @return [Simpkv::SiteBackend] its backend
+  def backend(resource)
+    chosen = [resource[:backend], resource[:global]]
+    made = @backends[chosen] ||= attempt { new_backend(*chosen) }
+    made.is_a?(Exception) ? raise(made) : made
+  end
+
+  # @param backend [Simpkv::SiteBackend]
+  # @param make [Boolean] whether to make a missing store in files
+  # @return [Simpkv::Store, nil] nil if it is missing
+  def store(backend, make: false)
+    made = @stores[backend.identity] ||= (attempt { backend.open } if make || backend.there?)
+    made.is_a?(Exception) ? raise(made) : made
+  end
+
+  # @param resource [Puppet::Type] a simpkv_key or a simpkv_folder
+  # @return [String] its path in the store
+  def path(resource)
+    backend = backend(resource)
+    name = resource.place
+    Simpkv::Native.key_check(name, backend.case_sensitive?) unless name.match?(%r{\A/+\z})
+    backend.path(name)
+  end
+
+  # @param resource [Puppet::Type] a simpkv_key
+  # @return [Puppet::Type, nil] another one of the same place that comes before it in the catalog
+  def other(resource)
+    first = keys(backend(resource))[path(resource)]
+    first unless first.equal?(resource)
+  end
+
+  # @param backend [Simpkv::SiteBackend]
+  # @return [Hash{String => Puppet::Type}] each simpkv_key of the catalog in that store, by its path
+  # @raise [Simpkv::Error, Simpkv::ConfigError] the place of any key is unknown
+  def keys(backend)
+    @keys ||= index(:simpkv_key)
+    @keys[backend.identity]
+  end
+
+  # Adds a resource that a folder has generated to {#keys}.
+  #
+  # @param key [Object] its key, with an entry
+  # @return [void]
+  def add(key, resource)
+    backend, path = key.place
+    keys(backend)[backend.canonical(path)] = resource
+  end
+
+  # @param resource [Puppet::Type]
+  # @return [Array<Puppet::Type>] the simpkv_folder resources around its place
+  def folders_around(resource)
+    @folders ||= index(:simpkv_folder)
+    return [] if @folders.empty?
+
+    folders = @folders[backend(resource).identity]
+    names = path(resource).split('/')
+    (1...names.length).map { |length| folders[names.first(length).join('/')] }.compact
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
+    [] # The resource fails when it is evaluated.
+  end
+
+  # @param resource [Puppet::Type]
+  # @return [Array<Puppet::Type>] the resources of the catalog that install the gem, and that manage the file with the
+  #   options and the root folder
+  def prerequisites(resource)
+    @packages ||= [@catalog.resource(:package, 'simpkv')].compact
+    @packages + files(resource)
+  end
+
+  # Reads the keys of many resources, with one batch for each store.
+  #
+  # @param resources [Array<Puppet::Type>] simpkv_key
+  # @yieldparam resource [Puppet::Type]
+  # @yieldparam document [String, Exception, nil] nil if there is no such key
+  # @return [void]
+  def read(resources, &block)
+    known = resources.group_by { |resource| attempt { backend(resource) } }
+    known.each do |backend, same|
+      outcomes = backend.is_a?(Exception) ? nil : attempt { read_paths(backend, same) }
+      same.each do |resource|
+        yield resource, (outcomes.is_a?(Hash) ? outcomes[resource] : outcomes || backend)
+      end
+    end
+  end
+
+  private
+
+  # @return [Array<Simpkv::Catalog::Entry>]
+  def listed(backend, folder)
+    store = store(backend)
+    @listed[[backend.identity, folder]] ||=
+      store ? Simpkv::Catalog::Entries.new(backend, folder).list(store, recurse: true) || [] : []
+  end
+
+  def reset
+    @file = file_stamp
+    @backends = {}
+    @stores = {}
+    @files = {}
+    @listed = {}
+    @keys = @folders = @packages = nil
+  end
+
+  def file_stamp
+    file = Simpkv::SiteFile.find([Puppet[:confdir]])
+    stat = File.stat(file) if file
+    [file, stat&.mtime, stat&.size, stat&.ino]
+  rescue Simpkv::ConfigError, SystemCallError
+    nil
+  end
+
+  def valid?(name, backend)
+    Simpkv::Native.key_check(name, backend.case_sensitive?)
+    true
+  rescue Simpkv::Error, ArgumentError # invalid bytes
+    false
+  end
+
+  # @return [Puppet::Type, nil] the resource of the catalog whose title stands for the entry
+  def declared(entry, backend)
+    resource = @catalog.resource(:simpkv_key, entry.own_title) unless entry.usable?
+    return unless resource && resource.place.nil? && !resource.provider.pinned?
+
+    resource if backend(resource).identity == backend.identity
+  end
+
+  # Every resource of the same backend fails for the same reason.
+  def attempt
+    yield
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError => e
+    e
+  end
+
+  # The file is to blame for the options of a backend that it names.
+  def new_backend(chosen, global)
+    confdirs = [Puppet[:confdir]]
+    return made_of(Simpkv::SiteFile.load(confdirs) { |site| site }, chosen, global) if chosen.is_a?(Hash)
+
+    Simpkv::SiteFile.load(confdirs) { |site| made_of(site, chosen, global) }
+  end
+
+  def made_of(site, chosen, global)
+    merged = options(site, chosen, global)
+    backend = Simpkv::SiteBackend.new(merged, vardirs, ->(warning) { Puppet.warning("simpkv: #{warning}") })
+    Simpkv::Config.doubts(merged).each { |doubt| Puppet.warning("simpkv: #{doubt}") }
+    backend
+  end
+
+  def options(site, chosen, global)
+    merged = Simpkv::SiteBackend.site_options(site)
+    if chosen.is_a?(Hash)
+      name = chosen.values_at('type', 'id').join('/')
+      merged['backends'] = Simpkv::Config.backends_of(merged).merge(name => chosen)
+      chosen = name
+    end
+    merged['backend'] = chosen || Simpkv::Config.backend_for(merged, nil)
+    merged['global'] = global.nil? ? Simpkv::Config.flag(merged, 'global') : global == :true # rubocop:disable Lint/BooleanSymbol
+    merged.merge('environment' => Simpkv::Config.environment(merged, environment, environment == 'bolt_catalog'))
+  end
+
+  # Outside a catalog, and in the one of `puppet resource`, Puppet's setting counts.
+  def environment
+    name = @catalog && @catalog.environment.to_s
+    ['', 'none', nil].include?(name) ? Puppet[:environment].to_s : name
+  end
+
+  def vardirs
+    [[Puppet[:vardir]], Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server]
+  end
+
+  # @return [Hash{Array => Hash{String => Puppet::Type}}] by the identity of the store and the path
+  def index(type)
+    index = Hash.new { |stores, identity| stores[identity] = {} }
+    @catalog.resources.each do |resource|
+      next unless resource.type == type && resource.place
+
+      index[backend(resource).identity][path(resource)] ||= resource
+    end
+    index
+  end
+
+  def files(resource)
+    @files[[resource[:backend], resource[:global]]] ||= begin
+      backend = attempt { backend(resource) }
+      places = [@file&.first]
+      places << attempt { backend.root_path } unless backend.is_a?(Exception)
+      places.grep(String).map { |place| @catalog.resource(:file, place) }.compact
+    end
+  end
+
+  def read_paths(backend, resources)
+    paths = resources.to_h { |resource| [resource, attempt { path(resource) }] }
+    store = store(backend)
+    wanted = paths.values.grep(String)
+    documents = store && wanted.any? ? store.get_many(wanted) : {}
+    paths.transform_values { |path| path.is_a?(String) ? found(documents[path]) : path }
+  end
+
+  # A folder of that name is no key.
+  def found(outcome)
+    outcome.is_a?(Simpkv::NotFoundError) || outcome.is_a?(Simpkv::IsFolderError) ? nil : outcome
+  end
+end

@@ -1,0 +1,140 @@
+# frozen_string_literal: true
+
+require 'simpkv'
+
+module Simpkv
+  # One backend of the site's options, with the paths of the keys of one environment, or of the global keys.
+  class SiteBackend
+    PLAIN = %r{\A[a-z0-9._:/-]*\z}.freeze
+    private_constant :PLAIN
+
+    # @param site [Hash] the options of the site
+    # @return [Hash] a copy without the options of the estate, and with backends: the default ones if it has none
+    def self.site_options(site)
+      merged = Config.copy(site)
+      merged.delete('estate')
+      merged['backends'] = Config.default_backends unless merged.key?('backends')
+      merged
+    end
+
+    # @return [String] its name in the options
+    attr_reader :name
+
+    # @return [Hash{String => Object}] its options, converted, with their defaults
+    attr_reader :settings
+
+    # @param options [Hash] merged options: `backends`, the chosen `backend`, and `global` or `environment`
+    # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
+    # @param warn [#call, nil] receives each warning, when the store is opened
+    # @raise [ConfigError]
+    def initialize(options, vardirs, warn = nil)
+      Validation.check(options, Config::TYPES.keys)
+      @options = options
+      @name = options['backend']
+      @settings = Config.typed(options['backends'][name], name)
+      @vardirs = vardirs
+      @warn = warn || ->(_warning) {}
+    end
+
+    # @return [Boolean] whether names may have capital letters
+    def case_sensitive?
+      settings['case_sensitive']
+    end
+
+    # @param key [String] a key or a folder as manifests write it
+    # @return [String] its path in the store
+    # @raise [InvalidError, TooLargeError, ArgumentError] a name could lead elsewhere, or is too long
+    def path(key)
+      @prefix ||= Config.prefix(@options)
+      Native.key_join(@prefix, key)
+    end
+
+    # @param path [String] in the store
+    # @return [String] the same for two paths that the store takes for one: a directory ignores case
+    def canonical(path)
+      return path unless ldap? && settings['layout'] == 'plain'
+
+      path.match?(PLAIN) ? path : path.split('/').map { |name| Isolation.folded(name) }.join('/')
+    rescue ArgumentError # invalid bytes
+      path
+    end
+
+    # @return [Object] the option of a call, converted, or its default
+    # @raise [ConfigError] it is of the wrong type
+    def flag(option)
+      Config.flag(@options, option)
+    end
+
+    # @return [Array] the same for two backends with the same keys
+    # @raise [ConfigError, SystemCallError] as {FileRoot#path}
+    def identity
+      @identity ||= ldap? ? settings.values_at('type', 'id', 'base_dn', 'ldap_uri', 'layout') : ['file', real_root]
+    end
+
+    # @return [String, nil] the root folder of a backend of type file
+    # @raise [ConfigError, SystemCallError] as {FileRoot#path}
+    def root_path
+      root.path unless ldap?
+    end
+
+    # Opens the store, which must exist: a new one would be empty.
+    #
+    # @return [Store]
+    # @raise [ConfigError] the folder of the store is missing, for instance because it is not mounted
+    # @raise [Error] the backend cannot be used, or a directory lacks the base entry
+    def open_existing
+      ldap? ? directory : root.open_existing
+    end
+
+    # Opens the store, or makes its folder if that is missing.
+    #
+    # @return [Store]
+    # @raise [ConfigError, Error, SystemCallError]
+    def open
+      return directory if ldap?
+
+      store, warning = root.make
+      @warn.call(warning) if warning
+      store
+    end
+
+    # Checks that the store exists, in the place where {#open_existing} opened it.
+    #
+    # @return [void]
+    # @raise [ConfigError] it does not
+    def check
+      root.check unless ldap?
+    end
+
+    # @return [Boolean] whether there is a store in files; true for a directory
+    # @raise [ConfigError, SystemCallError] as {FileRoot#path}
+    def there?
+      ldap? || root.there?
+    end
+
+    private
+
+    def ldap?
+      settings['type'] == 'ldap'
+    end
+
+    def root
+      @root ||= FileRoot.new(settings) { @vardirs }
+    end
+
+    def real_root
+      File.realpath(root.path)
+    rescue Errno::ENOENT, Errno::ENOTDIR
+      root.path
+    end
+
+    def directory
+      store = LdapAccess.open(settings)
+      LdapAccess.warnings(settings).each { |warning| @warn.call(warning) }
+      return store if LdapAccess.base?(store)
+
+      raise UnavailableError, "there is no entry '#{settings['base_dn']}' at #{settings['ldap_uri']}, or no access " \
+                              "to it: correct 'base_dn', or run 'simpkv init' ('simpkv doctor' looks into it)"
+    end
+  end
+end
