@@ -67,7 +67,7 @@ static json_t *evaluate_level(skv_inspection *inspection)
     if (!inspection->step->arguments[SKV_AT_LEVEL].template)
         return json_string("info");
     level = skv_evaluate(inspection, SKV_AT_LEVEL);
-    if (!level || skv_evaluate_meaning(inspection, SKV_AT_LEVEL, level, &none))
+    if (!level || skv_read_meaning(inspection, SKV_AT_LEVEL, level, &none))
         return level;
     json_decref(level);
     return NULL;

@@ -102,9 +102,12 @@ static skv_status read_network(skv_meaning *meaning, skv_type type, json_t *text
     const char *bytes = json_string_value(text);
     size_t len = json_string_length(text);
 
+    meaning->network = skv_alloc(sizeof *meaning->network);
+    if (!meaning->network)
+        return skv_fail_memory(reply);
     if (type == SKV_TYPE_ADDRESS)
-        return expect_type(skv_network_parse_address(bytes, len, &meaning->network), "an IP address", reply);
-    return expect_type(skv_network_parse(bytes, len, &meaning->network),
+        return expect_type(skv_network_parse_address(bytes, len, meaning->network), "an IP address", reply);
+    return expect_type(skv_network_parse(bytes, len, meaning->network),
                        "a subnet such as 10.0.0.0/8 or 2001:db8::/32, or an IP address", reply);
 }
 
@@ -131,6 +134,7 @@ skv_status skv_meaning_read(skv_meaning *meaning, skv_type type, json_t *text, s
 
 void skv_meaning_free(skv_meaning *meaning)
 {
+    skv_free(meaning->network);
     skv_pattern_free(meaning->pattern);
     skv_pointer_free(meaning->pointer);
     *meaning = (skv_meaning){0};

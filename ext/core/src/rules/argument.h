@@ -11,7 +11,7 @@
 
 /* The meaning of a text: the type of its parameter determines the member. */
 typedef struct skv_meaning {
-    skv_network network;
+    skv_network *network;
     skv_pattern *pattern;
     skv_pointer *pointer;
 } skv_meaning;

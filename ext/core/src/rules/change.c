@@ -92,7 +92,7 @@ static bool evaluate_path(skv_inspection *inspection, tree_change *change)
     change->path = skv_evaluate(inspection, change->at);
     if (!change->path || !skv_count_steps(inspection, json_string_length(change->path) / SKV_STEP_BYTES))
         return false;
-    meaning = skv_evaluate_meaning(inspection, change->at, change->path, &change->own);
+    meaning = skv_read_meaning(inspection, change->at, change->path, &change->own);
     if (!meaning)
         return false;
     change->pointer = meaning->pointer;

@@ -81,19 +81,14 @@ static bool test_comparison(skv_inspection *inspection, bool *holds)
 static bool test_network(skv_inspection *inspection, bool *holds)
 {
     skv_meaning own_address = {0}, own_subnet = {0};
-    json_t *address = skv_evaluate(inspection, SKV_AT_VALUE);
-    json_t *subnet = address ? skv_evaluate(inspection, SKV_AT_OTHER) : NULL;
-    const skv_meaning *host = NULL, *network = NULL;
+    const skv_meaning *address = skv_evaluate_meaning(inspection, SKV_AT_VALUE, &own_address);
+    const skv_meaning *subnet = address ? skv_evaluate_meaning(inspection, SKV_AT_OTHER, &own_subnet) : NULL;
 
     if (subnet)
-        host = skv_evaluate_meaning(inspection, SKV_AT_VALUE, address, &own_address);
-    if (host)
-        network = skv_evaluate_meaning(inspection, SKV_AT_OTHER, subnet, &own_subnet);
-    if (network)
-        *holds = skv_network_contains(&network->network, &host->network);
-    json_decref(address);
-    json_decref(subnet);
-    return network != NULL;
+        *holds = skv_network_contains(subnet->network, address->network);
+    skv_meaning_free(&own_address);
+    skv_meaning_free(&own_subnet);
+    return subnet != NULL;
 }
 
 static bool match_text(skv_inspection *inspection, const skv_pattern *pattern, json_t *value, bool *holds)
@@ -113,13 +108,11 @@ static bool test_pattern(skv_inspection *inspection, bool *holds)
 {
     skv_meaning own = {0};
     json_t *value = skv_evaluate(inspection, SKV_AT_VALUE);
-    json_t *regex = value ? skv_evaluate(inspection, SKV_AT_OTHER) : NULL;
-    const skv_meaning *meaning = regex ? skv_evaluate_meaning(inspection, SKV_AT_OTHER, regex, &own) : NULL;
+    const skv_meaning *meaning = value ? skv_evaluate_meaning(inspection, SKV_AT_OTHER, &own) : NULL;
     bool ok = meaning && match_text(inspection, meaning->pattern, value, holds);
 
     skv_meaning_free(&own);
     json_decref(value);
-    json_decref(regex);
     return ok;
 }
 

@@ -218,7 +218,7 @@ static bool count_slow_ranges(skv_inspection *inspection, json_t *text)
     return skv_count_steps(inspection, STEPS_OF_SLOW_RANGE * skv_pattern_slow_ranges(json_string_value(text), len));
 }
 
-const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index, json_t *text, skv_meaning *own)
+const skv_meaning *skv_read_meaning(skv_inspection *inspection, size_t index, json_t *text, skv_meaning *own)
 {
     const skv_argument *argument = &inspection->step->arguments[index];
 
@@ -233,6 +233,20 @@ const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index
     if (own->pattern && !skv_count_steps(inspection, skv_pattern_size(own->pattern) / SKV_STEP_BYTES))
         return NULL;
     return own;
+}
+
+const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index, skv_meaning *own)
+{
+    const skv_argument *argument = &inspection->step->arguments[index];
+    const skv_meaning *meaning;
+    json_t *text;
+
+    if (argument->is_constant)
+        return &argument->meaning;
+    text = skv_evaluate(inspection, index);
+    meaning = text ? skv_read_meaning(inspection, index, text, own) : NULL;
+    json_decref(text);
+    return meaning;
 }
 
 json_t *skv_text_of_value(skv_inspection *inspection, json_t *value)

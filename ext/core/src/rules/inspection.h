@@ -71,9 +71,13 @@ json_t *skv_evaluate(skv_inspection *inspection, size_t index);
 /* Evaluates an optional boolean. */
 bool skv_evaluate_flag(skv_inspection *inspection, size_t index, bool *flag);
 
+/* Evaluates the argument at `index`, a text, and returns its meaning: that of a constant, or `own` after it has been
+ * read into it. The caller frees `own` in any case. */
+const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index, skv_meaning *own);
+
 /* Returns the meaning of the text at `index`: that of a constant, or `own` after it has been read into it. The caller
  * frees `own` in any case. `text` is the text. */
-const skv_meaning *skv_evaluate_meaning(skv_inspection *inspection, size_t index, json_t *text, skv_meaning *own);
+const skv_meaning *skv_read_meaning(skv_inspection *inspection, size_t index, json_t *text, skv_meaning *own);
 
 /* Returns a string: the value itself, or its text. The caller releases it. */
 json_t *skv_text_of_value(skv_inspection *inspection, json_t *value);

@@ -6,9 +6,16 @@
 #include <pcre2.h>
 #include <string.h>
 
-struct skv_pattern {
-    pcre2_code *code;
-};
+/* A skv_pattern is PCRE2's own object: an inspection reads the memory of many rules. */
+static pcre2_code *code_of(skv_pattern *pattern)
+{
+    return (pcre2_code *)pattern;
+}
+
+static const pcre2_code *const_code_of(const skv_pattern *pattern)
+{
+    return (const pcre2_code *)pattern;
+}
 
 struct skv_matcher {
     pcre2_match_context *limits;
@@ -49,48 +56,39 @@ static skv_status fail_to_compile(int error, size_t offset, skv_reply *reply)
 }
 
 static skv_status compile_with(pcre2_compile_context *context, const char *text, size_t len, bool whole,
-                               skv_pattern *pattern, skv_reply *reply)
+                               skv_pattern **out, skv_reply *reply)
 {
     uint32_t options =
         PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT | (whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0);
     PCRE2_SIZE offset = 0;
     int error = 0;
 
-    pattern->code = pcre2_compile((PCRE2_SPTR)text, len, options, &error, &offset, context);
-    return pattern->code ? SKV_OK : fail_to_compile(error, offset, reply);
+    *out = (skv_pattern *)pcre2_compile((PCRE2_SPTR)text, len, options, &error, &offset, context);
+    return *out ? SKV_OK : fail_to_compile(error, offset, reply);
 }
 
 skv_status skv_pattern_compile(const char *text, size_t len, bool whole, skv_pattern **out, skv_reply *reply)
 {
     pcre2_general_context *allocator;
     pcre2_compile_context *context;
-    skv_pattern *pattern;
 
     *out = NULL;
     if (len > SKV_PATTERN_SIZE_MAX)
         return skv_fail(reply, SKV_TOO_LARGE, "the regular expression exceeds %d bytes", SKV_PATTERN_SIZE_MAX);
-    pattern = skv_alloc_zeroed(1, sizeof *pattern);
     allocator = new_allocator();
     context = allocator ? pcre2_compile_context_create(allocator) : NULL;
-    if (pattern && context)
-        compile_with(context, text, len, whole, pattern, reply);
+    if (context)
+        compile_with(context, text, len, whole, out, reply);
     else
         skv_fail_memory(reply);
     pcre2_compile_context_free(context);
     pcre2_general_context_free(allocator);
-    if (reply->status == SKV_OK)
-        *out = pattern;
-    else
-        skv_pattern_free(pattern);
     return reply->status;
 }
 
 void skv_pattern_free(skv_pattern *pattern)
 {
-    if (!pattern)
-        return;
-    pcre2_code_free(pattern->code);
-    skv_free(pattern);
+    pcre2_code_free(code_of(pattern));
 }
 
 /* Returns true if the '-' at that offset can be in a class, and can have a character beyond ASCII behind it. */
@@ -122,7 +120,7 @@ size_t skv_pattern_size(const skv_pattern *pattern)
 {
     size_t size = 0;
 
-    pcre2_pattern_info(pattern->code, PCRE2_INFO_SIZE, &size);
+    pcre2_pattern_info(const_code_of(pattern), PCRE2_INFO_SIZE, &size);
     return size;
 }
 
@@ -207,7 +205,7 @@ skv_status skv_pattern_match(const skv_pattern *pattern, skv_matcher *matcher, c
         return skv_fail(reply, SKV_TOO_LARGE, "a text of more than %d bytes is not matched with a regular expression",
                         SKV_PATTERN_SUBJECT_MAX);
     matcher->last = 0;
-    result = pcre2_match(pattern->code, (PCRE2_SPTR)text, len, 0, 0, matcher->data, matcher->limits);
+    result = pcre2_match(const_code_of(pattern), (PCRE2_SPTR)text, len, 0, 0, matcher->data, matcher->limits);
     *matched = result >= 0;
     return result >= 0 || result == PCRE2_ERROR_NOMATCH ? SKV_OK : fail_to_match(result, reply);
 }

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* What compiling regular expressions has taken: see limits.h. */
+/* The costs of compiling regular expressions: see limits.h. */
 typedef struct skv_compiled {
     size_t size, slow_ranges;
 } skv_compiled;

@@ -9,15 +9,15 @@ typedef enum skv_multiple { SKV_MULTIPLE_ANY, SKV_MULTIPLE_ALL, SKV_MULTIPLE_FIR
 /* A condition or an action. */
 typedef struct skv_step {
     const skv_operation *operation;
-    const char *name; /* of the operation, or of a site action; borrowed from the rule */
-    skv_argument arguments[SKV_PARAMETERS_MAX];
+    const char *name;     /* of the operation, or of a site action; borrowed from the rule */
+    json_t *items;        /* of a loop over a constant: a list, owned */
+    skv_template *loop;   /* of any other loop: one field */
     skv_argument *values; /* the elements of the first one, if the operation is variadic and its arguments are a list */
     size_t value_count;
     bool is_named;    /* the arguments are an object, not a list */
     bool is_inverted; /* for conditions, as the next */
     skv_multiple multiple;
-    json_t *items;      /* of a loop over a constant: a list, owned */
-    skv_template *loop; /* of any other loop: one field */
+    skv_argument arguments[SKV_PARAMETERS_MAX];
 } skv_step;
 
 /* Read a condition or an action. `roots` is the sum of the roots that have a value in the phase of the rule; without

@@ -19,7 +19,7 @@ typedef enum template_kind {
 
 /* Literal text and the field behind it. */
 typedef struct piece {
-    const char *literal; /* in the template's literals */
+    const char *literal; /* behind the pieces */
     size_t len;
     skv_field *field; /* NULL in the last piece */
 } piece;
@@ -28,9 +28,11 @@ struct skv_template {
     template_kind kind;
     json_t *value; /* as compiled, but the unescaped one for KIND_CONSTANT */
     size_t count;  /* of pieces or children */
-    piece *pieces;
-    char *literals;
-    skv_template **children; /* in the order of the elements or members of the value */
+    union {
+        skv_field *field;        /* of KIND_FIELD */
+        piece *pieces;           /* of KIND_TEXT, with their literals in the same block */
+        skv_template **children; /* of the others, in the order of the elements or members of the value */
+    };
 };
 
 /* ---- Results ---- */
@@ -50,6 +52,26 @@ static void add_result_element(json_t **list, json_t *value)
         return;
     json_decref(*list);
     *list = NULL;
+}
+
+/* ---- Parts ---- */
+
+/* Leaves a constant. */
+static void free_parts(skv_template *t)
+{
+    if (t->kind == KIND_FIELD) {
+        skv_field_free(t->field);
+    } else if (t->kind == KIND_TEXT) {
+        for (size_t i = 0; i < t->count; i++)
+            skv_field_free(t->pieces[i].field);
+        skv_free(t->pieces);
+    } else if (t->kind != KIND_CONSTANT) {
+        for (size_t i = 0; i < t->count; i++)
+            skv_template_free(t->children[i]);
+        skv_free(t->children);
+    }
+    t->kind = KIND_CONSTANT;
+    t->count = 0;
 }
 
 /* ---- Strings ---- */
@@ -73,11 +95,11 @@ static skv_status read_literal(const char *text, size_t len, size_t *at, char **
     return SKV_OK;
 }
 
-/* The template's literals and pieces have room for those of the text. */
-static skv_status read_pieces(skv_template *t, const char *text, size_t len, unsigned roots, skv_reply *reply)
+/* The pieces, and `out` for their literals, have room for those of the text. */
+static skv_status read_pieces(skv_template *t, char *out, unsigned roots, skv_reply *reply)
 {
-    char *out = t->literals;
-    size_t at = 0;
+    const char *text = json_string_value(t->value);
+    size_t len = json_string_length(t->value), at = 0;
 
     for (;;) {
         piece *p = &t->pieces[t->count++];
@@ -107,27 +129,41 @@ static skv_status unescape_constant(skv_template *t, skv_reply *reply)
 {
     json_t *unescaped = json_stringn(t->pieces[0].literal, t->pieces[0].len);
 
+    free_parts(t);
     json_decref(t->value);
     t->value = unescaped;
     return unescaped ? SKV_OK : skv_fail_memory(reply);
 }
 
+/* Makes a template of one piece without literals a field. */
+static void become_field(skv_template *t)
+{
+    skv_field *field = t->pieces[0].field;
+
+    t->pieces[0].field = NULL;
+    free_parts(t);
+    t->kind = KIND_FIELD;
+    t->field = field;
+}
+
 static skv_status compile_string(skv_template *t, unsigned roots, skv_reply *reply)
 {
-    const char *text = json_string_value(t->value);
-    size_t len = json_string_length(t->value), braces = count_braces(text, len);
+    size_t len = json_string_length(t->value), braces = count_braces(json_string_value(t->value), len);
+    piece *pieces;
 
     if (braces == 0)
         return SKV_OK;
-    t->pieces = skv_alloc_zeroed(braces + 1, sizeof *t->pieces);
-    t->literals = skv_alloc(len);
-    if (!t->pieces || !t->literals)
+    pieces = skv_alloc_zeroed(1, (braces + 1) * sizeof *pieces + len);
+    if (!pieces)
         return skv_fail_memory(reply);
-    if (read_pieces(t, text, len, roots, reply) != SKV_OK)
+    t->kind = KIND_TEXT;
+    t->pieces = pieces;
+    if (read_pieces(t, (char *)(pieces + braces + 1), roots, reply) != SKV_OK)
         return reply->status;
     if (t->count == 1)
         return unescape_constant(t, reply);
-    t->kind = t->count == 2 && t->pieces[0].len == 0 && t->pieces[1].len == 0 ? KIND_FIELD : KIND_TEXT;
+    if (t->count == 2 && t->pieces[0].len == 0 && t->pieces[1].len == 0)
+        become_field(t);
     return SKV_OK;
 }
 
@@ -157,7 +193,6 @@ static skv_status compile_child(skv_template *t, const char *name, json_t *value
 
 static skv_status compile_members(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
 {
-    t->kind = KIND_OBJECT;
     for (void *at = json_object_iter(t->value); at; at = json_object_iter_next(t->value, at)) {
         json_t *member = json_object_iter_value(at);
         if (compile_child(t, json_object_iter_key(at), member, roots, depth, place, reply) != SKV_OK)
@@ -168,7 +203,6 @@ static skv_status compile_members(skv_template *t, unsigned roots, size_t depth,
 
 static skv_status compile_elements(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
 {
-    t->kind = KIND_LIST;
     for (size_t i = 0; i < json_array_size(t->value); i++)
         if (compile_child(t, NULL, json_array_get(t->value, i), roots, depth, place, reply) != SKV_OK)
             return reply->status;
@@ -211,9 +245,9 @@ static skv_status make_constant(skv_template *t, skv_reply *reply)
 {
     json_t *constant = is_unchanged(t) ? json_incref(t->value) : constant_container(t);
 
+    free_parts(t);
     json_decref(t->value);
     t->value = constant;
-    t->kind = KIND_CONSTANT;
     return constant ? SKV_OK : skv_fail_memory(reply);
 }
 
@@ -221,13 +255,16 @@ static skv_status compile_container(skv_template *t, unsigned roots, size_t dept
 {
     bool is_list = json_is_array(t->value), constant = true;
     size_t size = is_list ? json_array_size(t->value) : json_object_size(t->value);
+    skv_template **children;
     skv_status status;
 
     if (depth == 0)
         return skv_fail(reply, SKV_TOO_LARGE, "nested deeper than %d lists and objects", SKV_RULE_DEPTH_MAX);
-    t->children = skv_alloc_zeroed(size, sizeof(skv_template *));
-    if (!t->children)
+    children = skv_alloc_zeroed(size, sizeof(skv_template *));
+    if (!children)
         return skv_fail_memory(reply);
+    t->kind = is_list ? KIND_LIST : KIND_OBJECT;
+    t->children = children;
     status = is_list ? compile_elements(t, roots, depth - 1, place, reply)
                      : compile_members(t, roots, depth - 1, place, reply);
     for (size_t i = 0; i < t->count; i++)
@@ -236,21 +273,6 @@ static skv_status compile_container(skv_template *t, unsigned roots, size_t dept
 }
 
 /* ---- Templates ---- */
-
-static void free_parts(skv_template *t)
-{
-    for (size_t i = 0; t->children && i < t->count; i++)
-        skv_template_free(t->children[i]);
-    for (size_t i = 0; t->pieces && i < t->count; i++)
-        skv_field_free(t->pieces[i].field);
-    skv_free(t->children);
-    skv_free(t->pieces);
-    skv_free(t->literals);
-    t->children = NULL;
-    t->pieces = NULL;
-    t->literals = NULL;
-    t->count = 0;
-}
 
 /* `depth` is the number of brackets that may still open. */
 static skv_template *compile(json_t *value, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
@@ -271,8 +293,6 @@ static skv_template *compile(json_t *value, unsigned roots, size_t depth, skv_bu
         skv_template_free(t);
         return NULL;
     }
-    if (t->kind == KIND_CONSTANT)
-        free_parts(t);
     return t;
 }
 
@@ -404,7 +424,7 @@ json_t *skv_template_evaluate(const skv_template *template, skv_template_data *d
     case KIND_CONSTANT:
         return json_incref(template->value);
     case KIND_FIELD:
-        return look_up(data, template->pieces[0].field, reply);
+        return look_up(data, template->field, reply);
     case KIND_TEXT:
         return evaluate_text(template, data, reply);
     case KIND_LIST:
