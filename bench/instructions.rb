@@ -2,11 +2,12 @@
 
 require 'open3'
 $LOAD_PATH.unshift(File.expand_path('../lib', __dir__))
+require_relative 'support/callgrind'
 require_relative 'support/report'
 require_relative 'support/versions'
 
-# Counts the instructions of the paths without I/O, by valgrind. Unlike times, they do not change on a busy machine.
-# With --check, fails if they exceed the committed counts by more than a margin.
+# Counts the instructions of the paths without I/O. With --check, fails if they exceed the committed counts by more than
+# a margin.
 PROGRAM = File.join(__dir__, 'c', 'build', 'instructions')
 COMMITTED = File.join(__dir__, 'results', 'instructions.md')
 TIMES = 1000
@@ -19,11 +20,6 @@ DOCUMENTS = { 'a small document' => { 'value' => { 'password' => 'Xu8#kq!0' }, '
 RUBY = { 'write' => ['generate_document', 'Simpkv::Native.generate(document)'],
          'decode' => ['plain_document', 'Simpkv::Native.plain_document(json)'] }.freeze
 
-def callgrind(*arguments)
-  output, status = Open3.capture2e('valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', *arguments)
-  status.success? ? Integer(output[/Collected : (\d+)/, 1]) : raise(output)
-end
-
 # @yieldparam times [Integer] how often to run the path
 # @yieldreturn [Integer] the instructions that this took
 # @return [Integer] those of one run
@@ -33,15 +29,12 @@ end
 
 def counts_of_core
   names = Open3.capture2(PROGRAM).first.lines(chomp: true)
-  names.to_h { |name| [name, per_run { |times| callgrind(PROGRAM, name, times.to_s) }] }
+  names.to_h { |name| [name, per_run { |times| Callgrind.count(PROGRAM, name, times.to_s) }] }
 end
 
-# Counts only what runs inside of the C function.
 def count_in_ruby(function, call, document)
-  script = "require 'simpkv'; GC.disable; document = #{document}; json = Simpkv::Native.generate(document); " \
-           "#{TIMES}.times { #{call} }"
-  callgrind("--toggle-collect=#{function}", RbConfig.ruby, '--disable=gems', "-I#{$LOAD_PATH.first}", '-e', script) /
-    TIMES
+  script = "document = #{document}; json = Simpkv::Native.generate(document); #{TIMES}.times { #{call} }"
+  Callgrind.count_in_ruby(function, script) / TIMES
 end
 
 def counts_of_extension

@@ -13,7 +13,7 @@ class SideBySide
   BLOCK_SECONDS = 0.004        # of a block: long for the clock, short beside changes of the machine's load
   BLOCK_MAX = QUICK ? 10 : 500 # operations in a block
 
-  Row = Struct.new(:title, :name, :median, :spread, :ratio, :processor, :operations, keyword_init: true)
+  Row = Struct.new(:title, :name, :median, :best, :spread, :ratio, :processor, :operations, keyword_init: true)
 
   # A contestant that is a Proc.
   InProcess = Struct.new(:operation) do
@@ -39,9 +39,9 @@ class SideBySide
   # @param seconds [Numeric, nil] of a block; nil for one operation a block
   # @param blocks [Integer] of each contestant
   # @param warm [Numeric] seconds of turns before the measurement, for all together
-  # @return [Array<Row>] median seconds of an operation; spread (the middle half of the blocks over the median); ratio
-  #   of the first one's median to this one's (above 1: faster than the first); median seconds of processor time, if
-  #   known
+  # @return [Array<Row>] median seconds of an operation; best: those of the fastest block; spread (the middle half of
+  #   the blocks over the median); ratio of the first one's median to this one's (above 1: faster than the first);
+  #   median seconds of processor time, if known
   # @raise [RuntimeError] if the contestants' results differ
   def self.run(title, contestants, equal: ->(answer) { answer }, seconds: BLOCK_SECONDS, blocks: BLOCKS, warm: 0)
     contestants = contestants.transform_values { |each| each.is_a?(Proc) ? InProcess.new(each) : each }
@@ -99,8 +99,8 @@ class SideBySide
     sorted = costs.map(&:first).sort
     middle_half = sorted[costs.length * 3 / 4] - sorted[costs.length / 4]
     processor = median(costs.map(&:last)) if costs.all?(&:last)
-    Row.new(title: title, name: name, median: median(sorted), spread: middle_half / median(sorted),
-            ratio: first / median(sorted), processor: processor, operations: size * costs.length)
+    Row.new(title: title, name: name, median: median(sorted), best: sorted.first, ratio: first / median(sorted),
+            spread: middle_half / median(sorted), processor: processor, operations: size * costs.length)
   end
   private_class_method :check_equal, :block_sizes, :block_size, :measure, :median, :row
 end
