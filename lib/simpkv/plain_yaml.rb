@@ -20,12 +20,12 @@ module Simpkv
     # @param text [String] YAML with aliases, or JSON
     # @param strict [Boolean] true: refuse YAML that the parser accepts, but of which it loses a part: see {refuse_loss}
     # @return [Object]
-    # @raise [MalformedError] it cannot be read, or has other objects, such as a Date or a Symbol; the message names the
-    #   line if the parser does, and quotes nothing
+    # @raise [MalformedError] it cannot be read, or has other objects, such as a Date or a Symbol; the message begins
+    #   with `it`, names the line if the parser does, and quotes nothing
     def self.parse(text, strict: false)
       text = text.dup.force_encoding(Encoding::UTF_8).delete_prefix("\uFEFF")
       # JRuby's parser accepts other bytes.
-      raise MalformedError, 'not UTF-8' unless text.valid_encoding?
+      raise MalformedError, 'it is not UTF-8' unless text.valid_encoding?
 
       json(text, strict) || yaml(text, strict)
     rescue Psych::DisallowedClass
@@ -33,7 +33,7 @@ module Simpkv
     rescue Psych::Exception => e
       # The message of the parser quotes the text.
       line = " in line #{e.line}" if e.respond_to?(:line)
-      raise MalformedError, "#{e.class}#{line}", cause: nil
+      raise MalformedError, "it is neither YAML nor JSON: #{e.class}#{line}", cause: nil
     end
 
     # YAML reads some JSON in another way: 1e3 is text, and a pair of surrogates is an error.
@@ -73,21 +73,22 @@ module Simpkv
     def self.refuse_tag(node, line)
       return unless node.respond_to?(:tag) && node.tag.to_s.start_with?('!')
 
-      raise MalformedError, "a tag#{line}: write text that begins with '!' in quotes"
+      raise MalformedError, "it has a tag#{line}: write text that begins with '!' in quotes"
     end
     private_class_method :refuse_tag
 
     def self.refuse_repetition(mapping, line)
       names = mapping.children.each_slice(2).map(&:first)
       names = names.select(&:scalar?).map(&:value) - ['<<']
-      raise MalformedError, "the same name twice in the Hash#{line}" if names.uniq!
+      raise MalformedError, "it has the same name twice in the Hash#{line}" if names.uniq!
     end
     private_class_method :refuse_repetition
 
     def self.refuse_fields(mapping, line)
       return if mapping.style != Psych::Nodes::Mapping::FLOW || mapping.children.none? { |node| absent?(node) }
 
-      raise MalformedError, "a name without a value in the Hash#{line}: write text that begins with '{' in quotes"
+      raise MalformedError,
+            "it has a name without a value in the Hash#{line}: write text that begins with '{' in quotes"
     end
     private_class_method :refuse_fields
 

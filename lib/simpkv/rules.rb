@@ -84,8 +84,8 @@ module Simpkv
     # @return [Hash] the rule
     # @raise [NotFoundError] there is no such rule
     # @raise [ConflictError] it has been changed since `updated_at`
-    # @raise [InvalidError, TooLargeError, UnencodableError] a field is wrong, the rule is built in, or it is sensitive
-    #   and would not be so any more
+    # @raise [InvalidError, TooLargeError, UnencodableError] a field or `updated_at` is wrong, the rule is built in, or
+    #   it is sensitive and would not be so any more
     # @raise [Error, ConfigError]
     def update(uuid, fields, updated_at: nil)
       change(uuid, updated_at) { |rule| rule.merge(fields) }
@@ -124,7 +124,7 @@ module Simpkv
     # @param updated_at [String, nil] see above
     # @return [Boolean] whether it existed
     # @raise [ConflictError] it has been changed since `updated_at`
-    # @raise [InvalidError] the rule is built in
+    # @raise [InvalidError] the rule is built in, or `updated_at` is no time
     # @raise [Error, ConfigError]
     def delete(uuid, updated_at: nil)
       uuid = Definition.uuid(uuid)
@@ -206,6 +206,7 @@ module Simpkv
     #
     # @return [Hash] what is stored now
     def change_stored(uuid, updated_at)
+      Definition.check_time(updated_at)
       @stored.update(uuid) do |old|
         # The update takes a rule that cannot be read for none, and this names its key.
         old ||= @stored.get(uuid)

@@ -50,7 +50,7 @@ module Simpkv
         require 'simpkv/plain_yaml'
         options_in(PlainYaml.parse(File.read(file)), file)
       rescue MalformedError => e
-        raise ConfigError, "#{file}: not YAML that can be read: #{e.message}", cause: nil
+        raise ConfigError, "#{file}: #{e.message}", cause: nil
       end
 
       private

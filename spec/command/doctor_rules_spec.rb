@@ -50,6 +50,8 @@ RSpec.describe 'simpkv doctor, with inspection rules' do
     expect(findings)
       .to contain_exactly(problem('rules', /\Athe rule #{uuid} \('web'\) is invalid: actions\[0\]((?!pl4nted).)*\z/,
                                   /\Asimpkv rule set #{uuid} or simpkv rule delete #{uuid}\z/))
+    store('actions' => invalid, 'description' => "two\nlines")
+    expect(findings).to contain_exactly(problem('rules', /\('two\\x0Alines'\) is invalid/, /rule delete/))
     store('actions' => invalid, 'sensitive' => true)
     expect(findings)
       .to contain_exactly(problem('rules', /is invalid: actions\[0\]\.args\[0\]: the rule is sensitive, so the/,
@@ -87,7 +89,7 @@ RSpec.describe 'simpkv doctor, with inspection rules' do
   end
 
   { 'that is missing' => [nil, /'built_in' of 'inspection_rules' of 'estate': .*built_in\.yaml: No such file/],
-    'that is no YAML' => ['[pl4nted', /built_in\.yaml: neither YAML nor JSON: Psych::SyntaxError in line \d\z/],
+    'that is no YAML' => ['[pl4nted', /built_in\.yaml: it is neither YAML nor JSON: Psych::SyntaxError in line \d\z/],
     'with a rule that has no place' => ['[{description: a, phase: pl4nted, actions: []}]',
                                         /built_in\.yaml: rules\[0\]: phase: it must be early or preprocess or main\z/],
     'with an invalid rule' => ['[{description: a, actions: [{op: fail, args: [pl4nted, pl4nted]}]}]',

@@ -209,6 +209,8 @@ RSpec.describe 'simpkv rule' do
       simpkv!('rule', 'set', uuid, '--priority', '5', '--updated-at', seen)
       expect(failure('rule', 'set', uuid, '--priority', '6', '--updated-at', seen))
         .to match([75, /the rule #{uuid} has been changed since #{seen}: read it again/])
+      expect(failure('rule', 'set', uuid, '--priority', '6', '--updated-at', 'now'))
+        .to match([65, /cannot be changed: updated_at: it must be the time of the last change, such as 2026/])
       expect(rules.get(uuid)['priority']).to eq(5)
     end
 
@@ -293,8 +295,8 @@ RSpec.describe 'simpkv rule' do
       expect(rules.list).to eq([])
     end
 
-    { ':pl4nted' => /neither YAML nor JSON: it has a date/,
-      '[{description: 2026-11-23}]' => /neither YAML nor JSON: it has a date/,
+    { ':pl4nted' => /rules\.yaml': it has a date/,
+      '[{description: 2026-11-23}]' => /rules\.yaml': it has a date/,
       "[{description: pl4nted,\n" => /neither YAML nor JSON: Psych::SyntaxError in line/,
       "[{description: *pl4nted}]\n" => /neither YAML nor JSON: Psych::(BadAlias|AnchorNotDefined)/,
       'pl4nted' => /it must have a list of rules/, '' => /it must have a list of rules/,
@@ -370,7 +372,7 @@ RSpec.describe 'simpkv rule' do
     expect(simpkv!('rule', 'validate', file(rule))).to match(/1 valid rule/)
     ["#{rule}  conditions: []\n", rule.sub("'!eq'", '! eq'), rule.sub('x]', '{node.name}]'), "#{rule}---\n#{rule}"]
       .each do |text|
-        expect(failure('rule', 'import', file(text))).to match([65, /is neither YAML nor JSON: /])
+        expect(failure('rule', 'import', file(text))).to match([65, /rules\.yaml': it has /])
       end
     expect(failure('rule', 'import', file("#{'? ' * 20_000}a"))).to match([65, /is nested too deeply/])
     expect(Dir.exist?(File.join(folder, 'keys'))).to be(false)

@@ -130,6 +130,7 @@ RSpec.describe 'simpkv rule test' do
       [rules, '--facts', facts_file] => [65, /rules\.yaml: rules\[1\]: phase: /],
       [file('list.yaml', [role]), '--facts', file('a.yaml', [1])] => [65, /a\.yaml' must have a Hash, the facts of a/],
       [file('list.yaml', [role]), '--facts', 'nosuch.yaml'] => [66, /there is no file 'nosuch\.yaml'/],
+      [file('list.yaml', [role]), '--facts', folder] => [66, /'#{folder}' is a folder, not a file/],
       ['nosuch.yaml', '--facts', facts_file] => [66, /there is no file 'nosuch\.yaml'/],
       [file('list.yaml', [role]), '--facts', facts_file, '--record', file('r.yaml', { 'class' => 'a' })] =>
         [65, /the record of node 'web1\.example\.com' cannot be stored: there is no member 'class'/],

@@ -17,9 +17,9 @@ RSpec.describe Simpkv::PlainYaml do
   object = 'it has a date, a symbol or another object: write text in quotes'
   { 'a symbol' => ['a: :s3cret', object], 'a date' => ['a: 2026-11-23', object],
     'an object' => ['a: !ruby/object:Object {s3cret: 1}', object],
-    'a missing anchor' => ['a: *s3cret', /\APsych::(BadAlias|AnchorNotDefined)\z/],
-    'a syntax error' => ["a: 1\nb: {s3cret", /\APsych::SyntaxError in line \d\z/],
-    'bytes that are not UTF-8' => ["a: s3cret\xff", 'not UTF-8'] }.each do |what, (text, message)|
+    'a missing anchor' => ['a: *s3cret', /\Ait is neither YAML nor JSON: Psych::(BadAlias|AnchorNotDefined)\z/],
+    'a syntax error' => ["a: 1\nb: {s3cret", /\Ait is neither YAML nor JSON: Psych::SyntaxError in line \d\z/],
+    'bytes that are not UTF-8' => ["a: s3cret\xff", 'it is not UTF-8'] }.each do |what, (text, message)|
     it "refuses #{what}, and quotes nothing" do
       expect { described_class.parse(text) }.to raise_error(Simpkv::MalformedError, message) { |e|
         expect([e.message, e.cause]).to match([/\A((?!s3cret).)*\z/, nil])
@@ -29,12 +29,14 @@ RSpec.describe Simpkv::PlainYaml do
 
   describe 'strict' do
     quotes = "write text that begins with '!' in quotes"
-    { 'the same name twice' => ["- a: s3cret\n  b: 1\n  a: 2", 'the same name twice in the Hash in line 1'],
-      'the same name twice in JSON' => ['[{"a": "s3cret", "a": 1}]', 'the same name twice in the Hash in line 1'],
+    { 'the same name twice' => ["- a: s3cret\n  b: 1\n  a: 2", 'it has the same name twice in the Hash in line 1'],
+      'the same name twice in JSON' => ['[{"a": "s3cret", "a": 1}]',
+                                        'it has the same name twice in the Hash in line 1'],
       'several documents' => ["- s3cret\n---\n- b", 'it has several documents: write one, without --- inside'],
-      'a tag instead of a text with !' => ['- op: ! s3cret', "a tag in line 1: #{quotes}"],
-      'another tag' => ["-\n  - !s3cret x", "a tag in line 2: #{quotes}"],
-      'a field without quotes' => ["- a:\n- b: {s3cret.name}", /\Aa name without a value in the Hash in line 2: /] }
+      'a tag instead of a text with !' => ['- op: ! s3cret', "it has a tag in line 1: #{quotes}"],
+      'another tag' => ["-\n  - !s3cret x", "it has a tag in line 2: #{quotes}"],
+      'a field without quotes' => ["- a:\n- b: {s3cret.name}",
+                                   /\Ait has a name without a value in the Hash in line 2: /] }
       .each do |what, (text, message)|
       it "refuses #{what}, which the parser reads as something else" do
         expect { described_class.parse(text, strict: true) }.to raise_error(Simpkv::MalformedError, message)

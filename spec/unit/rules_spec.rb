@@ -174,7 +174,19 @@ RSpec.describe Simpkv::Rules do
     end
 
     it 'names what is missing if the time of the last change is given' do
-      expect { rules.delete(SecureRandom.uuid, updated_at: 'x') }.to raise_error(Simpkv::NotFoundError)
+      expect { rules.delete(SecureRandom.uuid, updated_at: '2026-11-23T08:15:00.000000Z') }
+        .to raise_error(Simpkv::NotFoundError)
+    end
+
+    it 'refuses what is no time of a change' do
+      uuid = rules.create('actions' => actions)['uuid']
+      ['yesterday', '2026-11-23', "2026-11-23T08:15:00.000000Z\n", 5].each do |time|
+        [-> { rules.delete(uuid, updated_at: time) },
+         -> { rules.update(uuid, { 'priority' => 1 }, updated_at: time) }].each do |change|
+          expect(&change).to raise_error(Simpkv::InvalidError, /\Aupdated_at: it must be the time of the last change, /)
+        end
+      end
+      expect(rules.get(uuid)).to include('priority' => 0)
     end
   end
 

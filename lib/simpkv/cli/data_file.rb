@@ -15,10 +15,12 @@ module Simpkv
         PlainYaml.parse(file == '-' ? $stdin.read : File.read(file), strict: true)
       rescue Errno::ENOENT
         raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
+      rescue Errno::EISDIR
+        raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
       rescue SystemStackError
         raise Failure.new("file '#{file}' is nested too deeply", Failure::DATA), cause: nil
       rescue MalformedError => e
-        raise Failure.new("file '#{file}' is neither YAML nor JSON: #{e.message}", Failure::DATA), cause: nil
+        raise Failure.new("file '#{file}': #{e.message}", Failure::DATA), cause: nil
       end
 
       # @param file [String] `-` is standard input

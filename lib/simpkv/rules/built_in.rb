@@ -71,9 +71,7 @@ module Simpkv
         rules = SourceFile.each(PlainYaml.parse(File.read(@file), strict: true)) { |fields| BuiltIn.rule(fields) }
         SourceFile.refuse_twice(rules)
         rules
-      rescue MalformedError => e
-        raise ConfigError, "#{@file}: neither YAML nor JSON: #{e.message}", cause: nil
-      rescue InvalidError, TooLargeError => e
+      rescue MalformedError, InvalidError, TooLargeError => e
         raise ConfigError, "#{@file}: #{e.message}", cause: nil
       end
     end

@@ -24,6 +24,7 @@ module Simpkv
 
       PRIORITIES = (0..9999).freeze
       UUID = /\A\h{8}-\h{4}-\h{4}-\h{4}-\h{12}\z/.freeze
+      TIME = /\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\z/.freeze
 
       text = ->(value) { value.nil? || value.is_a?(String) }
       # By field: a lambda that checks a value, and a description of valid values.
@@ -35,7 +36,7 @@ module Simpkv
         'conditions' => [->(value) { value.is_a?(Array) }, 'a list'],
         'actions' => [->(value) { value.is_a?(Array) }, 'a list']
       }.freeze
-      private_constant :PRIORITIES, :UUID, :LISTED
+      private_constant :PRIORITIES, :UUID, :TIME, :LISTED
 
       # In front of a message of the core.
       PREFIX = /\Arule (\h{8}-[\h-]{27}): /.freeze
@@ -65,6 +66,14 @@ module Simpkv
           return text.downcase if text.is_a?(String) && text.match?(UUID)
 
           raise InvalidError, 'uuid: it must be a UUID, such as 6f0c9a52-3c4e-4a5f-9f0e-2f6a3c1d7b90'
+        end
+
+        # @param time [String, nil] that of a change
+        # @raise [InvalidError] this is no such time
+        def check_time(time)
+          return if time.nil? || (time.is_a?(String) && time.match?(TIME))
+
+          raise InvalidError, 'updated_at: it must be the time of the last change, such as 2026-11-23T08:15:00.123456Z'
         end
 
         # @return [String] a UUID (version 5) that depends on the texts only
@@ -179,9 +188,9 @@ module Simpkv
         end
 
         # @param rule [Hash]
-        # @return [String] its UUID, and its description
+        # @return [String] its UUID, and its description, in one line
         def named(rule)
-          description = " ('#{rule['description']}')" if rule['description']
+          description = " ('#{Estate::Inspection.printable(rule['description'])}')" if rule['description']
           "#{rule['uuid']}#{description}"
         end
 

@@ -157,8 +157,7 @@ static skv_status put_at_name(const skv_pointer *pointer, size_t i, json_t *pare
     if (json_is_object(parent))
         return json_object_set_new(parent, pointer->names[i], value) == 0 ? SKV_OK : skv_fail_memory(reply);
     json_decref(value);
-    return skv_fail(reply, SKV_INVALID, "part %zu of the path is in a value that is neither an object nor a list",
-                    i + 1);
+    return skv_fail(reply, SKV_INVALID, "part %zu of the path is in a value that is neither a Hash nor a list", i + 1);
 }
 
 /* Returns the parent of what the pointer names. Makes it, and its parents, if necessary. */
@@ -197,7 +196,7 @@ static skv_status check_depth(json_t *value, size_t above, skv_reply *reply)
 {
     if (above <= SKV_VALUE_DEPTH_MAX && !skv_value_is_deeper(value, SKV_VALUE_DEPTH_MAX - above))
         return SKV_OK;
-    return skv_fail(reply, SKV_TOO_LARGE, "the result is nested deeper than %d lists and objects", SKV_VALUE_DEPTH_MAX);
+    return skv_fail(reply, SKV_TOO_LARGE, "the result is nested deeper than %d lists and Hashes", SKV_VALUE_DEPTH_MAX);
 }
 
 skv_status skv_pointer_set(const skv_pointer *pointer, json_t *tree, json_t *value, skv_reply *reply)

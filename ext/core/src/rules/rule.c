@@ -190,7 +190,7 @@ static skv_status check_rule(json_t *json, skv_reader *reader)
     for (size_t i = 0; i < MEMBERS; i++)
         names[i] = members[i].name;
     if (!json_is_object(json))
-        return skv_fail(reader->reply, SKV_INVALID, "a rule is an object");
+        return skv_fail(reader->reply, SKV_INVALID, "a rule is a Hash");
     if (skv_value_is_deeper(json, SKV_RULE_DEPTH_MAX))
         return skv_fail(reader->reply, SKV_TOO_LARGE, "the rule is nested deeper than %d", SKV_RULE_DEPTH_MAX);
     if (skv_value_size(json, SKV_RULE_SIZE_MAX) > SKV_RULE_SIZE_MAX)

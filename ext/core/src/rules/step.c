@@ -27,7 +27,7 @@ json_t *skv_loop_items(json_t *value, skv_reply *reply)
     json_t *items;
 
     if (!json_is_array(value) && !json_is_object(value)) {
-        skv_fail(reply, SKV_INVALID, "expected a list or an object to loop over");
+        skv_fail(reply, SKV_INVALID, "expected a list or a Hash to loop over");
         return NULL;
     }
     if (count > SKV_LOOP_ITEMS_MAX) {
@@ -48,7 +48,7 @@ static skv_status read_loop(skv_step *step, json_t *loop, unsigned roots, skv_re
         step->items = skv_loop_items(loop, reader->reply);
     } else if (skv_template_compile(loop, roots, &reader->place, &step->loop, reader->reply) == SKV_OK &&
                !skv_template_is_field(step->loop)) {
-        skv_fail(reader->reply, SKV_INVALID, "expected a list, an object, or one field such as '{inventory[disks]}'");
+        skv_fail(reader->reply, SKV_INVALID, "expected a list, a Hash, or one field such as '{inventory[disks]}'");
     }
     if (reader->reply->status == SKV_OK)
         skv_buf_truncate(&reader->place, before);
@@ -159,7 +159,7 @@ static skv_status read_arguments(skv_step *step, json_t *args, unsigned roots, s
     skv_status status;
 
     if (args && !json_is_array(args) && !json_is_object(args))
-        return skv_fail(reader->reply, SKV_INVALID, "expected a list or an object");
+        return skv_fail(reader->reply, SKV_INVALID, "expected a list or a Hash");
     if (args && step->operation->op == SKV_OP_SITE)
         status = read_argument(step, 0, args, roots, reader);
     else if (json_is_object(args))
@@ -193,7 +193,7 @@ static const char *read_op(json_t *object, const char *const *members, skv_reade
     const char *op = skv_text_of(json_object_get(object, "op"));
 
     if (!json_is_object(object)) {
-        skv_fail(reader->reply, SKV_INVALID, "expected an object");
+        skv_fail(reader->reply, SKV_INVALID, "expected a Hash");
         return NULL;
     }
     if (skv_refuse_unknown(reader, object, members) != SKV_OK)

@@ -259,7 +259,7 @@ static skv_status compile_container(skv_template *t, unsigned roots, size_t dept
     skv_status status;
 
     if (depth == 0)
-        return skv_fail(reply, SKV_TOO_LARGE, "nested deeper than %d lists and objects", SKV_RULE_DEPTH_MAX);
+        return skv_fail(reply, SKV_TOO_LARGE, "nested deeper than %d lists and Hashes", SKV_RULE_DEPTH_MAX);
     children = skv_alloc_zeroed(size, sizeof(skv_template *));
     if (!children)
         return skv_fail_memory(reply);

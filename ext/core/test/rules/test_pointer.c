@@ -98,7 +98,7 @@ static void values_are_set(void)
         {"{'l': [1, 2]}", "/l/-1", "{'l': [1, 2]}", "part 2 of the path is neither"},
         {"{'l': [1, 2]}", "/l/18446744073709551615", "{'l': [1, 2]}", "part 2 of the path is neither"},
         {"{'l': [1]}", "/l/x/y", "{'l': [1]}", "part 2 of the path is neither"},
-        {"{'s': 'text'}", "/s/a", "{'s': 'text'}", "part 2 of the path is in a value that is neither an object"},
+        {"{'s': 'text'}", "/s/a", "{'s': 'text'}", "part 2 of the path is in a value that is neither a Hash"},
         {"{'s': 'text'}", "/s/a/b", "{'s': 'text'}", "part 2 of the path is in a value"},
         {"{'s': null}", "/s/a", "{'s': null}", "part 2 of the path is in a value"}};
 
