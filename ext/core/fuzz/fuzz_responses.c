@@ -108,7 +108,7 @@ static void list(skv_list *open, skv_reply *reply)
 static void call(uint8_t which, skv_reply *reply)
 {
     store = stores[(which & HEX) != 0];
-    switch ((which & ~HEX) % 10) {
+    switch ((which & ~HEX) % 12) {
     case 0:
         skv_get(store, KEY, SKV_GET_ANY, CALL_MS, NULL, reply);
         break;
@@ -135,6 +135,12 @@ static void call(uint8_t which, skv_reply *reply)
         break;
     case 8:
         skv_entry_read(store, "", 0, "*\0+", 4, CALL_MS, NULL, reply);
+        break;
+    case 10:
+        skv_delete(store, KEY, SKV_PUT_EXPECT, OLD, CALL_MS, NULL, reply);
+        break;
+    case 11:
+        skv_create_folder(store, FOLDER, CALL_MS, NULL, reply);
         break;
     default:
         list(skv_tree_open(store, "", 0, 0, CALL_MS, NULL, reply), reply);

@@ -45,6 +45,18 @@ int del(const char *key)
     return skv_delete(store, key, strlen(key), SKV_PUT_ANY, NULL, 0, LONG_MS, NULL, reply);
 }
 
+int del_if(const char *key, const char *expect)
+{
+    made++;
+    return skv_delete(store, key, strlen(key), SKV_PUT_EXPECT, expect, strlen(expect), LONG_MS, NULL, reply);
+}
+
+int create_folder(const char *folder)
+{
+    made++;
+    return skv_create_folder(store, folder, strlen(folder), LONG_MS, NULL, reply);
+}
+
 int deletetree(const char *folder)
 {
     made++;
@@ -67,6 +79,20 @@ void get_gives(const char *key, const char *document)
 void put_gives(const char *key, const char *document, int64_t number)
 {
     put(key, document);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(skv_reply_number(reply) == number);
+}
+
+void del_if_gives(const char *key, const char *expect, int64_t number)
+{
+    del_if(key, expect);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(skv_reply_number(reply) == number);
+}
+
+void create_folder_gives(const char *folder, int64_t number)
+{
+    create_folder(folder);
     CHECK_STATUS(reply, SKV_OK);
     CHECK(skv_reply_number(reply) == number);
 }

@@ -62,6 +62,9 @@ static void calls_without_a_reply_a_store_or_a_key_are_refused(void)
     CHECK(skv_put(NULL, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_delete(NULL, "a", 1, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_deletetree(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_create_folder(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_create_folder(store, NULL, 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_create_folder(store, "a", 1, 0, NULL, NULL) == SKV_INVALID);
     CHECK(skv_list_open(NULL, "a", 1, 0, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
     CHECK(skv_list_next(NULL, 0, NULL, NULL) == SKV_INVALID);
@@ -79,6 +82,7 @@ static void a_negative_timeout_is_refused_by_every_call(void)
     CHECK(skv_put(store, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_delete(store, "a", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_deletetree(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_create_folder(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_list_open(store, "", 0, -1, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
 }
@@ -141,6 +145,16 @@ static void a_put_names_its_condition_in_full(void)
     CHECK(skv_put(store, "a", 1, "d", SKV_DATA_MAX, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_TOO_LARGE);
 }
 
+static void a_delete_names_its_condition_in_full(void)
+{
+    CHECK(skv_delete(store, "a", 1, SKV_PUT_EXPECT, NULL, 0, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete(store, "a", 1, SKV_PUT_ANY, "e", 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete(store, "a", 1, SKV_PUT_ABSENT, NULL, 0, 0, NULL, reply) == SKV_INVALID);
+    CHECK_STR(skv_reply_message(reply), "unknown condition 1");
+    CHECK(skv_delete(store, "a", 1, 16, NULL, 0, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete(store, "a", 1, SKV_PUT_EXPECT | SKV_PUT_IN_DOUBT, "", 0, 0, NULL, reply) == SKV_OK);
+}
+
 int main(void)
 {
     char options[128];
@@ -160,6 +174,7 @@ int main(void)
     names_and_keys_have_a_maximum_length();
     root_folders_are_no_keys();
     a_put_names_its_condition_in_full();
+    a_delete_names_its_condition_in_full();
     CHECK(skv_deletetree(store, "globals", 7, 0, NULL, reply) == SKV_OK);
     skv_close(store);
     skv_reply_free(reply);

@@ -24,7 +24,7 @@ static skv_ldap_code create_pre_read_control(LDAPControl **control)
     return error;
 }
 
-/* Returns the values that the control returned, to be freed with ber_bvecfree(); NULL without any. */
+/* Returns the values that the control returned, to be freed with skv_ldap_free_values(); NULL without any. */
 static struct berval **read_pre_read_values(const skv_ldap_response *response)
 {
     LDAPControl *control = ldap_control_find(LDAP_CONTROL_PRE_READ, response->controls, NULL);
@@ -36,6 +36,13 @@ static struct berval **read_pre_read_values(const skv_ldap_response *response)
         values = NULL;
     ber_free(ber, 1);
     return values;
+}
+
+void skv_ldap_free_values(struct berval **values)
+{
+    for (size_t i = 0; values && values[i]; i++)
+        explicit_bzero(values[i]->bv_val, values[i]->bv_len);
+    ber_bvecfree(values);
 }
 
 skv_ldap_code skv_ldap_start_swap(skv_ldap_call *call, const char *dn, struct berval *old, struct berval *new,
@@ -89,12 +96,9 @@ skv_status skv_ldap_finish_swap(skv_ldap_call *call, const char *dn, struct berv
     struct berval **replaced = response->code == LDAP_SUCCESS ? read_pre_read_values(response) : NULL;
     skv_status status = SKV_OK;
 
-    if (replaced && replaced[0]) {
-        if (ber_bvcmp(replaced[0], old) != 0)
-            status = restore_document(call, dn, new, replaced[0], response);
-        explicit_bzero(replaced[0]->bv_val, replaced[0]->bv_len);
-    }
-    ber_bvecfree(replaced);
+    if (replaced && replaced[0] && ber_bvcmp(replaced[0], old) != 0)
+        status = restore_document(call, dn, new, replaced[0], response);
+    skv_ldap_free_values(replaced);
     return status;
 }
 
@@ -113,7 +117,7 @@ static skv_ldap_code delete_and_read(skv_ldap_call *call, skv_ldap_response *res
     skv_ldap_code error = skv_ldap_start(call);
     int id = 0;
 
-    if (error == LDAP_SUCCESS && skv_conn_features(call->conn)->pre_read)
+    if (error == LDAP_SUCCESS)
         error = create_pre_read_control(&controls[0]);
     if (error == LDAP_SUCCESS)
         error = ldap_delete_ext(skv_conn_handle(call->conn), call->dn, controls, NULL, &id);
@@ -121,16 +125,14 @@ static skv_ldap_code delete_and_read(skv_ldap_call *call, skv_ldap_response *res
     return skv_ldap_finish_change(call, error, id, response);
 }
 
-skv_ldap_code skv_ldap_delete_and_compare(skv_ldap_call *call, const struct berval *old, skv_buf *taken,
+skv_ldap_code skv_ldap_delete_and_compare(skv_ldap_call *call, const struct berval *old, struct berval ***taken,
                                           skv_ldap_response *response)
 {
     struct berval **deleted = delete_and_read(call, response) == LDAP_SUCCESS ? read_pre_read_values(response) : NULL;
 
-    if (deleted && deleted[0]) {
-        if (ber_bvcmp(deleted[0], old) != 0)
-            skv_buf_put(taken, deleted[0]->bv_val, deleted[0]->bv_len);
-        explicit_bzero(deleted[0]->bv_val, deleted[0]->bv_len);
-    }
-    ber_bvecfree(deleted);
+    if (deleted && deleted[0] && ber_bvcmp(deleted[0], old) != 0)
+        *taken = deleted;
+    else
+        skv_ldap_free_values(deleted);
     return response->code;
 }

@@ -22,11 +22,14 @@ skv_status skv_ldap_finish_swap(skv_ldap_call *call, const char *dn, struct berv
                                 skv_ldap_response *response);
 
 /*
- * Deletes the call's entry. The pre-read control, if the server has it, returns the deleted document. If that is not
- * `old`, appends it to `taken`: the caller puts it back. Fills the response, which the caller frees, and returns its
- * code.
+ * Deletes the call's entry, if the server has the pre-read control, which returns the deleted document. If that is not
+ * `old`, *taken is set to it, and the caller puts it back, and frees it with skv_ldap_free_values(). Fills the
+ * response, which the caller frees, and returns its code.
  */
-skv_ldap_code skv_ldap_delete_and_compare(skv_ldap_call *call, const struct berval *old, skv_buf *taken,
+skv_ldap_code skv_ldap_delete_and_compare(skv_ldap_call *call, const struct berval *old, struct berval ***taken,
                                           skv_ldap_response *response);
+
+/* Wipes and frees the values of a response to a pre-read control; NULL is allowed. */
+void skv_ldap_free_values(struct berval **values);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct delete_call {
     skv_ldap_call call;
     const skv_put_args *args;
     skv_ldap_versions versions;
-    skv_buf taken; /* a document that was deleted instead of the expected one */
+    struct berval **taken; /* a document that was deleted instead of the expected one; owned */
 } delete_call;
 
 static bool expects_document(const delete_call *del)
@@ -67,9 +67,7 @@ static skv_status delete_read_version(delete_call *del, const skv_ldap_entry *en
     }
     switch (code) {
     case LDAP_SUCCESS:
-        call->reply->number = del->taken.len == 0;
-        if (skv_buf_failed(&del->taken))
-            status = skv_fail_memory(call->reply);
+        call->reply->number = !del->taken;
         break;
     case LDAP_NO_SUCH_OBJECT:
         status = skv_ldap_check_base(call, &response) == SKV_OK ? finish_absent_delete(del) : call->reply->status;
@@ -153,10 +151,9 @@ static skv_status attempt_delete(skv_ldap_call *call)
 static skv_status attempt_put_back(skv_ldap_call *call)
 {
     delete_call *del = (delete_call *)call;
-    struct berval document = {del->taken.len, del->taken.bytes};
     skv_ldap_response response;
 
-    switch (skv_ldap_entry_add(call, call->dn, SKV_KIND_KEY, &document, &response)) {
+    switch (skv_ldap_entry_add(call, call->dn, SKV_KIND_KEY, del->taken[0], &response)) {
     case LDAP_SUCCESS:
     case LDAP_ALREADY_EXISTS: /* another client has put the key meanwhile, or deleted its folder */
     case LDAP_NO_SUCH_OBJECT:
@@ -188,16 +185,15 @@ skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, const skv_p
 {
     delete_call del = {.args = args, .versions = {.in_doubt_is_unknown = args->in_doubt}};
 
-    skv_buf_init(&del.taken, SKV_DATA_MAX);
     if (skv_ldap_begin(&del.call, store, SKV_OP_DELETE, key, SKV_KIND_KEY, deadline, reply) == SKV_OK) {
         del.call.in_doubt = args->in_doubt;
         skv_ldap_run(&del.call, attempt_delete);
     }
-    if (del.taken.len)
+    if (del.taken)
         put_taken_back(&del);
     if (reply->status == SKV_INTERRUPTED)
         reply->number = del.call.in_doubt;
-    skv_buf_free(&del.taken);
+    skv_ldap_free_values(del.taken);
     skv_ldap_end(&del.call);
     return reply->status;
 }

@@ -76,6 +76,46 @@ static void conditions_decide_whether_a_put_writes(void)
     CHECK(skv_reply_number(reply) == 0);
 }
 
+static void a_delete_may_expect_a_document(void)
+{
+    put("globals/c", "one");
+    del_if_gives("globals/c", "two", 0);
+    del_if_gives("globals/c", "one ", 0);
+    del_if_gives("globals/c", "One", 0);
+    del_if_gives("globals/c", "", 0);
+    get_gives("globals/c", "one");
+    del_if_gives("globals/c", "one", 1);
+    del_if_gives("globals/c", "one", 0);
+    del_if_gives("globals/no/such/folder", "one", 0);
+    CHECK(names_in("globals") == 0);
+    put("globals/c", "");
+    del_if_gives("globals/c", "", 1);
+    put("globals/f/k", "one");
+    CHECK(del_if("globals/f", "one") == SKV_IS_FOLDER);
+    write_file("globals/Foo B\xff", "\xff\x01");
+    del_if_gives("globals/Foo B\xff", "\xff\x02", 0);
+    del_if_gives("globals/Foo B\xff", "\xff\x01", 1);
+}
+
+static void a_folder_is_made_with_those_above_it(void)
+{
+    create_folder_gives("globals/f/g/h", 1);
+    create_folder_gives("globals/f/g/h", 0);
+    create_folder_gives("globals/f", 0);
+    create_folder_gives("/", 0);
+    create_folder_gives("globals", 0);
+    create_folder_gives("environments", 0);
+    CHECK(names_in("globals/f/g") == 1 && (stat_of("globals/f/g/h").st_mode & 07777) == 0770);
+    CHECK_STR(listed("globals/f/g/h"), "");
+    put("globals/f/k", "one");
+    CHECK(create_folder("globals/f/k") == SKV_IS_KEY);
+    CHECK(create_folder("globals/f/k/l") == SKV_IS_KEY);
+    CHECK(create_folder("globals/f/k/l/m") == SKV_IS_KEY);
+    CHECK_HAS(skv_reply_message(reply), "Cannot make folder '");
+    CHECK_HAS(skv_reply_message(reply), "'globals/f/k' is a key, not a folder");
+    CHECK(deletetree("globals/f") == SKV_OK && !is_there("globals/f"));
+}
+
 static void a_missing_key_is_told_from_an_existing_one(void)
 {
     CHECK(get("globals/x") == SKV_NOT_FOUND);
@@ -307,7 +347,19 @@ static void no_memory_loses_nothing(void)
         CHECK_STATUS(reply, SKV_NOMEM);
     store = before;
     CHECK(names_in("globals/f") <= 1);
+    status = create_folder("globals/made/g");
+    CHECK(status == SKV_OK || status == SKV_NOMEM);
+    if (get("globals/f/k") == SKV_OK) {
+        status = del_if("globals/f/k", "another");
+        CHECK((status == SKV_OK && skv_reply_number(reply) == 0) || status == SKV_NOMEM);
+        CHECK(is_there("globals/f/k"));
+        status = del_if("globals/f/k", new);
+        CHECK(status == SKV_OK || status == SKV_NOMEM);
+        CHECK(is_there("globals/f/k") == !(status == SKV_OK && skv_reply_number(reply) == 1));
+    }
     status = deletetree("globals/f");
+    CHECK(status == SKV_OK || status == SKV_NOMEM);
+    status = deletetree("globals/made");
     CHECK(status == SKV_OK || status == SKV_NOMEM);
 }
 
@@ -323,6 +375,8 @@ int main(void)
         a_get_returns_a_large_document,
         an_unchanged_document_is_not_rewritten,
         conditions_decide_whether_a_put_writes,
+        a_delete_may_expect_a_document,
+        a_folder_is_made_with_those_above_it,
         a_missing_key_is_told_from_an_existing_one,
         a_key_and_a_folder_cannot_share_a_name,
         names_of_temporary_files_are_no_keys,

@@ -131,6 +131,11 @@ static int delete_key(void)
     return del("globals/f/k");
 }
 
+static int delete_expecting(void)
+{
+    return del_if("globals/f/k", "old");
+}
+
 static int delete_tree(void)
 {
     return deletetree("globals/f");
@@ -147,6 +152,7 @@ static const struct deed {
     {"put of another", put_other, "globals/f/k", "old", "new"},
     {"put :expect", put_expecting, "globals/f/k", "old", "new"},
     {"delete", delete_key, "globals/f/k", "old", NULL},
+    {"delete :expect", delete_expecting, "globals/f/k", "old", NULL},
     {"deletetree", delete_tree, "globals/f", "old", NULL},
 };
 

@@ -48,6 +48,8 @@ static void every_conditional_write_succeeds(void)
     CHECK(put_if("globals/versions/c", D2, SKV_PUT_EXPECT, D1) == SKV_OK);
     CHECK(put_if("globals/versions/c", D2, SKV_PUT_EXPECT, D1) == SKV_CONFLICT);
     get_gives("globals/versions/c", D2);
+    del_if_gives("globals/versions/c", D1, 0);
+    del_if_gives("globals/versions/c", D2, 1);
     a_batch_replaces(D1);
     CHECK(batch_put(store, SKV_PUT_ANY, LONG_MS, NULL) == SKV_OK);
     CHECK(batch_tally(SKV_CONFLICT, 0) == 8);
@@ -61,6 +63,17 @@ static void without_versions(const char *database)
                    every_conditional_write_succeeds);
 }
 
+/* Without assertions and pre-reads, nothing may be deleted that this client has not seen. */
+static void without_controls(void)
+{
+    every_write_succeeds();
+    put("globals/versions/d", D1);
+    CHECK(del_if("globals/versions/d", D1) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "Critical extension is unavailable");
+    del_if_gives("globals/versions/d", D2, 0);
+    get_gives("globals/versions/d", D1);
+}
+
 /* The keys are in a database of another type, below the usual one. */
 static void without_assertions(void)
 {
@@ -71,7 +84,7 @@ static void without_assertions(void)
     snprintf(lines, sizeof lines,
              "%s\ndatabase ldif\nsuffix \"%s\"\nrootdn %s\ndirectory %s\naccess to * by dn.exact=\"%s\" write\n",
              DIRECTORY_PLAIN, DIRECTORY_BASE_DN, SLAPD_ADMIN, folder, DIRECTORY_USER_DN);
-    run_ldap_tests(lines, "", false, (const char *[]){"id=plain", NULL}, every_write_succeeds);
+    run_ldap_tests(lines, "", false, (const char *[]){"id=plain", NULL}, without_controls);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     CHECK(system(command) == 0);
 }
