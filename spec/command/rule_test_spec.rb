@@ -128,6 +128,8 @@ RSpec.describe 'simpkv rule test' do
     facts_file = file('facts.yaml', facts)
     { [rules] => [64, /which facts\? --facts FILE/],
       [rules, '--facts', facts_file] => [65, /rules\.yaml: rules\[1\]: phase: /],
+      [file('action.yaml', [role.merge('actions' => [condition('announce')])]), '--facts', facts_file] =>
+        [65, %r{action\.yaml: rules\[0\]: actions\[0\]\.op: .* a file puppet_x/simpkv/rule_actions/announce\.rb in }],
       [file('list.yaml', [role]), '--facts', file('a.yaml', [1])] => [65, /a\.yaml' must have a Hash, the facts of a/],
       [file('list.yaml', [role]), '--facts', 'nosuch.yaml'] => [66, /there is no file 'nosuch\.yaml'/],
       [file('list.yaml', [role]), '--facts', folder] => [66, /'#{folder}' is a folder, not a file/],

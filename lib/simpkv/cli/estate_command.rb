@@ -8,6 +8,9 @@ module Simpkv
     # The base class of the commands for nodes. Their data are global keys of the backend that `estate` names in the
     # file with the options, which Puppet's termini read as well.
     class EstateCommand < Command
+      # The subjects of the estate in which the nodes are that an argument may name: those that left something.
+      NODES_IN = %w[status inventory].freeze
+
       # The common options of other commands that these commands refuse, and why.
       REFUSED = {
         %w[-e --environment -g --global] => 'the nodes of all environments are in one place',
@@ -28,9 +31,9 @@ module Simpkv
         @estate ||= configuration.estate_in(backend, create: create)
       end
 
-      # @return [Array<String>] the names of the nodes that an argument may name, sorted: those that left something
+      # @return [Array<String>] the names of the nodes that an argument may name, sorted
       def node_names
-        %w[status inventory].flat_map { |subject| names_in(subject) }.uniq.sort
+        self.class::NODES_IN.flat_map { |subject| names_in(subject) }.uniq.sort
       end
 
       private

@@ -47,11 +47,25 @@ module Simpkv
       # @param create [Boolean] whether to create the folder of a backend of type file
       # @yieldparam rules [Rules]
       def on_rules(subject, create: false)
-        on_estate(create: create) do |estate|
-          yield Rules.new(estate, site_actions)
-        rescue InvalidError, TooLargeError, UnencodableError => e
-          raise Failure.new("#{subject}: #{Estate::RuleActions.usual.explained(e.message)}", Failure.code_for(e))
-        end
+        on_estate(create: create) { |estate| about(subject) { yield Rules.new(estate, site_actions) } }
+      end
+
+      # @param subject [String] begins the message for a wrong rule
+      def about(subject)
+        yield
+      rescue InvalidError, TooLargeError, UnencodableError => e
+        raise Failure.new("#{subject}: #{Estate::RuleActions.usual.explained(e.message)}", Failure.code_for(e))
+      end
+
+      # The options for a file of rules that is not brought into a store.
+      def define_file(parser)
+        parser.on('--built-in', 'the rules of the option built_in') { @built_in = true }
+        define_site_actions(parser)
+      end
+
+      # @return [Boolean] whether the file is one for the option `built_in`
+      def built_in?
+        @built_in ? true : false
       end
 
       # @param uuid [String]

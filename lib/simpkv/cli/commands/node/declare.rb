@@ -13,6 +13,7 @@ module Simpkv
         class Declare < EstateCommand
           SUMMARY = 'declare the environment, classes and parameters of a node'
           ARGUMENTS = 'NODE'
+          NODES_IN = %w[status inventory nodes].freeze
           DESCRIPTION = <<~TEXT
             Stores the declared record of a node, which Puppet's setting node_terminus = simpkv reads as it reads the
             output of an external node classifier. Keeps what is not given: a class or parameter is added to those
@@ -39,11 +40,6 @@ module Simpkv
             end
 
             present(name, change(name, NodeRecord.new(given, removed: @removed, replace: @replace)))
-          end
-
-          # @return [Array<String>] the names of all nodes, declared ones included
-          def node_names
-            super | names_in('nodes')
           end
 
           private

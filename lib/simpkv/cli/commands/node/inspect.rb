@@ -15,6 +15,7 @@ module Simpkv
           SUMMARY = 'print what inspection rules make of a node'
           SUGGEST_FOR = { 'inspect' => 'node inspect', 'classify' => 'node inspect' }.freeze
           ARGUMENTS = 'NODE'
+          NODES_IN = %w[facts].freeze
           DESCRIPTION = <<~TEXT
             Applies the inspection rules to a node as the compiler does, and prints the rules that matched and the
             effective record: environment, classes, parameters and more. Takes the facts that the last run of the node
@@ -40,11 +41,6 @@ module Simpkv
             facts = @file ? DataFile.facts(@file) : stored_facts(name)
             outcome = on_estate(create: @save) { |estate| inspected(estate, name, facts) }
             present(outcome, secrets(estate))
-          end
-
-          # @return [Array<String>] the names of all nodes with facts
-          def node_names
-            names_in('facts')
           end
 
           private

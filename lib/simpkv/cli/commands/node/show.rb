@@ -11,6 +11,7 @@ module Simpkv
         class Show < EstateCommand
           SUMMARY = 'print the record, the status and the last reports of a node'
           ARGUMENTS = 'NODE'
+          NODES_IN = %w[status inventory nodes].freeze
           DESCRIPTION = <<~TEXT
             Prints what is known of a node: the last run and its status, the facts of the option indexed_facts, the
             types that it exports, the declared environment, classes and parameters, the outcome of the last inspection
@@ -30,11 +31,6 @@ module Simpkv
             parts = without_secrets(parts, secrets(estate))
             output.print({ 'name' => name }.merge(parts)) { lines(name, parts) }
             report(errors)
-          end
-
-          # @return [Array<String>] the names of all nodes, declared ones included
-          def node_names
-            super | names_in('nodes')
           end
 
           private

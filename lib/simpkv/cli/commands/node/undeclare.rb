@@ -10,6 +10,7 @@ module Simpkv
         class Undeclare < EstateCommand
           SUMMARY = 'remove the declared records of nodes'
           ARGUMENTS = 'NODE...'
+          NODES_IN = %w[nodes].freeze
           DESCRIPTION = <<~TEXT
             Removes the declared records of nodes. Facts, exported resources and reports stay. With the option
             unknown_nodes: refuse, Puppet then compiles no catalog for such a node. Exits with 66 if a node is not
@@ -24,11 +25,6 @@ module Simpkv
               (names - missing).map { |name| "#{name}: declared record removed" }
             end
             not_there(missing.first, 'there is no declared record of', node_names) if missing.any?
-          end
-
-          # @return [Array<String>] the names of the declared nodes
-          def node_names
-            names_in('nodes')
           end
         end
       end

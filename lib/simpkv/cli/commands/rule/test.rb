@@ -35,9 +35,7 @@ module Simpkv
           def run(file)
             raise Failure.new('which facts? --facts FILE (simpkv rule test --help)', Failure::USAGE) unless @facts
 
-            engine = about(file) do
-              Rules::SourceFile.engine(DataFile.read(file), site_actions, built_in: @built_in ? true : false)
-            end
+            engine = about(file) { Rules::SourceFile.engine(DataFile.read(file), site_actions, built_in: built_in?) }
             facts = DataFile.facts(@facts)
             name = @name || certname(facts)
             present(about(name) { inspected(name, facts, engine) }, @secrets)
@@ -49,16 +47,8 @@ module Simpkv
             parser.on('--facts FILE', 'facts in YAML or JSON; - is standard input') { |file| @facts = file }
             parser.on('--record FILE', 'the declared record in YAML or JSON') { |file| @record = file }
             parser.on('--name NAME', 'the name of the node (that of the facts)') { |name| @name = name }
-            parser.on('--built-in', 'the rules of the option built_in') { @built_in = true }
             define_show_secrets(parser)
-            define_site_actions(parser)
-          end
-
-          # @param subject [String] begins the message of an error
-          def about(subject)
-            yield
-          rescue InvalidError, TooLargeError, UnencodableError => e
-            raise Failure.new("#{subject}: #{e.message}", Failure::DATA)
+            define_file(parser)
           end
 
           # @return [String]

@@ -24,7 +24,7 @@ module Simpkv
 
           def run(file)
             data = DataFile.read(file)
-            problems = Rules::SourceFile.problems(data, site_actions, built_in: @built_in ? true : false)
+            problems = Rules::SourceFile.problems(data, site_actions, built_in: built_in?)
                                         .map { |problem| Estate::RuleActions.usual.explained(problem) }
             count = data.is_a?(Array) ? data.length : 0
             output.print('rules' => count, 'problems' => problems) do
@@ -37,8 +37,7 @@ module Simpkv
           private
 
           def define(parser)
-            parser.on('--built-in', 'the rules of the option built_in') { @built_in = true }
-            define_site_actions(parser)
+            define_file(parser)
           end
         end
       end
