@@ -129,9 +129,11 @@ module Simpkv
     def delete(uuid, updated_at: nil)
       uuid = Definition.uuid(uuid)
       @built_in.refuse(uuid)
-      # The stores have no conditional delete. So this replaces the rule first, under the condition.
-      change_stored(uuid, updated_at) { { 'deleted' => true } } if updated_at
-      @stored.delete(uuid)
+      return @stored.delete(uuid) unless updated_at
+
+      stored = @stored.readable(uuid) || raise(missing(uuid))
+      unchanged(uuid, stored.value, updated_at)
+      @stored.delete_expected(uuid, stored.document) || raise(changed_since(uuid, updated_at))
     end
 
     # Deletes all stored rules, even those that cannot be read.
@@ -206,17 +208,25 @@ module Simpkv
     #
     # @return [Hash] what is stored now
     def change_stored(uuid, updated_at)
-      Definition.check_time(updated_at)
-      @stored.update(uuid) do |old|
-        # The update takes a rule that cannot be read for none, and this names its key.
-        old ||= @stored.get(uuid)
-        raise NotFoundError, "there is no rule #{uuid}" if old.nil? || old['deleted']
-        unless [nil, old['updated_at']].include?(updated_at)
-          raise ConflictError, "the rule #{uuid} has been changed since #{updated_at}: read it again"
-        end
+      @stored.update(uuid) { |old| yield unchanged(uuid, old, updated_at) }.value
+    end
 
-        yield(old)
-      end.value
+    # @param rule [Hash, nil] the stored rule; nil for none, or for one that cannot be read
+    # @return [Hash] the rule
+    # @raise [NotFoundError, MalformedError, InvalidError, ConflictError] see {#update}
+    def unchanged(uuid, rule, updated_at)
+      Definition.check_time(updated_at)
+      # This names the key of a rule that cannot be read.
+      rule ||= @stored.get(uuid) || raise(missing(uuid))
+      [nil, rule['updated_at']].include?(updated_at) ? rule : raise(changed_since(uuid, updated_at))
+    end
+
+    def missing(uuid)
+      NotFoundError.new("there is no rule #{uuid}")
+    end
+
+    def changed_since(uuid, updated_at)
+      ConflictError.new("the rule #{uuid} has been changed since #{updated_at}: read it again")
     end
 
     # @return [String] the time, which differs from that of each earlier call: it gives the order of creation

@@ -46,12 +46,18 @@ RSpec.describe Simpkv::Rules, 'changes,' do
       expect(rules.delete(uuid, updated_at: rules.get(uuid)['updated_at'])).to be(true)
     end
 
-    it 'see that the other has deleted the rule, even if that has not ended' do
+    it 'see that the other has deleted the rule' do
       slow = interrupted { rules.delete(uuid) }
       expect { slow.update(uuid, { 'priority' => 1 }) }.to raise_error(Simpkv::NotFoundError)
-      estate.store.put("globals/estate/rules/#{uuid}", '{"value":{"deleted":true}}')
-      expect { rules.update(uuid, { 'priority' => 1 }) }.to raise_error(Simpkv::NotFoundError)
-      expect([rules.list, rules.get(uuid), rules.engine]).to eq([[], nil, nil])
+    end
+
+    it 'delete a rule only if it is the one that they have seen' do
+      seen = rules.get(uuid)['updated_at']
+      slow = open_estate({}, -1 => -> { rules.update(uuid, { 'priority' => 1 }) })
+      expect { slow.rules.delete(uuid, updated_at: seen) }
+        .to raise_error(Simpkv::ConflictError, "the rule #{uuid} has been changed since #{seen}: read it again")
+      expect(slow.store.calls).to eq(2)
+      expect(rules.get(uuid)['priority']).to eq(1)
     end
 
     it 'create one rule of a UUID' do

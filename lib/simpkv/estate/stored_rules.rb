@@ -3,7 +3,7 @@
 module Simpkv
   class Estate
     # The stored inspection rules, by UUID: the documents of {Simpkv::Rules}, its only user. Sensitive rules have all
-    # fields here. A rule that is about to be deleted is `{ 'deleted' => true }`.
+    # fields here.
     class StoredRules < Documents
       def initialize(estate)
         super(estate, 'rules')
@@ -48,8 +48,7 @@ module Simpkv
         stored = documents.to_h do |uuid, document|
           [uuid, Stored.new(document, decoded_or_error(document, method(:valid?)) { |rule| rule })]
         end
-        stored = stored.select { |_, each| each.value.is_a?(Hash) && !each.value['deleted'] }
-        stored.sort_by { |_, each| order(each.value) }.to_h
+        stored.reject { |_, each| each.value.is_a?(Error) }.sort_by { |_, each| order(each.value) }.to_h
       end
 
       # Stores rules in place of those that were read, with one connection in a directory.
@@ -66,14 +65,6 @@ module Simpkv
         @estate.store.put_many(documents, condition: :expect, expect: former).transform_keys { |place| places[place] }
       end
 
-      # @param uuid [String]
-      # @return [Hash, nil] the rule; nil if there is none, or if it is about to be deleted
-      # @raise [MalformedError] names the key
-      def get(uuid)
-        rule = super
-        rule unless rule && rule['deleted']
-      end
-
       # @param rule [Hash]
       # @return [void]
       # @raise [ExistsError] there is one with this UUID
@@ -81,16 +72,21 @@ module Simpkv
         @estate.store.put(path(rule['uuid']), Codec.encode(rule), condition: :absent)
       end
 
+      # @param uuid [String]
+      # @param document [String] the one that must be stored now
+      # @return [Boolean] false if there is another one, or none
+      def delete_expected(uuid, document)
+        @estate.store.delete(path(uuid), expect: document)
+      end
+
       private
 
       def valid?(rule)
-        return true if rule.is_a?(Hash) && rule['deleted'] == true
-
         Rules::Definition.unlistable(rule).nil? && %w[uuid created_at updated_at].all? { |name| rule[name].is_a?(String) }
       end
 
       def sorted(rules)
-        rules.reject { |rule| rule['deleted'] }.sort_by { |rule| order(rule) }
+        rules.sort_by { |rule| order(rule) }
       end
 
       def order(rule)
