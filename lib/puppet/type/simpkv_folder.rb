@@ -105,14 +105,8 @@ Puppet::Type.newtype(:simpkv_folder) do
     newvalues(:true, :false) # rubocop:disable Lint/BooleanSymbol
   end
 
-  autorequire(:package) { self.class.defaultprovider ? simpkv.prerequisites(self) : 'simpkv' }
-  %i[require before].each do |relation|
-    public_send(:"auto#{relation}", :simpkv_folder) do
-      next unless self.class.defaultprovider
-
-      simpkv.folders_around(self).select { |around| (around.should(:ensure) == :absent) == (relation == :before) }
-    end
-  end
+  autorequire(:simpkv_folder) { simpkv.before(self, !self.class.defaultprovider.nil?) }
+  autobefore(:simpkv_folder) { simpkv.after(self, !self.class.defaultprovider.nil?) }
 
   validate do
     next unless [self[:folder], self[:name]].compact.first.match?(%r{\A/*\z}) && should(:ensure) == :absent

@@ -56,8 +56,6 @@ Puppet::Type.newtype(:simpkv_key) do
     newvalue(:present, event: :simpkv_key_created) { provider.create }
     newvalue(:absent, event: :simpkv_key_removed) { provider.destroy }
 
-    defaultto { :present if %i[value metadata].any? { |name| @resource.original_parameters.key?(name) } }
-
     def retrieve
       provider.exists? ? :present : :absent
     end
@@ -105,13 +103,21 @@ Puppet::Type.newtype(:simpkv_key) do
   end
 
   newproperty(:metadata) do
-    desc 'The metadata, a Hash. A key that exists keeps its metadata if none are given.'
+    desc 'The metadata, a Hash. A key that exists keeps its metadata if none are given. If they are Sensitive as a ' \
+         'whole, each member is stored as Sensitive.'
 
     include stored
 
     def validate(value)
+      value = value.unwrap if value.is_a?(Puppet::Pops::Types::PSensitiveType::Sensitive)
       raise Puppet::Error, 'metadata must be a Hash' unless value.is_a?(Hash)
     end
+  end
+
+  # A default of Puppet would not count for a resource that audits `ensure`.
+  def initialize(resource)
+    super
+    self[:ensure] = :present if should(:ensure).nil? && !original_parameters.slice(:value, :metadata).empty?
   end
 
   validate do
@@ -121,14 +127,8 @@ Puppet::Type.newtype(:simpkv_key) do
                          "'key' for a key of that name"
   end
 
-  autorequire(:package) { self.class.defaultprovider ? simpkv.prerequisites(self) : 'simpkv' }
-  %i[require before].each do |relation|
-    public_send(:"auto#{relation}", :simpkv_folder) do
-      next unless self.class.defaultprovider
-
-      simpkv.folders_around(self).select { |around| (around.should(:ensure) == :absent) == (relation == :before) }
-    end
-  end
+  autorequire(:simpkv_folder) { simpkv.before(self, !self.class.defaultprovider.nil?) }
+  autobefore(:simpkv_folder) { simpkv.after(self, !self.class.defaultprovider.nil?) }
 
   # @return [String, nil] the key; nil if the title stands for an entry without a usable name
   def place

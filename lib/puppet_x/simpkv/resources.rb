@@ -99,7 +99,10 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     backend = backend(resource)
     name = resource.place
     Simpkv::Native.key_check(name, backend.case_sensitive?) unless name.match?(%r{\A/+\z})
-    backend.path(name)
+    path = backend.path(name)
+    return path unless resource.type == :simpkv_key && Simpkv::Config.root?(path)
+
+    raise Simpkv::InvalidError, "'#{name}' is the folder of all keys, not a key"
   end
 
   # @param resource [Puppet::Type] a simpkv_key
@@ -126,25 +129,23 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     keys(backend)[backend.canonical(path)] = resource
   end
 
+  # Finds resources by object: Puppet would load the type of each name that it looks up, and the type of packages takes
+  # seconds.
+  #
   # @param resource [Puppet::Type]
-  # @return [Array<Puppet::Type>] the simpkv_folder resources around its place
-  def folders_around(resource)
-    @folders ||= index(:simpkv_folder)
-    return [] if @folders.empty?
+  # @param suitable [Boolean] whether the gem can be loaded
+  # @return [Array<Puppet::Type>] the resources before it: those that install the gem, that manage the file with the
+  #   options and the root folder, and the folders around it that are present
+  def before(resource, suitable)
+    @packages ||= named(:package, 'simpkv')
+    return @packages unless suitable
 
-    folders = @folders[backend(resource).identity]
-    names = path(resource).split('/')
-    (1...names.length).map { |length| folders[names.first(length).join('/')] }.compact
-  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
-    [] # The resource fails when it is evaluated.
+    @packages + files(resource) + folders_around(resource).reject { |folder| absent?(folder) }
   end
 
-  # @param resource [Puppet::Type]
-  # @return [Array<Puppet::Type>] the resources of the catalog that install the gem, and that manage the file with the
-  #   options and the root folder
-  def prerequisites(resource)
-    @packages ||= [@catalog.resource(:package, 'simpkv')].compact
-    @packages + files(resource)
+  # @return [Array<Puppet::Type>] the absent folders around the resource, which are removed after it
+  def after(resource, suitable)
+    suitable ? folders_around(resource).select { |folder| absent?(folder) } : []
   end
 
   # Reads the keys of many resources, with one batch for each store.
@@ -182,6 +183,8 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   def file_stamp
+    return unless defined?(Simpkv::SiteFile)
+
     file = Simpkv::SiteFile.find([Puppet[:confdir]])
     stat = File.stat(file) if file
     [file, stat&.mtime, stat&.size, stat&.ino]
@@ -259,13 +262,33 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     index
   end
 
+  def folders_around(resource)
+    @folders ||= index(:simpkv_folder)
+    return [] if @folders.empty?
+
+    folders = @folders[backend(resource).identity]
+    names = path(resource).split('/')
+    (1...names.length).map { |length| folders[names.first(length).join('/')] }.compact
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
+    [] # The resource fails when it is evaluated.
+  end
+
+  def absent?(folder)
+    folder.should(:ensure) == :absent
+  end
+
   def files(resource)
     @files[[resource[:backend], resource[:global]]] ||= begin
       backend = attempt { backend(resource) }
-      places = [@file&.first]
-      places << attempt { backend.root_path } unless backend.is_a?(Exception)
-      places.grep(String).map { |place| @catalog.resource(:file, place) }.compact
+      root = attempt { backend.root_path } unless backend.is_a?(Exception)
+      named(:file, *[@file&.first, root].grep(String))
     end
+  end
+
+  def named(type, *names)
+    return [] if names.empty?
+
+    @catalog.resources.select { |resource| resource.type == type && names.include?(resource[:name].to_s) }
   end
 
   def read_paths(backend, resources)

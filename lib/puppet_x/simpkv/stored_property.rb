@@ -19,10 +19,12 @@ Module.new do
   end
 
   define_method(:should=) do |value|
+    later = deferred && value.is_a?(deferred)
+    later ? keep_sensitive(value) : validate(value)
     @given = value
     # The result of a Deferred may be a secret, also when Puppet does not say so.
-    @sensitive = true if secret?(value) || (deferred && value.is_a?(deferred))
-    @should = [deferred && value.is_a?(deferred) ? value : shown(value)]
+    @sensitive = true if later || secret?(value)
+    @should = [later ? value : shown(value)]
   end
 
   # @return [Object, nil] the value for messages and reports; never false, which Puppet takes for none
@@ -32,10 +34,14 @@ Module.new do
     @should.first == false ? :false : @should.first # rubocop:disable Lint/BooleanSymbol
   end
 
-  # @return [Object] the value as functions store it
+  # @return [Object] the value as functions store it. Metadata are a Hash, so of Sensitive metadata each member is
+  #   Sensitive
   define_method(:desired) do
     value = plain(@given)
-    @wrapped && !value.is_a?(sensitive) ? sensitive.new(value) : value
+    unwrapped = value.is_a?(sensitive) ? value.unwrap : value
+    next value unless @wrapped || value.is_a?(sensitive)
+
+    name == :metadata && unwrapped.is_a?(Hash) ? unwrapped.transform_values { |each| wrap(each) } : wrap(unwrapped)
   end
 
   def retrieve
@@ -60,7 +66,19 @@ Module.new do
     provider.write
   end
 
+  def is_to_s(value) # rubocop:disable Naming/PredicatePrefix -- Puppet's name
+    value.nil? ? 'undef' : super
+  end
+
   private
+
+  define_method(:wrap) { |value| value.is_a?(sensitive) ? value : sensitive.new(value) }
+
+  # Newer versions of Puppet unwrap the Sensitive that a function of a Deferred returns.
+  def keep_sensitive(later)
+    call = later.instance_variable_get(:@proc)
+    later.define_singleton_method(:resolve) { call.call } if call.respond_to?(:call)
+  end
 
   define_method(:secret?) do |value|
     case value

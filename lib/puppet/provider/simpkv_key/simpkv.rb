@@ -5,9 +5,10 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
 
   confine feature: :simpkv
 
-  # Reads the keys of the catalog with one batch for each store.
+  # Reads the keys of the catalog with one batch for each store. A folder that was evaluated before has listed the keys
+  # that it purges: they are removed only as they were listed.
   def self.prefetch(resources)
-    all = resources.values.select(&:place)
+    all = resources.values.select { |resource| resource.place && !resource.provider.pinned? }
     return if all.empty?
 
     all.first.simpkv.refresh.read(all) { |resource, document| resource.provider.key.found(document) }
