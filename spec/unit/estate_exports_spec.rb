@@ -303,6 +303,22 @@ RSpec.describe 'Exported resources of nodes' do
       true
     end
 
+    # Saves, removes the node before or after a call of the save, and ends the save at a later call.
+    #
+    # @return [Boolean] whether the save died
+    def dies_beside_removal(folder, run, call, death)
+      remove = lambda do
+        opened(folder: folder).deactivate('web1')
+      rescue Simpkv::ConflictError
+        nil # The run is saving.
+      end
+      disturbances = { call => remove, death => -> { raise Simpkv::UnavailableError, 'died' } }
+      opened(folder: folder, disturbances: disturbances).exports.save('web1', run, 'production')
+      false
+    rescue Simpkv::UnavailableError
+      true
+    end
+
     # They used to stay for ever if the run ended between the removal of its documents and that of its record.
     it 'are all removed, or all there with a record' do
       each_meeting(old, new, other) do |folder, remove, call|
@@ -311,6 +327,21 @@ RSpec.describe 'Exported resources of nodes' do
         expect([call, collected('web1', now)]).to eq([call, now.exports.of('web1')])
         met
       end
+    end
+
+    # A run that died after the removal used to leave a document that no record named.
+    it 'have a record if the run dies, whatever it has written before and after the removal' do
+      allow_any_instance_of(Simpkv::Estate::Removal).to receive(:sleep)
+      cases = 0
+      [old, new, other].product([1, -1], (1..12).to_a, [1, 2, 3]).each do |run, side, call, life|
+        Scratch.make('simpkv-exports') do |folder|
+          opened(folder: folder).exports.save('web1', old, 'production')
+          cases += 1 if dies_beside_removal(folder, run, call * side, call + life)
+          now = opened(folder: folder)
+          expect([run, call, life, collected('web1', now)]).to eq([run, call, life, now.exports.of('web1')])
+        end
+      end
+      expect(cases).to be > 20
     end
 
     # They used to be lost: the record had the digest of a document that the removal had deleted.

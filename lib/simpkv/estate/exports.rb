@@ -82,10 +82,10 @@ module Simpkv
         deleted
       end
 
-      # @param certname [String]
-      # @return [Boolean] whether a document of any type is stored
-      def any?(certname)
-        documents(certname, types).any?
+      # @param record [Hash] of the inventory
+      # @return [Boolean] whether a save may be on its way
+      def saving?(record)
+        @saving.of(record).any?
       end
 
       private

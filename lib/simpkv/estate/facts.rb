@@ -91,6 +91,12 @@ module Simpkv
         deleted
       end
 
+      # @param record [Hash] of the inventory
+      # @return [Boolean] whether a save may be on its way
+      def saving?(record)
+        @saving.of(record).any?
+      end
+
       # @param facts [Hash{String => Object}]
       # @param name [String] dotted, such as `os.release.major`; an Array's members have numbers
       # @return [Object, nil] the fact

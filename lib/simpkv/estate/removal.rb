@@ -23,26 +23,30 @@ module Simpkv
         @estate = estate
       end
 
-      # The number of attempts of a removal that runs of the node interrupt.
+      # The number of attempts of a removal that runs of the node interrupt, and the seconds by which each pause is
+      # longer than the last one.
       ATTEMPTS = 20
-      private_constant :ATTEMPTS
+      PAUSE = 0.02
+      private_constant :ATTEMPTS, :PAUSE
 
       # Removes what a node left. The record of the inventory goes last, because it names the other documents: a removal
-      # that dies is completed by the next one. A run that ends meanwhile may leave exports without a record; they are
-      # removed, too.
+      # that dies is completed by the next one. The record stays while a run is saving: a run that dies after it has
+      # written a document would leave that without a record.
       #
       # @param certname [String]
       # @return [Hash{String => Object}] see {Estate#deactivate}
-      # @raise [ConflictError] runs of the node kept saving exports
+      # @raise [ConflictError] runs of the node kept saving, or one died less than five minutes ago
       # @raise [Error]
       def remove(certname)
         removed = {}
-        ATTEMPTS.times do
+        ATTEMPTS.times do |attempt|
+          sleep(PAUSE * attempt)
           removed = removed_once(certname).merge(removed) { |_, now, before| now.is_a?(Integer) ? now + before : now }
-          return removed unless @estate.exports.any?(certname)
+          deleted = remove_record(certname)
+          return deleted ? removed.merge('inventory' => true) : removed unless deleted.nil?
         end
-        raise ConflictError, "'#{certname}' could not be removed: it has been saved #{ATTEMPTS} times meanwhile: try " \
-                             'again when its runs have ended'
+        raise ConflictError, "'#{certname}' could not be removed: a run of it is saving, or has died while it saved: " \
+                             "try again in #{Saving::SAVING_FOR / 60} minutes"
       end
 
       # Removes what expired nodes left. Checks each again, because it may run meanwhile.
@@ -69,9 +73,22 @@ module Simpkv
                     'status' => @estate.statuses.delete(certname), 'reports' => @estate.reports.delete(certname),
                     'catalogs' => @estate.catalogs.delete(certname),
                     'node_cache' => @estate.nodes.delete_cached(certname),
-                    'inspections' => @estate.inspections.delete(certname),
-                    'inventory' => @estate.inventory.delete(certname) }
+                    'inspections' => @estate.inspections.delete(certname) }
         removed.select { |_, removed_one| removed_one }
+      end
+
+      # @return [Boolean, nil] whether there was a record; nil if it is needed, or has changed meanwhile
+      def remove_record(certname)
+        stored = @estate.inventory.readable(certname)
+        return false unless stored
+        return if needed?(stored.value || {})
+
+        @estate.inventory.delete_stored(certname, stored) || nil
+      end
+
+      # A run that enters its save into the record after this is too late: the record has gone, and the run makes one.
+      def needed?(record)
+        (record['exports'] || {}).any? || @estate.exports.saving?(record) || @estate.facts.saving?(record)
       end
 
       def expired?(certname)

@@ -13,7 +13,7 @@ module Simpkv
 
       # The number of attempts of a save that others interrupt.
       ATTEMPTS = 100
-      private_constant :SAVING_FOR, :ATTEMPTS
+      private_constant :ATTEMPTS
 
       # @param estate [Estate]
       # @param subject [String] for messages
