@@ -90,6 +90,20 @@ RSpec.shared_examples 'a transfer beside another client' do
     expect(JSON.parse(back.out)).to eq('rolled back' => 39, 'left' => 1)
     expect(store.get_many(theirs.keys)).to eq(theirs.merge(changed => later))
   end
+
+  # It used to be lost.
+  it 'deletes no new key that changes at the same moment' do
+    copy
+    allow_any_instance_of(Simpkv::Cli::Endpoint).to receive(:delete).and_wrap_original do |original, path, *document|
+      store.put(added, later) if path == added
+      original.call(path, *document)
+    end
+    back = simpkv('copy', 'default2', 'default', '--rollback', journal, '-o', 'json')
+    expect(back).to have_attributes(code: 65, err: include("'#{added}': another client has changed it since"))
+    expect(JSON.parse(back.out)).to eq('rolled back' => 39, 'left' => 1)
+    expect(store.list('globals/moved')[:keys].transform_keys { |name| "globals/moved/#{name}" })
+      .to eq(theirs.merge(added => later))
+  end
 end
 
 RSpec.describe 'simpkv copy into files, beside another client' do

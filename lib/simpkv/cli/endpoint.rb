@@ -52,9 +52,10 @@ module Simpkv
         end
       end
 
-      # @return [void]
-      def delete(path)
-        @store.delete(path)
+      # @param document [String] that must be stored
+      # @return [Boolean] whether the key was deleted
+      def delete(path, document)
+        @store.delete(path, expect: document)
       end
 
       private

@@ -23,7 +23,8 @@ module Simpkv
       BATCH = 256
       # The approximate limit on bytes of documents in a batch.
       BATCH_BYTES = 4 << 20
-      private_constant :BATCH, :BATCH_BYTES
+      CHANGED = 'another client has changed it since the transfer'
+      private_constant :BATCH, :BATCH_BYTES, :CHANGED
 
       # @return [Hash{String => String}] by path, the reason why a key was not stored
       attr_reader :failures
@@ -207,8 +208,8 @@ module Simpkv
         old = before(changes, now)
         return if old == now
         return old if old
+        raise ConflictError, CHANGED unless @target.delete(path, now)
 
-        @target.delete(path)
         count
         nil
       end
@@ -224,7 +225,7 @@ module Simpkv
         end
         return old unless old == now && now != changes.last.old
 
-        raise ConflictError, 'another client has changed it since the transfer'
+        raise ConflictError, CHANGED
       end
 
       def count(keys = 1)

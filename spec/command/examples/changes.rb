@@ -116,21 +116,39 @@ RSpec.shared_examples 'put, cas and mv' do
     expect(simpkv!('find')).to eq("b\n")
   end
 
-  it 'mv keeps a key that another client changes meanwhile' do
+  # A change after the last read of the old key used to be lost.
+  %i[put delete].each do |call|
+    it "mv keeps a key that another client changes before its #{call}" do
+      plant('a', Simpkv::Codec.encode('old'))
+      changed = Simpkv::Codec.encode('new')
+      within = store
+      between = Class.new(SimpleDelegator) do
+        define_method(call) do |*arguments, **more|
+          within.put('environments/production/a', changed)
+          super(*arguments, **more)
+        end
+      end
+      mv = Simpkv::Cli::Commands['mv'].new
+      allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
+      expect { mv.perform(['-c', config, 'a', 'b']) }
+        .to raise_error(Simpkv::Cli::Failure, /'a': another client has changed it meanwhile: it stays/)
+      expect([store.get('environments/production/a'), store.get('environments/production/b')])
+        .to eq([changed, Simpkv::Codec.encode('old')])
+    end
+  end
+
+  it 'mv is done if another client has deleted the old key meanwhile' do
     plant('a', Simpkv::Codec.encode('old'))
-    changed = Simpkv::Codec.encode('new')
     within = store
     between = Class.new(SimpleDelegator) do
-      define_method(:put) do |*arguments, **more|
-        super(*arguments, **more).tap { within.put('environments/production/a', changed) }
+      define_method(:delete) do |*arguments, **more|
+        within.delete('environments/production/a')
+        super(*arguments, **more)
       end
     end
-    mv = Simpkv::Cli::Commands['mv'].new
     allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
-    expect { mv.perform(['-c', config, 'a', 'b']) }
-      .to raise_error(Simpkv::Cli::Failure, /'a': another client has changed it meanwhile: it stays/)
-    expect([store.get('environments/production/a'), store.get('environments/production/b')])
-      .to eq([changed, Simpkv::Codec.encode('old')])
+    Simpkv::Cli::Commands['mv'].new.perform(['-c', config, 'a', 'b'])
+    expect(store.list('environments/production')[:keys]).to eq('b' => Simpkv::Codec.encode('old'))
   end
 end
 

@@ -15,8 +15,7 @@ module Simpkv
           exist, reads it back, and deletes the old key if its document is unchanged. Other clients may see both keys
           for a moment, but never neither. After a kill both keys can exist, and the same command completes the move.
           Exits with 65 if the new key exists with another document. Exits with 75 if another client has changed the
-          old key meanwhile: the old key then stays beside the new key, which has the former value. A change between
-          the last read of the old key and its deletion is lost.
+          old key meanwhile: the old key then stays beside the new key, which has the former value.
         TEXT
         EXAMPLES = {
           'simpkv mv app1/password app1/db_password' => 'Another name',
@@ -50,11 +49,11 @@ module Simpkv
         end
 
         def remove(path, document)
-          return backend.store.delete(path) if backend.store.get(path, latest: true) == document
+          return if backend.store.delete(path, expect: document)
+          # Another client has deleted it meanwhile.
+          return unless backend.store.get(path, latest: true, required: false)
 
           raise ConflictError, 'another client has changed it meanwhile: it stays, and the new key has its former value'
-        rescue NotFoundError
-          nil # Another client has deleted it meanwhile.
         end
       end
     end
