@@ -81,26 +81,28 @@ module Documentation
     end
   end
 
-  # The functions of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the group lint, reads these with YARD.
-  # Its own page prints descriptions twice and includes private functions.
+  # The functions, defined types and data types of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the group
+  # lint, reads these with YARD. Its own page prints descriptions twice and includes private functions.
   module Reference
     # @return [String] the page
     def self.page
-      functions = read.reject { |function| function.tag(:api)&.text == 'private' }.sort_by(&:name)
+      read
+      functions, types = [%i[puppet_function], %i[puppet_defined_type puppet_data_type_alias]].map do |kinds|
+        YARD::Registry.all(*kinds).reject { |object| object.tag(:api)&.text == 'private' }.sort_by(&:name)
+      end
       template = File.read(File.join(__dir__, 'reference.md.erb'), encoding: 'UTF-8')
       scope = binding
-      scope.local_variable_set(:functions, functions)
+      { functions: functions, types: types }.each { |name, objects| scope.local_variable_set(name, objects) }
       ERB.new(template, trim_mode: '-').result(scope)
     end
 
-    # @return [Array<YARD::CodeObjects::Base>] all functions
+    # Fills YARD's registry.
     def self.read
       require 'puppet-strings'
       Dir.chdir(ROOT) do
-        PuppetStrings.generate(Dir['lib/puppet/functions/**/*.rb'].sort,
+        PuppetStrings.generate(Dir['lib/puppet/functions/**/*.rb', '{manifests,types}/**/*.pp'].sort,
                                yard_args: %w[--no-output --quiet --no-stats --no-save --no-cache])
       end
-      YARD::Registry.all(:puppet_function)
     end
 
     # @return [Array] the objects with a signature: each dispatch, or the function if it has one dispatch

@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require 'puppet/util/suidmanager'
+require 'set'
+
+# It needs no gem on the agent.
+Puppet::Type.newtype(:simpkv_ssh_purge) do
+  @doc = <<~TEXT
+    Removes the keys of a file authorized_keys that `purge_ssh_keys` of the user overlooks. `simpkv::authorized_keys`
+    declares it, if it purges.
+
+    `purge_ssh_keys` and `ssh_authorized_key` know a key by its comment. So they leave a key whose comment belongs to a
+    key of another file in the catalog, and of several keys with one comment all but the last. They do nothing for all
+    users of the host if sshkeys_core cannot read a line of one file. This resource removes these keys, and turns lines
+    that are no keys into comments.
+  TEXT
+
+  newparam(:name, namevar: true) do
+    desc 'Any name.'
+  end
+
+  newparam(:user) do
+    desc 'The user whose keys they are. The file is read and written with its permissions.'
+  end
+
+  newparam(:target) do
+    desc 'The file. Default: `.ssh/authorized_keys` in the home folder of the user.'
+  end
+
+  newproperty(:overlooked) do
+    desc 'The only value is `absent`, the default.'
+
+    newvalues(:absent)
+    defaultto :absent
+
+    def retrieve
+      @lines = resource.overlooked
+      @lines.empty? ? :absent : "in lines #{@lines.keys.join(', ')}"
+    end
+
+    def insync?(current)
+      current == :absent
+    end
+
+    def set(_value)
+      resource.write(@lines)
+    end
+
+    def change_to_s(_current, _desired)
+      removed, disabled = @lines.partition { |_, text| text.nil? }.map { |lines| lines.map(&:first).join(', ') }
+      [("removed keys in lines #{removed}" unless removed.empty?),
+       ("turned lines #{disabled}, which are no keys, into comments" unless disabled.empty?)].compact.join('; ')
+    end
+  end
+
+  autorequire(:user) { self[:user] }
+
+  validate { raise Puppet::Error, "give 'user'" unless self[:user] }
+
+  # @return [String, nil] nil for a user that does not exist
+  def file
+    self[:target] || File.expand_path("~#{self[:user]}/.ssh/authorized_keys")
+  rescue ArgumentError
+    nil
+  end
+
+  # @return [Hash{Integer => String, nil}] the new text of lines, by number from 1; nil for a line to remove
+  def overlooked
+    return {} unless file && Puppet::Util.uid(self[:user])
+
+    below = Set.new
+    changed = lines.each.with_index(1).reverse_each.map do |line, number|
+      record = parsed(line)
+      next [number, unreadable(line)] if record.nil?
+
+      [number, nil] if record[:record_type] == :parsed && overlooked?(record[:name], below)
+    end
+    changed.compact.reverse.to_h
+  end
+
+  # @param changed [Hash{Integer => String, nil}] the result of {overlooked}
+  def write(changed)
+    before = lines
+    as_user do
+      after = before.map.with_index(1) { |line, number| changed.fetch(number, line) }
+      Puppet::Util.replace_file(File.realpath(file), nil) { |stream| stream.binmode && stream.write(after.join) }
+    end
+    forget(changed.keys.map { |number| parsed(before[number - 1]) }.compact)
+  end
+
+  private
+
+  def as_user(&block)
+    Puppet::Util::SUIDManager.asuser(self[:user], &block)
+  end
+
+  def lines
+    as_user { File.file?(file) ? File.binread(file).lines : [] }
+  end
+
+  def parser
+    Puppet::Type.type(:ssh_authorized_key).provider(:parsed)
+  end
+
+  # @return [Hash, nil] the record of sshkeys_core; nil if it cannot read the line
+  def parsed(line)
+    text = line.dup.force_encoding(Encoding::UTF_8)
+    parser.parse_line(text.chomp) if text.valid_encoding?
+  end
+
+  # The data of each key that sshd knows begin with AAAA, because they begin with the length of the name of the type.
+  #
+  # @return [String, nil] a comment in place of the line; nil if the line has a key
+  def unreadable(line)
+    return if line.match?(/\A[^#]*[ \t]AAAA/n)
+
+    line.dup.force_encoding(Encoding::UTF_8).scrub('?').sub(/\A(?!\s*#)/, '# ')
+  end
+
+  # @param below [Set<String>] the comments of the lines below; this one is added
+  def overlooked?(comment, below)
+    return false if comment.empty?
+    return true unless below.add?(comment)
+
+    key = catalog.resources.find { |other| other.type == :ssh_authorized_key && other[:name] == comment }
+    !key.nil? && (key.should(:target) != file || purged?(key))
+  end
+
+  # @return [Boolean] whether `purge_ssh_keys` has removed a key with this comment already
+  def purged?(key)
+    key.should(:ensure) == :absent && key.provider.property_hash[:ensure] == :absent && parser.target_records(file).any?
+  end
+
+  # The provider stores the whole file as it has read it before, if it has.
+  def forget(records)
+    known = parser.target_records(file)
+    records.each do |removed|
+      record = known.find do |other|
+        other[:ensure] != :absent && other.values_at(:type, :key, :name) == removed.values_at(:type, :key, :name)
+      end
+      record[:ensure] = :absent if record
+    end
+  end
+end

@@ -1,0 +1,103 @@
+# @summary Manages the authorized SSH keys of a user, which are stored in a folder
+#
+# Declares an `ssh_authorized_key` of the module sshkeys_core for each key of the folder. `simpkv ssh import` stores the
+# keys of an existing file. The title of the resource, which stands in the file as well, is the comment of the key. A key
+# without a comment gets the title `<title>/<name of the key>`, and so does one whose comment another key of the catalog
+# has, or which sshkeys_core would not read back from the file.
+#
+# @example The keys of the folder ssh/felix, and no others
+#   simpkv::authorized_keys { 'felix':
+#     purge => true,
+#   }
+# @example A shared account
+#   simpkv::authorized_keys { ['felix', 'anna']:
+#     user  => 'deploy',
+#     purge => true,
+#   }
+#
+# @param user
+#   The user whose keys they are. It must exist when the keys are written; a `user` of the catalog is managed before.
+# @param folder
+#   The folder with the keys. Folders in it are ignored.
+# @param ensure
+#   With `absent`, the keys of the folder are removed from the file.
+# @param purge
+#   True: removes the keys of the file which the catalog does not manage. Sets `purge_ssh_keys` of the user, and declares
+#   the user if no class has done so before.
+# @param allow_empty
+#   True: the folder may be missing or empty. With `purge`, this removes all keys of the user. False: it is an error.
+# @param target
+#   The file, an absolute path. Default: `.ssh/authorized_keys` in the home folder of the user.
+# @param simpkv_options
+#   The options of `simpkv::list`.
+define simpkv::authorized_keys (
+  String[1]                     $user           = $title,
+  String[1]                     $folder         = "ssh/${title}",
+  Enum['present', 'absent']     $ensure         = 'present',
+  Boolean                       $purge          = false,
+  Boolean                       $allow_empty    = false,
+  Optional[Pattern[/\A\/[^\n]+\z/]] $target     = undef,
+  Hash                          $simpkv_options = {},
+) {
+  $may_be_empty = $allow_empty or $ensure == 'absent'
+  $missing = if $may_be_empty { 'empty' } else { 'fail' }
+  $read_all = { 'missing' => $missing, 'sensitive' => false, 'skip_undecodable' => false }
+  $listed = simpkv::list($folder, $simpkv_options + $read_all)
+
+  # The backend has failed, and softfail is set. Nothing is purged, because that would remove all keys.
+  if $listed =~ NotUndef {
+    if empty($listed['keys']) and !$may_be_empty {
+      fail("Simpkv::Authorized_keys[${title}]: the folder '${folder}' has no keys. Store them, or set 'allow_empty' if \
+the user shall have none")
+    }
+
+    $keys = $listed['keys'].map |$name, $entry| {
+      $key = $entry['value']
+      unless $key =~ Simpkv::Authorized_key {
+        fail("Simpkv::Authorized_keys[${title}]: '${folder}/${name}' is not a key that the module sshkeys_core can \
+manage: a Hash of 'type', 'key', 'options' (NAME or NAME=\"VALUE\") and 'comment' (see Simpkv::Authorized_key)")
+      }
+      $defaults = { 'name' => $name, 'options' => [], 'comment' => '' }
+      $defaults + $key
+    }
+
+    $before = if $purge { Simpkv_ssh_purge[$title] }
+    $keys.each |$key| {
+      $comment = $key['comment']
+      # These are the titles of keys without a comment, and what sshkeys_core would take for the type of a key.
+      $readable = $comment =~ /\A[^[:cntrl:][:space:]]([^[:cntrl:]]*[^[:cntrl:][:space:]])?\z/ and !(
+        $comment =~ /:unnamed-\d+\z|(\A|\s)(ssh|ecdsa|sk|ed25519)-\S*\s/)
+      $own = $keys.filter |$other| { $other['comment'] == $comment }.length == 1
+
+      $plain = $readable and $own and !defined(Ssh_authorized_key[$comment])
+      $key_title = if $plain { $comment } else { "${title}/${key['name']}" }
+      $options = if empty($key['options']) { undef } else { $key['options'] }
+
+      ssh_authorized_key { $key_title:
+        ensure  => $ensure,
+        user    => $user,
+        target  => $target,
+        type    => $key['type'],
+        key     => $key['key'],
+        options => $options,
+        require => $before,
+      }
+    }
+
+    if $purge {
+      simpkv_ssh_purge { $title:
+        user   => $user,
+        target => $target,
+      }
+      $file = if $target { $target } else { '%h/.ssh/authorized_keys' }
+      if !defined(User[$user]) {
+        user { $user: purge_ssh_keys => [$file] }
+      } elsif User[$user]['purge_ssh_keys'] !~ Boolean {
+        User <| title == $user |> { purge_ssh_keys +> [$file] }
+      } elsif !User[$user]['purge_ssh_keys'] or $target {
+        fail("Simpkv::Authorized_keys[${title}]: leave 'purge_ssh_keys' out of User[${user}], because 'purge' sets it to \
+['${file}']")
+      }
+    }
+  }
+}

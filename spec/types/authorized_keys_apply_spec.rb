@@ -1,0 +1,148 @@
+# frozen_string_literal: true
+
+require_relative '../support/sshd'
+require_relative 'authorized_keys_helper'
+require_relative 'puppet_process'
+
+# Puppet runs in processes of their own, and writes files of the user that runs the examples.
+RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
+  include_context 'with authorized keys'
+  include PuppetProcess
+
+  let(:file) { File.join(folder, 'authorized_keys') }
+  let(:another_file) { File.join(folder, 'another') }
+  let(:purging) { "purge => true, user => '#{user}', target => '#{file}'" }
+  let(:ed25519) { Array.new(6) { |seed| SshKeys.text(SshKeys::ED25519, seed) } }
+
+  around do |example|
+    ENV['SIMPKV_CONFIG'] = config
+    example.run
+  ensure
+    ENV.delete('SIMPKV_CONFIG')
+  end
+
+  # @return [String] the output of a run without failures
+  def apply(manifest, *more)
+    output, code = puppet('apply', '--detailed-exitcodes', *more, '-e', manifest)
+    raise output unless [0, 2].include?(code)
+
+    @changed = code == 2
+    output
+  end
+
+  # @return [Array<String>] the titles of the keys that a run removed
+  def removed(output)
+    output.scan(%r{Ssh_authorized_key\[(.*)\]/ensure: removed$}).flatten
+  end
+
+  # @return [Array<String>] the lines of a file without those that Puppet adds
+  def lines(name = file)
+    File.read(name).lines(chomp: true).grep_v(/\A# HEADER:/)
+  end
+
+  def expect_no_change(manifest)
+    before = File.read(file)
+    output = apply(manifest)
+    expect(output).not_to match(/Ssh_authorized_key|overlooked/)
+    expect([@changed, File.read(file)]).to eq([false, before])
+  end
+
+  it 'leaves exactly the managed key, and names each key that it removes' do
+    managed, twice, once, foreign = ed25519
+    File.write(file, "#{managed} felix@laptop\n#{twice}\n#{twice}\n#{once}\n#{foreign} a foreign key\n")
+    fill('felix' => SshKeys.value(managed, 'felix@laptop'))
+
+    noop = apply(authorized_keys(purging), '--noop')
+    expect(noop.scan(%r{^Notice: .*/Ssh_authorized_key.*\(noop\)$}).length).to eq(4)
+    expect(lines.length).to eq(5)
+
+    output = apply(authorized_keys(purging))
+    expect(removed(output)).to contain_exactly(*(1..3).map { |number| "#{file}:unnamed-#{number}" }, 'a foreign key')
+    expect(output.scan('Notice: /').length).to eq(4)
+    expect(lines).to eq(["#{managed} felix@laptop"])
+    expect_no_change(authorized_keys(purging))
+  end
+
+  # sshkeys_core tells keys apart by their comments. Left alone, it kept the other keys with the comments `felix` and
+  # `three`, and because of the last two lines it did nothing at all.
+  it 'manages keys of all kinds, and removes others with equal comments, and lines that sshkeys_core cannot read' do
+    managed, old = ed25519
+    kinds = { 'ca' => SshKeys.value(ed25519[2], 'CA', ['cert-authority', 'principals="root,web"']),
+              'sk' => SshKeys.value(SshKeys.text(SshKeys::SECURITY_KEY), 'security key', ['verify-required']),
+              'ecdsa' => SshKeys.value(SshKeys.text(SshKeys::ECDSA), 'Jérôme  at home'),
+              'certificate' => SshKeys.value(SshKeys.text(SshKeys::CERTIFICATE), "two\nlines"),
+              'no_comment' => SshKeys.value(ed25519[3], '',
+                                            ['command="echo \\"a, b\\" \\ c"', 'from="192.0.2.0/24,!192.0.2.1"']),
+              'again' => SshKeys.value(ed25519[3], 'twice'), 'again2' => SshKeys.value(managed, 'twice') }
+    fill(kinds.merge('felix' => SshKeys.value(managed, 'felix')))
+    File.write(file, <<~KEYS)
+      # a comment
+      #{old} felix
+      #{managed} felix
+      #{old} three
+      #{managed} three
+      #{old} three
+      #{old} was ssh-rsa AAAA
+      #{SshKeys.text(SshKeys::UNMANAGED)} felix
+      no key at all
+    KEYS
+
+    output = apply(authorized_keys(purging))
+    expect(removed(output)).to contain_exactly('three', "#{file}:unnamed-1")
+    expect(output).to include('overlooked: removed keys in lines 2, 4, 5, 8; turned lines 9, which are no keys, into')
+    expect(lines.first(3)).to eq(['# a comment', "#{managed} felix", '# no key at all'])
+    expect(lines.drop(3)).to contain_exactly(
+      "cert-authority,principals=\"root,web\" #{ed25519[2]} CA", "#{SshKeys.text(SshKeys::ECDSA)} Jérôme  at home",
+      "verify-required #{SshKeys.text(SshKeys::SECURITY_KEY)} security key",
+      "#{SshKeys.text(SshKeys::CERTIFICATE)} felix/certificate", "#{ed25519[3]} felix/again", "#{managed} felix/again2",
+      "command=\"echo \\\"a, b\\\" \\ c\",from=\"192.0.2.0/24,!192.0.2.1\" #{ed25519[3]} felix/no_comment"
+    )
+    expect_no_change(authorized_keys(purging))
+
+    apply(authorized_keys("ensure => absent, user => '#{user}', target => '#{file}'"))
+    expect(lines).to eq(['# a comment', '# no key at all'])
+  end
+
+  # The run of an agent used to leave `felix` in the other file for ever.
+  it 'removes a key whose comment belongs to a key of another file, and lines that are not UTF-8, in two runs' do
+    felix, annas, old = ed25519
+    File.binwrite(file, "#{felix} felix\n#{old} anna\n".b + "#{old} caf\xE9\n# caf\xE9\n".b)
+    File.write(another_file, "#{felix} felix\n#{old}\n")
+    fill('felix' => SshKeys.value(felix, 'felix'))
+    fill({ 'anna' => SshKeys.value(annas, 'anna') }, 'anna')
+    manifest = authorized_keys(purging) + authorized_keys(purging.sub(file, another_file), 'anna')
+
+    expect(apply(manifest)).to include('invalid byte sequence in UTF-8')
+    apply(manifest)
+    expect([lines, lines(another_file)]).to eq([['# caf?', "#{felix} felix"], ["#{annas} anna"]])
+    expect_no_change(manifest)
+  end
+
+  it 'fails for a user that does not exist, and for one without a home' do
+    fill('felix' => SshKeys.value(ed25519.first, 'felix'))
+    output, code = puppet('apply', '--detailed-exitcodes', '-e',
+                          authorized_keys("purge => true, user => 'simpkv-nobody'") +
+                          authorized_keys("purge => true, user => 'nobody', folder => 'ssh/felix'", 'nobody'))
+    expect([code, output]).to match([6, /User 'simpkv-nobody' does not exist/])
+    expect(output).to match(%r{Authorized_keys\[nobody\].*No such file or directory.*/nonexistent/\.ssh})
+  end
+
+  # ssh and sshd need the home folder of the user for nothing.
+  it 'lets a user log in with a stored key, and not after the key was removed' do
+    Sshd.run do |sshd|
+      manifest = authorized_keys(purging.sub(file, sshd.authorized_keys))
+      private_keys = %w[stays goes foreign].map { |name| File.join(sshd.folder, name) }
+      stays, goes, foreign = private_keys.map { |name| Sshd.make_key(name) }
+      File.write(sshd.authorized_keys, "#{foreign} stays\n#{stays} stays\n")
+      simpkv!('ssh', 'import', '-', '--folder', 'ssh/felix', input: "#{stays} stays\ncommand=\"echo forced\" #{goes}\n")
+      expect(private_keys.map { |name| sshd.login(name) }).to eq(["logged in\n", nil, "logged in\n"])
+
+      apply(manifest)
+      expect(private_keys.map { |name| sshd.login(name) }).to eq(["logged in\n", "forced\n", nil])
+
+      simpkv!('rm', "ssh/felix/#{JSON.parse(simpkv!('ls', 'ssh/felix', '-o', 'json'))['keys'].grep(/\Akey-/).first}")
+      apply(manifest)
+      expect(private_keys.map { |name| sshd.login(name) }).to eq(["logged in\n", nil, nil])
+    end
+  end
+end

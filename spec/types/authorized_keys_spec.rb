@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+require_relative 'authorized_keys_helper'
+
+RSpec.describe 'simpkv::authorized_keys' do
+  include_context 'with authorized keys'
+
+  let(:key) { SshKeys.text }
+  let(:other) { SshKeys.text(SshKeys::ED25519, 2) }
+  let(:purging) { 'purge => true' }
+
+  def compile(parameters = '', before: '')
+    world.compile(before + authorized_keys(parameters))
+  end
+
+  # @return [Hash{String => Hash}] the parameters of the resources, by title
+  def resources(catalog, type = 'Ssh_authorized_key')
+    catalog.resources.select { |resource| resource.type == type }.to_h { |each| [each.title, each.to_hash] }
+  end
+
+  # @return [Array] the files that are purged of a user
+  def purged(catalog, name = 'felix')
+    resources(catalog, 'User').fetch(name)[:purge_ssh_keys]
+  end
+
+  it 'declares a key for each stored one, under its comment' do
+    fill('a' => SshKeys.value(key, 'felix@laptop', ['no-pty', 'from="a,b"']),
+         'b' => SshKeys.value(other, 'Felix at home'))
+    catalog = compile
+    expect(resources(catalog)).to match(
+      'felix@laptop' => include(user: 'felix', type: 'ssh-ed25519', key: key.split.last, ensure: 'present',
+                                options: ['no-pty', 'from="a,b"']),
+      'Felix at home' => include(user: 'felix', key: other.split.last)
+    )
+    expect(resources(catalog)['Felix at home'].keys).not_to include(:options, :target, :require)
+    expect(resources(catalog, 'User')).to be_empty
+  end
+
+  it 'passes target and ensure on, and accepts keys without options and comment' do
+    fill('a' => SshKeys.value(key).reject { |name, _| %w[options comment].include?(name) })
+    expect(resources(compile("user => 'deploy', target => '/srv/keys', ensure => absent")))
+      .to match('felix/a' => include(user: 'deploy', target: '/srv/keys', ensure: 'absent'))
+  end
+
+  it 'makes titles of their own for keys without a comment that is unique and can be read back' do
+    comments = ['', 'twice', 'twice', 'taken', ' blank', 'blank ', "a\tb", "a\u009bb", "a\nb", 'was ssh-rsa AAAA',
+                'sk-ssh-ed25519@openssh.com x', '/home/felix/.ssh/authorized_keys:unnamed-1']
+    fill(comments.each_with_index.to_h { |comment, number| [format('k%02d', number), SshKeys.value(key, comment)] })
+    declared = "ssh_authorized_key { 'taken': user => 'felix', key => 'AAAA', type => 'ssh-rsa' }\n"
+    expect(resources(compile(before: declared)).keys).to match_array(['taken', *(0..11).map do |n|
+      format('felix/k%02d', n)
+    end])
+  end
+
+  it 'accepts two users with the same comment, and one folder for two users' do
+    fill('a' => SshKeys.value(key, 'laptop'))
+    fill({ 'b' => SshKeys.value(other, 'laptop') }, 'anna')
+    catalog = world.compile(authorized_keys('') + authorized_keys('', 'anna') +
+                            authorized_keys("folder => 'ssh/felix', user => 'deploy'", 'shared'))
+    expect(resources(catalog).transform_values { |each| each.values_at(:user, :key) })
+      .to eq('laptop' => ['felix', key.split.last], 'anna/b' => ['anna', other.split.last],
+             'shared/a' => ['deploy', key.split.last])
+  end
+
+  {
+    'another type' => ->(value) { value.merge('type' => SshKeys::UNMANAGED) },
+    'key data that are no base64' => ->(value) { value.merge('key' => "AAAA\npl4nted") },
+    'an option that is not quoted' => ->(value) { value.merge('options' => ['command=pl4nted']) },
+    'an option with a quote' => ->(value) { value.merge('options' => ['command="pl4nted" pl4nted"']) },
+    'an option without a value' => ->(value) { value.merge('options' => ['command=""']) },
+    'an option with a newline' => ->(value) { value.merge('options' => ["command=\"a\npl4nted\""]) },
+    'a comment that is no text' => ->(value) { value.merge('comment' => ['pl4nted']) },
+    'an unknown member' => ->(value) { value.merge('pl4nted' => 1) },
+    'another value' => ->(_) { 'pl4nted' },
+    'a Sensitive' => ->(value) { value }
+  }.each do |what, change|
+    it "refuses #{what}, and names the key" do
+      fill('a' => SshKeys.value(other, 'good'))
+      document = Simpkv::Codec.encode(change.call(SshKeys.value(key)), {})
+      document = '{"value":{"__ptype":"Sensitive","__pvalue":"pl4nted"},"encoding":"pcore"}' if what == 'a Sensitive'
+      store.put('environments/production/ssh/felix/b', document)
+      expect { compile }.to raise_error(Puppet::Error) { |error|
+        expect(error.message).to include("'ssh/felix/b' is not a key that the module sshkeys_core can manage")
+        expect(error.message).not_to include('pl4nted')
+      }
+    end
+  end
+
+  describe 'with purge' do
+    it 'sets purge_ssh_keys of the user, and declares one' do
+      fill('a' => SshKeys.value(key, 'a'))
+      expect(purged(compile(purging))).to eq(['%h/.ssh/authorized_keys'])
+      expect(purged(compile("#{purging}, target => '/srv/keys', user => 'deploy'"), 'deploy')).to eq(['/srv/keys'])
+      expect(resources(compile(purging), 'User')['felix'].keys).not_to include(:ensure)
+    end
+
+    it 'sets purge_ssh_keys of a declared user, of several resources and of a virtual user' do
+      fill('a' => SshKeys.value(key, 'a'))
+      file = '%h/.ssh/authorized_keys'
+      expect(purged(compile(purging, before: "user { 'felix': ensure => present }\n"))).to eq([file])
+      expect(purged(compile(purging,
+                            before: "user { 'felix': purge_ssh_keys => ['/srv/a'] }\n"))).to eq(['/srv/a', file])
+      expect(purged(compile(purging, before: "user { 'felix': purge_ssh_keys => true }\n"))).to be(true)
+      another = authorized_keys("purge => true, target => '/srv/b', user => 'felix', folder => 'ssh/felix'", 'b')
+      expect(purged(compile(purging, before: "@user { 'felix': }\n#{another}"))).to eq(['/srv/b', file])
+    end
+
+    it 'refuses a user that purges no keys, or those of another file' do
+      fill('a' => SshKeys.value(key, 'a'))
+      { '' => false, ", target => '/srv/a'" => true }.each do |more, value|
+        declared = "user { 'felix': purge_ssh_keys => #{value} }\n"
+        expect { compile("#{purging}#{more}", before: declared) }
+          .to raise_error(Puppet::Error, /leave 'purge_ssh_keys' out of User\[felix\]/)
+      end
+    end
+
+    it 'refuses a missing folder, and one without keys, unless allow_empty is set' do
+      fill({ 'a' => SshKeys.value(key, 'a') }, 'felix/below')
+      store.put('environments/production/x', Simpkv::Codec.encode(1, {}))
+      [[purging, 'felix'], ['', 'felix']].each do |parameters, title|
+        expect { world.compile(authorized_keys(parameters, title)) }
+          .to raise_error(Puppet::Error, %r{the folder 'ssh/felix' has no keys})
+        expect do
+          world.compile(authorized_keys(parameters, 'anna'))
+        end.to raise_error(Puppet::Error, %r{ssh/anna' not found})
+      end
+      expect(purged(compile("#{purging}, allow_empty => true"))).to eq(['%h/.ssh/authorized_keys'])
+      expect(purged(world.compile(authorized_keys("#{purging}, allow_empty => true", 'anna')), 'anna')).not_to be_nil
+      expect(purged(world.compile(authorized_keys("#{purging}, ensure => absent", 'anna')), 'anna')).not_to be_nil
+    end
+
+    it 'purges nothing if the backend fails and softfail is set, and otherwise fails' do
+      fill('a' => SshKeys.value(key, 'a'))
+      store.put('environments/production/ssh/felix/b', 'torn')
+      failing = authorized_keys(purging).sub('backends =>', 'skip_undecodable => true, backends =>')
+      expect { world.compile(failing) }.to raise_error(Puppet::Error, %r{Failed to deserialize|ssh/felix})
+      catalog = world.compile(failing.sub('backends =>', 'softfail => true, backends =>'))
+      expect(%w[Ssh_authorized_key User Simpkv_ssh_purge].map { |type| resources(catalog, type) }).to all(be_empty)
+    end
+  end
+end
