@@ -10,9 +10,12 @@
 #     purge => true,
 #   }
 # @example A shared account
-#   simpkv::authorized_keys { ['felix', 'anna']:
-#     user  => 'deploy',
-#     purge => true,
+#   ['felix', 'anna'].each |$name| {
+#     simpkv::authorized_keys { "deploy-${name}":
+#       user   => 'deploy',
+#       folder => "ssh/${name}",
+#       purge  => true,
+#     }
 #   }
 #
 # @param user

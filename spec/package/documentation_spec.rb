@@ -54,4 +54,18 @@ RSpec.describe 'The commands' do
       expect(File.exist?("#{folder}/rules")).to be(false)
     end
   end
+
+  it 'of docs/ssh-keys.md import keys, and leave one of them in the file' do
+    Dir.mktmpdir do |folder|
+      modules = File.join(folder, 'modules').tap { |name| Dir.mkdir(name) }
+      File.symlink(Packages::ROOT, File.join(modules, 'simpkv'))
+      script = commands('ssh-keys.md', 'Keys in five minutes').gsub('/tmp/ssh', "#{folder}/ssh")
+      said = run_commands(script.gsub('puppet apply', "puppet apply --modulepath #{modules}:/usr/share/puppet/modules"),
+                          folder)
+      expect(said).to include('stored: ssh/felix/felix-laptop-', 'ssh/authorized_keys:unnamed-2]/ensure: removed')
+      expect(said).not_to match(/Error: (?!Facter)/)
+      expect(said.lines.grep(/^ssh-ed25519/)).to match([/ felix@laptop$/])
+      expect(File.exist?("#{folder}/ssh")).to be(false)
+    end
+  end
 end

@@ -138,4 +138,15 @@ RSpec.describe 'simpkv::authorized_keys' do
       expect(%w[Ssh_authorized_key User Simpkv_ssh_purge].map { |type| resources(catalog, type) }).to all(be_empty)
     end
   end
+
+  it 'manages the users of examples/ssh, two of them in one account' do
+    fill('a' => SshKeys.value(key, 'laptop'))
+    fill({ 'b' => SshKeys.value(other) }, 'anna')
+    store.put('globals/ssh/root/c', Simpkv::Codec.encode(SshKeys.value(other, 'admin'), {}))
+    world.hiera = { 'backends' => backends }
+    catalog = world.compile(File.read(File.expand_path('../../examples/ssh/site.pp', __dir__)))
+    expect(resources(catalog).transform_values { |each| each[:user] })
+      .to eq('laptop' => 'felix', 'deploy-felix/a' => 'deploy', 'deploy-anna/b' => 'deploy', 'admin' => 'root')
+    expect(resources(catalog, 'User').keys).to eq(%w[felix deploy])
+  end
 end
