@@ -75,7 +75,8 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       'calls one after the other' =>
         [[:get, nil, :ok, 0, 1], [:put, 1, :ok, 2, 3], [:get, 1, :ok, 4, 5], [:delete, nil, true, 6, 7],
          [:delete, nil, false, 8, 9], [:create, 2, :ok, 10, 11], [:create, 3, :refused, 12, 13],
-         [:swap, 4, :ok, 14, 15, 2], [:swap, 5, :refused, 16, 17, 2], [:get, 4, :ok, 18, 19]],
+         [:swap, 4, :ok, 14, 15, 2], [:swap, 5, :refused, 16, 17, 2], [:get, 4, :ok, 18, 19],
+         [:remove, nil, :refused, 20, 21, 2], [:remove, nil, :ok, 22, 23, 4], [:get, nil, :ok, 24, 25]],
       'a value that is read before its put returns' =>
         [[:put, 1, :ok, 0, 9], [:get, nil, :ok, 1, 2], [:get, 1, :ok, 3, 4]],
       'two puts at the same time, in either order' =>
@@ -95,6 +96,10 @@ RSpec.describe 'A key as a register', needs: :fork, heavy: true do
       'a value that goes away again' => [[:put, 1, :ok, 0, 9], [:get, 1, :ok, 1, 2], [:get, nil, :ok, 3, 4]],
       'two swaps of one value' =>
         [[:put, 1, :ok, 0, 1], [:swap, 2, :ok, 2, 5, 1], [:swap, 3, :ok, 3, 6, 1]],
+      'two that remove one value' =>
+        [[:put, 1, :ok, 0, 1], [:remove, nil, :ok, 2, 5, 1], [:remove, nil, :ok, 3, 6, 1]],
+      'a removal that undoes a later put' =>
+        [[:put, 1, :ok, 0, 1], [:put, 2, :ok, 2, 3], [:remove, nil, :ok, 4, 5, 1]],
       'a deletion that undoes a later put' =>
         [[:put, 1, :ok, 0, 1], [:delete, nil, true, 2, 3], [:put, 2, :ok, 4, 5], [:get, nil, :ok, 6, 7]],
       'two that create a key' => [[:create, 1, :ok, 0, 3], [:create, 2, :ok, 1, 4]],

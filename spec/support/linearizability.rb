@@ -2,17 +2,17 @@
 
 require 'set'
 
-# Linearizability of a register, which one key of a store is: get, put, delete, create (put with :absent) and swap (put
-# with :expect). A history is linearizable if each operation can take effect at one moment between its call and its
+# Linearizability of a register, which one key of a store is: get, put, delete, create (put with :absent), swap (put
+# with :expect) and remove (delete with an expected document). A history is linearizable if each operation can take effect at one moment between its call and its
 # return, so that the results are those of one register.
 #
 # The search follows Wing and Gong, in Lowe's form: it reads calls and returns in the order of time and keeps every
 # configuration that explains the answers so far. An operation takes effect no earlier than the return of some
 # operation requires.
 class Linearizability
-  # kind:: :get, :put, :delete, :create, :swap
-  # value:: the value that it writes; nil for :get and :delete
-  # expect:: the value that :swap replaces
+  # kind:: :get, :put, :delete, :create, :swap, :remove
+  # value:: the value that it writes; nil for :get, :delete and :remove
+  # expect:: the value that :swap replaces, and that :remove deletes
   # outcome:: :ok; :refused if the condition did not hold; :unknown if it may take effect at any time, or never
   # answer:: of :get, the value, nil for none; of :delete, whether the key existed, nil if that is not checked
   # called, returned:: monotonic times
@@ -53,6 +53,8 @@ class Linearizability
     def apply_swap(state)
       conditional(state, state == expect)
     end
+
+    alias_method :apply_remove, :apply_swap
 
     def conditional(state, holds)
       case outcome

@@ -9,7 +9,7 @@ require_relative 'processes'
 # afterwards. Its log survives its own SIGKILL.
 class RegisterClient
   # The relative frequency of each call.
-  CHANCES = { get: 5, put: 4, delete: 1, create: 1, swap: 3 }.freeze
+  CHANCES = { get: 5, put: 4, delete: 1, create: 1, swap: 3, remove: 1 }.freeze
 
   # The number of keys in use at the same time, and the seconds of their use, which keep histories short.
   KEYS = 2
@@ -54,12 +54,12 @@ class RegisterClient
   def pick(key)
     at = @random.rand(@chances.values.sum)
     kind = @chances.find { |_, chance| (at -= chance).negative? }.first
-    kind == :swap && !@seen[key] ? :get : kind
+    %i[swap remove].include?(kind) && !@seen[key] ? :get : kind
   end
 
   def call(key, kind, value)
-    value = nil if %i[get delete].include?(kind)
-    expect = @seen[key] if kind == :swap
+    value = nil if %i[get delete remove].include?(kind)
+    expect = @seen[key] if %i[swap remove].include?(kind)
     write('call', key, kind, value, expect, now)
     outcome, answer = outcome_of { send(kind, key, value, expect) }
     write('return', outcome, answer, now)
@@ -102,6 +102,10 @@ class RegisterClient
   def swap(key, value, expect)
     @store.put(key, self.class.document(value), condition: :expect, expect: self.class.document(expect))
     nil
+  end
+
+  def remove(key, _value, expect)
+    raise Simpkv::ConflictError, 'refused' unless @store.delete(key, expect: self.class.document(expect))
   end
 end
 

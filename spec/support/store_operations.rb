@@ -44,6 +44,8 @@ module StoreOperations
     Operation.new('put :expect', true, { 'a' => other },
                   ->(store) { store.put(a, other, condition: :expect, expect: BEFORE['a']) }),
     Operation.new('delete', true, { 'a' => nil }, ->(store) { store.delete(a) }),
+    Operation.new('delete :expect', true, { 'a' => nil }, ->(store) { store.delete(a, expect: BEFORE['a']) }),
+    Operation.new('create_folder', true, {}, ->(store) { store.create_folder("#{PLACE}/n/e") }),
     Operation.new('deletetree', true, { 'tree/x' => nil, 'tree/y' => nil, 'tree/deep/z' => nil },
                   ->(store) { store.deletetree("#{PLACE}/tree") })
   ].freeze
