@@ -3,8 +3,8 @@
 require 'set'
 
 # Linearizability of a register, which one key of a store is: get, put, delete, create (put with :absent), swap (put
-# with :expect) and remove (delete with an expected document). A history is linearizable if each operation can take effect at one moment between its call and its
-# return, so that the results are those of one register.
+# with :expect) and remove (delete with an expected document). A history is linearizable if each operation can take
+# effect at one moment between its call and its return, so that the results are those of one register.
 #
 # The search follows Wing and Gong, in Lowe's form: it reads calls and returns in the order of time and keeps every
 # configuration that explains the answers so far. An operation takes effect no earlier than the return of some
