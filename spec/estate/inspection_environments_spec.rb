@@ -53,7 +53,7 @@ RSpec.describe 'Actions of the site, in several environments,' do
       Thread.new { 20.times { Simpkv::Termini::Inspections.record(estate, 'web1', environment) { facts('web1') } } }
     end
     threads.each(&:join)
-    expect(called.tally).to eq('production announce' => 20, 'testing announce' => 20)
+    expect(called.sort).to eq((['production announce'] * 20) + (['testing announce'] * 20))
   end
 
   it 'are not called for an environment that lacks them, which refuses the rule' do
@@ -64,6 +64,17 @@ RSpec.describe 'Actions of the site, in several environments,' do
         .to match(/the rule #{announcing['uuid']} is invalid: actions\[0\]\.op: there is no action 'announce'/)
     end
     expect(called).to eq(['production announce'] * 2)
+  end
+
+  # A server used to keep the actions of all environments that it had ever had.
+  it 'are forgotten with their environment' do
+    rule('announce')
+    environments.first(2).each { |environment| find(environment: environment) }
+    FileUtils.rm_r(folder('testing'))
+    add_noting('bare', 'announce')
+    find(environment: environments.last)
+    files = Simpkv::Termini::RuleActions.const_get(:LOADED).keys.grep(/\A#{scratch}/)
+    expect(files.map { |file| file.delete_prefix("#{scratch}/")[/\w+/] }).to contain_exactly('production', 'bare')
   end
 
   # Two environments with different actions used to make each other compile all rules again, at each run of a node.

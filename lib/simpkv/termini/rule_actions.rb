@@ -62,10 +62,15 @@ module Simpkv
         file = @files.file(name) || raise(LoadError, "its file #{Estate::RuleActions::FOLDER}/#{name}.rb has vanished")
         MUTEX.synchronize do
           version = File.stat(file).then { |stat| [stat.mtime, stat.size, stat.ino] }
-          loaded = LOADED[file]
-          loaded = LOADED[file] = Loaded.new(version, evaluate(file)) unless loaded&.version == version
-          loaded.action
+          load(file, version) unless LOADED[file]&.version == version
+          LOADED.fetch(file).action
         end
+      end
+
+      def load(file, version)
+        # Environments come and go on a server that runs for long.
+        LOADED.delete_if { |other, _| !File.exist?(other) }
+        LOADED[file] = Loaded.new(version, evaluate(file))
       end
 
       def evaluate(file)

@@ -209,6 +209,24 @@ static void lack_of_memory_is_a_status(void)
     skv_reply_free(mine);
 }
 
+static void slow_ranges_are_counted(void)
+{
+    static const struct {
+        const char *pattern;
+        size_t ranges;
+    } cases[] = {{"[\\x{100}-\\x{10ffff}]", 0},
+                 {"(?i)[a-z0-9]", 0},
+                 {"(?i)web-\\d+\\.example", 0},
+                 {"(?i)[\\x{100}-\\x{10ffff}]", 1},
+                 {"(?i:[a-\xc3\xa9][\xc3\xa9-\xc3\xaf])", 2},
+                 {"(?xxi)[a - \\x{10ffff}]", 1},
+                 {"(?i)[a-", 0}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!CHECK(skv_pattern_slow_ranges(cases[i].pattern, strlen(cases[i].pattern)) == cases[i].ranges))
+            printf("  %s\n", cases[i].pattern);
+}
+
 int main(void)
 {
     reply = skv_reply_new();
@@ -219,6 +237,7 @@ int main(void)
     a_matcher_serves_many_expressions();
     all_matches_together_end_within_their_limit();
     what_a_failing_item_reads_counts();
+    slow_ranges_are_counted();
     chaos(lack_of_memory_is_a_status);
     skv_matcher_free(matcher);
     skv_reply_free(reply);
