@@ -58,6 +58,7 @@ specs(:jruby93_servers, :jruby93, "the store in a directory, on Debian's JRuby",
 specs(:estate, :cext, 'facts, exported resources, nodes and reports', 'spec/estate')
 specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, on Debian's JRuby and Puppet",
       '--tag', '~thorough', 'spec/estate')
+specs(:types, :cext, 'keys as resources', 'spec/types')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:puppetdb, :cext, 'the import from a PuppetDB', 'spec/puppetdb')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
@@ -72,7 +73,8 @@ stage :puppet7, "Debian's Puppet 7, on MRI with FFI" do |stage|
   variables, *command = Rubies.rspec(:ffi)
   stage.sh(Rubies::DEBIAN_PUPPET, 'bundle', 'install', '--quiet')
   stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, 'spec/functions')
-  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', 'spec/conformance', 'spec/estate')
+  stage.sh(variables.merge(Rubies::DEBIAN_PUPPET), *command, '--tag', '~thorough', 'spec/conformance', 'spec/estate',
+           'spec/types')
 end
 
 # Bolt gets a folder of its own: it has sixty gems, and requires another version of Puppet Strings than the style check.
@@ -162,7 +164,7 @@ end
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
-  ds389_conformance jruby93_estate estate puppetdb bolt jruby93_unit jruby94_unit
+  ds389_conformance jruby93_estate estate types puppetdb bolt jruby93_unit jruby94_unit
   ffi_unit newest_json tools style
 ] + BASIC
 

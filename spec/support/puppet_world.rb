@@ -80,6 +80,21 @@ class PuppetWorld
     Puppet[:code] = ''
   end
 
+  # Compiles a manifest, and applies the catalog as `puppet apply` does.
+  #
+  # @param settings [Hash{Symbol => Object}] of Puppet, for the rest of the example
+  # @yieldparam catalog [Puppet::Resource::Catalog] with resources of Puppet's types, before it is applied
+  # @return [Puppet::Transaction::Report]
+  def apply(manifest, **settings)
+    { statedir: state_folder, **settings }.each { |name, value| Puppet[name] = value }
+    compiled = compile(manifest)
+    Puppet.override(environment_context.merge(loaders: Puppet::Pops::Loaders.new(environment)), 'PuppetWorld') do
+      catalog = compiled.to_ral
+      yield catalog if block_given?
+      catalog.apply.report
+    end
+  end
+
   # @return [Puppet::Node::Environment]
   def environment
     @environment ||= fresh_copy_of_environment
@@ -115,6 +130,11 @@ class PuppetWorld
     @messages.select { |message| message.level == :notice }.map(&:message)
   end
 
+  # @return [Array<String>] the messages logged so far, each with its level and the resource that it is about
+  def log
+    @messages.map { |message| "#{message.level}: #{message.source}: #{message.message}" }
+  end
+
   # @return [Array<String>] all messages logged so far, with debug messages if these are enabled
   def messages
     @messages.map(&:message)
@@ -123,6 +143,11 @@ class PuppetWorld
   def close
     Puppet::Util::Log.close(@destination)
     FileUtils.remove_entry(dir) unless @shared
+  end
+
+  # @return [String] the folder of the files that Puppet keeps between runs
+  def state_folder
+    File.join(dir, 'state').tap { |folder| FileUtils.mkdir_p(folder) }
   end
 
   private

@@ -14,19 +14,33 @@ module PuppetProcess
     group.after { FileUtils.remove_entry(home) }
   end
 
-  # @param library [String, nil] the folder of the gem; nil for no gem
+  # @param gem [Boolean] whether the gem of this checkout is on the load path; otherwise Ruby has the gems below `home`
+  #   only
   # @return [Array(String, Integer)] the output, and the exit code
-  def puppet(*arguments, library: File.join(PROJECT, 'lib'), modules: File.join(world.dir, 'modules'))
+  def puppet(*arguments, gem: true, modules: File.join(world.dir, 'modules'))
     folders = %w[confdir vardir codedir logdir rundir publicdir].map { |name| "--#{name}=#{File.join(home, name)}" }
     output, status = Open3.capture2e(
-      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, RbConfig.ruby, *(['-I', library] if library), '-e', PROGRAM,
+      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, *(gem ? with_gem : without_gem), '-e', PROGRAM,
       arguments.first, '--color=false', "--modulepath=#{modules}", *folders, *arguments.drop(1)
     )
-    [output.gsub(%r{^Error: Facter: .*/proc/.*\n}, ''), status.exitstatus]
+    [output, status.exitstatus]
   end
 
   # @return [Array<String>] the contents of all files that Puppet has left in its folders
   def left_by_puppet
     Dir[File.join(home, '**', '*')].select { |name| File.file?(name) }.map { |name| File.binread(name) }
+  end
+
+  private
+
+  def with_gem
+    [RbConfig.ruby, '-I', File.join(PROJECT, 'lib')]
+  end
+
+  # Bundler would know the gems of the bundle only.
+  def without_gem
+    gems = File.join(home, 'gems')
+    folders = $LOAD_PATH.reject { |folder| folder.to_s.start_with?(PROJECT) }.flat_map { |folder| ['-I', folder.to_s] }
+    ['env', '-u', 'RUBYOPT', '-u', 'RUBYLIB', "GEM_HOME=#{gems}", "GEM_PATH=#{gems}", RbConfig.ruby, *folders]
   end
 end
