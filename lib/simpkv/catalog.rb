@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
+require 'simpkv/json_writer'
 require 'simpkv/site_backend'
 require 'simpkv/site_file'
 require 'simpkv/catalog/entries'

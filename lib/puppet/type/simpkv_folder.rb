@@ -25,6 +25,9 @@ Puppet::Type.newtype(:simpkv_folder) do
       }
   DOC
 
+  common = File.expand_path('../../puppet_x/simpkv/resource_type.rb', File.dirname(__FILE__))
+  include TOPLEVEL_BINDING.eval(File.read(common), common)
+
   newproperty(:ensure, parent: Puppet::Property::Ensure) do
     desc 'Whether the folder exists. `absent` removes an empty folder; with `recurse`, also everything below it.'
 
@@ -105,8 +108,8 @@ Puppet::Type.newtype(:simpkv_folder) do
     newvalues(:true, :false) # rubocop:disable Lint/BooleanSymbol
   end
 
-  autorequire(:simpkv_folder) { simpkv.before(self, !self.class.defaultprovider.nil?) }
-  autobefore(:simpkv_folder) { simpkv.after(self, !self.class.defaultprovider.nil?) }
+  autorequire(:simpkv_folder) { simpkv.before(self, gem?) }
+  autobefore(:simpkv_folder) { simpkv.after(self, gem?) }
 
   validate do
     next unless [self[:folder], self[:name]].compact.first.match?(%r{\A/*\z}) && should(:ensure) == :absent
@@ -119,16 +122,11 @@ Puppet::Type.newtype(:simpkv_folder) do
     self[:folder] || self[:name]
   end
 
-  # @return [Object] the simpkv resources of the catalog
-  def simpkv
-    @simpkv ||= Puppet::Type.type(:simpkv_key).simpkv(catalog)
-  end
-
   # Puppet calls this before it evaluates the folder.
   #
   # @return [Array<Puppet::Type>] an absent simpkv_key for each key to remove
   def eval_generate
-    return [] unless self[:purge] == :true && should(:ensure) != :absent # rubocop:disable Lint/BooleanSymbol
+    return [] unless provider && self[:purge] == :true && should(:ensure) != :absent # rubocop:disable Lint/BooleanSymbol
 
     provider.removals.map { |title, options, key| removal(title, options, key) }
   end

@@ -30,25 +30,11 @@ Puppet::Type.newtype(:simpkv_key) do
   DOC
 
   folder = File.expand_path('../../puppet_x/simpkv', File.dirname(__FILE__))
-  stored = File.join(folder, 'stored_property.rb')
-  stored = TOPLEVEL_BINDING.eval(File.read(stored), stored)
-
-  code = nil
-
-  # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
-  # @return [Object] the simpkv resources of the catalog, see resources.rb
-  define_singleton_method(:simpkv) do |catalog|
-    made = catalog&.instance_variable_get(:@simpkv_resources)
-    next made if made
-
-    code ||= begin
-      file = File.join(folder, 'environment_code.rb')
-      files = %i[documents resource_folder resource_key resources rich_data]
-      TOPLEVEL_BINDING.eval(File.read(file), file).new(folder).classes(*files)
-    end
-    made = code[:resources].new(catalog, code)
-    catalog ? catalog.instance_variable_set(:@simpkv_resources, made) : made
+  common, stored = %w[resource_type stored_property].map do |name|
+    file = File.join(folder, "#{name}.rb")
+    TOPLEVEL_BINDING.eval(File.read(file), file)
   end
+  include common
 
   newproperty(:ensure, parent: Puppet::Property::Ensure) do
     desc 'Whether the key exists. The default is `present` if a value or metadata are given.'
@@ -127,22 +113,17 @@ Puppet::Type.newtype(:simpkv_key) do
                          "'key' for a key of that name"
   end
 
-  autorequire(:simpkv_folder) { simpkv.before(self, !self.class.defaultprovider.nil?) }
-  autobefore(:simpkv_folder) { simpkv.after(self, !self.class.defaultprovider.nil?) }
+  autorequire(:simpkv_folder) { simpkv.before(self, gem?) }
+  autobefore(:simpkv_folder) { simpkv.after(self, gem?) }
 
   # @return [String, nil] the key; nil if the title stands for an entry without a usable name
   def place
     self[:key] || (self[:name] unless self[:name].match?(/:unnamed-[1-9]\d*\z/))
   end
 
-  # @return [Object] the simpkv resources of the catalog
-  def simpkv
-    @simpkv ||= Puppet::Type::Simpkv_key.simpkv(catalog)
-  end
-
   # Fails the run before anything is written.
   def pre_run_check
-    return unless place && self.class.defaultprovider
+    return unless place && gem?
 
     other = simpkv.other(self)
     raise Puppet::Error, "#{ref} and #{other.ref} are the same key: remove one of them" if other

@@ -23,7 +23,7 @@ Module.new do
     3.times { defined?(Simpkv::Store) || require('simpkv') }
     raise LoadError, 'another thread tried, and failed' unless defined?(Simpkv::Store)
   rescue LoadError => e
-    raise LoadError, "The gem 'simpkv' cannot be loaded: #{e.message}. #{remedy}"
+    raise LoadError, "#{missing}: #{e.message}. #{remedy}"
   end
 
   # Activates the gem first: `puppet apply` has the `lib` of every module on its load path, this module's as well, and
@@ -39,6 +39,10 @@ Module.new do
     1
   end
 
+  def missing
+    "The gem 'simpkv' cannot be loaded"
+  end
+
   def too_what
     return 'too old for this module' if wanted > Simpkv::API
 
@@ -46,9 +50,13 @@ Module.new do
   end
 
   def remedy
-    gem = File.join(RbConfig::CONFIG['bindir'], 'gem')
-    gem = 'gem' unless File.exist?(gem)
-    "For puppet apply, puppet agent and Bolt install it with '#{gem} install simpkv'; for puppetserver with " \
+    "For puppet apply, puppet agent and Bolt install it with '#{gem_command} install simpkv'; for puppetserver with " \
       "'puppetserver gem install simpkv', then restart puppetserver."
+  end
+
+  # @return [String] the command gem of this Ruby
+  def gem_command
+    command = File.join(RbConfig::CONFIG['bindir'], 'gem')
+    File.exist?(command) ? command : 'gem'
   end
 end

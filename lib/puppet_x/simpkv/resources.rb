@@ -3,16 +3,17 @@
 # The resources simpkv_key and simpkv_folder of one catalog: their backends, and the places of their keys. Its methods
 # raise Simpkv::Error and Simpkv::ConfigError, unless they say otherwise.
 resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # @return [Object] converts values, see documents.rb
-  attr_reader :documents
-
   # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
   # @param classes [Hash{Symbol => Class}] by the name of the file
   def initialize(catalog, classes)
     @catalog = catalog
-    @documents = classes[:documents].new(classes[:rich_data])
     @classes = classes
     reset
+  end
+
+  # @return [Object] converts values, see documents.rb
+  def documents
+    @documents ||= @classes[:documents].new(@classes[:rich_data])
   end
 
   # @param backend [Simpkv::SiteBackend, nil] nil for the one of the resource

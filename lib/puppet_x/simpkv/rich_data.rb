@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'simpkv/json_writer'
-
 # Converts values of Puppet's types to documents of Puppet's rich data, and back (docs/adr/0008-rich-data.md). An
 # instance serves one document.
 rich_data_class = Class.new do # rubocop:disable Lint/UselessAssignment

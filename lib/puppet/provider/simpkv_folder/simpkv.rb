@@ -7,7 +7,7 @@ Puppet::Type.type(:simpkv_folder).provide(:simpkv) do
 
   # @return [Array<Puppet::Provider>] the folders of the environment, in the default backend
   def self.instances
-    Puppet::Type.type(:simpkv_key).simpkv(nil).folders.map { |folder| new(name: folder, ensure: :present) }
+    resource_type.simpkv(nil).folders.map { |folder| new(name: folder, ensure: :present) }
   end
 
   # @return [Object] see resource_folder.rb

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+# The common part of the types simpkv_key and simpkv_folder.
+#
+# The value of this file is the module.
+Module.new do
+  folder = File.dirname(__FILE__)
+  evaluated = ->(file) { TOPLEVEL_BINDING.eval(File.read(file), file) }
+  gem = evaluated.call(File.join(folder, 'gem_feature.rb')).new
+  code = evaluated.call(File.join(folder, 'environment_code.rb')).new(folder)
+  classes = code.classes(:documents, :resource_folder, :resource_key, :resources, :rich_data)
+
+  class_methods = Module.new do
+    # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
+    # @return [Object] the simpkv resources of the catalog, see resources.rb
+    define_method(:simpkv) do |catalog|
+      made = catalog&.instance_variable_get(:@simpkv_resources) || classes[:resources].new(catalog, classes)
+      catalog&.instance_variable_set(:@simpkv_resources, made)
+      made
+    end
+
+    # Without the gem, no provider would mean no resources.
+    def instances
+      check_gem unless defaultprovider
+      super
+    end
+
+    # @raise [Puppet::Error] the gem cannot be loaded; says how to install it
+    define_method(:check_gem) do
+      problem = gem.problem
+      raise Puppet::Error, problem if problem
+    end
+  end
+  define_singleton_method(:included) { |type| type.extend(class_methods) }
+
+  # @return [Object] the simpkv resources of the catalog
+  def simpkv
+    @simpkv ||= self.class.simpkv(catalog)
+  end
+
+  # Puppet evaluates a resource that is not suitable after the others, which may install the gem. If it is still not
+  # suitable, it fails with a message of its own instead of Puppet's.
+  def suitable?
+    return true if super || @asked
+
+    @asked = true
+    false
+  end
+
+  def retrieve
+    self.class.check_gem unless provider
+    super
+  end
+
+  private
+
+  def gem?
+    !self.class.defaultprovider.nil?
+  end
+end
