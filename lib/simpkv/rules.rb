@@ -163,7 +163,7 @@ module Simpkv
     # Checks each rule, for simpkv doctor.
     #
     # @yieldparam what [String] for a stored rule its UUID, or the key of a document that cannot be read; for a built-in
-    #   rule `built-in rules`; for too many rules `all rules`
+    #   rule `built-in rules`; for a limit of all rules together `all rules`
     # @yieldparam why [String]
     # @return [Integer] the number of rules
     # @raise [Error]

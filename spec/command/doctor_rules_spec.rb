@@ -68,6 +68,15 @@ RSpec.describe 'simpkv doctor, with inspection rules' do
       .to match([65, /the rule cannot be stored: 10002 rules, built-in ones included: 10000 are allowed$/])
   end
 
+  it 'finds rules that exceed a limit for all of them together' do
+    large = Array.new(25) { { 'op' => 'contains', 'args' => ['x', '(((a|b){{5}}){{20}}){{9}}'] } }
+    rules = Array.new(100) { |number| { 'description' => "r#{number}", 'conditions' => large, 'actions' => actions } }
+    File.write(built_in, JSON.generate(rules))
+    expect(findings)
+      .to contain_exactly(problem('rules', /'r\d+'.*: the regular expressions of all rules take more than \d+ bytes/,
+                                  /\Adelete some of them/))
+  end
+
   it 'finds a stored rule of a reserved priority' do
     store('priority' => 10_000)
     expect(findings).to contain_exactly(problem('rules', /\('web'\) is invalid: priority: it must be from 0 to 9999/,

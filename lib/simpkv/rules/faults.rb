@@ -21,13 +21,17 @@ module Simpkv
       # @yieldparam why [String]
       # @return [Integer] the number of rules
       # @raise [Error]
-      def each(&block)
-        stored = @stored.all { |key, why| yield key, "it cannot be read: #{why}" }
-        built_in = built_in_rules(&block)
-        check_rules(stored, built_in, &block)
-        number = stored.length + built_in.length
-        check_number(number, &block)
-        number
+      def each
+        faulty = false
+        fault = lambda do |what, why|
+          faulty = true
+          yield what, why
+        end
+        stored = @stored.all { |key, why| fault.call(key, "it cannot be read: #{why}") }
+        built_in = built_in_rules(&fault)
+        check_rules(stored, built_in, &fault)
+        check_all(built_in + stored, &fault) unless faulty
+        stored.length + built_in.length
       end
 
       private
@@ -39,10 +43,12 @@ module Simpkv
         []
       end
 
-      def check_number(number)
-        Definition.check_number(number)
-      rescue TooLargeError => e
-        yield ALL, e.message
+      # Checks the limits of all rules together.
+      def check_all(rules)
+        Definition.check_number(rules.length)
+        Definition.compile(rules, @site_actions)
+      rescue InvalidError, TooLargeError => e
+        yield ALL, Definition.explained_in(rules, e.message)
       end
 
       # @param how [:check, :compiled] a method of {Definition}
