@@ -85,11 +85,12 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
       #{old} was ssh-rsa AAAA
       #{SshKeys.text(SshKeys::UNMANAGED)} felix
       no key at all
+      #{SshKeys.text(SshKeys::UNMANAGED)} 1 2 3
     KEYS
 
     output = apply(authorized_keys(purging))
     expect(removed(output)).to contain_exactly('three', "#{file}:unnamed-1")
-    expect(output).to include('overlooked: removed keys in lines 2, 4, 5, 8; turned lines 9, which are no keys, into')
+    expect(output).to include('removed keys in lines 2, 4, 5, 8, 10; turned lines 9, which are no keys, into comments')
     expect(lines.first(3)).to eq(['# a comment', "#{managed} felix", '# no key at all'])
     expect(lines.drop(3)).to contain_exactly(
       "cert-authority,principals=\"root,web\" #{ed25519[2]} CA", "#{SshKeys.text(SshKeys::ECDSA)} Jérôme  at home",

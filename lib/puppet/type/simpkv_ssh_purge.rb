@@ -58,7 +58,7 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   validate { raise Puppet::Error, "give 'user'" unless self[:user] }
 
   # @return [String, nil] nil for a user that does not exist
-  def file
+  def keys_file
     self[:target] || File.expand_path("~#{self[:user]}/.ssh/authorized_keys")
   rescue ArgumentError
     nil
@@ -66,26 +66,24 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
   # @return [Hash{Integer => String, nil}] the new text of lines, by number from 1; nil for a line to remove
   def overlooked
-    return {} unless file && Puppet::Util.uid(self[:user])
+    return {} unless keys_file && Puppet::Util.uid(self[:user])
 
     below = Set.new
-    changed = lines.each.with_index(1).reverse_each.map do |line, number|
-      record = parsed(line)
-      next [number, unreadable(line)] if record.nil?
-
-      [number, nil] if record[:record_type] == :parsed && overlooked?(record[:name], below)
-    end
-    changed.compact.reverse.to_h
+    @lines = lines
+    numbered = @lines.each.with_index(1).reverse_each.map { |line, number| [number, line, replacement(line, below)] }
+    numbered.reverse.reject { |_, line, text| line == text }.to_h { |number, _, text| [number, text] }
   end
 
   # @param changed [Hash{Integer => String, nil}] the result of {overlooked}
+  # @raise [Puppet::Error] another process has changed the file since
   def write(changed)
-    before = lines
+    raise Puppet::Error, "#{keys_file} was changed meanwhile: the next run looks at it again" unless lines == @lines
+
     as_user do
-      after = before.map.with_index(1) { |line, number| changed.fetch(number, line) }
-      Puppet::Util.replace_file(File.realpath(file), nil) { |stream| stream.binmode && stream.write(after.join) }
+      after = @lines.map.with_index(1) { |line, number| changed.fetch(number, line) }
+      Puppet::Util.replace_file(File.realpath(keys_file), nil) { |stream| stream.binmode && stream.write(after.join) }
     end
-    forget(changed.keys.map { |number| parsed(before[number - 1]) }.compact)
+    forget(changed.keys.map { |number| parsed(@lines[number - 1]) }.compact)
   end
 
   private
@@ -95,7 +93,7 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   end
 
   def lines
-    as_user { File.file?(file) ? File.binread(file).lines : [] }
+    as_user { File.file?(keys_file) ? File.binread(keys_file).lines : [] }
   end
 
   def parser
@@ -110,30 +108,51 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
   # The data of each key that sshd knows begin with AAAA, because they begin with the length of the name of the type.
   #
-  # @return [String, nil] a comment in place of the line; nil if the line has a key
-  def unreadable(line)
-    return if line.match?(/\A[^#]*[ \t]AAAA/n)
-
-    line.dup.force_encoding(Encoding::UTF_8).scrub('?').sub(/\A(?!\s*#)/, '# ')
+  # @return [Boolean] whether sshd may find a key
+  def key?(line)
+    line.match?(/\A[^#]*[ \t]AAAA/n)
   end
 
-  # @param below [Set<String>] the comments of the lines below; this one is added
+  # @param below [Set<String>] the comments of the lines below; that of this one is added
+  # @return [String, nil] the line, or a comment in its place; nil if it is to be removed
+  def replacement(line, below)
+    record = parsed(line)
+    case record && record[:record_type]
+    when nil then unreadable(line)
+    when :parsed then line unless overlooked?(record[:name], below)
+    when :key_v1 then line unless key?(line) # Three numbers at the end of a line are a key of SSH 1 for sshkeys_core.
+    else line
+    end
+  end
+
+  # @return [String, nil] a comment in place of the line; nil if the line has a key
+  def unreadable(line)
+    line.dup.force_encoding(Encoding::UTF_8).scrub('?').sub(/\A(?!\s*#)/, '# ') unless key?(line)
+  end
+
   def overlooked?(comment, below)
     return false if comment.empty?
     return true unless below.add?(comment)
 
-    key = catalog.resources.find { |other| other.type == :ssh_authorized_key && other[:name] == comment }
-    !key.nil? && (key.should(:target) != file || purged?(key))
+    key = catalog_keys[comment]
+    !key.nil? && (key.should(:target) != keys_file || purged?(key))
+  end
+
+  # @return [Hash{String => Puppet::Type}] all keys of the catalog, by comment
+  def catalog_keys
+    @catalog_keys ||= catalog.resources.select { |other| other.type == :ssh_authorized_key }
+                             .to_h { |key| [key[:name], key] }
   end
 
   # @return [Boolean] whether `purge_ssh_keys` has removed a key with this comment already
   def purged?(key)
-    key.should(:ensure) == :absent && key.provider.property_hash[:ensure] == :absent && parser.target_records(file).any?
+    [key.should(:ensure), key.provider.property_hash[:ensure]] == %i[absent absent] &&
+      parser.target_records(keys_file).any?
   end
 
   # The provider stores the whole file as it has read it before, if it has.
   def forget(records)
-    known = parser.target_records(file)
+    known = parser.target_records(keys_file)
     records.each do |removed|
       record = known.find do |other|
         other[:ensure] != :absent && other.values_at(:type, :key, :name) == removed.values_at(:type, :key, :name)
