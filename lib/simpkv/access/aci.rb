@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require_relative 'rules'
+
+module Simpkv
+  module Access
+    # The access rules of 389-DS: values of `aci` of the base entry, one or two for each role and prefix. ACIs add up.
+    # This server does not distinguish between reading a known entry and listing, so `read` includes `list` there.
+    class Aci < Rules
+      NAME = /acl "simpkv role (?<role>[^":]+): (?<prefix>[^" ]+) (?<right>read|list|write)"/.freeze
+      TARGET = %r{\(\s*target\s*=\s*"ldap:///(?<dn>[^"]*)"\s*\)}.freeze
+
+      # These would end the text, or the server would read them as wildcards, as parts of a URL or as operators.
+      UNSUPPORTED = /["*?%|[:cntrl:]]/.freeze
+
+      # The attributes that no role sees. A rule has to match all others, also those that an entry does not have: before
+      # the server tells that an entry does not exist, it checks the right to read an attribute called "1.1" of the
+      # folder above it.
+      HIDDEN = %w[aci userPassword].freeze
+      private_constant :NAME, :TARGET, :UNSUPPORTED, :HIDDEN
+
+      # @param below [String] the DN of the instance: rules with another target are not simpkv's
+      def initialize(below:)
+        super()
+        @below = below
+      end
+
+      # @return [String]
+      def attribute
+        'aci'
+      end
+
+      # @param grants [Array<Grant>]
+      # @return [Array<String>]
+      # @raise [InvalidError] a DN has a character that an ACI cannot contain
+      def rules(grants)
+        grants.flat_map { |grant| texts(grant) }.uniq
+      end
+
+      # @param value [String]
+      # @return [Boolean]
+      def ours?(value)
+        target = value[TARGET, :dn]
+        value.match?(NAME) && !target.nil? && below?(target, @below)
+      end
+
+      # @param values [Array<String>] of the base entry
+      # @param grants [Array<Grant>]
+      # @return [Array<Array(Symbol, String, Array<String>)>] for {Store#modify_entry}; none if nothing differs
+      def changes(values, grants)
+        wanted = rules(grants)
+        [[:delete, attribute, ours(values) - wanted], [:add, attribute, wanted - values]].reject do |*, list|
+          list.empty?
+        end
+      end
+
+      private
+
+      def texts(grant)
+        rights = Access.expand(grant.rights)
+        [(reading(grant, rights) unless rights.empty?), (writing(grant) if rights.include?('write'))].compact
+      end
+
+      def reading(grant, rights)
+        right = rights.include?('read') ? 'read' : 'list'
+        hidden = [*HIDDEN, *('simpkvJsonValue' if right == 'list')].join(' || ')
+        text(grant, right, %((targetattr!="#{hidden}")), 'read,search,compare')
+      end
+
+      # An entry with `aci` could give rights away. The prefix's own folder stays.
+      def writing(grant)
+        filter = '(&(|(objectClass=simpkvEntry)(objectClass=simpkvFolder)(objectClass=organizationalUnit))' \
+                 "(!(aci=*))(!(entrydn=#{filter_value(grant.dn)})))"
+        text(grant, 'write', %((targetattr="simpkvJsonValue")(targetfilter="#{filter}")), 'write,add,delete')
+      end
+
+      def text(grant, right, target, operations)
+        groups = grant.groups.map { |group| "ldap:///#{checked(group)}" }.join(' || ')
+        %[(target="ldap:///#{checked(grant.dn)}")#{target}(version 3.0; ] +
+          %[acl "simpkv role #{grant.role}: #{grant.prefix} #{right}"; allow (#{operations}) groupdn="#{groups}";)]
+      end
+
+      def checked(name)
+        return name unless name.match?(UNSUPPORTED)
+
+        raise InvalidError, "389-DS has no access rules for the DN '#{name}': one of the characters \" * ? % | is in it"
+      end
+
+      def filter_value(name)
+        name.gsub(/[\\()]/) { |character| format('\\%02x', character.ord) }
+      end
+    end
+  end
+end

@@ -1,0 +1,222 @@
+# frozen_string_literal: true
+
+require_relative 'rules'
+
+module Simpkv
+  module Access
+    # The access rules of OpenLDAP: values of `olcAccess` of the database, which have an order. slapd stops at the first
+    # rule that matches, and in it at the first `by` that matches. So the rules of a prefix come before those of the
+    # prefixes around it, and name the roles of those as well. A member of one of the roles has exactly their rights
+    # there. All others break to the rules of the site, which follow.
+    class OlcAccess < Rules
+      INDEX = /\A\{(\d+)\}/.freeze
+      WHOLE = /\Ato dn\.(?:base|exact|subtree)="(?<dn>(?:[^"\\]|\\.)*)".*? by \* (?:\+0 )?break\z/.freeze
+      GROUP = %r{ by group(?:/[\w-]+/[\w-]+)?(?:\.exact)?="(?<dn>(?:[^"\\]|\\.)*)"}.freeze
+      CLAUSE = / by /.freeze
+
+      # The privileges of slapd's levels, and of the one that has no name.
+      LEVELS = { 'write' => 'wrscxd', '=wd' => 'wd', 'read' => 'rscxd', 'disclose' => 'd' }.freeze
+
+      # Entries that can bind are not simpkv's: nobody makes an account by writing a folder.
+      FILTERS = {
+        'keys' => '(objectClass=simpkvEntry)',
+        'plain' => '(&(objectClass=organizationalUnit)(!(userPassword=*)))',
+        'hex' => '(&(|(objectClass=simpkvFolder)(objectClass=organizationalUnit))(!(userPassword=*)))'
+      }.freeze
+
+      # A rule of a prefix: `scope` is base or subtree; `kind` is nil, keys or folders; `attributes` is nil for all;
+      # `levels` are the levels by group.
+      Row = Struct.new(:scope, :kind, :attributes, :levels)
+      private_constant :INDEX, :WHOLE, :GROUP, :CLAUSE, :LEVELS, :FILTERS, :Row
+
+      # @param below [String] the DN of the instance: rules with another target are not simpkv's
+      # @param roles_dn [String] each rule of simpkv names a group below it
+      # @param layout [String] plain or hex
+      def initialize(below:, roles_dn:, layout:)
+        super()
+        @below = below
+        @roles_dn = roles_dn
+        @folders = FILTERS.fetch(layout)
+      end
+
+      # @return [String]
+      def attribute
+        'olcAccess'
+      end
+
+      # @param grants [Array<Grant>]
+      # @return [Array<String>] in their order, without numbers
+      def rules(grants)
+        prefixes = grants.map(&:dn).uniq.sort_by { |dn| [-dn.length, dn] }
+        prefixes.flat_map { |dn| compact(rows(dn, grants)).map { |row| text(dn, row) } }
+      end
+
+      # @param value [String] with or without its number
+      # @return [Boolean]
+      def ours?(value)
+        text = bare(value)
+        target = text[WHOLE, :dn]
+        groups = text.scan(GROUP).flatten
+        !target.nil? && below?(unquoted(target), @below) && groups.length == text.scan(CLAUSE).length - 1 &&
+          groups.any? { |group| below?(unquoted(group), @roles_dn) }
+      end
+
+      # @param values [Array<String>] of the database
+      # @param grants [Array<Grant>]
+      # @return [Array<Array(Symbol, String, Array<String>)>] for {Store#modify_entry}; none if nothing differs
+      def changes(values, grants)
+        values = in_order(values)
+        wanted = rules(grants)
+        kept = kept(values, wanted)
+        delete = ours(values).reject { |value| kept.include?(bare(value)) }
+        add = wanted.each_with_index.reject { |rule, _| kept.include?(rule) }
+        # slapd renumbers after each value. So the last ones are deleted first, and the first ones added first.
+        [[:delete, attribute, delete.reverse], [:add, attribute, add.map { |rule, index| "{#{index}}#{rule}" }]]
+          .reject { |*, list| list.empty? }
+      end
+
+      private
+
+      # @return [Array<String>] the rules that stay: none if the order on the server is another one
+      def kept(values, wanted)
+        ours = ours(values).map { |value| bare(value) }
+        in_front = values.first(ours.length).all? { |value| ours?(value) }
+        kept = ours & wanted
+        in_front && ours.uniq.length == ours.length && kept == wanted & ours ? kept : []
+      end
+
+      def in_order(values)
+        values.sort_by { |value| value[INDEX, 1].to_i }
+      end
+
+      # @return [String] the text of a rule as {rules} writes it: slapd may spell it in other ways
+      def bare(value)
+        text = value.sub(INDEX, '').strip.gsub(/\s+/, ' ').gsub(' +0 ', ' ').sub(/ filter=([^" ]+)/, ' filter="\1"')
+        text.gsub('dn.exact=', 'dn.base=').gsub(GROUP) { %( by group="#{Regexp.last_match[:dn]}") }
+      end
+
+      # ---- Levels ----
+
+      # The rights of the groups on a prefix: those of its own grants, and those of the prefixes around it.
+      def rights(dn, grants)
+        grants.select { |grant| below?(dn, grant.dn) }.each_with_object({}) do |grant, all|
+          grant.groups.each do |group|
+            own, inherited = all[group] ||= [[], []]
+            (grant.dn == dn ? own : inherited).concat(Access.expand(grant.rights))
+          end
+        end
+      end
+
+      def rows(dn, grants)
+        rights = rights(dn, grants)
+        row = lambda do |scope, kind, attributes, &level|
+          Row.new(scope, kind, attributes, rights.transform_values do |own, inherited|
+            level.call(own | inherited, inherited)
+          end)
+        end
+        base_rows(row) + key_rows(row) + folder_rows(row)
+      end
+
+      # The prefix's own folder stays, unless it is inside another prefix that may be written.
+      def base_rows(row)
+        [row.call('base', nil, %w[children]) { |all, _| all.include?('write') ? 'write' : reading(all) },
+         row.call('base', nil, %w[entry]) { |all, inherited| changing(all, inherited) },
+         row.call('base', nil, nil) { |all, _| reading(all) }]
+      end
+
+      def key_rows(row)
+        [row.call('subtree', 'keys', %w[simpkvJsonValue]) { |all, _| value_level(all) },
+         row.call('subtree', 'keys', %w[entry]) { |all, _| all.include?('write') ? 'write' : 'read' },
+         row.call('subtree', 'keys', nil) { |*| 'read' }]
+      end
+
+      def folder_rows(row)
+        [row.call('subtree', 'folders', %w[entry children]) { |all, _| changing(all, all) },
+         row.call('subtree', nil, nil) { |all, _| reading(all) }]
+      end
+
+      # A search below a folder needs a privilege on the folder's entry, which the read of a known key does not need.
+      def reading(rights)
+        rights.include?('list') ? 'read' : 'disclose'
+      end
+
+      def changing(all, writing)
+        return reading(all) unless writing.include?('write')
+
+        all.include?('list') ? 'write' : '=wd'
+      end
+
+      def value_level(rights)
+        return 'write' if rights.include?('write')
+
+        rights.include?('read') ? 'read' : 'disclose'
+      end
+
+      # ---- Rows ----
+
+      # Leaves out the rows that change nothing, and joins those that differ in their attributes alone.
+      def compact(rows)
+        needed = rows.each_with_index.reject { |row, i| redundant?(row, rows.drop(i + 1)) }.map(&:first)
+        needed.chunk_while { |a, b| [a.scope, a.kind, a.levels] == [b.scope, b.kind, b.levels] }
+              .map { |same| Row.new(same[0].scope, same[0].kind, joined(same.map(&:attributes)), same[0].levels) }
+      end
+
+      def redundant?(row, later)
+        overlapping = later.select { |other| overlap?(row, other) }
+        !overlapping.empty? && overlapping.all? { |other| other.levels == row.levels }
+      end
+
+      def overlap?(row, other)
+        return false if (key?(row) ^ key?(other)) && [row, other].any? { |each| folder?(each) }
+
+        row.attributes.nil? || other.attributes.nil? || row.attributes.any? { |name| other.attributes.include?(name) }
+      end
+
+      def key?(row)
+        row.kind == 'keys'
+      end
+
+      def folder?(row)
+        row.kind == 'folders' || row.scope == 'base'
+      end
+
+      def joined(lists)
+        lists.flatten.sort unless lists.include?(nil)
+      end
+
+      # ---- Texts ----
+
+      def text(dn, row)
+        filter = { 'keys' => FILTERS['keys'], 'folders' => @folders }[row.kind]
+        [%(to dn.#{row.scope}="#{quoted(dn)}"), *(%(filter="#{filter}") if filter),
+         *("attrs=#{row.attributes.join(',')}" if row.attributes), *clauses(row.levels), 'by * break'].join(' ')
+      end
+
+      # The first `by` that matches counts. So the groups come in the order of their levels; if none of two levels
+      # includes the other one, the levels of a member of both add up.
+      def clauses(levels)
+        sorted = levels.sort_by { |group, level| [-LEVELS[level].length, group] }
+        return sorted.map { |group, level| "#{by(group)} #{level}" } if chain?(sorted.map(&:last))
+
+        sorted.map { |group, level| "#{by(group)} +#{LEVELS[level]} continue" } +
+          sorted.map { |group, _| "#{by(group)} stop" }
+      end
+
+      def chain?(levels)
+        levels.each_cons(2).all? { |more, less| (LEVELS[less].chars - LEVELS[more].chars).empty? }
+      end
+
+      def by(group)
+        %(by group="#{quoted(group)}")
+      end
+
+      def quoted(name)
+        name.gsub(/["\\]/) { |character| "\\#{character}" }
+      end
+
+      def unquoted(name)
+        name.gsub(/\\(.)/, '\1')
+      end
+    end
+  end
+end

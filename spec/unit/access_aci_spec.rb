@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require 'spec_helper'
+require 'simpkv/access/aci'
+
+RSpec.describe Simpkv::Access::Aci do
+  subject(:access) { described_class.new(below: 'ou=x,ou=instances,dc=simp') }
+
+  let(:dev) { 'ou=dev,ou=environments,ou=x,ou=instances,dc=simp' }
+
+  def grant(role, rights, dn: dev, groups: ["cn=#{role},ou=roles,dc=simp"])
+    Simpkv::Access::Grant.new(role: role, prefix: 'environments/dev', dn: dn, rights: rights, groups: groups)
+  end
+
+  # The rule without its target and its group.
+  def outline(rule)
+    rule.sub(/\(target="[^"]+"\)/, '').sub(/ groupdn="[^"]+"/, '')
+  end
+
+  reading = lambda do |right, hidden|
+    "(targetattr!=\"#{hidden}\")(version 3.0; acl \"simpkv role r: environments/dev #{right}\"; " \
+      'allow (read,search,compare);)'
+  end
+  read = reading.call('read', 'aci || userPassword')
+  list = reading.call('list', 'aci || userPassword || simpkvJsonValue')
+  write = '(targetattr="simpkvJsonValue")(targetfilter="(&(|(objectClass=simpkvEntry)(objectClass=simpkvFolder)' \
+          '(objectClass=organizationalUnit))(!(aci=*))' \
+          '(!(entrydn=ou=dev,ou=environments,ou=x,ou=instances,dc=simp)))")' \
+          '(version 3.0; acl "simpkv role r: environments/dev write"; allow (write,add,delete);)'
+  {
+    %w[read] => [read], %w[list] => [list], %w[list read] => [read], %w[write] => [read, write],
+    %w[read list write] => [read, write], [] => []
+  }.each do |rights, rules|
+    it "makes the rules of #{rights.empty? ? 'no right' : rights.join(' and ')}" do
+      expect(access.rules([grant('r', rights)]).map { |rule| outline(rule) }).to eq(rules)
+    end
+  end
+
+  it 'names the folder of the prefix and all groups' do
+    rule = access.rules([grant('r', %w[read], groups: %w[cn=r,dc=simp cn=ops,dc=simp])]).first
+    expect(rule).to start_with(%[(target="ldap:///#{dev}")])
+      .and end_with('groupdn="ldap:///cn=r,dc=simp || ldap:///cn=ops,dc=simp";)')
+  end
+
+  it 'escapes the folder in the filter' do
+    rule = access.rules([grant('r', %w[write], dn: 'ou=a(b\\2C)')]).last
+    expect(rule).to include('(target="ldap:///ou=a(b\\2C)")').and include('(!(entrydn=ou=a\\28b\\5c2C\\29))')
+  end
+
+  it 'refuses a DN that an ACI cannot contain' do
+    ['ou=a"b', 'ou=*', 'ou=a?b', 'ou=a%41', "ou=a\nb", 'ou=a|b'].each do |dn|
+      expect do
+        access.rules([grant('r', %w[read], dn: dn)])
+      end.to raise_error(Simpkv::InvalidError, /no access rules/), dn
+      expect { access.rules([grant('r', %w[read], groups: [dn])]) }.to raise_error(Simpkv::InvalidError), dn
+    end
+  end
+
+  describe 'the rules of a server' do
+    let(:wanted) { access.rules([grant('r', %w[write])]) }
+    let(:foreign) do
+      ['(targetattr = "*")(version 3.0; acl "simpkv"; allow (all) userdn = "ldap:///cn=simpkv,dc=simp";)',
+       wanted.first.sub('ou=x,', 'ou=y,'), wanted.first.sub('simpkv role', 'role'),
+       wanted.first.sub(/\(target="[^"]+"\)/, ''), wanted.first.sub('ou=x,ou=instances', 'ou=z\\2Cou=x,ou=instances')]
+    end
+
+    it 'are recognised by their name and target' do
+      expect(access.ours(foreign + wanted)).to eq(wanted)
+      spelled = wanted.map { |rule| rule.sub('ou=x,', 'OU=x,').sub('(target=', '( target = ') }
+      expect(access.ours(spelled)).to eq(spelled)
+    end
+
+    it 'need no change if they are as declared' do
+      expect(access.changes(wanted.reverse + foreign, [grant('r', %w[write])])).to eq([])
+      expect(access.ldif('dc=simp', wanted, [grant('r', %w[write])])).to eq('')
+    end
+
+    it 'are deleted in the spelling of the server, and added' do
+      edited = wanted.first.sub('read,search', 'read, search')
+      expect(access.changes([edited, *foreign], [grant('r', %w[read])]))
+        .to eq([[:delete, 'aci', [edited]], [:add, 'aci', [wanted.first]]])
+      expect(access.difference([edited, *foreign], [])).to eq(missing: [], extra: [edited])
+    end
+
+    it 'become LDIF' do
+      ldif = access.ldif('ou=simpkv,dc=simp', ["#{wanted.first} "], [grant('r', %w[read], groups: ['cn=ä'])])
+      changes = /delete: aci\naci: .*\n-\nadd: aci\naci:: [\w+=]+\n-\n/
+      expect(ldif).to match(/\Adn: ou=simpkv,dc=simp\nchangetype: modify\n#{changes}\z/)
+    end
+  end
+end

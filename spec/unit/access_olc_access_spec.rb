@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+require 'spec_helper'
+require 'simpkv/access/olc_access'
+
+RSpec.describe Simpkv::Access::OlcAccess do
+  subject(:access) { described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'plain') }
+
+  let(:instance) { 'ou=x,ou=instances,dc=simp' }
+  let(:site) do
+    ['to dn.subtree="ou=x,ou=instances,dc=simp" by dn.exact="cn=simpkv,dc=simp" write by * none', 'to * by * none']
+  end
+
+  def grant(role, prefix, rights, groups: ["cn=#{role},ou=roles,dc=simp"])
+    dn = [*prefix.split('/').reverse.map { |name| "ou=#{name}" }, instance].join(',')
+    Simpkv::Access::Grant.new(role: role, prefix: prefix, dn: dn, rights: rights, groups: groups)
+  end
+
+  # The rules without the ends of DNs.
+  def outline(rules)
+    rules.map { |rule| rule.gsub(',ou=environments,ou=x,ou=instances,dc=simp', '').gsub(',ou=roles,dc=simp', '') }
+  end
+
+  # @return [Array<String>] as slapd shows them
+  def numbered(rules)
+    rules.each_with_index.map { |rule, i| "{#{i}}#{rule}" }
+  end
+
+  # Applies changes as slapd does: one value after the other.
+  def applied(values, changes)
+    texts = values.map { |value| value.sub(/\A\{\d+\}/, '') }
+    changes.each do |operation, _, list|
+      list.each do |value|
+        index, text = value.match(/\A\{(\d+)\}(.*)\z/).captures
+        operation == :add ? texts.insert(index.to_i, text) : texts.delete_at(index.to_i)
+      end
+    end
+    numbered(texts)
+  end
+
+  base = 'to dn.base="ou=dev"'
+  tree = 'to dn.subtree="ou=dev"'
+  keys = %(#{tree} filter="(objectClass=simpkvEntry)")
+  folders = %(#{tree} filter="(&(objectClass=organizationalUnit)(!(userPassword=*)))")
+  writes = [%(#{base} attrs=children WRITE), %(#{keys} attrs=entry,simpkvJsonValue WRITE)]
+  {
+    %w[read] => ["#{keys} READ", "#{tree} DISCLOSE"],
+    %w[list] => ["#{keys} attrs=simpkvJsonValue DISCLOSE", "#{tree} READ"],
+    %w[read list] => ["#{tree} READ"],
+    %w[write] => [writes[0], "#{base} DISCLOSE", writes[1], "#{keys} READ", "#{folders} attrs=children,entry =WD",
+                  "#{tree} DISCLOSE"],
+    %w[list write] => [writes[0], "#{base} READ", writes[1], "#{folders} attrs=children,entry WRITE", "#{tree} READ"]
+  }.each do |rights, rules|
+    it "makes the rules of #{rights.join(' and ')}" do
+      texts = rules.map do |rule|
+        *target, level = rule.split
+        [*target, 'by group="cn=r"', level.downcase, 'by * break'].join(' ')
+      end
+      expect(outline(access.rules([grant('r', 'environments/dev', rights)]))).to eq(texts)
+    end
+  end
+
+  it 'knows the folders of the layout hex' do
+    hex = described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'hex')
+    expect(hex.rules([grant('r', 'globals', %w[write])]).join).to include('(objectClass=simpkvFolder)')
+  end
+
+  it 'gives a prefix the roles of the prefixes around it, and puts it first' do
+    rules = outline(access.rules([grant('a', 'environments/dev', %w[read list]),
+                                  grant('b', 'environments/dev/app', %w[list]),
+                                  grant('c', 'environments/dev2', %w[read list])]))
+    expect(rules).to eq([
+                          'to dn.subtree="ou=app,ou=dev" filter="(objectClass=simpkvEntry)" attrs=simpkvJsonValue ' \
+                          'by group="cn=a" read by group="cn=b" disclose by * break',
+                          'to dn.subtree="ou=app,ou=dev" by group="cn=a" read by group="cn=b" read by * break',
+                          'to dn.subtree="ou=dev2" by group="cn=c" read by * break',
+                          'to dn.subtree="ou=dev" by group="cn=a" read by * break'
+                        ])
+  end
+
+  it 'adds up the levels of a member of two roles of which none includes the other' do
+    rules = outline(access.rules([grant('a', 'environments/dev', %w[write]), grant('b', 'environments/dev', %w[list])]))
+    expect(rules).to include(
+      "#{folders} attrs=children,entry by group=\"cn=b\" +rscxd continue by group=\"cn=a\" +wd continue " \
+      'by group="cn=b" stop by group="cn=a" stop by * break'
+    )
+  end
+
+  it 'lets writers of the prefix around it delete the folder of a prefix' do
+    rules = outline(access.rules([grant('a', 'environments/dev', %w[list write]),
+                                  grant('b', 'environments/dev/app', %w[list write])]))
+    expect(rules)
+      .to include('to dn.base="ou=app,ou=dev" attrs=entry by group="cn=a" write by group="cn=b" read by * break')
+  end
+
+  it 'quotes DNs' do
+    rule = access.rules([grant('a', 'globals', %w[list read], groups: ['cn=a\\,"b",ou=roles,dc=simp'])]).first
+    expect(rule).to include('by group="cn=a\\\\,\\"b\\",ou=roles,dc=simp" read')
+    expect(access.ours([rule])).to eq([rule])
+  end
+
+  describe 'the rules of a server' do
+    let(:grants) { [grant('a', 'environments/dev', %w[write]), grant('b', 'globals/shared', %w[read])] }
+    let(:wanted) { access.rules(grants) }
+
+    it 'are recognised by their target and groups' do
+      foreign = [*site, wanted.last.sub('ou=x,', 'ou=y,'), wanted.last.gsub('ou=roles', 'ou=groups'),
+                 wanted.last.sub(' by * break', ' by dn.exact="cn=root" write by * break'),
+                 wanted.last.sub('break', 'none'), 'to attrs=userPassword by anonymous auth by * break']
+      expect(access.ours(foreign + wanted)).to eq(wanted)
+    end
+
+    it 'need no change if they are as declared, also in other spellings' do
+      expect(access.changes(numbered(wanted + site), grants)).to eq([])
+      spelled = numbered(wanted + site).map do |rule|
+        rule.gsub(' by ', '  by ').gsub('by group=', 'by group/groupOfNames/member.exact=')
+            .gsub('* break', '* +0 break').gsub(/filter="([^"]+)"/, 'filter=\1')
+      end
+      expect(access.changes(spelled.reverse, grants)).to eq([])
+    end
+
+    it 'change one by one, before the rules of the site' do
+      [[], grants, grants.first(1), [grant('a', 'environments/dev', %w[read]), *grants.drop(1)],
+       [*grants, grant('c', 'environments/dev/app', %w[read list])]].permutation(2) do |before, after|
+        values = numbered(access.rules(before) + site)
+        expect(applied(values, access.changes(values, after))).to eq(numbered(access.rules(after) + site))
+      end
+    end
+
+    it 'are made again if their order is another one, or rules of the site are between them' do
+      [[wanted.rotate, site], [wanted.first(2), site, wanted.drop(2)], [site, wanted],
+       [wanted, wanted, site]].each do |order|
+        values = numbered(order.flatten)
+        expect(applied(values, access.changes(values, grants))).to eq(numbered(wanted + site))
+      end
+    end
+
+    it 'leave the others alone' do
+      expect(access.changes(numbered(wanted + site), grants.last(1)).map(&:first)).to eq(%i[delete])
+    end
+  end
+end
