@@ -1,10 +1,15 @@
 # frozen_string_literal: true
 
+require_relative '../support/eventually'
+require_relative '../support/faulty_proxy'
 require_relative '../support/ldap_store'
 
 Directories::ALL.each do |server, layout, tags|
   RSpec.describe "Conditional deletions and new folders in a directory, #{server} #{layout}", **tags do
+    include Eventually
+
     include_context 'with a directory', server, layout: layout
+    include_context 'with proxies'
 
     # Adds an entry with a document to a folder that exists, under a name that no key can have.
     def add_foreign(folder, name, document)
@@ -68,6 +73,25 @@ Directories::ALL.each do |server, layout, tags|
         expect(deleted).to be > 0
         expect(store.get('globals/contested')).to eq('{"value":200}')
       end
+    end
+
+    # The proxy holds the last byte of the deletion while another client writes. On a busy machine, the write may come
+    # too late.
+    it 'keeps what another client puts between the read and the deletion', :once do
+      proxy = new_proxy
+      far = open_behind(proxy).tap { |behind| behind.exist?('globals') }
+      store.put('globals/k', '{"value":1}')
+      bytes = proxy.traffic { far.delete('globals/k', expect: '{"value":1}') }[:up]
+      refused = (1..50).find do
+        store.put('globals/k', '{"value":1}')
+        proxy.arm(:delay, :up, bytes - 1)
+        writer = Thread.new { eventually { !proxy.armed? } && store.put('globals/k', '{"value":2}') }
+        result = far.delete('globals/k', expect: '{"value":1}')
+        writer.join
+        expect(store.get('globals/k')).to eq('{"value":2}')
+        !result
+      end
+      expect(refused).not_to be_nil
     end
 
     describe 'create_folder' do

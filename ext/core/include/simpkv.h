@@ -108,8 +108,8 @@ SKV_API int64_t skv_reply_number(const skv_reply *reply);
  * A cancelled call returns SKV_INTERRUPTED, and can be repeated: a binding does that when the interrupt turns out to be
  * harmless. A list continues at the same record. In files, a cancelled call has changed nothing (skv_deletetree(): has
  * done a part). With a directory, a call continues for 0.2 s after skv_cancel_fire(), and the server may still execute
- * its request after that. A repeated skv_put() with a condition then needs SKV_PUT_IN_DOUBT. Each repetition with the
- * same handle, without a reset, waits twice as long for that response.
+ * its request after that. A repeated skv_delete(), or skv_put() with a condition, then needs SKV_PUT_IN_DOUBT. Each
+ * repetition with the same handle, without a reset, waits twice as long for that response.
  */
 typedef struct skv_cancel skv_cancel;
 
