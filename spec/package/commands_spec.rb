@@ -105,6 +105,22 @@ RSpec.describe 'bin/demo' do
     end
   end
 
+  it 'makes, changes and purges keys as resources, and shows no secret' do
+    Dir.mktmpdir do |folder|
+      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
+      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'keys', environment: environment)
+      before, told, done, again, shown = said.split(/^== .*\n/).drop(1)
+      expect(before).to include('color', 'Color (old)', 'worker.lock')
+      expect(told).to match(%r{app1/color.*noop}).and match(/app1:unnamed-2.*noop/)
+      expect(done).to match(%r{app1/color\]/ensure: }).and match(/app1:unnamed-2\]/).and include('worker.lock')
+      expect(done[/^simpkv tree.*/m]).not_to match(/color/i)
+      expect(again).not_to include('Simpkv_')
+      expect(shown).to include("simpkv_key { 'app1/token':", 'https://app1.example.org')
+      expect(said).not_to include('correct horse')
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
+
   it 'classifies, completes and refuses machines with inspection rules' do
     Dir.mktmpdir do |folder|
       environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }

@@ -55,6 +55,21 @@ RSpec.describe 'The commands' do
     end
   end
 
+  it 'of docs/keys.md store keys as resources, and purge a folder' do
+    Dir.mktmpdir do |folder|
+      script = commands('keys.md', 'Keys in five minutes').gsub('/tmp/keys', "#{folder}/keys")
+      said = run_commands(script, folder)
+      told, done, shown = said.split(/\+ puppet .*\n/).drop(1)
+      expect(told).to match(%r{Simpkv_key\[app1/old\].*noop}).and match(/\bold$/)
+      expect(done).to match(%r{Simpkv_key\[app1/old\]/ensure: }).and include("\nhttps://app1.example.org")
+      expect(done).not_to match(/\bold$/)
+      expect(shown).to include("simpkv_key { 'app1/url':", "simpkv_key { 'app1/token':", 'https://app1.example.org')
+      expect(said.lines.grep(/correct horse/).grep_v(/value +=> Sensitive/)).to eq([])
+      expect(said).not_to match(/Error: (?!Facter)/)
+      expect(File.exist?("#{folder}/keys")).to be(false)
+    end
+  end
+
   it 'of docs/ssh-keys.md import keys, and leave one of them in the file' do
     Dir.mktmpdir do |folder|
       modules = File.join(folder, 'modules').tap { |name| Dir.mkdir(name) }
