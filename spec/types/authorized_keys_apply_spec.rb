@@ -10,7 +10,8 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
   include PuppetProcess
 
   let(:file) { File.join(folder, 'authorized_keys') }
-  let(:another_file) { File.join(folder, 'another') }
+  let(:another_file) { File.join(folder, 'another', 'authorized_keys') }
+  let(:another_user) { Process.uid.zero? ? 'nobody' : user }
   let(:purging) { "purge => true, user => '#{user}', target => '#{file}'" }
   let(:ed25519) { Array.new(6) { |seed| SshKeys.text(SshKeys::ED25519, seed) } }
 
@@ -108,10 +109,15 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
   it 'removes a key whose comment belongs to a key of another file, and lines that are not UTF-8, in two runs' do
     felix, annas, old = ed25519
     File.binwrite(file, "#{felix} felix\n#{old} anna\n".b + "#{old} caf\xE9\n# caf\xE9\n".b)
-    File.write(another_file, "#{felix} felix\n#{old}\n")
+    # The group of the file is root, which the user is no member of.
+    Dir.mkdir(File.dirname(another_file))
+    File.write(another_file, "#{felix} felix\n#{old}\n", perm: 0o640)
+    File.chmod(0o711, folder)
+    FileUtils.chown_R(another_user, nil, File.dirname(another_file))
     fill('felix' => SshKeys.value(felix, 'felix'))
     fill({ 'anna' => SshKeys.value(annas, 'anna') }, 'anna')
-    manifest = authorized_keys(purging) + authorized_keys(purging.sub(file, another_file), 'anna')
+    manifest = authorized_keys(purging) +
+               authorized_keys("purge => true, user => '#{another_user}', target => '#{another_file}'", 'anna')
 
     expect(apply(manifest)).to include('invalid byte sequence in UTF-8')
     apply(manifest)

@@ -79,10 +79,8 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   def write(changed)
     raise Puppet::Error, "#{keys_file} was changed meanwhile: the next run looks at it again" unless lines == @lines
 
-    as_user do
-      after = @lines.map.with_index(1) { |line, number| changed.fetch(number, line) }
-      Puppet::Util.replace_file(File.realpath(keys_file), nil) { |stream| stream.binmode && stream.write(after.join) }
-    end
+    after = @lines.map.with_index(1) { |line, number| changed.fetch(number, line) }
+    as_user { replace(File.realpath(keys_file), after) }
     forget(changed.keys.map { |number| parsed(@lines[number - 1]) }.compact)
   end
 
@@ -94,6 +92,27 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
   def lines
     as_user { File.file?(keys_file) ? File.binread(keys_file).lines : [] }
+  end
+
+  # Puppet's own methods fail if the user is no member of the group of the file.
+  def replace(path, lines)
+    copy = Puppet::FileSystem::Uniquefile.new(File.basename(path), File.dirname(path))
+    copy.binmode
+    copy.write(lines.join)
+    keep_group(copy, File.stat(path))
+    copy.fsync
+    copy.close
+    File.rename(copy.path, path)
+  ensure
+    copy&.close!
+  end
+
+  def keep_group(copy, status)
+    copy.chown(nil, status.gid)
+  rescue Errno::EPERM
+    nil
+  ensure
+    copy.chmod(status.mode & 0o7777)
   end
 
   def parser
