@@ -144,6 +144,12 @@ module Simpkv
         @estate.store.delete(path(*names))
       end
 
+      # @param document [String] the one that must be stored now
+      # @return [Boolean] whether it was deleted; false if there is another one, or none
+      def delete_expected(*names, document)
+        @estate.store.delete(path(*names), expect: document)
+      end
+
       # Deletes a folder of the subject.
       #
       # @return [Boolean] whether it existed

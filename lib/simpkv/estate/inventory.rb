@@ -69,15 +69,6 @@ module Simpkv
         replace(path(certname), stored, value)
       end
 
-      # Deletes a record.
-      #
-      # @param certname [String]
-      # @param stored [Stored] the record as it was read
-      # @return [Boolean] whether it was deleted; false if another writer has replaced or deleted it since
-      def delete_stored(certname, stored)
-        @estate.store.delete(path(certname), expect: stored.document)
-      end
-
       private
 
       def now

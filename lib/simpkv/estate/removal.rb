@@ -83,7 +83,7 @@ module Simpkv
         return false unless stored
         return if needed?(stored.value || {})
 
-        @estate.inventory.delete_stored(certname, stored) || nil
+        @estate.inventory.delete_expected(certname, stored.document) || nil
       end
 
       # A run that enters its save into the record after this is too late: the record has gone, and the run makes one.

@@ -72,13 +72,6 @@ module Simpkv
         @estate.store.put(path(rule['uuid']), Codec.encode(rule), condition: :absent)
       end
 
-      # @param uuid [String]
-      # @param document [String] the one that must be stored now
-      # @return [Boolean] false if there is another one, or none
-      def delete_expected(uuid, document)
-        @estate.store.delete(path(uuid), expect: document)
-      end
-
       private
 
       def valid?(rule)
