@@ -344,6 +344,24 @@ RSpec.describe 'Exported resources of nodes' do
       expect(cases).to be > 20
     end
 
+    it 'make the removal fail while the run may be alive, for five minutes' do
+      allow_any_instance_of(Simpkv::Estate::Removal).to receive(:sleep)
+      %w[saving facts_saving].each do |member|
+        [[Time.now, false], [Time.now - 301, true]].each do |time, succeeds|
+          exports.save('web1', old, 'production')
+          estate.inventory.update('web1') { |record| record.merge(member => { 'token' => time.utc.iso8601 }) }
+          if succeeds
+            expect(estate.deactivate('web1')).to include('inventory' => true)
+          else
+            expect { estate.deactivate('web1') }
+              .to raise_error(Simpkv::ConflictError, "'web1' could not be removed: a run of it is saving, or has " \
+                                                     'died while it saved: try again in 5 minutes')
+          end
+          expect([estate.inventory.get('web1').nil?, collected('web1')]).to eq([succeeds, {}])
+        end
+      end
+    end
+
     # They used to be lost: the record had the digest of a document that the removal had deleted.
     it 'are those of the next run if the removal dies' do
       cases = 0
