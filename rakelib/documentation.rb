@@ -81,18 +81,20 @@ module Documentation
     end
   end
 
-  # The functions, defined types and data types of REFERENCE.md, by their docstrings. Puppet Strings, a gem of the group
-  # lint, reads these with YARD. Its own page prints descriptions twice and includes private functions.
+  # The resource types, defined types, data types and functions of REFERENCE.md, by their docstrings. Puppet Strings, a
+  # gem of the group lint, reads these with YARD. Its own page prints descriptions twice and includes private functions.
   module Reference
     # @return [String] the page
     def self.page
       read
-      functions, types = [%i[puppet_function], %i[puppet_defined_type puppet_data_type_alias]].map do |kinds|
-        YARD::Registry.all(*kinds).reject { |object| object.tag(:api)&.text == 'private' }.sort_by(&:name)
+      kinds = [%i[puppet_function], %i[puppet_defined_type puppet_data_type_alias], %i[puppet_type]]
+      functions, types, resource_types = kinds.map do |kind|
+        YARD::Registry.all(*kind).reject { |object| object.tag(:api)&.text == 'private' }.sort_by(&:name)
       end
       template = File.read(File.join(__dir__, 'reference.md.erb'), encoding: 'UTF-8')
       scope = binding
-      { functions: functions, types: types }.each { |name, objects| scope.local_variable_set(name, objects) }
+      { functions: functions, types: types, resource_types: resource_types }
+        .each { |name, objects| scope.local_variable_set(name, objects) }
       ERB.new(template, trim_mode: '-').result(scope)
     end
 
@@ -100,7 +102,7 @@ module Documentation
     def self.read
       require 'puppet-strings'
       Dir.chdir(ROOT) do
-        PuppetStrings.generate(Dir['lib/puppet/functions/**/*.rb', '{manifests,types}/**/*.pp'].sort,
+        PuppetStrings.generate(Dir['lib/puppet/{functions,type}/**/*.rb', '{manifests,types}/**/*.pp'].sort,
                                yard_args: %w[--no-output --quiet --no-stats --no-save --no-cache])
       end
     end

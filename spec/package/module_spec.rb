@@ -47,16 +47,19 @@ RSpec.describe 'The module that rake package builds' do
     end
   end
 
-  it 'installs with `puppet module install`, and compiles catalogs with the installed gem' do
+  it 'installs with `puppet module install`, and compiles and applies catalogs with the installed gem' do
     Dir.mktmpdir('simpkv-module') do |folder|
       settings = ['--confdir', "#{folder}/conf", '--vardir', "#{folder}/var", '--color=false']
       Packages.run('puppet', 'module', 'install', Packages.file(Packages::MODULE), '--ignore-dependencies',
                    '--target-dir', "#{folder}/modules", *settings)
-      manifest = "simpkv::put('k', [9.898, 'λ'], {}, { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', " \
-                 "'root_path' => '#{folder}/kv' } } })"
+      backend = "{ 'type' => 'file', 'id' => 'x', 'root_path' => '#{folder}/kv' }"
+      manifest = "simpkv::put('k', [9.898, 'λ'], {}, { 'backends' => { 'default' => #{backend} } }) " \
+                 "simpkv_folder { 'app1': purge => true, backend => #{backend} } " \
+                 "simpkv_key { 'app1/k': value => 'λ', backend => #{backend} }"
       Packages.run('puppet', 'apply', '--modulepath', "#{folder}/modules", *settings, '-e', manifest,
                    environment: { 'GEM_HOME' => Packages.installed_in_mri })
       expect(File.read("#{folder}/kv/environments/production/k")).to eq('{"value":[9.898,"λ"],"metadata":{}}')
+      expect(File.read("#{folder}/kv/environments/production/app1/k")).to eq('{"value":"λ","metadata":{}}')
       expect(Dir.children("#{folder}/modules")).to eq(['simpkv'])
     end
   end

@@ -21,7 +21,7 @@ Puppet::Type.newtype(:simpkv_folder) do
         ensure       => present,
         purge        => true,
         recurse      => true,
-        purge_unless => ['manual/**'],
+        purge_unless => ['manual/**/*'],
       }
   DOC
 
@@ -66,9 +66,11 @@ Puppet::Type.newtype(:simpkv_folder) do
   end
 
   newparam(:purge_unless) do
-    desc 'The keys that `purge` leaves: globs or regular expressions (a Regexp, or a String that begins and ends ' \
-         'with a slash). A key is left if one of them matches its path below this folder, or its whole path. In a ' \
-         'glob, `*` matches no slash, and `**/` any number of folders.'
+    desc <<~TEXT
+      The keys that `purge` leaves: globs or regular expressions (a Regexp, or a String that begins and ends with a
+      slash). A key is left if one of them matches its path below this folder, or its whole path. In a glob, `*`
+      matches no slash, and `**/` any number of folders.
+    TEXT
 
     validate do |value|
       next if [value].flatten.all? { |pattern| pattern.is_a?(Regexp) || (pattern.is_a?(String) && !pattern.empty?) }
@@ -79,8 +81,10 @@ Puppet::Type.newtype(:simpkv_folder) do
   end
 
   newparam(:purge_limit) do
-    desc 'The maximum number of keys that one run removes from this folder. If there are more, the folder fails, and ' \
-         'none is removed. The default is 1000.'
+    desc <<~TEXT
+      The maximum number of keys that one run removes from this folder. If there are more, the folder fails, and none
+      is removed. The default is 1000.
+    TEXT
 
     validate do |value|
       next if value.to_s.match?(/\A\d+\z/)
@@ -92,8 +96,10 @@ Puppet::Type.newtype(:simpkv_folder) do
   end
 
   newparam(:backend) do
-    desc "The name of a backend in the site's options, or a Hash with the options of a backend, `type` and `id` " \
-         'among them. The default is the one that functions use.'
+    desc <<~TEXT
+      The name of a backend in the site's options, or a Hash with the options of a backend, `type` and `id` among
+      them. The default is the one that functions use.
+    TEXT
 
     validate do |value|
       next if (value.is_a?(String) && !value.empty?) || value.is_a?(Hash)

@@ -10,7 +10,8 @@ Puppet::Type.newtype(:simpkv_key) do
     type uses the store of the agent's own machine, or a directory.
 
     The value and the metadata are compared as the store compares them, so a run without changes writes nothing. A
-    Sensitive stays Sensitive in the store, and appears in no message, report or file of Puppet.
+    Sensitive stays Sensitive in the store, and appears in no message, report or file of Puppet. `audit` therefore does
+    not notice that it has changed.
 
     **Autorequires:** the resources `simpkv_folder` around the key, the package `simpkv`, and the files with the
     options and the root folder of the store.
@@ -52,9 +53,11 @@ Puppet::Type.newtype(:simpkv_key) do
   end
 
   newparam(:name, namevar: true) do
-    desc 'The key, unless `key` is given. A title such as `app1:unnamed-1` stands for an entry of the folder ' \
-         '`app1` that has no usable name, or a document that cannot be read: the first of them, in the order of the ' \
-         'bytes of their paths. Such a resource can only be absent.'
+    desc <<~TEXT
+      The key, unless `key` is given. A title such as `app1:unnamed-1` stands for an entry of the folder `app1` that
+      has no usable name, or a document that cannot be read: the first of them, in the order of the bytes of their
+      paths. Such a resource can only be absent.
+    TEXT
   end
 
   newparam(:key) do
@@ -66,8 +69,10 @@ Puppet::Type.newtype(:simpkv_key) do
   end
 
   newparam(:backend) do
-    desc "The name of a backend in the site's options, or a Hash with the options of a backend, `type` and `id` " \
-         'among them. The default is the one that functions use.'
+    desc <<~TEXT
+      The name of a backend in the site's options, or a Hash with the options of a backend, `type` and `id` among
+      them. The default is the one that functions use.
+    TEXT
 
     validate do |value|
       next if (value.is_a?(String) && !value.empty?) || value.is_a?(Hash)
@@ -89,8 +94,10 @@ Puppet::Type.newtype(:simpkv_key) do
   end
 
   newproperty(:metadata) do
-    desc 'The metadata, a Hash. A key that exists keeps its metadata if none are given. If they are Sensitive as a ' \
-         'whole, each member is stored as Sensitive.'
+    desc <<~TEXT
+      The metadata, a Hash. A key that exists keeps its metadata if none are given. If they are Sensitive as a whole,
+      each member is stored as Sensitive.
+    TEXT
 
     include stored
 
@@ -119,6 +126,11 @@ Puppet::Type.newtype(:simpkv_key) do
   # @return [String, nil] the key; nil if the title stands for an entry without a usable name
   def place
     self[:key] || (self[:name] unless self[:name].match?(/:unnamed-[1-9]\d*\z/))
+  end
+
+  # The type `resources` compares titles. A key that another title manages would be removed.
+  def purging
+    raise Puppet::Error, "the type 'resources' cannot purge keys: use simpkv_folder with 'purge'"
   end
 
   # Fails the run before anything is written.

@@ -13,6 +13,8 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
     key of another file in the catalog, and of several keys with one comment all but the last. They do nothing for all
     users of the host if sshkeys_core cannot read a line of one file. This resource removes these keys, and turns lines
     that are no keys into comments.
+
+    @api private
   TEXT
 
   newparam(:name, namevar: true) do

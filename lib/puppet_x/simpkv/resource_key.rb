@@ -28,13 +28,14 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [self]
   def pin(entry)
     @entry = entry
+    @pinned = true
     @outcome = "removed '#{shown_path}'" unless entry.usable?
     found(entry.document)
   end
 
-  # @return [Boolean] whether it has an entry of a listing
+  # @return [Boolean] whether it has, or had until its removal, an entry of a listing
   def pinned?
-    !@entry.nil?
+    @pinned || false
   end
 
   # @return [Array(Simpkv::SiteBackend, String)] the backend and the path of the entry

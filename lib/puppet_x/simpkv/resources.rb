@@ -268,10 +268,17 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     return [] if @folders.empty?
 
     folders = @folders[backend(resource).identity]
-    names = path(resource).split('/')
-    (1...names.length).map { |length| folders[names.first(length).join('/')] }.compact
+    names = path_around(resource).split('/')
+    (1..names.length).map { |length| folders[names.first(length).join('/')] }.compact
   rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
     [] # The resource fails when it is evaluated.
+  end
+
+  # @return [String] the path of the folder that has the place, or the entry that the title stands for
+  def path_around(resource)
+    return path(resource).rpartition('/').first if resource.place
+
+    backend(resource).path(Simpkv::Catalog::Entries.folder_of(resource[:name]))
   end
 
   def absent?(folder)

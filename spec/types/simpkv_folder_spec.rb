@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require_relative 'types_helper'
+
+# Examples beside the acceptance in purging_spec.rb.
+RSpec.describe Puppet::Type.type(:simpkv_folder) do
+  include_context 'with keys as resources'
+
+  it 'is made before its keys and the folders below it, and removed after them' do
+    apply!(<<~PUPPET)
+      simpkv_key { 'app1/sub/a': value => 1 }
+      simpkv_folder { 'app1/sub': ensure => present }
+      simpkv_folder { 'app1': ensure => present }
+    PUPPET
+    expect(log.grep(/created/).map { |line| line[/Simpkv_\w+\[.*?\]/] })
+      .to eq(%w[Simpkv_folder[app1] Simpkv_folder[app1/sub] Simpkv_key[app1/sub/a]])
+    apply!(<<~PUPPET)
+      simpkv_folder { 'app1': ensure => absent }
+      simpkv_folder { 'app1/sub': ensure => absent }
+      simpkv_key { 'app1/sub/a': ensure => absent }
+    PUPPET
+    expect(log.grep(/removed/).map { |line| line[/Simpkv_\w+\[.*?\]/] })
+      .to eq(%w[Simpkv_key[app1/sub/a] Simpkv_folder[app1/sub] Simpkv_folder[app1]])
+    expect(store.kind("#{KeysAsResources::PRODUCTION}/app1")).to be_nil
+  end
+
+  it 'removes each entry once if two folders purge it, also under two titles' do
+    fill('app1/sub/a' => { value: 1 }, 'app1/sub/B' => { value: 2 }, 'app1/c' => { value: 3 })
+    apply!(<<~PUPPET)
+      simpkv_folder { 'app1': purge => true, recurse => true }
+      simpkv_folder { 'the same': folder => 'app1/sub', purge => true }
+    PUPPET
+    expect(removed).to eq(key_resources('app1/c', 'app1/sub/a', 'app1/sub:unnamed-1'))
+    expect(keys).to eq([])
+  end
+
+  it 'has as many generated resources as removals, if an entry comes between two purges' do
+    fill('app1/sub/B' => { value: 1 })
+    calls = 0
+    before_listing { fill('app1/sub/A' => { value: 2 }) if (calls += 1) == 2 }
+    apply!(<<~PUPPET)
+      simpkv_folder { 'app1': purge => true, recurse => true }
+      -> simpkv_folder { 'app1/sub': purge => true }
+    PUPPET
+    expect(removed).to eq(key_resources('app1/sub:unnamed-1', 'app1/sub:unnamed-1 (backend default)'))
+    expect(keys).to eq([])
+  end
+
+  it 'purges after a change of its keys in the same run as before it' do
+    fill('app1/a' => { value: 1 })
+    apply!(<<~PUPPET)
+      simpkv_key { 'app1/b': value => 1 }
+      -> simpkv_folder { 'app1': purge => true }
+      -> simpkv_key { 'app1/c': value => 1 }
+    PUPPET
+    expect(keys).to eq(%w[app1/b app1/c])
+  end
+
+  it 'purges nothing if it is absent, or if purge is false' do
+    fill('app1/a' => { value: 1 })
+    apply!("simpkv_folder { 'app1': purge => false }")
+    apply("simpkv_folder { 'app1': ensure => absent, purge => true }")
+    expect(failed).to eq(%w[Simpkv_folder[app1]])
+    expect(keys).to eq(%w[app1/a])
+  end
+
+  it 'purges nothing if the place of a key is unknown' do
+    fill('app1/a' => { value: 1 })
+    apply("simpkv_folder { 'app1': purge => true } simpkv_key { 'app1/b': value => 1, backend => 'unknown' }")
+    expect(failed).to eq(%w[Simpkv_folder[app1] Simpkv_key[app1/b]])
+    expect(keys).to eq(%w[app1/a])
+  end
+
+  it 'of all keys cannot be absent' do
+    ["simpkv_folder { '/': ensure => absent }", "simpkv_folder { 'x': folder => '//', ensure => absent }"]
+      .each { |manifest| expect { apply(manifest) }.to raise_error(Puppet::Error, /has all keys of an environment/) }
+  end
+
+  it 'refuses a limit that is no number' do
+    expect { apply("simpkv_folder { 'app1': purge_limit => 'many' }") }
+      .to raise_error(Puppet::Error, /the limit must be a number, 0 or greater/)
+    fill('app1/a' => { value: 1 })
+    apply("simpkv_folder { 'app1': purge => true, purge_limit => '0' }")
+    expect([failed, keys]).to eq([%w[Simpkv_folder[app1]], %w[app1/a]])
+  end
+end

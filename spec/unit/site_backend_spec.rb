@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require_relative '../spec_helper'
+require_relative '../support/scratch'
+require 'simpkv/site_backend'
+require 'fileutils'
+
+RSpec.describe Simpkv::SiteBackend do
+  let(:root) { Scratch.make('simpkv-site') }
+  let(:file) { { 'type' => 'file', 'id' => 'a', 'root_path' => root } }
+  let(:ldap) { { 'type' => 'ldap', 'id' => 'a', 'ldap_uri' => 'ldapi://%2Fnone', 'base_dn' => 'ou=simpkv' } }
+
+  after { FileUtils.remove_entry(root) }
+
+  # @param more [Hash] further options of the site
+  def backend(settings, more = { 'environment' => 'dev' })
+    described_class.new({ 'backends' => { 'x' => settings }, 'backend' => 'x' }.merge(more), [[]])
+  end
+
+  it 'has the paths of its environment, or of the global keys' do
+    expect(backend(file).path('app1//url/')).to eq('environments/dev/app1/url')
+    expect(backend(file, 'global' => true).path('app1')).to eq('globals/app1')
+  end
+
+  it 'has the identity of its place' do
+    link = "#{root}-link"
+    File.symlink(root, link)
+    expect(backend(file.merge('root_path' => link, 'id' => 'b')).identity).to eq(backend(file).identity)
+    expect(backend(ldap.merge('id' => 'b')).identity).not_to eq(backend(ldap).identity)
+    expect(backend(ldap.merge('retries' => 5)).identity).to eq(backend(ldap).identity)
+  ensure
+    File.delete(link)
+  end
+
+  it 'takes paths for one that a directory takes for one, and no others' do
+    spellings = ['environments/dev/App1', 'environments/dev/app1 ', "environments/dev/\uFF41pp1"]
+    expect(spellings.map { |path| backend(ldap).canonical(path) }.uniq).to eq(['environments/dev/app1'])
+    expect(spellings.map { |path| backend(ldap.merge('layout' => 'hex')).canonical(path) }).to eq(spellings)
+    expect(spellings.map { |path| backend(file).canonical(path) }).to eq(spellings)
+  end
+
+  it 'opens an existing store, and makes one only on request' do
+    missing = backend(file.merge('root_path' => File.join(root, 'new')))
+    expect(missing.there?).to be false
+    expect { missing.open_existing }.to raise_error(Simpkv::ConfigError, /there is no store/)
+    missing.open.put('globals/a', '{"value":1}')
+    expect(missing.there?).to be true
+    expect(missing.open_existing.get('globals/a')).to eq('{"value":1}')
+  end
+
+  it 'gives a site without backends the default one, and leaves out the estate' do
+    expect(described_class.site_options('estate' => {}, 'global' => true))
+      .to eq('backends' => Simpkv::Config.default_backends, 'global' => true)
+  end
+end
