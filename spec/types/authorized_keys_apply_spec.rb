@@ -116,12 +116,13 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
     FileUtils.chown_R(another_user, nil, File.dirname(another_file))
     fill('felix' => SshKeys.value(felix, 'felix'))
     fill({ 'anna' => SshKeys.value(annas, 'anna') }, 'anna')
-    manifest = authorized_keys(purging) +
-               authorized_keys("purge => true, user => '#{another_user}', target => '#{another_file}'", 'anna')
+    manifest = authorized_keys("purge => true, user => '#{another_user}', target => '#{another_file}'", 'anna') +
+               authorized_keys(purging)
 
-    expect(apply(manifest)).to include('invalid byte sequence in UTF-8')
+    output, code = puppet('apply', '--detailed-exitcodes', '-e', manifest)
+    expect([code, output]).to match([6, /invalid byte sequence in UTF-8/])
     apply(manifest)
-    expect([lines, lines(another_file)]).to eq([['# caf?', "#{felix} felix"], ["#{annas} anna"]])
+    expect([lines, lines(another_file)]).to eq([["#{felix} felix", '# caf?'], ["#{annas} anna"]])
     expect_no_change(manifest)
   end
 
