@@ -427,6 +427,20 @@ RSpec.describe 'Exported resources of nodes' do
     expect(estate.inventory.get('web1')).not_to include('saving')
   end
 
+  it 'of expired nodes go, also if a run of another expired node may be alive' do
+    allow_any_instance_of(Simpkv::Estate::Removal).to receive(:sleep)
+    estate = opened(options: { 'node_ttl' => '1d' })
+    long_ago = (Time.now.utc - 100_000).iso8601
+    %w[web1 web2].each do |name|
+      estate.exports.save(name, old, 'production')
+      estate.inventory.update(name) { |record| record.merge('seen' => long_ago) }
+    end
+    estate.inventory.update('web1') { |record| record.merge('saving' => { 'token' => Time.now.utc.iso8601 }) }
+
+    expect(estate.expire).to eq ['web2']
+    expect(estate.inventory.get('web1')).to include('saving')
+  end
+
   it 'of expired nodes are not found' do
     now = Time.now.utc
     estate = opened(options: { 'node_ttl' => '1d' })

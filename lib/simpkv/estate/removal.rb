@@ -49,7 +49,8 @@ module Simpkv
                              "try again in #{Saving::SAVING_FOR / 60} minutes"
       end
 
-      # Removes what expired nodes left. Checks each again, because it may run meanwhile.
+      # Removes what expired nodes left. Checks each again, because it may run meanwhile. A node whose run is saving
+      # keeps its record, until the next call after five minutes.
       #
       # @yieldparam certname [String] of a node that was removed
       # @yieldparam removed [Hash{String => Object}] see {Estate#deactivate}
@@ -62,6 +63,8 @@ module Simpkv
           removed = remove(certname)
           yield certname, removed if block_given?
           true
+        rescue ConflictError
+          false
         end
       end
 
