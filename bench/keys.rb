@@ -7,14 +7,15 @@ require_relative '../spec/support/scratch'
 require_relative 'support/contest'
 
 # How much longer does a run of Puppet take for keys as resources? `puppet apply` of 10,000 unchanged simpkv_key in a
-# folder that purges all others, against 10,000 notify: both have the same number of resources, and notify does nothing.
-# The notify log at the level debug, so that they print nothing.
+# folder that purges all others takes turns with as many notify, which always change and log (at the level debug, so
+# that they print nothing), and with as many files that are absent, which do not change either.
 class KeysAsResources
   KEYS = SideBySide::QUICK ? 200 : 10_000
-  BLOCKS = SideBySide::QUICK ? 1 : 5
+  BLOCKS = SideBySide::QUICK ? 1 : 3
   BATCH = 500
   ROOT = File.expand_path('..', __dir__)
   NOTIFY = "#{KEYS} notify"
+  FILES = "#{KEYS} absent files"
   EMPTY = 'an empty catalog'
 
   # Prints the peak of its memory at the end.
@@ -28,9 +29,36 @@ class KeysAsResources
     EMPTY => '',
     NOTIFY => "Integer[1, #{KEYS}].each |$n| {\n  " \
               'notify { "bench/k${n}": message => "value ${n}", loglevel => debug } }',
+    FILES => "Integer[1, #{KEYS}].each |$n| { file { \"/bench/k${n}\": ensure => absent } }",
     'keys' => "simpkv_folder { 'bench': ensure => present, purge => true }\n" \
               "Integer[1, #{KEYS}].each |$n| { simpkv_key { \"bench/k${n}\": value => \"value ${n}\" } }"
   }.freeze
+
+  # Runs processes, and knows their processor time.
+  #
+  # operation:: a Proc
+  # processor:: seconds of processor time of an operation, in the last call of `time`
+  Run = Struct.new(:operation, :processor) do
+    def answer
+      operation.call
+    end
+
+    # @return [Float] seconds an operation
+    def time(count)
+      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      before = used
+      count.times { operation.call }
+      self.processor = (used - before) / count
+      (Process.clock_gettime(Process::CLOCK_MONOTONIC) - began) / count
+    end
+
+    private
+
+    def used
+      times = Process.times
+      times.cutime + times.cstime
+    end
+  end
 
   # @param folder [String] a temporary folder
   # @param places [Hash{String => Hash}] the options of a backend by the name of its place
@@ -46,8 +74,10 @@ class KeysAsResources
 
   # @param report [Report]
   def run(report)
-    contestants = { NOTIFY => -> { apply(NOTIFY, NOTIFY, 2) }, EMPTY => -> { apply(EMPTY, EMPTY) } }
+    contestants = { FILES => -> { apply(FILES, FILES) }, NOTIFY => -> { apply(NOTIFY, NOTIFY, 2) },
+                    EMPTY => -> { apply(EMPTY, EMPTY) } }
     @places.each_key { |place| contestants[title(place)] = -> { apply(title(place), 'keys', 0, place) } }
+    contestants.transform_values! { |operation| Run.new(operation) }
     rows = report.add(SideBySide.run('puppet apply', contestants, seconds: nil, blocks: BLOCKS))
     memory(report)
     @places.each_key { |place| targets(report, rows, place) }
@@ -109,9 +139,11 @@ class KeysAsResources
   end
 
   def targets(report, rows, place)
-    seconds = Report.row(rows, title(place)).median - Report.row(rows, NOTIFY).median
-    report.at_most("seconds of #{title(place)}, beyond those of #{NOTIFY}", 2, seconds)
-    report.at_most("memory of #{title(place)} / #{NOTIFY}", 1.5, peak(title(place)) / peak(NOTIFY))
+    [FILES, NOTIFY].each do |other|
+      seconds = Report.row(rows, title(place)).median - Report.row(rows, other).median
+      report.at_most("seconds of #{title(place)}, beyond those of #{other}", 2, seconds)
+      report.at_most("memory of #{title(place)} / #{other}", 1.5, peak(title(place)) / peak(other))
+    end
   end
 end
 
