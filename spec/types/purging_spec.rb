@@ -131,6 +131,13 @@ RSpec.describe 'A purge' do
     expect([keys, keys(prefix: 'globals')]).to eq([%w[app1/a app1/b], %w[app1/a]])
   end
 
+  # It used to remove the facts, exported resources and rules of all nodes.
+  it 'of all global keys leaves those of the estate' do
+    fill({ 'estate/inventory/web1' => old, 'estates/x' => old, 'a' => old }, 'globals')
+    apply!("simpkv_folder { '/': purge => true, recurse => true, global => true }")
+    expect(keys(prefix: 'globals')).to eq(%w[estate/inventory/web1])
+  end
+
   it 'removes an entry whose name is as long as a name can be' do
     long = 'a' * 255
     fill("app1/#{long}" => old, "app1/#{'B' * 255}" => old)
@@ -191,6 +198,16 @@ end
 # DNs ignore case, so this entry is the managed one, under another spelling.
 RSpec.describe 'A purge in the plain layout' do
   include_context 'with keys in a directory', Slapd, layout: 'plain'
+
+  it 'fails in an environment with capital letters, and leaves the keys of its namesake' do
+    fill({ 'app1/old' => { value: 1 } }, 'environments/dev')
+    dev = PuppetWorld.new(environment: 'Dev', dir: world.dir)
+    @report = dev.apply("simpkv_folder { 'app1': purge => true } simpkv_key { 'app2/x': value => 1 }")
+    expect(failed).to eq(%w[Simpkv_folder[app1] Simpkv_key[app2/x]])
+    expect(keys(prefix: 'environments/dev')).to eq(%w[app1/old])
+  ensure
+    dev&.close
+  end
 
   it 'never removes a managed key whose entry is spelt in capital letters' do
     fill('app1/URL' => { value: 'old' }, 'app1/other' => { value: 'old' })

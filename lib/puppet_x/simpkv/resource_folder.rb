@@ -87,8 +87,14 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
     patterns = Simpkv::Catalog::Patterns.new(@resource[:purge_unless] || [])
     @listed = @entries.list(store, recurse: recurse?)
     (@listed || []).reject do |entry|
-      keys.key?(backend.canonical(entry.path)) || patterns.match?(entry.name, @entries.key(entry.name))
+      keys.key?(backend.canonical(entry.path)) || estate?(entry) ||
+        patterns.match?(entry.name, @entries.key(entry.name))
     end
+  end
+
+  # A purge of all global keys leaves those of the estate, which no catalog manages: facts, exported resources, rules.
+  def estate?(entry)
+    path == 'globals' && entry.path.start_with?('globals/estate/')
   end
 
   # @return [Array(String, Hash, Object), nil] nil if a resource of the catalog stands for the entry
