@@ -79,7 +79,7 @@ RSpec.describe Simpkv::Catalog::Entries do
     expect(titles('app1').values).to eq(%w[app1/bytes app1/rich])
   end
 
-  it 'keep names that are no text' do
+  it 'keep names that are no text', needs: :mri do
     fill("app1/\xFF", "app1/\xFE")
     names = titles('app1')
     expect(names.values).to eq(%w[app1:unnamed-1 app1:unnamed-2])
