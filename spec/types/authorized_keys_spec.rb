@@ -149,4 +149,21 @@ RSpec.describe 'simpkv::authorized_keys' do
       .to eq('laptop' => 'felix', 'deploy-felix/a' => 'deploy', 'deploy-anna/b' => 'deploy', 'admin' => 'root')
     expect(resources(catalog, 'User').keys).to eq(%w[felix deploy])
   end
+
+  it 'leaves a file that another process changes during a purge' do
+    file = File.join(folder, 'authorized_keys')
+    File.write(file, "#{key} a\n#{other} a\n")
+    world.inside do
+      purge = Puppet::Type.type(:simpkv_ssh_purge).new(name: 'felix', user: user, target: file)
+      Puppet::Resource::Catalog.new.add_resource(purge)
+      expect(purge.retrieve[:overlooked]).to eq('in lines 1')
+      File.write(file, "#{other} b\n", mode: 'a')
+      expect { purge.property(:overlooked).sync }.to raise_error(Puppet::Error, /was changed meanwhile/)
+      expect(File.read(file).lines.length).to eq(3)
+
+      purge.retrieve
+      purge.property(:overlooked).sync
+      expect(File.read(file)).to eq("#{other} a\n#{other} b\n")
+    end
+  end
 end
