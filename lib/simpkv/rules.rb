@@ -8,6 +8,7 @@ require 'simpkv/rules/faults'
 require 'simpkv/rules/import'
 require 'simpkv/rules/patch'
 require 'simpkv/rules/source_file'
+require 'simpkv/rules/total'
 
 module Simpkv
   # The inspection rules of an estate (docs/inspection-rules.md): those of the store, which operators change, and the
@@ -60,16 +61,16 @@ module Simpkv
     # @param fields [Hash{String => Object}] `actions` is required. `created_at` and `updated_at` have no effect
     # @return [Hash] the rule
     # @raise [InvalidError, TooLargeError, UnencodableError] a field is wrong; the message has the place
-    # @raise [TooLargeError] also if there are as many rules as an inspection reads
+    # @raise [TooLargeError] also if all rules would exceed a limit together
     # @raise [ExistsError] there is a rule with this UUID
     # @raise [Error, ConfigError]
     def create(fields)
       rule = Definition.check(Definition.complete(fields), @site_actions)
       rule['uuid'] ||= SecureRandom.uuid
       @built_in.refuse(rule['uuid'])
-      Definition.check_number(@stored.names.length + @built_in.rules.length + 1)
       time = now
       rule = rule.merge('created_at' => time, 'updated_at' => time)
+      check_total(rule)
       @stored.create(rule)
       Definition.shown(rule)
     rescue ExistsError
@@ -84,8 +85,8 @@ module Simpkv
     # @return [Hash] the rule
     # @raise [NotFoundError] there is no such rule
     # @raise [ConflictError] it has been changed since `updated_at`
-    # @raise [InvalidError, TooLargeError, UnencodableError] a field or `updated_at` is wrong, the rule is built in, or
-    #   it is sensitive and would not be so any more
+    # @raise [InvalidError, TooLargeError, UnencodableError] a field or `updated_at` is wrong, the rule is built in, it
+    #   is sensitive and would not be so any more, or all rules would exceed a limit together
     # @raise [Error, ConfigError]
     def update(uuid, fields, updated_at: nil)
       change(uuid, updated_at) { |rule| rule.merge(fields) }
@@ -111,7 +112,7 @@ module Simpkv
     # @param data [Object] a list of rules
     # @return [Array<Array(Symbol, Hash)>] for each rule `:created`, `:updated` or `:unchanged`, and the rule
     # @raise [InvalidError] a rule is wrong: the message has the place, such as `rules[2]: actions[0].op: ...`
-    # @raise [TooLargeError] there would be more rules than an inspection reads
+    # @raise [TooLargeError] all rules would exceed a limit together
     # @raise [ConflictError] another operator has changed a rule meanwhile
     # @raise [Error, ConfigError]
     def import(data)
@@ -197,11 +198,17 @@ module Simpkv
     def change(uuid, updated_at)
       uuid = Definition.uuid(uuid)
       @built_in.refuse(uuid)
-      rule = change_stored(uuid, updated_at) do |old|
+      changed = change_stored(uuid, updated_at) do |old|
         new = Definition.check(Definition.changed(old, yield(old)), @site_actions)
-        new == old ? nil : new.merge('updated_at' => now)
+        new == old ? nil : new.merge('updated_at' => now).tap { |rule| check_total(rule) }
       end
-      Definition.shown(rule)
+      Definition.shown(changed)
+    end
+
+    # @param rule [Hash] that is to be stored
+    # @raise [TooLargeError] all rules would exceed a limit together
+    def check_total(rule)
+      Total.check(@built_in.rules + @stored.all, [rule], @site_actions)
     end
 
     # Changes a document by compare-and-swap.

@@ -128,6 +128,39 @@ RSpec.describe Simpkv::Rules, 'files,' do
       expect(rules.update(rules.list.last['uuid'], { 'priority' => 5 })).to include('priority' => 5)
     end
 
+    it 'stores none if all rules would exceed a limit together, which would end each inspection' do
+      log = [{ 'op' => 'log', 'args' => ['x' * 60_000] }]
+      large = Array.new(300) { |i| { 'description' => i.to_s, 'actions' => log } }
+      rules.import(large.first(278))
+      why = /\Athe rules have \d+ bytes of JSON: 16777216 are allowed\z/
+      expect { rules.import(large) }.to raise_error(Simpkv::TooLargeError, why)
+      more = (278..280).map { |number| large[number] }
+      expect { more.each { |rule| rules.create(rule) } }.to raise_error(Simpkv::TooLargeError, why)
+      small = rules.create('actions' => actions)
+      expect { rules.update(small['uuid'], large.last) }.to raise_error(Simpkv::TooLargeError, why)
+      expect(rules.engine).to be_a(Simpkv::Native::Rules)
+      expect(Simpkv::Rules::SourceFile.problems(large, [])).to match([why])
+    end
+
+    it 'names the limit that the regular expressions of all rules exceed, also if a sensitive rule is the last one' do
+      slow = [{ 'op' => 'contains', 'args' => ['x', "(?i)#{"[\u0100-\u017f]" * 100}"] }]
+      list = Array.new(31) do |i|
+        { 'description' => i.to_s, 'sensitive' => true, 'conditions' => slow, 'actions' => actions }
+      end
+      why = /\Athe regular expressions of all rules have more than 3000 ranges/
+      expect { rules.import(list) }.to raise_error(Simpkv::TooLargeError, why)
+      expect(rules.list).to eq([])
+    end
+
+    it 'changes rules if those in the store cannot be compiled' do
+      broken = rules.create('actions' => actions)
+      other = rules.create('actions' => actions)
+      estate.store.put("globals/estate/rules/#{broken['uuid']}",
+                       Simpkv::Codec.encode(broken.merge('actions' => [{ 'op' => 'vanished' }])))
+      expect(rules.update(other['uuid'], { 'priority' => 5 })).to include('priority' => 5)
+      expect(outcomes).to eq(%i[created created created])
+    end
+
     it 'names rules that it cannot tell apart' do
       uuids = Array.new(2) { rules.create('description' => 'a', 'actions' => actions)['uuid'] }
       expect { rules.import(list) }.to raise_error(Simpkv::InvalidError, /\Arules\[0\]: uuid: .*#{uuids.join(', ')}\z/)

@@ -23,8 +23,8 @@ module Simpkv
       def perform(data, stored)
         planned = SourceFile.each(data) { |fields| plan(fields) }
         SourceFile.refuse_twice(planned)
-        check_number(planned)
         changed = (planned - @former.values).to_h { |rule| [rule['uuid'], timed(rule, yield)] }
+        Total.check(@built_in.rules + @former.values, changed.values, @site_actions)
         check_results(planned, stored.replace_many(changed, @expected))
         planned.map { |rule| outcome(rule, changed[rule['uuid']]) }
       end
@@ -69,12 +69,6 @@ module Simpkv
         uuid = Definition.derived_uuid('imported', *identity(rule).map(&:to_s))
         uuid = SecureRandom.uuid if @former.key?(uuid)
         rule.merge('uuid' => uuid)
-      end
-
-      # @raise [TooLargeError] there would be too many rules
-      def check_number(planned)
-        uuids = @former.keys | planned.map { |rule| rule['uuid'] }
-        Definition.check_number(uuids.length + @built_in.rules.length)
       end
 
       # @return [Hash] the rule with the times of its creation and of this change

@@ -38,11 +38,13 @@ module Simpkv
         # @param site_actions [Array<String>] the names of the site's actions
         # @param built_in [Boolean] whether it is for the option `built_in`
         # @return [Array<String>] the first error of each wrong rule, after its place, such as
-        #   `rules[2]: actions[0].op: ...`
+        #   `rules[2]: actions[0].op: ...`; if there is none, the limit that the rules exceed together
         def problems(data, site_actions, built_in: false)
           problems = []
-          refuse_twice(checked(data, site_actions, built_in, problems))
-          problems
+          rules = checked(data, site_actions, built_in, problems)
+          refuse_twice(rules)
+          total = problems.empty? ? Total.fault(rules, site_actions) : nil
+          [*problems, *total]
         rescue InvalidError, TooLargeError => e
           problems << e.message
         end
