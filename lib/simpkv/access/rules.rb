@@ -4,7 +4,7 @@ require_relative 'grant'
 
 module Simpkv
   module Access
-    # What the access rules of the servers have in common. A subclass has `attribute`, `rules`, `ours?` and `changes`.
+    # The common part of the access rules of all servers. A subclass has `attribute`, `rules`, `ours?` and `changes`.
     class Rules
       # @param values [Array<String>] that the server has
       # @return [Array<String>] those that simpkv has made
