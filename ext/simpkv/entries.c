@@ -16,10 +16,28 @@ static int run_add_entry(skv_rb_call *call)
                          call->cancel, call->reply);
 }
 
-static int run_extend_entry(skv_rb_call *call)
+static int run_modify_entry(skv_rb_call *call)
 {
-    return skv_entry_extend(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document),
-                            call->timeout_ms, call->cancel, call->reply);
+    return skv_entry_modify(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document),
+                            SKV_RB_BYTES(call->expect), call->timeout_ms, call->cancel, call->reply);
+}
+
+static int run_delete_entry(skv_rb_call *call)
+{
+    return skv_entry_delete(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->expect), call->timeout_ms,
+                            call->cancel, call->reply);
+}
+
+static int run_list_entries(skv_rb_call *call)
+{
+    return skv_entry_list(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->document), call->timeout_ms,
+                          call->cancel, call->reply);
+}
+
+static int run_password(skv_rb_call *call)
+{
+    return skv_entry_password(call->native->store, SKV_RB_BYTES(call->key), SKV_RB_BYTES(call->expect), call->flags,
+                              call->timeout_ms, call->cancel, call->reply);
 }
 
 static VALUE to_parsed(skv_rb_call *call)
@@ -27,23 +45,43 @@ static VALUE to_parsed(skv_rb_call *call)
     return rb_funcall(skv_rb_native, rb_intern("parse"), 1, skv_rb_to_data(call));
 }
 
-/* False: the entry, or one of the values, exists. */
+static VALUE to_yes_or_no(skv_rb_call *call)
+{
+    return skv_reply_number(call->reply) == 1 ? Qtrue : Qfalse;
+}
+
+static VALUE to_nothing(skv_rb_call *call)
+{
+    (void)call;
+    return Qnil;
+}
+
+/* False: the entry exists, or is not as the change expects it. */
 static VALUE to_done(skv_rb_call *call)
 {
     return skv_reply_status(call->reply) == SKV_OK ? Qtrue : Qfalse;
 }
 
-static VALUE native_read_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+static VALUE read_entries(VALUE self, int (*run)(skv_rb_call *), VALUE dn, VALUE attributes, VALUE timeout_ms)
 {
     VALUE packed = rb_str_buf_new(256);
-    skv_rb_call call = {
-        .run = run_read_entry, .convert = to_parsed, .key = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
+    skv_rb_call call = {.run = run, .convert = to_parsed, .key = skv_rb_bytes(dn), .timeout_ms = NUM2LL(timeout_ms)};
 
     Check_Type(attributes, T_ARRAY);
     for (long i = 0; i < RARRAY_LEN(attributes); i++)
         skv_rb_pack(packed, rb_ary_entry(attributes, i), NUL_IN_ATTRIBUTE);
     call.document = skv_rb_bytes(packed);
     return skv_rb_perform(self, &call);
+}
+
+static VALUE native_read_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+{
+    return read_entries(self, run_read_entry, dn, attributes, timeout_ms);
+}
+
+static VALUE native_list_entries(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+{
+    return read_entries(self, run_list_entries, dn, attributes, timeout_ms);
 }
 
 static int pack_attribute(VALUE name, VALUE values, VALUE packed)
@@ -56,10 +94,10 @@ static int pack_attribute(VALUE name, VALUE values, VALUE packed)
     return ST_CONTINUE;
 }
 
-static VALUE change_entry(VALUE self, int (*run)(skv_rb_call *), VALUE dn, VALUE attributes, VALUE timeout_ms)
+static VALUE native_add_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
 {
     VALUE packed = rb_str_buf_new(256);
-    skv_rb_call call = {.run = run,
+    skv_rb_call call = {.run = run_add_entry,
                         .convert = to_done,
                         .key = skv_rb_bytes(dn),
                         .refusal = SKV_EXISTS,
@@ -71,19 +109,66 @@ static VALUE change_entry(VALUE self, int (*run)(skv_rb_call *), VALUE dn, VALUE
     return skv_rb_perform(self, &call);
 }
 
-static VALUE native_add_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+/* `changes` is a flat list of operations, attributes and values. */
+static VALUE native_modify_entry(VALUE self, VALUE dn, VALUE changes, VALUE version, VALUE timeout_ms)
 {
-    return change_entry(self, run_add_entry, dn, attributes, timeout_ms);
+    VALUE packed = rb_str_buf_new(256);
+    skv_rb_call call = {.run = run_modify_entry,
+                        .convert = to_done,
+                        .key = skv_rb_bytes(dn),
+                        .expect = skv_rb_bytes(version),
+                        .refusal = SKV_CONFLICT,
+                        .timeout_ms = NUM2LL(timeout_ms)};
+
+    Check_Type(changes, T_ARRAY);
+    for (long i = 0; i < RARRAY_LEN(changes); i++)
+        skv_rb_pack(packed, rb_ary_entry(changes, i), NUL_IN_ATTRIBUTE);
+    call.document = skv_rb_bytes(packed);
+    return skv_rb_perform(self, &call);
 }
 
-static VALUE native_extend_entry(VALUE self, VALUE dn, VALUE attributes, VALUE timeout_ms)
+static VALUE native_delete_entry(VALUE self, VALUE dn, VALUE version, VALUE timeout_ms)
 {
-    return change_entry(self, run_extend_entry, dn, attributes, timeout_ms);
+    skv_rb_call call = {.run = run_delete_entry,
+                        .convert = to_yes_or_no,
+                        .key = skv_rb_bytes(dn),
+                        .expect = skv_rb_bytes(version),
+                        .timeout_ms = NUM2LL(timeout_ms)};
+
+    return skv_rb_perform(self, &call);
+}
+
+static VALUE native_set_password(VALUE self, VALUE dn, VALUE password, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_password,
+                        .convert = to_nothing,
+                        .key = skv_rb_bytes(dn),
+                        .expect = skv_rb_bytes(password),
+                        .flags = SKV_PASSWORD_SET,
+                        .timeout_ms = NUM2LL(timeout_ms)};
+
+    return skv_rb_perform(self, &call);
+}
+
+static VALUE native_check_password(VALUE self, VALUE dn, VALUE password, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_password,
+                        .convert = to_yes_or_no,
+                        .key = skv_rb_bytes(dn),
+                        .expect = skv_rb_bytes(password),
+                        .flags = SKV_PASSWORD_CHECK,
+                        .timeout_ms = NUM2LL(timeout_ms)};
+
+    return skv_rb_perform(self, &call);
 }
 
 void skv_rb_init_entries(VALUE store_class)
 {
     rb_define_method(store_class, "read_entry", native_read_entry, 3);
+    rb_define_method(store_class, "list_entries", native_list_entries, 3);
     rb_define_method(store_class, "add_entry", native_add_entry, 3);
-    rb_define_method(store_class, "extend_entry", native_extend_entry, 3);
+    rb_define_method(store_class, "modify_entry", native_modify_entry, 4);
+    rb_define_method(store_class, "delete_entry", native_delete_entry, 3);
+    rb_define_method(store_class, "set_password", native_set_password, 3);
+    rb_define_method(store_class, "check_password", native_check_password, 3);
 }

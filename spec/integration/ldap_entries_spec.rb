@@ -70,6 +70,57 @@ Directories.each_server do |server, tags|
       expect { store.add_entry(base, {}) }.to raise_error(Simpkv::InvalidError)
     end
 
+    it 'are listed with their attributes, without those further below' do
+      expect { store.entries(base, %w[ou]) }.to raise_error(Simpkv::NotFoundError, /Cannot list '#{base}'/)
+      store.add_entry(base, unit)
+      expect(store.entries(base, %w[ou])).to eq({})
+      names = Array.new(12) { |i| "unit#{i}" }
+      names.each { |name| store.add_entry("ou=#{name},#{base}", unit.merge('ou' => [name])) }
+      store.add_entry("ou=deeper,ou=unit0,#{base}", unit.merge('ou' => ['deeper']))
+      expect(open_store('page_size' => 5).entries(base, %w[ou]))
+        .to eq(names.to_h { |name| ["ou=#{name},#{base}", { 'ou' => [name] }] })
+    end
+
+    it 'are changed, by all changes or none' do
+      store.add_entry(base, unit.merge('description' => %w[a b], 'l' => ['here']))
+      expect(store.modify_entry(base, [[:delete, 'description', ['a']], [:add, 'description', %w[c d]],
+                                       [:replace, 'l', ['there']], [:replace, 'street', []]])).to be(true)
+      expect(store.modify_entry(base, [[:add, 'street', ['x']], [:delete, 'description', ['a']]])).to be(false)
+      expect(store.modify_entry(base, [[:add, 'street', ['x']], [:add, 'description', ['c']]])).to be(false)
+      expect(store.modify_entry(base, [[:replace, 'l', []]])).to be(true)
+      expect(store.read_entry(base, %w[description l street]).transform_values(&:sort))
+        .to eq('description' => %w[b c d])
+      expect { store.modify_entry(base, [[:move, 'l', ['x']]]) }.to raise_error(Simpkv::InvalidError, /'move'/)
+      expect { store.modify_entry(base, []) }.to raise_error(Simpkv::InvalidError)
+    end
+
+    it 'are changed and deleted on condition of their version, if the server has versions' do
+      store.add_entry(base, unit)
+      read = store.read_entry(base, %w[entryCSN])['entryCSN']&.first
+      expect(read.nil?).to be(server == Ds389)
+      expect(store.modify_entry(base, [[:replace, 'l', ['x']]], version: read)).to be(true)
+      expect(store.modify_entry(base, [[:replace, 'l', ['y']]], version: read)).to be(read.nil?)
+      expect { store.delete_entry(base, version: read) }.to raise_error(Simpkv::ConflictError, /meanwhile/) if read
+      expect(store.delete_entry(base)).to be(true)
+      expect(store.delete_entry(base)).to be(false)
+    end
+
+    it 'have passwords, which the server hashes, and checks by a bind' do
+      root = open_store('admin_dn' => server::ROOT_DN)
+      dn = "ou=#{id},#{DirectoryServer::SUFFIX}"
+      root.add_entry(dn, unit)
+      expect(root.password?(dn, 'first')).to be(false)
+      expect(root.set_entry_password(dn, 'first')).to be_nil
+      expect(directory.entry(dn, 'userPassword')['userPassword']).to match([/\A\{[\w-]+\}./])
+      expect(%w[first second].map { |password| root.password?(dn, password) }).to eq([true, false])
+      root.set_entry_password(dn, 'zwöite')
+      expect(%w[first zwöite].map { |password| root.password?(dn, password) }).to eq([false, true])
+      expect { root.set_entry_password("ou=none,#{dn}", 'x') }.to raise_error(Simpkv::NotFoundError, /no such entry/)
+      expect { store.set_entry_password(dn, 'hush') }.to raise_error(Simpkv::Error) { |error|
+        expect(error.message).not_to include('hush')
+      }
+    end
+
     it 'are added and extended by an identity with rights' do
       root = open_store('admin_dn' => server::ROOT_DN)
       dn = "ou=#{id},#{DirectoryServer::SUFFIX}"

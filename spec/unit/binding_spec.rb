@@ -53,7 +53,7 @@ RSpec.describe Simpkv::Native do
     'attributes without values' =>
       [-> { open_store.call.add_entry('', ['cn'], 1) }, TypeError, 'wrong argument type Array (expected Hash)'],
     'a value that is no list' =>
-      [-> { open_store.call.extend_entry('', { 'cn' => 'a' }, 1) }, TypeError,
+      [-> { open_store.call.add_entry('', { 'cn' => 'a' }, 1) }, TypeError,
        'wrong argument type String (expected Array)'],
     'a value that is no text' =>
       [-> { open_store.call.add_entry('', { 'cn' => [5] }, 1) }, TypeError, format(no_string, 'Integer')],

@@ -68,13 +68,10 @@ typedef enum skv_status {
 
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 
-/* Returns the SKV_ABI of the library. Thread-safe. */
+/* Return the SKV_ABI of the library; its version, such as "1.0.0"; the name of a status ("not_found"), or NULL for a
+ * number beyond the last one. The strings are static. Thread-safe. */
 SKV_API int skv_abi(void);
-
-/* Returns the version of the library, such as "1.0.0": a static string. Thread-safe. */
 SKV_API const char *skv_version(void);
-
-/* Returns the name of a status ("not_found"), a static string; NULL for a number beyond the last one. Thread-safe. */
 SKV_API const char *skv_status_name(int status);
 
 /* ---- Replies ---------------------------------------------------------------------------------------------------- */
@@ -85,10 +82,9 @@ typedef struct skv_reply skv_reply;
 SKV_API skv_reply *skv_reply_new(void);
 SKV_API void skv_reply_free(skv_reply *reply);
 
-/* Returns the status of the last call that filled the reply; SKV_OK for a new one. */
+/* Return the status of the last call that filled the reply, SKV_OK for a new one; the reason of a failure, as
+ * NUL-terminated UTF-8 without control characters, "" without a failure. */
 SKV_API skv_status skv_reply_status(const skv_reply *reply);
-
-/* Returns the reason of a failure, as NUL-terminated UTF-8 without control characters; "" without a failure. */
 SKV_API const char *skv_reply_message(const skv_reply *reply);
 
 /* Return the data of the call, never NULL, and their size. A NUL follows the data, which the size does not count. */
@@ -133,9 +129,7 @@ SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *cont
 
 #define SKV_KEY_MAX 4096        /* bytes in a key, prefix included */
 #define SKV_KEY_SEGMENT_MAX 255 /* bytes between two slashes */
-
-/* Flags of skv_key_check(). */
-#define SKV_KEY_UPPER 1 /* A to Z are allowed too */
+#define SKV_KEY_UPPER 1         /* a flag of skv_key_check(): A to Z are allowed too */
 
 /* Checks a key as manifests write it: a-z 0-9 . _ : / -, and no segment that is "." or "..".
  * Returns SKV_OK; SKV_INVALID with one of the messages "key 'K' contains disallowed whitespace", "... contains
@@ -332,33 +326,43 @@ SKV_API skv_status skv_stats(skv_reply *reply);
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------
  *
- * Any entries in the directory of a store of type "ldap", for setup and diagnosis. `dn` is the DN of any entry. Reading
- * asks the servers of ldap_uri; the other calls ask those of write_uri. Lists are texts, each followed by a NUL. Beside
- * the statuses in their comments, all can return SKV_INVALID (another type of store; a malformed DN or list),
- * SKV_TOO_LARGE (the limits below), SKV_TIMEOUT, SKV_INTERRUPTED, SKV_DENIED, SKV_UNAVAILABLE (also if the server
- * refuses the entry; the message has its reason). Thread-safe.
+ * Any entries in the directory of a store of type "ldap". Reads ask the servers of ldap_uri, the others those of
+ * write_uri. Lists are texts, each followed by a NUL. Beside the statuses in their comments and those of the functions
+ * above, all can return SKV_NOT_FOUND (no such entry). SKV_UNAVAILABLE is also a refusal by the server. Thread-safe.
  */
+#define SKV_ENTRY_DN_MAX 4096      /* bytes in a DN, and in a password */
+#define SKV_ENTRY_LIST_MAX 4194304 /* bytes in a list */
+#define SKV_ENTRY_TEXTS_MAX 131072 /* texts in it */
 
-#define SKV_ENTRY_DN_MAX 4096     /* bytes in a DN */
-#define SKV_ENTRY_LIST_MAX 131072 /* bytes in a list */
-#define SKV_ENTRY_TEXTS_MAX 2048  /* texts in it */
-
-/* Reads an entry: the data are a JSON object, {"<attribute as the server spells it>":["<value>",...],...}, without
- * values that are not UTF-8. `dn` "" is the root DSE. `attributes` lists the attributes to read ("*": user attributes,
- * "+": operational ones); 389-DS repeats the spelling of this list. An empty list means "*". SKV_OK, SKV_NOT_FOUND. */
+/* Read an entry (`dn` "" is the root DSE); the entries directly below it. The data are JSON, {"<attribute as the server
+ * spells it>":["<value>",...],...}, without values that are not UTF-8; skv_entry_list(): {"<DN>":<such an object>,...}.
+ * `attributes` lists those to read ("*": user attributes, "+": operational ones; empty: "*"). SKV_OK. */
 SKV_API skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
                                   size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_entry_list(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
+                                  size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
-/*
- * Add an entry; add values to the attributes of an entry. `values` alternates attributes and values:
- * "objectClass\0top\0objectClass\0organization\0o\0x\0". SKV_OK, SKV_EXISTS (the entry or one of the values exists
- * already, and nothing was changed; or this very call added it, and was interrupted or lost its connection before the
- * response came), SKV_NOT_FOUND (no entry above it; no such entry).
- */
+/* Adds an entry. `values` alternates attributes and values: "objectClass\0top\0objectClass\0organization\0o\0x\0".
+ * SKV_OK, SKV_EXISTS (the entry exists; or this call added it and got no response), SKV_NOT_FOUND (none above it). */
 SKV_API skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
                                  int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
-SKV_API skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values,
-                                    size_t values_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+
+/* Make all changes or none; delete an entry: the number is 1 if it existed. `changes` lists triples of an operation, an
+ * attribute and a value: "add", "delete", "replace" (all values by this one), and "clear", which deletes all values and
+ * ignores its own. Triples of one operation and attribute in a row are one change. `version` is "" or the entryCSN as
+ * read: a server that compares it (389-DS does not) changes no other version. SKV_OK; SKV_CONFLICT (another version, a
+ * value to add exists, one to delete does not; or this call made the change and got no response). */
+SKV_API skv_status skv_entry_modify(skv_store *store, const char *dn, size_t dn_len, const char *changes,
+                                    size_t changes_len, const char *version, size_t version_len, int64_t timeout_ms,
+                                    skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_entry_delete(skv_store *store, const char *dn, size_t dn_len, const char *version,
+                                    size_t version_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
+
+#define SKV_PASSWORD_SET 0   /* sets the password; the server hashes it. SKV_OK */
+#define SKV_PASSWORD_CHECK 1 /* binds once, on a connection of its own: the number is 1 if it is accepted. SKV_OK */
+SKV_API skv_status skv_entry_password(skv_store *store, const char *dn, size_t dn_len, const char *password,
+                                      size_t password_len, int operation, int64_t timeout_ms, skv_cancel *cancel,
+                                      skv_reply *reply);
 
 /* ---- Lists ------------------------------------------------------------------------------------------------------ */
 
@@ -377,7 +381,6 @@ SKV_API skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_
  *     body_len bytes     'k': the document, 'f': nothing, 'e': why, a message
  */
 typedef struct skv_list skv_list;
-
 SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 
@@ -385,7 +388,6 @@ SKV_API skv_list *skv_list_open(skv_store *store, const char *folder, size_t fol
  * its contents. In a directory it is one search. In files, the contents of a folder that is a symbolic link are left
  * out, and 'e' is also a folder that cannot be read. */
 #define SKV_TREE_NAMES 1 /* a flag: documents are neither read nor sent, and the body of 'k' is empty */
-
 SKV_API skv_list *skv_tree_open(skv_store *store, const char *folder, size_t folder_len, int flags, int64_t timeout_ms,
                                 skv_cancel *cancel, skv_reply *reply);
 SKV_API skv_status skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);

@@ -200,10 +200,12 @@ void skv_list_close(skv_list *list)
 
 /* ---- Entries ---- */
 
+#define ENTRY_VERSION_MAX 63
+
 typedef struct entry_call {
     skv_entry_args args;
     skv_deadline deadline;
-    char dn[SKV_ENTRY_DN_MAX + 1];
+    char dn[SKV_ENTRY_DN_MAX + 1], version[ENTRY_VERSION_MAX + 1];
 } entry_call;
 
 static skv_status check_entry_dn(const char *dn, size_t dn_len, skv_reply *reply)
@@ -217,8 +219,8 @@ static skv_status check_entry_dn(const char *dn, size_t dn_len, skv_reply *reply
     return SKV_OK;
 }
 
-/* Checks a list of attributes, or of alternating attributes and values, and counts its texts. */
-static skv_status check_entry_texts(const char *texts, size_t len, bool with_values, size_t *count, skv_reply *reply)
+/* Checks a list of groups of `size` texts, of which only the last one may be empty, and counts its texts. */
+static skv_status check_entry_texts(const char *texts, size_t len, size_t size, size_t *count, skv_reply *reply)
 {
     size_t index = 0;
 
@@ -228,10 +230,10 @@ static skv_status check_entry_texts(const char *texts, size_t len, bool with_val
         return skv_fail(reply, SKV_TOO_LARGE, "the list of attributes has %zu bytes: %d are allowed", len,
                         SKV_ENTRY_LIST_MAX);
     for (size_t at = 0; at < len; at += strlen(texts + at) + 1, index++)
-        if (!texts[at] && !(with_values && index % 2))
+        if (!texts[at] && (size == 1 || index % size < size - 1))
             return skv_fail(reply, SKV_INVALID, "an attribute has no name");
-    if (with_values && (!index || index % 2))
-        return skv_fail(reply, SKV_INVALID, "the list of attributes and values is empty, or ends in an attribute");
+    if (size > 1 && (!index || index % size))
+        return skv_fail(reply, SKV_INVALID, "the list of attributes and values is empty, or a value is missing");
     if (index > SKV_ENTRY_TEXTS_MAX)
         return skv_fail(reply, SKV_TOO_LARGE, "the list of attributes has %zu texts: %d are allowed", index,
                         SKV_ENTRY_TEXTS_MAX);
@@ -239,9 +241,22 @@ static skv_status check_entry_texts(const char *texts, size_t len, bool with_val
     return SKV_OK;
 }
 
+/* Copies a version, which becomes a part of a filter. */
+static skv_status take_entry_version(entry_call *call, const char *version, size_t len, skv_reply *reply)
+{
+    static const char allowed[] = "0123456789ABCDEFabcdefZz.#";
+
+    for (size_t i = 0; i < len; i++)
+        if (!version || !version[i] || !strchr(allowed, version[i]) || len > ENTRY_VERSION_MAX)
+            return skv_fail(reply, SKV_INVALID, "the version is not the value of an entryCSN");
+    if (len)
+        memcpy(call->version, version, len);
+    call->version[len] = '\0';
+    return SKV_OK;
+}
+
 static skv_status begin_entry(entry_call *call, const skv_store *store, const char *dn, size_t dn_len,
-                              const char *texts, size_t len, bool with_values, int64_t timeout_ms, skv_cancel *cancel,
-                              skv_reply *reply)
+                              int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     if (!reply)
         return SKV_INVALID;
@@ -251,40 +266,112 @@ static skv_status begin_entry(entry_call *call, const skv_store *store, const ch
     if (!store->ops->entry_read)
         return skv_fail(reply, SKV_INVALID, "only a store of type 'ldap' has entries");
     if (skv_deadline_init(&call->deadline, timeout_ms, cancel, reply) != SKV_OK ||
-        check_entry_dn(dn, dn_len, reply) != SKV_OK ||
-        check_entry_texts(texts, len, with_values, &call->args.count, reply) != SKV_OK)
+        check_entry_dn(dn, dn_len, reply) != SKV_OK)
         return reply->status;
     memcpy(call->dn, dn, dn_len);
     call->dn[dn_len] = '\0';
-    call->args.dn = call->dn;
-    call->args.texts = texts;
+    call->version[0] = '\0';
+    call->args = (skv_entry_args){.dn = call->dn, .version = call->version};
     return SKV_OK;
+}
+
+/* Takes a list of groups of `size` texts into the arguments. */
+static skv_status take_entry_texts(entry_call *call, const char *texts, size_t len, size_t size, skv_reply *reply)
+{
+    call->args.texts = texts;
+    return check_entry_texts(texts, len, size, &call->args.count, reply);
 }
 
 skv_status skv_entry_read(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
                           size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status =
-        begin_entry(&call, store, dn, dn_len, attributes, attributes_len, false, timeout_ms, cancel, reply);
+    skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
 
+    if (status == SKV_OK)
+        status = take_entry_texts(&call, attributes, attributes_len, 1, reply);
     return status == SKV_OK ? store->ops->entry_read(store, &call.args, &call.deadline, reply) : status;
+}
+
+skv_status skv_entry_list(skv_store *store, const char *dn, size_t dn_len, const char *attributes,
+                          size_t attributes_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
+{
+    entry_call call;
+    skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
+
+    if (status == SKV_OK)
+        status = take_entry_texts(&call, attributes, attributes_len, 1, reply);
+    return status == SKV_OK ? store->ops->entry_list(store, &call.args, &call.deadline, reply) : status;
 }
 
 skv_status skv_entry_add(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
                          int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status = begin_entry(&call, store, dn, dn_len, values, values_len, true, timeout_ms, cancel, reply);
+    skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
 
+    if (status == SKV_OK)
+        status = take_entry_texts(&call, values, values_len, 2, reply);
     return status == SKV_OK ? store->ops->entry_add(store, &call.args, &call.deadline, reply) : status;
 }
 
-skv_status skv_entry_extend(skv_store *store, const char *dn, size_t dn_len, const char *values, size_t values_len,
+skv_status skv_entry_modify(skv_store *store, const char *dn, size_t dn_len, const char *changes, size_t changes_len,
+                            const char *version, size_t version_len, int64_t timeout_ms, skv_cancel *cancel,
+                            skv_reply *reply)
+{
+    entry_call call;
+    skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
+
+    if (status == SKV_OK)
+        status = take_entry_version(&call, version, version_len, reply);
+    if (status == SKV_OK)
+        status = take_entry_texts(&call, changes, changes_len, 3, reply);
+    return status == SKV_OK ? store->ops->entry_modify(store, &call.args, &call.deadline, reply) : status;
+}
+
+skv_status skv_entry_delete(skv_store *store, const char *dn, size_t dn_len, const char *version, size_t version_len,
                             int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
     entry_call call;
-    skv_status status = begin_entry(&call, store, dn, dn_len, values, values_len, true, timeout_ms, cancel, reply);
+    skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
 
-    return status == SKV_OK ? store->ops->entry_extend(store, &call.args, &call.deadline, reply) : status;
+    if (status == SKV_OK)
+        status = take_entry_version(&call, version, version_len, reply);
+    return status == SKV_OK ? store->ops->entry_delete(store, &call.args, &call.deadline, reply) : status;
+}
+
+/* Servers take an empty password, or an empty DN, for an anonymous bind. */
+static skv_status check_password(const char *dn, const char *password, size_t len, skv_reply *reply)
+{
+    if (!*dn)
+        return skv_fail(reply, SKV_INVALID, "the DN is empty");
+    if (!password || !len || memchr(password, '\0', len))
+        return skv_fail(reply, SKV_INVALID, "the password is empty, or holds a NUL byte");
+    if (len > SKV_ENTRY_DN_MAX)
+        return skv_fail(reply, SKV_TOO_LARGE, "the password has %zu bytes: %d are allowed", len, SKV_ENTRY_DN_MAX);
+    return SKV_OK;
+}
+
+skv_status skv_entry_password(skv_store *store, const char *dn, size_t dn_len, const char *password,
+                              size_t password_len, int operation, int64_t timeout_ms, skv_cancel *cancel,
+                              skv_reply *reply)
+{
+    char copy[SKV_ENTRY_DN_MAX + 1];
+    entry_call call;
+    skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
+
+    if (status != SKV_OK || check_password(call.dn, password, password_len, reply) != SKV_OK)
+        return reply ? reply->status : status;
+    memcpy(copy, password, password_len);
+    copy[password_len] = '\0';
+    call.args.texts = copy;
+    call.args.count = password_len;
+    if (operation == SKV_PASSWORD_SET)
+        status = store->ops->entry_set_password(store, &call.args, &call.deadline, reply);
+    else if (operation == SKV_PASSWORD_CHECK)
+        status = store->ops->entry_check_password(store, &call.args, &call.deadline, reply);
+    else
+        status = skv_fail(reply, SKV_INVALID, "the operation %d on a password is unknown", operation);
+    explicit_bzero(copy, sizeof copy);
+    return status;
 }

@@ -40,11 +40,13 @@ module Simpkv
     NON_UNIQUE = number['PUT_NON_UNIQUE']
     LATEST = number['GET_LATEST']
     NAMES = number['TREE_NAMES']
+    PASSWORD_SET = number['PASSWORD_SET']
+    PASSWORD_CHECK = number['PASSWORD_CHECK']
     UPPER = number['KEY_UPPER']
     DOUBLE_MAX = number['DOUBLE_MAX']
     END_OF_LIST = number['END']
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NON_UNIQUE, :LATEST, :NAMES, :UPPER, :DOUBLE_MAX,
-                     :END_OF_LIST
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NON_UNIQUE, :LATEST, :NAMES, :PASSWORD_SET, :PASSWORD_CHECK,
+                     :UPPER, :DOUBLE_MAX, :END_OF_LIST
 
     class << self
       def binding_name
@@ -229,16 +231,44 @@ module Simpkv
       end
 
       def read_entry(dn, attributes, timeout_ms)
-        Calls.check(Array, attributes)
-        Native.parse(entry(:skv_entry_read, dn, Calls.packed(attributes, 'an attribute'), timeout_ms))
+        Native.parse(entry(:skv_entry_read, dn, texts(attributes), timeout_ms, wanted: :data))
+      end
+
+      def list_entries(dn, attributes, timeout_ms)
+        Native.parse(entry(:skv_entry_list, dn, texts(attributes), timeout_ms, wanted: :data))
       end
 
       def add_entry(dn, attributes, timeout_ms)
-        change_entry(:skv_entry_add, dn, attributes, timeout_ms)
+        Calls.check(Hash, attributes)
+        pairs = attributes.flat_map do |name, values|
+          Calls.check(Array, values)
+          values.flat_map { |value| [name, value] }
+        end
+        entry(:skv_entry_add, dn, texts(pairs), timeout_ms)
+        true
+      rescue ExistsError
+        false
       end
 
-      def extend_entry(dn, attributes, timeout_ms)
-        change_entry(:skv_entry_extend, dn, attributes, timeout_ms)
+      # `changes` is a flat list of operations, attributes and values.
+      def modify_entry(dn, changes, version, timeout_ms)
+        entry(:skv_entry_modify, dn, texts(changes), version, timeout_ms)
+        true
+      rescue ConflictError
+        false
+      end
+
+      def delete_entry(dn, version, timeout_ms)
+        entry(:skv_entry_delete, dn, version, timeout_ms, wanted: :number) == 1
+      end
+
+      def set_password(dn, password, timeout_ms)
+        call(:skv_entry_password, dn, *Calls.bytes(password), PASSWORD_SET, timeout_ms)
+        nil
+      end
+
+      def check_password(dn, password, timeout_ms)
+        call(:skv_entry_password, dn, *Calls.bytes(password), PASSWORD_CHECK, timeout_ms, wanted: :number) == 1
       end
 
       # Makes later calls raise. Calls under way end as usual. Does no I/O.
@@ -265,7 +295,7 @@ module Simpkv
         document ? Calls.bytes(document) : [nil, 0]
       end
 
-      def call(function, key, *more, wanted:)
+      def call(function, key, *more, wanted: nil)
         arguments = [*Calls.bytes(key), *more]
         open_store { |store| Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, nil, r) } }
       end
@@ -282,23 +312,16 @@ module Simpkv
         nil
       end
 
-      def entry(function, dn, packed, timeout_ms)
-        arguments = [*Calls.bytes(dn), *Calls.bytes(packed)]
+      def entry(function, *strings, timeout_ms, wanted: nil)
+        arguments = strings.flat_map { |string| Calls.bytes(string) }
         open_store do |store|
-          Calls.reply(:data) { |r| Library.public_send(function, store, *arguments, timeout_ms, nil, r) }
+          Calls.reply(wanted) { |r| Library.public_send(function, store, *arguments, timeout_ms, nil, r) }
         end
       end
 
-      def change_entry(function, dn, attributes, timeout_ms)
-        Calls.check(Hash, attributes)
-        pairs = attributes.flat_map do |name, values|
-          Calls.check(Array, values)
-          values.flat_map { |value| [name, value] }
-        end
-        entry(function, dn, Calls.packed(pairs, 'an attribute'), timeout_ms)
-        true
-      rescue ExistsError
-        false
+      def texts(list)
+        Calls.check(Array, list)
+        Calls.packed(list, 'an attribute')
       end
 
       # Opens a list and reads it to its end. The last argument, timeout_ms, is for each page, too.

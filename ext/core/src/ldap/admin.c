@@ -1,6 +1,7 @@
-/* The entries of a directory that are not keys: for the set-up and the check of a directory. */
+/* The entries of a directory that are not keys: reads and additions. */
+#include "ldap/admin.h"
+
 #include "ldap/key.h"
-#include "json/tree.h"
 
 #include <string.h>
 #include <strings.h>
@@ -37,12 +38,11 @@ static void wipe_values(const struct berval *values)
         explicit_bzero(values->bv_val, values->bv_len);
 }
 
-/* Puts the attributes of an entry. Returns LDAP_SUCCESS, or libldap's error. */
-static skv_ldap_code put_attributes(json_t **tree, LDAP *handle, LDAPMessage *entry)
+skv_ldap_code skv_ldap_read_entry(LDAP *handle, LDAPMessage *entry, struct berval *dn, json_t **tree)
 {
     BerElement *ber = NULL;
     struct berval name;
-    skv_ldap_code error = ldap_get_dn_ber(handle, entry, &ber, &name);
+    skv_ldap_code error = ldap_get_dn_ber(handle, entry, &ber, dn);
 
     while (error == LDAP_SUCCESS) {
         struct berval *values = NULL;
@@ -63,16 +63,16 @@ static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_response *respo
 {
     LDAP *handle = skv_conn_handle(call->conn);
     json_t *tree = json_object();
+    struct berval dn;
 
-    response->code = put_attributes(&tree, handle, ldap_first_entry(handle, response->message));
+    response->code = skv_ldap_read_entry(handle, ldap_first_entry(handle, response->message), &dn, &tree);
     if (response->code == LDAP_SUCCESS)
         return skv_json_reply(tree, call->reply);
     skv_json_free_wiped(tree);
     return skv_ldap_fail(call, response);
 }
 
-/* Fails the reply. A DN that the server rejects is the caller's mistake. */
-static skv_status fail_entry_call(skv_ldap_call *call, const skv_ldap_response *response)
+skv_status skv_ldap_fail_entry(skv_ldap_call *call, const skv_ldap_response *response)
 {
     if (response->code == LDAP_INVALID_DN_SYNTAX)
         return skv_ldap_refuse(call, SKV_INVALID, "the server does not accept it as a DN");
@@ -91,21 +91,27 @@ static skv_status attempt_entry_read(skv_ldap_call *call)
         skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no such entry");
         break;
     default:
-        fail_entry_call(call, &response);
+        skv_ldap_fail_entry(call, &response);
     }
     skv_ldap_response_free(&response);
     return call->reply->status;
 }
 
+const char **skv_ldap_attribute_list(const skv_entry_args *args)
+{
+    const char *text = args->texts, **list = skv_alloc_zeroed(args->count + 1, sizeof *list);
+
+    for (size_t i = 0; list && i < args->count; i++, text += strlen(text) + 1)
+        list[i] = text;
+    return list;
+}
+
 skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    const char *text = args->texts;
-    read_call read = {.attributes = skv_alloc_zeroed(args->count + 1, sizeof *read.attributes)};
+    read_call read = {.attributes = skv_ldap_attribute_list(args)};
 
     if (!read.attributes)
         return skv_fail_memory(reply);
-    for (size_t i = 0; i < args->count; i++, text += strlen(text) + 1)
-        read.attributes[i] = text;
     if (skv_ldap_begin_entry(&read.call, store, SKV_OP_ENTRY_READ, args->dn, deadline, reply) == SKV_OK)
         skv_ldap_run(&read.call, attempt_entry_read);
     skv_ldap_end(&read.call);
@@ -113,7 +119,7 @@ skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv
     return reply->status;
 }
 
-/* ---- Changing ---- */
+/* ---- Adding ---- */
 
 /* An attribute and one of its values. */
 typedef struct pair {
@@ -198,65 +204,42 @@ static bool read_additions(additions *a, const skv_entry_args *args)
     return true;
 }
 
-typedef struct change_call {
+typedef struct add_call {
     skv_ldap_call call;
     additions additions;
-} change_call;
-
-/* Fails the reply for the outcome of a change. `exists` is the code for an entry or value that exists already. */
-static skv_status finish_change(skv_ldap_call *call, skv_ldap_response *response, int exists, const char *there,
-                                const char *missing)
-{
-    if (response->code == exists)
-        skv_ldap_refuse(call, SKV_EXISTS, there);
-    else if (response->code == LDAP_NO_SUCH_OBJECT)
-        skv_ldap_refuse(call, SKV_NOT_FOUND, missing);
-    else if (response->code != LDAP_SUCCESS)
-        fail_entry_call(call, response);
-    skv_ldap_response_free(response);
-    return call->reply->status;
-}
+} add_call;
 
 static skv_status attempt_entry_add(skv_ldap_call *call)
 {
     skv_ldap_response response;
 
-    skv_ldap_add(call, call->dn, ((change_call *)call)->additions.list, &response);
-    return finish_change(call, &response, LDAP_ALREADY_EXISTS, "the entry exists already",
-                         "there is no entry above it");
-}
-
-static skv_status attempt_entry_extend(skv_ldap_call *call)
-{
-    skv_ldap_response response;
-
-    skv_ldap_modify(call, call->dn, ((change_call *)call)->additions.list, &response);
-    return finish_change(call, &response, LDAP_TYPE_OR_VALUE_EXISTS, "one of the values exists already",
-                         "there is no such entry");
-}
-
-static skv_status run_change(skv_store *store, skv_op op, skv_status (*attempt)(skv_ldap_call *),
-                             const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
-{
-    change_call each;
-
-    if (skv_ldap_begin_entry(&each.call, store, op, args->dn, deadline, reply) == SKV_OK) {
-        if (read_additions(&each.additions, args))
-            skv_ldap_run(&each.call, attempt);
-        else
-            skv_fail_memory(reply);
-        free_additions(&each.additions);
+    switch (skv_ldap_add(call, call->dn, ((add_call *)call)->additions.list, &response)) {
+    case LDAP_SUCCESS:
+        break;
+    case LDAP_ALREADY_EXISTS:
+        skv_ldap_refuse(call, SKV_EXISTS, "the entry exists already");
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no entry above it");
+        break;
+    default:
+        skv_ldap_fail_entry(call, &response);
     }
-    skv_ldap_end(&each.call);
-    return reply->status;
+    skv_ldap_response_free(&response);
+    return call->reply->status;
 }
 
 skv_status skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    return run_change(store, SKV_OP_ENTRY_ADD, attempt_entry_add, args, deadline, reply);
-}
+    add_call add;
 
-skv_status skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
-{
-    return run_change(store, SKV_OP_ENTRY_EXTEND, attempt_entry_extend, args, deadline, reply);
+    if (skv_ldap_begin_entry(&add.call, store, SKV_OP_ENTRY_ADD, args->dn, deadline, reply) == SKV_OK) {
+        if (read_additions(&add.additions, args))
+            skv_ldap_run(&add.call, attempt_entry_add);
+        else
+            skv_fail_memory(reply);
+        free_additions(&add.additions);
+    }
+    skv_ldap_end(&add.call);
+    return reply->status;
 }

@@ -26,7 +26,10 @@ static const struct {
     [SKV_OP_LIST] = {"Cannot read", ""},
     [SKV_OP_ENTRY_READ] = {"Cannot read", ""},
     [SKV_OP_ENTRY_ADD] = {"Adding", " failed"},
-    [SKV_OP_ENTRY_EXTEND] = {"Adding values to", " failed"},
+    [SKV_OP_ENTRY_MODIFY] = {"Changing", " failed"},
+    [SKV_OP_ENTRY_DELETE] = {"Delete of", " failed"},
+    [SKV_OP_ENTRY_LIST] = {"Cannot list", ""},
+    [SKV_OP_ENTRY_PASSWORD] = {"Setting the password of", " failed"},
 };
 
 /* ---- Names ---- */
@@ -75,7 +78,8 @@ static skv_status check_environment(const skv_ldap_call *call)
 
 static bool is_write_op(skv_op op)
 {
-    return op != SKV_OP_GET && op != SKV_OP_EXISTS && op != SKV_OP_LIST && op != SKV_OP_ENTRY_READ;
+    return op != SKV_OP_GET && op != SKV_OP_EXISTS && op != SKV_OP_LIST && op != SKV_OP_ENTRY_READ &&
+           op != SKV_OP_ENTRY_LIST;
 }
 
 /* Sets all members of a call but its key and its DN. */

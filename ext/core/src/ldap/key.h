@@ -32,11 +32,18 @@ skv_list *skv_ldap_list_open(skv_store *store, const skv_list_args *args, skv_de
 skv_status skv_ldap_list_next(skv_list *list, skv_deadline *deadline, skv_reply *reply);
 void skv_ldap_list_close(skv_list *list);
 
-/* ldap/admin.c */
+/* ldap/admin*.c */
 skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
 skv_status skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
-skv_status skv_ldap_admin_extend(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+skv_status skv_ldap_admin_modify(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
                                  skv_reply *reply);
+skv_status skv_ldap_admin_delete(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                 skv_reply *reply);
+skv_status skv_ldap_admin_list(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+skv_status skv_ldap_admin_set_password(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                       skv_reply *reply);
+skv_status skv_ldap_admin_check_password(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                         skv_reply *reply);
 
 /* ---- One record of a batch. Both return false if the call failed in a way in which all others would fail. */
 

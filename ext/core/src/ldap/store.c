@@ -32,7 +32,11 @@ static const skv_store_ops ops = {
     .list_close = skv_ldap_list_close,
     .entry_read = skv_ldap_admin_read,
     .entry_add = skv_ldap_admin_add,
-    .entry_extend = skv_ldap_admin_extend,
+    .entry_modify = skv_ldap_admin_modify,
+    .entry_delete = skv_ldap_admin_delete,
+    .entry_list = skv_ldap_admin_list,
+    .entry_set_password = skv_ldap_admin_set_password,
+    .entry_check_password = skv_ldap_admin_check_password,
 };
 
 /* ---- Options ---- */

@@ -78,14 +78,14 @@ static bool fail_lost_bind(binding *b)
     return false;
 }
 
-/* Sends the bind and waits for its response. `p` is NULL for EXTERNAL. */
-static bool request_bind(binding *b, const password *p, skv_response *response)
+/* Sends the bind and waits for its response. `bytes` is NULL for EXTERNAL. */
+static bool request_bind(binding *b, const char *bytes, size_t len, skv_response *response)
 {
-    struct berval credentials = {.bv_len = p ? p->len : 0, .bv_val = p ? (char *)p->bytes : ""};
+    struct berval credentials = {.bv_len = len, .bv_val = bytes ? (char *)(uintptr_t)bytes : ""};
     LDAPMessage *message;
     int id = 0;
-    int rc = ldap_sasl_bind(b->ld, p ? b->identity->bind_dn : "", p ? LDAP_SASL_SIMPLE : "EXTERNAL", &credentials, NULL,
-                            NULL, &id);
+    int rc = ldap_sasl_bind(b->ld, bytes ? b->identity->bind_dn : "", bytes ? LDAP_SASL_SIMPLE : "EXTERNAL",
+                            &credentials, NULL, NULL, &id);
 
     return (skv_response_wait(b->ld, rc, id, &message) && skv_response_read(b->ld, message, response)) ||
            fail_lost_bind(b);
@@ -122,12 +122,14 @@ static const char *bind_advice(skv_ldap_code code, bool external)
 
 static bool fail_bind(binding *b, const skv_response *response)
 {
-    bool external = !b->identity->password_file[0];
+    bool external = !b->identity->password && !b->identity->password_file[0];
     const char *who = external ? "SASL EXTERNAL" : b->identity->bind_dn,
                *advice = bind_advice(response->code, external);
     const char *colon = response->text[0] ? ": " : "";
 
     b->failure = advice ? SKV_CONN_REFUSED : SKV_CONN_UNREACHABLE;
+    if (b->identity->password && response->code == LDAP_INVALID_CREDENTIALS)
+        b->failure = SKV_CONN_WRONG_PASSWORD;
     if (advice)
         skv_fail(b->reply, SKV_DENIED, "%s: bind as '%s' refused: %s (%d, %s%s%s)", b->uri->text, who, advice,
                  response->code, ldap_err2string(response->code), colon, response->text);
@@ -151,10 +153,10 @@ static bool bind_with_password(binding *b)
 {
     password p, again = {.len = 0};
     skv_response response = {.code = LDAP_OTHER};
-    bool done = read_password(b, &p) && request_bind(b, &p, &response);
+    bool done = read_password(b, &p) && request_bind(b, p.bytes, p.len, &response);
 
     if (done && response.code == LDAP_INVALID_CREDENTIALS && reread_password(b, &p, &again))
-        done = request_bind(b, &p, &response);
+        done = request_bind(b, p.bytes, p.len, &response);
     if (done && response.code != LDAP_SUCCESS)
         done = fail_bind(b, &response);
     explicit_bzero(&p, sizeof p);
@@ -169,12 +171,15 @@ bool skv_bind(LDAP *ld, skv_transport *transport, const skv_uri *uri, const skv_
     skv_response response = {.code = LDAP_OTHER};
     bool done;
 
-    if (identity->password_file[0])
+    if (identity->password)
+        done = request_bind(&b, identity->password, strlen(identity->password), &response) &&
+               (response.code == LDAP_SUCCESS || fail_bind(&b, &response));
+    else if (identity->password_file[0])
         done = bind_with_password(&b);
     else if (strcmp(identity->bind_dn, SKV_ANONYMOUS) == 0)
         done = true;
     else
-        done = request_bind(&b, NULL, &response) && (response.code == LDAP_SUCCESS || fail_bind(&b, &response));
+        done = request_bind(&b, NULL, 0, &response) && (response.code == LDAP_SUCCESS || fail_bind(&b, &response));
     if (!done)
         *failure = b.failure;
     return done;

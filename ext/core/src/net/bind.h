@@ -6,7 +6,8 @@
 #include "net/transport.h"
 
 /*
- * Binds with the password of identity->password_file, which it reads anew, or without a password by SASL EXTERNAL.
+ * Binds with identity->password, or with that of identity->password_file, which it reads anew, or without a password
+ * by SASL EXTERNAL.
  * Sends nothing for SKV_ANONYMOUS: a server may refuse anonymous binds, and still serve a client that has not bound.
  * If the server refuses the password (49) and the file holds another one by then, tries that one once. Returns false
  * with the reply filled and *failure set.

@@ -22,6 +22,7 @@ typedef struct skv_identity {
     bool starttls;       /* with ldap:// */
     char *cacert, *cert, *key;
     skv_tls_context *tls; /* shared by the connections of a pool; NULL outside a pool */
+    const char *password; /* borrowed: in place of the file's; NULL in a pool */
 } skv_identity;
 
 #define SKV_VENDOR_MAX 128

@@ -47,6 +47,12 @@ skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_r
  */
 skv_conn *skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, skv_deadline *deadline, skv_reply *reply);
 
+/* Binds once as another identity, on a connection of its own to the first server that can be reached, and closes the
+ * connection. The failures of the bind do not count in the pool. Returns SKV_OK with *is_right telling if the server
+ * accepts the password, or the reply's failure. Thread-safe. */
+skv_status skv_pool_try_password(skv_pool *pool, const skv_pool_limits *limits, const char *dn, const char *password,
+                                 skv_deadline *deadline, bool *is_right, skv_reply *reply);
+
 /* The kinds of operations, for the statistics. */
 typedef enum skv_op {
     SKV_OP_GET,
@@ -58,7 +64,10 @@ typedef enum skv_op {
     SKV_OP_LIST,
     SKV_OP_ENTRY_READ,
     SKV_OP_ENTRY_ADD,
-    SKV_OP_ENTRY_EXTEND,
+    SKV_OP_ENTRY_MODIFY,
+    SKV_OP_ENTRY_DELETE,
+    SKV_OP_ENTRY_LIST,
+    SKV_OP_ENTRY_PASSWORD,
     SKV_OP_COUNT
 } skv_op;
 

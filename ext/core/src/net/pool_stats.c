@@ -14,7 +14,10 @@ static const char *const op_names[SKV_OP_COUNT] = {
     [SKV_OP_LIST] = "list",
     [SKV_OP_ENTRY_READ] = "entry_read",
     [SKV_OP_ENTRY_ADD] = "entry_add",
-    [SKV_OP_ENTRY_EXTEND] = "entry_extend",
+    [SKV_OP_ENTRY_MODIFY] = "entry_modify",
+    [SKV_OP_ENTRY_DELETE] = "entry_delete",
+    [SKV_OP_ENTRY_LIST] = "entry_list",
+    [SKV_OP_ENTRY_PASSWORD] = "entry_password",
 };
 
 static const char *const retry_names[SKV_RETRY_COUNT] = {

@@ -29,9 +29,10 @@ skv_put_args skv_put_args_of(const char *document, size_t document_len, int cond
 
 /* The arguments of the functions of entries, borrowed. */
 typedef struct skv_entry_args {
-    const char *dn;    /* NUL-terminated, UTF-8 */
-    const char *texts; /* each followed by a NUL: attributes, or alternating attributes and values */
-    size_t count;      /* of the texts */
+    const char *dn;      /* NUL-terminated, UTF-8 */
+    const char *texts;   /* each followed by a NUL: attributes; attributes and values; changes. Or a password */
+    size_t count;        /* of the texts; of the bytes of the password */
+    const char *version; /* of the entry that is to be changed; "" for any */
 } skv_entry_args;
 
 /* The arguments of skv_list_open() or skv_tree_open(). */
@@ -64,10 +65,16 @@ typedef struct skv_store_ops {
     skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
     void (*list_close)(skv_list *list);
-    /* NULL, all three, for a store without entries. */
+    /* NULL, all of them, for a store without entries. */
     skv_status (*entry_read)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*entry_add)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
-    skv_status (*entry_extend)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*entry_modify)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*entry_delete)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*entry_list)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*entry_set_password)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                     skv_reply *reply);
+    skv_status (*entry_check_password)(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                       skv_reply *reply);
 } skv_store_ops;
 
 /* The first member of every implementation's store and list. */

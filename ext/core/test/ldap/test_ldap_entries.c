@@ -33,11 +33,6 @@ static int add(const char *dn, const char *values, size_t len)
     return skv_entry_add(store, dn, strlen(dn), values, len, LONG_MS, NULL, reply);
 }
 
-static int extend(const char *dn, const char *values, size_t len)
-{
-    return skv_entry_extend(store, dn, strlen(dn), values, len, LONG_MS, NULL, reply);
-}
-
 #define UNIT(ou) LIST("objectClass\0top\0objectClass\0organizationalUnit\0ou\0" ou)
 
 /* ---- Reading ---- */
@@ -91,28 +86,11 @@ static void values_of_an_attribute_need_not_be_together(void)
     CHECK_STR(skv_reply_data(reply), "{\"description\":[\"one\",\"two\",\"three\"]}");
 }
 
-static void values_are_added_all_or_none(void)
-{
-    static const char dn[] = "ou=more," BASE;
-
-    CHECK(add(dn, UNIT("more")) == SKV_OK);
-    CHECK(extend(dn, LIST("description\0one\0l\0here\0description\0two")) == SKV_OK);
-    CHECK(extend(dn, LIST("description\0three\0description\0two")) == SKV_EXISTS);
-    CHECK_HAS(skv_reply_message(reply), "Adding values to 'ou=more," BASE "' failed: one of the values exists already");
-    CHECK(read_entry(dn, LIST("description\0l")) == SKV_OK);
-    CHECK_STR(skv_reply_data(reply), "{\"description\":[\"one\",\"two\"],\"l\":[\"here\"]}");
-    CHECK(extend("ou=none," BASE, LIST("description\0one")) == SKV_NOT_FOUND);
-    CHECK_HAS(skv_reply_message(reply), "there is no such entry");
-}
-
 static void a_refusal_names_the_reason_but_no_value(void)
 {
     CHECK(add("ou=c," BASE, LIST("objectClass\0top\0ou\0c\0description\0hush")) == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "Adding 'ou=c," BASE "' failed: ldapi://");
     CHECK_HAS(skv_reply_message(reply), "Object class violation: no structural object class provided");
-    CHECK(strstr(skv_reply_message(reply), "hush") == NULL);
-    CHECK(extend(BASE, LIST("colour\0hush")) == SKV_UNAVAILABLE);
-    CHECK_HAS(skv_reply_message(reply), "Undefined attribute type: colour: attribute type undefined");
     CHECK(strstr(skv_reply_message(reply), "hush") == NULL);
     CHECK(strstr(skv_reply_message(reply), "schema/") == NULL);
 }
@@ -121,7 +99,6 @@ static void without_rights_a_call_is_denied(void)
 {
     CHECK(add("ou=x,dc=simp", UNIT("x")) == SKV_DENIED);
     CHECK_HAS(skv_reply_message(reply), "answered 50 to '" DIRECTORY_USER_DN "'");
-    CHECK(extend("dc=simp", LIST("description\0x")) == SKV_DENIED);
     CHECK(read_entry("dc=simp", LIST("dc")) == SKV_OK);
 }
 
@@ -143,9 +120,9 @@ static void a_malformed_list_is_refused(void)
     CHECK(add(BASE, LIST("a")) == SKV_INVALID);
     CHECK(add(BASE, LIST("\0b")) == SKV_INVALID);
     CHECK(add(BASE, "a\0b", 3) == SKV_INVALID);
-    CHECK(extend(BASE, LIST("a\0b\0c")) == SKV_INVALID);
-    CHECK(extend(BASE, large, sizeof large) == SKV_TOO_LARGE);
-    CHECK(extend(BASE, many, sizeof many) == SKV_TOO_LARGE);
+    CHECK(add(BASE, LIST("a\0b\0c")) == SKV_INVALID);
+    CHECK(add(BASE, large, sizeof large) == SKV_TOO_LARGE);
+    CHECK(add(BASE, many, sizeof many) == SKV_TOO_LARGE);
     CHECK(add("ou=empty," BASE, LIST("objectClass\0organizationalUnit\0ou\0empty\0description\0")) == SKV_UNAVAILABLE);
 }
 
@@ -175,7 +152,6 @@ static void a_store_in_files_has_no_entries(void)
     if (CHECK_STATUS(reply, SKV_OK)) {
         CHECK(read_entry("", NULL, 0) == SKV_INVALID);
         CHECK(add(BASE, UNIT("x")) == SKV_INVALID);
-        CHECK(extend(BASE, UNIT("x")) == SKV_INVALID);
         CHECK_STR(skv_reply_message(reply), "only a store of type 'ldap' has entries");
     }
     skv_close(store);
@@ -237,8 +213,6 @@ static void a_request_without_a_response_is_repeated(void)
     proxy_arm(&between, PROXY_ADD, PROXY_LOSE_RESPONSE, 0, 0, 1);
     CHECK(add("ou=doubt," BASE, UNIT("doubt")) == SKV_EXISTS);
     CHECK(read_entry("ou=doubt," BASE, LIST("ou")) == SKV_OK);
-    proxy_arm(&between, PROXY_MODIFY, PROXY_RESPOND, LDAP_BUSY, 0, 1);
-    CHECK(extend("ou=doubt," BASE, LIST("description\0x")) == SKV_OK);
     CHECK(proxy_left(&between) == 0);
     skv_close(store);
     store = mine;
@@ -308,8 +282,6 @@ static void memory_scenario(void)
     int status = add("ou=memory," BASE, UNIT("memory"));
 
     CHECK(status == SKV_OK || status == SKV_EXISTS || status == SKV_NOMEM);
-    status = extend("ou=memory," BASE, LIST("description\0x"));
-    CHECK(status == SKV_OK || status == SKV_EXISTS || status == SKV_NOT_FOUND || status == SKV_NOMEM);
     status = read_entry("ou=memory," BASE, LIST("ou"));
     CHECK(status == SKV_OK || status == SKV_NOT_FOUND || status == SKV_NOMEM);
     if (status == SKV_OK)
@@ -321,7 +293,6 @@ static void tests_as_user(void)
     an_entry_is_read_as_the_server_spells_it();
     an_entry_is_added_once_and_below_another();
     values_of_an_attribute_need_not_be_together();
-    values_are_added_all_or_none();
     a_refusal_names_the_reason_but_no_value();
     without_rights_a_call_is_denied();
     a_malformed_list_is_refused();
