@@ -240,6 +240,13 @@ RSpec.describe 'simpkv rule' do
   end
 
   describe 'delete' do
+    it 'names the rules that it has deleted before another one cannot be deleted' do
+      uuids = Array.new(2) { create }
+      expect(simpkv('rule', 'delete', uuids[0], 'x', uuids[1]).to_a)
+        .to match(["deleted: #{uuids[0]}\n", /the rule cannot be deleted: uuid: it must be a UUID/, 65])
+      expect(data('rule', 'list').map { |rule| rule['uuid'] }).to eq(uuids.drop(1))
+    end
+
     it 'deletes rules, and names those that are missing' do
       uuids = Array.new(3) { create }
       expect(simpkv('rule', 'delete', *uuids.first(2), missing).to_a)

@@ -23,9 +23,9 @@ module Simpkv
 
           def run(*uuids)
             check(uuids)
-            deleted = @all ? on_rules('--all', &:delete_all) : uuids.select { |uuid| delete(uuid) }
-            missing = uuids - deleted
-            output.print('deleted' => deleted, 'missing' => missing) { deleted.map { |uuid| "deleted: #{uuid}" } }
+            return report(on_rules('--all', &:delete_all), []) if @all
+
+            missing = delete_each(uuids)
             no_rule(missing.first) if missing.any?
           end
 
@@ -39,6 +39,22 @@ module Simpkv
             return unless @all ? uuids.any? : uuids.empty?
 
             raise Failure.new('name rules, or --all, and not both (simpkv rule delete --help)', Failure::USAGE)
+          end
+
+          # Names those that it has deleted, even if another one cannot be deleted.
+          #
+          # @return [Array<String>] those that there are not
+          def delete_each(uuids)
+            outcomes = {}
+            uuids.each { |uuid| outcomes[uuid] = delete(uuid) }
+            outcomes.reject { |_, existed| existed }.keys
+          ensure
+            report(*outcomes.keys.partition { |uuid| outcomes[uuid] })
+          end
+
+          def report(deleted, missing)
+            output.print('deleted' => deleted, 'missing' => missing) { deleted.map { |uuid| "deleted: #{uuid}" } }
+            nil
           end
 
           def delete(uuid)
