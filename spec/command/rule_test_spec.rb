@@ -58,6 +58,17 @@ RSpec.describe 'simpkv rule test' do
     expect(Dir.glob(File.join(Dir.tmpdir, 'simpkv-rule-test*'))).to eq([])
   end
 
+  it 'takes facts of a file in YAML whose names look like numbers' do
+    interfaces = { 100 => { 'mac' => '52:54:00:00:00:01' }, 'eth0' => { 'mac' => '52:54:00:00:00:02' }, true => 2**70 }
+    numbered = file('numbered.yaml', { 'hostname' => 'web1', 'networking' => { 'interfaces' => interfaces } })
+    outcome = simpkv('rule', 'test', file('rules.yaml', [role]), '--facts', numbered, '-o', 'json')
+    expect(JSON.parse(outcome.out).dig('record', 'ports').map { |port| port['name'] }).to eq(%w[100 eth0])
+    recursive = file('recursive.yaml', '')
+    File.write(recursive, "&a\nb: *a\n")
+    expect(failure('rule', 'test', file('rules.yaml', [role]), '--facts', recursive))
+      .to match([65, /recursive\.yaml' is nested too deeply/])
+  end
+
   it 'takes facts from standard input, a declared record and a name' do
     record = file('record.yaml', { 'parameters' => { 'role' => 'none' }, 'environment' => 'dev' })
     outcome = simpkv('rule', 'test', file('rules.yaml', [role]), '--facts', '-', '--record', record, '--name', 'Web9',

@@ -18,7 +18,7 @@ module Simpkv
       rescue Errno::EISDIR
         raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
       rescue SystemStackError
-        raise Failure.new("file '#{file}' is nested too deeply", Failure::DATA), cause: nil
+        raise nested_too_deeply(file), cause: nil
       rescue MalformedError => e
         raise Failure.new("file '#{file}': #{e.message}", Failure::DATA), cause: nil
       end
@@ -44,10 +44,27 @@ module Simpkv
       def self.facts(file)
         data = read(file)
         data = data['values'] if data.is_a?(Hash) && data.key?('name') && data['values'].is_a?(Hash)
-        return data if data.is_a?(Hash)
+        raise Failure.new("file '#{file}' must have a Hash, the facts of a node", Failure::DATA) unless data.is_a?(Hash)
 
-        raise Failure.new("file '#{file}' must have a Hash, the facts of a node", Failure::DATA)
+        named(data)
+      rescue SystemStackError
+        raise nested_too_deeply(file), cause: nil
       end
+
+      # @return [Object] the same with texts as names, as facts have them: YAML reads some as numbers
+      def self.named(data)
+        case data
+        when Hash then data.to_h { |name, value| [name.to_s, named(value)] }
+        when Array then data.map { |value| named(value) }
+        else data
+        end
+      end
+      private_class_method :named
+
+      def self.nested_too_deeply(file)
+        Failure.new("file '#{file}' is nested too deeply", Failure::DATA)
+      end
+      private_class_method :nested_too_deeply
     end
   end
 end
