@@ -27,8 +27,8 @@ module Simpkv
             Prints [redacted] for the secrets of facts and records: members with a name such as db_password. If the
             option mask_secrets is never, rules may have copied secrets to other members, so it prints [redacted] for
             all values of the effective record and of the explanation. --show-secrets prints these values. It never
-            prints values that a sensitive rule has set, or more of such a rule than that it matched. Exits with 1 if a rule refuses the node, with 65 if a rule cannot be applied, and with 66 if there
-            are no facts.
+            prints values that a sensitive rule has set. Of such a rule it prints only whether it matched. Exits with 1
+            if a rule refuses the node, with 65 if a rule cannot be applied, and with 66 if there are no facts.
           TEXT
           EXAMPLES = {
             'simpkv node inspect web1' => 'With the facts of its last run',

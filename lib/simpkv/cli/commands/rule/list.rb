@@ -18,7 +18,7 @@ module Simpkv
           EXAMPLES = {
             'simpkv rule list' => 'A line for each rule',
             'simpkv rule list --phase main --long' => 'The rules of a phase, with conditions and actions',
-            'simpkv rule list --long -o json > rules.json' => 'For simpkv rule import, if no rule is sensitive'
+            'simpkv rule list --long -o json > rules.json' => 'For simpkv rule import, if none is sensitive or built in'
           }.freeze
 
           HEAD = %w[uuid phase priority scope kind description].freeze
