@@ -71,6 +71,17 @@ RSpec.describe Puppet::Type.type(:simpkv_folder) do
     expect(keys).to eq(%w[app1/a])
   end
 
+  it 'purges as often as its schedule says (each new key was removed at once)' do
+    manifest = "schedule { 'daily': period => daily } simpkv_folder { 'app1': purge => true, schedule => 'daily' }"
+    %w[first second].each do |name|
+      fill("app1/#{name}" => { value: 1 })
+      apply!(manifest)
+    end
+    expect(keys).to eq(%w[app1/second])
+    apply!(manifest, ignoreschedules: true)
+    expect(keys).to eq([])
+  end
+
   it 'of all keys cannot be absent' do
     ["simpkv_folder { '/': ensure => absent }", "simpkv_folder { 'x': folder => '//', ensure => absent }"]
       .each { |manifest| expect { apply(manifest) }.to raise_error(Puppet::Error, /has all keys of an environment/) }

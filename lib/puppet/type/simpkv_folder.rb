@@ -128,16 +128,23 @@ Puppet::Type.newtype(:simpkv_folder) do
     self[:folder] || self[:name]
   end
 
-  # Puppet calls this before it evaluates the folder.
+  # Puppet calls this before it evaluates the folder, also if it skips the folder then.
   #
   # @return [Array<Puppet::Type>] an absent simpkv_key for each key to remove
   def eval_generate
-    return [] unless provider && self[:purge] == :true && should(:ensure) != :absent # rubocop:disable Lint/BooleanSymbol
+    return [] unless self[:purge] == :true && should(:ensure) != :absent # rubocop:disable Lint/BooleanSymbol
+    return [] unless gem? && scheduled?
 
     provider.removals.map { |title, options, key| removal(title, options, key) }
   end
 
   private
+
+  # The removed keys have the same schedule, but each counts its own runs.
+  def scheduled?
+    schedule = catalog.resource(:schedule, self[:schedule]) if self[:schedule] && !Puppet[:ignoreschedules]
+    schedule.nil? || schedule.match?(Puppet::Util::Storage.cache(self)[:checked].to_i)
+  end
 
   # Inherits how the folder is applied. Puppet adds the tags.
   def removal(title, options, key)

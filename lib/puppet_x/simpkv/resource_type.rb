@@ -48,7 +48,7 @@ Module.new do
   end
 
   def retrieve
-    self.class.check_gem unless provider
+    self.class.check_gem unless gem?
     super
   end
 

@@ -8,6 +8,7 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
   # Reads the keys of the catalog with one batch for each store. A folder that was evaluated before has listed the keys
   # that it purges: they are removed only as they were listed.
   def self.prefetch(resources)
+    resource_type.check_gem
     all = resources.values.select { |resource| resource.place && !resource.provider.pinned? }
     return if all.empty?
 
