@@ -83,8 +83,21 @@ RSpec.describe 'Nodes that the terminus simpkv inspects' do
     it 'are neither inspected nor discovered without facts' do
       route(:facts, terminus: :memory)
       rule('fail', 'no')
-      expect(find(facts: nil).parameters).not_to include('seen')
+      node = Puppet::Node.indirection.find('web1', environment: environments.first)
+      expect(node.parameters).not_to include('seen')
       expect(estate.nodes.all).to eq({})
+    end
+
+    # An agent that sent no facts got a catalog, although a rule refused its certname.
+    it 'get no catalog without facts, so that no agent evades the rules' do
+      route(:facts, terminus: :memory)
+      route(:catalog, terminus: :compiler)
+      rule('set-attribute', '/parameters/seen', true)
+      estate.nodes.declare('web1', 'parameters' => { 'role' => 'web' })
+      compiled = -> { Puppet::Resource::Catalog.indirection.find('web1', environment: environments.first) }
+      expect(&compiled).to raise_error(Puppet::Error, /could not find the node 'web1': its facts are unknown/)
+      rules.delete_all
+      expect(compiled.call).to be_a(Puppet::Resource::Catalog)
     end
 
     it 'are inspected with the facts that Puppet finds, or the stored ones' do

@@ -69,6 +69,11 @@ module Simpkv
                       'explain' => explain }
       end
 
+      # @return [Boolean] whether there are rules
+      def rules?
+        !@engine.nil?
+      end
+
       # @param certname [String]
       # @param facts [Hash{String => Object}] plain data
       # @param save [Boolean] whether to store the outcome, and the record of a discovered node

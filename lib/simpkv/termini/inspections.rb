@@ -17,17 +17,20 @@ module Simpkv
         # @param estate [Estate]
         # @param certname [String]
         # @param environment [Puppet::Node::Environment] whose modules have the actions of the site
+        # @param compiles [Boolean] whether a node whose facts are unknown is refused: its agent could leave them out to
+        #   evade the rules
         # @yieldreturn [Puppet::Node::Facts, nil] the facts, if there are rules
         # @return [Hash, nil] the effective record; nil if the node is not inspected, because its facts are unknown,
         #   there are no rules, or the option `supported_interfaces` says so
         # @raise [RefusedError] a rule refuses the node, or cannot be applied
+        # @raise [NotFoundError] its facts are unknown
         # @raise [Error]
-        def record(estate, certname, environment)
+        def record(estate, certname, environment, compiles: false)
           return unless estate.options['inspection_rules']['supported_interfaces'].match?(interface)
 
           actions = RuleActions.new(environment)
           inspection = actions.inspection(estate)
-          facts = inspection && inventory(certname, yield)
+          facts = inspection && inventory(certname, yield, needed: compiles && inspection.rules?)
           return unless facts
 
           outcome = inspection.perform(certname, facts)
@@ -49,12 +52,19 @@ module Simpkv
         end
 
         # Only the server knows the trusted facts: an agent can send a fact of this name.
-        def inventory(certname, facts)
-          return Facts.inventory(certname) unless facts
+        def inventory(certname, facts, needed:)
+          return stored_inventory(certname, needed) unless facts
 
           trusted = Facts.trusted(certname)
           values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
           trusted ? values.merge('trusted' => trusted) : values
+        end
+
+        def stored_inventory(certname, needed)
+          stored = Facts.inventory(certname)
+          return stored if stored || !needed
+
+          raise NotFoundError, 'its facts are unknown, and inspection rules need them: an agent sends them at each run'
         end
 
         # @param actions [RuleActions, nil] nil: logs only, because a rule has refused the node

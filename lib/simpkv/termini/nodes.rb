@@ -16,12 +16,15 @@ module Simpkv
         # @param certname [String]
         # @param environment [Puppet::Node::Environment] counts if none is declared
         # @param facts [Puppet::Node::Facts, nil] nil: Puppet finds them
+        # @param compiles [Boolean] whether a catalog is compiled from the node: then it must be inspected
         # @return [Puppet::Node] with its facts; without a declared record, a plain node
         # @raise [Puppet::Error] the record cannot be read; the node is not declared, and `unknown_nodes` refuses it; a
-        #   rule refuses it
-        def find(certname, environment, facts)
+        #   rule refuses it; its facts are unknown
+        def find(certname, environment, facts, compiles: false)
           record = Termini.perform("find the node '#{certname}'", soft: false) do |estate|
-            inspected = Inspections.record(estate, certname, environment) { facts ||= found(certname, environment) }
+            inspected = Inspections.record(estate, certname, environment, compiles: compiles) do
+              facts ||= found(certname, environment)
+            end
             inspected || estate.nodes.get(certname) || unknown(estate, certname)
           end
           node = node(certname, record)

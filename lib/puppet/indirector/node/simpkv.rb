@@ -13,7 +13,9 @@ class Puppet::Node::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/Cl
     return cached(request) unless main?
 
     facts = request.options[:facts]
-    ::Simpkv::Termini::Nodes.find(request.key, request.environment, facts.is_a?(Puppet::Node::Facts) ? facts : nil)
+    # The compiler says which facts an agent has sent, even if it has sent none.
+    ::Simpkv::Termini::Nodes.find(request.key, request.environment, facts.is_a?(Puppet::Node::Facts) ? facts : nil,
+                                  compiles: request.options.key?(:facts))
   end
 
   # Declares the node, or keeps the answer of the main terminus.
