@@ -98,6 +98,18 @@ RSpec.describe Puppet::Type.type(:simpkv_key) do
     expect(asked.uniq - %w[simpkv_key simpkv_folder whit component stage schedule class]).to eq([])
   end
 
+  it 'reads the catalog a fixed number of times, also if the place of a key is unknown' do
+    manifest = 'Integer[1, 30].each |$n| { simpkv_key { "app1/k${n}": value => 1 } } ' \
+               "simpkv_key { 'app1/k99': value => 1, backend => 'unknown' } " \
+               "simpkv_folder { 'app1': backend => 'unknown' }"
+    reads = 0
+    apply(manifest) do |catalog|
+      allow(catalog).to(receive(:resources).and_wrap_original { |original| (reads += 1) && original.call })
+    end
+    expect([keys.length, failed]).to eq([30, %w[Simpkv_folder[app1] Simpkv_key[app1/k99]]])
+    expect(reads).to be < 20
+  end
+
   it 'uses the options that the same run writes' do
     File.write(file = File.join(scratch, 'simpkv.yaml'), 'neither YAML nor options: [')
     text = { 'backends' => backends }.to_yaml

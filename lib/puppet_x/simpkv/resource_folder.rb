@@ -97,10 +97,32 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
     path == 'globals' && entry.path.start_with?('globals/estate/')
   end
 
-  # @return [Array(String, Hash, Object), nil] nil if a resource of the catalog stands for the entry
+  # @return [Array(String, Hash, Object), nil] nil if a resource of the catalog stands for the entry, which gets the key
   def removal(entry)
     key = @simpkv.key(backend).pin(entry)
-    title = @simpkv.free_title(entry, backend, key)
-    title && [title, entry.usable? ? { key: @entries.key(entry.name) } : {}, key]
+    declared = declared(entry)
+    return [free_title(entry.title), entry.usable? ? { key: @entries.key(entry.name) } : {}, key] unless declared
+
+    declared.provider.key = key
+    nil
+  end
+
+  # @return [Puppet::Type, nil] the resource of the catalog whose title stands for the entry
+  def declared(entry)
+    resource = @resource.catalog.resource(:simpkv_key, entry.own_title) unless entry.usable?
+    return unless resource && resource.place.nil? && !resource.provider.pinned?
+
+    resource if @simpkv.backend(resource).identity == backend.identity
+  end
+
+  # @return [String] the title, or if another resource has it a longer one
+  def free_title(title)
+    free = title
+    number = 0
+    while @resource.catalog.resource(:simpkv_key, free)
+      number += 1
+      free = "#{title} (backend #{backend.name}#{" #{number}" if number > 1})"
+    end
+    free
   end
 end

@@ -11,6 +11,24 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     reset
   end
 
+  # Forgets everything if the file with the options has changed.
+  #
+  # @return [self]
+  def refresh
+    reset if @backends.outdated?
+    self
+  end
+
+  # @return [Simpkv::SiteBackend] see resource_backends.rb
+  def backend(resource)
+    @backends.backend(resource)
+  end
+
+  # @return [Simpkv::Store, nil] see resource_backends.rb
+  def store(backend, make: false)
+    @backends.store(backend, make: make)
+  end
+
   # @return [Object] converts values, see documents.rb
   def documents
     @documents ||= @classes[:documents].new(@classes[:rich_data])
@@ -43,55 +61,11 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     folders.select { |folder| valid?(folder, backend) }.sort
   end
 
-  # Finds a title for the resource that removes an entry.
-  #
-  # @param entry [Simpkv::Catalog::Entry]
-  # @param backend [Simpkv::SiteBackend]
-  # @param key [Object] the one of the entry. A resource of the catalog that stands for the entry gets it
-  # @return [String, nil] nil if there is such a resource
-  def free_title(entry, backend, key)
-    declared = declared(entry, backend)
-    if declared
-      declared.provider.key = key
-      return
-    end
-
-    title = entry.title
-    number = 0
-    while @catalog.resource(:simpkv_key, title)
-      number += 1
-      title = "#{entry.title} (backend #{backend.name}#{" #{number}" if number > 1})"
-    end
-    title
-  end
-
   # @param resource [Puppet::Type] a simpkv_key whose title stands for an entry without a usable name
   # @return [Simpkv::Catalog::Entry, nil]
   def entry(resource)
     title = resource[:name]
     listed(backend(resource), Simpkv::Catalog::Entries.folder_of(title)).find { |entry| entry.title == title }
-  end
-
-  # Forgets everything if the file with the options has changed, which the same run may manage.
-  def refresh
-    reset unless @file == file_stamp
-    self
-  end
-
-  # @param resource [Puppet::Type]
-  # @return [Simpkv::SiteBackend] its backend
-  def backend(resource)
-    chosen = [resource[:backend], resource[:global]]
-    made = @backends[chosen] ||= attempt { new_backend(*chosen) }
-    made.is_a?(Exception) ? raise(made) : made
-  end
-
-  # @param backend [Simpkv::SiteBackend]
-  # @param make [Boolean] whether to make a missing store in files
-  # @return [Simpkv::Store, nil] nil if it is missing
-  def store(backend, make: false)
-    made = @stores[backend.identity] ||= (attempt { backend.open } if make || backend.there?)
-    made.is_a?(Exception) ? raise(made) : made
   end
 
   # @param resource [Puppet::Type] a simpkv_key or a simpkv_folder
@@ -109,7 +83,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param resource [Puppet::Type] a simpkv_key
   # @return [Puppet::Type, nil] another one of the same place that comes before it in the catalog
   def other(resource)
-    first = keys(backend(resource))[path(resource)]
+    first = placed(:simpkv_key).first[backend(resource).identity][path(resource)]
     first unless first.equal?(resource)
   end
 
@@ -117,8 +91,8 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash{String => Puppet::Type}] each simpkv_key of the catalog in that store, by its path
   # @raise [Simpkv::Error, Simpkv::ConfigError] the place of any key is unknown
   def keys(backend)
-    @keys ||= index(:simpkv_key)
-    @keys[backend.identity]
+    keys, problem = placed(:simpkv_key)
+    problem ? raise(problem) : keys[backend.identity]
   end
 
   # Adds a resource that a folder has generated to {#keys}.
@@ -167,30 +141,22 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   private
 
+  def reset
+    @backends = @classes[:resource_backends].new(@catalog)
+    @placed = {}
+    @files = {}
+    @listed = {}
+  end
+
+  def attempt(&block)
+    @backends.attempt(&block)
+  end
+
   # @return [Array<Simpkv::Catalog::Entry>]
   def listed(backend, folder)
     store = store(backend)
     @listed[[backend.identity, folder]] ||=
       store ? Simpkv::Catalog::Entries.new(backend, folder).list(store, recurse: true) || [] : []
-  end
-
-  def reset
-    @file = file_stamp
-    @backends = {}
-    @stores = {}
-    @files = {}
-    @listed = {}
-    @keys = @folders = @packages = nil
-  end
-
-  def file_stamp
-    return unless defined?(Simpkv::SiteFile)
-
-    file = Simpkv::SiteFile.find([Puppet[:confdir]])
-    stat = File.stat(file) if file
-    [file, stat&.mtime, stat&.size, stat&.ino]
-  rescue Simpkv::ConfigError, SystemCallError
-    nil
   end
 
   def valid?(name, backend)
@@ -200,74 +166,25 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     false
   end
 
-  # @return [Puppet::Type, nil] the resource of the catalog whose title stands for the entry
-  def declared(entry, backend)
-    resource = @catalog.resource(:simpkv_key, entry.own_title) unless entry.usable?
-    return unless resource && resource.place.nil? && !resource.provider.pinned?
-
-    resource if backend(resource).identity == backend.identity
-  end
-
-  # Every resource of the same backend fails for the same reason.
-  def attempt
-    yield
-  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError => e
-    e
-  end
-
-  # The file is to blame for the options of a backend that it names.
-  def new_backend(chosen, global)
-    confdirs = [Puppet[:confdir]]
-    return made_of(Simpkv::SiteFile.load(confdirs) { |site| site }, chosen, global) if chosen.is_a?(Hash)
-
-    Simpkv::SiteFile.load(confdirs) { |site| made_of(site, chosen, global) }
-  end
-
-  def made_of(site, chosen, global)
-    merged = options(site, chosen, global)
-    backend = Simpkv::SiteBackend.new(merged, vardirs, ->(warning) { Puppet.warning("simpkv: #{warning}") })
-    Simpkv::Config.doubts(merged).each { |doubt| Puppet.warning("simpkv: #{doubt}") }
-    backend
-  end
-
-  def options(site, chosen, global)
-    merged = Simpkv::SiteBackend.site_options(site)
-    if chosen.is_a?(Hash)
-      name = chosen.values_at('type', 'id').join('/')
-      merged['backends'] = Simpkv::Config.backends_of(merged).merge(name => chosen)
-      chosen = name
+  # @return [Array(Hash{Array => Hash{String => Puppet::Type}}, Exception)] the resources of a type, by the identity of
+  #   the store and the path; and why the place of one of them is unknown
+  def placed(type)
+    @placed[type] ||= begin
+      index = Hash.new { |stores, identity| stores[identity] = {} }
+      same = @catalog.resources.select { |resource| resource.type == type && resource.place }
+      problems = same.map { |resource| attempt { place(index, resource) } }.grep(Exception)
+      [index, problems.first]
     end
-    merged['backend'] = chosen || Simpkv::Config.backend_for(merged, nil)
-    merged['global'] = global.nil? ? Simpkv::Config.flag(merged, 'global') : global == :true # rubocop:disable Lint/BooleanSymbol
-    merged.merge('environment' => Simpkv::Config.environment(merged, environment, environment == 'bolt_catalog'))
   end
 
-  # Outside a catalog, and in the one of `puppet resource`, Puppet's setting counts.
-  def environment
-    name = @catalog && @catalog.environment.to_s
-    ['', 'none', nil].include?(name) ? Puppet[:environment].to_s : name
-  end
-
-  def vardirs
-    [[Puppet[:vardir]], Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server]
-  end
-
-  # @return [Hash{Array => Hash{String => Puppet::Type}}] by the identity of the store and the path
-  def index(type)
-    index = Hash.new { |stores, identity| stores[identity] = {} }
-    @catalog.resources.each do |resource|
-      next unless resource.type == type && resource.place
-
-      index[backend(resource).identity][path(resource)] ||= resource
-    end
-    index
+  def place(index, resource)
+    index[backend(resource).identity][path(resource)] ||= resource
   end
 
   def folders_around(resource)
-    @folders ||= index(:simpkv_folder)
-    return [] if @folders.empty?
+    return [] if placed(:simpkv_folder).first.empty?
 
-    folders = @folders[backend(resource).identity]
+    folders = placed(:simpkv_folder).first[backend(resource).identity]
     names = path_around(resource).split('/')
     (1..names.length).map { |length| folders[names.first(length).join('/')] }.compact
   rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
@@ -289,7 +206,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @files[[resource[:backend], resource[:global]]] ||= begin
       backend = attempt { backend(resource) }
       root = attempt { backend.root_path } unless backend.is_a?(Exception)
-      named(:file, *[@file&.first, root].grep(String))
+      named(:file, *[@backends.file, root].grep(String))
     end
   end
 

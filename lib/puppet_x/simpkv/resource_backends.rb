@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+# The backends of the resources of one catalog, and their stores. A backend that cannot be used fails each time for the
+# same reason, which is found once.
+resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
+  # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
+  def initialize(catalog)
+    @catalog = catalog
+    @stamp = stamp
+    @backends = {}
+    @stores = {}
+  end
+
+  # @return [Boolean] whether the file with the options has changed: the same run may manage it
+  def outdated?
+    @stamp != stamp
+  end
+
+  # @return [String, nil] the file with the options
+  def file
+    @stamp&.first
+  end
+
+  # @param resource [Puppet::Type, Hash]
+  # @return [Simpkv::SiteBackend] its backend
+  # @raise [Simpkv::ConfigError, SystemCallError]
+  def backend(resource)
+    chosen = [resource[:backend], resource[:global]]
+    made = @backends[chosen] ||= attempt { new_backend(*chosen) }
+    made.is_a?(Exception) ? raise(made) : made
+  end
+
+  # @param backend [Simpkv::SiteBackend]
+  # @param make [Boolean] whether to make a missing store in files
+  # @return [Simpkv::Store, nil] nil if it is missing
+  # @raise [Simpkv::Error, Simpkv::ConfigError, SystemCallError]
+  def store(backend, make: false)
+    made = @stores[backend.identity] ||= (attempt { backend.open } if make || backend.there?)
+    made.is_a?(Exception) ? raise(made) : made
+  end
+
+  # @return [Object, Exception] what the block returns, or why it failed
+  def attempt
+    yield
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError => e
+    e
+  end
+
+  private
+
+  def stamp
+    return unless defined?(Simpkv::SiteFile)
+
+    file = Simpkv::SiteFile.find([Puppet[:confdir]])
+    stat = File.stat(file) if file
+    [file, stat&.mtime, stat&.size, stat&.ino]
+  rescue Simpkv::ConfigError, SystemCallError
+    nil
+  end
+
+  # The file is to blame for the options of a backend that it names.
+  def new_backend(chosen, global)
+    confdirs = [Puppet[:confdir]]
+    return made_of(Simpkv::SiteFile.load(confdirs) { |site| site }, chosen, global) if chosen.is_a?(Hash)
+
+    Simpkv::SiteFile.load(confdirs) { |site| made_of(site, chosen, global) }
+  end
+
+  def made_of(site, chosen, global)
+    merged = options(site, chosen, global)
+    backend = Simpkv::SiteBackend.new(merged, vardirs, ->(warning) { Puppet.warning("simpkv: #{warning}") })
+    Simpkv::Config.doubts(merged).each { |doubt| Puppet.warning("simpkv: #{doubt}") }
+    backend
+  end
+
+  def options(site, chosen, global)
+    merged = Simpkv::SiteBackend.site_options(site)
+    if chosen.is_a?(Hash)
+      name = chosen.values_at('type', 'id').join('/')
+      merged['backends'] = Simpkv::Config.backends_of(merged).merge(name => chosen)
+      chosen = name
+    end
+    merged['backend'] = chosen || Simpkv::Config.backend_for(merged, nil)
+    merged['global'] = global.nil? ? Simpkv::Config.flag(merged, 'global') : global == :true # rubocop:disable Lint/BooleanSymbol
+    merged.merge('environment' => Simpkv::Config.environment(merged, environment, environment == 'bolt_catalog'))
+  end
+
+  # Outside a catalog, and in the one of `puppet resource`, Puppet's setting counts.
+  def environment
+    name = @catalog && @catalog.environment.to_s
+    ['', 'none', nil].include?(name) ? Puppet[:environment].to_s : name
+  end
+
+  def vardirs
+    [[Puppet[:vardir]], Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server]
+  end
+end
