@@ -145,7 +145,7 @@ end
 stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
   stage.sh('bin/bench', '--check')
-  stage.sh('bin/bench', '--quick', 'operations', 'estate', 'rules', 'keys')
+  stage.sh('bin/bench', '--quick', 'operations', 'estate', 'rules')
 end
 
 stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|
