@@ -50,6 +50,12 @@ Puppet::Type.newtype(:simpkv_key) do
     def change_to_s(current, wanted)
       provider.outcome || super
     end
+
+    # With noop, Puppet 7 says nothing else that names the entry for which a title such as `app1:unnamed-1` stands.
+    def is_to_s(value) # rubocop:disable Naming/PredicatePrefix -- Puppet's name
+      path = provider.unnamed_path
+      path ? "#{super} at '#{path}'" : super
+    end
   end
 
   newparam(:name, namevar: true) do

@@ -38,6 +38,11 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @pinned || false
   end
 
+  # @return [String, nil] the path of an entry without a usable name, for messages
+  def unnamed_path
+    shown_path if @entry && !@entry.usable?
+  end
+
   # @return [Array(Simpkv::SiteBackend, String)] the backend and the path of the entry
   def place
     [@backend, @entry.path]

@@ -66,6 +66,11 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
     key.forget
   end
 
+  # @return [String, nil] the path of the entry, for a title that does not name it
+  def unnamed_path
+    key.unnamed_path
+  end
+
   # @return [String, nil] a sentence about the removal
   def outcome
     key.outcome if resource.should(:ensure) == :absent
