@@ -1,0 +1,266 @@
+# frozen_string_literal: true
+
+require 'simpkv/access/names'
+
+module Simpkv
+  module Access
+    # The steps that bring a directory to what is declared: a pure function of the state and of what was observed. The
+    # steps have an order: an entry exists before it gets rights, and has no rights any more before it is deleted. Each
+    # one can be repeated.
+    class Plan
+      # The folder of {State}.
+      STATE = 'globals/estate/access'
+      private_constant :STATE
+
+      # act:: `create`, `password`, `adopt`, `keep`, `folder`, `rules`, `members`, `delete`, `forget`
+      # section, name:: the user or role; for `folder` the prefix is the name
+      # data:: for `rules` and `members`: `add` and `delete`; for `rules` all that the block of {Plan#initialize}
+      #        returns
+      Step = Struct.new(:act, :section, :name, :data)
+
+      # The directory, as far as the state concerns it.
+      #
+      # unique_id:: of the base entry
+      # users, roles:: {Entry} by name, of those that exist
+      # folders:: prefixes whose folders exist
+      # passwords:: by user `:accepted`, `:refused`, or the reason why it is not known
+      # stamps:: of users whose password was tried and accepted: see `stamp` in {State}
+      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps)
+
+      # uid:: the UUID in the entry; nil for none
+      # member:: the DNs in a role
+      # version:: differs after a change of the entry
+      Entry = Struct.new(:uid, :member, :version)
+
+      # The rights of the members of groups below a prefix.
+      Grant = Struct.new(:role, :prefix, :rights, :groups)
+
+      # @return [State::Snapshot]
+      attr_reader :state
+
+      # @return [Observed]
+      attr_reader :observed
+
+      # @return [Names]
+      attr_reader :names
+
+      # @return [Array<Step>] what differs, even if there are conflicts
+      attr_reader :drift
+
+      # @return [Array<String>] the reasons to change nothing
+      attr_reader :conflicts
+
+      # @return [Array<String>]
+      attr_reader :warnings
+
+      # @param state [State::Snapshot]
+      # @param observed [Observed]
+      # @param names [Names]
+      # @yieldparam grants [Array<Grant>]
+      # @yieldreturn [Hash] `add` and `delete`, the rules that the server lacks and those that it has beyond them; and
+      #   perhaps `warnings`, and `by_hand`: whether an administrator has to change them
+      def initialize(state, observed, names, &rules)
+        @state = state
+        @observed = observed
+        @names = names
+        @conflicts = conflicts_of_directory + conflicts_of_users + conflicts_of_roles + conflicts_of_bindings
+        @warnings = warnings_of_users + warnings_of_roles
+        @drift = planned(&rules)
+      end
+
+      # @return [Boolean] whether an administrator has to change the rules
+      def by_hand?
+        @by_hand ? true : false
+      end
+
+      # @return [Array<Step>] what {Apply} has to do; none if there are conflicts
+      def steps
+        conflicts.empty? ? drift : []
+      end
+
+      # @return [Array<Grant>] what the rules of the server have to say
+      def grants
+        ours = @state.roles.reject { |name, role| role['deleting'] || existing?(name) }
+        ours.flat_map do |name, role|
+          groups = [@names.role(name), *bound(name, 'groups')]
+          role['grants'].map { |prefix, rights| Grant.new(name, prefix, rights, groups) }
+        end
+      end
+
+      # @param name [String] of a role
+      # @return [Boolean] whether its entry was there before it was declared
+      def existing?(name)
+        role = @state.roles.fetch(name)
+        return role['status'] == 'existing' unless fresh?(role)
+
+        entry = @observed.roles[name]
+        !entry.nil? && !ours?(entry, role)
+      end
+
+      # @return [Boolean] whether the entry of a user or role has the UUID of its document
+      def ours?(entry, document)
+        !entry.uid.nil? && entry.uid == document['uid']
+      end
+
+      # @param role [String]
+      # @param list [String] `users` or `groups`
+      # @return [Array<String>] what bindings bind to a role
+      def bound(role, list)
+        @bound ||= @state.bindings.values.each_with_object(Hash.new { |all, name| all[name] = [] }) do |binding, all|
+          binding['roles'].each { |name| all[name] << binding }
+        end
+        @bound[role].flat_map { |binding| binding[list] }.uniq.sort
+      end
+
+      private
+
+      # @return [Boolean] whether nothing was noted about the entry of a role yet
+      def fresh?(role)
+        ['new', nil].include?(role['status'])
+      end
+
+      def conflicts_of_directory
+        return [] if [nil, @observed.unique_id].include?(@state.unique_id)
+
+        ["this is another directory: its base entry has the unique id '#{@observed.unique_id}', and the state is " \
+         "that of the directory with '#{@state.unique_id}'"]
+      end
+
+      def conflicts_of_users
+        @state.users.reject { |_, user| user['deleting'] && user['uid'].nil? }.flat_map do |name, user|
+          entry = @observed.users[name]
+          if entry
+            ours?(entry, user) ? [] : [foreign('user', name, @names.user(name), entry)]
+          else
+            unreadable(name, user)
+          end
+        end
+      end
+
+      def unreadable(name, user)
+        why = @observed.passwords[name]
+        user['deleting'] || why.nil? || why.is_a?(Symbol) ? [] : ["users.#{name}.password: #{why}"]
+      end
+
+      def conflicts_of_roles
+        @state.roles.flat_map do |name, role|
+          entry = @observed.roles[name]
+          next [] unless entry && role['status'] == 'ours' && !ours?(entry, role)
+
+          [foreign('role', name, @names.role(name), entry)]
+        end
+      end
+
+      def foreign(kind, name, dn, entry)
+        has = entry.uid ? 'the UID of another declaration' : 'no UID of simpkv'
+        "#{kind} #{name}: the entry '#{dn}' has #{has}: rename the #{kind}, or remove the entry by hand"
+      end
+
+      def conflicts_of_bindings
+        @state.bindings.flat_map do |name, binding|
+          %w[users roles].flat_map do |section|
+            binding[section].reject { |each| declared?(section, each) }.map do |each|
+              "bindings.#{name}.#{section}: the #{section.chomp('s')} '#{each}' is not declared, or is to be deleted"
+            end
+          end
+        end
+      end
+
+      def declared?(section, name)
+        document = @state[section][name]
+        !document.nil? && !document['deleting']
+      end
+
+      def warnings_of_users
+        unknown = @observed.passwords.select { |name, result| @observed.users[name] && result.is_a?(String) }
+        unknown.map { |name, why| "users.#{name}.password: #{why}: it is not known whether the server has it" }
+      end
+
+      def warnings_of_roles
+        live(@state.roles).flat_map do |name, role|
+          existing?(name) ? warnings_of_existing(name, role) : warnings_of_grants(name, role)
+        end
+      end
+
+      def warnings_of_existing(name, role)
+        groups = bound(name, 'groups').any?
+        [*("roles.#{name}: it existed before, so its rights stay as they are" if role['grants'].any?),
+         *("roles.#{name}: it existed before, and a group needs a rule of its own: no group is bound" if groups)]
+      end
+
+      # A member of such a role could make the next apply delete entries and members of others.
+      def warnings_of_grants(name, role)
+        prefixes = role['grants'].select { |_, rights| rights.include?('write') }.keys.select do |prefix|
+          "#{STATE}/".start_with?("#{prefix}/") || prefix.start_with?("#{STATE}/")
+        end
+        prefixes.map { |prefix| "roles.#{name}: '#{prefix}' has the state of access control: name folders beside it" }
+      end
+
+      def planned(&rules)
+        users = live(@state.users)
+        roles = live(@state.roles)
+        users.flat_map { |name, _| user_steps(name) } + roles.flat_map { |name, role| role_steps(name, role) } +
+          folder_steps + rule_steps(&rules) + @state.roles.flat_map { |name, role| member_steps(name, role) } +
+          deletions('roles') + deletions('users')
+      end
+
+      def live(documents)
+        documents.reject { |_, document| document['deleting'] }
+      end
+
+      def user_steps(name)
+        return [step('create', 'users', name), step('password', 'users', name)] unless @observed.users[name]
+
+        @observed.passwords[name] == :refused ? [step('password', 'users', name)] : []
+      end
+
+      def role_steps(name, role)
+        entry = @observed.roles[name]
+        return role['status'] == 'existing' ? [] : [step('create', 'roles', name)] unless entry
+        return [] unless fresh?(role)
+
+        [step(ours?(entry, role) ? 'adopt' : 'keep', 'roles', name)]
+      end
+
+      def folder_steps
+        (grants.map { |grant| grant.prefix.chomp('/*') }.uniq - @observed.folders).sort.map do |prefix|
+          step('folder', nil, prefix)
+        end
+      end
+
+      def rule_steps
+        changes = yield(grants)
+        @warnings += changes.fetch(:warnings, [])
+        @by_hand = changes[:by_hand]
+        changes.values_at(:add, :delete).all?(&:empty?) ? [] : [step('rules', nil, nil, changes)]
+      end
+
+      def member_steps(name, role)
+        entry = @observed.roles[name]
+        return [] unless existing?(name) ? entry : !role['deleting']
+
+        wanted = role['deleting'] ? [] : members(name)
+        present = entry ? entry.member : []
+        added = role['added'].to_a
+        change = { add: Names.beyond(wanted, present), delete: Names.beyond(added, wanted) }
+        change.values.all?(&:empty?) ? [] : [step('members', 'roles', name, change)]
+      end
+
+      def members(role)
+        bound(role, 'users').map { |name| @names.user(name) }
+      end
+
+      def deletions(section)
+        @state[section].select { |_, document| document['deleting'] }.flat_map do |name, document|
+          entry = @observed[section][name]
+          delete = entry && ours?(entry, document) && document['status'] != 'existing'
+          [(step('delete', section, name) if delete), step('forget', section, name)].compact
+        end
+      end
+
+      def step(act, section, name, data = nil)
+        Step.new(act, section, name, data)
+      end
+    end
+  end
+end

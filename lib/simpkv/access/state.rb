@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+require 'securerandom'
+require 'simpkv/estate'
+require 'simpkv/estate/access_documents'
+
+module Simpkv
+  module Access
+    # The declared users, roles and bindings, and what was done about them, as documents below `estate/access`:
+    #
+    # directory:: `unique_id` of the base entry at the first apply
+    # rules:: `printed`, the rules that an administrator was asked to apply
+    # users/NAME:: `uid`, `password` (the reference), `stamp` (of the password that the server has accepted), `deleting`
+    # roles/NAME:: `uid`, `grants` (rights by prefix), `status` (`new`, `ours`, `existing`), `added` (the members that
+    #              bindings have added, as DNs), `deleting`
+    # bindings/NAME:: `users`, `groups`, `roles`
+    #
+    # Each document says what is to be before it is done. Changes compare and swap.
+    class State
+      # The documents at one time.
+      #
+      # unique_id:: of the base entry; nil before the first apply
+      # users, roles, bindings:: the documents by name
+      # printed:: the rules that an administrator was asked to apply
+      Snapshot = Struct.new(:unique_id, :users, :roles, :bindings, :printed) do
+        # @param declarations [Declarations]
+        # @param prune [Boolean] whether to delete what the declarations lack
+        # @return [Snapshot] as it will be when these are declared
+        def with(declarations, prune: false)
+          Snapshot.new(unique_id, State.merged(users, declarations.users, prune) { |user| user },
+                       State.merged(roles, declarations.roles, prune) { |grants| { 'grants' => grants } },
+                       prune ? declarations.bindings : bindings.merge(declarations.bindings).sort.to_h, printed)
+        end
+
+        # @param objects [Array<Array(String, String)>] the section and the name of each
+        # @return [Snapshot] as it will be when these are to be deleted
+        def without(objects)
+          Snapshot.new(unique_id, marked('users', objects), marked('roles', objects),
+                       bindings.reject { |name, _| objects.include?(['bindings', name]) }, printed)
+        end
+
+        private
+
+        def marked(section, objects)
+          self[section].to_h do |name, document|
+            [name, objects.include?([section, name]) ? document.merge('deleting' => true) : document]
+          end
+        end
+      end
+
+      NEW_ROLE = { 'status' => 'new', 'added' => [] }.freeze
+      private_constant :NEW_ROLE
+
+      # @param documents [Hash{String => Hash}]
+      # @param declared [Hash{String => Object}]
+      # @yieldparam object [Object] declared
+      # @yieldreturn [Hash] the members of its document
+      # @return [Hash{String => Hash}] the documents when these objects are declared
+      def self.merged(documents, declared, prune)
+        gone = prune ? documents.keys - declared.keys : []
+        new = declared.to_h do |name, object|
+          old = documents.fetch(name, {})
+          [name, old.reject { |member, _| member == 'deleting' }.merge(yield(object))]
+        end
+        documents.merge(new) { |_, _, document| document }
+                 .to_h { |name, document| [name, gone.include?(name) ? document.merge('deleting' => true) : document] }
+                 .sort.to_h
+      end
+
+      # @param estate [Estate]
+      def initialize(estate)
+        @documents = Estate::AccessDocuments.new(estate)
+      end
+
+      # @return [Snapshot]
+      # @raise [MalformedError] a document cannot be read; names the key
+      # @raise [Error]
+      def read
+        Snapshot.new(@documents.get('directory')&.fetch('unique_id', nil),
+                     *%w[users roles bindings].map { |section| @documents.section(section) },
+                     @documents.get('rules')&.fetch('printed', nil).to_a)
+      end
+
+      # Stores the rules that an administrator was asked to apply.
+      def printed(rules)
+        @documents.put('rules', 'printed' => rules)
+      end
+
+      # @return [Hash, nil] the document of a user or role
+      def read_one(section, name)
+        @documents.get(section, name)
+      end
+
+      # Stores the identity of the directory, unless there is one.
+      def pin(unique_id)
+        @documents.put_if_absent('directory', 'unique_id' => unique_id)
+      end
+
+      # Stores what a snapshot has beyond what is stored. The UUIDs of new users and roles are made here.
+      #
+      # @param from [Snapshot] as it was read
+      # @param to [Snapshot] see {Snapshot#with} and {Snapshot#without}
+      # @return [void]
+      def save(from, to)
+        store('users', from.users, to.users, {})
+        store('roles', from.roles, to.roles, NEW_ROLE)
+        to.bindings.each { |name, binding| @documents.put('bindings', name, binding) if from.bindings[name] != binding }
+        (from.bindings.keys - to.bindings.keys).each { |name| @documents.delete('bindings', name) }
+      end
+
+      # @param section [String]
+      # @yieldparam document [Hash]
+      # @yieldreturn [Hash] the new one
+      # @return [void]
+      def change(section, name)
+        @documents.update(section, name) { |document| yield(document) if document }
+      end
+
+      # Removes the document of a user or role that is to be deleted, unless it was declared again meanwhile.
+      #
+      # @return [Boolean]
+      def forget(section, name)
+        @documents.delete_if(section, name) { |document| document['deleting'] }
+      end
+
+      private
+
+      def store(section, from, to, defaults)
+        to.each do |name, document|
+          next if from[name] == document
+
+          declared = document.slice('password', 'grants', 'deleting')
+          @documents.update(section, name) do |stored|
+            kept = stored || { 'uid' => SecureRandom.uuid }.merge(defaults)
+            kept.reject { |member, _| member == 'deleting' }.merge(declared)
+          end
+        end
+      end
+    end
+  end
+end
