@@ -61,6 +61,7 @@ specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, 
       '--tag', '~thorough', 'spec/estate')
 specs(:types, :cext, 'keys as resources', 'spec/types')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
+specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
 specs(:puppetdb, :cext, 'the import from a PuppetDB', 'spec/puppetdb')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
@@ -165,7 +166,7 @@ end
 ALL = %w[
   tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
   jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
-  ds389_conformance jruby93_estate estate types puppetdb bolt jruby93_unit jruby94_unit
+  ds389_conformance jruby93_estate estate access types puppetdb bolt jruby93_unit jruby94_unit
   ffi_unit newest_json tools style
 ] + BASIC
 

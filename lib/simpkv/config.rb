@@ -188,6 +188,22 @@ module Simpkv
       estate.merge('inspection_rules' => rules)
     end
 
+    # Converts the options of access control.
+    #
+    # @param options [Hash{String => Object}] the value of `access` in the command's file
+    # @return [Hash{String => Object}] all of {ACCESS}; without value, nil
+    # @raise [ConfigError] an option is unknown, has the wrong type, or is missing
+    def self.access(options)
+      raise ConfigError, "'access' in simpkv configuration must be a Hash" unless options.is_a?(Hash)
+
+      access = section(ACCESS, options, "'access'")
+      missing = %w[users_dn roles_dn].find { |name| access[name].nil? }
+      raise ConfigError, "'#{missing}' of 'access' is missing: set it to the DN of an entry" if missing
+      return access if access['config_dn'].nil? == access['config_pw_file'].nil?
+
+      raise ConfigError, "'config_dn' and 'config_pw_file' of 'access' come as a pair"
+    end
+
     # @param value [Object]
     # @param what [String] names the option in the message
     # @return [Object] the value, converted

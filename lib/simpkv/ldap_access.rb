@@ -64,7 +64,22 @@ module Simpkv
     def self.warnings(settings)
       files = settings.slice('admin_pw_file', 'tls_key').compact
       files.select { |_, file| File.exist?(file) && !File.directory?(file) }
-           .map { |name, file| open_to_others(name, file, File.stat(file)) }.compact
+           .map { |name, file| warning("'#{name}' #{file}", file) }.compact
+    end
+
+    # @param name [String] names the file in the message
+    # @param file [String] with a secret
+    # @return [String, nil] a warning if every local user can read or change it, with advice
+    # @raise [SystemCallError]
+    def self.warning(name, file)
+      stat = File.stat(file)
+      return if stat.mode.nobits?(0o007)
+
+      # This user may be one of the others.
+      mine = stat.owned? || stat.grpowned? || Process.euid.zero?
+      format('%<name>s is open to every local user (mode %<mode>04o): %<fix>s %<file>s',
+             name: name, file: file, mode: stat.mode & 0o7777,
+             fix: mine ? 'chmod o=' : "chgrp #{Process.egid} #{file} && chmod g=r,o=")
     end
 
     # Returns the shell command that reads the base entry. The password stays in its file. ldapsearch uses the whole
@@ -156,16 +171,6 @@ module Simpkv
         "the user #{Etc.getpwuid(Process.euid).name}"
       rescue ArgumentError
         "the user #{Process.euid}"
-      end
-
-      def open_to_others(name, file, stat)
-        return if stat.mode.nobits?(0o007)
-
-        # This user may be one of the others.
-        mine = stat.owned? || stat.grpowned? || Process.euid.zero?
-        format("'%<name>s' %<file>s is open to every local user (mode %<mode>04o): %<fix>s %<file>s",
-               name: name, file: file, mode: stat.mode & 0o7777,
-               fix: mine ? 'chmod o=' : "chgrp #{Process.egid} #{file} && chmod g=r,o=")
       end
 
       def tls?(settings)

@@ -55,15 +55,15 @@ module Simpkv
              'returns the errors by key'),
       option('skip_undecodable', :boolean, false,
              'true: a list omits keys that cannot be read, with a warning, instead of failing'),
-      option('sensitive', :boolean, false,
-             'true: values that are read are Sensitive; metadata are not'),
+      option('sensitive', :boolean, false, 'true: values that are read are Sensitive; metadata are not'),
       option('values', :boolean, true, 'for `tree`: true returns values and metadata, false names only'),
       option('noop_writes', %w[write skip], 'write',
              'writes in the catalog of a node that runs in noop (the fact `clientnoop`): `write` makes them, `skip` ' \
              'logs a notice instead'),
       option('rich_data', :boolean, false,
              'true: a Timestamp, Regexp, SemVer and the like come back as the same type, not as strings'),
-      option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only")
+      option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only"),
+      option('access', :hash, nil, "the options of access control; has an effect in the command's file only")
     ].freeze
 
     CALL_BY_NAME = CALL.to_h { |option| [option.name, option] }.freeze
@@ -232,3 +232,5 @@ module Simpkv
     LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout].freeze
   end
 end
+
+require 'simpkv/options/access'

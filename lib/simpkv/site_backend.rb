@@ -9,10 +9,12 @@ module Simpkv
     private_constant :PLAIN
 
     # @param site [Hash] the options of the site
-    # @return [Hash] a copy without the options of the estate, and with backends: the default ones if it has none
+    # @return [Hash] a copy without the options of the estate and of access control, and with backends: the default
+    #   ones if it has none
     def self.site_options(site)
       merged = Config.copy(site)
       merged.delete('estate')
+      merged.delete('access')
       merged['backends'] = Config.default_backends unless merged.key?('backends')
       merged
     end

@@ -10,7 +10,7 @@ module Simpkv
       KINDS = { 'KEY' => :keys, 'NEW_KEY' => :keys, 'FOLDER' => :folders, 'BACKEND' => :backends, 'FROM' => :backends,
                 'TO' => :backends, 'ENVIRONMENT' => :environments, 'FILE' => :files, 'JOURNAL' => :files,
                 'DIR' => :directories, 'NODE' => :nodes, 'FACT' => :facts, 'TYPE' => :types,
-                'FILTER' => :filters, 'ID' => :rules, 'FIELD' => :fields }.freeze
+                'FILTER' => :filters, 'ID' => :rules, 'FIELD' => :fields, 'OBJECT' => :objects }.freeze
 
       # A word, or a part of it, as a shell reads it.
       PART = /(\s+)|'([^']*)'?|"((?:\\.|[^"\\])*)"?|\\(.?)|([^\s'"\\]+)/m.freeze
@@ -133,6 +133,10 @@ module Simpkv
 
       def fields(_word)
         shown(@command.fields - @operands.to_a)
+      end
+
+      def objects(_word)
+        shown(@command.object_names - @operands.to_a)
       end
 
       def filters(_word)

@@ -56,12 +56,21 @@ module Simpkv
       # @return [Hash] the options of the estate, as the site has them
       # @raise [ConfigError] an option is unknown or has the wrong type; the message names the source
       def estate
-        estate = site['estate'] || {}
-        Config.estate(estate)
-        estate
-      rescue ConfigError => e
-        named = source && e.message.start_with?("#{source}: ")
-        raise ConfigError, [named ? nil : source, e.message].compact.join(': '), cause: nil
+        naming_source do
+          estate = site['estate'] || {}
+          Config.estate(estate)
+          estate
+        end
+      end
+
+      # @return [Hash{String => Object}] the options of access control: see {Config.access}
+      # @raise [ConfigError] an option is missing, is unknown or has the wrong type; the message names the source
+      def access
+        naming_source do
+          raise ConfigError, "there is no 'access': set its options (docs/access.md)" unless site['access']
+
+          Config.access(site['access'])
+        end
       end
 
       # @param backend [Backend]
@@ -92,6 +101,13 @@ module Simpkv
       end
 
       private
+
+      def naming_source
+        yield
+      rescue ConfigError => e
+        named = source && e.message.start_with?("#{source}: ")
+        raise ConfigError, [named ? nil : source, e.message].compact.join(': '), cause: nil
+      end
 
       # @return [String, nil] the type of the chosen backend, if this command lacks it
       def plugin_type(merged)

@@ -5,6 +5,7 @@ module Simpkv
     # An error that ends a command, with a message for the user. The codes are those of sysexits.h.
     class Failure < StandardError
       NO = 1
+      CONFLICT = 2
       USAGE = 64
       DATA = 65
       NO_INPUT = 66
@@ -20,7 +21,9 @@ module Simpkv
       MEANINGS = {
         0 => 'Success.',
         NO => 'exists: there is no key or folder of that name. cas: the stored value is not the expected one. ' \
-              'node inspect: a rule refuses the node.',
+              'node inspect: a rule refuses the node. access plan, access status: there is something to change.',
+        CONFLICT => 'access: an entry of the directory, or the directory, is another one than the state says, or a ' \
+                    'binding names what is not declared. Nothing was changed.',
         USAGE => 'The command line is wrong.',
         DATA => 'The input or a stored document is invalid.',
         NO_INPUT => 'There is no such key, folder, node or file.',

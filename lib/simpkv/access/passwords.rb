@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require 'simpkv'
+
+module Simpkv
+  module Access
+    # Reads the passwords that declarations refer to: `file:/PATH`, or `key:BACKEND/PATH`. No message has a password.
+    class Passwords
+      # A server takes a bind with an empty password for one without identity.
+      EMPTY = 'is empty'
+      private_constant :EMPTY
+
+      # @param reference [String]
+      # @return [String, nil] a warning about a file that every local user can read
+      def self.warning(reference)
+        kind, file = reference.split(':', 2)
+        LdapAccess.warning(file, file) if kind == 'file' && File.file?(file)
+      end
+
+      # @yieldparam name [String] of a backend
+      # @yieldreturn [Store] its store
+      def initialize(&store)
+        @store = store
+        @stores = {}
+      end
+
+      # @param reference [String]
+      # @return [String] the password, without the newline at its end
+      # @raise [InvalidError] it cannot be read; the message names the file or the key
+      def read(reference)
+        kind, place = reference.split(':', 2)
+        password = kind == 'file' ? in_file(place) : in_key(place)
+        password = password.sub(/\r?\n\z/, '')
+        return password if !password.empty? && !password.include?("\0") && password.valid_encoding?
+
+        raise InvalidError, "#{place} #{password.empty? ? EMPTY : 'is not text'}"
+      end
+
+      # @param reference [String]
+      # @return [String, nil] a text that differs after a change of the password's file; nil for a key, which is read
+      #   each time, and for a file that cannot be read
+      def stamp(reference)
+        kind, file = reference.split(':', 2)
+        return unless kind == 'file'
+
+        stat = File.stat(file)
+        [reference, stat.ino, stat.size, stat.mtime.strftime('%s.%N')].join(' ')
+      rescue SystemCallError
+        nil
+      end
+
+      private
+
+      def in_file(file)
+        raise InvalidError, "#{file} is not a file" unless File.file?(file)
+
+        File.read(file, encoding: Encoding::UTF_8)
+      rescue SystemCallError => e
+        raise InvalidError, "#{file} cannot be read: #{e.class.new.message}", cause: nil
+      end
+
+      def in_key(place)
+        backend, path = place.split('/', 2)
+        value = Codec.decode((@stores[backend] ||= @store.call(backend)).get(path))[:value]
+        return value if value.is_a?(String)
+
+        raise InvalidError, "the value of the key #{place} is not a String"
+      rescue NotFoundError, IsFolderError
+        raise InvalidError, "there is no key #{place}", cause: nil
+      rescue MalformedError
+        raise InvalidError, "the key #{place} cannot be read: its document is malformed", cause: nil
+      end
+    end
+  end
+end

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+require 'simpkv/access/aci'
+require 'simpkv/access/names'
+require 'simpkv/access/olc_access'
+
+module Simpkv
+  module Access
+    # The access rules of a server: on 389-DS the ACIs of the base entry, on OpenLDAP those of its database in
+    # `cn=config`.
+    class ServerRules
+      # The usual name, for an administrator.
+      SOME_DATABASE = 'olcDatabase={1}mdb,cn=config'
+      private_constant :SOME_DATABASE
+
+      # @param store [Store] of type ldap
+      # @param settings [Hash{String => Object}] of its backend
+      # @param names [Names]
+      # @param options [Hash{String => Object}] of `access`
+      # @param server [String] `389ds` or `openldap`
+      def initialize(store, settings, names, options, server)
+        @store = store
+        @settings = settings
+        @names = names
+        @options = options
+        @server = server
+      end
+
+      # @param grants [Array<Plan::Grant>]
+      # @param printed [Array<String>] the rules that an administrator was asked to apply
+      # @return [Hash] `add`, `delete`: rules; `changes`: those of {Store#modify_entry}; `ldif`: the same for an
+      #   administrator; `by_hand`: whether the identity may not read `cn=config`; `rules`: all of them; `warnings`
+      # @raise [Error]
+      def changes(grants, printed)
+        wanted = grants.map { |grant| translated(grant) }
+        by_hand, place, values = current(printed)
+        changes = texts.changes(values, wanted)
+        kinds = changes.group_by(&:first).transform_values { |same| same.flat_map(&:last) }
+        { add: kinds.fetch(:add, []), delete: kinds.fetch(:delete, []), changes: changes, by_hand: by_hand,
+          ldif: texts.ldif(place, values, wanted), rules: texts.rules(wanted), warnings: warnings(grants) }
+      end
+
+      # Makes the changes at once, or none of them.
+      #
+      # @param changes [Hash] from {#changes}
+      # @return [void]
+      # @raise [ConflictError] an administrator has changed the rules meanwhile
+      # @raise [DeniedError] the identity may not change the rules; the message has the LDIF
+      def perform(changes)
+        return if holder.modify_entry(place, changes[:changes])
+
+        raise ConflictError, "another client has changed the rules in '#{place}'"
+      rescue DeniedError => e
+        raise DeniedError, "#{e.message}: set 'config_dn' of 'access', or let an administrator apply this:\n" \
+                           "#{changes[:ldif]}", cause: nil
+      end
+
+      private
+
+      def warnings(grants)
+        return [] unless @server == '389ds'
+
+        grants.select { |grant| grant.rights.include?('read') && !grant.rights.include?('list') }.map do |grant|
+          "roles.#{grant.role}: '#{grant.prefix}': 389-DS lets those list who may read"
+        end
+      end
+
+      def translated(grant)
+        Grant.new(role: grant.role, prefix: grant.prefix, dn: dn(grant.prefix.chomp('/*')), rights: grant.rights,
+                  groups: grant.groups)
+      end
+
+      def dn(path)
+        Native.dn_from_path(@settings['layout'].to_sym, :folder, @settings['base_dn'], @settings['id'], path)
+      end
+
+      # @return [Aci, OlcAccess]
+      def texts
+        below = dn('globals').sub(/\A(\\.|[^,\\])*,/m, '')
+        @texts ||= if @server == '389ds'
+                     Aci.new(below: below)
+                   else
+                     OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'])
+                   end
+      end
+
+      # @return [Array(Boolean, String, Array<String>)] whether an administrator changes the rules, the DN of the entry
+      #   that has them, and the rules that it has
+      def current(printed)
+        entry = holder.read_entry(place, [texts.attribute])
+        [false, place, entry.find { |name, _| name.casecmp?(texts.attribute) }&.last.to_a]
+      rescue DeniedError, NotFoundError
+        raise if @server == '389ds' || @options.values_at('config_uri', 'config_dn').any?
+
+        [true, SOME_DATABASE, printed.each_with_index.map { |rule, number| "{#{number}}#{rule}" }]
+      end
+
+      # @return [Store] whose identity changes rules
+      def holder
+        @holder ||= @server == '389ds' ? @store : config_store
+      end
+
+      def config_store
+        uri, dn, file = @options.values_at('config_uri', 'config_dn', 'config_pw_file')
+        return @store unless uri || dn
+
+        identity = { 'ldap_uri' => uri || @settings['ldap_uri'], 'write_uri' => nil, 'admin_dn' => dn,
+                     'admin_pw_file' => file }
+        LdapAccess.open(@settings.merge(identity).compact)
+      end
+
+      # @return [String] the DN of the entry that has the rules
+      def place
+        @place ||= @server == '389ds' ? @settings['base_dn'] : database
+      end
+
+      # @return [String] the DN of the database that holds the base entry
+      def database
+        base = ",#{Names.normalized(@settings['base_dn'])}"
+        found = holder.entries('cn=config', %w[olcSuffix]).transform_values { |attributes| attributes.values.flatten }
+        held = found.select do |_, suffixes|
+          suffixes.any? { |suffix| base.end_with?(",#{Names.normalized(suffix)}") }
+        end
+        dn, = held.max_by { |_, suffixes| suffixes.map(&:length).max }
+        dn || raise(NotFoundError, "no database in 'cn=config' has '#{@settings['base_dn']}', or the identity may " \
+                                   "not read it: set 'config_uri', 'config_dn' and 'config_pw_file' of 'access'")
+      end
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require 'securerandom'
+require 'tmpdir'
+require 'simpkv'
+
+module Simpkv
+  module Access
+    # Tries the rights of users with binds of their own, in the folders of their roles.
+    class Verification
+      # @param store [Store] with all rights
+      # @param settings [Hash{String => Object}] of its backend
+      def initialize(store, settings)
+        @store = store
+        @settings = settings
+      end
+
+      # @param plan [Plan]
+      # @param passwords [Passwords]
+      # @return [Array<String>] what is otherwise than declared
+      # @raise [Error]
+      def failures(plan, passwords)
+        rights = rights(plan)
+        prefixes = rights.values.flat_map(&:keys).uniq
+        with_probes(prefixes) do |probes|
+          rights.flat_map do |name, by_prefix|
+            as(plan.names.user(name), passwords.read(plan.state.users[name]['password'])) do |store|
+              by_prefix.flat_map { |prefix, wanted| compare(name, prefix, wanted, found(store, probes[prefix])) }
+            end
+          end
+        end
+      end
+
+      private
+
+      # @return [Hash] the rights by user and folder, those of folders around it included
+      def rights(plan)
+        known = plan.observed.users.keys.select { |name| plan.observed.passwords[name] == :accepted }
+        granted = known.to_h { |name| [name, grants_of(plan, name)] }
+        granted.transform_values do |grants|
+          grants.keys.to_h do |prefix|
+            around = grants.select { |other, _| "#{prefix}/".start_with?("#{other}/") }
+            [prefix, around.values.flatten.uniq]
+          end
+        end
+      end
+
+      def grants_of(plan, user)
+        grants = plan.grants.select { |grant| plan.bound(grant.role, 'users').include?(user) }
+        grants.group_by { |grant| grant.prefix.chomp('/*') }.transform_values { |same| same.flat_map(&:rights) }
+      end
+
+      # Puts a key into each folder meanwhile. Keys are in an environment, so that all of them get one with a key.
+      def with_probes(prefixes)
+        name = "simpkv-probe-#{SecureRandom.hex(8)}"
+        probes = prefixes.to_h { |prefix| [prefix, "#{prefix}/#{name}#{"/#{name}" if prefix == 'environments'}"] }
+        probes.each_value { |key| @store.put(key, Codec.encode(1)) }
+        yield probes
+      ensure
+        probes.to_h.each_value { |key| @store.delete(key) }
+        @store.deletetree("environments/#{name}") if probes.to_h.key?('environments')
+      end
+
+      # @return [Array<String>] the rights that a store has
+      def found(store, key)
+        { 'read' => -> { store.get(key) }, 'list' => -> { store.list(File.dirname(key)) },
+          'write' => -> { store.put(key, Codec.encode(SecureRandom.hex(8))) } }.select { |_, try| allowed?(&try) }.keys
+      end
+
+      def allowed?
+        yield && true
+      rescue DeniedError, NotFoundError, UnavailableError
+        false
+      end
+
+      # Those may list on 389-DS who may read. Other roles, which nobody has declared, may give more.
+      def compare(name, prefix, wanted, found)
+        beyond = found - wanted - %w[list]
+        lacking = wanted - found
+        [*("user #{name}: '#{prefix}': lacks #{lacking.sort.join(', ')}" if lacking.any?),
+         *("user #{name}: '#{prefix}': may #{beyond.sort.join(', ')}, which no role says" if beyond.any?)]
+      end
+
+      # Opens a store for a user meanwhile.
+      def as(dn, password)
+        Dir.mktmpdir('simpkv') do |folder|
+          file = File.join(folder, 'password')
+          File.write(file, password, perm: 0o600)
+          store = LdapAccess.open(@settings, 'admin_dn' => dn, 'admin_pw_file' => file)
+          begin
+            yield store
+          ensure
+            store.close
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/access_command'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Access
+        # Stores declarations, and brings a directory to them.
+        class Apply < AccessCommand
+          # The longest wait between two attempts of --watch, in times of its seconds.
+          LONGEST_BACKOFF = 16
+          private_constant :LONGEST_BACKOFF
+
+          SUMMARY = 'bring users, roles and rights to what is declared'
+          ARGUMENTS = '[FILE]'
+          DESCRIPTION = <<~TEXT
+            Stores the users, roles and bindings of a file, in YAML or JSON, and brings the directory to what is
+            declared. Prints a line for each change. Without FILE, brings the directory to what is declared in the
+            store. What the file lacks stays declared, except with --prune.
+
+            Can be repeated: a second apply changes nothing, and one after a crash does the rest. Exits with 2, and
+            changes nothing, if an entry of a user or role is another one than simpkv has made, or if the directory is
+            another one than at the first apply. With --watch, applies again and again until it is stopped, and reads
+            the file each time; after a failure it waits longer each time.
+          TEXT
+          EXAMPLES = {
+            'simpkv access apply access.yaml' => 'Once',
+            'simpkv access apply access.yaml --watch 300' => 'Every five minutes, as a service'
+          }.freeze
+
+          def run(file = nil)
+            return once(file) unless @seconds
+
+            failures = 0
+            loop do
+              failures = attempt(file) ? 0 : failures + 1
+              sleep([@seconds * (2**failures), @seconds * LONGEST_BACKOFF].min)
+            end
+          end
+
+          private
+
+          def define(parser)
+            define_prune(parser)
+            parser.on('--watch SECONDS', Integer, 'apply again and again, with this time in between') do |seconds|
+              raise OptionParser::InvalidArgument, seconds.to_s unless seconds.positive?
+
+              @seconds = seconds
+            end
+          end
+
+          # @return [Boolean] whether it succeeded
+          def attempt(file)
+            once(file).nil?
+          rescue Failure, Simpkv::Error, SystemCallError => e
+            complain(e.message)
+            false
+          end
+
+          # @return [Integer, nil] the exit code
+          def once(file)
+            declared = file && declarations(file)
+            reconcile(declared && ->(state) { state.with(declared, prune: @prune) })
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/access_command'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Access
+        # Deletes declared users, roles and bindings.
+        class Delete < AccessCommand
+          KINDS = %w[user role binding].freeze
+          private_constant :KINDS
+
+          SUMMARY = 'delete declared users, roles and bindings'
+          ARGUMENTS = '[OBJECT...]'
+          DESCRIPTION = <<~TEXT
+            Deletes users, roles and bindings, such as user/compiler-dev, from the store and from the directory. An
+            OBJECT is user/NAME, role/NAME or binding/NAME. With --all, deletes all that are declared. Then brings the directory to what is left, as simpkv access apply
+            does. Deletes only what simpkv has made: a role that existed before keeps its entry, its rights and the
+            members that no binding has added. Exits with 2, and changes nothing, where apply would, and if a binding
+            that stays names the user or role; with 66 if one of them is not declared.
+          TEXT
+          EXAMPLES = {
+            'simpkv access delete binding/dev role/dev-writers' => 'A binding and its role',
+            'simpkv access delete --all' => 'Everything that is declared'
+          }.freeze
+
+          def run(*words)
+            check(words)
+            objects = words.map { |word| object(word) }
+            reconcile(->(state) { state.without(chosen(state, objects)) })
+          end
+
+          # @return [Array<String>] the objects that an argument may name
+          def object_names
+            on_access { |access| declared(access.snapshot).map { |section, name| "#{section.chomp('s')}/#{name}" } }
+          end
+
+          private
+
+          def define(parser)
+            parser.on('--all', 'delete all that are declared') { @all = true }
+          end
+
+          def check(words)
+            return unless @all ? words.any? : words.empty?
+
+            raise Failure.new('name users, roles or bindings, or --all, and not both (simpkv access delete --help)',
+                              Failure::USAGE)
+          end
+
+          # @return [Array(String, String)] section and name
+          def object(word)
+            kind, name = word.split('/', 2)
+            return ["#{kind}s", name] if KINDS.include?(kind) && !name.to_s.empty?
+
+            raise Failure.new('expected user/NAME, role/NAME or binding/NAME, such as user/compiler-dev',
+                              Failure::USAGE)
+          end
+
+          def chosen(state, objects)
+            declared = declared(state)
+            return declared if @all
+
+            section, name = (objects - declared).first
+            return objects unless section
+
+            not_there(name, "there is no declared #{section.chomp('s')}", state[section].keys)
+          end
+
+          def declared(state)
+            %w[users roles bindings].flat_map { |section| state[section].keys.map { |name| [section, name] } }
+          end
+        end
+      end
+    end
+  end
+end

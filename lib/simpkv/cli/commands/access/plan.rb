@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/access_command'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Access
+        # Shows what `simpkv access apply` would do.
+        class Plan < AccessCommand
+          SUMMARY = 'show what apply would change'
+          ARGUMENTS = '[FILE]'
+          DESCRIPTION = <<~TEXT
+            Shows what simpkv access apply would do with a file of users, roles and bindings, in YAML or JSON, and
+            changes nothing. Without FILE, shows what is left to do for those that are declared in the store. Exits
+            with 1 if there is something to do, and with 2 if apply would refuse.
+          TEXT
+          EXAMPLES = {
+            'simpkv access plan access.yaml' => 'What a file would change',
+            'simpkv access plan access.yaml --prune' => 'The same, if the file has everything that is declared'
+          }.freeze
+
+          def run(file = nil)
+            declared = file && declarations(file)
+            on_access do |access|
+              plan = access.plan { |state| declared ? state.with(declared, prune: @prune) : state }
+              plan.warnings.each { |warning| complain(warning) }
+              show(plan)
+            end
+          end
+
+          private
+
+          def define(parser)
+            define_prune(parser)
+          end
+
+          # @return [Integer, nil] the exit code
+          def show(plan)
+            output.print('steps' => plan.steps.map { |step| data(step) }, 'conflicts' => plan.conflicts,
+                         'warnings' => plan.warnings) { plan.steps.flat_map { |step| lines(step) } }
+            raise Simpkv::Access::Refused, plan.conflicts if plan.conflicts.any?
+
+            Failure::NO if plan.steps.any?
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require 'simpkv/access/status'
+require 'simpkv/cli/access_command'
+
+module Simpkv
+  module Cli
+    module Commands
+      module Access
+        # Shows the state of what is declared.
+        class Status < AccessCommand
+          SUMMARY = 'show the state of users, roles and bindings'
+          DESCRIPTION = <<~TEXT
+            Shows the state of each declared user, role and binding, and what somebody has changed by hand in the
+            directory: a role is existing if its entry was there before it was declared, and an entry is foreign if
+            simpkv has not made it. With --verify, also binds as each user whose password can be read here, and tries
+            each right: for that, it puts a key simpkv-probe-... into each folder of the user's roles, and deletes it.
+
+            Exits with 1 if something differs from what is declared: simpkv access apply mends that. Exits with 2 if
+            apply would refuse.
+          TEXT
+          EXAMPLES = {
+            'simpkv access status' => 'A table',
+            'simpkv access status --verify' => 'And the rights that users have'
+          }.freeze
+
+          HEAD = %w[kind name state notes].freeze
+          private_constant :HEAD
+
+          def run
+            on_access do |access|
+              plan = access.plan
+              rows = Simpkv::Access::Status.new(plan).rows
+              failures = @verify ? access.verify(plan) : []
+              show(rows, failures, plan)
+            end
+          end
+
+          private
+
+          def define(parser)
+            parser.on('--verify', 'try the rights of each user') { @verify = true }
+          end
+
+          # @return [Integer, nil] the exit code
+          def show(rows, failures, plan)
+            output.print('objects' => rows.map { |row| object(row) }, 'rights' => failures,
+                         'conflicts' => plan.conflicts) { table(rows) + failures }
+            raise Simpkv::Access::Refused, plan.conflicts if plan.conflicts.any?
+
+            Failure::NO if plan.steps.any? || failures.any?
+          end
+
+          def object(row)
+            HEAD.zip(row.to_a).to_h.compact
+          end
+
+          def table(rows)
+            Output.table([HEAD, *rows.flat_map do |row|
+              first, *others = row.notes
+              [[row.kind, row.name || '-', row.state, first || '-'], *others.map { |note| ['', '', '', note] }]
+            end])
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,20 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # Further options, of the same kind as those of options.rb.
+  module Config
+    # Options of `access` in the file of the command: the users and roles of a directory that `simpkv access` keeps.
+    ACCESS = [
+      option('backend', :string, nil,
+             'the name of the backend, of `type: ldap`, whose keys the roles are for. Its bind DN makes users, roles ' \
+             'and rules',
+             absent: 'that of the estate'),
+      option('users_dn', :string, nil, 'the DN of the entry below which users are', absent: 'required'),
+      option('roles_dn', :string, nil, 'the DN of the entry below which roles are', absent: 'required'),
+      option('config_uri', :uris, nil, 'OpenLDAP: the server whose `cn=config` has the rules', absent: '`ldap_uri`'),
+      option('config_dn', :string, nil, 'OpenLDAP: a bind DN that may change `cn=config`',
+             absent: "the backend's; with `config_uri`, the local user over ldapi"),
+      option('config_pw_file', :path, nil, 'OpenLDAP: the file with the password of `config_dn`')
+    ].freeze
+  end
+end

@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+require_relative '../command/command_helper'
+require_relative '../support/debian_slapd'
+require_relative '../support/eventually'
+require_relative '../support/processes'
+
+# Servers with entries for users and roles, whose administrator may change everything.
+module AccessServers
+  USERS_DN = 'ou=users,dc=simp'
+  ROLES_DN = 'ou=roles,dc=simp'
+
+  UNITS = %w[users roles].map { |name| "dn: ou=#{name},dc=simp\nobjectClass: organizationalUnit\n" }.join("\n")
+
+  # OpenLDAP with cn=config.
+  class Slapd < DebianSlapd
+    def initialize
+      super
+      @layout = 'plain'
+    end
+
+    # @return [Array<String>] the rules of the database, without numbers
+    def rules
+      entries('cn=config', '(olcSuffix=dc=simp)', 'olcAccess').first.fetch('olcAccess').map { |rule| rule[/(?<=\}).*/] }
+    end
+
+    # Changes cn=config.
+    def configure(ldif)
+      execute('ldapmodify', '-Q', '-Y', 'EXTERNAL', '-H', uri, stdin_data: ldif)
+    end
+
+    def entries(base_dn, *, **)
+      return super unless base_dn == 'cn=config'
+
+      as_local_user { super }
+    end
+
+    private
+
+    def fill
+      add(without_base)
+      configure(Simpkv::Cli::DirectorySetup.new('openldap', 'plain').text('config'))
+      add("#{schema_file('base.ldif')}\n#{UNITS}")
+    end
+
+    def as_local_user
+      @local = true
+      yield
+    ensure
+      @local = false
+    end
+
+    def as_root
+      @local ? ['-Q', '-Y', 'EXTERNAL', '-H', uri] : super
+    end
+  end
+
+  # 389 Directory Server.
+  class Ds < Ds389
+    # @return [Array<String>] the ACIs of the base entry
+    def rules
+      entry(BASE_DN, 'aci').fetch('aci')
+    end
+
+    private
+
+    def fill
+      super
+      add(UNITS)
+    end
+  end
+end
+
+# The command with access control on such a server.
+RSpec.shared_context 'with access control' do |server|
+  include_context 'with the command'
+
+  attr_reader :directory
+
+  before(:context) do
+    @directory = server.new
+    @directory.start
+  end
+
+  after(:context) { @directory&.stop }
+
+  after do
+    accounts_and_groups.each { |dn| directory.delete_tree(dn) }
+    admin.deletetree('globals/estate')
+    admin.close
+  end
+
+  let(:id) { "i#{LdapIds.next}" }
+  let(:admin_options) { directory.options('admin_dn' => directory.class::ROOT_DN, 'id' => id) }
+  let(:admin) { Simpkv::Store.open('ldap', admin_options) }
+  let(:backends) { { 'default' => admin_options.merge('type' => 'ldap') } }
+  let(:access_options) do
+    options = { 'users_dn' => AccessServers::USERS_DN, 'roles_dn' => AccessServers::ROLES_DN }
+    directory.is_a?(Slapd) ? options.merge('config_uri' => directory.uri) : options
+  end
+  let(:config) { File.join(folder, 'simpkv.yaml').tap { |file| configure(file) } }
+
+  # The declarations of most examples.
+  let(:declared) do
+    { 'users' => { 'one' => { 'password' => "file:#{password_file('one')}" },
+                   'two' => { 'password' => "file:#{password_file('two')}" } },
+      'roles' => { 'dev' => [{ 'prefixes' => %w[environments/dev globals/shared], 'rights' => %w[read list write] }],
+                   'see' => [{ 'prefixes' => ['environments/*'], 'rights' => %w[read list] }] },
+      'bindings' => { 'devs' => { 'users' => %w[one], 'roles' => %w[dev] },
+                      'views' => { 'users' => %w[two], 'roles' => %w[see] } } }
+  end
+
+  def configure(file)
+    File.write(file, { 'backends' => backends, 'access' => access_options }.to_yaml)
+  end
+
+  # @return [String] the name of a file with the password of a user
+  def password_file(name, password = "pass #{name}")
+    file = File.join(folder, "#{name}.pw")
+    File.write(file, "#{password}\n", perm: 0o600) unless File.exist?(file)
+    file
+  end
+
+  # @return [String] a file with declarations
+  def file(data = declared)
+    File.join(folder, 'access.yaml').tap { |name| File.write(name, data.to_yaml) }
+  end
+
+  # Runs `simpkv access`.
+  def access(*arguments, **more, &block)
+    simpkv('access', *arguments, **more, &block)
+  end
+
+  def access!(*arguments)
+    simpkv!('access', *arguments)
+  end
+
+  def plan
+    access('plan', '-o', 'json').then { |outcome| JSON.parse(outcome.out) }
+  end
+
+  def user_dn(name)
+    "uid=#{name},#{AccessServers::USERS_DN}"
+  end
+
+  def role_dn(name)
+    "cn=#{name},#{AccessServers::ROLES_DN}"
+  end
+
+  # @return [Array<String>] the names of the members of a role
+  def members(role)
+    directory.entry(role_dn(role), 'member').fetch('member').map { |dn| dn[/\A\w+=([^,]+)/, 1] }.sort
+  end
+
+  # Opens a store as a user meanwhile.
+  def as(name, password_file = File.join(folder, "#{name}.pw"))
+    identity = { 'admin_dn' => user_dn(name), 'admin_pw_file' => password_file }
+    store = Simpkv::Store.open('ldap', admin_options.merge(identity))
+    yield store
+  ensure
+    store&.close
+  end
+
+  # @return [Array<String>] the DNs of the entries that access control may have made
+  def accounts_and_groups
+    directory.search('dc=simp', '(|(objectClass=account)(objectClass=groupOfNames))')
+  end
+
+  # @return [Array] everything that access control may change
+  def everything
+    found = directory.entries('dc=simp', '(objectClass=*)', '*', 'aci').map do |entry|
+      entry.transform_values(&:sort)
+    end
+    [found.sort_by { |entry| entry['dn'] }, directory.rules]
+  end
+end

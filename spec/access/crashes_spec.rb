@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require_relative 'access_helper'
+
+# Kills the process before or after a write of any store.
+module KilledWrites
+  WRITES = %i[put delete create_folder add_entry modify_entry delete_entry set_entry_password].freeze
+
+  class << self
+    attr_accessor :count, :before, :after
+  end
+
+  WRITES.each do |name|
+    define_method(name) do |*arguments, **more|
+      number = KilledWrites.count += 1
+      Process.kill(:KILL, Process.pid) if number == KilledWrites.before
+      super(*arguments, **more).tap { Process.kill(:KILL, Process.pid) if number == KilledWrites.after }
+    end
+  end
+end
+
+{ AccessServers::Slapd => {}, AccessServers::Ds => { ds389: true } }.each do |server, tags|
+  RSpec.describe "simpkv access, killed at any write, on #{server.superclass}", **tags, needs: %i[cext fork] do
+    include Processes
+
+    include_context 'with access control', server
+
+    let(:declared) do
+      { 'users' => { 'one' => { 'password' => "file:#{password_file('one')}" } },
+        'roles' => { 'dev' => [{ 'prefixes' => %w[environments/dev], 'rights' => %w[read list write] }] },
+        'bindings' => { 'devs' => { 'users' => %w[one], 'roles' => %w[dev] } } }
+    end
+
+    # Runs the command in a child process, and kills that before or after the write with this number.
+    #
+    # @return [Boolean] whether it was killed
+    def killed?(*arguments, **at)
+      pid = fork do
+        [$stdout, $stderr].each { |stream| stream.reopen(File::NULL) }
+        KilledWrites.count = 0
+        at.each { |name, number| KilledWrites.public_send("#{name}=", number) }
+        Simpkv::Store.prepend(KilledWrites)
+        ENV['SIMPKV_CONFIG'] = config
+        exit!(Simpkv::Cli.run(['access', *arguments]))
+      end
+      status = status_of(pid)
+      expect(status.exitstatus).to eq(0) unless status.signaled?
+      status.signaled?
+    end
+
+    # Kills the command before each of its writes, and then again after that write.
+    #
+    # @yield after both; the command has to complete
+    # @return [Integer] the number of writes
+    def kill_at_each_write(*arguments)
+      (1..).find do |number|
+        next true unless killed?(*arguments, before: number)
+
+        killed?(*arguments, after: 1)
+        yield
+        false
+      end - 1
+    end
+
+    def built
+      [members('dev'), directory.rules, directory.search(AccessServers::USERS_DN, '(uid=*)'), access('plan').to_a]
+    end
+
+    it 'completes an apply' do
+      declarations = file
+      access!('apply', declarations)
+      reference = built
+      access!('delete', '--all')
+      count = kill_at_each_write('apply', declarations) do
+        access!('apply')
+        access!('apply', declarations)
+        expect(built).to eq(reference)
+        as('one') { |store| expect(store.list('environments/dev')[:keys]).to eq({}) }
+        access!('delete', '--all')
+        %w[globals environments].each { |folder| admin.deletetree(folder) }
+      end
+      expect(count).to be > 11
+    end
+
+    it 'completes a deletion' do
+      declarations = file
+      access!('apply', declarations)
+      count = kill_at_each_write('delete', '--all') do
+        access!('apply')
+        access!('delete', '--all')
+        expect(accounts_and_groups).to eq([])
+        expect(directory.rules.grep(/ou=#{id},/)).to eq([])
+        access!('apply', declarations)
+      end
+      expect(count).to be > 5
+    end
+  end
+end

@@ -1,0 +1,218 @@
+# frozen_string_literal: true
+
+require_relative 'access_helper'
+
+{ AccessServers::Slapd => {}, AccessServers::Ds => { ds389: true } }.each do |server, tags|
+  RSpec.describe "simpkv access, on #{server.superclass}", **tags, needs: :cext do
+    include Eventually
+
+    include_context 'with access control', server
+
+    describe 'apply' do
+      it 'makes users, roles and rights, and then has nothing to do' do
+        expect(access('plan', file).code).to eq(1)
+        expect(access!('apply', file).lines.map(&:chomp))
+          .to include('create user one', 'set the password of user one', 'create role dev',
+                      'create folder environments/dev', "+ member of role dev: #{user_dn('one')}")
+          .and include(/\A\+ rule /)
+        expect([access('plan', file).to_a, access('plan').to_a]).to eq([['', '', 0]] * 2)
+        expect(access!('apply', file)).to eq('')
+        expect([members('dev'), members('see')]).to eq([%w[dev one], %w[see two]])
+        admin.put('environments/dev/key', '{"value":1}')
+        as('one') do |store|
+          expect(store.get('environments/dev/key')).to eq('{"value":1}')
+          store.put('environments/dev/new', '{"value":2}')
+          expect { store.put('environments/other/key', '{"value":3}') }.to raise_error(Simpkv::Error)
+        end
+        as('two') do |store|
+          expect(store.list('environments/dev')[:keys].keys).to match_array(%w[key new])
+          expect { store.put('environments/dev/key', '{"value":4}') }.to raise_error(Simpkv::Error)
+        end
+      end
+
+      it 'does not print, store or log a password' do
+        outcome = access('apply', file, '-o', 'json')
+        documents = admin.tree('globals/estate')[:keys].values
+        printed = [outcome.out, outcome.err, access!('status'), access!('export'), *documents].join
+        expect(outcome.code).to eq(0)
+        expect(printed).to include('create').and(satisfy { |text| !text.include?('pass one') })
+        expect(directory.log).not_to include('pass one')
+      end
+
+      it 'refuses everything if the entry of a user has another UID, or none' do
+        access!('apply', file)
+        ["delete: description\n", "replace: description\ndescription: simpkv:uid:other\n"].each do |change|
+          directory.modify("dn: #{user_dn('one')}\nchangetype: modify\n#{change}")
+          before = everything
+          more = declared.merge('users' => declared['users'].merge('three' => declared['users']['two']))
+          [%w[apply], ['apply', file(more)], %w[plan], %w[status], %w[delete --all], %w[delete binding/devs]]
+            .each do |arguments|
+            outcome = access(*arguments)
+            expect([outcome.code, outcome.err]).to match([2, /user one: the entry 'uid=one,.*UID/])
+          end
+          expect(everything).to eq(before)
+        end
+        expect(access!('export')).not_to include('three')
+      end
+
+      it 'refuses a user whose entry somebody else has made' do
+        directory.add("dn: #{user_dn('one')}\nobjectClass: account\nuid: one\n")
+        before = everything
+        expect(access('apply', file).to_a).to match(['', /user one: the entry .* has no UID of simpkv/, 2])
+        expect(everything).to eq(before)
+      end
+
+      it 'leaves a role alone that existed before, even when it is deleted' do
+        directory.add("dn: #{role_dn('dev')}\nobjectClass: groupOfNames\ncn: dev\nmember: cn=boss,dc=simp\n")
+        access!('apply', file)
+        expect(members('dev')).to eq(%w[boss one])
+        expect(directory.rules.grep(/ou=#{id},/).join).not_to include('cn=dev,')
+        expect(access!('status')).to match(/^role +dev +existing /)
+        access!('delete', 'binding/devs', 'role/dev')
+        expect(members('dev')).to eq(%w[boss])
+        expect(access!('status')).not_to match(/^role +dev /)
+      end
+
+      it 'removes only members that a binding has added' do
+        access!('apply', file)
+        directory.modify("dn: #{role_dn('dev')}\nchangetype: modify\nadd: member\nmember: cn=hand,dc=simp\n" \
+                         "member: #{user_dn('two')}\n")
+        more = declared['bindings'].merge('both' => { 'users' => %w[one two], 'roles' => %w[dev] })
+        access!('apply', file(declared.merge('bindings' => more)))
+        access!('delete', 'binding/devs')
+        expect(members('dev')).to eq(%w[dev hand one two])
+        access!('delete', 'binding/both')
+        expect(members('dev')).to eq(%w[dev hand two])
+      end
+
+      it 'refuses another directory' do
+        access!('apply', file)
+        pin = admin.get('globals/estate/access/directory')
+        admin.put('globals/estate/access/directory', pin.sub(/(?<="unique_id":")[^"]+/, 'another'))
+        before = everything
+        expect(access('apply', file(declared.merge('bindings' => {})), '--prune').to_a)
+          .to match(['', /this is another directory: its base entry has the unique id '.*', and .* 'another'/, 2])
+        expect(everything).to eq(before)
+      end
+
+      it 'mends what was changed by hand, which status shows' do
+        access!('apply', file)
+        expect(access('status').code).to eq(0)
+        directory.modify("dn: #{role_dn('dev')}\nchangetype: modify\ndelete: member\nmember: #{user_dn('one')}\n")
+        directory.delete_tree(user_dn('two'))
+        edited = break_a_rule
+        outcome = access('status')
+        expect(outcome.out).to match(/^binding +devs +missing +role dev lacks the member uid=one,/)
+          .and match(/^user +two +missing /).and match(/^rules +- +missing +missing: /)
+        expect([outcome.code, outcome.err]).to eq([1, ''])
+        access!('apply')
+        expect(access('status').code).to eq(0)
+        expect([members('dev'), directory.rules.include?(edited)]).to eq([%w[dev one], false])
+      end
+
+      it 'sets a password whose file has changed, and connections go on' do
+        access!('apply', file)
+        as('one') do |store|
+          store.put('environments/dev/a', '{"value":1}')
+          File.write(File.join(folder, 'one.pw'), 'another password')
+          expect(access!('apply')).to eq("set the password of user one\n")
+          expect(store.get('environments/dev/a')).to eq('{"value":1}')
+        end
+        as('one') { |store| expect(store.get('environments/dev/a')).to eq('{"value":1}') }
+        expect(access!('apply')).to eq('')
+      end
+
+      it 'takes a password from a key' do
+        admin.put('globals/secret', '{"value":"from a key"}')
+        users = { 'one' => { 'password' => 'key:default/globals/secret' } }
+        access!('apply', file(declared.merge('users' => declared['users'].merge(users))))
+        File.write(File.join(folder, 'key.pw'), 'from a key')
+        as('one', File.join(folder, 'key.pw')) { |store| expect(store.list('environments/dev')[:keys]).to eq({}) }
+      end
+
+      it 'deletes everything that it has made' do
+        before = everything
+        access!('apply', file)
+        access!('delete', '--all')
+        admin.deletetree('globals')
+        admin.deletetree('environments')
+        expect(everything.last).to eq(before.last)
+        expect(accounts_and_groups).to eq([])
+        expect(access!('export')).to eq({ 'users' => {}, 'roles' => {}, 'bindings' => {} }.to_yaml)
+      end
+
+      it 'ends in one state when several run at once' do
+        others = Array.new(4) do |number|
+          data = { 'users' => { "u#{number}" => declared['users']['one'] }, 'roles' => declared['roles'],
+                   'bindings' => { "b#{number}" => { 'users' => ["u#{number}"], 'roles' => %w[dev] } } }
+          File.join(folder, "#{number}.yaml").tap { |name| File.write(name, data.to_yaml) }
+        end
+        config
+        outcomes = others.map { |name| Thread.new { access('apply', name, process: true) } }.map(&:value)
+        expect(outcomes.map { |outcome| [outcome.code, outcome.err] }).to eq([[0, '']] * 4)
+        expect([access('plan').code, members('dev')]).to eq([0, %w[dev u0 u1 u2 u3]])
+      end
+
+      it 'exports what a second apply takes, and prunes what a file lacks' do
+        access!('apply', file)
+        exported = YAML.safe_load(access!('export'))
+        expect(access!('plan', file(exported), '--prune')).to eq('')
+        less = exported.merge('bindings' => exported['bindings'].slice('devs'),
+                              'users' => exported['users'].slice('one'))
+        expect(access!('apply', file(less), '--prune').lines.grep(/delete/)).to eq(["delete user two\n"])
+        expect([members('see'), access('plan').code]).to eq([%w[see], 0])
+      end
+
+      it 'binds as a user only after a change of the password file or of the entry' do
+        2.times { access!('apply', file) }
+        binds = -> { directory.count_in_log(%(BIND dn="#{user_dn('one')}" method)) }
+        before = binds.call
+        expect(access!('apply')).to eq('')
+        expect(binds.call).to eq(before)
+        directory.modify("dn: #{user_dn('one')}\nchangetype: modify\nreplace: userPassword\nuserPassword: by hand\n")
+        # The time of a change has seconds on 389-DS.
+        FileUtils.touch(File.join(folder, 'one.pw')) if directory.is_a?(Ds389)
+        expect(access!('apply')).to eq("set the password of user one\n")
+      end
+
+      it 'applies again and again with --watch, and waits after a failure' do
+        declarations = file
+        outcome = access('apply', declarations, '--watch', '1', process: true) do |pid|
+          eventually { directory.search(AccessServers::ROLES_DN, '(cn=dev)').any? && members('dev').include?('one') }
+          File.write(declarations, 'users: 1')
+          sleep 1.5
+          file
+          directory.modify("dn: #{role_dn('dev')}\nchangetype: modify\ndelete: member\nmember: #{user_dn('one')}\n")
+          eventually { members('dev').include?('one') }
+        ensure
+          Process.kill(:TERM, pid)
+        end
+        expect(outcome.out.scan(/^\+ member of role dev: /).length).to eq(2)
+        expect([outcome.code, outcome.err]).to match([-15, /access\.yaml: users: expected a Hash/])
+      end
+
+      it 'tries the rights of users' do
+        access!('apply', file)
+        expect(access('status', '--verify').to_a).to match([/^user +one +present/, '', 0])
+        directory.modify("dn: #{role_dn('see')}\nchangetype: modify\ndelete: member\nmember: #{user_dn('two')}\n")
+        expect(access('status', '--verify').out).to match(/^user two: 'environments': lacks list, read$/)
+      end
+    end
+
+    # @return [String] a rule that somebody has edited
+    def break_a_rule
+      rule = directory.rules.find { |text| text.include?('cn=dev,') && text.include?("ou=#{id},") }
+      edited = rule.sub('cn=dev,', 'cn=boss,')
+      if directory.is_a?(Slapd)
+        number = directory.rules.index(rule)
+        dn = directory.entries('cn=config', '(olcSuffix=dc=simp)', '1.1').first['dn'].first
+        directory.configure("dn: #{dn}\nchangetype: modify\ndelete: olcAccess\nolcAccess: {#{number}}\n")
+        ''
+      else
+        directory.modify("dn: #{DirectoryServer::BASE_DN}\nchangetype: modify\ndelete: aci\naci: #{rule}\n-\n" \
+                         "add: aci\naci: #{edited}\n")
+        edited
+      end
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+require_relative 'access_helper'
+
+RSpec.describe 'simpkv access, with an identity that may not read cn=config', needs: :cext do
+  include_context 'with access control', AccessServers::Slapd
+
+  let(:access_options) { { 'users_dn' => AccessServers::USERS_DN, 'roles_dn' => AccessServers::ROLES_DN } }
+
+  it 'prints the rules for an administrator once, and status tries their effect' do
+    ldif = access!('apply', file)[/^dn: .*?\n\n/m]
+    expect(access!('apply', file)).to eq('')
+    expect(access('status', '--verify').to_a)
+      .to match([%r{^rules .*unknown .*cn=config.*^user one: 'environments/dev': lacks list, read, write$}m, '', 1])
+    directory.configure(ldif)
+    expect(access('status', '--verify').to_a).to match([/^rules +- +unknown /, '', 0])
+  end
+
+  it 'prints what changes later' do
+    directory.configure(access!('apply', file)[/^dn: .*?\n\n/m])
+    roles = declared['roles'].merge('dev' => [{ 'prefixes' => %w[environments/dev], 'rights' => %w[read list] }])
+    changed = file(declared.merge('roles' => roles))
+    planned = JSON.parse(access('plan', changed, '-o', 'json').out)
+    directory.configure(access!('apply', changed)[/^dn: .*?\n\n/m])
+    expect(planned['steps'].map { |step| step['ldif'] }).to match([/^delete: olcAccess$/])
+    expect(access('status', '--verify').code).to eq(0)
+    as('one') { |store| expect { store.put('environments/dev/key', '{"value":1}') }.to raise_error(Simpkv::Error) }
+  end
+
+  it 'says which option is missing when the identity may not change the rules' do
+    name = directory.entries('cn=config', '(olcSuffix=dc=simp)', '1.1').first['dn'].first
+    directory.configure("dn: olcDatabase={0}config,cn=config\nchangetype: modify\nadd: olcAccess\n" \
+                        "olcAccess: {0}to * by dn.exact=#{Slapd::ROOT_DN} read by * break\n")
+    outcome = access('apply', file)
+    directory.configure("dn: olcDatabase={0}config,cn=config\nchangetype: modify\ndelete: olcAccess\n" \
+                        "olcAccess: {0}\n")
+    expect([outcome.code,
+            outcome.err]).to match([77, /set 'config_dn' of 'access', or let .* this:\ndn: #{Regexp.escape(name)}\n/m])
+  end
+end
