@@ -161,6 +161,17 @@ RSpec.describe Simpkv::Rules, 'files,' do
       expect(outcomes).to eq(%i[created created created])
     end
 
+    # It said at each attempt that another operator had changed the rule.
+    it 'names a stored rule that cannot be read, and stores none' do
+      uuid = rules.import([list.first]).first.last['uuid']
+      estate.store.put("globals/estate/rules/#{uuid}", '{"value":[1]}')
+      expect { rules.import(list.reverse) }
+        .to raise_error(Simpkv::InvalidError, "rules[2]: uuid: the stored rule #{uuid} cannot be read: delete it first")
+      expect(described).to eq([])
+      expect(rules.delete(uuid)).to be(true)
+      expect(outcomes).to eq(%i[created created created])
+    end
+
     it 'names rules that it cannot tell apart' do
       uuids = Array.new(2) { rules.create('description' => 'a', 'actions' => actions)['uuid'] }
       expect { rules.import(list) }.to raise_error(Simpkv::InvalidError, /\Arules\[0\]: uuid: .*#{uuids.join(', ')}\z/)

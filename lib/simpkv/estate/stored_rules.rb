@@ -42,13 +42,15 @@ module Simpkv
 
       # Reads the rules to replace them.
       #
-      # @return [Hash{String => Stored}] the documents and the rules that can be read, by UUID, in order of creation
+      # @return [Hash{String => Stored}] the documents and the rules, by UUID, in order of creation; at the end those
+      #   that cannot be read, with a {MalformedError} in place of the rule
       def current
         documents = @estate.store.list(path, required: false)[:keys]
         stored = documents.to_h do |uuid, document|
           [uuid, Stored.new(document, decoded_or_error(document, method(:valid?)) { |rule| rule })]
         end
-        stored.reject { |_, each| each.value.is_a?(Error) }.sort_by { |_, each| order(each.value) }.to_h
+        unreadable, rules = stored.partition { |_, each| each.value.is_a?(Error) }
+        (rules.sort_by { |_, each| order(each.value) } + unreadable).to_h
       end
 
       # Stores rules in place of those that were read, with one connection in a directory.

@@ -9,8 +9,10 @@ module Simpkv
       # @param built_in [BuiltIn]
       # @param site_actions [Array<String>]
       def initialize(former, built_in, site_actions)
-        @former = former.transform_values(&:value)
-        @expected = former.transform_values(&:document)
+        unreadable, rules = former.partition { |_, each| each.value.is_a?(Error) }.map(&:to_h)
+        @former = rules.transform_values(&:value)
+        @expected = rules.transform_values(&:document)
+        @unreadable = unreadable.keys
         @identities = @former.values.group_by { |rule| identity(rule) }
         @built_in = built_in
         @site_actions = site_actions
@@ -36,7 +38,7 @@ module Simpkv
         rule = Definition.complete(fields)
         @built_in.refuse(rule['uuid'])
         old = rule['uuid'] ? @former[rule['uuid']] : same(rule)
-        return Definition.check(new_rule(rule), @site_actions) unless old
+        return readable(Definition.check(new_rule(rule), @site_actions)) unless old
 
         # A file need not say again that a rule is sensitive.
         rule['sensitive'] = true if old['sensitive'] && fields['sensitive'].nil?
@@ -69,6 +71,16 @@ module Simpkv
         uuid = Definition.derived_uuid('imported', *identity(rule).map(&:to_s))
         uuid = SecureRandom.uuid if @former.key?(uuid)
         rule.merge('uuid' => uuid)
+      end
+
+      # Nobody can tell whether an unreadable rule is sensitive, so a file does not replace it.
+      #
+      # @return [Hash] the new rule
+      # @raise [InvalidError] the store has a rule with its UUID that cannot be read
+      def readable(rule)
+        return rule unless @unreadable.include?(rule['uuid'])
+
+        raise InvalidError, "uuid: the stored rule #{rule['uuid']} cannot be read: delete it first"
       end
 
       # @return [Hash] the rule with the times of its creation and of this change
