@@ -48,6 +48,17 @@ module Simpkv
     end
 
     class << self
+      # Resolves symbolic links.
+      #
+      # @param path [String] an absolute path, whose end may not exist yet
+      # @return [String]
+      def canonical(path)
+        File.realpath(path)
+      rescue SystemCallError
+        above, name = File.split(path)
+        above == path ? path : resolved(path, canonical(above), name)
+      end
+
       private
 
       # @return [Array<String>] the places where the store of a file backend may be
@@ -87,14 +98,6 @@ module Simpkv
 
       def inside?(inner, outer)
         inner != outer && inner.start_with?("#{outer.chomp('/')}/")
-      end
-
-      # Resolves a path whose end may not exist yet.
-      def canonical(path)
-        File.realpath(path)
-      rescue SystemCallError
-        above, name = File.split(path)
-        above == path ? path : resolved(path, canonical(above), name)
       end
 
       def resolved(path, above, name)

@@ -70,7 +70,12 @@ module Simpkv
     # @return [Array] the same for two backends with the same keys
     # @raise [ConfigError, SystemCallError] as {FileRoot#path}
     def identity
-      @identity ||= ldap? ? settings.values_at('type', 'id', 'base_dn', 'ldap_uri', 'layout') : ['file', real_root]
+      @identity ||=
+        if ldap?
+          settings.values_at('type', 'id', 'base_dn', 'ldap_uri', 'layout')
+        else
+          ['file', Isolation.canonical(root.path)]
+        end
     end
 
     # @return [String, nil] the root folder of a backend of type file
@@ -122,12 +127,6 @@ module Simpkv
 
     def root
       @root ||= FileRoot.new(settings) { @vardirs }
-    end
-
-    def real_root
-      File.realpath(root.path)
-    rescue Errno::ENOENT, Errno::ENOTDIR
-      root.path
     end
 
     def directory

@@ -32,6 +32,15 @@ RSpec.describe Simpkv::SiteBackend do
     File.delete(link)
   end
 
+  it 'has the identity of its place before that exists (two backends were two stores)' do
+    link = "#{root}-link"
+    File.symlink(root, link)
+    linked, direct = [link, root].map { |folder| backend(file.merge('root_path' => "#{folder}/sub/store")) }
+    expect(linked.identity).to eq(direct.identity)
+  ensure
+    File.delete(link)
+  end
+
   it 'takes paths for one that a directory takes for one, and no others' do
     spellings = ['environments/dev/App1', 'environments/dev/app1 ', "environments/dev/\uFF41pp1"]
     expect(spellings.map { |path| backend(ldap).canonical(path) }.uniq).to eq(['environments/dev/app1'])
