@@ -156,10 +156,6 @@ RSpec.describe 'A configuration that is wrong' do
     end
   end
 
-  def as_puppet(hash)
-    "{ #{hash.map { |name, value| "'#{name}' => '#{value}'" }.join(', ')} }"
-  end
-
   it 'is refused for a folder that is a key, and a key below a key' do
     fill('app1/x' => { value: 1 })
     expect(refused("simpkv_folder { 'app1/x': ensure => present, purge => true }")).to match(%r{app1/x})

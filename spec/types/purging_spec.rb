@@ -210,6 +210,19 @@ RSpec.describe 'A purge in the plain layout' do
     dev&.close
   end
 
+  it 'never removes a managed key in an environment with capital letters and fold_case (it was made and removed)' do
+    write_options('default' => backend.merge('fold_case' => true))
+    fill({ 'app1/old' => { value: 1 } }, 'environments/dev')
+    dev = PuppetWorld.new(environment: 'Dev', dir: world.dir)
+    2.times do
+      @report = dev.apply("simpkv_key { 'app1/x': value => 1 } -> simpkv_folder { 'app1': purge => true }")
+      expect([failed, keys(prefix: 'environments/dev')]).to eq([[], %w[app1/x]])
+    end
+    expect(changed).to eq([])
+  ensure
+    dev&.close
+  end
+
   it 'never removes a managed key whose entry is spelt in capital letters' do
     fill('app1/URL' => { value: 'old' }, 'app1/other' => { value: 'old' })
     apply!("simpkv_folder { 'app1': purge => true } simpkv_key { 'app1/url': value => 'new' }")

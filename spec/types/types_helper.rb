@@ -21,9 +21,8 @@ RSpec.shared_context 'with keys as resources' do
   let(:world) { PuppetWorld.new }
 
   before do
-    file = File.join(scratch, 'simpkv.yaml')
-    File.write(file, { 'backends' => backends }.to_yaml)
-    ENV['SIMPKV_CONFIG'] = file
+    ENV['SIMPKV_CONFIG'] = File.join(scratch, 'simpkv.yaml')
+    write_options(backends)
   end
 
   after do
@@ -97,6 +96,19 @@ module KeysAsResources
   # @return [Array<String>] the lines of the log
   def log
     world.log
+  end
+
+  # Writes the file with the options of the site.
+  #
+  # @param backends [Hash{String => Hash}]
+  def write_options(backends)
+    File.write(ENV.fetch('SIMPKV_CONFIG'), { 'backends' => backends }.to_yaml)
+  end
+
+  # @param options [Hash{String => String}] of a backend
+  # @return [String] the same in a manifest
+  def as_puppet(options)
+    "{ #{options.map { |name, value| "'#{name}' => '#{value}'" }.join(', ')} }"
   end
 
   # Stores documents.

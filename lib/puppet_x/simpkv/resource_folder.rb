@@ -87,14 +87,15 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
     patterns = Simpkv::Catalog::Patterns.new(@resource[:purge_unless] || [])
     @listed = @entries.list(store, recurse: recurse?)
     (@listed || []).reject do |entry|
-      keys.key?(backend.canonical(entry.path)) || estate?(entry) ||
+      place = backend.canonical(entry.path)
+      keys.key?(place) || estate?(place) ||
         patterns.match?(entry.name, @entries.key(entry.name))
     end
   end
 
   # A purge of all global keys leaves those of the estate, which no catalog manages: facts, exported resources, rules.
-  def estate?(entry)
-    path == 'globals' && entry.path.start_with?('globals/estate/')
+  def estate?(place)
+    path == 'globals' && place.start_with?('globals/estate/')
   end
 
   # @return [Array(String, Hash, Object), nil] nil if a resource of the catalog stands for the entry, which gets the key

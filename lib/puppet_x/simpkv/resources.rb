@@ -83,12 +83,12 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param resource [Puppet::Type] a simpkv_key
   # @return [Puppet::Type, nil] another one of the same place that comes before it in the catalog
   def other(resource)
-    first = placed(:simpkv_key).first[backend(resource).identity][path(resource)]
+    first = placed(:simpkv_key).first[backend(resource).identity][canonical(resource)]
     first unless first.equal?(resource)
   end
 
   # @param backend [Simpkv::SiteBackend]
-  # @return [Hash{String => Puppet::Type}] each simpkv_key of the catalog in that store, by its path
+  # @return [Hash{String => Puppet::Type}] each simpkv_key of the catalog in that store, by its canonical path
   # @raise [Simpkv::Error, Simpkv::ConfigError] the place of any key is unknown
   def keys(backend)
     keys, problem = placed(:simpkv_key)
@@ -167,7 +167,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @return [Array(Hash{Array => Hash{String => Puppet::Type}}, Exception)] the resources of a type, by the identity of
-  #   the store and the path; and why the place of one of them is unknown
+  #   the store and the canonical path; and why the place of one of them is unknown
   def placed(type)
     @placed[type] ||= begin
       index = Hash.new { |stores, identity| stores[identity] = {} }
@@ -178,14 +178,19 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   def place(index, resource)
-    index[backend(resource).identity][path(resource)] ||= resource
+    index[backend(resource).identity][canonical(resource)] ||= resource
+  end
+
+  # @return [String] its path in the store, see SiteBackend#canonical
+  def canonical(resource)
+    backend(resource).canonical(path(resource))
   end
 
   def folders_around(resource)
     return [] if placed(:simpkv_folder).first.empty?
 
     folders = placed(:simpkv_folder).first[backend(resource).identity]
-    names = path_around(resource).split('/')
+    names = backend(resource).canonical(path_around(resource)).split('/')
     (1..names.length).map { |length| folders[names.first(length).join('/')] }.compact
   rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
     [] # The resource fails when it is evaluated.
