@@ -230,6 +230,15 @@ RSpec.describe 'A purge in the plain layout' do
     expect(removed).to eq(key_resources('app1/other'))
   end
 
+  it 'removes nothing if two resources give one backend different options (a managed key was removed)' do
+    fill('app1/x' => { value: 1 })
+    write_options('default' => { 'type' => 'file', 'id' => 'site', 'root_path' => root })
+    same, other = [backend, backend.merge('base_dn' => backend['base_dn'].upcase)].map { |each| as_puppet(each) }
+    apply("simpkv_key { 'app1/x': backend => #{same} } simpkv_folder { 'app1': purge => true, backend => #{other} }")
+    expect([failed, keys]).to eq([%w[Simpkv_folder[app1]], %w[app1/x]])
+    expect(log.join).to match(/different backend configs for type=ldap id=#{id}: they differ in base_dn/)
+  end
+
   it 'removes an entry whose name is as long as a name can be' do
     fill("app1/#{'a' * 230}" => { value: 1 }, 'app1/b' => { value: 1 })
     apply!("simpkv_folder { 'app1': purge => true } simpkv_key { 'app1/b': value => 1 }")

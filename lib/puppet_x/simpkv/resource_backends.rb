@@ -26,7 +26,7 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @raise [Simpkv::ConfigError, SystemCallError]
   def backend(resource)
     chosen = [resource[:backend], resource[:global]]
-    made = @backends[chosen] ||= attempt { new_backend(*chosen) }
+    made = @backends[chosen] ||= attempt { new_backend(*chosen).tap { |backend| check_unique(backend) } }
     made.is_a?(Exception) ? raise(made) : made
   end
 
@@ -64,6 +64,19 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     return made_of(Simpkv::SiteFile.load(confdirs) { |site| site }, chosen, global) if chosen.is_a?(Hash)
 
     Simpkv::SiteFile.load(confdirs) { |site| made_of(site, chosen, global) }
+  end
+
+  # With other options, a purge could take one store for two, and remove the managed keys.
+  def check_unique(backend)
+    type, id = backend.settings.values_at('type', 'id')
+    same = @backends.values.find do |other|
+      !other.is_a?(Exception) && other.settings.values_at('type', 'id') == [type, id]
+    end
+    location = same ? Simpkv::Validation.differences(same.settings, backend.settings).first : []
+    return if location.empty?
+
+    raise Simpkv::ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they " \
+                               "differ in #{location.join(', ')}"
   end
 
   def made_of(site, chosen, global)
