@@ -29,7 +29,10 @@ Puppet::Type.newtype(:simpkv_folder) do
   include TOPLEVEL_BINDING.eval(File.read(common), common)
 
   newproperty(:ensure, parent: Puppet::Property::Ensure) do
-    desc 'Whether the folder exists. `absent` removes an empty folder; with `recurse`, also everything below it.'
+    desc <<~TEXT
+      Whether the folder exists. `absent` removes an empty folder; with `recurse`, also everything below it. Without
+      this parameter, a missing folder is not made, and an existing one not removed.
+    TEXT
 
     newvalue(:present, event: :simpkv_folder_created) { provider.create }
     newvalue(:absent, event: :simpkv_folder_removed) { provider.destroy }
