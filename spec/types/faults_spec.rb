@@ -156,6 +156,17 @@ RSpec.describe 'A configuration that is wrong' do
     end
   end
 
+  it 'is refused for a key in a folder that is removed with its keys (an operator lost the key)' do
+    fill('app1/sub/x' => { value: 1 })
+    folder = "simpkv_folder { 'the folder': folder => 'app1/', ensure => absent, recurse => true }"
+    ["'app1/sub/x': ensure => present", "'app1/sub/x': value => 2"].each do |key|
+      expect(refused("#{folder} simpkv_key { #{key} }")).to include('Simpkv_key[app1/sub/x] is present',
+                                                                    'Simpkv_folder[the folder] removes it')
+    end
+    expect(keys).to eq(%w[app1/sub/x])
+    apply!("#{folder} simpkv_key { 'app1/sub/x': ensure => absent }")
+  end
+
   it 'is refused for a folder that is a key, and a key below a key' do
     fill('app1/x' => { value: 1 })
     expect(refused("simpkv_folder { 'app1/x': ensure => present, purge => true }")).to match(%r{app1/x})

@@ -145,9 +145,21 @@ Puppet::Type.newtype(:simpkv_key) do
 
     other = simpkv.other(self)
     raise Puppet::Error, "#{ref} and #{other.ref} are the same key: remove one of them" if other
+
+    check_folders
   rescue Simpkv::InvalidError, Simpkv::TooLargeError => e
     raise Puppet::Error, "#{ref}: #{e.message}", cause: nil
   rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
     nil # The resources fail when they are evaluated: the run may change the configuration before.
+  end
+
+  private
+
+  def check_folders
+    folder = simpkv.removed_around(self) if should(:ensure) == :present
+    return unless folder
+
+    raise Puppet::Error, "#{ref} is present, but #{folder.ref} removes it with all that is in its folder: " \
+                         'correct one of them'
   end
 end

@@ -123,6 +123,12 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     suitable ? folders_around(resource).select { |folder| absent?(folder) } : []
   end
 
+  # @param key [Puppet::Type] a simpkv_key
+  # @return [Puppet::Type, nil] a folder around it that is removed with all that is in it
+  def removed_around(key)
+    folders_around(key).find { |folder| absent?(folder) && folder[:recurse] == :true } # rubocop:disable Lint/BooleanSymbol
+  end
+
   # Reads the keys of many resources, with one batch for each store.
   #
   # @param resources [Array<Puppet::Type>] simpkv_key
