@@ -87,11 +87,13 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
       #{SshKeys.text(SshKeys::UNMANAGED)} felix
       no key at all
       #{SshKeys.text(SshKeys::UNMANAGED)} 1 2 3
+      environment="A=#" #{SshKeys.text(SshKeys::UNMANAGED)} 1 2 3
     KEYS
 
     output = apply(authorized_keys(purging))
     expect(removed(output)).to contain_exactly('three', "#{file}:unnamed-1")
-    expect(output).to include('removed keys in lines 2, 4, 5, 8, 10; turned lines 9, which are no keys, into comments')
+    expect(output).to include('removed keys in lines 2, 4, 5, 8, 10, 11; ' \
+                              'turned lines 9, which are no keys, into comments')
     expect(lines.first(3)).to eq(['# a comment', "#{managed} felix", '# no key at all'])
     expect(lines.drop(3)).to contain_exactly(
       "cert-authority,principals=\"root,web\" #{ed25519[2]} CA", "#{SshKeys.text(SshKeys::ECDSA)} Jérôme  at home",

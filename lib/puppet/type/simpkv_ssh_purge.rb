@@ -131,7 +131,7 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   #
   # @return [Boolean] whether sshd may find a key
   def key?(line)
-    line.match?(/\A[^#]*[ \t]AAAA/n)
+    line.match?(/\A(?![ \t]*#).*[ \t]AAAA/n)
   end
 
   # @param below [Set<String>] the comments of the lines below; that of this one is added
