@@ -53,6 +53,29 @@ RSpec.describe 'A server that goes away' do
     expect_recovery
   end
 
+  it 'and hangs: only the first removals wait for it (each waited until its deadline)' do
+    write_options('default' => backend.merge('operation_timeout_seconds' => 0.5, 'connect_timeout_seconds' => 0.5))
+    fill((1..40).to_h { |n| ["app1/more#{n}", { value: n }] })
+    run_ended = Queue.new
+    after_listing { hang_until(run_ended) }
+    expect(seconds { apply("simpkv_folder { 'app1': purge => true }") }).to be < 10
+    expect(failed.length).to eq(44)
+    expect(log.grep(/did not answer earlier in this run/)).not_to be_empty
+  ensure
+    run_ended << true
+  end
+
+  def hang_until(queue)
+    hanging = Queue.new
+    Thread.new do
+      directory.freeze_process do
+        hanging << true
+        queue.pop
+      end
+    end
+    hanging.pop
+  end
+
   it 'after the listing: the removals fail, and the next run makes up for them' do
     after_listing { stop_once }
     apply(manifest)

@@ -39,6 +39,21 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     made.is_a?(Exception) ? raise(made) : made
   end
 
+  # Passes the store to the block. After a directory did not answer, fails at once: each resource would wait for a
+  # server that hangs.
+  #
+  # @yieldparam store [Simpkv::Store, nil]
+  # @raise as {#store}
+  def with_store(backend, make)
+    opened = store(backend, make: make)
+    begin
+      yield opened
+    rescue Simpkv::UnavailableError, Simpkv::TimeoutError => e
+      give_up(backend, e) if backend.settings['type'] == 'ldap'
+      raise
+    end
+  end
+
   # @return [Object, Exception] what the block returns, or why it failed
   def attempt
     yield
@@ -47,6 +62,10 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   private
+
+  def give_up(backend, error)
+    @stores[backend.identity] = error.class.new("the directory did not answer earlier in this run: #{error.message}")
+  end
 
   def stamp
     return unless defined?(Simpkv::SiteFile)

@@ -82,12 +82,13 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     return if @written
 
     @rich = backend(resource).flag('rich_data')
-    store = @simpkv.store(backend(resource), make: true)
     path = @simpkv.path(resource)
-    if desired.length == 2
-      store.put(path, @simpkv.documents.encode(desired[:value], desired[:metadata], @rich))
-    else
-      replace(store, path, desired)
+    @simpkv.with_store(backend(resource), make: true) do |store|
+      if desired.length == 2
+        store.put(path, @simpkv.documents.encode(desired[:value], desired[:metadata], @rich))
+      else
+        replace(store, path, desired)
+      end
     end
     @written = true
   end
@@ -96,11 +97,12 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
   #
   # @return [void]
   def remove(resource)
-    store = @simpkv.store(backend(resource))
     @removed = true
-    return store.delete(@simpkv.path(resource)) unless @entry
+    @simpkv.with_store(backend(resource)) do |store|
+      next store.delete(@simpkv.path(resource)) unless @entry
 
-    @document ? remove_listed(store) : remove_unreadable(store)
+      @document ? remove_listed(store) : remove_unreadable(store)
+    end
   end
 
   # Reads again what a run has changed, if somebody asks.

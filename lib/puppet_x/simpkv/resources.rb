@@ -29,6 +29,11 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @backends.store(backend, make: make)
   end
 
+  # Changes something in a store, see resource_backends.rb.
+  def with_store(backend, make: false, &block)
+    @backends.with_store(backend, make, &block)
+  end
+
   # @return [Object] converts values, see documents.rb
   def documents
     @documents ||= @classes[:documents].new(@classes[:rich_data])
