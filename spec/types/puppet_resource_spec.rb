@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative 'puppet_process'
 require_relative 'puppet_resource'
 require_relative 'types_helper'
 
@@ -65,5 +66,17 @@ RSpec.describe 'puppet resource' do
     expect(puppet_resource('simpkv_folder', 'app3')).to match(/ensure +=> 'present'/)
     puppet_resource('simpkv_folder', 'app3', 'ensure=absent')
     expect(File.exist?(File.join(root, KeysAsResources::PRODUCTION, 'app3'))).to be(false)
+  end
+
+  context 'without a folder of the environment, as on agents' do
+    include PuppetProcess
+
+    # Puppet takes `production` then, whose keys were listed and removed.
+    it 'uses the keys of the environment that was named' do
+      fill({ 'top' => { value: 2 } }, 'environments/testing')
+      puppet('resource', 'simpkv_key', 'top', 'ensure=absent', '--environment=testing')
+      expect([keys(prefix: 'environments/testing'), keys]).to match([%w[other], include('top')])
+      expect(titles(puppet('resource', 'simpkv_key', '--environment=testing').first)).to eq(%w[other])
+    end
   end
 end

@@ -117,10 +117,19 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     merged.merge('environment' => Simpkv::Config.environment(merged, environment, environment == 'bolt_catalog'))
   end
 
-  # Outside a catalog, and in the one of `puppet resource`, Puppet's setting counts.
+  # Outside a catalog, and in the one of `puppet resource`, which has no name, Puppet's setting counts.
   def environment
-    name = @catalog && @catalog.environment.to_s
-    ['', 'none', nil].include?(name) ? Puppet[:environment].to_s : name
+    name = @catalog.environment.to_s if @catalog&.name
+    ['', 'none', nil].include?(name) ? configured_environment : name
+  end
+
+  # `puppet resource` sets `environment` to production if this machine has no folder of the environment.
+  def configured_environment
+    settings = Puppet.settings
+    sections = [Puppet.run_mode.name, :main]
+    (settings.set_by_cli(:environment) ||
+      sections.map { |section| settings.set_in_section(:environment, section) }.compact.first ||
+      Puppet[:environment]).to_s
   end
 
   def vardirs
