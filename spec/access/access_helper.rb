@@ -55,8 +55,12 @@ module AccessServers
     end
   end
 
-  # 389 Directory Server.
+  # 389 Directory Server, with the other layout.
   class Ds < Ds389
+    def initialize
+      super(layout: 'hex')
+    end
+
     # @return [Array<String>] the ACIs of the base entry
     def rules
       entry(BASE_DN, 'aci').fetch('aci')
@@ -83,6 +87,8 @@ RSpec.shared_context 'with access control' do |server|
   end
 
   after(:context) { @directory&.stop }
+
+  before { @rules = directory.rules }
 
   after do
     accounts_and_groups.each { |dn| directory.delete_tree(dn) }
@@ -149,7 +155,11 @@ RSpec.shared_context 'with access control' do |server|
 
   # @return [Array<String>] the names of the members of a role
   def members(role)
-    directory.entry(role_dn(role), 'member').fetch('member').map { |dn| dn[/\A\w+=([^,]+)/, 1] }.sort
+    members_of(role_dn(role))
+  end
+
+  def members_of(group)
+    directory.entry(group, 'member').fetch('member').map { |dn| dn[/\A\w+=([^,]+)/, 1] }.sort
   end
 
   # Opens a store as a user meanwhile.
@@ -159,6 +169,11 @@ RSpec.shared_context 'with access control' do |server|
     yield store
   ensure
     store&.close
+  end
+
+  # @return [Array<String>] the rules that the server had not before this example
+  def own_rules
+    directory.rules - @rules
   end
 
   # @return [Array<String>] the DNs of the entries that access control may have made

@@ -2,19 +2,21 @@
 
 require_relative 'access_helper'
 
-# Kills the process before or after a write of any store.
+# Kills the process before a write of any store, or after one that has succeeded.
 module KilledWrites
   WRITES = %i[put delete create_folder add_entry modify_entry delete_entry set_entry_password].freeze
 
   class << self
-    attr_accessor :count, :before, :after
+    attr_accessor :begun, :done, :before, :after
   end
 
   WRITES.each do |name|
     define_method(name) do |*arguments, **more|
-      number = KilledWrites.count += 1
-      Process.kill(:KILL, Process.pid) if number == KilledWrites.before
-      super(*arguments, **more).tap { Process.kill(:KILL, Process.pid) if number == KilledWrites.after }
+      Process.kill(:KILL, Process.pid) if (KilledWrites.begun += 1) == KilledWrites.before
+      result = super(*arguments, **more)
+      # A failed write raises, and another call for it follows.
+      Process.kill(:KILL, Process.pid) if (KilledWrites.done += 1) == KilledWrites.after
+      result
     end
   end
 end
@@ -37,7 +39,7 @@ end
     def killed?(*arguments, **at)
       pid = fork do
         [$stdout, $stderr].each { |stream| stream.reopen(File::NULL) }
-        KilledWrites.count = 0
+        KilledWrites.begun = KilledWrites.done = 0
         at.each { |name, number| KilledWrites.public_send("#{name}=", number) }
         Simpkv::Store.prepend(KilledWrites)
         ENV['SIMPKV_CONFIG'] = config
@@ -56,7 +58,7 @@ end
       (1..).find do |number|
         next true unless killed?(*arguments, before: number)
 
-        killed?(*arguments, after: 1)
+        expect(killed?(*arguments, after: 1)).to be(true)
         yield
         false
       end - 1
@@ -89,7 +91,7 @@ end
         access!('apply')
         access!('delete', '--all')
         expect(accounts_and_groups).to eq([])
-        expect(directory.rules.grep(/ou=#{id},/)).to eq([])
+        expect(own_rules).to eq([])
         access!('apply', declarations)
       end
       expect(count).to be > 5

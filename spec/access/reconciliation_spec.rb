@@ -66,7 +66,7 @@ require_relative 'access_helper'
         directory.add("dn: #{role_dn('dev')}\nobjectClass: groupOfNames\ncn: dev\nmember: cn=boss,dc=simp\n")
         access!('apply', file)
         expect(members('dev')).to eq(%w[boss one])
-        expect(directory.rules.grep(/ou=#{id},/).join).not_to include('cn=dev,')
+        expect(own_rules.join).not_to include('cn=dev,')
         expect(access!('status')).to match(/^role +dev +existing /)
         access!('delete', 'binding/devs', 'role/dev')
         expect(members('dev')).to eq(%w[boss])
@@ -153,6 +153,18 @@ require_relative 'access_helper'
         expect([access('plan').code, members('dev')]).to eq([0, %w[dev u0 u1 u2 u3]])
       end
 
+      it 'gives the rights of a role to the members of a group of the directory' do
+        directory.add("dn: cn=ops,dc=simp\nobjectClass: groupOfNames\ncn: ops\nmember: #{user_dn('two')}\n")
+        groups = { 'ops' => { 'groups' => ['cn=ops,dc=simp', 'cn=none,dc=simp'], 'roles' => %w[dev] } }
+        outcome = access('apply', file(declared.merge('bindings' => groups)))
+        expect([outcome.code, outcome.err])
+          .to eq([0, "simpkv: bindings.ops.groups: there is no entry 'cn=none,dc=simp'\n"])
+        as('two') { |store| expect(store.put('environments/dev/key', '{"value":1}')).to be(true) }
+        as('one') { |store| expect { store.put('environments/dev/key', '{"value":2}') }.to raise_error(Simpkv::Error) }
+        access!('delete', '--all')
+        expect(members_of('cn=ops,dc=simp')).to eq(%w[two])
+      end
+
       it 'exports what a second apply takes, and prunes what a file lacks' do
         access!('apply', file)
         exported = YAML.safe_load(access!('export'))
@@ -201,7 +213,7 @@ require_relative 'access_helper'
 
     # @return [String] a rule that somebody has edited
     def break_a_rule
-      rule = directory.rules.find { |text| text.include?('cn=dev,') && text.include?("ou=#{id},") }
+      rule = own_rules.find { |text| text.include?('cn=dev,') }
       edited = rule.sub('cn=dev,', 'cn=boss,')
       if directory.is_a?(Slapd)
         number = directory.rules.index(rule)

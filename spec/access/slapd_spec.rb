@@ -2,6 +2,37 @@
 
 require_relative 'access_helper'
 
+RSpec.describe 'simpkv access, with the state in another backend', needs: :cext do
+  include_context 'with access control', AccessServers::Slapd
+
+  let(:backends) do
+    { 'default' => { 'type' => 'file', 'id' => 'state', 'root_path' => File.join(folder, 'keys') },
+      'directory' => directory.options('type' => 'ldap', 'admin_dn' => Slapd::ROOT_DN, 'id' => id) }
+  end
+  let(:access_options) do
+    { 'users_dn' => AccessServers::USERS_DN, 'roles_dn' => AccessServers::ROLES_DN, 'backend' => 'directory',
+      'config_uri' => directory.uri }
+  end
+
+  it 'refuses another directory at the same address' do
+    access!('apply', file)
+    expect(access('plan').code).to eq(0)
+    AccessServers::Slapd.run do |other|
+      File.write(config, File.read(config).gsub(directory.uri, other.uri))
+      [%w[plan], %w[apply], ['apply', file], %w[status], %w[delete --all]].each do |arguments|
+        outcome = access(*arguments)
+        expect([outcome.code, outcome.err]).to match([2, /\Asimpkv: this is another directory: /])
+      end
+      expect(other.search('dc=simp', '(|(objectClass=account)(objectClass=groupOfNames)(ou=instances))')).to eq([])
+    end
+  end
+
+  it 'says which option is wrong for a backend of files' do
+    File.write(config, File.read(config).sub('backend: directory', 'backend: default'))
+    expect(access('plan').to_a).to match(['', /access control needs a backend of type ldap: set 'backend' of/, 78])
+  end
+end
+
 RSpec.describe 'simpkv access, with an identity that may not read cn=config', needs: :cext do
   include_context 'with access control', AccessServers::Slapd
 

@@ -36,7 +36,8 @@ RSpec.describe Simpkv::Access::Plan do
     users = parts.fetch('users', {}).transform_values { |uid| described_class::Entry.new(uid, [], '1') }
     roles = parts.fetch('roles', {}).transform_values { |uid, members| described_class::Entry.new(uid, members, '1') }
     described_class::Observed.new('directory', users, roles, parts.fetch('folders', []),
-                                  { 'one' => :accepted, 'two' => :accepted }, {})
+                                  { 'one' => :accepted, 'two' => :accepted }, {},
+                                  ['cn=none,dc=simp'])
   end
 
   def plan(state, seen, rules: { add: [], delete: [] })
@@ -69,6 +70,12 @@ RSpec.describe Simpkv::Access::Plan do
     expect(plan(state, built).grants.map(&:to_a))
       .to eq([['dev', 'environments/dev', %w[list read], [names.role('dev'), 'cn=ops,dc=simp']],
               ['dev', 'globals/shared', %w[list read], [names.role('dev'), 'cn=ops,dc=simp']]])
+  end
+
+  it 'warns about a group without an entry' do
+    groups = { 'bindings' => { 'b' => { 'groups' => ['cn=none,dc=simp', 'cn=ops,dc=simp'], 'roles' => %w[dev] } } }
+    expect(plan(applied.with(Simpkv::Access::Declarations.new(groups)), built).warnings)
+      .to eq(["bindings.b.groups: there is no entry 'cn=none,dc=simp'"])
   end
 
   it 'knows a member in another spelling' do

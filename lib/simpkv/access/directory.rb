@@ -48,7 +48,7 @@ module Simpkv
       def observe(state, passwords)
         users = entries('users', @names.users_dn, state.users)
         roles = entries('roles', @names.roles_dn, state.roles)
-        observed = Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {})
+        observed = Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {}, missing(state))
         state.users.each { |name, user| observe_password(observed, name, user, passwords) unless user['deleting'] }
         observed
       end
@@ -141,6 +141,17 @@ module Simpkv
       def folders(roles)
         prefixes = roles.flat_map { |role| role['grants'].keys }.map { |prefix| prefix.chomp('/*') }.uniq
         prefixes.select { |prefix| @store.kind(prefix) == :folder }
+      end
+
+      # @return [Array<String>] the DNs of groups in bindings that have no entry
+      def missing(state)
+        state.bindings.values.flat_map { |binding| binding['groups'] }.uniq.reject { |dn| entry_at?(dn) }
+      end
+
+      def entry_at?(dn)
+        @store.read_entry(dn, %w[1.1]) && true
+      rescue NotFoundError
+        false
       end
 
       def uid?(section, name, uid)

@@ -24,8 +24,9 @@ module Simpkv
       # users, roles:: {Entry} by name, of those that exist
       # folders:: prefixes whose folders exist
       # passwords:: by user `:accepted`, `:refused`, or the reason why it is not known
+      # groups:: the DNs of bindings that have no entry
       # stamps:: of users whose password was tried and accepted: see `stamp` in {State}
-      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps)
+      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps, :groups)
 
       # uid:: the UUID in the entry; nil for none
       # member:: the DNs in a role
@@ -64,7 +65,7 @@ module Simpkv
         @observed = observed
         @names = names
         @conflicts = conflicts_of_directory + conflicts_of_users + conflicts_of_roles + conflicts_of_bindings
-        @warnings = warnings_of_users + warnings_of_roles
+        @warnings = warnings_of_users + warnings_of_roles + warnings_of_bindings
         @drift = planned(&rules)
       end
 
@@ -194,6 +195,12 @@ module Simpkv
           "#{STATE}/".start_with?("#{prefix}/") || prefix.start_with?("#{STATE}/")
         end
         prefixes.map { |prefix| "roles.#{name}: '#{prefix}' has the state of access control: name folders beside it" }
+      end
+
+      def warnings_of_bindings
+        @state.bindings.flat_map do |name, binding|
+          (binding['groups'] & @observed.groups).map { |dn| "bindings.#{name}.groups: there is no entry '#{dn}'" }
+        end
       end
 
       def planned(&rules)

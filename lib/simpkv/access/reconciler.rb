@@ -60,7 +60,7 @@ module Simpkv
         snapshot = @state.read
         wanted = declare ? declare.call(snapshot) : snapshot
         refuse(planned(wanted))
-        @state.pin(@directory.unique_id)
+        @state.pin(@directory.unique_id) unless snapshot.unique_id
         @state.save(snapshot, wanted)
         ROUNDS.times do
           plan = refuse(planned(@state.read))

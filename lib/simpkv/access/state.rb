@@ -49,7 +49,10 @@ module Simpkv
       end
 
       NEW_ROLE = { 'status' => 'new', 'added' => [] }.freeze
-      private_constant :NEW_ROLE
+
+      # The number of attempts to read the documents while others change them.
+      READS = 20
+      private_constant :NEW_ROLE, :READS
 
       # @param documents [Hash{String => Hash}]
       # @param declared [Hash{String => Object}]
@@ -76,8 +79,8 @@ module Simpkv
       # @raise [MalformedError] a document cannot be read; names the key
       # @raise [Error]
       def read
-        Snapshot.new(@documents.get('directory')&.fetch('unique_id', nil),
-                     *%w[users roles bindings].map { |section| @documents.section(section) },
+        users, roles, bindings = sections
+        Snapshot.new(@documents.get('directory')&.fetch('unique_id', nil), users, roles, bindings,
                      @documents.get('rules')&.fetch('printed', nil).to_a)
       end
 
@@ -96,16 +99,21 @@ module Simpkv
         @documents.put_if_absent('directory', 'unique_id' => unique_id)
       end
 
-      # Stores what a snapshot has beyond what is stored. The UUIDs of new users and roles are made here.
+      # Stores what a snapshot has beyond what is stored. The UUIDs of new users and roles are made here. In the order
+      # of the writes, a binding never names a user or a role that is not declared, or is to be deleted: so what is
+      # stored after a crash, or is read meanwhile, has no such conflict.
       #
       # @param from [Snapshot] as it was read
       # @param to [Snapshot] see {Snapshot#with} and {Snapshot#without}
       # @return [void]
       def save(from, to)
-        store('users', from.users, to.users, {})
-        store('roles', from.roles, to.roles, NEW_ROLE)
+        kept, deleted = [false, true].map do |deleting|
+          %w[users roles].map { |section| to[section].select { |_, each| each.key?('deleting') == deleting } }
+        end
+        store(from, *kept)
         to.bindings.each { |name, binding| @documents.put('bindings', name, binding) if from.bindings[name] != binding }
         (from.bindings.keys - to.bindings.keys).each { |name| @documents.delete('bindings', name) }
+        store(from, *deleted)
       end
 
       # @param section [String]
@@ -125,7 +133,25 @@ module Simpkv
 
       private
 
-      def store(section, from, to, defaults)
+      # Reads the bindings before the users and roles, and after them, until they are the same: see {#save}.
+      #
+      # @return [Array<Hash>] users, roles and bindings
+      def sections
+        bindings = @documents.section('bindings')
+        READS.times do
+          before = bindings
+          users, roles, bindings = %w[users roles bindings].map { |section| @documents.section(section) }
+          return [users, roles, bindings] if bindings == before
+        end
+        raise ConflictError, 'others have changed the bindings each time that simpkv has read them: try again'
+      end
+
+      def store(from, users, roles)
+        store_section('users', from.users, users, {})
+        store_section('roles', from.roles, roles, NEW_ROLE)
+      end
+
+      def store_section(section, from, to, defaults)
         to.each do |name, document|
           next if from[name] == document
 

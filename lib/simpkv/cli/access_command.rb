@@ -18,6 +18,9 @@ module Simpkv
       }.freeze
       private_constant :STEPS
 
+      # True for a command that creates a missing folder of a state in files.
+      CREATE = false
+
       private
 
       # The option that makes a file the list of everything that is declared.
@@ -31,7 +34,8 @@ module Simpkv
           names = Simpkv::Access::Names.new(*configuration.access.values_at('users_dn', 'roles_dn'))
           directory = Simpkv::Access::Directory.new(target.store, target.settings, names, configuration.access)
           passwords = Simpkv::Access::Passwords.new { |name| configuration.backend(name).store }
-          Simpkv::Access::Reconciler.new(Simpkv::Access::State.new(estate(create: true)), directory, passwords)
+          state = Simpkv::Access::State.new(estate(create: self.class::CREATE))
+          Simpkv::Access::Reconciler.new(state, directory, passwords)
         end
       end
 

@@ -8,6 +8,8 @@ module Simpkv
       module Access
         # Stores declarations, and brings a directory to them.
         class Apply < AccessCommand
+          CREATE = true
+
           # The longest wait between two attempts of --watch, in times of its seconds.
           LONGEST_BACKOFF = 16
           private_constant :LONGEST_BACKOFF
