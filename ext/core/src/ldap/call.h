@@ -15,6 +15,7 @@ typedef struct skv_ldap_store {
     skv_store store;
     skv_pool *reads, *writes; /* the same pool without write_uri */
     atomic_bool wrote;        /* reads go to `writes` after a write */
+    atomic_bool sees_base;    /* the base DN was read: the identity is not limited to folders below it */
     skv_pool_limits limits;
     int layout, retries, page_size;
     bool strict_paths, fold_case;
@@ -136,10 +137,19 @@ skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *w
 /* Returns the number of RDNs of the matched DN in a response LDAP_NO_SUCH_OBJECT; 0 if the server does not tell it. */
 int skv_ldap_matched_depth(const skv_ldap_response *response);
 
-/* Returns false if such a response says that the base DN is missing. */
+/* Fails the reply for an entry that does not exist, or that the identity may not see: the server does not tell which.
+ * 389-DS reports success without an entry then. */
+skv_status skv_ldap_fail_hidden(skv_ldap_call *call);
+
+/* ldap/base.c. Returns false if such a response may be for an entry that exists and is hidden, or for a missing base
+ * DN. */
 bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_response *response);
 
-/* Fails the reply if such a response says that the base DN is missing; else returns SKV_OK. */
+/* Sets *is_visible if the identity sees the base DN, which is read until it does. Returns SKV_OK, or the reply's
+ * failure. */
+skv_status skv_ldap_look_at_base(skv_ldap_call *call, bool *is_visible);
+
+/* Fails the reply if the entry of such a response is hidden, or the base DN is missing; else returns SKV_OK. */
 skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_response *response);
 
 /* Returns the URI of the server that the call is connected to. */

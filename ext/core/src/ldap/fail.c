@@ -1,10 +1,11 @@
 #include "ldap/entry.h"
 #include "name/key.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Advice for an operator. */
-#define ADVICE_RIGHTS ": give that identity the right to, or bind as another one ('admin_dn')"
+#define ADVICE_RIGHTS ": bind as another identity ('admin_dn'), or give that one the right"
 #define ADVICE_TLS ": use ldaps:// or 'enable_tls'"
 #define ADVICE_SCHEMA ": if its schema is not loaded, load simpkv's: "
 #define ADVICE_BUSY ": try again later, or raise 'retries'"
@@ -45,24 +46,6 @@ skv_status skv_ldap_refuse(skv_ldap_call *call, skv_status status, const char *w
 int skv_ldap_matched_depth(const skv_ldap_response *response)
 {
     return response->matched ? skv_dn_depth(response->matched, strlen(response->matched)) : 0;
-}
-
-bool skv_ldap_has_base(const skv_ldap_call *call, const skv_ldap_response *response)
-{
-    int depth = skv_ldap_matched_depth(response);
-
-    return depth == 0 || depth >= call->store->base_depth;
-}
-
-skv_status skv_ldap_check_base(skv_ldap_call *call, const skv_ldap_response *response)
-{
-    if (skv_ldap_has_base(call, response))
-        return SKV_OK;
-    return skv_fail(
-        call->reply, SKV_UNAVAILABLE,
-        "%s '%s'%s: the base DN '%s' is not there at %s, or may not be seen: make it (schema/base.ldif), or "
-        "correct 'base_dn'",
-        call->what, call->name, call->failed, call->store->base_dn, skv_ldap_server(call));
 }
 
 /* The connection is lost, or was lost before the request was sent. */
@@ -111,6 +94,34 @@ static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_respons
                     call->name, call->failed, skv_ldap_server(call), to);
 }
 
+/* The role that would permit the call, for messages; "" for an entry that is not a key's. */
+typedef struct role_text {
+    char text[SKV_QUOTE_MAX + 64];
+} role_text;
+
+static const char *right_of(const skv_ldap_call *call)
+{
+    if (call->writes)
+        return "write";
+    return call->op == SKV_OP_LIST ? "list" : "read";
+}
+
+/* Names the environment, or the globals, and no more of the key. */
+static role_text role_advice(const skv_ldap_call *call)
+{
+    static const char environments[] = "environments/";
+    size_t start = strlen(environments), len;
+    role_text role = {""};
+
+    if (!call->key || !call->key->len)
+        return role;
+    len = strncmp(call->key->path, environments, start) == 0 ? start + strcspn(call->key->path + start, "/")
+                                                             : strcspn(call->key->path, "/");
+    snprintf(role.text, sizeof role.text, " (a role with '%s' on '%s', or on a folder in it)", right_of(call),
+             skv_quoted(call->key->path, len).text);
+    return role;
+}
+
 /* Returns true if the server reported success without an entry: skv_ldap_read() makes LDAP_INSUFFICIENT_ACCESS of that.
  */
 static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_response *response)
@@ -122,15 +133,13 @@ static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_response *
     return code == LDAP_SUCCESS;
 }
 
-/* 389-DS responds so to an identity that may not see the entries above, whether or not the entry exists. */
-static skv_status fail_hidden_entry(skv_ldap_call *call)
+skv_status skv_ldap_fail_hidden(skv_ldap_call *call)
 {
-    return skv_fail(
-        call->reply, SKV_DENIED,
-        "%s '%s'%s: %s shows no such entry to '%s': it is not there, or no access to it: give that identity "
-        "rights%s",
-        call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
-        call->key ? ", or correct 'base_dn'" : "");
+    return skv_fail(call->reply, SKV_DENIED,
+                    "%s '%s'%s: %s shows no such entry to '%s': it is not there, or no access to it: give that "
+                    "identity rights%s%s",
+                    call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
+                    role_advice(call).text, call->key ? ", or correct 'base_dn'" : "");
 }
 
 /* Quotes a server's text, without the newline that 389-DS appends. */
@@ -175,7 +184,7 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
     if (response->code == LDAP_REFERRAL)
         return fail_with_referral(call, response);
     if (is_hidden_entry(call, response))
-        return fail_hidden_entry(call);
+        return skv_ldap_fail_hidden(call);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].code == response->code) {
             status = kinds[i].status;
@@ -186,8 +195,9 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
     if (!call->key && strcmp(advice, ADVICE_SCHEMA) == 0)
         advice = "";
     note_retry(call, response->code);
-    return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s", call->what, call->name,
+    return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s%s", call->what, call->name,
                     call->failed, skv_ldap_server(call), response->code, call->store->identity,
                     ldap_err2string(response->code), text ? ": " : "", text ? quote_without_newline(text).text : "",
-                    advice, strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "");
+                    advice, strcmp(advice, ADVICE_SCHEMA) == 0 ? schema_file_for(call) : "",
+                    strcmp(advice, ADVICE_RIGHTS) == 0 ? role_advice(call).text : "");
 }

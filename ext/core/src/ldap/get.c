@@ -71,6 +71,19 @@ typedef struct exists_call {
     bool is_folder; /* only a folder can have the name */
 } exists_call;
 
+/* Looks for a folder whose identity does not see the key of its name, which is in the folder above. */
+static skv_status look_for_visible_folder(skv_ldap_call *call)
+{
+    bool twin;
+    int kind;
+
+    skv_reply_reset(call->reply);
+    if (skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK || !twin)
+        return call->reply->status == SKV_OK ? skv_ldap_read_kind(call, call->dn, &kind) : call->reply->status;
+    call->reply->number = SKV_KIND_FOLDER;
+    return SKV_OK;
+}
+
 static skv_status attempt_exists(skv_ldap_call *call)
 {
     const exists_call *exists = (exists_call *)call;
@@ -78,7 +91,8 @@ static skv_status attempt_exists(skv_ldap_call *call)
     int kind;
 
     if (skv_ldap_read_kind(call, call->dn, &kind) != SKV_OK)
-        return call->reply->status;
+        return call->reply->status == SKV_DENIED && !exists->is_folder ? look_for_visible_folder(call)
+                                                                       : call->reply->status;
     if (kind == SKV_KIND_NONE && !exists->is_folder && skv_ldap_has_twin(call, call->dn, &twin) != SKV_OK)
         return call->reply->status;
     /* The two roots exist before their entries, which the first put makes. */

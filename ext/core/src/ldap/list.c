@@ -99,6 +99,27 @@ static skv_status check_first_entry(ldap_list *list)
     return list->call.reply->status;
 }
 
+/* 389-DS returns the entries that the identity sees, also below a folder that it does not see, and a part of a list is
+ * no list. Checks the folder for an identity that does not see the base DN. */
+static skv_status check_folder_is_visible(ldap_list *list)
+{
+    skv_ldap_call *call = &list->call;
+    bool is_visible;
+    int kind;
+
+    if (!skv_conn_features(call->conn)->is_389ds || skv_ldap_look_at_base(call, &is_visible) != SKV_OK || is_visible)
+        return call->reply->status;
+    return skv_ldap_read_kind(call, list->dn, &kind);
+}
+
+/* Checks the first entry, if there is one, and the folder. */
+static skv_status check_list(ldap_list *list)
+{
+    if (!list->first)
+        return check_empty_folder(list);
+    return check_first_entry(list) == SKV_OK ? check_folder_is_visible(list) : list->call.reply->status;
+}
+
 static skv_ldap_search_state new_list_search(const ldap_list *list)
 {
     const skv_ldap_call *call = &list->call;
@@ -118,7 +139,7 @@ static skv_status attempt_list_open(skv_ldap_call *call)
     list->search = new_list_search(list);
     switch (read_first_entry(list, &response)) {
     case LDAP_SUCCESS:
-        if ((list->first ? check_first_entry(list) : check_empty_folder(list)) != SKV_OK || !list->first)
+        if (check_list(list) != SKV_OK || !list->first)
             break;
         list->kept = call->conn;
         call->conn = NULL;

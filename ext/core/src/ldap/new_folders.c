@@ -5,12 +5,15 @@
 
 #include <string.h>
 
-/* In the hex layout, a key and a folder of one name have the same DN: checks that `dn` is no key. */
+/* In the hex layout, a key and a folder of one name have the same DN: checks that `dn` is no key. An identity that may
+ * write but not list does not see folders, and sees keys. */
 static skv_status check_hex_folder(skv_ldap_call *call, const char *dn)
 {
     int kind = SKV_KIND_FOLDER;
 
-    if (call->store->layout == SKV_LAYOUT_HEX && skv_ldap_read_kind(call, dn, &kind) == SKV_OK && kind == SKV_KIND_KEY)
+    if (call->store->layout == SKV_LAYOUT_HEX && skv_ldap_read_kind(call, dn, &kind) == SKV_DENIED)
+        skv_reply_reset(call->reply);
+    if (kind == SKV_KIND_KEY)
         return skv_ldap_refuse(call, SKV_IS_KEY, "a folder of its path is a key");
     return call->reply->status;
 }

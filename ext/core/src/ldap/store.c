@@ -240,6 +240,7 @@ static skv_status init_ldap_store(skv_ldap_store *store, const settings *s, skv_
 
     store->store.ops = &ops;
     atomic_init(&store->wrote, false);
+    atomic_init(&store->sees_base, false);
     store->limits = (skv_pool_limits){
         .size = (int)s->pool_size,
         .connect_timeout_ms = s->connect_timeout_ms,
