@@ -10,7 +10,7 @@ module Simpkv
     # there. All others break to the rules of the site, which follow.
     class OlcAccess < Rules
       INDEX = /\A\{(\d+)\}/.freeze
-      WHOLE = /\Ato dn\.(?:base|exact|subtree)="(?<dn>(?:[^"\\]|\\.)*)".*? by \* (?:\+0 )?break\z/.freeze
+      WHOLE = /\Ato dn\.(?:base|exact|sub|subtree)="(?<dn>(?:[^"\\]|\\.)*)".*? by \* (?:\+0 )?break\z/.freeze
       GROUP = %r{ by group(?:/[\w-]+/[\w-]+)?(?:\.exact)?="(?<dn>(?:[^"\\]|\\.)*)"}.freeze
       CLAUSE = / by /.freeze
 
@@ -24,9 +24,9 @@ module Simpkv
         'hex' => '(&(|(objectClass=simpkvFolder)(objectClass=organizationalUnit))(!(userPassword=*)))'
       }.freeze
 
-      # A rule of a prefix: `scope` is base or subtree; `kind` is nil, keys or folders; `attributes` is nil for all;
-      # `levels` are the levels by group.
-      Row = Struct.new(:scope, :kind, :attributes, :levels)
+      # A rule of a prefix: `kind` is nil, keys or folders; `attributes` is nil for all; `levels` has those of the
+      # groups.
+      Row = Struct.new(:kind, :attributes, :levels)
       private_constant :INDEX, :WHOLE, :GROUP, :CLAUSE, :LEVELS, :FILTERS, :Row
 
       # @param below [String] the DN of the instance: rules with another target are not simpkv's
@@ -92,7 +92,7 @@ module Simpkv
       # @return [String] the text of a rule as {rules} writes it: slapd may spell it in other ways
       def bare(value)
         text = value.sub(INDEX, '').strip.gsub(/\s+/, ' ').gsub(' +0 ', ' ').sub(/ filter=([^" ]+)/, ' filter="\1"')
-        text.gsub('dn.exact=', 'dn.base=').gsub(GROUP) { %( by group="#{Regexp.last_match[:dn]}") }
+        text.gsub('dn.sub=', 'dn.subtree=').gsub(GROUP) { %( by group="#{Regexp.last_match[:dn]}") }
       end
 
       # ---- Levels ----
@@ -100,39 +100,30 @@ module Simpkv
       # The rights of the groups on a prefix: those of its own grants, and those of the prefixes around it.
       def rights(dn, grants)
         grants.select { |grant| below?(dn, grant.dn) }.each_with_object({}) do |grant, all|
-          grant.groups.each do |group|
-            own, inherited = all[group] ||= [[], []]
-            (grant.dn == dn ? own : inherited).concat(Access.expand(grant.rights))
-          end
+          grant.groups.each { |group| all[group] = all.fetch(group, []) | Access.expand(grant.rights) }
         end
       end
 
       def rows(dn, grants)
         rights = rights(dn, grants)
-        row = lambda do |scope, kind, attributes, &level|
-          Row.new(scope, kind, attributes, rights.transform_values do |own, inherited|
-            level.call(own | inherited, inherited)
-          end)
+        row = lambda do |kind, attributes, &level|
+          Row.new(kind, attributes, rights.transform_values { |all| level.call(all) })
         end
-        base_rows(row) + key_rows(row) + folder_rows(row)
-      end
-
-      # The prefix's own folder stays, unless it is inside another prefix that may be written.
-      def base_rows(row)
-        [row.call('base', nil, %w[children]) { |all, _| all.include?('write') ? 'write' : reading(all) },
-         row.call('base', nil, %w[entry]) { |all, inherited| changing(all, inherited) },
-         row.call('base', nil, nil) { |all, _| reading(all) }]
+        key_rows(row) + folder_rows(row)
       end
 
       def key_rows(row)
-        [row.call('subtree', 'keys', %w[simpkvJsonValue]) { |all, _| value_level(all) },
-         row.call('subtree', 'keys', %w[entry]) { |all, _| all.include?('write') ? 'write' : 'read' },
-         row.call('subtree', 'keys', nil) { |*| 'read' }]
+        [row.call('keys', %w[simpkvJsonValue]) { |rights| value_level(rights) },
+         row.call('keys', %w[entry]) { |rights| rights.include?('write') ? 'write' : 'read' },
+         row.call('keys', nil) { |*| 'read' }]
       end
 
+      # To delete or move an entry takes the privilege to write the `children` of the entry above, which no rule gives:
+      # the prefix's own folder stays, unless it is inside another prefix that may be written. With that privilege, a
+      # folder could also be moved out of the prefix, as slapd checks no privilege on the new name.
       def folder_rows(row)
-        [row.call('subtree', 'folders', %w[entry children]) { |all, _| changing(all, all) },
-         row.call('subtree', nil, nil) { |all, _| reading(all) }]
+        [row.call('folders', %w[children entry]) { |rights| changing(rights) },
+         row.call(nil, nil) { |rights| reading(rights) }]
       end
 
       # A search below a folder needs a privilege on the folder's entry, which the read of a known key does not need.
@@ -140,10 +131,10 @@ module Simpkv
         rights.include?('list') ? 'read' : 'disclose'
       end
 
-      def changing(all, writing)
-        return reading(all) unless writing.include?('write')
+      def changing(rights)
+        return reading(rights) unless rights.include?('write')
 
-        all.include?('list') ? 'write' : '=wd'
+        rights.include?('list') ? 'write' : '=wd'
       end
 
       def value_level(rights)
@@ -157,8 +148,8 @@ module Simpkv
       # Leaves out the rows that change nothing, and joins those that differ in their attributes alone.
       def compact(rows)
         needed = rows.each_with_index.reject { |row, i| redundant?(row, rows.drop(i + 1)) }.map(&:first)
-        needed.chunk_while { |a, b| [a.scope, a.kind, a.levels] == [b.scope, b.kind, b.levels] }
-              .map { |same| Row.new(same[0].scope, same[0].kind, joined(same.map(&:attributes)), same[0].levels) }
+        needed.chunk_while { |a, b| [a.kind, a.levels] == [b.kind, b.levels] }
+              .map { |same| Row.new(same[0].kind, joined(same.map(&:attributes)), same[0].levels) }
       end
 
       def redundant?(row, later)
@@ -166,18 +157,9 @@ module Simpkv
         !overlapping.empty? && overlapping.all? { |other| other.levels == row.levels }
       end
 
+      # No attribute list has a name of another one's.
       def overlap?(row, other)
-        return false if (key?(row) ^ key?(other)) && [row, other].any? { |each| folder?(each) }
-
-        row.attributes.nil? || other.attributes.nil? || row.attributes.any? { |name| other.attributes.include?(name) }
-      end
-
-      def key?(row)
-        row.kind == 'keys'
-      end
-
-      def folder?(row)
-        row.kind == 'folders' || row.scope == 'base'
+        (other.kind.nil? || other.kind == row.kind) && other.attributes.nil?
       end
 
       def joined(lists)
@@ -188,7 +170,7 @@ module Simpkv
 
       def text(dn, row)
         filter = { 'keys' => FILTERS['keys'], 'folders' => @folders }[row.kind]
-        [%(to dn.#{row.scope}="#{quoted(dn)}"), *(%(filter="#{filter}") if filter),
+        [%(to dn.subtree="#{quoted(dn)}"), *(%(filter="#{filter}") if filter),
          *("attrs=#{row.attributes.join(',')}" if row.attributes), *clauses(row.levels), 'by * break'].join(' ')
       end
 

@@ -1,0 +1,332 @@
+# frozen_string_literal: true
+
+require_relative '../support/access_directory'
+
+# The operations of identities with roles on real servers, compared with what the roles say.
+module AccessMatrix
+  # The roles, each with its rights on its prefix.
+  ROLES = {
+    'readers' => ['environments/dev', %w[read]],
+    'listers' => ['environments/dev', %w[list]],
+    'browsers' => ['environments/dev', %w[read list]],
+    'writers' => ['environments/dev', %w[write]],
+    'editors' => ['environments/dev', %w[read list write]],
+    'app-editors' => ['environments/dev/app', %w[list write]],
+    'dashboards' => ['environments/*', %w[read list]],
+    'sharers' => ['globals/shared', %w[list write]]
+  }.freeze
+
+  # The users, each with its roles.
+  USERS = {
+    'reader' => %w[readers], 'lister' => %w[listers], 'browser' => %w[browsers], 'writer' => %w[writers],
+    'editor' => %w[editors], 'app-editor' => %w[app-editors], 'dashboard' => %w[dashboards],
+    'sharer' => %w[sharers], 'lister-and-writer' => %w[listers writers],
+    'reader-and-app-editor' => %w[readers app-editors], 'nobody' => []
+  }.freeze
+
+  # Folders with a key `k` each. Names that begin alike are siblings.
+  FOLDERS = %w[environments/dev environments/dev/app environments/dev/apples environments/dev2 environments/dev2/app
+               environments/de globals/shared globals/shared2 globals/share].freeze
+
+  DOCUMENT = '{"value":"hidden treasure"}'
+  OTHER = '{"value":"another"}'
+
+  # @param slapd [Boolean] whether the server distinguishes between reading and listing
+  # @return [Array<String>] the rights of a user on a folder
+  def self.rights(user, folder, slapd)
+    rights = USERS.fetch(user).flat_map do |role|
+      prefix, rights = ROLES.fetch(role)
+      "#{folder}/".start_with?("#{prefix.chomp('/*')}/") ? rights : []
+    end
+    rights |= %w[read] if rights.include?('write')
+    rights |= %w[list] if rights.include?('read') && !slapd
+    rights
+  end
+end
+
+Directories::ALL.each do |server, layout, tags|
+  RSpec.describe "Identities with roles, #{server} #{layout}", once: true, thorough: true, **tags do
+    before(:context) do
+      @access = AccessDirectory.new(server, layout)
+      @access.start
+      AccessMatrix::USERS.each_key { |user| @access.add_user(user) }
+      AccessMatrix::ROLES.each_key do |role|
+        @access.add_role(role, AccessMatrix::USERS.select { |_, roles| roles.include?(role) }.keys)
+      end
+      @access.root.put_many(keys.to_h { |key| [key, AccessMatrix::DOCUMENT] })
+      @access.apply(grants)
+    end
+
+    after(:context) { @access&.stop }
+
+    attr_reader :access
+
+    def grants
+      AccessMatrix::ROLES.map { |role, (prefix, rights)| access.grant(role, prefix, rights) }
+    end
+
+    def keys
+      AccessMatrix::FOLDERS.map { |folder| "#{folder}/k" }
+    end
+
+    # Puts back what an example has changed.
+    def restore
+      access.root.put_many(keys.to_h { |key| [key, AccessMatrix::DOCUMENT] })
+      AccessMatrix::FOLDERS.each do |folder|
+        %w[one two].each { |key| access.root.delete("#{folder}/#{key}") }
+        access.root.deletetree("#{folder}/made")
+      end
+    end
+
+    # @return [Object] the result; the class of the error, if it is one of the expected ones
+    def outcome
+      yield
+    rescue Simpkv::DeniedError => e
+      e.message.match?(/hidden treasure/) ? e.message : :denied
+    rescue Simpkv::NotFoundError
+      :missing
+    end
+
+    def outcomes(result)
+      result.transform_values { |value| outcome { value.is_a?(Exception) ? raise(value) : value } }
+    end
+
+    # Returns the results of reads, by operation.
+    def reads(store, folder)
+      { get: outcome { store.get("#{folder}/k") },
+        get_missing: outcome { store.get("#{folder}/none") },
+        get_deep: outcome { store.get("#{folder}/none/of/them") },
+        get_many: outcomes(store.get_many(["#{folder}/k", "#{folder}/none"])).values,
+        exist: outcome { store.exist?("#{folder}/k") },
+        exist_missing: outcome { store.exist?("#{folder}/none") },
+        exist_folder: outcome { store.exist?(folder) },
+        list: outcome { names(store.list(folder)) },
+        tree: outcome { names(store.tree(folder)) },
+        names: outcome { store.tree(folder, values: false)[:keys].key?('k') } }
+    end
+
+    def names(found)
+      found[:keys]['k'] || (:denied if found[:errors]['k'])
+    end
+
+    def expected_reads(rights)
+      list = rights.include?('list') || :denied
+      value = rights.include?('read') ? AccessMatrix::DOCUMENT : :denied
+      values = list == true ? value : :denied
+      expected_misses(rights).merge(get: value, exist_folder: list, list: values, tree: values, names: list)
+    end
+
+    # Names are shown by both rights.
+    def expected_misses(rights)
+      missing, exist, exist_missing = (rights & %w[read list]).any? ? [:missing, true, false] : [:denied] * 3
+      { get_missing: missing, get_deep: missing, exist: exist, exist_missing: exist_missing,
+        get_many: [rights.include?('read') ? AccessMatrix::DOCUMENT : :denied, missing] }
+    end
+
+    # Returns the results of writes, by operation.
+    def writes(store, folder)
+      { put: outcome { store.put("#{folder}/k", AccessMatrix::OTHER) },
+        put_new: outcome { store.put("#{folder}/one", AccessMatrix::OTHER) },
+        put_deep: outcome { store.put("#{folder}/made/a/b/k", AccessMatrix::OTHER) },
+        put_many: outcomes(store.put_many({ "#{folder}/two" => AccessMatrix::OTHER,
+                                            "#{folder}/made/c/k" => AccessMatrix::OTHER })).values,
+        create_folder: outcome { store.create_folder("#{folder}/made/d/e") },
+        deletetree: outcome { store.deletetree("#{folder}/made") },
+        delete: outcome { store.delete("#{folder}/k") } }
+    end
+
+    def expected_writes(rights)
+      write = rights.include?('write') || :denied
+      { put: write, put_new: write, put_deep: write, put_many: [write, write], create_folder: write,
+        deletetree: deletetree(rights), delete: write }
+    end
+
+    # A folder that does not exist is no error for an identity that would see it.
+    def deletetree(rights)
+      return :denied unless rights.include?('list') || (rights.include?('read') && !rights.include?('write'))
+
+      rights.include?('write')
+    end
+
+    # @return [Hash{String => String}] all keys with their documents
+    def stored
+      %w[environments globals].map do |root|
+        access.root.tree(root)[:keys].transform_keys { |key| "#{root}/#{key}" }
+      end.reduce(:merge)
+    end
+
+    AccessMatrix::USERS.each_key do |user|
+      it "reads and writes what its roles permit, and nothing else: #{user}" do
+        AccessMatrix::FOLDERS.each do |folder|
+          rights = AccessMatrix.rights(user, folder, access.slapd?)
+          before = stored
+          expect([folder, reads(access.store(user), folder)]).to eq([folder, expected_reads(rights)])
+          expect([folder, writes(access.store(user), folder)]).to eq([folder, expected_writes(rights)])
+          changed = before.reject { |key, document| stored[key] == document }.keys
+          expect(changed - (rights.include?('write') ? ["#{folder}/k"] : [])).to eq([])
+        ensure
+          restore
+        end
+      end
+    end
+
+    # The rights of a user on the folder that a DN is in, which is the deepest of these. A folder is in itself.
+    def rights_on(user, dn)
+      folder = ['environments', *AccessMatrix::FOLDERS].select { |each| below?(dn, each) }.max_by(&:length)
+      folder ? AccessMatrix.rights(user, folder, access.slapd?) : []
+    end
+
+    def below?(dn, folder)
+      ",#{dn}".downcase.end_with?(",#{access.dn(folder)}".downcase)
+    end
+
+    # @return [Hash{String => String}] LDIF of entries by DN
+    def found_by(user, *arguments)
+      output, = access.tool(user, 'ldapsearch', '-LLL', '-o', 'ldif_wrap=no', *arguments)
+      output.split(/\n{2,}/).grep(/\Adn:/).to_h { |entry| [entry[/\Adn: (.*)/, 1], entry] }
+    end
+
+    # @return [Array<Hash>] all entries of the directory, with their attributes
+    def everything
+      access.server.entries(DirectoryServer::SUFFIX, '(objectClass=*)', '*', 'aci').sort_by { |entry| entry['dn'] }
+    end
+
+    # Applies LDIF as a user, one change after the other, also after one that fails.
+    def change(user, changes)
+      access.tool(user, 'ldapmodify', '-c', input: changes.join("\n"))
+    end
+
+    AccessMatrix::USERS.each_key do |user|
+      it "shows an LDAP client what the roles permit, and nothing else: #{user}" do
+        folders = %w[environments/dev environments/dev/app environments/dev2 globals/shared globals/shared2]
+        bases = [DirectoryServer::SUFFIX, *folders.map { |each| access.dn(each) }].product(['sub'])
+        searches = bases + folders.map { |each| [access.dn("#{each}/k", :key), 'base'] }
+        ['(objectClass=*)', '(simpkvJsonValue=*treasure*)'].product(searches).each do |filter, (base, scope)|
+          found_by(user, '-b', base, '-s', scope, filter, '*', '+').each do |dn, entry|
+            rights = rights_on(user, dn)
+            shows_value = "#{filter}#{entry}".include?('treasure')
+            expect([dn, filter, shows_value, rights])
+              .to(satisfy { shows_value ? rights.include?('read') : rights.any? })
+            expect(entry).not_to match(/^(aci|userPassword)/)
+          end
+        end
+        %w[environments/dev/k environments/dev2/k].each do |key|
+          output, = access.tool(user, 'ldapcompare', access.dn(key, :key), "simpkvJsonValue:#{AccessMatrix::DOCUMENT}")
+          expect(rights_on(user, access.dn(key, :key)).include?('read') || !output.match?(/TRUE|FALSE/)).to be(true)
+        end
+      end
+
+      it "lets an LDAP client write the values that its roles permit: #{user}" do
+        change(user, keys.map do |key|
+          "dn: #{access.dn(key, :key)}\nchangetype: modify\nreplace: simpkvJsonValue\nsimpkvJsonValue: x\n"
+        end)
+        may = keys.select { |key| AccessMatrix.rights(user, File.dirname(key), access.slapd?).include?('write') }
+        expect(stored.select { |_, document| document == 'x' }.keys).to match_array(may)
+      ensure
+        restore
+      end
+
+      it "lets an LDAP client neither move folders, nor add accounts, rules and siblings: #{user}" do
+        before = everything
+        output, = change(user, moves + additions)
+        expect(output).not_to match(/invalid|syntax|decoding/i)
+        expect(everything).to eq(before)
+      end
+    end
+
+    # LDIF that moves or marks folders.
+    def moves
+      dev, app, dev2, parent = %w[environments/dev environments/dev/app environments/dev2 environments]
+                               .map { |folder| access.dn(folder) }
+      rename = ->(dn, more) { "dn: #{dn}\nchangetype: modrdn\nnewrdn: #{more}\n" }
+      [rename.call(dev, "ou=dev9\ndeleteoldrdn: 0"), rename.call(dev, "ou=dev9\ndeleteoldrdn: 1"),
+       rename.call(app, "#{app[/\A[^,]+/]}\ndeleteoldrdn: 0\nnewsuperior: #{parent}"),
+       rename.call(app, "#{app[/\A[^,]+/]}\ndeleteoldrdn: 0\nnewsuperior: #{dev2}"),
+       *[dev, app, dev2].map { |dn| "dn: #{dn}\nchangetype: modify\nreplace: description\ndescription: x\n" }]
+    end
+
+    # LDIF of entries that no role permits to add.
+    def additions
+      folders = AccessMatrix::FOLDERS.map { |folder| access.dn(folder) }
+      [*folders.flat_map { |above| [unit('login', above, 'userPassword: x'), account(above), rule(above)] },
+       unit('dev9', access.dn('environments'), 'description: x'),
+       unit('shared9', access.dn('globals'), 'description: x'),
+       unit('other', DirectoryServer::BASE_DN, 'description: x'), account(AccessDirectory::USERS_DN)].compact
+    end
+
+    def unit(name, above, line)
+      "dn: ou=#{name},#{above}\nchangetype: add\nobjectClass: organizationalUnit\nou: #{name}\n#{line}\n"
+    end
+
+    def account(above)
+      "dn: uid=new,#{above}\nchangetype: add\nobjectClass: account\nuid: new\n"
+    end
+
+    def rule(above)
+      return if access.slapd?
+
+      unit('rule', above, 'aci: (targetattr="*")(version 3.0; acl "x"; allow (all) userdn="ldap:///anyone";)')
+    end
+
+    it 'empties the folder of a prefix in a deletetree, and keeps it' do
+      { 'editor' => 'environments/dev', 'sharer' => 'globals/shared',
+        'app-editor' => 'environments/dev/app' }.each do |user, folder|
+        expect { access.store(user).deletetree(folder) }.to raise_error(Simpkv::DeniedError, /#{folder}/)
+        expect(access.root.list(folder)).to eq(keys: {}, folders: [], errors: {})
+      ensure
+        restore
+      end
+    end
+
+    it 'keeps names with the syntax of DNs and filters below the prefix' do
+      store = access.store('editor')
+      names = ['a,ou=dev2', 'x\\2cou=dev2', 'k)(ou=*', '..', 'dev2+ou=x', '#6b', ' k', '*']
+      names.each do |name|
+        %W[environments/dev2/#{name} environments/#{name}/k environments/dev,ou=x/#{name}].each do |key|
+          expect { store.put(key, AccessMatrix::OTHER) }.to raise_error(Simpkv::Error), key
+          expect { store.get(key) }.to raise_error(Simpkv::Error), key
+        end
+        next if name == '..'
+
+        store.put("environments/dev/made/#{name}", AccessMatrix::OTHER)
+        expect(store.get("environments/dev/made/#{name}")).to eq(AccessMatrix::OTHER)
+      end
+      expect(access.root.tree('environments/dev2')[:keys].keys).to match_array(%w[k app/k])
+      expect(access.root.list('environments')[:folders]).to match_array(%w[dev dev2 de])
+    ensure
+      restore
+    end
+
+    it 'takes DNs in another spelling for the same' do
+      dev, dev2 = %w[dev dev2].map { |name| access.dn("environments/#{name}/k", :key) }
+      [dev2.upcase, dev2.gsub(',', ' , ')].each do |dn|
+        expect(found_by('editor', '-b', dn, '-s', 'base')).to eq({})
+      end
+      expect(found_by('editor', '-b', dev.gsub(',', ' , '), '-s', 'base').length).to eq(1)
+    end
+
+    it 'says which right is missing' do
+      expect { access.store('editor').get('environments/dev2/k') }
+        .to raise_error(Simpkv::DeniedError,
+                        %r{no such entry to 'uid=editor.*a role with 'read' on 'environments/dev2'})
+      expect { access.store('reader').put('environments/dev/new', '{}') }
+        .to raise_error(Simpkv::DeniedError, %r{a role with 'write' on 'environments/dev'})
+      expect { access.store('nobody').list('globals/shared') }
+        .to raise_error(Simpkv::DeniedError, /a role with 'list' on 'globals'/)
+    end
+
+    it 'changes the rules in one step, and takes all of them away' do
+      expect(access.apply(grants)).to eq([])
+      some = grants.first(3)
+      expect(access.apply(some)).not_to eq([])
+      expect(access.rules.difference(access.values, some)).to eq(missing: [], extra: [])
+      expect { access.store('editor').get('environments/dev/k') }.to raise_error(Simpkv::DeniedError)
+      expect(access.store('browser').get('environments/dev/k')).to eq(AccessMatrix::DOCUMENT)
+      access.apply([])
+      expect(access.rules.ours(access.values)).to eq([])
+      expect { access.store('browser').get('environments/dev/k') }.to raise_error(Simpkv::DeniedError)
+    ensure
+      access.apply(grants)
+    end
+  end
+end
