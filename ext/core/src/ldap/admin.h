@@ -2,8 +2,8 @@
 #ifndef SKV_LDAP_ADMIN_H
 #define SKV_LDAP_ADMIN_H
 
-#include "json/tree.h"
 #include "ldap/call.h"
+#include "json/tree.h"
 
 /* Puts the attributes of an entry into the tree, and wipes the message's values. `dn` points into the message. Returns
  * LDAP_SUCCESS, or libldap's error. */

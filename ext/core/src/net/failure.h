@@ -11,8 +11,8 @@ typedef enum skv_conn_failure {
     SKV_CONN_UNREACHABLE, /* refused, no route, name unknown, silent, wrong certificate, 51, 52: another may succeed */
     SKV_CONN_REFUSED,     /* the server refused the credentials: another attempt counts against the account */
     SKV_CONN_WRONG_PASSWORD, /* the server refused identity->password (49) */
-    SKV_CONN_REJECTED,    /* a file of this machine is missing or wrong: every server fails alike */
-    SKV_CONN_STOPPED      /* interrupt, out of memory */
+    SKV_CONN_REJECTED,       /* a file of this machine is missing or wrong: every server fails alike */
+    SKV_CONN_STOPPED         /* interrupt, out of memory */
 } skv_conn_failure;
 
 /* Returns SKV_CONN_STOPPED for SKV_INTERRUPTED and SKV_NOMEM, else SKV_CONN_UNREACHABLE. */
