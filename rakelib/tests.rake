@@ -146,7 +146,7 @@ end
 stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
   stage.sh('bin/bench', '--check')
-  stage.sh('bin/bench', '--quick', 'operations', 'estate', 'rules')
+  stage.sh('bin/bench', '--quick', 'operations', 'estate', 'rules', 'access')
 end
 
 stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|

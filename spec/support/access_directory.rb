@@ -16,9 +16,10 @@ class AccessDirectory
   attr_reader :server
 
   # @param kind [Class] of the server
-  def initialize(kind, layout)
+  # @param options [Hash{Symbol => Object}] of the server
+  def initialize(kind, layout, **options)
     more = { more: "database config\nrootdn #{CONFIG_DN}\nrootpw \"#{DirectoryServer::PASSWORD}\"\n" } if kind <= Slapd
-    @server = kind.new(layout: layout, limits: true, **(more || {}))
+    @server = kind.new(layout: layout, limits: true, **(more || {}), **options)
     @stores = {}
   end
 
@@ -38,6 +39,11 @@ class AccessDirectory
     @server.is_a?(Slapd)
   end
 
+  # @return [Hash{String => Object}] the options of the administrator's store
+  def settings
+    options(@server.class::ROOT_DN)
+  end
+
   # @return [Simpkv::Store] of the administrator
   def root
     @stores['root'] ||= store_of(@server.class::ROOT_DN)
@@ -48,8 +54,17 @@ class AccessDirectory
     @stores[user] ||= store_of(user_dn(user))
   end
 
+  # @return [Simpkv::Store] of any identity; the caller closes it
+  def store_of(identity)
+    Simpkv::Store.open('ldap', options(identity))
+  end
+
   def user_dn(user)
     "uid=#{user},#{USERS_DN}"
+  end
+
+  def role_dn(role)
+    "cn=#{role},#{ROLES_DN}"
   end
 
   def add_user(user)
@@ -108,12 +123,8 @@ class AccessDirectory
 
   private
 
-  def store_of(identity)
-    Simpkv::Store.open('ldap', @server.options('id' => ID, 'admin_dn' => identity))
-  end
-
-  def role_dn(role)
-    "cn=#{role},#{ROLES_DN}"
+  def options(identity)
+    @server.options('id' => ID, 'admin_dn' => identity)
   end
 
   # @return [Simpkv::Store] of the administrator of the rules

@@ -20,8 +20,8 @@ module Simpkv
       # @param others [Array<String>]
       # @return [Array<String>] those of `dns` that `others` lack in any spelling
       def self.beyond(dns, others)
-        known = others.map { |dn| normalized(dn) }
-        dns.reject { |dn| known.include?(normalized(dn)) }
+        known = others.to_h { |dn| [normalized(dn), true] }
+        dns.reject { |dn| known.key?(normalized(dn)) }
       end
 
       def initialize(users_dn, roles_dn)
