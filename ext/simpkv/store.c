@@ -173,7 +173,7 @@ static VALUE native_delete(VALUE self, VALUE key, VALUE expect, VALUE timeout_ms
     return skv_rb_perform(self, &call);
 }
 
-/* The number of an interrupted call is 1 if the folder existed, or if this call may have made it. */
+/* The number of an interrupted call is 1 if the folder existed, or if this call may have made or deleted it. */
 static int note_result(skv_rb_call *call, int status)
 {
     call->had_result |= status == SKV_INTERRUPTED && skv_reply_number(call->reply);
@@ -211,6 +211,20 @@ static VALUE native_create_folder(VALUE self, VALUE folder, VALUE timeout_ms)
     return skv_rb_perform(self, &call);
 }
 
+static int run_delete_folder(skv_rb_call *call)
+{
+    return note_result(call, skv_delete_folder(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms,
+                                               call->cancel, call->reply));
+}
+
+static VALUE native_delete_folder(VALUE self, VALUE folder, VALUE timeout_ms)
+{
+    skv_rb_call call = {
+        .run = run_delete_folder, .convert = to_boolean, .key = skv_rb_bytes(folder), .timeout_ms = NUM2LL(timeout_ms)};
+
+    return skv_rb_perform(self, &call);
+}
+
 void skv_rb_init_store(VALUE native)
 {
     VALUE class = rb_define_class_under(native, "Store", rb_cObject);
@@ -226,6 +240,7 @@ void skv_rb_init_store(VALUE native)
     rb_define_method(class, "delete", native_delete, 3);
     rb_define_method(class, "deletetree", native_deletetree, 2);
     rb_define_method(class, "create_folder", native_create_folder, 2);
+    rb_define_method(class, "delete_folder", native_delete_folder, 2);
     skv_rb_init_many(class);
     skv_rb_init_entries(class);
 }

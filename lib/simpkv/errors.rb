@@ -36,7 +36,7 @@ module Simpkv
   class ConditionError < Error; end
   # The key exists, and the caller wanted to store a new one.
   class ExistsError < ConditionError; end
-  # The stored document is not the one that the writer expected.
+  # The stored document is not the one that the writer expected, or the folder to delete is not empty.
   class ConflictError < ConditionError; end
 
   # No such key or folder.

@@ -163,9 +163,9 @@ module Simpkv
       option('connect_timeout_seconds', :duration, 5, 'the time to wait for a connection to one server',
              errors: ['timed out while ...']),
       option('operation_timeout_seconds', :duration, 30,
-             'the time that `get`, `put`, `exists`, `delete` and the making of a folder may take, with the read of ' \
-             'the base entry in the first call of a catalog; for `get_or_create`, each of its two steps; for `list`, ' \
-             '`tree`, `deletetree`, `get_many` and `put_many`, each round trip',
+             'the time that `get`, `put`, `exists`, `delete`, the making and the deletion of a folder may take, with ' \
+             'the read of the base entry in the first call of a catalog; for `get_or_create`, each of its two steps; ' \
+             'for `list`, `tree`, `deletetree`, `get_many` and `put_many`, each round trip',
              errors: ["no answer in time ('operation_timeout_seconds')",
                       "no time is left of 'operation_timeout_seconds'"]),
       option('pool_size', 1..1000, 8, 'the maximum number of connections of a process to one place'),

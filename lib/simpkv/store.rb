@@ -144,7 +144,8 @@ module Simpkv
       @native.delete(key, expect, call_timeout)
     end
 
-    # Makes a folder, with the missing folders above it, as {#put} makes them. It stays until {#deletetree}, even empty.
+    # Makes a folder, with the missing folders above it, as {#put} makes them. It stays until {#delete_folder} or
+    # {#deletetree}, even empty.
     #
     # @param folder [String]
     # @return [Boolean] whether this call made it; false if it existed. If the connection to a directory was lost before
@@ -153,6 +154,21 @@ module Simpkv
     # @raise [UnavailableError] the storage cannot be used
     def create_folder(folder)
       @native.create_folder(folder, call_timeout)
+    end
+
+    # Deletes an empty folder. A key or a folder that another client adds to it at the same moment is never lost: either
+    # this call fails, or the other one makes the folder again.
+    #
+    # @param folder [String]
+    # @return [Boolean] whether this call deleted it; false if it did not exist. If the connection to a directory was
+    #   lost before the response came, true if it existed when the call read it
+    # @raise [ConflictError] it is not empty; the message names a key or folder in it
+    # @raise [IsKeyError]
+    # @raise [InvalidError] it is `globals` or `environments`, which every store has
+    # @raise [TimeoutError] another process keeps writing to it
+    # @raise [UnavailableError] the storage cannot be used
+    def delete_folder(folder)
+      @native.delete_folder(folder, call_timeout)
     end
 
     # Deletes a folder and everything below it. `globals` and `environments` themselves stay, empty.

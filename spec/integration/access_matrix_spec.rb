@@ -131,6 +131,7 @@ Directories::ALL.each do |server, layout, tags|
         put_many: outcomes(store.put_many({ "#{folder}/two" => AccessMatrix::OTHER,
                                             "#{folder}/made/c/k" => AccessMatrix::OTHER })).values,
         create_folder: outcome { store.create_folder("#{folder}/made/d/e") },
+        delete_folder: outcome { store.delete_folder("#{folder}/made/d/e") },
         deletetree: outcome { store.deletetree("#{folder}/made") },
         delete: outcome { store.delete("#{folder}/k") } }
     end
@@ -138,11 +139,11 @@ Directories::ALL.each do |server, layout, tags|
     def expected_writes(rights)
       write = rights.include?('write') || :denied
       { put: write, put_new: write, put_deep: write, put_many: [write, write], create_folder: write,
-        deletetree: deletetree(rights), delete: write }
+        delete_folder: delete_folder(rights), deletetree: delete_folder(rights), delete: write }
     end
 
     # A folder that does not exist is no error for an identity that would see it.
-    def deletetree(rights)
+    def delete_folder(rights)
       return :denied unless rights.include?('list') || (rights.include?('read') && !rights.include?('write'))
 
       rights.include?('write')

@@ -157,5 +157,56 @@ Directories::ALL.each do |server, layout, tags|
         expect { store.create_folder('environments/Dev') }.to raise_error(Simpkv::InvalidError, /capital letters/)
       end
     end
+
+    describe 'delete_folder' do
+      it 'deletes an empty folder, and returns whether it existed' do
+        store.create_folder('environments/new/a')
+        expect([store.delete_folder('environments/new/a'), store.delete_folder('environments/new/a')])
+          .to eq([true, false])
+        expect([store.delete_folder('environments/new'), store.delete_folder('globals/no/such')]).to eq([true, false])
+        expect(store.kind('environments/new')).to be_nil
+      end
+
+      it 'refuses a folder with a key or a folder in it, and names one of them' do
+        store.put('globals/a/b/k', '{"value":1}')
+        expect { store.delete_folder('globals/a/b') }
+          .to raise_error(Simpkv::ConflictError, /it is not empty, the key 'k' is in it: delete its contents first/)
+        expect { store.delete_folder('globals/a') }.to raise_error(Simpkv::ConflictError, /the folder 'b' is in it/)
+        expect(store.get('globals/a/b/k')).to eq('{"value":1}')
+      end
+
+      it 'names the entry of another program by its DN' do
+        store.create_folder('globals/other')
+        entry = "cn=other,#{dn('globals/other', :folder)}"
+        directory.add("dn: #{entry}\nobjectClass: applicationProcess\ncn: other\n")
+        expect { store.delete_folder('globals/other') }
+          .to raise_error(Simpkv::ConflictError, /the entry '#{Regexp.escape(entry)}' is in it/i)
+        expect(store.deletetree('globals/other')).to be(true)
+      end
+
+      it 'refuses a key, and the folders that every store has' do
+        store.put('globals/k', '{"value":1}')
+        expect { store.delete_folder('globals/k') }.to raise_error(Simpkv::IsKeyError, /it is a key, not a folder/)
+        expect { store.delete_folder('globals') }.to raise_error(Simpkv::InvalidError, /every store has it/)
+      end
+
+      it 'loses no key of another client' do
+        other = open_apart
+        writer = Thread.new do
+          Array.new(50) do |n|
+            other.put("globals/f/k#{n}", '{"value":1}')
+            [other.get("globals/f/k#{n}"), other.delete("globals/f/k#{n}")]
+          end
+        end
+        while writer.alive?
+          begin
+            store.delete_folder('globals/f')
+          rescue Simpkv::ConflictError
+            nil
+          end
+        end
+        expect(writer.value).to all(eq(['{"value":1}', true]))
+      end
+    end
   end
 end

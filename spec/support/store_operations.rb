@@ -46,6 +46,7 @@ module StoreOperations
     Operation.new('delete', true, { 'a' => nil }, ->(store) { store.delete(a) }),
     Operation.new('delete :expect', true, { 'a' => nil }, ->(store) { store.delete(a, expect: BEFORE['a']) }),
     Operation.new('create_folder', true, {}, ->(store) { store.create_folder("#{PLACE}/n/e") }),
+    Operation.new('delete_folder', true, {}, ->(store) { store.delete_folder("#{PLACE}/empty") }),
     Operation.new('deletetree', true, { 'tree/x' => nil, 'tree/y' => nil, 'tree/deep/z' => nil },
                   ->(store) { store.deletetree("#{PLACE}/tree") })
   ].freeze
@@ -76,12 +77,13 @@ module StoreOperations
   end
   private_class_method :below
 
-  # Stores BEFORE, and deletes every other key and folder.
+  # Stores BEFORE, makes an empty folder, and deletes every other key and folder.
   #
   # @param found [Hash] the documents that are stored now
   def self.restore(store, found = contents(store))
     (found.keys - BEFORE.keys).each { |path| store.delete("#{PLACE}/#{path}") }
     store.deletetree("#{PLACE}/n")
+    store.create_folder("#{PLACE}/empty")
     BEFORE.each { |path, document| store.put("#{PLACE}/#{path}", document) unless found[path] == document }
   end
 

@@ -71,6 +71,19 @@ RSpec.describe Puppet::Type.type(:simpkv_folder) do
     expect(keys).to eq(%w[app1/a])
   end
 
+  it 'loses no key that another client stores while it is removed (it was removed with the folder)' do
+    store.create_folder("#{KeysAsResources::PRODUCTION}/app1")
+    %i[deletetree delete_folder].each do |removal|
+      allow_any_instance_of(Simpkv::Store).to receive(removal).and_wrap_original do |original, folder|
+        fill('app1/new' => { value: 1 })
+        original.call(folder)
+      end
+    end
+    apply("simpkv_folder { 'app1': ensure => absent }")
+    expect([failed, keys]).to eq([%w[Simpkv_folder[app1]], %w[app1/new]])
+    expect(log.join).to include("it is not empty, the key 'new' is in it: delete its contents first, or set 'recurse'")
+  end
+
   it 'purges as often as its schedule says (each new key was removed at once)' do
     manifest = "schedule { 'daily': period => daily } simpkv_folder { 'app1': purge => true, schedule => 'daily' }"
     %w[first second].each do |name|

@@ -166,4 +166,47 @@ RSpec.describe Simpkv::Store, 'in files' do
       expect(reading.read.split.map(&:to_i)).to match_array(0...20)
     end
   end
+
+  describe '#delete_folder' do
+    it 'deletes an empty folder, and returns whether it existed' do
+      store.create_folder('globals/a/b')
+      expect([store.delete_folder('globals/a/b'), store.delete_folder('globals/a/b')]).to eq([true, false])
+      expect([store.delete_folder('globals/no/such'), store.kind('globals/a')]).to eq([false, :folder])
+    end
+
+    it 'refuses a folder with a key or a folder in it, and names one of them' do
+      store.put('globals/a/b/k', 'd')
+      { 'globals/a/b' => "key 'k'", 'globals/a' => "folder 'b'" }.each do |folder, content|
+        expect { store.delete_folder(folder) }
+          .to raise_error(Simpkv::ConflictError, "Folder delete of '#{path(folder)}' failed: it is not empty, the " \
+                                                 "#{content} is in it: delete its contents first")
+      end
+      expect(store.get('globals/a/b/k')).to eq('d')
+    end
+
+    it 'refuses a key, and the folders that every store has' do
+      store.put('globals/k', 'd')
+      expect { store.delete_folder('globals/k') }.to raise_error(Simpkv::IsKeyError, /it is a key, not a folder/)
+      ['', '/', 'globals', 'environments'].each do |folder|
+        expect { store.delete_folder(folder) }
+          .to raise_error(Simpkv::InvalidError, /cannot be deleted: every store has it/)
+      end
+    end
+
+    it 'loses no key of other processes', :once, needs: :fork do
+      store
+      deleter = child { 300.times { try_to_delete('globals/f') } }
+      300.times do |n|
+        store.put("globals/f/k#{n}", 'd')
+        expect([store.get("globals/f/k#{n}"), store.delete("globals/f/k#{n}")]).to eq(['d', true])
+      end
+      expect_success_of(deleter)
+    end
+
+    def try_to_delete(folder)
+      store.delete_folder(folder)
+    rescue Simpkv::ConflictError
+      nil
+    end
+  end
 end

@@ -108,7 +108,7 @@ static void list(skv_list *open, skv_reply *reply)
 static void call(uint8_t which, skv_reply *reply)
 {
     store = stores[(which & HEX) != 0];
-    switch ((which & ~HEX) % 12) {
+    switch ((which & ~HEX) % 13) {
     case 0:
         skv_get(store, KEY, SKV_GET_ANY, CALL_MS, NULL, reply);
         break;
@@ -141,6 +141,9 @@ static void call(uint8_t which, skv_reply *reply)
         break;
     case 11:
         skv_create_folder(store, FOLDER, CALL_MS, NULL, reply);
+        break;
+    case 12:
+        skv_delete_folder(store, FOLDER, CALL_MS, NULL, reply);
         break;
     default:
         list(skv_tree_open(store, "", 0, 0, CALL_MS, NULL, reply), reply);

@@ -41,14 +41,13 @@ extern "C" {
 /* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses another version. */
 #define SKV_ABI 3
 
-/* Statuses. skv_status_name() returns the text, from which a binding derives its exception. They have the size of an
- * int. */
+/* Statuses, of the size of an int. skv_status_name() returns the text, from which a binding derives its exception. */
 #define SKV_STATUS_MAP(X)                                                                                              \
     X(0, OK, "ok")                    /* done */                                                                       \
     X(1, END, "end")                  /* a list has no further page */                                                 \
     X(2, NOT_FOUND, "not_found")      /* no such key, folder or entry */                                               \
     X(3, EXISTS, "exists")            /* SKV_PUT_ABSENT: the key exists already */                                     \
-    X(4, CONFLICT, "conflict")        /* SKV_PUT_EXPECT: another document is stored */                                 \
+    X(4, CONFLICT, "conflict")        /* another document is stored; a folder is not empty */                          \
     X(5, IS_FOLDER, "is_folder")      /* the name of a key is a folder's */                                            \
     X(6, IS_KEY, "is_key")            /* the name of a folder is a key's */                                            \
     X(7, INVALID, "invalid")          /* an argument is malformed: the message says which */                           \
@@ -139,8 +138,8 @@ SKV_API skv_status skv_key_check(const char *key, size_t key_len, int flags, skv
 
 /* Puts a key below a prefix: the data are the prefix and the key without empty segments, joined by single slashes
  * (prefix "environments/dev", key "/a//b/": "environments/dev/a/b"). Either may be empty. All characters except NUL are
- * allowed. No segment may be "." or "..". Returns SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the limits above, for the
- * result). Thread-safe. */
+ * allowed. No segment may be "." or "..". SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the result, by these limits).
+ * Thread-safe. */
 SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len,
                                 skv_reply *reply);
 
@@ -251,9 +250,8 @@ SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len,
 #define SKV_PUT_ABSENT 1 /* only if the key does not exist: else SKV_EXISTS */
 #define SKV_PUT_EXPECT 2 /* only if the stored document has the bytes of `expect`: else SKV_CONFLICT */
 
-/* A flag beside these: the same call was interrupted before, and may have written. If this document is stored, that
- * call has written it. If another document is stored that the condition does not allow, the outcome is unknown
- * (SKV_UNAVAILABLE). */
+/* A flag beside these: the same call was interrupted before, and may have written. It has written if this document is
+ * stored. If the condition does not allow the stored document, the outcome is unknown (SKV_UNAVAILABLE). */
 #define SKV_PUT_IN_DOUBT 4
 
 /* Another flag: the document is not unique, because other clients may put the same one. Finding it after a lost
@@ -304,14 +302,16 @@ SKV_API skv_status skv_get_many(skv_store *store, const char *keys, size_t keys_
 SKV_API skv_status skv_delete(skv_store *store, const char *key, size_t key_len, int condition, const char *expect,
                               size_t expect_len, int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply);
 
-/* Makes a folder and the missing folders above it. The number is 1 if the call made it, or may have made it (an
- * interrupt, a lost connection); 0 if it existed. SKV_OK, SKV_IS_KEY (the folder, or one above it, is a key). */
+/* Make a folder and the missing folders above it; delete a folder with nothing in it. The number is 1 if the call made
+ * or deleted it, or may have done so (an interrupt, a lost connection); else 0. SKV_OK, SKV_IS_KEY (the folder, or for
+ * skv_create_folder() one above it, is a key), SKV_CONFLICT (the folder to delete is not empty). */
 SKV_API skv_status skv_create_folder(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                      skv_cancel *cancel, skv_reply *reply);
+SKV_API skv_status skv_delete_folder(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                                     skv_cancel *cancel, skv_reply *reply);
 
-/* Deletes a folder with everything below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if the
- * folder existed, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. The message of a failure says if a part was
- * deleted. */
+/* Deletes a folder with all that is below it; in a directory, `timeout_ms` is for one round trip. The number is 1 if it
+ * existed, else 0, also after SKV_INTERRUPTED. SKV_OK, SKV_IS_KEY. A failure's message says if a part was deleted. */
 SKV_API skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                                   skv_cancel *cancel, skv_reply *reply);
 

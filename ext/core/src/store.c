@@ -136,6 +136,20 @@ skv_status skv_create_folder(skv_store *store, const char *folder, size_t folder
     return status;
 }
 
+skv_status skv_delete_folder(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
+                             skv_cancel *cancel, skv_reply *reply)
+{
+    key_call call;
+    skv_status status = begin_call(&call, store, folder, folder_len, timeout_ms, cancel, reply);
+
+    if (status != SKV_OK)
+        return status;
+    if (!call.key.len || skv_key_is_root(&call.key))
+        return skv_fail(reply, SKV_INVALID, "'%s' cannot be deleted: every store has it",
+                        call.key.len ? call.key.path : "/");
+    return store->ops->delete_folder(store, &call.key, &call.deadline, reply);
+}
+
 skv_status skv_deletetree(skv_store *store, const char *folder, size_t folder_len, int64_t timeout_ms,
                           skv_cancel *cancel, skv_reply *reply)
 {

@@ -57,6 +57,12 @@ int create_folder(const char *folder)
     return skv_create_folder(store, folder, strlen(folder), LONG_MS, NULL, reply);
 }
 
+int delete_folder(const char *folder)
+{
+    made++;
+    return skv_delete_folder(store, folder, strlen(folder), LONG_MS, NULL, reply);
+}
+
 int deletetree(const char *folder)
 {
     made++;
@@ -93,6 +99,13 @@ void del_if_gives(const char *key, const char *expect, int64_t number)
 void create_folder_gives(const char *folder, int64_t number)
 {
     create_folder(folder);
+    CHECK_STATUS(reply, SKV_OK);
+    CHECK(skv_reply_number(reply) == number);
+}
+
+void delete_folder_gives(const char *folder, int64_t number)
+{
+    delete_folder(folder);
     CHECK_STATUS(reply, SKV_OK);
     CHECK(skv_reply_number(reply) == number);
 }

@@ -17,6 +17,7 @@ int get_within(const char *key, int64_t timeout_ms);
 int del(const char *key);
 int del_if(const char *key, const char *expect);
 int create_folder(const char *folder);
+int delete_folder(const char *folder);
 int deletetree(const char *folder);
 
 /* Returns the SKV_KIND_*, or -1 after a failure. */
@@ -25,11 +26,13 @@ int64_t kind(const char *key);
 /* Returns the number of calls so far. */
 long calls_made(void);
 
-/* Check the document of a get, and the number of a put, of a delete with an expected document, and of a new folder. */
+/* Check the document of a get, and the number of a put, of a delete with an expected document, and of a new or a
+ * deleted folder. */
 void get_gives(const char *key, const char *document);
 void put_gives(const char *key, const char *document, int64_t number);
 void del_if_gives(const char *key, const char *expect, int64_t number);
 void create_folder_gives(const char *folder, int64_t number);
+void delete_folder_gives(const char *folder, int64_t number);
 
 /* Return the sorted records of a list as text: "kname=body" and "fname", each followed by a space; or the name of the
  * status of a failure. */

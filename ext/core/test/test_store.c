@@ -65,6 +65,9 @@ static void calls_without_a_reply_a_store_or_a_key_are_refused(void)
     CHECK(skv_create_folder(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_create_folder(store, NULL, 1, 0, NULL, reply) == SKV_INVALID);
     CHECK(skv_create_folder(store, "a", 1, 0, NULL, NULL) == SKV_INVALID);
+    CHECK(skv_delete_folder(NULL, "a", 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete_folder(store, NULL, 1, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete_folder(store, "a", 1, 0, NULL, NULL) == SKV_INVALID);
     CHECK(skv_list_open(NULL, "a", 1, 0, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
     CHECK(skv_list_next(NULL, 0, NULL, NULL) == SKV_INVALID);
@@ -83,6 +86,7 @@ static void a_negative_timeout_is_refused_by_every_call(void)
     CHECK(skv_delete(store, "a", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_deletetree(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_create_folder(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
+    CHECK(skv_delete_folder(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_list_open(store, "", 0, -1, NULL, reply) == NULL);
     CHECK_STATUS(reply, SKV_INVALID);
 }

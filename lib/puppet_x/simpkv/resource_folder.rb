@@ -33,8 +33,11 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @raise [Simpkv::Error] there are keys or folders below it, and `recurse` is not set
   def remove
     store = @simpkv.store(backend)
-    refuse_contents(store) unless recurse?
-    store.deletetree(path)
+    return store.deletetree(path) if recurse?
+
+    store.delete_folder(path)
+  rescue Simpkv::ConflictError => e
+    raise Simpkv::ConflictError, "#{e.message}, or set 'recurse' to remove it with everything below it"
   end
 
   # Lists the folder. If that fails, {#exists?} raises the reason.
@@ -65,16 +68,6 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def recurse?
     @resource[:recurse] == :true # rubocop:disable Lint/BooleanSymbol
-  end
-
-  def refuse_contents(store)
-    listed = store.list(path, required: false) { nil }
-    keys = listed[:keys].length + listed[:errors].length
-    folders = listed[:folders].length
-    return if (keys + folders).zero?
-
-    raise Simpkv::InvalidError, "the folder is not empty: it has #{keys} keys and #{folders} folders. Set 'recurse' " \
-                                'to remove it with everything below it'
   end
 
   # @return [Array<Simpkv::Catalog::Entry>]

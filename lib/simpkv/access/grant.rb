@@ -13,8 +13,8 @@ module Simpkv
     Grant = Struct.new(:role, :prefix, :dn, :rights, :groups, keyword_init: true)
 
     # `read`: get, exists and get_many of known keys. `list`: list and tree, and whether a folder exists. `write`: put,
-    # put_many, create_folder and delete; it includes `read`, because a write reads first. deletetree needs `list` as
-    # well. The folder of the prefix itself stays: its writers can neither delete nor rename it.
+    # put_many, create_folder and delete; it includes `read`, because a write reads first. deletetree and delete_folder
+    # need `list` as well. The folder of the prefix itself stays: its writers can neither delete nor rename it.
     RIGHTS = %w[read list write].freeze
 
     # @param rights [Array<String>]

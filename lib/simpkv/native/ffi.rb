@@ -222,6 +222,10 @@ module Simpkv
         call(:skv_create_folder, folder, timeout_ms, wanted: :number) == 1
       end
 
+      def delete_folder(folder, timeout_ms)
+        call(:skv_delete_folder, folder, timeout_ms, wanted: :number) == 1
+      end
+
       def list(folder, timeout_ms, &block)
         records(:skv_list_open, [*Calls.bytes(folder), timeout_ms], &block)
       end

@@ -150,6 +150,17 @@ skv_status skv_file_again(skv_file_call *call)
     return skv_file_stopped(call, status);
 }
 
+skv_status skv_file_pause(skv_file_call *call, const char *folder, size_t folder_len)
+{
+    skv_status status = skv_deadline_sleep(call->deadline, FIRST_PAUSE_NS);
+
+    if (status == SKV_TIMEOUT && call->busy)
+        return skv_file_refuse_busy(call, folder, folder_len);
+    if (status == SKV_TIMEOUT)
+        return skv_file_refuse(call, SKV_TIMEOUT, "other processes keep writing to it");
+    return skv_file_stopped(call, status);
+}
+
 skv_status skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited)
 {
     int64_t pause = FIRST_PAUSE_NS;

@@ -80,6 +80,10 @@ skv_status skv_file_refuse_busy(skv_file_call *call, const char *folder, size_t 
 /* Prepares a stale call to start again, and pauses after many times. Returns SKV_OK, or the reply's failure. */
 skv_status skv_file_again(skv_file_call *call);
 
+/* Pauses for processes that write into a folder below the root, call->busy among them. Returns SKV_OK, or the reply's
+ * failure: SKV_TIMEOUT, SKV_INTERRUPTED. */
+skv_status skv_file_pause(skv_file_call *call, const char *folder, size_t folder_len);
+
 /* Takes a lock (LOCK_SH, LOCK_EX) on a file, within the deadline. Sets *waited if another process held it first. */
 skv_status skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited);
 

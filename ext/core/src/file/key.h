@@ -23,6 +23,9 @@ skv_status skv_key_delete(skv_file_call *call);
 /* file/create_folder.c. Makes the folder and those above it. Sets the reply's number to 1 if this call made it. */
 skv_status skv_key_create_folder(skv_file_call *call);
 
+/* file/delete_folder.c. Deletes an empty folder. Sets the reply's number to 1 if it did. */
+skv_status skv_key_delete_folder(skv_file_call *call);
+
 /* file/tree.c. Deletes a folder with everything below it. Sets the reply's number to 1 if the folder existed. */
 skv_status skv_tree_delete(skv_file_call *call);
 

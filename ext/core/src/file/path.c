@@ -215,7 +215,7 @@ int skv_folder_of(skv_file_call *call, int how, const char **base)
     return skv_folder_open(call, call->path, slash ? (size_t)(slash - call->path) : 0, how);
 }
 
-static bool is_link_at(int folder, const char *name)
+bool skv_is_link_at(int folder, const char *name)
 {
     struct stat info;
 
@@ -233,7 +233,7 @@ int skv_key_open(skv_file_call *call, int flags)
         folder = skv_folder_of(call, SKV_FOLDER_LOOK, &base);
         if (folder < 0)
             return -1;
-        if (is_link_at(folder, base)) {
+        if (skv_is_link_at(folder, base)) {
             fd = skv_link_follow(call, folder, base);
             skv_fd_close(folder);
             if (fd < 0)

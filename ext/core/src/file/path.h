@@ -26,6 +26,9 @@ int skv_folder_of(skv_file_call *call, int how, const char **base);
 /* Opens the file of call->path, with SKV_KEY_FLAGS added. Follows a link, and sets call->path to its target. */
 int skv_key_open(skv_file_call *call, int flags);
 
+/* Returns true if the name in the folder is a symbolic link. */
+bool skv_is_link_at(int folder, const char *name);
+
 /* Sets call->path to the target of the link `base` in the folder, a path without links. Returns 0, or -1 as above. */
 int skv_link_follow(skv_file_call *call, int folder, const char *base);
 

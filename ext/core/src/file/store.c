@@ -57,6 +57,12 @@ static skv_status create_folder_in_files(skv_store *store, const skv_key *folder
     return run_file_call(store, folder, NULL, deadline, reply, skv_key_create_folder);
 }
 
+static skv_status delete_folder_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline,
+                                         skv_reply *reply)
+{
+    return run_file_call(store, folder, NULL, deadline, reply, skv_key_delete_folder);
+}
+
 static skv_status deletetree_in_files(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
 {
     return run_file_call(store, folder, NULL, deadline, reply, skv_tree_delete);
@@ -69,6 +75,7 @@ static const skv_store_ops ops = {
     .put = put_into_file,
     .del = delete_from_files,
     .create_folder = create_folder_in_files,
+    .delete_folder = delete_folder_in_files,
     .deletetree = deletetree_in_files,
     .list_open = skv_file_list_open,
     .list_next = skv_file_list_next,

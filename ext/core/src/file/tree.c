@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PAUSE_NS 1000000
-
 /* The longest path below the root that a tree can have. Other programs may make longer paths than keys. */
 #define PATH_LEN_MAX ((size_t)1 << 20)
 
@@ -53,15 +51,9 @@ static skv_status pop_name(tree *t)
 }
 
 /* Waits for processes that write into the tree, until the deadline. */
-static skv_status pause_for_others(tree *t)
+static skv_status pause_for_others(const tree *t)
 {
-    skv_status status = skv_deadline_sleep(t->call->deadline, PAUSE_NS);
-
-    if (status == SKV_TIMEOUT && t->call->busy)
-        return skv_file_refuse_busy(t->call, t->path.bytes, t->path.len);
-    if (status == SKV_TIMEOUT)
-        return skv_file_refuse(t->call, SKV_TIMEOUT, "other processes keep writing to it");
-    return skv_file_stopped(t->call, status);
+    return skv_file_pause(t->call, t->path.bytes, t->path.len);
 }
 
 /* Deletes the folder at the end of the path if it is empty; else descends into it. */

@@ -23,6 +23,7 @@ static const struct {
     [SKV_OP_DELETE] = {"Delete of", " failed"},
     [SKV_OP_DELETETREE] = {"Folder delete of", " failed"},
     [SKV_OP_CREATE_FOLDER] = {"Cannot make folder", ""},
+    [SKV_OP_DELETE_FOLDER] = {"Folder delete of", " failed"},
     [SKV_OP_LIST] = {"Cannot read", ""},
     [SKV_OP_ENTRY_READ] = {"Cannot read", ""},
     [SKV_OP_ENTRY_ADD] = {"Adding", " failed"},
@@ -307,6 +308,18 @@ skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *con
     if (response->code == LDAP_SUCCESS && !ldap_first_entry(skv_conn_handle(call->conn), response->message))
         response->code = LDAP_INSUFFICIENT_ACCESS;
     return response->code;
+}
+
+LDAPMessage *skv_ldap_read_below(skv_ldap_call *call, const char *filter, const char *const *attributes,
+                                 skv_ldap_response *response)
+{
+    int id;
+
+    *response = (skv_ldap_response){0};
+    response->code = skv_ldap_search(call, call->dn, LDAP_SCOPE_ONELEVEL, filter, attributes, NULL, 1, &id);
+    if (response->code == LDAP_SUCCESS)
+        receive_result(call, LDAP_SUCCESS, id, response);
+    return response->message ? ldap_first_entry(skv_conn_handle(call->conn), response->message) : NULL;
 }
 
 skv_ldap_code skv_ldap_finish_change(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_response *response)

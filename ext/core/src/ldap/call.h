@@ -100,6 +100,11 @@ skv_ldap_code skv_ldap_start(skv_ldap_call *call);
 skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,
                             skv_ldap_response *response);
 
+/* Reads one of the entries directly below the call's, if the filter of skv_ldap_search() finds any. Fills a response,
+ * which the caller frees. Returns the entry, which is part of it, or NULL. */
+LDAPMessage *skv_ldap_read_below(skv_ldap_call *call, const char *filter, const char *const *attributes,
+                                 skv_ldap_response *response);
+
 /* Sends a search for at most `limit` entries (LDAP_NO_LIMIT) without waiting; a NULL filter matches all entries that
  * the server shows. Returns LDAP_SUCCESS with *id set, or an error. */
 skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *filter,

@@ -41,6 +41,11 @@ const char *const *skv_ldap_attributes(const skv_ldap_call *call, int wanted)
     return call->store->layout == SKV_LAYOUT_HEX ? hex[wanted] : plain[wanted];
 }
 
+const char *skv_ldap_any_entry(const skv_ldap_call *call)
+{
+    return skv_conn_features(call->conn)->is_389ds ? "(|(objectClass=*)(objectClass=ldapSubEntry))" : NULL;
+}
+
 static bool is_same_text(const struct berval *value, const char *text)
 {
     return value->bv_len == strlen(text) && strncasecmp(value->bv_val, text, value->bv_len) == 0;

@@ -31,6 +31,9 @@ skv_ldap_code skv_ldap_entry_of(skv_ldap_call *call, skv_ldap_response *response
 /* Overwrites the document in the message. */
 void skv_ldap_entry_wipe(skv_ldap_entry *entry);
 
+/* Returns a filter for skv_ldap_search() that also finds the conflict entries of 389-DS; NULL on other servers. */
+const char *skv_ldap_any_entry(const skv_ldap_call *call);
+
 /* Adds a key (SKV_KIND_*) with its document, or a folder. Fills the response, which the caller frees, and returns its
  * code. */
 skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,

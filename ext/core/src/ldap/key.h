@@ -24,6 +24,9 @@ skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, const skv_p
 /* ldap/create_folder.c */
 skv_status skv_ldap_create_folder(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
 
+/* ldap/delete_folder.c */
+skv_status skv_ldap_delete_folder(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
+
 /* ldap/tree.c */
 skv_status skv_ldap_deletetree(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
 
@@ -62,6 +65,11 @@ skv_status skv_ldap_kind_of(skv_ldap_call *call, const char *dn, const skv_ldap_
 
 /* Reads an entry to learn its kind; SKV_KIND_NONE if it does not exist. Returns SKV_OK, or the reply's failure. */
 skv_status skv_ldap_read_kind(skv_ldap_call *call, const char *dn, int *kind);
+
+/* Reads the folder of the call to learn if it exists. Fails for a key in its place: in the hex layout at its DN, in the
+ * plain layout beside it. `existed`: this call has seen the folder before, and a key beside it does not count. Returns
+ * SKV_OK, or the reply's failure. */
+skv_status skv_ldap_read_folder(skv_ldap_call *call, bool existed, bool *exists);
 
 /* Sets *exists if, in the plain layout, a folder of the same name exists beside the key `dn`, or the other way round.
  * Returns SKV_OK, or the reply's failure. */

@@ -56,6 +56,23 @@ skv_status skv_ldap_has_twin(skv_ldap_call *call, const char *dn, bool *exists)
     return call->reply->status;
 }
 
+skv_status skv_ldap_read_folder(skv_ldap_call *call, bool existed, bool *exists)
+{
+    bool key = false;
+    int kind;
+
+    *exists = false;
+    if (skv_ldap_read_kind(call, call->dn, &kind) != SKV_OK)
+        return call->reply->status;
+    if (kind == SKV_KIND_NONE && !existed && !skv_ldap_is_structure(call->key) &&
+        skv_ldap_has_twin(call, call->dn, &key) != SKV_OK)
+        return call->reply->status;
+    if (key || kind == SKV_KIND_KEY)
+        return skv_ldap_refuse(call, SKV_IS_KEY, "it is a key, not a folder");
+    *exists = kind == SKV_KIND_FOLDER;
+    return SKV_OK;
+}
+
 skv_status skv_ldap_refuse_folder(skv_ldap_call *call)
 {
     return skv_fail(call->reply, SKV_IS_FOLDER, "Key specifies a folder: '%s' (%s)", call->key->path,

@@ -26,6 +26,7 @@ static const skv_store_ops ops = {
     .get_many = skv_ldap_get_many,
     .del = skv_ldap_delete_key,
     .create_folder = skv_ldap_create_folder,
+    .delete_folder = skv_ldap_delete_folder,
     .deletetree = skv_ldap_deletetree,
     .list_open = skv_ldap_list_open,
     .list_next = skv_ldap_list_next,

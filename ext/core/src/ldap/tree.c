@@ -62,14 +62,6 @@ static skv_status add_enumerated_name(tree_call *tree, LDAPMessage *message)
     return SKV_OK;
 }
 
-/* Returns the filter of an enumeration: NULL, or one that finds conflict entries as well. */
-static const char *enumeration_filter(const tree_call *tree)
-{
-    return tree->nonleaf && skv_conn_features(tree->call.conn)->is_389ds
-               ? "(|(objectClass=*)(objectClass=ldapSubEntry))"
-               : NULL;
-}
-
 /* Collects the names of the folder and everything below it; none if it does not exist. */
 static skv_status enumerate_tree(tree_call *tree)
 {
@@ -77,7 +69,7 @@ static skv_status enumerate_tree(tree_call *tree)
     static const char *const csn[] = {"entryCSN", NULL};
     skv_ldap_search_state search = {.dn = call->dn,
                                     .scope = LDAP_SCOPE_SUBTREE,
-                                    .filter = enumeration_filter(tree),
+                                    .filter = tree->nonleaf ? skv_ldap_any_entry(call) : NULL,
                                     .attributes = skv_ldap_asserts(call) ? csn : skv_ldap_no_attributes};
     skv_ldap_response response = {0};
     LDAPMessage *entry;
@@ -233,31 +225,13 @@ static skv_status run_deletetree_round(tree_call *tree)
     return SKV_OK;
 }
 
-/* Fails for a key in the place of the folder: in the hex layout at its DN, in the plain layout beside it. */
-static skv_status check_folder_kind(tree_call *tree, int *kind)
-{
-    skv_ldap_call *call = &tree->call;
-    bool key = false;
-
-    if (skv_ldap_read_kind(call, call->dn, kind) != SKV_OK)
-        return call->reply->status;
-    if (*kind == SKV_KIND_NONE && !skv_ldap_is_structure(call->key) &&
-        skv_ldap_has_twin(call, call->dn, &key) != SKV_OK)
-        return call->reply->status;
-    if (key || *kind == SKV_KIND_KEY)
-        return skv_ldap_refuse(call, SKV_IS_KEY, "it is a key, not a folder");
-    return SKV_OK;
-}
-
 static skv_status run_deletetree_rounds(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
     bool is_left;
-    int kind;
 
-    if (check_folder_kind(tree, &kind) != SKV_OK)
+    if (skv_ldap_read_folder(call, tree->existed, &is_left) != SKV_OK)
         return call->reply->status;
-    is_left = kind == SKV_KIND_FOLDER;
     tree->existed |= tree->keep || is_left;
     for (int i = 0; i < ROUNDS_MAX && is_left; i += !tree->busy) {
         tree->compares = i < COMPARING_ROUNDS && !tree->cannot_compare;

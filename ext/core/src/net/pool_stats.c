@@ -11,6 +11,7 @@ static const char *const op_names[SKV_OP_COUNT] = {
     [SKV_OP_DELETE] = "delete",
     [SKV_OP_DELETETREE] = "deletetree",
     [SKV_OP_CREATE_FOLDER] = "create_folder",
+    [SKV_OP_DELETE_FOLDER] = "delete_folder",
     [SKV_OP_LIST] = "list",
     [SKV_OP_ENTRY_READ] = "entry_read",
     [SKV_OP_ENTRY_ADD] = "entry_add",

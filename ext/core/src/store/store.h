@@ -61,6 +61,7 @@ typedef struct skv_store_ops {
     skv_status (*del)(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                       skv_reply *reply);
     skv_status (*create_folder)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
+    skv_status (*delete_folder)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
     skv_status (*deletetree)(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
     skv_list *(*list_open)(skv_store *store, const skv_list_args *args, skv_deadline *deadline, skv_reply *reply);
     skv_status (*list_next)(skv_list *list, skv_deadline *deadline, skv_reply *reply);
