@@ -3,6 +3,7 @@
 require 'open3'
 require 'simpkv/native/header'
 require_relative '../support/another_ruby'
+require_relative '../support/scratch'
 
 RSpec.describe Simpkv::Native do
   header = Simpkv::Native::Header.read
@@ -31,7 +32,10 @@ RSpec.describe Simpkv::Native do
   end
 
   native = Simpkv::Native
-  open_store = -> { native::Store.new('file', 'root_path' => Dir.pwd) }
+  folder = nil
+  before(:context) { folder = Scratch.make('simpkv-binding') }
+  after(:context) { FileUtils.remove_entry(folder) }
+  open_store = -> { native::Store.new('file', 'root_path' => folder) }
   no_string = 'no implicit conversion of %s into String'
 
   # Both bindings refuse invalid arguments with the same messages.
@@ -66,7 +70,7 @@ RSpec.describe Simpkv::Native do
     'a store that was closed, though frozen' =>
       [-> { open_store.call.freeze.tap(&:close).get('globals/a', false, 1) }, Simpkv::InvalidError,
        'the store is closed'],
-    'to open a store twice' => [-> { open_store.call.__send__(:initialize, 'file', 'root_path' => Dir.pwd) },
+    'to open a store twice' => [-> { open_store.call.__send__(:initialize, 'file', 'root_path' => folder) },
                                 Simpkv::InvalidError, 'the store is open already']
   }.each do |what, (call, error, message)|
     it "refuses #{what}" do
