@@ -15,7 +15,8 @@ RSpec.describe 'The parameter purge_unless' do
 
   # A * of a glob matches no slash.
   [["'keep*'", %w[keep1 keep2]], ["['keep1', 'x/*']", %w[keep1 x/keep3]], ["'**/secret'", %w[secret x/y/secret]],
-   ["'app1/keep?'", %w[keep1 keep2]], ["'*.tmp'", %w[other.tmp]], ["['[k]eep1', '*/keep3']", %w[keep1 x/keep3]],
+   ["'app1/keep?'", %w[keep1 keep2]], ["'*.tmp'", %w[other.tmp]], ["'x/**'", %w[x/keep3 x/y/secret]],
+   ["'{x/y,keep[12]}/'", %w[x/y/secret]], ["['[k]eep1', '*/keep3']", %w[keep1 x/keep3]],
    ['/keep\d$/', %w[keep1 keep2 x/keep3]], ["'/^x/'", %w[x/keep3 x/y/secret]], ['/(?i)OLD/', %w[Old]],
    ['[/^app1.secret$/, "other*"]', %w[other.tmp secret]], ['[]', []], ["'nothing'", []]].each do |patterns, kept|
     it "keeps the entries that match #{patterns}" do
@@ -77,6 +78,11 @@ RSpec.describe 'The parameter purge_limit' do
     fill_folder(5)
     apply!("simpkv_folder { 'app1': purge => true, purge_limit => 2, purge_unless => 'k0000[345]' }")
     expect(keys).to eq(%w[app1/k00003 app1/k00004 app1/k00005])
+  end
+
+  it 'counts one key as one (the message said 1 keys)' do
+    fill_folder(1)
+    expect(refused('purge_limit => 0')).to include("would remove 1 key, more than the 0 of 'purge_limit'")
   end
 
   it 'counts all folders below, with recurse' do

@@ -7,7 +7,8 @@ Puppet::Type.newtype(:simpkv_folder) do
     With `purge`, the folder generates an absent `simpkv_key` for each of its keys that no `simpkv_key` of the catalog
     manages, and that `purge_unless` does not name. Folders are not purged. A purge happens together with the folder: it
     has the folder's `noop`, `schedule`, `tag` and `loglevel`, and it notifies what the folder notifies. An entry is
-    removed only if the same document is stored as when the folder was listed.
+    removed only if the same document is stored as when the folder was listed. In a store of files, a purge follows no
+    link, and fails for a folder that is a link or is reached through one.
 
     The title of such a key is `<title of the folder>/<key below it>`. An entry without a usable name (its name cannot be
     a key, or its document cannot be read) has the title `<folder>:unnamed-<N>`: N counts such entries of that folder
@@ -72,7 +73,8 @@ Puppet::Type.newtype(:simpkv_folder) do
     desc <<~TEXT
       The keys that `purge` leaves: globs or regular expressions (a Regexp, or a String that begins and ends with a
       slash). A key is left if one of them matches its path below this folder, or its whole path. In a glob, `*`
-      matches no slash, and `**/` any number of folders.
+      and `?` match no slash, `[ab]` one of these characters, `{a,b}` one of these texts, and `**/` any number of
+      folders. A glob that ends with a slash or with `/**` matches all keys below that folder.
     TEXT
 
     validate do |value|

@@ -2,9 +2,11 @@
 
 module Simpkv
   module Catalog
-    # The option `purge_unless`: the names of the keys that a purge leaves.
+    # The option `purge_unless`: the names of the keys that a purge leaves. Globs are those of File.fnmatch, with
+    # braces. As in keys, a slash at the beginning means nothing, and several are one. A glob that ends with a slash, or
+    # with `**` in the place of a name, matches all keys below that folder.
     class Patterns
-      FLAGS = File::FNM_PATHNAME | File::FNM_DOTMATCH
+      FLAGS = File::FNM_PATHNAME | File::FNM_DOTMATCH | File::FNM_EXTGLOB
       private_constant :FLAGS
 
       # @param patterns [Array<String, Regexp>] globs; a String that begins and ends with a slash is a regular
@@ -29,9 +31,18 @@ module Simpkv
         raise ConfigError, 'a pattern is empty' if pattern.empty?
 
         expression = pattern[%r{\A/(.+)/\z}m, 1]
-        expression ? Regexp.new(expression) : pattern
+        expression ? Regexp.new(expression) : glob(pattern)
       rescue RegexpError => e
         raise ConfigError, "'#{pattern}' is not a regular expression: #{e.message}", cause: nil
+      end
+
+      # @return [String] for File.fnmatch
+      def glob(pattern)
+        if pattern.gsub(/\\./m, '').match?(/\[[^\]]*\z/)
+          raise ConfigError, "'#{pattern}' is no glob: a '[' has no ']'. For the character itself write '\\['"
+        end
+
+        pattern.squeeze('/').delete_prefix('/').sub(%r{(\A|/)(\*\*)?\z}, '\1**/*')
       end
 
       def matches?(pattern, name)
