@@ -38,7 +38,18 @@ RSpec.shared_examples 'a purge beside other writers' do
     expect(keys).to eq(%w[app1/B app1/managed app1/old])
     expect(removed).to eq(['Simpkv_key[app1:unnamed-2]'])
     expect(log.grep(/^notice: .*(app1.old|unnamed-1)/).length).to be >= 2
+    expect(changed).to eq(['Simpkv_key[app1:unnamed-2]']) # The others were reported as changed, too.
     expect(log.join).not_to include('pl4nted-')
+  end
+
+  it 'fails for an entry that changes at the moment of its removal' do
+    allow_any_instance_of(Simpkv::Store).to receive(:delete).and_wrap_original do |original, key, **options|
+      fill('app1/old' => { value: 'newer' }) if key == path('old')
+      original.call(key, **options)
+    end
+    apply(manifest)
+    expect([failed, keys]).to eq([%w[Simpkv_key[app1/old]], %w[app1/managed app1/old]])
+    expect(log.join).to include('the next run looks at it again')
   end
 
   it 'leaves an entry whose document can be read again' do
@@ -53,8 +64,9 @@ RSpec.shared_examples 'a purge beside other writers' do
       store.delete(path('old'))
       fill('app1/old/below' => { value: 1 })
     end
-    apply(manifest)
+    apply!(manifest)
     expect(keys).to eq(%w[app1/managed app1/old/below])
+    expect(log.join).to include("left '#{path('old')}' as it is: it is a folder now")
   end
 end
 

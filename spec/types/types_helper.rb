@@ -72,9 +72,7 @@ module KeysAsResources
   # @return [Array<String>] the keys that the last run removed
   def removed(status = 'success')
     gone = statuses.select do |each|
-      each.events.any? do |event|
-        [event.status, event.desired_value.to_s] == [status, 'absent'] && !event.message.start_with?('left ')
-      end
+      each.events.any? { |event| [event.status, event.desired_value.to_s] == [status, 'absent'] }
     end
     gone.map(&:resource).sort
   end

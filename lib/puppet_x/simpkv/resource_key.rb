@@ -55,6 +55,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     look(resource)
     raise @document if @document.is_a?(Exception)
 
+    look_again(resource) if @entry && resource.should(:ensure) == :absent
     !@entry.nil? || !@document.nil?
   end
 
@@ -100,8 +101,11 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @removed = true
     @simpkv.with_store(backend(resource)) do |store|
       next store.delete(@simpkv.path(resource)) unless @entry
+      next store.delete(@entry.path) unless @document
+      next if store.delete(@entry.path, expect: @document)
 
-      @document ? remove_listed(store) : remove_unreadable(store)
+      raise Simpkv::ConflictError, "'#{shown_path}' was changed or removed at this moment: the next run looks at it " \
+                                   'again'
     end
   end
 
@@ -201,24 +205,35 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @simpkv.documents.decode(document_with(name, desired[name], @rich)).fetch(name)
   end
 
-  def remove_listed(store)
-    same = store.delete(@entry.path, expect: @document)
-    leave('it has changed or was removed since its folder was listed') unless same
+  # Drops the entry if another client has changed it since its folder was listed: then there is nothing to remove.
+  def look_again(resource)
+    return if @seen
+
+    @seen = true
+    reason = @simpkv.with_store(backend(resource)) { |store| @document ? difference(store) : readability(store) }
+    return unless reason
+
+    resource.notice("left '#{shown_path}' as it is: #{reason}")
+    @entry = nil
+    found(nil)
+  end
+
+  # @return [String, nil] a sentence about a change
+  def difference(store)
+    document = store.get(@entry.path, latest: true, required: false)
+    'it has changed or was removed since its folder was listed' unless document == @document
+  rescue Simpkv::IsFolderError
+    'it is a folder now'
   end
 
   # The store could not read it. That may have been for a moment.
-  def remove_unreadable(store)
+  def readability(store)
     store.get(@entry.path, latest: true)
-    leave('it can be read now, or has changed since its folder was listed')
+    'it can be read now, or has changed since its folder was listed'
   rescue Simpkv::NotFoundError
-    leave('it was removed meanwhile')
+    'it was removed meanwhile'
   rescue Simpkv::MalformedError, Simpkv::InvalidError, Simpkv::TooLargeError
-    store.delete(@entry.path)
-  end
-
-  def leave(why)
-    @removed = false
-    @outcome = "left '#{shown_path}' as it is: #{why}"
+    nil
   end
 
   def shown_path
