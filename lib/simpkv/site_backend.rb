@@ -84,6 +84,17 @@ module Simpkv
       root.path unless ldap?
     end
 
+    # @param path [String] in the store
+    # @return [String, nil] the first link on the way to it, below the root folder of a store in files
+    # @raise [ConfigError, SystemCallError] as {FileRoot#path}
+    def link_to(path)
+      return if ldap?
+
+      names = path.split('/')
+      (1..names.length).map { |length| names.first(length).join('/') }
+                       .find { |part| File.symlink?(File.join(root.path, part)) }
+    end
+
     # Opens the store, which must exist: a new one would be empty.
     #
     # @return [Store]

@@ -84,6 +84,53 @@ RSpec.describe Puppet::Type.type(:simpkv_folder) do
     expect(log.join).to include("it is not empty, the key 'new' is in it: delete its contents first, or set 'recurse'")
   end
 
+  it 'is refused under two titles, before anything is written (each did what the other one undid)' do
+    { "'app1': ensure => present" => "'the same': folder => '/app1/', ensure => absent",
+      "'/': purge => true" => "'//': " }.each do |first, second|
+      expect { apply("simpkv_key { 'k': value => 1 } simpkv_folder { #{first}; #{second} }") }
+        .to raise_error(Puppet::Error)
+      expect(log.join).to match(/Simpkv_folder.* and Simpkv_folder.* are the same folder: remove one of them/)
+    end
+    expect(keys).to eq([])
+    apply!("simpkv_folder { 'app1': ensure => present; 'global app1': folder => 'app1', global => true }")
+  end
+
+  it 'names the folder of all keys in the titles of entries without a usable name (they began with a colon)' do
+    fill('A' => { value: 1 }, 'Bad/B' => { value: 1 })
+    apply!("simpkv_folder { '/': purge => true, recurse => true }")
+    expect(removed).to eq(key_resources('/:unnamed-1', '/:unnamed-2'))
+    fill('A' => { value: 1 }, 'B' => { value: 1 })
+    apply!("simpkv_key { '/:unnamed-1': ensure => absent }")
+    expect(keys).to eq(%w[B])
+  end
+
+  describe 'with links in a store of files' do
+    let(:production) { File.join(root, KeysAsResources::PRODUCTION) }
+
+    before do
+      fill('app1/own' => { value: 1 })
+      fill({ 'app1/url' => { value: 1 } }, 'environments/testing')
+    end
+
+    it 'removes the links to keys, and nothing behind a link' do
+      File.symlink('../../testing/app1/url', File.join(production, 'app1/url'))
+      File.symlink('../../testing/app1', File.join(production, 'app1/more'))
+      apply!("simpkv_folder { 'app1': purge => true, recurse => true }")
+      expect(removed).to eq(key_resources('app1/own', 'app1/url'))
+      apply!("simpkv_folder { 'app1': ensure => absent, recurse => true }")
+      expect([keys, keys(prefix: 'environments/testing')]).to eq([[], %w[app1/url]])
+    end
+
+    it 'purges no folder behind a link (it removed keys of another environment)' do
+      File.symlink('../testing/app1', File.join(production, 'app2'))
+      File.symlink('../testing', File.join(production, 'all'))
+      apply("simpkv_folder { ['app2', 'all/app1']: purge => true, recurse => true }")
+      expect(failed).to eq(%w[Simpkv_folder[all/app1] Simpkv_folder[app2]])
+      expect(log.grep(/'environments.production.(app2|all)' is a link: a purge follows no link/).length).to eq(2)
+      expect(keys(prefix: 'environments/testing')).to eq(%w[app1/url])
+    end
+  end
+
   it 'purges as often as its schedule says (each new key was removed at once)' do
     manifest = "schedule { 'daily': period => daily } simpkv_folder { 'app1': purge => true, schedule => 'daily' }"
     %w[first second].each do |name|

@@ -62,7 +62,7 @@ RSpec.describe Simpkv::Catalog::Entries do
     fill('app1/sub/A', 'app1/sub/b', 'app1/sub/C', 'D')
     below = titles('app1/sub').transform_keys { |name| "app1/sub/#{name}" }
     expect(titles('app1', recurse: true).transform_keys { |name| "app1/#{name}" }).to eq(below)
-    expect(titles('', recurse: true)).to eq(below.merge('D' => ':unnamed-1'))
+    expect(titles('', recurse: true)).to eq(below.merge('D' => '/:unnamed-1'))
     expect(titles('/', recurse: true)).to eq(titles('', recurse: true))
   end
 
@@ -103,7 +103,7 @@ RSpec.describe Simpkv::Catalog::Entries do
 
   it 'tell by a title which folder has an entry without a usable name' do
     expect(described_class.folder_of('app1/sub:unnamed-12')).to eq('app1/sub')
-    expect(described_class.folder_of(':unnamed-1')).to eq('')
+    expect(described_class.folder_of('/:unnamed-1')).to eq('/')
     expect(%w[app1/url app1:unnamed-0 app1:unnamed-01 app1:unnamed-].map { |each| described_class.folder_of(each) })
       .to all(be_nil)
   end

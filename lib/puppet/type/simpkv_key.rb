@@ -139,23 +139,10 @@ Puppet::Type.newtype(:simpkv_key) do
     raise Puppet::Error, "the type 'resources' cannot purge keys: use simpkv_folder with 'purge'"
   end
 
-  # Fails the run before anything is written.
-  def pre_run_check
-    return unless place && gem?
-
-    other = simpkv.other(self)
-    raise Puppet::Error, "#{ref} and #{other.ref} are the same key: remove one of them" if other
-
-    check_folders
-  rescue Simpkv::InvalidError, Simpkv::TooLargeError => e
-    raise Puppet::Error, "#{ref}: #{e.message}", cause: nil
-  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
-    nil # The resources fail when they are evaluated: the run may change the configuration before.
-  end
-
   private
 
-  def check_folders
+  def check_others
+    super
     folder = simpkv.removed_around(self) if should(:ensure) == :present
     return unless folder
 

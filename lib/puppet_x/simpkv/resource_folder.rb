@@ -37,7 +37,7 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
     store.delete_folder(path)
   rescue Simpkv::ConflictError => e
-    raise Simpkv::ConflictError, "#{e.message}, or set 'recurse' to remove it with everything below it"
+    raise Simpkv::ConflictError, "#{e.message}, or set 'recurse' to remove them with it (#{contents(store)})"
   end
 
   # Lists the folder. If that fails, {#exists?} raises the reason.
@@ -49,8 +49,8 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
     limit = @resource[:purge_limit]
     return chosen.map { |entry| removal(entry) }.compact if chosen.length <= limit
 
-    raise Simpkv::TooLargeError, "the purge would remove #{chosen.length} keys, more than the #{limit} of " \
-                                 "'purge_limit': nothing is removed"
+    raise Simpkv::TooLargeError, "the purge would remove #{chosen.length} #{chosen.one? ? 'key' : 'keys'}, more than " \
+                                 "the #{limit} of 'purge_limit': nothing is removed"
   rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError => e
     @failure = e
     []
@@ -75,6 +75,7 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
     store = @simpkv.store(backend)
     return [] unless store
 
+    refuse_link
     @entries = Simpkv::Catalog::Entries.new(backend, @resource.place, @resource.title)
     keys = @simpkv.keys(backend)
     patterns = Simpkv::Catalog::Patterns.new(@resource[:purge_unless] || [])
@@ -84,6 +85,21 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
       keys.key?(place) || estate?(place) ||
         patterns.match?(entry.name, @entries.key(entry.name))
     end
+  end
+
+  # @return [String] the numbers of keys and of folders in the folder
+  def contents(store)
+    listed = store.list(path, required: false) { nil }
+    "keys: #{listed[:keys].length + listed[:errors].length}, folders: #{listed[:folders].length}"
+  end
+
+  # Behind a link may be a folder of another environment, and keys that the catalog manages under other names.
+  def refuse_link
+    link = backend.link_to(path)
+    return unless link
+
+    raise Simpkv::InvalidError, "'#{link}' is a link: a purge follows no link, because it would remove the keys of " \
+                                'another folder. Purge the folder to which it leads'
   end
 
   # A purge of all global keys leaves those of the estate, which no catalog manages: facts, exported resources, rules.

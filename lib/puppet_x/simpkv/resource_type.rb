@@ -52,7 +52,24 @@ Module.new do
     super
   end
 
+  # Fails the run before anything is written.
+  def pre_run_check
+    check_others if place && gem?
+  rescue Simpkv::InvalidError, Simpkv::TooLargeError => e
+    raise Puppet::Error, "#{ref}: #{e.message}", cause: nil
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
+    nil # The resources fail when they are evaluated: the run may change the configuration before.
+  end
+
   private
+
+  def check_others
+    other = simpkv.other(self)
+    return unless other
+
+    raise Puppet::Error, "#{ref} and #{other.ref} are the same #{type.to_s.delete_prefix('simpkv_')}: remove one of " \
+                         'them'
+  end
 
   def gem?
     !self.class.defaultprovider.nil?

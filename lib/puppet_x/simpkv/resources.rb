@@ -85,10 +85,10 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise Simpkv::InvalidError, "'#{name}' is the folder of all keys, not a key"
   end
 
-  # @param resource [Puppet::Type] a simpkv_key
+  # @param resource [Puppet::Type] a simpkv_key or a simpkv_folder
   # @return [Puppet::Type, nil] another one of the same place that comes before it in the catalog
   def other(resource)
-    first = placed(:simpkv_key).first[backend(resource).identity][canonical(resource)]
+    first = placed(resource.type).first[backend(resource).identity][canonical(resource)]
     first unless first.equal?(resource)
   end
 

@@ -81,9 +81,13 @@ module Simpkv
       def number(folder, entries)
         direct, deeper = entries.partition { |entry| parent(entry.name) == folder }
         (direct + deeper).each.with_index(1) do |entry, n|
-          entry.title = "#{named_title(folder)}:unnamed-#{n}"
-          entry.own_title = "#{key(folder)}:unnamed-#{n}"
+          entry.title = unnamed_title(named_title(folder), n)
+          entry.own_title = unnamed_title(key(folder), n)
         end
+      end
+
+      def unnamed_title(folder, number)
+        "#{folder.empty? ? '/' : folder}:unnamed-#{number}"
       end
 
       def named_title(name)
