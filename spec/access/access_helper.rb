@@ -10,18 +10,42 @@ module AccessServers
   USERS_DN = 'ou=users,dc=simp'
   ROLES_DN = 'ou=roles,dc=simp'
 
+  # An administrator of access control who is not that of the server: see `permit`.
+  ADMIN_DN = 'cn=access,dc=simp'
+  ADMIN = "dn: #{ADMIN_DN}\nobjectClass: organizationalRole\nobjectClass: simpleSecurityObject\n" \
+          "userPassword: #{DirectoryServer::PASSWORD}\n"
+
   UNITS = %w[users roles].map { |name| "dn: ou=#{name},dc=simp\nobjectClass: organizationalUnit\n" }.join("\n")
 
   # OpenLDAP with cn=config.
   class Slapd < DebianSlapd
-    def initialize
-      super
-      @layout = 'plain'
+    def initialize(layout = 'plain')
+      super()
+      @layout = layout
     end
 
     # @return [Array<String>] the rules of the database, without numbers
     def rules
       entries('cn=config', '(olcSuffix=dc=simp)', 'olcAccess').first.fetch('olcAccess').map { |rule| rule[/(?<=\}).*/] }
+    end
+
+    # Makes the administrator of access control, with the rights that docs/access.md names.
+    def permit
+      add(ADMIN)
+      add_rules('{1}mdb', *[BASE_DN, USERS_DN, ROLES_DN].map { |dn| [%(dn.subtree="#{dn}"), 'write'] })
+      add_rules('{0}config', ['dn.base="cn=config"', 'read'],
+                ['dn.one="cn=config" attrs=entry,objectClass,olcSuffix', 'read'],
+                ['dn.base="olcDatabase={1}mdb,cn=config" attrs=entry,olcAccess', 'write'])
+    end
+
+    # Removes the identity for everything. Its rule stays for all others: without it, Debian's last rule lets everybody
+    # read.
+    def remove_old_identity
+      delete_tree(USER_DN)
+      old = / by dn\.\w+="#{USER_DN}" write/
+      number = rules.index { |rule| rule.match?(old) }
+      change_rules('{1}mdb', "delete: olcAccess\nolcAccess: {#{number}}\n-\n" \
+                             "add: olcAccess\nolcAccess: {#{number}}#{rules[number].sub(old, '')}")
     end
 
     # Changes cn=config.
@@ -39,8 +63,20 @@ module AccessServers
 
     def fill
       add(without_base)
-      configure(Simpkv::Cli::DirectorySetup.new('openldap', 'plain').text('config'))
+      configure(Simpkv::Cli::DirectorySetup.new('openldap', @layout).text('config'))
       add("#{schema_file('base.ldif')}\n#{UNITS}")
+    end
+
+    # Puts rules for the administrator before all others.
+    def add_rules(database, *rules)
+      lines = rules.each_with_index.map do |(target, right), number|
+        "olcAccess: {#{number}}to #{target} by dn.exact=\"#{ADMIN_DN}\" #{right} by * break"
+      end
+      change_rules(database, "add: olcAccess\n#{lines.join("\n")}")
+    end
+
+    def change_rules(database, change)
+      configure("dn: olcDatabase=#{database},cn=config\nchangetype: modify\n#{change}\n")
     end
 
     def as_local_user
@@ -57,8 +93,21 @@ module AccessServers
 
   # 389 Directory Server, with the other layout.
   class Ds < Ds389
-    def initialize
-      super(layout: 'hex')
+    def initialize(layout = 'hex')
+      super(layout: layout)
+    end
+
+    # As of Slapd.
+    def permit
+      add(ADMIN)
+      [BASE_DN, USERS_DN, ROLES_DN].each { |dn| modify("dn: #{dn}\nchangetype: modify\nadd: aci\n#{aci}\n") }
+    end
+
+    # As of Slapd.
+    def remove_old_identity
+      old = rules.find { |rule| rule.include?(%(userdn = "ldap:///#{USER_DN}")) }
+      modify("dn: #{BASE_DN}\nchangetype: modify\ndelete: aci\naci: #{old}\n")
+      delete_tree(USER_DN)
     end
 
     # @return [Array<String>] the ACIs of the base entry
@@ -72,17 +121,22 @@ module AccessServers
       super
       add(UNITS)
     end
+
+    # All rights of the administrator on an entry and those below it.
+    def aci
+      %(aci: (targetattr="*")(version 3.0; acl "administrator"; allow (all) userdn="ldap:///#{ADMIN_DN}";))
+    end
   end
 end
 
 # The command with access control on such a server.
-RSpec.shared_context 'with access control' do |server|
+RSpec.shared_context 'with access control' do |server, *layout|
   include_context 'with the command'
 
   attr_reader :directory
 
   before(:context) do
-    @directory = server.new
+    @directory = server.new(*layout)
     @directory.start
   end
 

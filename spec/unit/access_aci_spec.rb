@@ -79,6 +79,7 @@ RSpec.describe Simpkv::Access::Aci do
       edited = wanted.first.sub('read,search', 'read, search')
       expect(access.changes([edited, *foreign], [grant('r', %w[read])]))
         .to eq([[:delete, 'aci', [edited]], [:add, 'aci', [wanted.first]]])
+      expect(access.additions([edited, *foreign], [grant('r', %w[read])])).to eq([[:add, 'aci', [wanted.first]]])
       expect(access.difference([edited, *foreign], [])).to eq(missing: [], extra: [edited])
     end
 

@@ -110,12 +110,32 @@ RSpec.describe Simpkv::Access::OlcAccess do
       expect(access.changes(spelled.reverse, grants)).to eq([])
     end
 
-    it 'change one by one, before the rules of the site' do
+    let(:declared) do
       [[], grants, grants.first(1), [grant('a', 'environments/dev', %w[read]), *grants.drop(1)],
-       [*grants, grant('c', 'environments/dev/app', %w[read list])]].permutation(2) do |before, after|
+       [*grants, grant('c', 'environments/dev/app', %w[read list])]]
+    end
+
+    it 'change one by one, before the rules of the site' do
+      declared.permutation(2) do |before, after|
         values = numbered(access.rules(before) + site)
         expect(applied(values, access.changes(values, after))).to eq(numbered(access.rules(after) + site))
       end
+    end
+
+    it 'are added in their order before old ones go, which then need deletions only' do
+      declared.permutation(2) do |before, after|
+        values = numbered(access.rules(before) + site)
+        both = applied(values, access.additions(values, after))
+        rules = both.map { |value| value.sub(/\A\{\d+\}/, '') }
+        expect([rules & access.rules(after), rules - access.rules(after)])
+          .to eq([access.rules(after), access.rules(before) - access.rules(after) + site])
+        rest = access.changes(both, after)
+        expect([rest.map(&:first) - [:delete], applied(both, rest)]).to eq([[], numbered(access.rules(after) + site)])
+      end
+    end
+
+    it 'are not added apart if their order is another one' do
+      expect(access.additions(numbered(wanted.rotate + site), grants)).to be_nil
     end
 
     it 'are made again if their order is another one, or rules of the site are between them' do

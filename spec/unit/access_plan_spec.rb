@@ -174,6 +174,34 @@ RSpec.describe Simpkv::Access::Plan do
     expect(steps.map(&:data)).to eq([{ add: [], delete: [names.user('one')] }])
   end
 
+  describe 'of a user who moves from one role to another' do
+    let(:roles) { { 'new' => [{ 'prefixes' => %w[globals/shared], 'rights' => %w[read] }] } }
+    let(:moved) do
+      bindings = declared.bindings.transform_values { |binding| binding.merge('roles' => %w[new]) }
+      applied.with(Simpkv::Access::Declarations.new('roles' => roles, 'bindings' => bindings))
+    end
+    let(:rules) { { add: %w[new], delete: %w[old], additions: %w[change] } }
+
+    it 'adds rules and members before others go' do
+      steps = plan(moved, built, rules: rules)
+      expect(acts(steps)).to eq(['create new', 'rules', 'members new', 'members dev', 'rules'])
+      first, *, last = steps.steps.drop(1).map(&:data)
+      expect([first, last]).to eq([rules.merge(delete: [], changes: %w[change]), rules.merge(add: [], later: true)])
+    end
+
+    it 'deletes the old role at the end' do
+      expect(acts(plan(moved.without([%w[roles dev]]), built, rules: rules)))
+        .to eq(['create new', 'rules', 'members new', 'rules', 'delete dev', 'forget dev'])
+    end
+
+    it 'changes all rules at once if they cannot be added apart, or not by the identity' do
+      [rules.merge(by_hand: true), rules.merge(additions: nil)].each do |at_once|
+        expect(acts(plan(moved, built, rules: at_once)))
+          .to eq(['create new', 'rules', 'members new', 'members dev'])
+      end
+    end
+  end
+
   it 'deletes in reverse order' do
     gone = applied.without([%w[users one], %w[users two], %w[roles dev], %w[bindings a]])
     steps = plan(gone, built, rules: ->(grants) { { add: [], delete: grants.empty? ? %w[rule] : [] } })

@@ -48,10 +48,14 @@ module Simpkv
       # @param grants [Array<Grant>]
       # @return [Array<Array(Symbol, String, Array<String>)>] for {Store#modify_entry}; none if nothing differs
       def changes(values, grants)
-        wanted = rules(grants)
-        [[:delete, attribute, ours(values) - wanted], [:add, attribute, wanted - values]].reject do |*, list|
-          list.empty?
-        end
+        delete = ours(values) - rules(grants)
+        [*([[:delete, attribute, delete]] unless delete.empty?), *additions(values, grants)]
+      end
+
+      # @return [Array] those of {#changes} that delete nothing
+      def additions(values, grants)
+        add = rules(grants) - values
+        add.empty? ? [] : [[:add, attribute, add]]
       end
 
       private

@@ -75,7 +75,32 @@ module Simpkv
           .reject { |*, list| list.empty? }
       end
 
+      # Returns changes that only add rules: each new one follows the one before it in {#rules}. Clients without a role
+      # of a new rule go on to the old ones.
+      #
+      # @return [Array, nil] nil if the order of the rules on the server is another one
+      def additions(values, grants)
+        current = in_order(values)
+        wanted = rules(grants)
+        kept = kept(current, wanted)
+        return if kept.empty? && ours(current).any? { |value| wanted.include?(bare(value)) }
+
+        add = inserted(current.map { |value| bare(value) }, wanted, kept)
+        add.empty? ? [] : [[:add, attribute, add]]
+      end
+
       private
+
+      # @return [Array<String>] the rules that are not kept, with their numbers
+      def inserted(current, wanted, kept)
+        place = -1
+        wanted.map do |rule|
+          next (place = current.index(rule)) && nil if kept.include?(rule)
+
+          current.insert(place += 1, rule)
+          "{#{place}}#{rule}"
+        end.compact
+      end
 
       # @return [Array<String>] the rules that stay: none if the order on the server is another one
       def kept(values, wanted)

@@ -15,7 +15,7 @@ module Simpkv
       # act:: `create`, `password`, `adopt`, `keep`, `folder`, `rules`, `members`, `delete`, `forget`
       # section, name:: the user or role; for `folder` the prefix is the name
       # data:: for `rules` and `members`: `add` and `delete`; for `rules` all that the block of {Plan#initialize}
-      #        returns
+      #        returns, and perhaps `later`: the steps from this one on need another plan, after those before it
       Step = Struct.new(:act, :section, :name, :data)
 
       # The directory, as far as the state concerns it.
@@ -59,7 +59,7 @@ module Simpkv
       # @param names [Names]
       # @yieldparam grants [Array<Grant>]
       # @yieldreturn [Hash] `add` and `delete`, the rules that the server lacks and those that it has beyond them; and
-      #   perhaps `warnings`, and `by_hand`: whether an administrator has to change them
+      #   perhaps `warnings`, `by_hand`: whether an administrator has to change them, and `additions`: see {ServerRules}
       def initialize(state, observed, names, &rules)
         @state = state
         @observed = observed
@@ -207,8 +207,17 @@ module Simpkv
         users = live(@state.users)
         roles = live(@state.roles)
         users.flat_map { |name, _| user_steps(name) } + roles.flat_map { |name, role| role_steps(name, role) } +
-          folder_steps + rule_steps(&rules) + @state.roles.flat_map { |name, role| member_steps(name, role) } +
-          deletions('roles') + deletions('users')
+          folder_steps + right_steps(&rules) + deletions('roles') + deletions('users')
+      end
+
+      # A user who moves from one role to another has the rights of one of them at any time: rules and members are added
+      # before others go.
+      def right_steps(&rules)
+        changes = @state.roles.map { |name, role| [name, member_changes(name, role)] }
+        add = member_steps(changes, :add)
+        delete = member_steps(changes, :delete)
+        first, last = rule_steps(add.any?, &rules)
+        [*first, *add, *delete, *last]
       end
 
       def live(documents)
@@ -235,22 +244,37 @@ module Simpkv
         end
       end
 
-      def rule_steps
+      # @return [Array(Array<Step>, Array<Step>)] those before the members are changed, and those afterwards
+      def rule_steps(moving)
         changes = yield(grants)
         @warnings += changes.fetch(:warnings, [])
         @by_hand = changes[:by_hand]
+        return [rules_steps(changes), []] unless moving && !by_hand? && changes[:additions]
+
+        [rules_steps(changes.merge(delete: [], changes: changes[:additions])),
+         rules_steps(changes.merge(add: [], later: true))]
+      end
+
+      # @return [Array<Step>] one, or none
+      def rules_steps(changes)
         changes.values_at(:add, :delete).all?(&:empty?) ? [] : [step('rules', nil, nil, changes)]
       end
 
-      def member_steps(name, role)
+      # @return [Hash] the DNs to `add` and to `delete`
+      def member_changes(name, role)
         entry = @observed.roles[name]
-        return [] unless existing?(name) ? entry : !role['deleting']
+        return { add: [], delete: [] } unless existing?(name) ? entry : !role['deleting']
 
         wanted = role['deleting'] ? [] : members(name)
         present = entry ? entry.member : []
-        added = role['added'].to_a
-        change = { add: Names.beyond(wanted, present), delete: Names.beyond(added, wanted) }
-        change.values.all?(&:empty?) ? [] : [step('members', 'roles', name, change)]
+        { add: Names.beyond(wanted, present), delete: Names.beyond(role['added'].to_a, wanted) }
+      end
+
+      # @param kind [Symbol] `:add` or `:delete`
+      def member_steps(changes, kind)
+        changes.reject { |_, change| change[kind].empty? }.map do |name, change|
+          step('members', 'roles', name, { add: [], delete: [] }.merge(kind => change[kind]))
+        end
       end
 
       def members(role)

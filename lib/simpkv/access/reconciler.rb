@@ -117,15 +117,19 @@ module Simpkv
 
       def perform(plan)
         apply = Apply.new(@state, @directory, @passwords)
-        plan.steps.each do |step|
+        plan.steps.take_while { |step| !marked?(step, :later) }.each do |step|
           # An administrator gets the rules before the state says so.
-          yield step if step.data&.fetch(:by_hand, false)
+          yield step if marked?(step, :by_hand)
           apply.perform(step)
-          yield step unless step.data&.fetch(:by_hand, false)
+          yield step unless marked?(step, :by_hand)
         end
       rescue ConflictError, ExistsError, NotFoundError
         # Another apply or an administrator was faster.
         sleep(rand * 0.1)
+      end
+
+      def marked?(step, mark)
+        step.data ? step.data.fetch(mark, false) : false
       end
     end
   end

@@ -28,8 +28,9 @@ module Simpkv
 
       # @param grants [Array<Plan::Grant>]
       # @param printed [Array<String>] the rules that an administrator was asked to apply
-      # @return [Hash] `add`, `delete`: rules; `changes`: those of {Store#modify_entry}; `ldif`: the same for an
-      #   administrator; `by_hand`: whether the identity may not read `cn=config`; `rules`: all of them; `warnings`
+      # @return [Hash] `add`, `delete`: rules; `changes`: those of {Store#modify_entry}; `additions`: those that delete
+      #   nothing, or nil if there is no such step; `ldif`: the changes for an administrator; `by_hand`: whether the
+      #   identity may not read `cn=config`; `rules`: all of them; `warnings`
       # @raise [Error]
       def changes(grants, printed)
         wanted = grants.map { |grant| translated(grant) }
@@ -37,7 +38,8 @@ module Simpkv
         changes = texts.changes(values, wanted)
         kinds = changes.group_by(&:first).transform_values { |same| same.flat_map(&:last) }
         { add: kinds.fetch(:add, []), delete: kinds.fetch(:delete, []), changes: changes, by_hand: by_hand,
-          ldif: texts.ldif(place, values, wanted), rules: texts.rules(wanted), warnings: warnings(grants) }
+          additions: texts.additions(values, wanted), ldif: texts.ldif(place, values, wanted),
+          rules: texts.rules(wanted), warnings: warnings(grants) }
       end
 
       # Makes the changes at once, or none of them.

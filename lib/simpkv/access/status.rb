@@ -12,7 +12,9 @@ module Simpkv
       # @param plan [Plan] of the state alone
       def initialize(plan)
         @plan = plan
-        @members = plan.drift.select { |step| step.act == 'members' }.to_h { |step| [step.name, step.data] }
+        @members = plan.drift.select { |step| step.act == 'members' }.group_by(&:name).transform_values do |steps|
+          steps.map(&:data).reduce { |one, other| one.merge(other) { |_, first, last| first + last } }
+        end
       end
 
       # @return [Array<Row>] in the order of the kinds above
