@@ -95,6 +95,7 @@ void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry
 
 #define KEY "globals/f/k", 11
 #define FOLDER "globals/f", 9
+#define ENTRY "cn=x,dc=simp", 12
 #define OLD "{\"value\":1}", 11
 #define NEW "{\"value\":2}", 11
 
@@ -105,10 +106,33 @@ static void list(skv_list *open, skv_reply *reply)
     skv_list_close(open);
 }
 
+static void call_on_entry(int which, skv_reply *reply)
+{
+    switch (which) {
+    case 13:
+        skv_entry_list(store, ENTRY, "cn\0member", 10, CALL_MS, NULL, reply);
+        break;
+    case 14:
+        skv_entry_add(store, ENTRY, "cn\0a", 5, CALL_MS, NULL, reply);
+        break;
+    case 15:
+        skv_entry_modify(store, ENTRY, "add\0cn\0a\0clear\0l\0", 18, "2026Z", 5, CALL_MS, NULL, reply);
+        break;
+    case 16:
+        skv_entry_delete(store, ENTRY, "2026Z", 5, CALL_MS, NULL, reply);
+        break;
+    case 17:
+        skv_entry_password(store, ENTRY, "hush", 4, SKV_PASSWORD_SET, CALL_MS, NULL, reply);
+        break;
+    default:
+        skv_entry_password(store, ENTRY, "hush", 4, SKV_PASSWORD_CHECK, CALL_MS, NULL, reply);
+    }
+}
+
 static void call(uint8_t which, skv_reply *reply)
 {
     store = stores[(which & HEX) != 0];
-    switch ((which & ~HEX) % 13) {
+    switch ((which & ~HEX) % 19) {
     case 0:
         skv_get(store, KEY, SKV_GET_ANY, CALL_MS, NULL, reply);
         break;
@@ -145,8 +169,11 @@ static void call(uint8_t which, skv_reply *reply)
     case 12:
         skv_delete_folder(store, FOLDER, CALL_MS, NULL, reply);
         break;
-    default:
+    case 9:
         list(skv_tree_open(store, "", 0, 0, CALL_MS, NULL, reply), reply);
+        break;
+    default:
+        call_on_entry((which & ~HEX) % 19, reply);
     }
 }
 
