@@ -23,7 +23,7 @@
 # @param folder
 #   The folder with the keys. Folders in it are ignored.
 # @param ensure
-#   With `absent`, the keys of the folder are removed from the file.
+#   With `absent`, the keys of the folder are removed from the file, whatever their comments there.
 # @param purge
 #   True: removes the keys of the file which the catalog does not manage. Sets `purge_ssh_keys` of the user, and declares
 #   the user if no class has done so before.
@@ -64,7 +64,8 @@ manage: a Hash of 'type', 'key', 'options' (NAME or NAME=\"VALUE\") and 'comment
       $defaults + $key
     }
 
-    $before = if $purge { Simpkv_ssh_purge[$title] }
+    $removed = if $ensure == 'absent' { $keys.map |$key| { $key['key'] } } else { [] }
+    $before = if $purge or !empty($removed) { Simpkv_ssh_purge[$title] }
     $keys.each |$key| {
       $comment = $key['comment']
       # These are the titles of keys without a comment, and what sshkeys_core would take for the type of a key.
@@ -87,11 +88,16 @@ manage: a Hash of 'type', 'key', 'options' (NAME or NAME=\"VALUE\") and 'comment
       }
     }
 
-    if $purge {
+    if $before {
       simpkv_ssh_purge { $title:
         user   => $user,
         target => $target,
+        purge  => $purge,
+        keys   => $removed,
       }
+    }
+
+    if $purge {
       $file = if $target { $target } else { '%h/.ssh/authorized_keys' }
       if !defined(User[$user]) {
         user { $user: purge_ssh_keys => [$file] }

@@ -107,6 +107,23 @@ RSpec.describe 'simpkv::authorized_keys with puppet apply', needs: :mri do
     expect(lines).to eq(['# a comment', '# no key at all'])
   end
 
+  # The keys with other comments, and the first one of two with the same comment, used to stay.
+  it 'removes the keys of an absent resource under any comment, and no others' do
+    stored, plain, shared, foreign = ed25519
+    fill('a' => SshKeys.value(stored, 'felix'), 'b' => SshKeys.value(plain), 'c' => SshKeys.value(shared, 'shared'))
+    fill({ 'd' => SshKeys.value(shared, 'anna') }, 'anna')
+    kept = ["# #{stored} felix", "#{foreign} a foreign key", foreign, "#{foreign} a foreign key", "#{shared} anna"]
+    File.write(file, ["#{stored} another comment", "no-pty #{stored} felix", "#{stored} felix", stored, plain,
+                      "#{plain} plain", "#{shared} also shared", *kept].map { |line| "#{line}\n" }.join)
+    manifest = authorized_keys("ensure => absent, user => '#{user}', target => '#{file}'") +
+               authorized_keys("user => '#{user}', target => '#{file}'", 'anna')
+
+    expect(apply(manifest, '--noop')).to match(/overlooked.*lines 1, 2, 4, 5, 6, 7.*noop/)
+    expect(apply(manifest)).to include('removed keys in lines 1, 2, 4, 5, 6, 7')
+    expect(lines.map(&:rstrip)).to eq(kept) # sshkeys_core writes a blank after a key without a comment.
+    expect_no_change(manifest)
+  end
+
   # The run of an agent used to leave `felix` in the other file for ever.
   it 'removes a key whose comment belongs to a key of another file, and lines that are not UTF-8, in two runs' do
     felix, annas, old = ed25519

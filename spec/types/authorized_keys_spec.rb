@@ -38,8 +38,11 @@ RSpec.describe 'simpkv::authorized_keys' do
 
   it 'passes target and ensure on, and accepts keys without options and comment' do
     fill('a' => SshKeys.value(key).reject { |name, _| %w[options comment].include?(name) })
-    expect(resources(compile("user => 'deploy', target => '/srv/keys', ensure => absent")))
+    catalog = compile("user => 'deploy', target => '/srv/keys', ensure => absent")
+    expect(resources(catalog))
       .to match('felix/a' => include(user: 'deploy', target: '/srv/keys', ensure: 'absent'))
+    expect(resources(catalog, 'Simpkv_ssh_purge'))
+      .to match('felix' => include(user: 'deploy', target: '/srv/keys', purge: false, keys: [key.split.last]))
   end
 
   it 'makes titles of their own for keys without a comment that is unique and can be read back' do

@@ -6,13 +6,16 @@ require 'set'
 # It needs no gem on the agent.
 Puppet::Type.newtype(:simpkv_ssh_purge) do
   @doc = <<~TEXT
-    Removes the keys of a file authorized_keys that `purge_ssh_keys` of the user overlooks. `simpkv::authorized_keys`
-    declares it, if it purges.
+    Removes the keys of a file authorized_keys that other resources overlook. `simpkv::authorized_keys` declares it, if
+    it purges or is absent.
 
     `purge_ssh_keys` and `ssh_authorized_key` know a key by its comment. So they leave a key whose comment belongs to a
     key of another file in the catalog, and of several keys with one comment all but the last. They do nothing for all
-    users of the host if sshkeys_core cannot read a line of one file. This resource removes these keys, and turns lines
-    that are no keys into comments.
+    users of the host if sshkeys_core cannot read a line of one file. With `purge`, this resource removes these keys, and
+    turns lines that are no keys into comments.
+
+    An absent `ssh_authorized_key` leaves the same key under another comment. This resource removes the lines with the
+    `keys`, but those that an `ssh_authorized_key` manages.
 
     @api private
   TEXT
@@ -27,6 +30,20 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
 
   newparam(:target) do
     desc 'The file. Default: `.ssh/authorized_keys` in the home folder of the user.'
+  end
+
+  newparam(:purge) do
+    desc 'False: remove no other keys than `keys`. The default is true.'
+
+    newvalues(:true, :false) # rubocop:disable Lint/BooleanSymbol
+    defaultto :true # rubocop:disable Lint/BooleanSymbol
+  end
+
+  newparam(:keys) do
+    desc 'The base64 texts of keys to remove, whatever their comments. The default is none.'
+
+    munge { |value| [value].flatten }
+    defaultto { [] }
   end
 
   newproperty(:overlooked) do
@@ -138,9 +155,38 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
   # @return [String, nil] the line, or a comment in its place; nil if it is to be removed
   def replacement(line, below)
     record = parsed(line)
+    last = last?(record, below)
+    return if removed?(line, record, last)
+
+    self[:purge] == :true ? purged(line, record, last) : line # rubocop:disable Lint/BooleanSymbol
+  end
+
+  # @return [Boolean] whether no line below has the same comment
+  def last?(record, below)
+    comment = record ? record[:name].to_s : ''
+    comment.empty? || !below.add?(comment).nil?
+  end
+
+  # @return [Boolean] whether the line has one of `keys`, and no ssh_authorized_key manages it
+  def removed?(line, record, last)
+    return false if (self[:keys] & key_texts(line, record)).empty?
+
+    key = catalog_keys[record[:name]] if record && last
+    key.nil? || key.should(:target) != keys_file
+  end
+
+  # @return [Array<String>] the base64 text of the key; of a line that sshkeys_core cannot read, all words
+  def key_texts(line, record)
+    return record.values_at(:key).compact if record
+
+    line.match?(/\A[ \t]*#/n) ? [] : line.split(/[ \t\r\n]+/n)
+  end
+
+  # @return [String, nil] as {replacement}
+  def purged(line, record, last)
     case record && record[:record_type]
     when nil then unreadable(line)
-    when :parsed then line unless overlooked?(record[:name], below)
+    when :parsed then line unless overlooked?(record[:name], last)
     when :key_v1 then line unless key?(line) # Three numbers at the end of a line are a key of SSH 1 for sshkeys_core.
     else line
     end
@@ -151,9 +197,9 @@ Puppet::Type.newtype(:simpkv_ssh_purge) do
     line.dup.force_encoding(Encoding::UTF_8).scrub('?').sub(/\A(?!\s*#)/, '# ') unless key?(line)
   end
 
-  def overlooked?(comment, below)
+  def overlooked?(comment, last)
     return false if comment.empty?
-    return true unless below.add?(comment)
+    return true unless last
 
     key = catalog_keys[comment]
     !key.nil? && (key.should(:target) != keys_file || purged?(key))
