@@ -64,12 +64,15 @@ require_relative 'access_helper'
 
       it 'leaves a role alone that existed before, even when it is deleted' do
         directory.add("dn: #{role_dn('dev')}\nobjectClass: groupOfNames\ncn: dev\nmember: cn=boss,dc=simp\n")
+        original = directory.entry(role_dn('dev'))
         access!('apply', file)
         expect(members('dev')).to eq(%w[boss one])
+        expect(directory.entry(role_dn('dev')).reject { |name, _| name == 'member' })
+          .to eq(original.reject { |name, _| name == 'member' })
         expect(own_rules.join).not_to include('cn=dev,')
         expect(access!('status')).to match(/^role +dev +existing /)
         access!('delete', 'binding/devs', 'role/dev')
-        expect(members('dev')).to eq(%w[boss])
+        expect(directory.entry(role_dn('dev'))).to eq(original)
         expect(access!('status')).not_to match(/^role +dev /)
       end
 
@@ -218,13 +221,13 @@ require_relative 'access_helper'
       if directory.is_a?(Slapd)
         number = directory.rules.index(rule)
         dn = directory.entries('cn=config', '(olcSuffix=dc=simp)', '1.1').first['dn'].first
-        directory.configure("dn: #{dn}\nchangetype: modify\ndelete: olcAccess\nolcAccess: {#{number}}\n")
-        ''
+        directory.configure("dn: #{dn}\nchangetype: modify\ndelete: olcAccess\nolcAccess: {#{number}}\n-\n" \
+                            "add: olcAccess\nolcAccess: {#{number}}#{edited}\n")
       else
         directory.modify("dn: #{DirectoryServer::BASE_DN}\nchangetype: modify\ndelete: aci\naci: #{rule}\n-\n" \
                          "add: aci\naci: #{edited}\n")
-        edited
       end
+      edited
     end
   end
 end

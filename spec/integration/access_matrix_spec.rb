@@ -243,7 +243,18 @@ Directories::ALL.each do |server, layout, tags|
       [rename.call(dev, "ou=dev9\ndeleteoldrdn: 0"), rename.call(dev, "ou=dev9\ndeleteoldrdn: 1"),
        rename.call(app, "#{app[/\A[^,]+/]}\ndeleteoldrdn: 0\nnewsuperior: #{parent}"),
        rename.call(app, "#{app[/\A[^,]+/]}\ndeleteoldrdn: 0\nnewsuperior: #{dev2}"),
+       *moves_of_keys(dev, dev2, access.dn('globals/shared')),
        *[dev, app, dev2].map { |dn| "dn: #{dn}\nchangetype: modify\nreplace: description\ndescription: x\n" }]
+    end
+
+    # LDIF that moves keys between folders of which no user may write two: out of what one may write, and into it.
+    def moves_of_keys(*folders)
+      folders.permutation(2).flat_map do |from, into|
+        key = access.dn('environments/dev/k', :key)[/\A[^,]+/]
+        [key, key.sub(/\z/, 'x')].map do |name|
+          "dn: #{key},#{from}\nchangetype: modrdn\nnewrdn: #{name}\ndeleteoldrdn: 1\nnewsuperior: #{into}\n"
+        end
+      end
     end
 
     # LDIF of entries that no role permits to add.
@@ -298,12 +309,58 @@ Directories::ALL.each do |server, layout, tags|
       restore
     end
 
+    # Other spellings of a key's DN, with the name of its folder in capital letters, escaped, or with a space behind it.
+    def spellings(dn)
+      key, folder, above = dn.split(',', 3)
+      type, name = folder.split('=', 2)
+      escaped = name.bytes.map { |byte| format('\\%02x', byte) }.join
+      [dn.upcase, dn.gsub(',', ' , '),
+       *[name.capitalize, escaped, "#{name}\\20", "\\20#{name}"].map { |each| "#{key},#{type}=#{each},#{above}" }]
+    end
+
     it 'takes DNs in another spelling for the same' do
       dev, dev2 = %w[dev dev2].map { |name| access.dn("environments/#{name}/k", :key) }
-      [dev2.upcase, dev2.gsub(',', ' , ')].each do |dn|
-        expect(found_by('editor', '-b', dn, '-s', 'base')).to eq({})
+      before = everything
+      spellings(dev2).each do |dn|
+        expect([dn, found_by('editor', '-b', dn, '-s', 'base')]).to eq([dn, {}])
+        change('editor', ["dn: #{dn}\nchangetype: modify\nreplace: simpkvJsonValue\nsimpkvJsonValue: x\n",
+                          "dn: #{dn}\nchangetype: delete\n"])
       end
-      expect(found_by('editor', '-b', dev.gsub(',', ' , '), '-s', 'base').length).to eq(1)
+      expect(everything).to eq(before)
+      expect(spellings(dev).first(4).map { |dn| found_by('editor', '-b', dn, '-s', 'base').length }).to eq([1] * 4)
+    end
+
+    # 389-DS shows the folders around those that a user sees.
+    it 'gives nothing above the prefixes' do
+      (AccessMatrix::USERS.keys - %w[dashboard]).each do |user|
+        store = access.store(user)
+        before = stored
+        %w[environments globals].each do |folder|
+          expect { store.put("#{folder}/new", AccessMatrix::OTHER) }.to raise_error(Simpkv::Error)
+          expect { store.put("#{folder}/new/k", AccessMatrix::OTHER) }.to raise_error(Simpkv::DeniedError)
+          expect { store.create_folder("#{folder}/new") }.to raise_error(Simpkv::DeniedError)
+          listed = outcome { store.list(folder) }
+          expect([user, listed]).to eq([user, :denied]) if access.slapd?
+          expect([user, seen(folder) { store.tree(folder) } - visible(user)]).to eq([user, []])
+          outcome { store.deletetree(folder) }
+        end
+        gone = before.keys - stored.keys
+        expect([user, gone - visible(user, 'write')]).to eq([user, []])
+      ensure
+        restore
+      end
+    end
+
+    # @return [Array<String>] the keys that a tree has, as paths
+    def seen(folder, &tree)
+      found = outcome(&tree)
+      found.is_a?(Symbol) ? [] : (found[:keys].keys + found[:errors].keys).map { |key| "#{folder}/#{key}" }
+    end
+
+    # @return [Array<String>] the keys on which a user has one of the rights
+    def visible(user, *rights)
+      rights = Simpkv::Access::RIGHTS if rights.empty?
+      keys.select { |key| (AccessMatrix.rights(user, File.dirname(key), access.slapd?) & rights).any? }
     end
 
     it 'says which right is missing' do
