@@ -42,10 +42,16 @@ module AccessServers
     # read.
     def remove_old_identity
       delete_tree(USER_DN)
-      old = / by dn\.\w+="#{USER_DN}" write/
-      number = rules.index { |rule| rule.match?(old) }
-      change_rules('{1}mdb', "delete: olcAccess\nolcAccess: {#{number}}\n-\n" \
-                             "add: olcAccess\nolcAccess: {#{number}}#{rules[number].sub(old, '')}")
+      rights = / by dn\.\w+="#{USER_DN}" write/
+      rule = rules.grep(rights).first
+      replace_rule(rule.sub(rights, ''), rule)
+    end
+
+    # Replaces a rule by another one, or adds one before all others.
+    def replace_rule(new, old = nil)
+      number = old ? rules.index(old) : 0
+      change_rules('{1}mdb', [("delete: olcAccess\nolcAccess: {#{number}}" if old),
+                              ("add: olcAccess\nolcAccess: {#{number}}#{new}" if new)].compact.join("\n-\n"))
     end
 
     # Changes cn=config.
@@ -105,9 +111,14 @@ module AccessServers
 
     # As of Slapd.
     def remove_old_identity
-      old = rules.find { |rule| rule.include?(%(userdn = "ldap:///#{USER_DN}")) }
-      modify("dn: #{BASE_DN}\nchangetype: modify\ndelete: aci\naci: #{old}\n")
+      replace_rule(nil, rules.find { |rule| rule.include?(%(userdn = "ldap:///#{USER_DN}")) })
       delete_tree(USER_DN)
+    end
+
+    # As of Slapd.
+    def replace_rule(new, old = nil)
+      changes = { 'delete' => old, 'add' => new }.compact.map { |change, rule| "#{change}: aci\naci: #{rule}" }
+      modify("dn: #{BASE_DN}\nchangetype: modify\n#{changes.join("\n-\n")}\n")
     end
 
     # @return [Array<String>] the ACIs of the base entry

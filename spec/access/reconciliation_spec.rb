@@ -65,14 +65,17 @@ require_relative 'access_helper'
       it 'leaves a role alone that existed before, even when it is deleted' do
         directory.add("dn: #{role_dn('dev')}\nobjectClass: groupOfNames\ncn: dev\nmember: cn=boss,dc=simp\n")
         original = directory.entry(role_dn('dev'))
+        directory.replace_rule(rule_for('dev'))
+        rule = own_rules
         access!('apply', file)
         expect(members('dev')).to eq(%w[boss one])
         expect(directory.entry(role_dn('dev')).reject { |name, _| name == 'member' })
           .to eq(original.reject { |name, _| name == 'member' })
-        expect(own_rules.join).not_to include('cn=dev,')
+        expect(own_rules.grep(/cn=dev,/)).to eq(rule)
         expect(access!('status')).to match(/^role +dev +existing /)
         access!('delete', 'binding/devs', 'role/dev')
-        expect(directory.entry(role_dn('dev'))).to eq(original)
+        expect([directory.entry(role_dn('dev')), own_rules.grep(/cn=dev,/)]).to eq([original, rule])
+        directory.replace_rule(nil, *rule)
         expect(access!('status')).not_to match(/^role +dev /)
       end
 
@@ -103,14 +106,14 @@ require_relative 'access_helper'
         expect(access('status').code).to eq(0)
         directory.modify("dn: #{role_dn('dev')}\nchangetype: modify\ndelete: member\nmember: #{user_dn('one')}\n")
         directory.delete_tree(user_dn('two'))
-        edited = break_a_rule
+        edited = edit_rules('dev')
         outcome = access('status')
         expect(outcome.out).to match(/^binding +devs +missing +role dev lacks the member uid=one,/)
           .and match(/^user +two +missing /).and match(/^rules +- +missing +missing: /)
         expect([outcome.code, outcome.err]).to eq([1, ''])
         access!('apply')
         expect(access('status').code).to eq(0)
-        expect([members('dev'), directory.rules.include?(edited)]).to eq([%w[dev one], false])
+        expect([members('dev'), directory.rules & edited]).to eq([%w[dev one], []])
       end
 
       it 'sets a password whose file has changed, and connections go on' do
@@ -214,20 +217,26 @@ require_relative 'access_helper'
       end
     end
 
-    # @return [String] a rule that somebody has edited
-    def break_a_rule
-      rule = own_rules.find { |text| text.include?('cn=dev,') }
-      edited = rule.sub('cn=dev,', 'cn=boss,')
-      if directory.is_a?(Slapd)
-        number = directory.rules.index(rule)
-        dn = directory.entries('cn=config', '(olcSuffix=dc=simp)', '1.1').first['dn'].first
-        directory.configure("dn: #{dn}\nchangetype: modify\ndelete: olcAccess\nolcAccess: {#{number}}\n-\n" \
-                            "add: olcAccess\nolcAccess: {#{number}}#{edited}\n")
-      else
-        directory.modify("dn: #{DirectoryServer::BASE_DN}\nchangetype: modify\ndelete: aci\naci: #{rule}\n-\n" \
-                         "add: aci\naci: #{edited}\n")
-      end
+    # @return [Array<String>] the rules of a role, of which somebody has edited two
+    def edit_rules(role)
+      rules = own_rules.select { |rule| rule.include?("cn=#{role},") }
+      edited = [rules[0].sub("cn=#{role},", 'cn=boss,'), rules[1].sub(*added_reader)]
+      rules.zip(edited) { |rule, other| directory.replace_rule(other, rule) if other }
       edited
+    end
+
+    # @return [Array(String, String)] a part of a rule, and that part with everybody added
+    def added_reader
+      directory.is_a?(Slapd) ? [/by \* (\+0 )?break\z/, 'by users read'] : ['";)', ' || ldap:///anyone";)']
+    end
+
+    # @return [String] a rule of the site that names a role
+    def rule_for(role)
+      folder = "ou=environments,ou=#{id},ou=instances,#{DirectoryServer::BASE_DN}"
+      return %(to dn.subtree="#{folder}" by group="#{role_dn(role)}" read by * break) if directory.is_a?(Slapd)
+
+      %[(target="ldap:///#{folder}")(targetattr="*")(version 3.0; acl "a"; ] +
+        %[allow (read) groupdn="ldap:///#{role_dn(role)}";)]
     end
   end
 end

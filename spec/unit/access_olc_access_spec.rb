@@ -96,9 +96,24 @@ RSpec.describe Simpkv::Access::OlcAccess do
 
     it 'are recognised by their target and groups' do
       foreign = [*site, wanted.last.sub('ou=x,', 'ou=y,'), wanted.last.gsub('ou=roles', 'ou=groups'),
-                 wanted.last.sub(' by * break', ' by dn.exact="cn=root" write by * break'),
-                 wanted.last.sub('break', 'none'), 'to attrs=userPassword by anonymous auth by * break']
+                 wanted.last.sub(/to dn.*? by/, 'to * by'), 'to attrs=userPassword by anonymous auth by * break']
       expect(access.ours(foreign + wanted)).to eq(wanted)
+    end
+
+    it 'are recognised after somebody has added identities, and deleted then' do
+      edited = [wanted.last.sub(' by * break', ' by dn.exact="cn=root" write by * break'),
+                wanted.last.sub('break', 'read'), wanted.first.sub(' by ', ' by users read by ')]
+      expect(access.ours(edited + wanted)).to eq(edited + wanted)
+      values = numbered(edited + wanted.drop(1) + site)
+      expect(applied(values, access.changes(values, grants))).to eq(numbered(wanted + site))
+    end
+
+    it 'are those of the site if they name a group that simpkv has not made' do
+      there = described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'plain',
+                                  foreign: ['CN=a, ou=roles,dc=simp'])
+      expect(there.ours(numbered(wanted))).to eq(numbered(wanted).reject { |rule| rule.include?('"cn=a,') })
+      bound = there.rules([grant('b', 'globals/b', %w[read], groups: %w[cn=b,ou=roles,dc=simp cn=a,ou=roles,dc=simp])])
+      expect(there.ours(bound)).to eq(bound)
     end
 
     it 'need no change if they are as declared, also in other spellings' do

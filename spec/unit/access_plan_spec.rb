@@ -204,7 +204,7 @@ RSpec.describe Simpkv::Access::Plan do
 
   it 'deletes in reverse order' do
     gone = applied.without([%w[users one], %w[users two], %w[roles dev], %w[bindings a]])
-    steps = plan(gone, built, rules: ->(grants) { { add: [], delete: grants.empty? ? %w[rule] : [] } })
+    steps = plan(gone, built, rules: ->(grants, _) { { add: [], delete: grants.empty? ? %w[rule] : [] } })
     expect(acts(steps))
       .to eq(['rules', 'delete dev', 'forget dev', 'delete one', 'forget one', 'delete two', 'forget two'])
   end

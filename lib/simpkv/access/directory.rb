@@ -46,9 +46,11 @@ module Simpkv
       # @raise [NotFoundError] there is no entry `users_dn` or `roles_dn`
       # @raise [Error]
       def observe(state, passwords)
-        users = entries('users', @names.users_dn, state.users)
-        roles = entries('roles', @names.roles_dn, state.roles)
-        observed = Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {}, missing(state))
+        users = named('users', state.users, entries('users', @names.users_dn))
+        found = entries('roles', @names.roles_dn)
+        roles = named('roles', state.roles, found)
+        observed = Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {}, missing(state),
+                                      found.reject { |_, entry| entry.uid }.keys)
         state.users.each { |name, user| observe_password(observed, name, user, passwords) unless user['deleting'] }
         observed
       end
@@ -114,10 +116,11 @@ module Simpkv
       end
 
       # @param grants [Array<Plan::Grant>]
+      # @param foreign [Array<String>] see {ServerRules#changes}
       # @param printed [Array<String>] see {ServerRules#changes}
       # @return [Hash] see {Plan#initialize}
-      def rule_changes(grants, printed)
-        rules.changes(grants, printed)
+      def rule_changes(grants, foreign, printed)
+        rules.changes(grants, foreign, printed)
       end
 
       # @return [void]
@@ -170,10 +173,15 @@ module Simpkv
       end
 
       # @return [Hash{String => Plan::Entry}] the entries of declared names that exist
-      def entries(section, folder, declared)
+      def named(section, declared, entries)
+        by_name = entries.transform_keys { |dn| @names.name(section, dn) }
+        declared.keys.select { |name| by_name.key?(name) }.to_h { |name| [name, by_name[name]] }
+      end
+
+      # @return [Hash{String => Plan::Entry}] all entries by DN
+      def entries(section, folder)
         found = @store.entries(folder, ['description', 'member', VERSION.fetch(server)])
-        by_name = found.to_h { |dn, attributes| [@names.name(section, dn), attributes] }
-        declared.keys.select { |name| by_name.key?(name) }.to_h { |name| [name, to_entry(by_name[name])] }
+        found.transform_values { |attributes| to_entry(attributes) }
       rescue NotFoundError => e
         raise NotFoundError, "#{e.message}: the option '#{section}_dn' of 'access' must name an entry that exists",
               cause: nil

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative 'names'
 require_relative 'rules'
 
 module Simpkv
@@ -10,9 +11,8 @@ module Simpkv
     # there. All others break to the rules of the site, which follow.
     class OlcAccess < Rules
       INDEX = /\A\{(\d+)\}/.freeze
-      WHOLE = /\Ato dn\.(?:base|exact|sub|subtree)="(?<dn>(?:[^"\\]|\\.)*)".*? by \* (?:\+0 )?break\z/.freeze
+      TARGET = /\Ato dn\.(?:base|exact|one|onelevel|sub|subtree|children)="(?<dn>(?:[^"\\]|\\.)*)"/.freeze
       GROUP = %r{ by group(?:/[\w-]+/[\w-]+)?(?:\.exact)?="(?<dn>(?:[^"\\]|\\.)*)"}.freeze
-      CLAUSE = / by /.freeze
 
       # The privileges of slapd's levels, and of the one that has no name.
       LEVELS = { 'write' => 'wrscxd', '=wd' => 'wd', 'read' => 'rscxd', 'disclose' => 'd' }.freeze
@@ -27,16 +27,18 @@ module Simpkv
       # A rule of a prefix: `kind` is nil, keys or folders; `attributes` is nil for all; `levels` has those of the
       # groups.
       Row = Struct.new(:kind, :attributes, :levels)
-      private_constant :INDEX, :WHOLE, :GROUP, :CLAUSE, :LEVELS, :FILTERS, :Row
+      private_constant :INDEX, :TARGET, :GROUP, :LEVELS, :FILTERS, :Row
 
       # @param below [String] the DN of the instance: rules with another target are not simpkv's
       # @param roles_dn [String] each rule of simpkv names a group below it
       # @param layout [String] plain or hex
-      def initialize(below:, roles_dn:, layout:)
+      # @param foreign [Array<String>] the DNs of groups there that simpkv has not made: rules of the site name them
+      def initialize(below:, roles_dn:, layout:, foreign: [])
         super()
         @below = below
         @roles_dn = roles_dn
         @folders = FILTERS.fetch(layout)
+        @foreign = foreign.to_h { |group| [Names.normalized(group), true] }
       end
 
       # @return [String]
@@ -51,14 +53,17 @@ module Simpkv
         prefixes.flat_map { |dn| compact(rows(dn, grants)).map { |row| text(dn, row) } }
       end
 
+      # Takes a rule of simpkv to which somebody has added identities for simpkv's as well.
+      #
       # @param value [String] with or without its number
       # @return [Boolean]
       def ours?(value)
         text = bare(value)
-        target = text[WHOLE, :dn]
-        groups = text.scan(GROUP).flatten
-        !target.nil? && below?(unquoted(target), @below) && groups.length == text.scan(CLAUSE).length - 1 &&
-          groups.any? { |group| below?(unquoted(group), @roles_dn) }
+        target = text[TARGET, :dn]
+        return false unless target && below?(unquoted(target), @below)
+
+        groups = text.scan(GROUP).flatten.map { |group| unquoted(group) }
+        groups.any? { |group| below?(group, @roles_dn) && !@foreign.key?(Names.normalized(group)) }
       end
 
       # @param values [Array<String>] of the database

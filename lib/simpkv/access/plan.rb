@@ -26,7 +26,8 @@ module Simpkv
       # passwords:: by user `:accepted`, `:refused`, or the reason why it is not known
       # groups:: the DNs of bindings that have no entry
       # stamps:: of users whose password was tried and accepted: see `stamp` in {State}
-      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps, :groups)
+      # foreign:: the DNs of the groups beside the roles that simpkv has not made
+      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps, :groups, :foreign)
 
       # uid:: the UUID in the entry; nil for none
       # member:: the DNs in a role
@@ -58,6 +59,7 @@ module Simpkv
       # @param observed [Observed]
       # @param names [Names]
       # @yieldparam grants [Array<Grant>]
+      # @yieldparam foreign [Array<String>] `foreign` of {Observed}
       # @yieldreturn [Hash] `add` and `delete`, the rules that the server lacks and those that it has beyond them; and
       #   perhaps `warnings`, `by_hand`: whether an administrator has to change them, and `additions`: see {ServerRules}
       def initialize(state, observed, names, &rules)
@@ -246,7 +248,7 @@ module Simpkv
 
       # @return [Array(Array<Step>, Array<Step>)] those before the members are changed, and those afterwards
       def rule_steps(moving)
-        changes = yield(grants)
+        changes = yield(grants, @observed.foreign)
         @warnings += changes.fetch(:warnings, [])
         @by_hand = changes[:by_hand]
         return [rules_steps(changes), []] unless moving && !by_hand? && changes[:additions]

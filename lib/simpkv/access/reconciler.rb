@@ -98,8 +98,8 @@ module Simpkv
       # @param snapshot [State::Snapshot]
       def planned(snapshot)
         observed = @directory.observe(snapshot, @passwords)
-        Plan.new(snapshot, observed, @directory.names) do |grants|
-          @directory.rule_changes(grants, snapshot.printed)
+        Plan.new(snapshot, observed, @directory.names) do |grants, foreign|
+          @directory.rule_changes(grants, foreign, snapshot.printed)
         end
       end
 

@@ -27,19 +27,21 @@ module Simpkv
       end
 
       # @param grants [Array<Plan::Grant>]
+      # @param foreign [Array<String>] the DNs of groups below `roles_dn` that simpkv has not made
       # @param printed [Array<String>] the rules that an administrator was asked to apply
       # @return [Hash] `add`, `delete`: rules; `changes`: those of {Store#modify_entry}; `additions`: those that delete
       #   nothing, or nil if there is no such step; `ldif`: the changes for an administrator; `by_hand`: whether the
       #   identity may not read `cn=config`; `rules`: all of them; `warnings`
       # @raise [Error]
-      def changes(grants, printed)
+      def changes(grants, foreign, printed)
         wanted = grants.map { |grant| translated(grant) }
-        by_hand, place, values = current(printed)
-        changes = texts.changes(values, wanted)
+        language = language_of_server(foreign)
+        by_hand, place, values = current(language.attribute, printed)
+        changes = language.changes(values, wanted)
         kinds = changes.group_by(&:first).transform_values { |same| same.flat_map(&:last) }
         { add: kinds.fetch(:add, []), delete: kinds.fetch(:delete, []), changes: changes, by_hand: by_hand,
-          additions: texts.additions(values, wanted), ldif: texts.ldif(place, values, wanted),
-          rules: texts.rules(wanted), warnings: warnings(grants) }
+          additions: language.additions(values, wanted), ldif: language.ldif(place, values, wanted),
+          rules: language.rules(wanted), warnings: warnings(grants) }
       end
 
       # Makes the changes at once, or none of them.
@@ -77,20 +79,18 @@ module Simpkv
       end
 
       # @return [Aci, OlcAccess]
-      def texts
+      def language_of_server(foreign)
         below = dn('globals').sub(/\A(\\.|[^,\\])*,/m, '')
-        @texts ||= if @server == '389ds'
-                     Aci.new(below: below)
-                   else
-                     OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'])
-                   end
+        return Aci.new(below: below) if @server == '389ds'
+
+        OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'], foreign: foreign)
       end
 
       # @return [Array(Boolean, String, Array<String>)] whether an administrator changes the rules, the DN of the entry
       #   that has them, and the rules that it has
-      def current(printed)
-        entry = holder.read_entry(place, [texts.attribute])
-        [false, place, entry.find { |name, _| name.casecmp?(texts.attribute) }&.last.to_a]
+      def current(attribute, printed)
+        entry = holder.read_entry(place, [attribute])
+        [false, place, entry.find { |name, _| name.casecmp?(attribute) }&.last.to_a]
       rescue DeniedError, NotFoundError
         raise if @server == '389ds' || @options.values_at('config_uri', 'config_dn').any?
 
