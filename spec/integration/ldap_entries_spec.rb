@@ -70,6 +70,35 @@ Directories.each_server do |server, tags|
       expect { store.add_entry(base, {}) }.to raise_error(Simpkv::InvalidError)
     end
 
+    it 'have texts without NUL, of a limited size' do
+      nul = ["a\0b", "\0"]
+      calls = nul.flat_map do |text|
+        [-> { store.read_entry("#{text},#{base}", []) }, -> { store.entries(base, [text]) },
+         -> { store.add_entry(base, unit.merge('description' => [text])) }, -> { store.add_entry(base, text => ['x']) },
+         -> { store.modify_entry(base, [[:add, text, ['x']]]) }, -> { store.modify_entry(base, [[:add, 'l', [text]]]) },
+         -> { store.delete_entry(base, version: text) }, -> { store.set_entry_password(base, text) },
+         -> { store.password?(base, text) }, -> { store.password?(text, 'x') }]
+      end
+      calls.each { |call| expect(&call).to raise_error(Simpkv::InvalidError) }
+      expect { store.modify_entry(base, [[:add, 'l', ['x' * (5 << 20)]]]) }
+        .to raise_error(Simpkv::TooLargeError, /4194304 are allowed/)
+      expect { store.set_entry_password(base, 'hush' * 2000) }
+        .to raise_error(Simpkv::TooLargeError, /the password has 8000 bytes/)
+    end
+
+    it 'have Strings' do
+      [-> { store.read_entry(nil, []) }, -> { store.entries(base, 'ou') }, -> { store.entries(base, [1]) },
+       -> { store.add_entry(base, 'ou' => 'x') }, -> { store.add_entry(base, 'ou' => [:x]) },
+       -> { store.modify_entry(base, [[:add, 'ou', [nil]]]) }, -> { store.delete_entry(:x) },
+       -> { store.set_entry_password(base, nil) }, -> { store.password?(1, 'x') }]
+        .each { |call| expect(&call).to raise_error(TypeError) }
+    end
+
+    it 'keep large values' do
+      store.add_entry(base, unit.merge('description' => ['x' * 1_000_000]))
+      expect(store.read_entry(base, %w[description])).to eq('description' => ['x' * 1_000_000])
+    end
+
     it 'are listed with their attributes, without those further below' do
       expect { store.entries(base, %w[ou]) }.to raise_error(Simpkv::NotFoundError, /Cannot list '#{base}'/)
       store.add_entry(base, unit)

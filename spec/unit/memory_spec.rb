@@ -2,6 +2,7 @@
 
 require 'json'
 require_relative '../support/file_store'
+require_relative '../support/slapd'
 
 # Only the extension for MRI handles objects of Ruby in C.
 RSpec.describe 'Memory', :thorough, needs: :cext do
@@ -51,6 +52,26 @@ RSpec.describe 'Memory', :thorough, needs: :cext do
         moved = GC.stat[:compact_count]
         expect(under_stress(compacting) { use(store) }).to eq(usual)
         expect(GC.stat[:compact_count]).to be > moved if compacting
+      end
+
+      # @return [Array] the result of each operation on entries
+      def use_entries(store, base)
+        dn = "ou=ä,#{base}"
+        [store.add_entry(dn, 'objectClass' => %w[top organizationalUnit], 'ou' => ['ä'], 'l' => ['x' * 300]),
+         store.modify_entry(dn, [[:replace, 'l', %w[a ö]], [:add, 'description', ['b']]]),
+         store.modify_entry(dn, [[:delete, 'l', ['c']]]), store.read_entry(dn, %w[l description]),
+         store.entries(base, %w[ou]), raised { store.read_entry("ou=n,#{base}", []) },
+         store.set_entry_password(dn, 'hush'), store.password?(dn, 'hush'), store.delete_entry(dn)]
+      end
+
+      it 'leaves the calls on entries intact' do
+        Slapd.run do |server|
+          store = Simpkv::Store.open('ldap', server.options('admin_dn' => Slapd::ROOT_DN))
+          usual = use_entries(store, DirectoryServer::BASE_DN)
+          expect(under_stress(compacting) { use_entries(store, DirectoryServer::BASE_DN) }).to eq(usual)
+        ensure
+          store&.close
+        end
       end
 
       # @return [Array] the result of each use of rules
