@@ -84,6 +84,24 @@ end
       expect(count).to be > 11
     end
 
+    it 'completes a move of a user to another role' do
+      grants = [{ 'prefixes' => %w[environments/dev globals/shared], 'rights' => %w[read list] }]
+      moved = File.join(folder, 'moved.yaml')
+      File.write(moved, declared.merge('roles' => { 'other' => grants },
+                                       'bindings' => { 'devs' => { 'users' => %w[one],
+                                                                   'roles' => %w[other] } }).to_yaml)
+      access!('apply', file)
+      count = kill_at_each_write('apply', moved, '--prune') do
+        as('one') { |store| expect(store.list('environments/dev')[:keys]).to eq({}) }
+        access!('apply')
+        access!('apply', moved, '--prune')
+        expect([members('other'), directory.search(AccessServers::ROLES_DN, '(cn=dev)')]).to eq([%w[one other], []])
+        expect([own_rules.grep(/cn=dev,/), access('plan').code]).to eq([[], 0])
+        access!('apply', file, '--prune')
+      end
+      expect(count).to be > 8
+    end
+
     it 'completes a deletion' do
       declarations = file
       access!('apply', declarations)
