@@ -27,26 +27,17 @@ module Simpkv
       settings.reject { |name, _| %w[type case_sensitive].include?(name) }
     end
 
-    # Reads the base entry of a store.
+    # Reads the base entry of a store. The identity of a role sees only its own folders: for it, that entry is hidden.
     #
     # @param store [Store]
-    # @return [Boolean] whether a directory shows its base entry
+    # @return [:visible, :hidden, :missing] `:hidden` also for a missing entry, if the identity sees no entry above it
     # @raise [Error] as {Store#exist?}, for instance if the server refuses the bind
-    def self.base?(store)
-      store.exist?('')
+    def self.base(store)
+      store.exist?('') ? :visible : :missing
     rescue DeniedError, UnavailableError => e
-      raise unless base_missing?(e)
+      raise unless e.message.match?(/the base DN '.*' is not there|shows no such entry/)
 
-      false
-    end
-
-    # Returns true if the server answered that it has no base entry or shows none. The core reports that as an error
-    # if the identity can see an entry above it, and if 389-DS hides the entries above it.
-    #
-    # @param error [Error] of a store that has asked for the base entry
-    # @return [Boolean]
-    def self.base_missing?(error)
-      error.message.match?(/the base DN '.*' is not there|shows no such entry/)
+      e.is_a?(DeniedError) ? :hidden : :missing
     end
 
     # Checks the options together; each of them is valid.
@@ -57,14 +48,28 @@ module Simpkv
       uri_problem(settings) || password_problem(settings) || tls_problem(settings)
     end
 
-    # Finds files with secrets that every local user can read or change.
+    # Finds files with secrets that every local user can read or change, and a password that a server refuses.
     #
     # @param settings [Hash{String => Object}]
     # @return [Array<String>] a warning for each, with advice
     def self.warnings(settings)
       files = settings.slice('admin_pw_file', 'tls_key').compact
       files.select { |_, file| File.exist?(file) && !File.directory?(file) }
-           .map { |name, file| warning("'#{name}' #{file}", file) }.compact
+           .map { |name, file| warning("'#{name}' #{file}", file) }.compact +
+        refused_passwords.select { |file, _| file == settings['admin_pw_file'] }.values
+    end
+
+    # Finds password files that were changed before the directory. The connections of this process use the password
+    # before the change.
+    #
+    # @return [Hash{String => String}] by file, a warning with advice
+    def self.refused_passwords
+      files = Simpkv.stats['pools'].map { |pool| pool['refused_password_file'] }.compact
+      files.to_h do |file|
+        [file, "a server refuses the password in 'admin_pw_file' #{file}: this process still binds with the one " \
+               'before, and no new process can: give the user that password in the directory (simpkv access apply ' \
+               'does), or correct the file']
+      end
     end
 
     # @param name [String] names the file in the message

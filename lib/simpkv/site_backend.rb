@@ -143,7 +143,7 @@ module Simpkv
     def directory
       store = LdapAccess.open(settings)
       LdapAccess.warnings(settings).each { |warning| @warn.call(warning) }
-      return store if LdapAccess.base?(store)
+      return store unless LdapAccess.base(store) == :missing
 
       raise UnavailableError, "there is no entry '#{settings['base_dn']}' at #{settings['ldap_uri']}, or no access " \
                               "to it: correct 'base_dn', or run 'simpkv init' ('simpkv doctor' looks into it)"

@@ -6,8 +6,8 @@ plugin_methods = File.join(File.dirname(__FILE__), 'plugin_methods.rb')
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   include TOPLEVEL_BINDING.eval(File.read(plugin_methods), plugin_methods)
 
-  # Opens the store and reads its base entry, so that a problem with server, password, rights or base DN has one
-  # complete message.
+  # Opens the store and reads its base entry, so that a problem with server, password or base DN has one complete
+  # message. The entry may be hidden.
   def configure(options)
     open_store do
       @settings = settings_from(options, 'ldap')
@@ -29,13 +29,11 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
   private
 
   def check_access(store)
-    no_access(Simpkv::NotFoundError, no_such_entry) unless base?(store)
-  end
-
-  def base?(store)
-    store.exist?('')
+    base = Simpkv::LdapAccess.base(store)
   rescue Simpkv::Error => e
     no_access(e.class, e.message)
+  else
+    no_access(Simpkv::NotFoundError, no_such_entry) if base == :missing
   end
 
   def no_such_entry

@@ -96,6 +96,7 @@ module Simpkv
       end
 
       # Opens the store. Checks that a directory has the base entry, because a wrong base DN looks like an empty store.
+      # The entry may be hidden.
       #
       # @param jobs [Integer, nil] the number of threads that use it at once
       # @param create [Boolean] whether to create a missing folder
@@ -111,11 +112,12 @@ module Simpkv
 
       # Checks that a directory has the base entry.
       #
-      # @return [void]
+      # @return [:visible, :hidden]
       # @raise [Failure] the entry is missing, or the server does not answer
       def check_base
-        @base_found = base?
-        return if @base_found
+        found = base
+        @base_found = found != :missing
+        return found if @base_found
 
         no_access("there is no such entry at #{settings['ldap_uri']}, or #{identity} may not see it: correct " \
                   "'base_dn', or make the entry with 'simpkv init' ('simpkv doctor' looks into it)", Failure::CONFIG)
@@ -123,10 +125,10 @@ module Simpkv
         no_access(explained(e), Failure.code_for(e))
       end
 
-      # @return [Boolean] whether a directory shows its base entry
+      # @return [Symbol] see {LdapAccess.base}
       # @raise [Simpkv::Error]
-      def base?
-        LdapAccess.base?(store(base: false))
+      def base
+        LdapAccess.base(store(base: false))
       end
 
       # @return [Array<String>] the environments that have a folder, sorted

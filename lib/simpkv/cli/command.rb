@@ -175,10 +175,17 @@ module Simpkv
       end
 
       # @param from [Backend]
-      # @return [Boolean] whether the command line names an environment that has no keys
+      # @return [Boolean] whether the command line names an environment that has no keys; false for one whose folder is
+      #   hidden, because an identity may have rights on folders in it
       def new_environment?(from = backend)
         name = named_environment
-        !name.nil? && about(name) { from.store.kind("environments/#{name}") }.nil?
+        return false if name.nil?
+
+        about(name) do
+          from.store.kind("environments/#{name}").nil?
+        rescue DeniedError
+          false
+        end
       end
 
       # Runs a write with the store, and notes the first key of an environment, because its name may be misspelt.

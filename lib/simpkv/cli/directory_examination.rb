@@ -81,12 +81,9 @@ module Simpkv
 
       def connects?(uri)
         store = LdapAccess.open(settings, 'ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0)
-        store.exist?('')
+        LdapAccess.base(store)
         findings.ok('connecting', "#{uri} answers")
       rescue Simpkv::Error => e
-        # Such a server answers. base? reports the missing entry.
-        return findings.ok('connecting', "#{uri} answers") if LdapAccess.base_missing?(e)
-
         findings.problem('connecting', e.message, remedies.for_connecting(uri, e.message))
       ensure
         store&.close
@@ -122,7 +119,7 @@ module Simpkv
       end
 
       def base?
-        return findings.ok('base entry', settings['base_dn']) if backend.base?
+        return findings.ok('base entry', settings['base_dn']) if backend.base == :visible
 
         findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.identity} may not see " \
                                        'it', remedies.for_base)

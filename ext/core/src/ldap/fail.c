@@ -135,11 +135,13 @@ static bool is_hidden_entry(const skv_ldap_call *call, const skv_ldap_response *
 
 skv_status skv_ldap_fail_hidden(skv_ldap_call *call)
 {
-    return skv_fail(call->reply, SKV_DENIED,
-                    "%s '%s'%s: %s shows no such entry to '%s': it is not there, or no access to it: give that "
-                    "identity rights%s%s",
-                    call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
-                    role_advice(call).text, call->key ? ", or correct 'base_dn'" : "");
+    skv_fail(call->reply, SKV_DENIED,
+             "%s '%s'%s: %s shows no such entry to '%s': it is not there, or no access to it: give that identity "
+             "rights%s",
+             call->what, call->name, call->failed, skv_ldap_server(call), call->store->identity,
+             role_advice(call).text);
+    return call->key ? skv_reply_append(call->reply, ", or correct 'base_dn' (%s)", call->store->base_dn)
+                     : call->reply->status;
 }
 
 /* Quotes a server's text, without the newline that 389-DS appends. */

@@ -14,6 +14,8 @@ module Simpkv
           that takes, the product of the server, and the encryption of the connection. For files, prints how long it
           takes to look up a key.
 
+          The base entry is hidden from an identity whose roles have rights on some folders only (simpkv access).
+
           A process whose bind was refused does not use the password again for 10 s, and for longer each time, up to
           60 s, unless the password file changes. A successful ping ends this wait in all processes: it updates the
           ctime of the file if the user owns it, and changes neither its content nor its mtime.
@@ -27,6 +29,7 @@ module Simpkv
           first, *others = about('') { measured }
           facts = { 'backend' => backend.title, 'location' => backend.location, 'first_call_ms' => first,
                     'median_ms' => median(others), 'slowest_ms' => others.max }
+          facts['base_entry'] = base_entry if backend.ldap?
           end_backoff if backend.ldap?
           present(facts, backend.ldap? ? servers : [])
         end
@@ -43,9 +46,14 @@ module Simpkv
           store = backend.store(base: false)
           Array.new(@count + 1) do
             before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-            backend.ldap? ? backend.check_base : store.exist?('globals/ping')
+            backend.ldap? ? @base = backend.check_base : store.exist?('globals/ping')
             ((Process.clock_gettime(Process::CLOCK_MONOTONIC) - before) * 1000).round(3)
           end
+        end
+
+        # The identity of a role sees its own folders only.
+        def base_entry
+          @base == :visible ? 'visible' : "hidden from #{backend.identity}, or missing"
         end
 
         # The server accepts the password. Other processes try it again when the ctime of the file changes.
