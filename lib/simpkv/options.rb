@@ -130,9 +130,9 @@ module Simpkv
       option('admin_dn', :string, 'cn=Directory_Manager', 'the bind DN', errors: ['Plugin could not access ...']),
       option('admin_pw_file', :path, nil,
              'the file with the password, without one newline at its end; without this option, `ldapi://` binds as ' \
-             'the local user. After a refused bind the next one waits for 10 s, doubling to 60 s, so that the ' \
-             'account is not locked; a changed file ends that, and so does `simpkv ping`, run by the owner of the ' \
-             'file, if the server accepts the password',
+             'the local user. After a refused bind the next one waits for 10 s, doubling to 60 s; a changed file ' \
+             'ends that, and so does `simpkv ping`, run by the owner of the file, if the server accepts the ' \
+             'password. While it refuses that of a changed file, a process uses the one before, with a warning',
              absent: 'required, except for `ldapi://`',
              errors: ["Plugin missing 'admin_pw_file' configuration",
                       "Configured 'admin_pw_file' ... does not exist"]),

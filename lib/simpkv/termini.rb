@@ -32,7 +32,7 @@ module Simpkv
       # @return [Object] what the block returns
       # @raise [Puppet::Error]
       def perform(step, otherwise: nil, soft: true)
-        yield estate
+        yield(estate).tap { warn_of_passwords }
       rescue TransientError, DeniedError => e
         raise Puppet::Error, message(step, e), cause: nil unless soft && estate.options['soft']
 
@@ -69,6 +69,17 @@ module Simpkv
       end
 
       private
+
+      # Warns once of each password file that a server refuses. The estate is opened once, and the file changes later.
+      def warn_of_passwords
+        refused = LdapAccess.refused_passwords
+        fresh = MUTEX.synchronize do
+          known = @refused.to_a
+          @refused = refused.keys
+          refused.reject { |file, _| known.include?(file) }
+        end
+        fresh.each_value { |warning| Puppet.warning("simpkv estate: #{warning}") }
+      end
 
       def message(step, error)
         "simpkv estate: could not #{step}: #{error.message}"

@@ -72,12 +72,17 @@ class PuppetWorld
   # @param facts [Hash] further facts of the node
   # @return [Puppet::Resource::Catalog] the catalog that a new compiler compiles
   def compile(manifest, facts: {})
-    Puppet.override(environment_context, 'PuppetWorld') do
-      Puppet[:code] = manifest
-      Puppet::Parser::Compiler.compile(new_node(fresh_copy_of_environment, facts))
-    end
+    Puppet[:code] = manifest
+    compile_code(facts: facts)
   ensure
     Puppet[:code] = ''
+  end
+
+  # Does the same with the manifest of Puppet's setting `code`, which threads share.
+  def compile_code(facts: {})
+    Puppet.override(environment_context, 'PuppetWorld') do
+      Puppet::Parser::Compiler.compile(new_node(fresh_copy_of_environment, facts))
+    end
   end
 
   # Compiles a manifest, and applies the catalog as `puppet apply` does.

@@ -22,7 +22,7 @@ skv_pool *pool_of(const char *uri, const char *password_file)
     static int count;
     char dn[64] = "";
     skv_uris uris;
-    skv_identity identity = {dn, (char *)password_file, false, "", "", "", NULL, NULL};
+    skv_identity identity = {dn, (char *)password_file, false, "", "", "", NULL, NULL, NULL};
 
     snprintf(dn, sizeof dn, "cn=admin,%*sdc=simp", ++count, "");
     skv_reply_reset(reply);

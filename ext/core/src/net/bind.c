@@ -3,18 +3,7 @@
 #include "net/handle.h"
 #include "net/tls.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
-
-/* A larger file is refused as a password file. */
-#define PASSWORD_MAX 4096
-
-typedef struct password {
-    size_t len;
-    char bytes[PASSWORD_MAX + 3]; /* with its newline, and one more to recognise a larger file */
-} password;
 
 typedef struct binding {
     LDAP *ld;
@@ -24,48 +13,6 @@ typedef struct binding {
     skv_reply *reply;
     skv_conn_failure failure;
 } binding;
-
-/* Reads the start of the file. Returns the number of bytes, or -1 with errno set. */
-static ssize_t read_password_file(const char *path, char *bytes, size_t size)
-{
-    size_t used = 0;
-    ssize_t got = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error_number;
-
-    if (fd < 0)
-        return -1;
-    while (used < size && (got = read(fd, bytes + used, size - used)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        used += got > 0 ? (size_t)got : 0;
-    }
-    error_number = errno;
-    close(fd);
-    errno = error_number;
-    return got < 0 ? -1 : (ssize_t)used;
-}
-
-/* Refuses an empty password: servers take it for an anonymous bind, and accept it. */
-static bool read_password(binding *b, password *p)
-{
-    const char *path = b->identity->password_file;
-    ssize_t got = read_password_file(path, p->bytes, sizeof p->bytes);
-
-    p->len = got > 0 ? (size_t)got : 0;
-    if (p->len && p->bytes[p->len - 1] == '\n')
-        p->len -= p->len > 1 && p->bytes[p->len - 2] == '\r' ? 2 : 1;
-    if (got < 0 && errno == ENOENT)
-        skv_fail(b->reply, SKV_INVALID, "Configured 'admin_pw_file' %s does not exist", path);
-    else if (got < 0)
-        skv_fail_errno(b->reply, errno, "%s: cannot read '%s', the file of 'admin_pw_file'", b->uri->text, path);
-    else if (!p->len)
-        skv_fail(b->reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', holds no password", b->uri->text, path);
-    else if (p->len > PASSWORD_MAX)
-        skv_fail(b->reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', is longer than %d bytes", b->uri->text,
-                 path, PASSWORD_MAX);
-    b->failure = b->reply->status == SKV_OK ? SKV_CONN_OK : SKV_CONN_REJECTED;
-    return b->failure == SKV_CONN_OK;
-}
 
 static bool fail_lost_bind(binding *b)
 {
@@ -139,28 +86,111 @@ static bool fail_bind(binding *b, const skv_response *response)
     return false;
 }
 
-/* Returns true if the file holds another password than the refused one in `p`, which becomes the new one. */
-static bool reread_password(binding *b, password *p, password *again)
+static bool is_wrong_password(bool has_response, const skv_response *response)
 {
-    bool changed = read_password(b, again) && (again->len != p->len || memcmp(again->bytes, p->bytes, p->len) != 0);
+    return has_response && response->code == LDAP_INVALID_CREDENTIALS;
+}
 
-    if (changed)
-        *p = *again;
-    return changed;
+static bool read_password(binding *b, skv_password *p)
+{
+    skv_password_read(b->identity->password_file, b->uri->text, p, b->reply);
+    b->failure = b->reply->status == SKV_OK ? SKV_CONN_OK : SKV_CONN_REJECTED;
+    return b->failure == SKV_CONN_OK;
+}
+
+static void note_accepted(skv_rotation *rotation, const skv_password *p)
+{
+    rotation->last = *p;
+    rotation->is_file_refused = rotation->is_last_refused = false;
+}
+
+/* Binds with the password of the file, which is in `p` afterwards, unless the server has just refused `refused` and the
+ * file has the same. If the server refuses the password and the file holds another one by then, binds with that. */
+static bool bind_with_file(binding *b, const skv_password *refused, skv_password *p, skv_response *response)
+{
+    skv_password again = {.len = 0};
+    bool done = read_password(b, p);
+
+    if (!done || (refused && skv_password_equals(p, refused)))
+        return done;
+    done = request_bind(b, p->bytes, p->len, response);
+    if (is_wrong_password(done, response)) {
+        done = read_password(b, &again);
+        if (done && !skv_password_equals(&again, p)) {
+            *p = again;
+            done = request_bind(b, p->bytes, p->len, response);
+        }
+    }
+    explicit_bzero(&again, sizeof again);
+    if (done && response->code == LDAP_SUCCESS && b->identity->rotation)
+        note_accepted(b->identity->rotation, p);
+    return done;
+}
+
+/* Binds with the last accepted password. If it may not be used, the response stays as it is. */
+static bool bind_with_last(binding *b, skv_response *response)
+{
+    skv_rotation *rotation = b->identity->rotation;
+    bool done;
+
+    if (!rotation->last.len || rotation->is_last_refused)
+        return true;
+    done = request_bind(b, rotation->last.bytes, rotation->last.len, response);
+    rotation->is_last_refused = is_wrong_password(done, response);
+    return done;
+}
+
+/* Returns true if the file holds no password, and there is another one: an administrator may be writing the file. It
+ * counts as refused. */
+static bool is_file_unfinished(binding *b, skv_password *p)
+{
+    if (b->reply->status != SKV_INVALID || !b->identity->rotation->last.len)
+        return false;
+    skv_reply_reset(b->reply);
+    b->failure = SKV_CONN_OK;
+    p->len = 0;
+    return true;
+}
+
+/* Binds with the file's password, then with the last one. */
+static bool bind_with_new_file(binding *b, skv_password *p, skv_response *response)
+{
+    skv_rotation *rotation = b->identity->rotation;
+    bool done = bind_with_file(b, NULL, p, response) || is_file_unfinished(b, p);
+
+    if (!is_wrong_password(done, response) || skv_password_equals(&rotation->last, p))
+        return done;
+    done = bind_with_last(b, response);
+    rotation->is_file_refused = done && response->code == LDAP_SUCCESS;
+    return done;
+}
+
+/* Binds with the last password, then with the file's. */
+static bool bind_with_known_file(binding *b, skv_password *p, skv_response *response)
+{
+    skv_rotation *rotation = b->identity->rotation;
+    bool was_refused = rotation->is_last_refused, done = bind_with_last(b, response);
+
+    if (is_wrong_password(done, response))
+        done = bind_with_file(b, was_refused ? NULL : &rotation->last, p, response);
+    return done;
 }
 
 static bool bind_with_password(binding *b)
 {
-    password p, again = {.len = 0};
-    skv_response response = {.code = LDAP_OTHER};
-    bool done = read_password(b, &p) && request_bind(b, p.bytes, p.len, &response);
+    skv_password p = {.len = 0};
+    skv_response response = {.code = LDAP_INVALID_CREDENTIALS};
+    bool done;
 
-    if (done && response.code == LDAP_INVALID_CREDENTIALS && reread_password(b, &p, &again))
-        done = request_bind(b, p.bytes, p.len, &response);
+    if (!b->identity->rotation)
+        done = bind_with_file(b, NULL, &p, &response);
+    else if (b->identity->rotation->begins_with_last)
+        done = bind_with_known_file(b, &p, &response);
+    else
+        done = bind_with_new_file(b, &p, &response);
     if (done && response.code != LDAP_SUCCESS)
         done = fail_bind(b, &response);
     explicit_bzero(&p, sizeof p);
-    explicit_bzero(&again, sizeof again);
     return done;
 }
 

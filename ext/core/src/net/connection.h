@@ -8,6 +8,7 @@
 #include "base/deadline.h"
 #include "net/code.h"
 #include "net/failure.h"
+#include "net/password.h"
 
 typedef struct skv_tls_context skv_tls_context;
 
@@ -21,8 +22,9 @@ typedef struct skv_identity {
     char *password_file; /* read anew for each bind */
     bool starttls;       /* with ldap:// */
     char *cacert, *cert, *key;
-    skv_tls_context *tls; /* shared by the connections of a pool; NULL outside a pool */
-    const char *password; /* borrowed: in place of the file's; NULL in a pool */
+    skv_tls_context *tls;   /* shared by the connections of a pool; NULL outside a pool */
+    const char *password;   /* borrowed: in place of the file's; NULL in a pool */
+    skv_rotation *rotation; /* borrowed, for one attempt; NULL: no other password than the file's */
 } skv_identity;
 
 #define SKV_VENDOR_MAX 128

@@ -38,6 +38,9 @@ skv_pool *skv_pool_for(const skv_uris *uris, const skv_identity *identity, skv_r
  * pool, and the next attempt goes to another server: the servers of a directory usually share their count of failed
  * binds, and asking each of them would lock the account sooner.
  *
+ * If the file has a new password that a server refuses, the pool goes on with the last password that one accepted, so
+ * that an administrator can replace the password in the file before the directory (pool_rotation.h).
+ *
  * Returns NULL on failure, with the reply filled, which must be empty before. The message is never empty, and names the
  * failure of each server.
  *   SKV_UNAVAILABLE    no server can be reached: a later attempt may succeed

@@ -55,12 +55,18 @@ static bool has_refused_stamp(const skv_server *server, const skv_stamp *stamp)
     return server->health == SKV_SERVER_REFUSING && skv_stamp_equals(&server->refused, stamp);
 }
 
+/* Returns true while the pool binds with the last password, because a server has refused the file and accepted that. */
+static bool uses_last_password(const skv_pool *pool, const skv_stamp *stamp)
+{
+    return pool->rotation.is_file_refused && skv_stamp_equals(&pool->rotation_file, stamp);
+}
+
 /* Returns true while the pool does not use the password: a server has refused it, and none has accepted it. */
 static bool is_password_barred(const skv_pool *pool, const skv_stamp *stamp, int64_t now)
 {
     for (int i = 0; i < pool->servers; i++)
         if (has_refused_stamp(&pool->server[i], stamp) && now < pool->server[i].quarantine_until)
-            return !is_stamp_accepted(pool, stamp);
+            return !is_stamp_accepted(pool, stamp) && !uses_last_password(pool, stamp);
     return false;
 }
 
@@ -243,6 +249,13 @@ static bool is_timeout_conclusive(const skv_pool *pool, const skv_turn *turn)
     return turn->most_ns >= (another_is_up(pool, turn->index) ? SKV_ATTEMPT_MIN_NS : PROBE_NS);
 }
 
+static void mark_up(skv_server *server)
+{
+    server->binds++;
+    server->health = SKV_SERVER_UP;
+    server->quarantine_until = server->backoff_ns = 0;
+}
+
 void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *turn, skv_outcome outcome,
                      const skv_reply *reply)
 {
@@ -254,14 +267,15 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
     if (turn->proves)
         pool->proving = false;
     server->connects++;
-    server->failures += outcome != SKV_ATTEMPT_CONNECTED;
+    server->failures += outcome != SKV_ATTEMPT_CONNECTED && outcome != SKV_ATTEMPT_CONNECTED_BY_LAST;
     switch (outcome) {
     case SKV_ATTEMPT_CONNECTED:
-        server->binds++;
-        server->health = SKV_SERVER_UP;
-        server->quarantine_until = server->backoff_ns = 0;
         server->has_accepted = true;
         server->accepted = search->stamp;
+        mark_up(server);
+        break;
+    case SKV_ATTEMPT_CONNECTED_BY_LAST:
+        mark_up(server);
         break;
     case SKV_ATTEMPT_REFUSED:
         server->has_accepted = false;

@@ -19,11 +19,12 @@
 /* The outcomes of an attempt to connect to a server. */
 typedef enum skv_outcome {
     SKV_ATTEMPT_CONNECTED,
-    SKV_ATTEMPT_REFUSED,       /* the server refused the credentials */
-    SKV_ATTEMPT_UNREACHABLE,   /* no connection, no TLS, or the server cannot serve now */
-    SKV_ATTEMPT_LATE,          /* the attempt's time ran out */
-    SKV_ATTEMPT_MISCONFIGURED, /* a file of this machine is missing or wrong: says nothing about the server */
-    SKV_ATTEMPT_INTERRUPTED,   /* these two say nothing about the server either */
+    SKV_ATTEMPT_CONNECTED_BY_LAST, /* connected with the last password: the server refused the file's */
+    SKV_ATTEMPT_REFUSED,           /* the server refused the credentials */
+    SKV_ATTEMPT_UNREACHABLE,       /* no connection, no TLS, or the server cannot serve now */
+    SKV_ATTEMPT_LATE,              /* the attempt's time ran out */
+    SKV_ATTEMPT_MISCONFIGURED,     /* a file of this machine is missing or wrong: says nothing about the server */
+    SKV_ATTEMPT_INTERRUPTED,       /* these two say nothing about the server either */
     SKV_ATTEMPT_NO_MEMORY
 } skv_outcome;
 

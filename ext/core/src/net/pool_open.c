@@ -1,5 +1,5 @@
 /* New connections: the attempts that skv_server_choose() decides on, and the message if all of them fail. */
-#include "net/pool_failover.h"
+#include "net/pool_rotation.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,10 +13,11 @@
 
 /* ---- One attempt ------------------------------------------------------------------------------------------------ */
 
-static skv_outcome attempt_outcome(const skv_conn *conn, skv_conn_failure failure, const skv_reply *reply)
+static skv_outcome attempt_outcome(const skv_conn *conn, const skv_rotation *rotation, skv_conn_failure failure,
+                                   const skv_reply *reply)
 {
     if (conn)
-        return SKV_ATTEMPT_CONNECTED;
+        return rotation->is_file_refused ? SKV_ATTEMPT_CONNECTED_BY_LAST : SKV_ATTEMPT_CONNECTED;
     switch (failure) {
     case SKV_CONN_REFUSED:
         return SKV_ATTEMPT_REFUSED;
@@ -65,30 +66,48 @@ static void link_slot(skv_pool *pool, skv_slot *slot)
     pool->slots = slot;
 }
 
+/* Connects with the pool's passwords. They are noted as well if the connection fails after the bind. */
+static skv_conn *connect_to(skv_borrow *borrow, const skv_search *search, const skv_turn *turn, skv_rotation *rotation,
+                            skv_conn_failure *failure)
+{
+    skv_pool *pool = borrow->pool;
+    skv_deadline deadline = attempt_deadline(borrow, turn);
+    skv_identity identity = pool->identity;
+
+    pthread_mutex_lock(&pool->lock);
+    skv_pool_get_rotation(pool, search, turn->index, rotation);
+    pthread_mutex_unlock(&pool->lock);
+    identity.rotation = rotation;
+    return skv_conn_open(&pool->server[turn->index].uri, &identity, &deadline, borrow->reply, failure);
+}
+
 /* Connects to the turn's server and notes the outcome. Returns NULL with the reply filled. */
 static skv_slot *attempt_connect(skv_borrow *borrow, const skv_search *search, const skv_turn *turn,
                                  skv_outcome *outcome)
 {
     skv_pool *pool = borrow->pool;
     skv_conn_failure failure = SKV_CONN_STOPPED;
-    skv_deadline deadline = attempt_deadline(borrow, turn);
+    skv_rotation rotation = {.version = 0};
     skv_slot *slot = skv_alloc_zeroed(1, sizeof *slot);
 
     if (slot) {
         slot->server = turn->index;
-        slot->conn = skv_conn_open(&pool->server[turn->index].uri, &pool->identity, &deadline, borrow->reply, &failure);
+        slot->conn = connect_to(borrow, search, turn, &rotation, &failure);
     } else {
         skv_fail_memory(borrow->reply);
     }
-    *outcome = attempt_outcome(slot ? slot->conn : NULL, failure, borrow->reply);
+    *outcome = attempt_outcome(slot ? slot->conn : NULL, &rotation, failure, borrow->reply);
     pthread_mutex_lock(&pool->lock);
     /* After a fork, the turn belongs to the parent process. */
     if (borrow->generation == pool->generation) {
+        if (slot)
+            skv_pool_note_rotation(pool, search, turn->index, &rotation, slot->conn != NULL);
         skv_server_note(pool, search, turn, *outcome, borrow->reply);
         if (slot && slot->conn)
             link_slot(pool, slot);
     }
     pthread_mutex_unlock(&pool->lock);
+    explicit_bzero(&rotation, sizeof rotation);
     if (slot && slot->conn) {
         skv_conn_set_owner(slot->conn, slot);
         return slot;

@@ -28,6 +28,7 @@ typedef struct skv_server {
     skv_stamp refused;     /* SKV_SERVER_REFUSING: the file that it refused */
     bool has_accepted;     /* the last bind that it responded to succeeded, */
     skv_stamp accepted;    /* with this file */
+    bool has_refused_last; /* the last password that the pool's servers have accepted */
     skv_status why_status; /* of the last failure */
     char why[1024];
     /* From the newest connection. */
@@ -71,6 +72,8 @@ struct skv_pool {
     /* Until a server has accepted the password file, one call at a time binds. Eight threads then try a wrong password
      * once, and not eight times. */
     bool proving;
+    skv_rotation rotation;   /* begins_with_last and is_last_refused are those of an attempt */
+    skv_stamp rotation_file; /* that a server accepted, or refused if rotation.is_file_refused */
     /* Statistics. */
     int64_t waits, wait_timeouts, wait_ns;
     int servers;

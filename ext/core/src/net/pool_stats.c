@@ -162,6 +162,7 @@ static void append_pool(skv_pool *pool, void *pools)
     for (const skv_waiter *waiter = pool->waiter_first; waiter; waiter = waiter->next)
         waiting++;
     put_text(&tree, "identity", pool->identity.bind_dn[0] ? pool->identity.bind_dn : "SASL EXTERNAL");
+    put_known(&tree, "refused_password_file", pool->rotation.is_file_refused ? pool->identity.password_file : "");
     put_number(&tree, "size", pool->size);
     put_number(&tree, "open", open);
     put_number(&tree, "idle", idle);

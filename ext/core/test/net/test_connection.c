@@ -46,7 +46,7 @@ static void check_identity(skv_conn *conn, const char *expected)
 
 static skv_identity admin(void)
 {
-    return (skv_identity){SLAPD_ADMIN, server.password_file, false, "", "", "", NULL, NULL};
+    return (skv_identity){SLAPD_ADMIN, server.password_file, false, "", "", "", NULL, NULL, NULL};
 }
 
 static void check_open(const char *uri, const skv_identity *identity)

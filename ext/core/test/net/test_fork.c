@@ -225,6 +225,17 @@ static void other_threads_work_while_a_fork_waits_for_a_tls_context(void)
     CHECK(works);
 }
 
+/* The file has a new password already, and the directory has the old one. */
+static void a_child_binds_with_the_last_password_of_its_parent(void)
+{
+    skv_close(store);
+    store = open_with(false, (const char *[]){"id=plain", NULL});
+    CHECK(store_responds());
+    CHECK(slapd_write(server.password_file, "the next one"));
+    CHECK(fork_works(store_responds));
+    CHECK(slapd_write(server.password_file, SLAPD_PASSWORD));
+}
+
 /* Opens the store and runs a test, in a process of its own. */
 static void run_in_process(const char *name, void (*test)(void))
 {
@@ -253,6 +264,7 @@ int main(void)
         run_in_process("fork, initialising", a_child_works_that_is_forked_while_libldap_is_initialised);
         run_in_process("fork, hanging", forks_wait_for_a_name_service_no_longer_than_the_limit);
         run_in_process("fork, TLS context", other_threads_work_while_a_fork_waits_for_a_tls_context);
+        run_in_process("fork, password", a_child_binds_with_the_last_password_of_its_parent);
     }
     slapd_end(&server);
     return check_summary("fork");

@@ -15,7 +15,7 @@ static slapd first, second;
 static void one_pool_serves_all_who_ask_for_the_same(void)
 {
     skv_pool *pool = pool_of(first.ldap, first.password_file);
-    skv_identity a = {"cn=a", "/pw", false, "", "", "", NULL, NULL}, b = a;
+    skv_identity a = {"cn=a", "/pw", false, "", "", "", NULL, NULL, NULL}, b = a;
     skv_uris uris;
 
     CHECK(pool != NULL);
@@ -147,7 +147,7 @@ static void leave(bool well)
 static void each_pool_goes_by_its_own_ca(void)
 {
     char path[128], line[400];
-    skv_identity own = {SLAPD_ADMIN, first.password_file, false, path, "", "", NULL, NULL}, other = own;
+    skv_identity own = {SLAPD_ADMIN, first.password_file, false, path, "", "", NULL, NULL, NULL}, other = own;
     skv_deadline deadline = within(60000, NULL);
     skv_pool *good, *bad;
     skv_conn *conn;

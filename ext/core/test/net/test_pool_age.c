@@ -67,7 +67,7 @@ static void a_connection_that_is_too_old_is_replaced(void)
 
 int main(void)
 {
-    skv_identity identity = {SLAPD_ADMIN, NULL, false, "", "", "", NULL, NULL};
+    skv_identity identity = {SLAPD_ADMIN, NULL, false, "", "", "", NULL, NULL, NULL};
     skv_uris uris;
 
     reply = skv_reply_new();

@@ -1,0 +1,50 @@
+#include "net/password.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads the start of the file. Returns the number of bytes, or -1 with errno set. */
+static ssize_t read_password_file(const char *path, char *bytes, size_t size)
+{
+    size_t used = 0;
+    ssize_t got = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error_number;
+
+    if (fd < 0)
+        return -1;
+    while (used < size && (got = read(fd, bytes + used, size - used)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        used += got > 0 ? (size_t)got : 0;
+    }
+    error_number = errno;
+    close(fd);
+    errno = error_number;
+    return got < 0 ? -1 : (ssize_t)used;
+}
+
+skv_status skv_password_read(const char *path, const char *server, skv_password *p, skv_reply *reply)
+{
+    ssize_t got = read_password_file(path, p->bytes, sizeof p->bytes);
+
+    p->len = got > 0 ? (size_t)got : 0;
+    if (p->len && p->bytes[p->len - 1] == '\n')
+        p->len -= p->len > 1 && p->bytes[p->len - 2] == '\r' ? 2 : 1;
+    if (got < 0 && errno == ENOENT)
+        return skv_fail(reply, SKV_INVALID, "Configured 'admin_pw_file' %s does not exist", path);
+    if (got < 0)
+        return skv_fail_errno(reply, errno, "%s: cannot read '%s', the file of 'admin_pw_file'", server, path);
+    if (!p->len)
+        return skv_fail(reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', holds no password", server, path);
+    if (p->len > SKV_PASSWORD_MAX)
+        return skv_fail(reply, SKV_INVALID, "%s: '%s', the file of 'admin_pw_file', is longer than %d bytes", server,
+                        path, SKV_PASSWORD_MAX);
+    return SKV_OK;
+}
+
+bool skv_password_equals(const skv_password *a, const skv_password *b)
+{
+    return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
