@@ -117,12 +117,36 @@ static void what_is_compared_at_once_is_wiped(void)
     CHECK(spilled == 0);
 }
 
+/* Any attribute may be secret. */
+static void entries_are_wiped(void)
+{
+    static const char dn[] = "ou=w," DIRECTORY_BASE_DN, attributes[] = "description\0ou",
+                      values[] = "objectClass\0organizationalUnit\0ou\0w\0description\0" SECRET "\0description\0more";
+
+    CHECK(skv_entry_add(store, dn, strlen(dn), values, sizeof values, LONG_MS, NULL, reply) == SKV_OK);
+    skv_close(store);
+    store = open_with(false, (const char *[]){"id=plain", NULL});
+    looked = 0;
+    watching = true;
+    CHECK(skv_entry_read(store, dn, strlen(dn), attributes, sizeof attributes, LONG_MS, NULL, reply) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), SECRET);
+    CHECK(skv_entry_list(store, DIRECTORY_BASE_DN, strlen(DIRECTORY_BASE_DN), attributes, sizeof attributes, LONG_MS,
+                         NULL, reply) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), SECRET);
+    skv_reply_free(reply);
+    watching = false;
+    reply = skv_reply_new();
+    CHECK(looked > 50);
+    CHECK(spilled == 0);
+}
+
 static void tests(void)
 {
     a_block_with_a_secret_is_seen();
     what_is_read_is_wiped();
     what_is_read_at_once_is_wiped();
     what_is_compared_at_once_is_wiped();
+    entries_are_wiped();
 }
 
 int main(void)
