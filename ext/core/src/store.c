@@ -355,9 +355,9 @@ skv_status skv_entry_delete(skv_store *store, const char *dn, size_t dn_len, con
 }
 
 /* Servers take an empty password, or an empty DN, for an anonymous bind. */
-static skv_status check_password(const char *dn, const char *password, size_t len, skv_reply *reply)
+static skv_status check_password(size_t dn_len, const char *password, size_t len, skv_reply *reply)
 {
-    if (!*dn)
+    if (dn_len == 0)
         return skv_fail(reply, SKV_INVALID, "the DN is empty");
     if (!password || !len || memchr(password, '\0', len))
         return skv_fail(reply, SKV_INVALID, "the password is empty, or holds a NUL byte");
@@ -374,7 +374,7 @@ skv_status skv_entry_password(skv_store *store, const char *dn, size_t dn_len, c
     entry_call call;
     skv_status status = begin_entry(&call, store, dn, dn_len, timeout_ms, cancel, reply);
 
-    if (status != SKV_OK || check_password(call.dn, password, password_len, reply) != SKV_OK)
+    if (status != SKV_OK || check_password(dn_len, password, password_len, reply) != SKV_OK)
         return reply ? reply->status : status;
     memcpy(copy, password, password_len);
     copy[password_len] = '\0';
