@@ -47,6 +47,12 @@ Puppet::Type.newtype(:simpkv_key) do
       provider.exists? ? :present : :absent
     end
 
+    # Another client may have changed the entry of a listing, which then stays, and is no change. Only the removal can
+    # tell without another request, so it happens here: Puppet counts each attempt to change something as a change.
+    def insync?(current)
+      super || (should == :absent && !noop && provider.left?)
+    end
+
     def change_to_s(current, wanted)
       provider.outcome || super
     end

@@ -55,7 +55,6 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     look(resource)
     raise @document if @document.is_a?(Exception)
 
-    look_again(resource) if @entry && resource.should(:ensure) == :absent
     !@entry.nil? || !@document.nil?
   end
 
@@ -94,19 +93,22 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @written = true
   end
 
-  # Removes the key; of a listed entry, only if the same document is stored as when it was listed.
+  # Removes the entry of a listing, unless another document is stored than the one that was listed. Puppet asks twice.
+  #
+  # @return [Boolean] whether it was left; false for a key that is no entry
+  def left?(resource)
+    @left = pinned? && !remove_entry(resource) if @left.nil?
+    @left
+  end
+
+  # Removes the key. {#left?} removes entries.
   #
   # @return [void]
   def remove(resource)
-    @removed = true
-    @simpkv.with_store(backend(resource)) do |store|
-      next store.delete(@simpkv.path(resource)) unless @entry
-      next store.delete(@entry.path) unless @document
-      next if store.delete(@entry.path, expect: @document)
+    return if pinned?
 
-      raise Simpkv::ConflictError, "'#{shown_path}' was changed or removed at this moment: the next run looks at it " \
-                                   'again'
-    end
+    @removed = true
+    @simpkv.with_store(backend(resource)) { |store| store.delete(@simpkv.path(resource)) }
   end
 
   # Reads again what a run has changed, if somebody asks.
@@ -205,34 +207,33 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @simpkv.documents.decode(document_with(name, desired[name], @rich)).fetch(name)
   end
 
-  # Drops the entry if another client has changed it since its folder was listed: then there is nothing to remove.
-  def look_again(resource)
-    return if @seen
-
-    @seen = true
-    reason = @simpkv.with_store(backend(resource)) { |store| @document ? difference(store) : readability(store) }
-    return unless reason
-
-    resource.notice("left '#{shown_path}' as it is: #{reason}")
-    @entry = nil
-    found(nil)
+  # @return [Boolean] whether it was removed
+  def remove_entry(resource)
+    reason = @simpkv.with_store(backend(resource)) do |store|
+      @document ? remove_listed(store) : remove_unreadable(store)
+    end
+    resource.notice("left '#{shown_path}' as it is: #{reason}") if reason
+    @removed = reason.nil?
   end
 
-  # @return [String, nil] a sentence about a change
-  def difference(store)
-    document = store.get(@entry.path, latest: true, required: false)
-    'it has changed or was removed since its folder was listed' unless document == @document
+  # @return [String, nil] why the entry is left
+  def remove_listed(store)
+    same = store.delete(@entry.path, expect: @document)
+    'it has changed or was removed since its folder was listed' unless same
   rescue Simpkv::IsFolderError
     'it is a folder now'
   end
 
   # The store could not read it. That may have been for a moment.
-  def readability(store)
+  #
+  # @return [String, nil] why the entry is left
+  def remove_unreadable(store)
     store.get(@entry.path, latest: true)
     'it can be read now, or has changed since its folder was listed'
   rescue Simpkv::NotFoundError
     'it was removed meanwhile'
   rescue Simpkv::MalformedError, Simpkv::InvalidError, Simpkv::TooLargeError
+    store.delete(@entry.path)
     nil
   end
 

@@ -57,6 +57,11 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
     key.write(resource, desired)
   end
 
+  # @return [Boolean] see resource_key.rb
+  def left?
+    key.left?(resource)
+  end
+
   def destroy
     key.remove(resource)
   end
