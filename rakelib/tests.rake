@@ -18,6 +18,9 @@ def core(*arguments, jobs: 2)
   ['make', '-C', 'ext/core', "-j#{jobs}", '-Otarget', '--no-print-directory', 'WERROR=-Werror', *arguments]
 end
 
+# The specs of the library that call the native part most.
+NATIVE = Dir['spec/unit/{binding,codec,dn,key,memory,native,rules_cases,store}*_spec.rb'].sort.freeze
+
 # ---- The tests that `bin/test` runs by default: this Ruby, files and slapd
 
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
@@ -49,7 +52,7 @@ specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/funct
 specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", 'spec/unit')
 specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", 'spec/functions')
 specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the newest JRuby', '--tag', '~thorough',
-      *Dir['spec/unit/{binding,codec,dn,key,memory,native,rules_cases,store}*_spec.rb'])
+      *NATIVE)
 specs(:jruby94_functions, :jruby94, 'the Puppet functions, on the newest JRuby', 'spec/functions')
 specs(:cext_servers, :cext, 'real servers, on MRI with the extension', 'spec/integration')
 specs(:ffi_servers, :ffi, 'real servers, on MRI with FFI', 'spec/integration')
@@ -111,7 +114,7 @@ stage :ruby_sanitizers, 'the extension with ASan and UBSan' do |stage|
   cflags = "-O1 -g -fno-omit-frame-pointer #{sanitizers} -fno-sanitize-recover=undefined --param=asan-stack=0"
   stage.sh_in_copy('bundle', 'exec', 'rake', 'compile', '--', "--with-ldflags=#{sanitizers}", "--with-cflags=#{cflags}")
   stage.sh_in_copy('sh', '-c', 'nm -D lib/simpkv/simpkv_ext.so | grep -q __asan_')
-  variables, *command = Rubies.rspec(:cext, 'spec/unit', 'spec/integration/ldap_store_spec.rb',
+  variables, *command = Rubies.rspec(:cext, *NATIVE, 'spec/integration/ldap_store_spec.rb',
                                      'spec/integration/ldap_interrupts_spec.rb')
   preload = { 'LD_PRELOAD' => `cc -print-file-name=libasan.so`.chomp,
               'ASAN_OPTIONS' => 'detect_leaks=0:use_sigaltstack=0' }

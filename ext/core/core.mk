@@ -95,18 +95,20 @@ $(tests:%=%.run): %.run: %
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
 
-# Sanitizers have a free() of their own, as test_wipe has.
+# Sanitizers have a free() of their own, as test_wipe has. Its locks stay taken in a child if another thread allocates
+# during the fork, as in test_fork (a hang in some 40 runs): valgrind and the build without tools run that.
 asan:
-	$(MAKE) run-tests BUILD=build/asan WITHOUT=test_wipe CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+	$(MAKE) run-tests BUILD=build/asan WITHOUT="test_fork test_wipe" \
+	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
-# TSan's allocator has locks that a fork leaves taken in the child (5 hangs in 120 runs): the other builds run test_fork.
 tsan:
 	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork test_wipe" CFLAGS="-O1 -g -fsanitize=thread" \
 	  RUN="env TSAN_OPTIONS=suppressions=$(root)test/tsan.supp"
 
 # Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
 chaos:
-	$(MAKE) run-chaos BUILD=build/chaos WITHOUT=test_wipe CPPFLAGS=-DSKV_CHAOS CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+	$(MAKE) run-chaos BUILD=build/chaos WITHOUT="test_fork test_wipe" CPPFLAGS=-DSKV_CHAOS \
+	  CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 run-chaos: export SKV_CHAOS := 1
 run-chaos: run-tests
