@@ -93,7 +93,8 @@ static void a_renewal_gives_back_the_memory_of_the_old_context(void)
 /* Each attempt used to make two more contexts to find the cause. */
 static void a_refused_certificate_makes_no_contexts_once_they_are_there(void)
 {
-    const skv_identity identity = {SLAPD_ADMIN, server.password_file, false, server.other_cacert, "", "", NULL, NULL, NULL};
+    const skv_identity identity = {SLAPD_ADMIN, server.password_file, false, server.other_cacert, "", "", NULL, NULL,
+                                   NULL};
 
     CHECK(bytes_left(identity, false, SKV_DENIED) <= 2 * KB);
     CHECK_HAS(skv_reply_message(reply), "not signed by a CA in");
