@@ -50,7 +50,7 @@ RSpec.describe 'simpkv doctor, with files' do
   it 'names the keys that an earlier doctor has left, and deletes none' do
     simpkv!('-g', 'put', 'simpkv-doctor-0123abcd/k', 'x')
     simpkv!('-g', 'put', 'simpkv-doctor-notes/k', 'x')
-    expect(findings).to contain_exactly(warning('leftovers', /0123abcd/, /simpkv rm -gr simpkv-doctor-0123abcd/))
+    expect(findings).to contain_exactly(warning('leftovers', /0123abcd/, /simpkv rm -r -g simpkv-doctor-0123abcd/))
     expect(simpkv!('-g', 'get', 'simpkv-doctor-0123abcd/k')).to eq('x')
   end
 

@@ -119,12 +119,41 @@ module Simpkv
       end
 
       def base?
-        return findings.ok('base entry', settings['base_dn']) if backend.base == :visible
+        base = backend.base
+        return findings.ok('base entry', settings['base_dn']) if base == :visible
 
-        findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.identity} may not see " \
-                                       'it', remedies.for_base)
+        base == :hidden && role? ? hidden : no_base
       rescue Simpkv::Error => e
         findings.problem('base entry', e.message, remedies.for_base)
+      end
+
+      def no_base
+        findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.identity} may not see " \
+                                       "it, nor #{home}", remedies.for_base)
+      end
+
+      # The identity of a role sees its own folders only. One of them is examined.
+      def role?
+        @folder ||= backend.prefix
+        @hidden = true
+        backend.store.kind(home)
+        true
+      rescue DeniedError
+        false
+      end
+
+      def hidden
+        findings.unknown('base entry', "hidden from #{backend.identity}, as from each identity that sees only the " \
+                                       "folders of its roles: only #{home} is examined")
+      end
+
+      def clean(*)
+        super if @wrote || !@hidden
+      end
+
+      # A role need not give the rights that a check needs.
+      def trouble(what, error, fix)
+        @hidden && error.is_a?(DeniedError) ? findings.unknown(what, error.message) : super
       end
 
       def schema?
@@ -185,13 +214,14 @@ module Simpkv
       def try_writing
         with_scratch do |folder, paths|
           backend.store.put("#{folder}/key", Codec.encode('x'))
+          @wrote = true
           backend.store.get("#{folder}/key")
           look_at_anonymous_access(["#{folder}/key"]) if samples.empty?
-          findings.ok('rights', "#{backend.identity} may store, read and delete keys")
+          findings.ok('rights', "#{backend.identity} may store, read and delete keys#{" in #{home}" if @hidden}")
           try_listing("#{folder}/list", paths)
         end
       rescue Simpkv::Error => e
-        findings.problem('rights', e.message, remedies.for_writing(e.message))
+        trouble('rights', e, remedies.for_writing(e.message))
       end
 
       # Checks that a folder is listed that exceeds the default limit of the server.

@@ -25,13 +25,15 @@ module Simpkv
       # @param write [Boolean] whether test keys may be stored and deleted
       # @param size [Integer, nil] the number of keys in a list; nil for the default of the server
       # @param user [OtherUser, nil] another user that must be able to use the backend
-      def initialize(backend, findings, simpkv: 'simpkv', write: true, size: nil, user: nil)
+      # @param folder [String, nil] the path of the only folder to examine
+      def initialize(backend, findings, simpkv: 'simpkv', write: true, size: nil, user: nil, folder: nil) # rubocop:disable Metrics/ParameterLists
         @backend = backend
         @findings = findings
         @simpkv = simpkv
         @write = write
         @size = size
         @user = user
+        @folder = folder
         @samples = []
       end
 
@@ -49,12 +51,22 @@ module Simpkv
         "#{@simpkv} #{LdapAccess.shell(arguments)}"
       end
 
+      # @return [Array<String>] the folders whose keys are read
+      def roots
+        @folder ? [@folder] : Walk::ROOTS
+      end
+
+      # @return [String] the folder for folders of test keys
+      def home
+        @folder || 'globals'
+      end
+
       # Provides a folder for test keys and removes it afterwards.
       #
       # @yieldparam folder [String] for the test keys
       # @yieldparam paths [Array<String>] to be filled with the stored keys
       def with_scratch
-        folder = "globals/#{SCRATCH}#{SecureRandom.hex(4)}"
+        folder = "#{home}/#{SCRATCH}#{SecureRandom.hex(4)}"
         paths = []
         yield folder, paths
       ensure
@@ -69,17 +81,16 @@ module Simpkv
           paths.each { |path| backend.store.delete(path) }
           backend.store.deletetree(folder)
         rescue Simpkv::Error => e
-          name = File.basename(folder)
-          findings.warning('cleaning up', e.message, "delete '#{folder}': #{simpkv('rm', '-gr', name)}")
+          findings.warning('cleaning up', e.message, "delete '#{folder}': #{simpkv('rm', '-r', *operands(folder))}")
         end
       end
 
       # Finds the folders of a doctor that was killed, or that still runs.
       def look_for_leftovers
-        names = backend.store.list('globals') { nil }[:folders].grep(/\A#{SCRATCH}[0-9a-f]{8}\z/)
+        names = backend.store.list(home) { nil }[:folders].grep(/\A#{SCRATCH}[0-9a-f]{8}\z/)
         names.each do |name|
-          findings.warning('leftovers', "globals/#{name}",
-                           "if no other simpkv doctor is running: #{simpkv('rm', '-gr', name)}")
+          findings.warning('leftovers', "#{home}/#{name}",
+                           "if no other simpkv doctor is running: #{simpkv('rm', '-r', *operands("#{home}/#{name}"))}")
         end
       rescue Simpkv::Error
         nil # There are no global keys, or another check reports the problem.
@@ -90,7 +101,7 @@ module Simpkv
         errors = {}
         faults = {}
         count = 0
-        folders = Walk.new(backend.store).each(Walk::ROOTS, errors) do |path, document|
+        folders = Walk.new(backend.store).each(roots, errors) do |path, document|
           count += 1
           fault = fault_of(document)
           next faults[path] = fault if fault
@@ -102,7 +113,12 @@ module Simpkv
         folders = Output.count(folders.length, 'folder')
         findings.ok('reading', "#{Output.count(count, 'key')} in #{folders}")
       rescue Simpkv::Error => e
-        findings.problem('reading', e.message, 'remove the cause, so that folders can be listed')
+        trouble('reading', e, 'remove the cause, so that folders can be listed')
+      end
+
+      # Reports an error of the store.
+      def trouble(what, error, fix)
+        findings.problem(what, error.message, fix)
       end
 
       # @return [String, nil] the reason why functions cannot read the document; it quotes nothing
@@ -144,9 +160,13 @@ module Simpkv
       def removal(path)
         return 'by hand' unless path.match?(%r{\A(globals|environments/[^/]+)/[\w.:/-]+\z})
 
+        "#{simpkv('rm', *operands(path))}, or by hand"
+      end
+
+      # @return [Array<String>] the words of a command line for a path
+      def operands(path)
         root, rest = path.split('/', 2)
-        options = root == 'globals' ? ['-g', rest] : ['-e', *rest.split('/', 2)]
-        "#{simpkv('rm', *options)}, or by hand"
+        root == 'globals' ? ['-g', rest] : ['-e', *rest.split('/', 2)]
       end
     end
   end

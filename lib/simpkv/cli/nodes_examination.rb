@@ -64,6 +64,9 @@ module Simpkv
         estate = @configuration.estate_in(backend)
         EstateExamination.new(estate, backend, @findings, simpkv: line).perform
         RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line, user: @user).perform
+      rescue DeniedError => e
+        # The identity of a compiler need not see all documents of the estate.
+        @findings.unknown('nodes', "not examined: #{e.message}")
       rescue Simpkv::Error, SystemCallError, Failure => e
         # The examination of the backend has reported the same.
         return if backend.equal?(@examined)
@@ -74,6 +77,8 @@ module Simpkv
 
       def kept_in?(backend)
         backend.there? && (used? || !backend.store.kind(Estate::FOLDER).nil?)
+      rescue DeniedError
+        false
       end
     end
   end

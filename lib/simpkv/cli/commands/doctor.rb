@@ -11,14 +11,16 @@ module Simpkv
       # Finds problems and prints their remedies.
       class Doctor < Command
         SUMMARY = 'find problems and print their remedies'
-        ARGUMENTS = ''
+        ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
           Checks the configuration, the files that it names, the server, encryption, base entry, schema, rights,
           indexes and limits. Describes each problem and its remedy. Reads every key and names those with empty or
           corrupt documents. Also reads the directory without binding, because anonymous clients should see no keys.
           To check that keys can be stored and large folders listed, it stores keys in a folder of its own,
           globals/simpkv-doctor-..., and deletes them: one key in files, 501 in OpenLDAP, 5001 in 389-DS, or the
-          number of --list-size. With --read-only it stores nothing. If root runs it, it also checks that the user of
+          number of --list-size. With --read-only it stores nothing. With FOLDER, it does all this in that folder. For
+          an identity that sees only the folders of its roles (simpkv access), name one of them, or its environment
+          with -e. If root runs it, it also checks that the user of
           puppetserver can read the files that the configuration names. Prints no values. Exits with 69 if there is a
           problem.
 
@@ -28,13 +30,15 @@ module Simpkv
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',
+          'simpkv doctor -e dev app1' => 'As an identity with rights on that folder',
           'simpkv --from-puppet doctor -b directory --read-only' => 'Another backend, as Hiera has it; stores nothing'
         }.freeze
 
         MARKS = { 'ok' => 'ok', 'problem' => 'PROBLEM', 'warning' => 'warning', 'unknown' => '?' }.freeze
         private_constant :MARKS
 
-        def run
+        def run(folder = nil)
+          @folder = folder
           findings = Findings.new
           examine(findings)
           examine_nodes(findings)
@@ -59,7 +63,7 @@ module Simpkv
           require "simpkv/cli/#{kind}_examination"
           type = Cli.const_get("#{kind.capitalize}Examination")
           type.new(backend, findings, simpkv: command_line, write: !@read_only, size: @size,
-                                      user: user).perform
+                                      user: user, folder: @folder && backend.path(@folder)).perform
         rescue Configuration::PluginType
           raise
         rescue ConfigError => e
