@@ -102,6 +102,17 @@ require_relative 'roles_helper'
       end
     end
 
+    it 'are shown to an administrator by the key that they give rights on' do
+      access!('apply', file(documented('A compiler for each environment')))
+      rows = JSON.parse(access('explain', 'environments/dev/app1/k', '-o', 'json').out)
+      expect(rows).to eq([{ 'role' => 'dev', 'folder' => 'environments/dev', 'rights' => %w[list read write],
+                            'users' => %w[compiler-dev], 'groups' => [] }])
+      expect(access!('explain', 'globals/shared/key'))
+        .to match(%r{^shared +globals/shared +list, read +compiler-dev compiler-prod +-$})
+      expect(access('explain', 'environments/dev2/k').to_a).to eq(['', '', 1])
+      expect(access('explain', 'dev/k').to_a).to match(['', %r{expected globals/\.\.\. or environments/NAME}, 64])
+    end
+
     it 'permit a dashboard to read nodes, and nothing else' do
       Simpkv::Estate.new({ 'backends' => { 'default' => admin_options.merge('type' => 'ldap') } })
                     .facts.save('web1', { 'os' => 'Debian' })

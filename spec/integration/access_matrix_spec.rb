@@ -363,14 +363,47 @@ Directories::ALL.each do |server, layout, tags|
       keys.select { |key| (AccessMatrix.rights(user, File.dirname(key), access.slapd?) & rights).any? }
     end
 
-    it 'says which right is missing' do
-      expect { access.store('editor').get('environments/dev2/k') }
-        .to raise_error(Simpkv::DeniedError,
-                        %r{no such entry to 'uid=editor.*a role with 'read' on 'environments/dev2'})
-      expect { access.store('reader').put('environments/dev/new', '{}') }
-        .to raise_error(Simpkv::DeniedError, %r{a role with 'write' on 'environments/dev'})
-      expect { access.store('nobody').list('globals/shared') }
-        .to raise_error(Simpkv::DeniedError, /a role with 'list' on 'globals'/)
+    # Returns the messages of all operations below a folder, those of batches and lists included.
+    def refusals(store, folder)
+      key = "#{folder}/k"
+      { get: [key], get_many: [[key]], exist?: [key], list: [folder], tree: [folder], put: [key, AccessMatrix::OTHER],
+        put_many: [{ key => AccessMatrix::OTHER, "#{folder}/new/k" => AccessMatrix::OTHER }],
+        create_folder: ["#{folder}/new"], delete: [key], deletetree: ["#{folder}/app"] }
+        .to_h { |operation, arguments| [operation, refusal(store, operation, arguments)] }.compact
+    end
+
+    def refusal(store, operation, arguments)
+      result = store.public_send(operation, *arguments)
+      errors = result.is_a?(Hash) ? result.fetch(:errors, result).values : []
+      error = errors.grep(Simpkv::DeniedError).first
+      error&.message
+    rescue Simpkv::DeniedError => e
+      e.message
+    end
+
+    # The rights that each operation needs.
+    def needed
+      read = %i[get get_many exist?].product(["'read'"])
+      write = %i[put put_many create_folder delete].product(["'write'"])
+      [*read, *write, *%i[list tree].product(["'list'"]), [:deletetree, "'list' and 'write'"]].to_h
+    end
+
+    def expect_refusals(user, folder, place, operations)
+      messages = refusals(access.store(user), folder)
+      expect([user, messages.keys]).to match([user, match_array(operations)])
+      messages.each do |operation, message|
+        expect(message)
+          .to include("to 'uid=#{user},", "(a role with #{needed[operation]} on '#{place}', or on", 'access explain')
+      end
+    ensure
+      restore
+    end
+
+    it 'says for each operation which right is missing, and where' do
+      expect_refusals('editor', 'environments/dev2', 'environments/dev2', needed.keys)
+      expect_refusals('nobody', 'globals/shared', 'globals', needed.keys)
+      expect_refusals('browser', 'environments/dev', 'environments/dev',
+                      %i[put put_many create_folder delete deletetree])
     end
 
     it 'changes the rules in one step, and takes all of them away' do

@@ -64,7 +64,7 @@ RSpec.describe Simpkv::Access::Declarations do
     'roles: {a: [{prefixes: [globals/Up], rights: [read]}]}' => /\Aroles\.a\[0\]\.prefixes\[0\]: .*unsupported/,
     'roles: {a: [{prefixes: [], rights: [read]}]}' => /\Aroles\.a\[0\]\.prefixes: expected a list that is not empty/,
     'roles: {a: [{prefixes: [globals], rights: [own]}]}' =>
-      /\Aroles\.a\[0\]\.rights\[0\]: expected one of list, read, write\z/,
+      /\Aroles\.a\[0\]\.rights\[0\]: expected one of read, list, write\z/,
     'roles: {a: [{prefixes: [globals], rights: read}]}' => /\Aroles\.a\[0\]\.rights: expected a list/,
     'roles: {a: {}}' => /\Aroles\.a: expected a list of Hashes/,
     'roles: {a: [{prefix: [globals], prefixes: [globals], rights: [read]}]}' =>

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/errors'
+require 'simpkv/access/grant'
 require 'simpkv/spelling'
 
 module Simpkv
@@ -10,7 +11,6 @@ module Simpkv
     # value: a password that somebody wrote in place of a reference does not reach a log.
     class Declarations
       SECTIONS = %w[users roles bindings].freeze
-      RIGHTS = %w[list read write].freeze
       NAME = /\A[a-z0-9][a-z0-9._-]{0,63}\z/.freeze
       NAME_IN_WORDS = "up to 64 lower-case letters, digits, '.', '_' and '-', of which the first is a letter or a digit"
       ALL_ENVIRONMENTS = 'environments/*'
@@ -131,10 +131,8 @@ module Simpkv
         grants.sort.to_h.transform_values(&:sort)
       end
 
-      # A put reads first.
       def rights(data, place)
-        known = each_text(data, place, RIGHTS.join(', ')) { |right| RIGHTS.include?(right) }
-        known.include?('write') ? known | %w[read] : known
+        Access.expand(each_text(data, place, RIGHTS.join(', ')) { |right| RIGHTS.include?(right) })
       end
 
       def prefixes(data, place)

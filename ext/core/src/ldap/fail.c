@@ -96,14 +96,20 @@ static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_respons
 
 /* The role that would permit the call, for messages; "" for an entry that is not a key's. */
 typedef struct role_text {
-    char text[SKV_QUOTE_MAX + 64];
+    char text[SKV_QUOTE_MAX + 160];
 } role_text;
 
 static const char *right_of(const skv_ldap_call *call)
 {
-    if (call->writes)
-        return "write";
-    return call->op == SKV_OP_LIST ? "list" : "read";
+    switch (call->op) {
+    case SKV_OP_LIST:
+        return "'list'";
+    case SKV_OP_DELETETREE:
+    case SKV_OP_DELETE_FOLDER:
+        return "'list' and 'write'";
+    default:
+        return call->writes ? "'write'" : "'read'";
+    }
 }
 
 /* Names the environment, or the globals, and no more of the key. */
@@ -117,8 +123,9 @@ static role_text role_advice(const skv_ldap_call *call)
         return role;
     len = strncmp(call->key->path, environments, start) == 0 ? start + strcspn(call->key->path + start, "/")
                                                              : strcspn(call->key->path, "/");
-    snprintf(role.text, sizeof role.text, " (a role with '%s' on '%s', or on a folder in it)", right_of(call),
-             skv_quoted(call->key->path, len).text);
+    snprintf(role.text, sizeof role.text,
+             " (a role with %s on '%s', or on a folder in it; 'simpkv access explain' shows an administrator which)",
+             right_of(call), skv_quoted(call->key->path, len).text);
     return role;
 }
 
