@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'timeout'
 require_relative 'access_helper'
 
 { AccessServers::Slapd => {}, AccessServers::Ds => { ds389: true } }.each do |server, tags|
@@ -193,15 +194,22 @@ require_relative 'access_helper'
         expect(access!('apply')).to eq("set the password of user one\n")
       end
 
+      # Makes the file a pipe, and waits until the command has read it: then it has done, and printed, all that it had
+      # read before.
+      def hand_over(text, file)
+        File.mkfifo("#{file}.pipe")
+        File.rename("#{file}.pipe", file)
+        Timeout.timeout(60) { File.write(file, text) }
+      end
+
       it 'applies again and again with --watch, and waits after a failure' do
         declarations = file
         outcome = access('apply', declarations, '--watch', '1', process: true) do |pid|
           eventually { directory.search(AccessServers::ROLES_DN, '(cn=dev)').any? && members('dev').include?('one') }
-          File.write(declarations, 'users: 1')
-          sleep 1.5
-          file
+          hand_over('users: 1', declarations)
           directory.modify("dn: #{role_dn('dev')}\nchangetype: modify\ndelete: member\nmember: #{user_dn('one')}\n")
-          eventually { members('dev').include?('one') }
+          2.times { hand_over(declared.to_yaml, declarations) }
+          expect(members('dev')).to eq(%w[dev one])
         ensure
           Process.kill(:TERM, pid)
         end

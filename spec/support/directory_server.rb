@@ -16,7 +16,7 @@ require_relative 'server_process'
 class DirectoryServer
   include ServerProcess
 
-  START_SECONDS = 30
+  START_SECONDS = 120
 
   SUFFIX = 'dc=simp'
   BASE_DN = 'ou=simpkv,o=puppet,dc=simp'
