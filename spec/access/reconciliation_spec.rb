@@ -66,7 +66,7 @@ require_relative 'access_helper'
       it 'leaves a role alone that existed before, even when it is deleted' do
         directory.add("dn: #{role_dn('dev')}\nobjectClass: groupOfNames\ncn: dev\nmember: cn=boss,dc=simp\n")
         original = directory.entry(role_dn('dev'))
-        directory.replace_rule(rule_for('dev'))
+        directory.replace_rule(site_rule(role: 'dev'))
         rule = own_rules
         access!('apply', file)
         expect(members('dev')).to eq(%w[boss one])
@@ -223,6 +223,14 @@ require_relative 'access_helper'
         directory.modify("dn: #{role_dn('see')}\nchangetype: modify\ndelete: member\nmember: #{user_dn('two')}\n")
         expect(access('status', '--verify').out).to match(/^user two: 'environments': lacks list, read$/)
       end
+
+      it 'finds rights of users in folders of roles that they do not have' do
+        access!('apply', file)
+        directory.replace_rule(site_rule)
+        expect(access('status', '--verify').out.lines.grep(/may/))
+          .to eq(["user two: 'globals/shared': may list, read, which no role says\n"])
+        directory.replace_rule(nil, *own_rules.grep(/users|ldap:..all/))
+      end
     end
 
     # @return [Array<String>] the rules of a role, of which somebody has edited two
@@ -238,13 +246,16 @@ require_relative 'access_helper'
       directory.is_a?(Slapd) ? [/by \* (\+0 )?break\z/, 'by users read'] : ['";)', ' || ldap:///anyone";)']
     end
 
-    # @return [String] a rule of the site that names a role
-    def rule_for(role)
-      folder = "ou=environments,ou=#{id},ou=instances,#{DirectoryServer::BASE_DN}"
-      return %(to dn.subtree="#{folder}" by group="#{role_dn(role)}" read by * break) if directory.is_a?(Slapd)
+    # @return [String] a rule of the site that lets a role read environments, or everybody another folder
+    def site_rule(role: nil)
+      folder = Simpkv::Native.dn_from_path(directory.layout.to_sym, :folder, DirectoryServer::BASE_DN, id,
+                                           role ? 'environments' : 'globals/shared')
+      if directory.is_a?(Slapd)
+        return %(to dn.subtree="#{folder}" by #{role ? %(group="#{role_dn(role)}") : 'users'} read by * break)
+      end
 
-      %[(target="ldap:///#{folder}")(targetattr="*")(version 3.0; acl "a"; ] +
-        %[allow (read) groupdn="ldap:///#{role_dn(role)}";)]
+      %[(target="ldap:///#{folder}")(targetattr="*")(version 3.0; acl "a"; allow (read, search) ] +
+        %[#{role ? %(groupdn="ldap:///#{role_dn(role)}") : 'userdn="ldap:///all"'};)]
     end
   end
 end

@@ -6,8 +6,12 @@ require 'simpkv'
 
 module Simpkv
   module Access
-    # Tries the rights of users with binds of their own, in the folders of their roles.
+    # Tries the rights of users with binds of their own, in the folders of their roles, and in some of other roles.
     class Verification
+      # The most folders of other roles in which a user is tried.
+      OTHERS = 10
+      private_constant :OTHERS
+
       # @param store [Store] with all rights
       # @param settings [Hash{String => Object}] of its backend
       def initialize(store, settings)
@@ -36,13 +40,16 @@ module Simpkv
       # @return [Hash] the rights by user and folder, those of folders around it included
       def rights(plan)
         known = plan.observed.users.keys.select { |name| plan.observed.passwords[name] == :accepted }
-        granted = known.to_h { |name| [name, grants_of(plan, name)] }
-        granted.transform_values do |grants|
-          grants.keys.to_h do |prefix|
-            around = grants.select { |other, _| "#{prefix}/".start_with?("#{other}/") }
-            [prefix, around.values.flatten.uniq]
-          end
+        all = plan.grants.map { |grant| grant.prefix.chomp('/*') }.uniq
+        known.to_h do |name|
+          grants = grants_of(plan, name)
+          tried = grants.keys | (all - grants.keys).sample(OTHERS)
+          [name, tried.to_h { |prefix| [prefix, rights_on(prefix, grants)] }]
         end
+      end
+
+      def rights_on(prefix, grants)
+        grants.select { |other, _| "#{prefix}/".start_with?("#{other}/") }.values.flatten.uniq
       end
 
       def grants_of(plan, user)
@@ -73,9 +80,9 @@ module Simpkv
         false
       end
 
-      # Those may list on 389-DS who may read. Other roles, which nobody has declared, may give more.
+      # Those may list on 389-DS who may read. Roles that nobody has declared, and rules of the site, may give more.
       def compare(name, prefix, wanted, found)
-        beyond = found - wanted - %w[list]
+        beyond = found - wanted - (wanted.include?('read') ? %w[list] : [])
         lacking = wanted - found
         [*("user #{name}: '#{prefix}': lacks #{lacking.sort.join(', ')}" if lacking.any?),
          *("user #{name}: '#{prefix}': may #{beyond.sort.join(', ')}, which no role says" if beyond.any?)]

@@ -14,7 +14,8 @@ module Simpkv
             Shows the state of each declared user, role and binding, and what somebody has changed by hand in the
             directory: a role is existing if its entry was there before it was declared, and an entry is foreign if
             simpkv has not made it. With --verify, also binds as each user whose password can be read here, and tries
-            each right: for that, it puts a key simpkv-probe-... into each folder of the user's roles, and deletes it.
+            each right: for that, it puts a key simpkv-probe-... into each folder of the user's roles, and into up to
+            ten of other roles, and deletes it.
 
             Exits with 1 if something differs from what is declared: simpkv access apply mends that. Exits with 2 if
             apply would refuse.
