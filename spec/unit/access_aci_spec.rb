@@ -83,6 +83,15 @@ RSpec.describe Simpkv::Access::Aci do
       expect(access.difference([edited, *foreign], [])).to eq(missing: [], extra: [edited])
     end
 
+    it 'change for one role, and leave those of others alone' do
+      others = access.rules([grant('other', %w[write])])
+      changes = access.changes([], [grant('r', %w[write]), grant('other', %w[write])]) do |rule|
+        access.about?(rule, [grant('r', [])])
+      end
+      expect(changes).to eq([[:add, 'aci', wanted]])
+      expect(access.changes(others, []) { |rule| access.about?(rule, [grant('r', [])]) }).to eq([])
+    end
+
     it 'become LDIF' do
       ldif = access.ldif('ou=simpkv,dc=simp', ["#{wanted.first} "], [grant('r', %w[read], groups: ['cn=ä'])])
       changes = /delete: aci\naci: .*\n-\nadd: aci\naci:: [\w+=]+\n-\n/

@@ -164,5 +164,25 @@ RSpec.describe Simpkv::Access::OlcAccess do
     it 'leave the others alone' do
       expect(access.changes(numbered(wanted + site), grants.last(1)).map(&:first)).to eq(%i[delete])
     end
+
+    it 'change role by role to the same as at once, in any order' do
+      grants = [grant('a', 'environments', %w[read list]), grant('b', 'environments/dev', %w[write]),
+                grant('c', 'environments/dev/app', %w[list]), grant('d', 'globals', %w[write list])]
+      100.times do
+        old = grants.sample(3).map { |each| each.dup.tap { |copy| copy.rights = [%w[read], %w[list write]].sample } }
+        before = numbered(access.rules(old).reject { rand < 0.2 } + site)
+        after = grants.shuffle.inject(before) do |values, one|
+          applied(values, access.changes(values, grants) { |rule| access.about?(rule, [one]) })
+        end
+        expect(after).to eq(applied(before, access.changes(before, grants)))
+      end
+    end
+
+    it 'leave the rules of other roles alone' do
+      grants = [grant('a', 'globals/a', %w[read]), grant('b', 'globals/b', %w[read])]
+      values = numbered(access.rules(grants.map { |each| each.dup.tap { |copy| copy.rights = %w[list] } }) + site)
+      after = applied(values, access.changes(values, grants) { |rule| access.about?(rule, [grants.last]) })
+      expect(after.join).to include(*access.rules([grants.last])).and include(values.first[/\}(.*)/, 1])
+    end
   end
 end

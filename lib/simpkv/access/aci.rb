@@ -44,17 +44,29 @@ module Simpkv
         value.match?(NAME) && !target.nil? && below?(target, @below)
       end
 
+      # @param value [String] one of simpkv's
+      # @param grants [Array<Grant>]
+      # @return [Boolean] whether it belongs to the role of one of the grants
+      def about?(value, grants)
+        role = value[NAME, :role]
+        grants.any? { |grant| grant.role == role }
+      end
+
       # @param values [Array<String>] of the base entry
       # @param grants [Array<Grant>]
+      # @yieldparam rule [String] without a block, all rules count
+      # @yieldreturn [Boolean] whether to add or delete this rule
       # @return [Array<Array(Symbol, String, Array<String>)>] for {Store#modify_entry}; none if nothing differs
-      def changes(values, grants)
+      def changes(values, grants, &concerned)
         delete = ours(values) - rules(grants)
-        [*([[:delete, attribute, delete]] unless delete.empty?), *additions(values, grants)]
+        delete = delete.select(&concerned) if concerned
+        [*([[:delete, attribute, delete]] unless delete.empty?), *additions(values, grants, &concerned)]
       end
 
       # @return [Array] those of {#changes} that delete nothing
-      def additions(values, grants)
+      def additions(values, grants, &concerned)
         add = rules(grants) - values
+        add = add.select(&concerned) if concerned
         add.empty? ? [] : [[:add, attribute, add]]
       end
 

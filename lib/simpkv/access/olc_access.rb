@@ -66,53 +66,69 @@ module Simpkv
         groups.any? { |group| below?(group, @roles_dn) && !@foreign.key?(Names.normalized(group)) }
       end
 
+      # @param value [String] one of simpkv's
+      # @param grants [Array<Grant>]
+      # @return [Boolean] whether its folder is that of one of the grants, or below it
+      def about?(value, grants)
+        target = unquoted(bare(value)[TARGET, :dn])
+        grants.any? { |grant| below?(target, grant.dn) }
+      end
+
       # @param values [Array<String>] of the database
       # @param grants [Array<Grant>]
+      # @yieldparam rule [String] without a block, and if simpkv's rules are in another order, all rules count
+      # @yieldreturn [Boolean] whether to add or delete this rule
       # @return [Array<Array(Symbol, String, Array<String>)>] for {Store#modify_entry}; none if nothing differs
-      def changes(values, grants)
+      def changes(values, grants, &concerned)
         values = in_order(values)
         wanted = rules(grants)
-        kept = kept(values, wanted)
-        delete = ours(values).reject { |value| kept.include?(bare(value)) }
-        add = wanted.each_with_index.reject { |rule, _| kept.include?(rule) }
-        # slapd renumbers after each value. So the last ones are deleted first, and the first ones added first.
-        [[:delete, attribute, delete.reverse], [:add, attribute, add.map { |rule, index| "{#{index}}#{rule}" }]]
-          .reject { |*, list| list.empty? }
+        ordered = ordered?(values, wanted)
+        concerned = ->(_rule) { true } unless concerned && ordered
+        kept = ordered ? wanted & bare_ours(values) : []
+        delete = ours(values).select { |value| !kept.include?(bare(value)) && concerned.call(bare(value)) }
+        renumbered(delete, (wanted - kept).select(&concerned), wanted, bare_ours(values - delete))
       end
 
       # Returns changes that only add rules: each new one follows the one before it in {#rules}. Clients without a role
       # of a new rule go on to the old ones.
       #
       # @return [Array, nil] nil if the order of the rules on the server is another one
-      def additions(values, grants)
-        current = in_order(values)
+      def additions(values, grants, &concerned)
+        values = in_order(values)
         wanted = rules(grants)
-        kept = kept(current, wanted)
-        return if kept.empty? && ours(current).any? { |value| wanted.include?(bare(value)) }
+        present = bare_ours(values)
+        return unless ordered?(values, wanted) || (present & wanted).empty?
 
-        add = inserted(current.map { |value| bare(value) }, wanted, kept)
-        add.empty? ? [] : [[:add, attribute, add]]
+        add = wanted - present
+        renumbered([], concerned ? add.select(&concerned) : add, wanted, present)
       end
 
       private
 
-      # @return [Array<String>] the rules that are not kept, with their numbers
-      def inserted(current, wanted, kept)
-        place = -1
-        wanted.map do |rule|
-          next (place = current.index(rule)) && nil if kept.include?(rule)
-
-          current.insert(place += 1, rule)
-          "{#{place}}#{rule}"
-        end.compact
+      # @return [Boolean] whether simpkv's rules come first, each once, and those that are wanted in their order
+      def ordered?(values, wanted)
+        ours = bare_ours(values)
+        values.first(ours.length).all? { |value| ours?(value) } && ours.uniq.length == ours.length &&
+          (ours & wanted) == (wanted & ours)
       end
 
-      # @return [Array<String>] the rules that stay: none if the order on the server is another one
-      def kept(values, wanted)
-        ours = ours(values).map { |value| bare(value) }
-        in_front = values.first(ours.length).all? { |value| ours?(value) }
-        kept = ours & wanted
-        in_front && ours.uniq.length == ours.length && kept == wanted & ours ? kept : []
+      # slapd renumbers after each value. So the last ones are deleted first, and the first ones added first.
+      #
+      # @param stay [Array<String>] the rules that are neither deleted nor added
+      # @return (see #changes)
+      def renumbered(delete, add, wanted, stay)
+        order = wanted.each_with_index.to_h
+        add = add.map do |rule|
+          before = stay.rindex { |other| order.key?(other) && order[other] < order[rule] }
+          place = before ? before + 1 : 0
+          stay.insert(place, rule)
+          "{#{place}}#{rule}"
+        end
+        [[:delete, attribute, delete.reverse], [:add, attribute, add]].reject { |*, list| list.empty? }
+      end
+
+      def bare_ours(values)
+        ours(values).map { |value| bare(value) }
       end
 
       def in_order(values)

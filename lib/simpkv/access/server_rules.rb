@@ -26,21 +26,24 @@ module Simpkv
         @server = server
       end
 
-      # @param grants [Array<Plan::Grant>]
+      # @param grants [Array<Grants::Grant>]
       # @param foreign [Array<String>] the DNs of groups below `roles_dn` that simpkv has not made
       # @param printed [Array<String>] the rules that an administrator was asked to apply
+      # @yieldparam rule [String] without a block, and if an administrator changes the rules, all count
+      # @yieldreturn [Boolean] whether to add or delete this rule
       # @return [Hash] `add`, `delete`: rules; `changes`: those of {Store#modify_entry}; `additions`: those that delete
       #   nothing, or nil if there is no such step; `ldif`: the changes for an administrator; `by_hand`: whether the
       #   identity may not read `cn=config`; `rules`: all of them; `warnings`
       # @raise [Error]
-      def changes(grants, foreign, printed)
+      def changes(grants, foreign, printed, &concerned)
         wanted = grants.map { |grant| translated(grant) }
         language = language_of_server(foreign)
         by_hand, place, values = current(language.attribute, printed)
-        changes = language.changes(values, wanted)
+        concerned = nil if by_hand
+        changes = language.changes(values, wanted, &concerned)
         kinds = changes.group_by(&:first).transform_values { |same| same.flat_map(&:last) }
         { add: kinds.fetch(:add, []), delete: kinds.fetch(:delete, []), changes: changes, by_hand: by_hand,
-          additions: language.additions(values, wanted), ldif: language.ldif(place, values, wanted),
+          additions: language.additions(values, wanted, &concerned), ldif: language.ldif(place, values, wanted),
           rules: language.rules(wanted), warnings: warnings(grants) }
       end
 
@@ -57,6 +60,13 @@ module Simpkv
       rescue DeniedError => e
         raise DeniedError, "#{e.message}: set 'config_dn' of 'access', or let an administrator apply this:\n" \
                            "#{changes[:ldif]}", cause: nil
+      end
+
+      # @param rule [String] one of simpkv's
+      # @param grants [Array<Grants::Grant>]
+      # @return [Boolean] whether one of the grants has an effect on this rule
+      def about?(rule, grants)
+        language_of_server([]).about?(rule, grants.map { |grant| translated(grant) })
       end
 
       private
