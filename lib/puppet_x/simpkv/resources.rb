@@ -123,6 +123,18 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @packages + files(resource) + folders_around(resource).reject { |folder| absent?(folder) }
   end
 
+  # @param reference [String] `key:BACKEND/PATH`, the global or full path of a key
+  # @return [Array<Puppet::Type>] the simpkv_key of the catalog that manages it; none if that is unknown
+  def referred(reference)
+    kind, name, path = reference.split(%r{[:/]}, 3)
+    return [] unless kind == 'key' && path
+
+    backend = backend({ backend: name })
+    [keys(backend)[backend.canonical(path)]].compact
+  rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError
+    [] # The user fails when it is evaluated.
+  end
+
   # @return [Array<Puppet::Type>] the absent folders around the resource, which are removed after it
   def after(resource, suitable)
     suitable ? folders_around(resource).select { |folder| absent?(folder) } : []

@@ -23,6 +23,14 @@ module Simpkv
 
       # @param store [Store] of type ldap
       # @param settings [Hash{String => Object}] of its backend
+      # @param options [Hash{String => Object}] of `access`
+      # @return [Directory]
+      def self.configured(store, settings, options)
+        new(store, settings, Names.new(*options.values_at('users_dn', 'roles_dn')), options)
+      end
+
+      # @param store [Store] of type ldap
+      # @param settings [Hash{String => Object}] of its backend
       # @param names [Names]
       # @param options [Hash{String => Object}] of `access`
       def initialize(store, settings, names, options)
@@ -41,7 +49,7 @@ module Simpkv
       end
 
       # @param state [State::Snapshot]
-      # @param passwords [Passwords]
+      # @param passwords [Passwords, nil] nil: try no passwords
       # @return [Plan::Observed]
       # @raise [NotFoundError] there is no entry `users_dn` or `roles_dn`
       # @raise [Error]
@@ -51,8 +59,27 @@ module Simpkv
         roles = named('roles', state.roles, found)
         observed = Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {}, missing(state),
                                       found.reject { |_, entry| entry.uid }.keys)
+        return observed unless passwords
+
         state.users.each { |name, user| observe_password(observed, name, user, passwords) unless user['deleting'] }
         observed
+      end
+
+      # Binds once as the user, unless the same password was accepted and neither its file nor the entry has changed.
+      #
+      # @param observed [Plan::Observed] receives the result
+      # @param name [String]
+      # @param user [Hash] the document
+      # @param passwords [Passwords]
+      # @return [void]
+      def observe_password(observed, name, user, passwords)
+        entry = observed.users[name]
+        stamp = stamp(entry, user, passwords)
+        accepted = (stamp && stamp == user['stamp']) || accepted?(name, entry, passwords.read(user['password']))
+        observed.passwords[name] = accepted ? :accepted : :refused
+        observed.stamps[name] = stamp if accepted && stamp != user['stamp']
+      rescue Error => e
+        observed.passwords[name] = e.message
       end
 
       # @return [String] of the base entry
@@ -109,18 +136,20 @@ module Simpkv
 
       # @return [Plan::Entry, nil]
       def entry(section, name)
-        attributes = @store.read_entry(@names.dn(section, name), %w[description member])
+        attributes = @store.read_entry(@names.dn(section, name), ['description', 'member', VERSION.fetch(server)])
         to_entry(attributes)
       rescue NotFoundError
         nil
       end
 
-      # @param grants [Array<Plan::Grant>]
-      # @param foreign [Array<String>] see {ServerRules#changes}
-      # @param printed [Array<String>] see {ServerRules#changes}
-      # @return [Hash] see {Plan#initialize}
-      def rule_changes(grants, foreign, printed)
-        rules.changes(grants, foreign, printed)
+      # See {ServerRules#changes}.
+      def rule_changes(grants, foreign, printed, &concerned)
+        rules.changes(grants, foreign, printed, &concerned)
+      end
+
+      # See {ServerRules#about?}.
+      def rule_about?(rule, grants)
+        rules.about?(rule, grants)
       end
 
       # @return [void]
@@ -195,17 +224,6 @@ module Simpkv
 
       def values(attributes, name)
         attributes.find { |key, _| key.casecmp?(name) }&.last.to_a
-      end
-
-      # Binds once as the user, unless the same password was accepted and neither its file nor the entry has changed.
-      def observe_password(observed, name, user, passwords)
-        entry = observed.users[name]
-        stamp = stamp(entry, user, passwords)
-        accepted = (stamp && stamp == user['stamp']) || accepted?(name, entry, passwords.read(user['password']))
-        observed.passwords[name] = accepted ? :accepted : :refused
-        observed.stamps[name] = stamp if accepted && stamp != user['stamp']
-      rescue Error => e
-        observed.passwords[name] = e.message
       end
 
       # @return [String, nil] differs after a change of the password's file or of the entry; nil if that is not known

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/access/grants'
 require 'simpkv/access/names'
 
 module Simpkv
@@ -34,8 +35,9 @@ module Simpkv
       # version:: differs after a change of the entry
       Entry = Struct.new(:uid, :member, :version)
 
-      # The rights of the members of groups below a prefix.
-      Grant = Struct.new(:role, :prefix, :rights, :groups)
+      # section, name:: the user, role or binding; nil for the directory
+      Conflict = Struct.new(:section, :name, :text)
+      private_constant :Conflict
 
       # @return [State::Snapshot]
       attr_reader :state
@@ -48,9 +50,6 @@ module Simpkv
 
       # @return [Array<Step>] what differs, even if there are conflicts
       attr_reader :drift
-
-      # @return [Array<String>] the reasons to change nothing
-      attr_reader :conflicts
 
       # @return [Array<String>]
       attr_reader :warnings
@@ -66,6 +65,7 @@ module Simpkv
         @state = state
         @observed = observed
         @names = names
+        @grants = Grants.new(state, observed, names)
         @conflicts = conflicts_of_directory + conflicts_of_users + conflicts_of_roles + conflicts_of_bindings
         @warnings = warnings_of_users + warnings_of_roles + warnings_of_bindings
         @drift = planned(&rules)
@@ -76,64 +76,56 @@ module Simpkv
         @by_hand ? true : false
       end
 
+      # @return [Array<String>] the reasons to change nothing
+      def conflicts
+        @conflicts.map(&:text)
+      end
+
+      # @param section [String]
+      # @param name [String] of a user, role or binding
+      # @return [Array<String>] the reasons that concern it, or the directory as a whole
+      def conflicts_of(section, name)
+        @conflicts.select { |each| each.section.nil? || [each.section, each.name] == [section, name] }.map(&:text)
+      end
+
       # @return [Array<Step>] what {Apply} has to do; none if there are conflicts
       def steps
         conflicts.empty? ? drift : []
       end
 
-      # @return [Array<Grant>] what the rules of the server have to say
+      # @return [Array<Grants::Grant>] what the rules of the server have to say
       def grants
-        ours = @state.roles.reject { |name, role| role['deleting'] || existing?(name) }
-        ours.flat_map do |name, role|
-          groups = [@names.role(name), *bound(name, 'groups')]
-          role['grants'].map { |prefix, rights| Grant.new(name, prefix, rights, groups) }
-        end
+        @grants.all
       end
 
-      # @param name [String] of a role
-      # @return [Boolean] whether its entry was there before it was declared
-      def existing?(name)
-        role = @state.roles.fetch(name)
-        return role['status'] == 'existing' unless fresh?(role)
-
-        entry = @observed.roles[name]
-        !entry.nil? && !ours?(entry, role)
+      # See {Grants#existing?}, {Grants#ours?} and {Grants#bound}.
+      def existing?(role)
+        @grants.existing?(role)
       end
 
-      # @return [Boolean] whether the entry of a user or role has the UUID of its document
       def ours?(entry, document)
-        !entry.uid.nil? && entry.uid == document['uid']
+        @grants.ours?(entry, document)
       end
 
-      # @param role [String]
-      # @param list [String] `users` or `groups`
-      # @return [Array<String>] what bindings bind to a role
       def bound(role, list)
-        @bound ||= @state.bindings.values.each_with_object(Hash.new { |all, name| all[name] = [] }) do |binding, all|
-          binding['roles'].each { |name| all[name] << binding }
-        end
-        @bound[role].flat_map { |binding| binding[list] }.uniq.sort
+        @grants.bound(role, list)
       end
 
       private
 
-      # @return [Boolean] whether nothing was noted about the entry of a role yet
-      def fresh?(role)
-        ['new', nil].include?(role['status'])
-      end
-
       def conflicts_of_directory
         return [] if [nil, @observed.unique_id].include?(@state.unique_id)
 
-        ["this is another directory: its base entry has the unique id '#{@observed.unique_id}', and the state is " \
-         "that of the directory with '#{@state.unique_id}'"]
+        [Conflict.new(nil, nil, 'this is another directory: its base entry has the unique id ' \
+                                "'#{@observed.unique_id}', and the state is that of the directory with " \
+                                "'#{@state.unique_id}'")]
       end
 
       def conflicts_of_users
         @state.users.reject { |_, user| user['deleting'] && user['uid'].nil? }.flat_map do |name, user|
           entry = @observed.users[name]
           if entry
-            ours?(entry, user) ? [] : [foreign('user', name, @names.user(name), entry)]
+            ours?(entry, user) ? [] : [foreign('users', name, @names.user(name), entry)]
           else
             unreadable(name, user)
           end
@@ -142,7 +134,9 @@ module Simpkv
 
       def unreadable(name, user)
         why = @observed.passwords[name]
-        user['deleting'] || why.nil? || why.is_a?(Symbol) ? [] : ["users.#{name}.password: #{why}"]
+        return [] if user['deleting'] || why.nil? || why.is_a?(Symbol)
+
+        [Conflict.new('users', name, "users.#{name}.password: #{why}")]
       end
 
       def conflicts_of_roles
@@ -150,23 +144,29 @@ module Simpkv
           entry = @observed.roles[name]
           next [] unless entry && role['status'] == 'ours' && !ours?(entry, role)
 
-          [foreign('role', name, @names.role(name), entry)]
+          [foreign('roles', name, @names.role(name), entry)]
         end
       end
 
-      def foreign(kind, name, dn, entry)
+      def foreign(section, name, dn, entry)
+        kind = section.chomp('s')
         has = entry.uid ? 'the UID of another declaration' : 'no UID of simpkv'
-        "#{kind} #{name}: the entry '#{dn}' has #{has}: rename the #{kind}, or remove the entry by hand"
+        Conflict.new(section, name, "#{kind} #{name}: the entry '#{dn}' has #{has}: rename the #{kind}, or remove " \
+                                    'the entry by hand')
       end
 
       def conflicts_of_bindings
         @state.bindings.flat_map do |name, binding|
           %w[users roles].flat_map do |section|
-            binding[section].reject { |each| declared?(section, each) }.map do |each|
-              "bindings.#{name}.#{section}: the #{section.chomp('s')} '#{each}' is not declared, or is to be deleted"
-            end
+            binding[section].reject { |each| declared?(section, each) }.map { |each| undeclared(name, section, each) }
           end
         end
+      end
+
+      def undeclared(binding, section, name)
+        kind = section.chomp('s')
+        Conflict.new('bindings', binding, "bindings.#{binding}.#{section}: the #{kind} '#{name}' is not declared, or " \
+                                          'is to be deleted')
       end
 
       def declared?(section, name)
@@ -235,7 +235,7 @@ module Simpkv
       def role_steps(name, role)
         entry = @observed.roles[name]
         return role['status'] == 'existing' ? [] : [step('create', 'roles', name)] unless entry
-        return [] unless fresh?(role)
+        return [] unless @grants.fresh?(role)
 
         [step(ours?(entry, role) ? 'adopt' : 'keep', 'roles', name)]
       end

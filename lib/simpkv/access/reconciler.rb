@@ -90,10 +90,16 @@ module Simpkv
         state = @state.read
         users, roles = [state.users, state.roles].map { |all| all.reject { |_, document| document['deleting'] } }
         Declarations.data(users.transform_values { |user| user.slice('password') },
-                          roles.transform_values { |role| role['grants'] }, state.bindings)
+                          roles.transform_values { |role| role['grants'] },
+                          state.bindings.select { |_, binding| binds?(binding) })
       end
 
       private
+
+      # @return [Boolean] false for a binding whose users or roles {Session} has deleted, until that deletes it as well
+      def binds?(binding)
+        binding['roles'].any? && binding.values_at('users', 'groups').any?(&:any?)
+      end
 
       # @param snapshot [State::Snapshot]
       def planned(snapshot)

@@ -3,6 +3,7 @@
 require 'simpkv/access/declarations'
 require 'simpkv/access/passwords'
 require 'simpkv/access/reconciler'
+require 'simpkv/access/step_text'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/estate_command'
 
@@ -10,14 +11,6 @@ module Simpkv
   module Cli
     # The base class of the commands for access control. They print no password.
     class AccessCommand < EstateCommand
-      # The lines for people, by the act of a step; %s stands for the user, role or folder.
-      STEPS = {
-        'create' => 'create %s', 'password' => 'set the password of %s', 'adopt' => 'keep %s, made by an earlier apply',
-        'keep' => 'leave %s as it is: it existed before', 'folder' => 'create %s', 'delete' => 'delete %s',
-        'forget' => 'forget %s'
-      }.freeze
-      private_constant :STEPS
-
       # True for a command that creates a missing folder of a state in files.
       CREATE = false
 
@@ -31,8 +24,7 @@ module Simpkv
       # @return [Simpkv::Access::Reconciler]
       def reconciler
         @reconciler ||= begin
-          names = Simpkv::Access::Names.new(*configuration.access.values_at('users_dn', 'roles_dn'))
-          directory = Simpkv::Access::Directory.new(target.store, target.settings, names, configuration.access)
+          directory = Simpkv::Access::Directory.configured(target.store, target.settings, configuration.access)
           passwords = Simpkv::Access::Passwords.new { |name| configuration.backend(name).store }
           state = Simpkv::Access::State.new(estate(create: self.class::CREATE))
           Simpkv::Access::Reconciler.new(state, directory, passwords)
@@ -110,28 +102,9 @@ module Simpkv
         $stdout.flush
       end
 
-      # @return [Array<String>] the lines of a step
+      # @return [Array<String>]
       def lines(step)
-        case step.act
-        when 'rules' then rule_lines(step)
-        when 'members' then changes(step) { |sign, dn| "#{sign} member of role #{step.name}: #{dn}" }
-        else [format(STEPS.fetch(step.act), subject(step))]
-        end
-      end
-
-      def rule_lines(step)
-        return changes(step) { |sign, rule| "#{sign} rule #{rule}" } unless step.data[:by_hand]
-
-        ['# The identity may not read cn=config. Let an administrator apply this, to the database of the base entry:',
-         *step.data[:ldif].lines.map(&:chomp), '']
-      end
-
-      def changes(step)
-        { '-' => :delete, '+' => :add }.flat_map { |sign, kind| step.data[kind].map { |text| yield(sign, text) } }
-      end
-
-      def subject(step)
-        step.act == 'folder' ? "folder #{step.name}" : "#{step.section.chomp('s')} #{step.name}"
+        Simpkv::Access::StepText.lines(step)
       end
 
       # @return [Hash] for programs

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+# The common part of the types simpkv_user, simpkv_role and simpkv_role_binding. A type has `section`, the one of its
+# declarations. For its properties the module has `declared_property`, `directory_property` and `ensure_property`.
+#
+# The value of this file is the module.
+Module.new do
+  folder = File.dirname(__FILE__)
+  evaluated = lambda do |name|
+    file = File.join(folder, name)
+    TOPLEVEL_BINDING.eval(File.read(file), file)
+  end
+  common = evaluated.call('resource_type.rb')
+  properties = { declared_property: evaluated.call('access_property.rb'),
+                 directory_property: evaluated.call('access_drift.rb'),
+                 ensure_property: evaluated.call('access_ensure.rb') }
+  resources_class = evaluated.call('environment_code.rb').new(folder).classes(:access_resources)[:access_resources]
+
+  class_methods = Module.new do
+    # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
+    # @return [Object] the resources of the catalog, see access_resources.rb
+    define_method(:access) do |catalog|
+      check_gem
+      require 'simpkv/access/site'
+      require 'simpkv/access/step_text'
+      made = catalog&.instance_variable_get(:@simpkv_access) || resources_class.new(catalog)
+      catalog&.instance_variable_set(:@simpkv_access, made)
+      made
+    end
+  end
+
+  include common
+
+  properties.each { |name, code| define_singleton_method(name) { code } }
+
+  define_singleton_method(:included) do |type|
+    common.included(type)
+    type.extend(class_methods)
+    type.autorequire(:simpkv_user) { required }
+  end
+
+  # A default of Puppet would count for the resources of `puppet resource` as well.
+  def initialize(resource)
+    super
+    self[:ensure] = :present if should(:ensure).nil? && declared.any?
+    check_declaration if should(:ensure) == :present
+  end
+
+  # Two resources of one name cannot be in a catalog.
+  def pre_run_check; end
+
+  # @return [String] `users`, `roles` or `bindings`
+  def section
+    self.class.section
+  end
+
+  # @return [String, nil] the file with the password of a user
+  def password_file; end
+
+  # @return [Array<Puppet::Type>] the resources before this one
+  def required
+    gem? ? self.class.access(catalog).before(self) : simpkv.before(self, false)
+  end
+
+  private
+
+  # Checks what it declares, as far as that is possible without the options. The message has the place of what is wrong,
+  # and no value.
+  def check_declaration
+    return unless gem?
+
+    require 'simpkv'
+    require 'simpkv/access/declarations'
+    problem = Simpkv::Access::Declarations.new({ section => { self[:name] => declared } }, true).problems.first
+    raise Puppet::Error, "#{ref}: #{in_manifest(problem)}" if problem
+  end
+
+  # @param problem [String] with its place in a file
+  # @return [String] with its place in the resource
+  def in_manifest(problem)
+    place = "#{section}.#{self[:name]}"
+    problem.sub("#{place}[", 'grants[').sub(/\A(#{Regexp.escape(place)}|#{section})(\.|: )/, '')
+  end
+end

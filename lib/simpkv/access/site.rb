@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require 'simpkv/access/declarations'
+require 'simpkv/access/directory'
+require 'simpkv/access/passwords'
+require 'simpkv/access/session'
+require 'simpkv/estate'
+
+module Simpkv
+  module Access
+    # Access control as the options of a site configure it, outside the command.
+    class Site
+      # @param site [Hash] the options of the site, with `backends`, `access` and perhaps `estate`
+      # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
+      # @param warn [#call] receives each warning about a store, when it is opened
+      # @raise [ConfigError]
+      def initialize(site, vardirs, warn)
+        raise ConfigError, "there is no 'access': set its options (docs/access.md)" unless site['access']
+
+        @site = site
+        @vardirs = vardirs
+        @warn = warn
+        @options = Config.access(site['access'])
+        @estate = Config.estate(site['estate'] || {})
+        refuse_files
+      end
+
+      # @return [Boolean] whether prefixes may have capital letters
+      def case_sensitive?
+        target.case_sensitive?
+      end
+
+      # @return [Session]
+      # @raise [Error, ConfigError]
+      def session(&wanted)
+        directory = Directory.configured(store(target.name), target.settings, @options)
+        options = (@site['estate'] || {}).merge('backend' => estate_name)
+        estate = Estate.new(@site.merge('estate' => options)) { store(estate_name) }
+        Session.new(State.new(estate), directory, Passwords.new { |name| store(name) }, &wanted)
+      end
+
+      private
+
+      def target
+        backend(@options['backend'] || estate_name)
+      end
+
+      # @return [String] the name of the backend of the estate
+      def estate_name
+        @estate['backend'] || Config.backend_for(SiteBackend.site_options(@site), nil)
+      end
+
+      def backend(name)
+        @backends ||= {}
+        @backends[name] ||= SiteBackend.new(
+          SiteBackend.site_options(@site).merge('backend' => name, 'global' => true), @vardirs, @warn
+        )
+      end
+
+      def store(name)
+        @stores ||= {}
+        @stores[name] ||= backend(name).open_existing
+      end
+
+      def refuse_files
+        return if target.settings['type'] == 'ldap'
+
+        raise ConfigError, "the backend '#{target.name}' is not of type ldap, and access control needs one: set " \
+                           "'backend' of 'access'"
+      end
+    end
+  end
+end
