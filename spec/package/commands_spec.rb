@@ -121,6 +121,19 @@ RSpec.describe 'bin/demo' do
     end
   end
 
+  it 'makes users, roles and rights in a directory, mends them, and deletes them' do
+    Dir.mktmpdir do |folder|
+      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
+      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'access', environment: environment)
+      planned, rights, mended, deleted = said.split(/^== .*\n/).drop(1)
+      expect(planned.scan('create user compiler-dev').length).to eq(2)
+      expect(rights).to match(/^  url$.*'write' on 'environments.production'.*exit code 77.*^  prod +environments/m)
+      expect(mended).to match(/role prod lacks the member.*^simpkv access apply$.*set the password of.*^  url$/m)
+      expect(deleted).to match(/delete user compiler-dev.*^  rules +- +present +-$.*url/m)
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
+
   it 'classifies, completes and refuses machines with inspection rules' do
     Dir.mktmpdir do |folder|
       environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
