@@ -160,16 +160,21 @@ require_relative 'access_helper'
         expect([access('plan').code, members('dev')]).to eq([0, %w[dev u0 u1 u2 u3]])
       end
 
-      it 'gives the rights of a role to the members of a group of the directory' do
-        directory.add("dn: cn=ops,dc=simp\nobjectClass: groupOfNames\ncn: ops\nmember: #{user_dn('two')}\n")
-        groups = { 'ops' => { 'groups' => ['cn=ops,dc=simp', 'cn=none,dc=simp'], 'roles' => %w[dev] } }
-        outcome = access('apply', file(declared.merge('bindings' => groups)))
-        expect([outcome.code, outcome.err])
-          .to eq([0, "simpkv: bindings.ops.groups: there is no entry 'cn=none,dc=simp'\n"])
-        as('two') { |store| expect(store.put('environments/dev/key', '{"value":1}')).to be(true) }
-        as('one') { |store| expect { store.put('environments/dev/key', '{"value":2}') }.to raise_error(Simpkv::Error) }
-        access!('delete', '--all')
-        expect(members_of('cn=ops,dc=simp')).to eq(%w[two])
+      # In the second name, LDIF, ACIs and the rules of slapd have something to escape.
+      ['cn=ops,dc=simp', 'cn=ops\\, (ä) \\+1,dc=simp'].each do |group|
+        it "gives the rights of a role to the members of a group of the directory: #{group}" do
+          directory.add("dn:: #{[group].pack('m0')}\nobjectClass: groupOfNames\nmember: #{user_dn('two')}\n" \
+                        "cn:: #{[group[/=(.*?),dc/, 1].delete('\\')].pack('m0')}\n")
+          groups = { 'ops' => { 'groups' => [group, 'cn=none,dc=simp'], 'roles' => %w[dev] } }
+          outcome = access('apply', file(declared.merge('bindings' => groups)))
+          expect([outcome.code, outcome.err])
+            .to eq([0, "simpkv: bindings.ops.groups: there is no entry 'cn=none,dc=simp'\n"])
+          expect(access('plan').code).to eq(0)
+          as('two') { |store| expect(store.put('environments/dev/key', '{"value":1}')).to be(true) }
+          as('one') { |store| expect { store.put('environments/dev/key', '1') }.to raise_error(Simpkv::Error) }
+          access!('delete', '--all')
+          expect([members_of(group), own_rules]).to eq([%w[two], []])
+        end
       end
 
       it 'exports what a second apply takes, and prunes what a file lacks' do

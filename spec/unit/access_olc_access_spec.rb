@@ -84,9 +84,9 @@ RSpec.describe Simpkv::Access::OlcAccess do
     )
   end
 
-  it 'quotes DNs' do
-    rule = access.rules([grant('a', 'globals', %w[list read], groups: ['cn=a\\,"b",ou=roles,dc=simp'])]).first
-    expect(rule).to include('by group="cn=a\\\\,\\"b\\",ou=roles,dc=simp" read')
+  it 'writes DNs as they are, but quotes, which would end the text' do
+    rule = access.rules([grant('a', 'globals', %w[list read], groups: ['cn=a\\,"\\"b\\\\,ou=roles,dc=simp'])]).first
+    expect(rule).to include('by group="cn=a\\,\\22\\22b\\\\,ou=roles,dc=simp" read')
     expect(access.ours([rule])).to eq([rule])
   end
 

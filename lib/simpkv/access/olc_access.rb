@@ -60,10 +60,9 @@ module Simpkv
       def ours?(value)
         text = bare(value)
         target = text[TARGET, :dn]
-        return false unless target && below?(unquoted(target), @below)
+        return false unless target && below?(target, @below)
 
-        groups = text.scan(GROUP).flatten.map { |group| unquoted(group) }
-        groups.any? { |group| below?(group, @roles_dn) && !@foreign.key?(Names.normalized(group)) }
+        text.scan(GROUP).flatten.any? { |group| below?(group, @roles_dn) && !@foreign.key?(Names.normalized(group)) }
       end
 
       # @param value [String] one of simpkv's
@@ -238,12 +237,9 @@ module Simpkv
         %(by group="#{quoted(group)}")
       end
 
+      # In cn=config, the next quote ends a text, and a backslash is a character as any other.
       def quoted(name)
-        name.gsub(/["\\]/) { |character| "\\#{character}" }
-      end
-
-      def unquoted(name)
-        name.gsub(/\\(.)/, '\1')
+        name.gsub(/\\.|"/m) { |part| part.end_with?('"') ? '\\22' : part }
       end
     end
   end
