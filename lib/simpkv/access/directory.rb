@@ -147,9 +147,9 @@ module Simpkv
         rules.changes(grants, foreign, printed, &concerned)
       end
 
-      # See {ServerRules#about?}.
-      def rule_about?(rule, grants)
-        rules.about?(rule, grants)
+      # See {ServerRules#chooser}.
+      def rule_chooser(mine, all)
+        rules.chooser(mine, all)
       end
 
       # @return [void]

@@ -14,6 +14,9 @@ module Simpkv
       TARGET = /\Ato dn\.(?:base|exact|one|onelevel|sub|subtree|children)="(?<dn>(?:[^"\\]|\\.)*)"/.freeze
       GROUP = %r{ by group(?:/[\w-]+/[\w-]+)?(?:\.exact)?="(?<dn>(?:[^"\\]|\\.)*)"}.freeze
 
+      # The number of texts of the server that are remembered.
+      REMEMBERED = 20_000
+
       # The privileges of slapd's levels, and of the one that has no name.
       LEVELS = { 'write' => 'wrscxd', '=wd' => 'wd', 'read' => 'rscxd', 'disclose' => 'd' }.freeze
 
@@ -27,7 +30,7 @@ module Simpkv
       # A rule of a prefix: `kind` is nil, keys or folders; `attributes` is nil for all; `levels` has those of the
       # groups.
       Row = Struct.new(:kind, :attributes, :levels)
-      private_constant :INDEX, :TARGET, :GROUP, :LEVELS, :FILTERS, :Row
+      private_constant :INDEX, :TARGET, :GROUP, :REMEMBERED, :LEVELS, :FILTERS, :Row
 
       # @param below [String] the DN of the instance: rules with another target are not simpkv's
       # @param roles_dn [String] each rule of simpkv names a group below it
@@ -38,6 +41,7 @@ module Simpkv
         @below = below
         @roles_dn = roles_dn
         @folders = FILTERS.fetch(layout)
+        @bare = {}
         @foreign = foreign.to_h { |group| [Names.normalized(group), true] }
       end
 
@@ -49,8 +53,11 @@ module Simpkv
       # @param grants [Array<Grant>]
       # @return [Array<String>] in their order, without numbers
       def rules(grants)
+        return @rules if @grants.equal?(grants)
+
         prefixes = grants.map(&:dn).uniq.sort_by { |dn| [-dn.length, dn] }
-        prefixes.flat_map { |dn| compact(rows(dn, grants)).map { |row| text(dn, row) } }
+        @grants = grants
+        @rules = prefixes.flat_map { |dn| compact(rows(dn, grants)).map { |row| text(dn, row) } }
       end
 
       # Takes a rule of simpkv to which somebody has added identities for simpkv's as well.
@@ -69,7 +76,7 @@ module Simpkv
       # @param grants [Array<Grant>]
       # @return [Boolean] whether its folder is that of one of the grants, or below it
       def about?(value, grants)
-        target = unquoted(bare(value)[TARGET, :dn])
+        target = bare(value)[TARGET, :dn]
         grants.any? { |grant| below?(target, grant.dn) }
       end
 
@@ -134,8 +141,15 @@ module Simpkv
         values.sort_by { |value| value[INDEX, 1].to_i }
       end
 
+      # Remembers the texts, because a change takes several looks at each rule.
+      #
       # @return [String] the text of a rule as {rules} writes it: slapd may spell it in other ways
       def bare(value)
+        @bare.clear if @bare.length > REMEMBERED
+        @bare[value] ||= respelled(value)
+      end
+
+      def respelled(value)
         text = value.sub(INDEX, '').strip.gsub(/\s+/, ' ').gsub(' +0 ', ' ').sub(/ filter=([^" ]+)/, ' filter="\1"')
         text.gsub('dn.sub=', 'dn.subtree=').gsub(GROUP) { %( by group="#{Regexp.last_match[:dn]}") }
       end

@@ -27,7 +27,12 @@ module Simpkv
       # @param grants [Array<Grant>]
       # @return [String] LDIF of the changes, for ldapmodify; '' for none
       def ldif(name, values, grants)
-        changes = changes(values, grants)
+        ldif_of(name, changes(values, grants))
+      end
+
+      # @param changes [Array] from {#changes}
+      # @return [String] as {#ldif}
+      def ldif_of(name, changes)
         return '' if changes.empty?
 
         mods = changes.map do |operation, type, list|

@@ -36,14 +36,14 @@ module Simpkv
       #   identity may not read `cn=config`; `rules`: all of them; `warnings`
       # @raise [Error]
       def changes(grants, foreign, printed, &concerned)
-        wanted = grants.map { |grant| translated(grant) }
+        wanted = wanted(grants)
         language = language_of_server(foreign)
         by_hand, place, values = current(language.attribute, printed)
         concerned = nil if by_hand
         changes = language.changes(values, wanted, &concerned)
         kinds = changes.group_by(&:first).transform_values { |same| same.flat_map(&:last) }
         { add: kinds.fetch(:add, []), delete: kinds.fetch(:delete, []), changes: changes, by_hand: by_hand,
-          additions: language.additions(values, wanted, &concerned), ldif: language.ldif(place, values, wanted),
+          additions: language.additions(values, wanted, &concerned), ldif: language.ldif_of(place, changes),
           rules: language.rules(wanted), warnings: warnings(grants) }
       end
 
@@ -62,11 +62,14 @@ module Simpkv
                            "#{changes[:ldif]}", cause: nil
       end
 
-      # @param rule [String] one of simpkv's
-      # @param grants [Array<Grants::Grant>]
-      # @return [Boolean] whether one of the grants has an effect on this rule
-      def about?(rule, grants)
-        language_of_server([]).about?(rule, grants.map { |grant| translated(grant) })
+      # @param mine [Array<Grants::Grant>]
+      # @param all [Array<Grants::Grant>]
+      # @return [Proc] returns true for a rule on which a grant of `mine` has an effect, or none of `all`
+      def chooser(mine, all)
+        mine = translated(mine)
+        all = translated(all)
+        language = language_of_server([])
+        ->(rule) { language.about?(rule, mine) || !language.about?(rule, all) }
       end
 
       private
@@ -79,9 +82,19 @@ module Simpkv
         end
       end
 
-      def translated(grant)
-        Grant.new(role: grant.role, prefix: grant.prefix, dn: dn(grant.prefix.chomp('/*')), rights: grant.rights,
-                  groups: grant.groups)
+      # @return [Array<Grant>] the same array for the same grants, so that their rules are made once
+      def wanted(grants)
+        return @wanted if grants.equal?(@grants)
+
+        @grants = grants
+        @wanted = translated(grants)
+      end
+
+      def translated(grants)
+        grants.map do |grant|
+          Grant.new(role: grant.role, prefix: grant.prefix, dn: dn(grant.prefix.chomp('/*')), rights: grant.rights,
+                    groups: grant.groups)
+        end
       end
 
       def dn(path)
@@ -90,10 +103,15 @@ module Simpkv
 
       # @return [Aci, OlcAccess]
       def language_of_server(foreign)
-        below = dn('globals').sub(/\A(\\.|[^,\\])*,/m, '')
-        return Aci.new(below: below) if @server == '389ds'
-
-        OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'], foreign: foreign)
+        @languages ||= {}
+        @languages[foreign] ||= begin
+          below = dn('globals').sub(/\A(\\.|[^,\\])*,/m, '')
+          if @server == '389ds'
+            Aci.new(below: below)
+          else
+            OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'], foreign: foreign)
+          end
+        end
       end
 
       # @return [Array(Boolean, String, Array<String>)] whether an administrator changes the rules, the DN of the entry

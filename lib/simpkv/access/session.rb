@@ -267,9 +267,11 @@ module Simpkv
         rule_changes(&concerned)
       end
 
+      # The grants stay one array as long as they are the same, so that the rules are made once.
       def rule_changes(&concerned)
         grants = Grants.new(@state, @observed, names).all
-        @directory.rule_changes(grants, @observed.foreign, @state.printed, &concerned)
+        @grants = grants if @grants != grants
+        @directory.rule_changes(@grants, @observed.foreign, @state.printed, &concerned)
       end
 
       # @return [Proc] tells whether a rule is one of these roles, or of none that is or was declared
@@ -277,9 +279,9 @@ module Simpkv
         all = [@state, from].flat_map do |state|
           grants = Grants.new(state, @observed, names)
           state.roles.reject { |name, _| grants.existing?(name) }.flat_map { |name, role| grants.of(name, role) }
-        end
-        mine = all.uniq.select { |grant| roles.include?(grant.role) }
-        ->(rule) { @directory.rule_about?(rule, mine) || !@directory.rule_about?(rule, all.uniq) }
+        end.uniq
+        mine = all.select { |grant| roles.include?(grant.role) }
+        @directory.rule_chooser(mine, all)
       end
     end
   end
