@@ -1,25 +1,7 @@
 # frozen_string_literal: true
 
+require_relative '../support/killed_writes'
 require_relative 'access_helper'
-
-# Kills the process before a write of any store, or after one that has succeeded.
-module KilledWrites
-  WRITES = %i[put delete create_folder add_entry modify_entry delete_entry set_entry_password].freeze
-
-  class << self
-    attr_accessor :begun, :done, :before, :after
-  end
-
-  WRITES.each do |name|
-    define_method(name) do |*arguments, **more|
-      Process.kill(:KILL, Process.pid) if (KilledWrites.begun += 1) == KilledWrites.before
-      result = super(*arguments, **more)
-      # A failed write raises, and another call for it follows.
-      Process.kill(:KILL, Process.pid) if (KilledWrites.done += 1) == KilledWrites.after
-      result
-    end
-  end
-end
 
 { AccessServers::Slapd => {}, AccessServers::Ds => { ds389: true } }.each do |server, tags|
   RSpec.describe "simpkv access, killed at any write, on #{server.superclass}", **tags, needs: %i[cext fork] do
@@ -39,9 +21,7 @@ end
     def killed?(*arguments, **at)
       pid = fork do
         [$stdout, $stderr].each { |stream| stream.reopen(File::NULL) }
-        KilledWrites.begun = KilledWrites.done = 0
-        at.each { |name, number| KilledWrites.public_send("#{name}=", number) }
-        Simpkv::Store.prepend(KilledWrites)
+        KilledWrites.start(**at)
         ENV['SIMPKV_CONFIG'] = config
         exit!(Simpkv::Cli.run(['access', *arguments]))
       end

@@ -2,6 +2,7 @@
 
 require_relative '../access/access_helper'
 require_relative '../puppet_helper'
+require_relative '../support/killed_writes'
 require_relative 'keys_as_resources'
 require_relative 'puppet_process'
 require_relative 'puppet_resource'
@@ -321,12 +322,17 @@ require_relative 'puppet_resource'
   end
 end
 
-RSpec.describe 'Roles as resources, with an identity that may not read cn=config' do
+# One of each kind, and the options of `access`.
+RSpec.shared_context 'with a catalog of access control' do
   include_context 'with access control', AccessServers::Slapd
   include KeysAsResources
 
   let(:world) { PuppetWorld.new }
-  let(:access_options) { { 'users_dn' => AccessServers::USERS_DN, 'roles_dn' => AccessServers::ROLES_DN } }
+  let(:present) { <<~PUPPET }
+    simpkv_user { 'one': ensure => present, password => 'file:#{password_file('one')}' }
+    simpkv_role { 'dev': ensure => present, grants => { prefixes => ['environments/dev'], rights => ['write'] } }
+    simpkv_role_binding { 'devs': ensure => present, users => ['one'], roles => ['dev'] }
+  PUPPET
 
   before { ENV['SIMPKV_CONFIG'] = config }
 
@@ -334,6 +340,96 @@ RSpec.describe 'Roles as resources, with an identity that may not read cn=config
     world.close
     ENV.delete('SIMPKV_CONFIG')
   end
+end
+
+RSpec.describe 'A run with users, roles and bindings, killed at any write', needs: %i[cext fork], once: true do
+  include_context 'with a catalog of access control'
+  include Processes
+
+  # @return [Boolean] whether the run was killed
+  def killed?(manifest, number)
+    pid = fork do
+      [$stdout, $stderr].each { |stream| stream.reopen(File::NULL) }
+      KilledWrites.start(before: number)
+      apply!(manifest)
+      exit!(0)
+    end
+    status = status_of(pid)
+    expect(status.exitstatus).to eq(0) unless status.signaled?
+    status.signaled?
+  end
+
+  it 'is completed by the next one' do
+    absent = present.gsub('ensure => present', 'ensure => absent')
+    count = (1..40).find do |number|
+      killed = killed?(present, number)
+      apply!(present)
+      expect([access('plan').to_a, members('dev'), own_rules.empty?]).to eq([['', '', 0], %w[dev one], false])
+      killed = killed?(absent, number) || killed
+      apply!(absent)
+      expect([access('plan').to_a, accounts_and_groups, own_rules]).to eq([['', '', 0], [], []])
+      !killed
+    end
+    expect(count).to be_between(12, 40)
+  end
+end
+
+RSpec.describe 'Users, roles and bindings that cannot be compared' do
+  include_context 'with a catalog of access control'
+
+  # @return [Array<String>] the messages of failed resources
+  def failures
+    statuses.flat_map(&:events).select { |event| event.status == 'failure' }.map(&:message)
+  end
+
+  it 'fail one by one, and change nothing' do
+    { { 'access' => nil } => /there is no 'access': set its options/,
+      { 'access' => { 'users_dn' => 'ou=x' } } => /'roles_dn' of 'access' is missing/,
+      { 'access' => access_options.merge('users_dn' => 'ou=none,dc=simp') } => /the option 'users_dn' of 'access' must/,
+      { 'access' => access_options.merge('backend' => 'none') } => /none/,
+      { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => folder } } } =>
+        /access control needs|is not of type ldap/ }.each do |options, words|
+      File.write(config, YAML.load_file(config).merge(options).compact.to_yaml)
+      apply(present)
+      expect(failures).to include(words), options.to_s
+      expect([changed, accounts_and_groups]).to eq([[], []])
+      configure(config)
+    end
+  end
+
+  it 'wait for a server that does not answer once' do
+    directory.stop_serving
+    apply(present)
+    expect([failed, failures.grep(/did not answer earlier/).length]).to eq([%w[Simpkv_role[dev] Simpkv_user[one]], 1])
+    directory.launch
+    apply!(present)
+  end
+
+  it 'fail for a password in a backend or a key that does not exist' do
+    ['key:none/globals/pw', 'key:default/globals/pw'].each do |reference|
+      apply(present.sub(/file:[^']+/, reference))
+      expect(failures).to include(/users.one.password: .*(none|there is no key)/), reference
+      expect(changed).to eq(%w[Simpkv_role[dev]])
+      apply!("simpkv_role { 'dev': ensure => absent }")
+    end
+  end
+
+  it 'warn each time about the file of a password that everybody or nobody can read' do
+    apply!(present)
+    expect(world.warnings).to eq([])
+    FileUtils.chmod(0o644, password_file('one'))
+    2.times { apply!(present) }
+    expect(world.warnings).to match([/one.pw/] * 2)
+    FileUtils.rm(File.join(folder, 'one.pw'))
+    apply!("simpkv_user { 'one': ensure => present, password => 'file:#{folder}/one.pw' }")
+    expect([changed, world.warnings.last]).to match([[], /users.one.password: .*one.pw is not a file: it is not known/])
+  end
+end
+
+RSpec.describe 'Roles as resources, with an identity that may not read cn=config' do
+  include_context 'with a catalog of access control'
+
+  let(:access_options) { { 'users_dn' => AccessServers::USERS_DN, 'roles_dn' => AccessServers::ROLES_DN } }
 
   it 'print the rules for an administrator once' do
     roles = <<~PUPPET

@@ -29,10 +29,15 @@ RSpec.describe 'The types without the gem' do
 
   it 'fail with a message that says how to install it, and the rest of the catalog is applied' do
     fill('app1/old' => { value: 1 })
-    output, code = puppet('apply', '--detailed-exitcodes', '-e', manifest, gem: false, modules: modules)
+    output, code = puppet('apply', '--detailed-exitcodes', '-e', <<~PUPPET + manifest, gem: false, modules: modules)
+      simpkv_user { 'one': password => 'file:/etc/simpkv/one.pw' }
+      simpkv_role { 'dev': grants => { prefixes => ['globals'], rights => ['read'] } }
+      simpkv_role_binding { 'devs': ensure => absent }
+    PUPPET
     expect(code).to eq(6), output
     said = output.scan(/^Error: .*(Simpkv_\w+\[.*?\]): .*the gem 'simpkv' is not installed .*'puppet resource package/)
-    expect(said.flatten).to contain_exactly('Simpkv_folder[app1]', 'Simpkv_key[app1/a]', 'Simpkv_key[app1/b]')
+    expect(said.flatten).to match_array(%w[Simpkv_folder[app1] Simpkv_key[app1/a] Simpkv_key[app1/b] Simpkv_user[one]
+                                           Simpkv_role[dev] Simpkv_role_binding[devs]])
     expect(output).to include('Notify[the rest is applied]')
     expect(output).not_to include('pl4nted-')
     expect(keys).to eq(%w[app1/old])

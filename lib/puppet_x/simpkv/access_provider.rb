@@ -33,7 +33,10 @@ Module.new do
 
   # @return [Array<String>] what there is to do in the directory for what is declared in the store
   def drift
-    lines(session.drift(*object))
+    steps = session.drift(*object)
+    # A password that cannot be read is one each time.
+    warn_of_object if resource.section == 'users'
+    lines(steps)
   end
 
   # Stores the declaration, and brings the directory to it. The first property that is changed does it for all.
@@ -41,7 +44,7 @@ Module.new do
     return if @done
 
     change { session.declare(*object, wanted) }
-    session.warnings(*object).each { |warning| resource.warning(warning) }
+    warn_of_object unless resource.section == 'users'
   end
 
   def destroy
@@ -71,6 +74,10 @@ Module.new do
 
   def object
     [resource.section, resource[:name]]
+  end
+
+  def warn_of_object
+    session.warnings(*object).each { |warning| resource.warning(warning) }
   end
 
   def change

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/access/excerpt'
+require 'simpkv/access/passwords'
 require 'simpkv/access/reconciler'
 
 module Simpkv
@@ -80,7 +81,8 @@ module Simpkv
       # @return [Array<String>]
       def warnings(section, name)
         place = "#{section}.#{name}"
-        excerpt(section, name).warnings.select { |text| text.start_with?("#{place}:", "#{place}.") }
+        found = excerpt(section, name).warnings.select { |text| text.start_with?("#{place}:", "#{place}.") }
+        section == 'users' ? found + file_warnings(@state.users[name]) : found
       end
 
       # Stores a declaration, and brings the directory to it.
@@ -118,6 +120,10 @@ module Simpkv
       end
 
       private
+
+      def file_warnings(user)
+        user ? [Passwords.warning(user['password'])].compact : []
+      end
 
       def refuse(conflicts)
         raise Refused, conflicts if conflicts.any?

@@ -36,7 +36,7 @@ module Simpkv
         directory = Directory.configured(store(target.name), target.settings, @options)
         options = (@site['estate'] || {}).merge('backend' => estate_name)
         estate = Estate.new(@site.merge('estate' => options)) { store(estate_name) }
-        Session.new(State.new(estate), directory, Passwords.new { |name| store(name) }, &wanted)
+        Session.new(State.new(estate), directory, Passwords.new { |name| vault(name) }, &wanted)
       end
 
       private
@@ -55,6 +55,13 @@ module Simpkv
         @backends[name] ||= SiteBackend.new(
           SiteBackend.site_options(@site).merge('backend' => name, 'global' => true), @vardirs, @warn
         )
+      end
+
+      # The error is about the password of one user.
+      def vault(name)
+        store(name)
+      rescue ConfigError => e
+        raise InvalidError, e.message, cause: nil
       end
 
       def store(name)
