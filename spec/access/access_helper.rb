@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
-require_relative '../command/command_helper'
+require_relative '../support/command'
 require_relative '../support/debian_slapd'
 require_relative '../support/eventually'
+require_relative '../support/ldap_store'
 require_relative '../support/processes'
 
 # Servers with entries for users and roles, whose administrator may change everything.
