@@ -31,7 +31,7 @@ require_relative 'roles_helper'
         expect([world.call('simpkv::delete', 'k'), world.call('simpkv::deletetree', 'app1')]).to eq([true, true])
         expect(world.call('simpkv::get', 'shared/key', { 'global' => true })['value']).to eq('shared')
         expect { world.call('simpkv::put', 'shared/key', 1, {}, { 'global' => true }) }
-          .to raise_error(/a role with 'write' on 'globals'/)
+          .to raise_error(%r{a role with 'write' on 'globals/shared'})
       ensure
         world&.close
       end
@@ -95,7 +95,7 @@ require_relative 'roles_helper'
         code, findings = doctor('-g', 'shared')
         expect(code).to eq(0)
         expect(findings).to include('reading' => ['ok', '1 key in 0 folders'],
-                                    'rights' => ['unknown', /a role with 'write' on 'globals'/])
+                                    'rights' => ['unknown', %r{a role with 'write' on 'globals/shared}])
         expect(findings.keys).not_to include('cleaning up')
         expect(doctor('-e', 'production'))
           .to match([69, include('base entry' => ['problem', %r{may not see it, nor environments/production}])])
@@ -118,7 +118,8 @@ require_relative 'roles_helper'
                     .facts.save('web1', { 'os' => 'Debian' })
       access!('apply', file(documented('A dashboard that only reads')))
       expect(run_as('dashboard', 'nodes', '-o', 'json').out).to include('web1')
-      expect(run_as('dashboard', 'node', 'facts', 'web1').to_a).to match(['', /a role with 'read' on 'globals'/, 77])
+      expect(run_as('dashboard', 'node', 'facts',
+                    'web1').to_a).to match(['', %r{a role with 'read' on 'globals/estate/facts'}, 77])
     end
 
     # A put asked for the folder of the environment, which is hidden.

@@ -112,20 +112,29 @@ static const char *right_of(const skv_ldap_call *call)
     }
 }
 
-/* Names the environment, or the globals, and no more of the key. */
-static role_text role_advice(const skv_ldap_call *call)
+/* Returns the length of the part of the key that a role may have as its prefix: the folder that the key is in; of a
+ * name that may be a folder's, all. The environment is the shortest, or `globals`. */
+static size_t length_of_folder(const skv_ldap_call *call)
 {
     static const char environments[] = "environments/";
-    size_t start = strlen(environments), len;
+    const char *path = call->key->path, *slash = strrchr(path, '/');
+    size_t start = strncmp(path, environments, strlen(environments)) == 0 ? strlen(environments) : 0;
+    size_t shortest = start + strcspn(path + start, "/");
+
+    if (call->op == SKV_OP_LIST || call->op == SKV_OP_EXISTS)
+        return call->key->len;
+    return slash && (size_t)(slash - path) > shortest ? (size_t)(slash - path) : shortest;
+}
+
+static role_text role_advice(const skv_ldap_call *call)
+{
     role_text role = {""};
 
-    if (!call->key || !call->key->len)
-        return role;
-    len = strncmp(call->key->path, environments, start) == 0 ? start + strcspn(call->key->path + start, "/")
-                                                             : strcspn(call->key->path, "/");
-    snprintf(role.text, sizeof role.text,
-             " (a role with %s on '%s', or on a folder in it; 'simpkv access explain' shows an administrator which)",
-             right_of(call), skv_quoted(call->key->path, len).text);
+    if (call->key && call->key->len)
+        snprintf(role.text, sizeof role.text,
+                 " (a role with %s on '%s', or on a folder above it; 'simpkv access explain' shows an administrator "
+                 "which)",
+                 right_of(call), skv_quoted(call->key->path, length_of_folder(call)).text);
     return role;
 }
 
