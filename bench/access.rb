@@ -6,7 +6,8 @@ require_relative '../spec/support/access_site'
 
 # How long do plan and apply take with many users and roles, and what do the rules of roles cost a get? The sites have
 # no role, one role and many roles, each in a server of its own; the servers of one kind run at the same time. In the
-# site with many roles, the key of a get is below the last of their rules, or in a folder that all of them read.
+# site with many roles, the key of a get is below the last of their rules, or in a folder that all of them read; then
+# the member is in the last of their groups.
 class AccessControl
   MANY = SideBySide::QUICK ? { users: 20, roles: 4, bindings: 40 } : { users: 1000, roles: 200, bindings: 2000 }
   ONE = { users: 1, roles: 1, bindings: 1 }.freeze
@@ -15,8 +16,10 @@ class AccessControl
   DOCUMENT = '{"value":{"password":"Xu8#kq!0"},"metadata":{"owner":"ops"}}'
   OLD = 'one identity for everything'
 
-  # The folder of the first role; its rules are the last ones that slapd compares.
-  OWN = 'environments/e0'
+  # The role whose rules are the last ones that slapd compares: short names come after long ones. And a user whose two
+  # roles are the last ones by name.
+  LAST = SideBySide::QUICK ? 3 : 9
+  LAST_USER = SideBySide::QUICK ? 'u2' : 'u98'
 
   # @param report [Report]
   # @param kind [Class] of the servers
@@ -40,10 +43,10 @@ class AccessControl
   def run
     AccessSite.new(@one, **ONE).apply
     plan(AccessSite.new(@many, **MANY))
-    keys = [OWN, AccessSite::SHARED].to_h { |folder| ["#{folder}/k", DOCUMENT] }
+    keys = [own(0), own(LAST), AccessSite::SHARED].to_h { |folder| ["#{folder}/k", DOCUMENT] }
     directories.each { |directory| directory.root.put_many(keys) }
-    get("get, #{@server}", OWN)
-    get("get from a folder of all roles, #{@server}", AccessSite::SHARED)
+    get("get, #{@server}", own(0), own(LAST), "u#{LAST}")
+    get("get from a folder of all roles, #{@server}", AccessSite::SHARED, AccessSite::SHARED, LAST_USER)
   ensure
     @old.each_value(&:close)
   end
@@ -52,6 +55,11 @@ class AccessControl
 
   def directories
     [@none, @one, @many]
+  end
+
+  # @return [String] the folder of a role
+  def own(number)
+    "environments/e#{number}"
   end
 
   def plan(site)
@@ -70,11 +78,14 @@ class AccessControl
     Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
   end
 
-  def get(title, folder)
-    stores = { "#{OLD}, no role" => @old[@none], "#{OLD}, 1 role" => @old[@one], 'member of 1 role' => @one.store('u0'),
-               "#{OLD}, #{MANY[:roles]} roles" => @old[@many],
-               "member of one of #{MANY[:roles]} roles" => @many.store('u0') }
-    contestants = stores.transform_values { |store| -> { store.get("#{folder}/k") } }
+  # @param one [String] the folder of the key in the sites with no role and with one
+  # @param many [String] that in the site with many roles
+  # @param member [String] of a role there
+  def get(title, one, many, member)
+    stores = { "#{OLD}, no role" => [@old[@none], one], "#{OLD}, 1 role" => [@old[@one], one],
+               'member, 1 role' => [@one.store('u0'), one], "#{OLD}, #{MANY[:roles]} roles" => [@old[@many], many],
+               "member, #{MANY[:roles]} roles" => [@many.store(member), many] }
+    contestants = stores.transform_values { |store, folder| -> { store.get("#{folder}/k") } }
     @report.add(SideBySide.run(title, contestants, seconds: Contest::BLOCK_SECONDS,
                                                    warm: @server == '389-DS' ? WARM : 0))
   end
