@@ -18,7 +18,7 @@ RSpec.describe Simpkv::Access::Aci do
   end
 
   reading = lambda do |right, hidden|
-    "(targetattr!=\"#{hidden}\")(version 3.0; acl \"simpkv role r: environments/dev #{right}\"; " \
+    "(targetattr!=\"#{hidden}\")(version 3.0; acl \"simpkv roles: environments/dev #{right}\"; " \
       'allow (read,search,compare);)'
   end
   read = reading.call('read', 'aci || userPassword')
@@ -26,7 +26,7 @@ RSpec.describe Simpkv::Access::Aci do
   write = '(targetattr="simpkvJsonValue")(targetfilter="(&(|(objectClass=simpkvEntry)(objectClass=simpkvFolder)' \
           '(objectClass=organizationalUnit))(!(aci=*))' \
           '(!(entrydn=ou=dev,ou=environments,ou=x,ou=instances,dc=simp)))")' \
-          '(version 3.0; acl "simpkv role r: environments/dev write"; allow (write,add,delete);)'
+          '(version 3.0; acl "simpkv roles: environments/dev write"; allow (write,add,delete);)'
   {
     %w[read] => [read], %w[list] => [list], %w[list read] => [read], %w[write] => [read, write],
     %w[read list write] => [read, write], [] => []
@@ -40,6 +40,14 @@ RSpec.describe Simpkv::Access::Aci do
     rule = access.rules([grant('r', %w[read], groups: %w[cn=r,dc=simp cn=ops,dc=simp])]).first
     expect(rule).to start_with(%[(target="ldap:///#{dev}")])
       .and end_with('groupdn="ldap:///cn=r,dc=simp || ldap:///cn=ops,dc=simp";)')
+  end
+
+  it 'has one rule for a right on a prefix, with the groups of all roles' do
+    other = 'ou=other,ou=x,ou=instances,dc=simp'
+    rules = access.rules([grant('a', %w[read]), grant('b', %w[read list write]), grant('c', %w[list]),
+                          grant('d', %w[list], dn: other), grant('e', %w[write])])
+    expect(rules.map { |rule| [rule[/ou=\w+/], rule[/(\w+)";/, 1], rule.scan(/cn=(\w)/).join] })
+      .to eq([%w[ou=dev read abe], %w[ou=dev list c], %w[ou=dev write be], %w[ou=other list d]])
   end
 
   it 'escapes the folder in the filter' do
@@ -60,7 +68,7 @@ RSpec.describe Simpkv::Access::Aci do
     let(:wanted) { access.rules([grant('r', %w[write])]) }
     let(:foreign) do
       ['(targetattr = "*")(version 3.0; acl "simpkv"; allow (all) userdn = "ldap:///cn=simpkv,dc=simp";)',
-       wanted.first.sub('ou=x,', 'ou=y,'), wanted.first.sub('simpkv role', 'role'),
+       wanted.first.sub('ou=x,', 'ou=y,'), wanted.first.sub('simpkv roles', 'roles'),
        wanted.first.sub(/\(target="[^"]+"\)/, ''), wanted.first.sub('ou=x,ou=instances', 'ou=z\\2Cou=x,ou=instances')]
     end
 
@@ -83,13 +91,13 @@ RSpec.describe Simpkv::Access::Aci do
       expect(access.difference([edited, *foreign], [])).to eq(missing: [], extra: [edited])
     end
 
-    it 'change for one role, and leave those of others alone' do
-      others = access.rules([grant('other', %w[write])])
-      changes = access.changes([], [grant('r', %w[write]), grant('other', %w[write])]) do |rule|
+    it 'change for the folders of one role, and leave those of others alone' do
+      other = grant('other', %w[write], dn: 'ou=dev2,ou=environments,ou=x,ou=instances,dc=simp')
+      changes = access.changes([], [grant('r', %w[write]), other]) do |rule|
         access.about?(rule, [grant('r', [])])
       end
       expect(changes).to eq([[:add, 'aci', wanted]])
-      expect(access.changes(others, []) { |rule| access.about?(rule, [grant('r', [])]) }).to eq([])
+      expect(access.changes(access.rules([other]), []) { |rule| access.about?(rule, [grant('r', [])]) }).to eq([])
     end
 
     it 'become LDIF' do

@@ -4,10 +4,12 @@ require_relative 'rules'
 
 module Simpkv
   module Access
-    # The access rules of 389-DS: values of `aci` of the base entry, one or two for each role and prefix. ACIs add up.
+    # The access rules of 389-DS: values of `aci` of the base entry, one for each prefix and right, with the groups of
+    # all roles. With 200 ACIs for an entry, the server does not remember the groups of an identity, and a get took up to
+    # half a second. ACIs add up.
     # This server does not distinguish between reading a known entry and listing, so `read` includes `list` there.
     class Aci < Rules
-      NAME = /acl "simpkv role (?<role>[^":]+): (?<prefix>[^" ]+) (?<right>read|list|write)"/.freeze
+      NAME = /acl "simpkv roles: (?<prefix>[^" ]+) (?<right>read|list|write)"/.freeze
       TARGET = %r{\(\s*target\s*=\s*"ldap:///(?<dn>[^"]*)"\s*\)}.freeze
 
       # These would end the text, or the server would read them as wildcards, as parts of a URL or as operators.
@@ -34,7 +36,7 @@ module Simpkv
       # @return [Array<String>]
       # @raise [InvalidError] a DN has a character that an ACI cannot contain
       def rules(grants)
-        grants.flat_map { |grant| texts(grant) }.uniq
+        grants.group_by(&:dn).values.flat_map { |same| texts(same) }
       end
 
       # @param value [String]
@@ -46,10 +48,10 @@ module Simpkv
 
       # @param value [String] one of simpkv's
       # @param grants [Array<Grant>]
-      # @return [Boolean] whether it belongs to the role of one of the grants
+      # @return [Boolean] whether its folder is that of one of the grants
       def about?(value, grants)
-        role = value[NAME, :role]
-        grants.any? { |grant| grant.role == role }
+        target = value[TARGET, :dn]
+        grants.any? { |grant| grant.dn.casecmp?(target) }
       end
 
       # @param values [Array<String>] of the base entry
@@ -72,28 +74,32 @@ module Simpkv
 
       private
 
-      def texts(grant)
-        rights = Access.expand(grant.rights)
-        [(reading(grant, rights) unless rights.empty?), (writing(grant) if rights.include?('write'))].compact
+      # @param grants [Array<Grant>] on one prefix
+      def texts(grants)
+        readers, others = grants.partition { |grant| Access.expand(grant.rights).include?('read') }
+        listers = others.select { |grant| grant.rights.include?('list') }
+        writers = readers.select { |grant| grant.rights.include?('write') }
+        [reading(readers, 'read', HIDDEN), reading(listers, 'list', [*HIDDEN, 'simpkvJsonValue']),
+         writing(writers)].compact
       end
 
-      def reading(grant, rights)
-        right = rights.include?('read') ? 'read' : 'list'
-        hidden = [*HIDDEN, *('simpkvJsonValue' if right == 'list')].join(' || ')
-        text(grant, right, %((targetattr!="#{hidden}")), 'read,search,compare')
+      def reading(grants, right, hidden)
+        text(grants, right, %((targetattr!="#{hidden.join(' || ')}")), 'read,search,compare') if grants.any?
       end
 
       # An entry with `aci` could give rights away. The prefix's own folder stays.
-      def writing(grant)
+      def writing(grants)
+        return if grants.empty?
+
         filter = '(&(|(objectClass=simpkvEntry)(objectClass=simpkvFolder)(objectClass=organizationalUnit))' \
-                 "(!(aci=*))(!(entrydn=#{filter_value(grant.dn)})))"
-        text(grant, 'write', %((targetattr="simpkvJsonValue")(targetfilter="#{filter}")), 'write,add,delete')
+                 "(!(aci=*))(!(entrydn=#{filter_value(grants.first.dn)})))"
+        text(grants, 'write', %((targetattr="simpkvJsonValue")(targetfilter="#{filter}")), 'write,add,delete')
       end
 
-      def text(grant, right, target, operations)
-        groups = grant.groups.map { |group| "ldap:///#{checked(group)}" }.join(' || ')
-        %[(target="ldap:///#{checked(grant.dn)}")#{target}(version 3.0; ] +
-          %[acl "simpkv role #{grant.role}: #{grant.prefix} #{right}"; allow (#{operations}) groupdn="#{groups}";)]
+      def text(grants, right, target, operations)
+        groups = grants.flat_map(&:groups).uniq.map { |group| "ldap:///#{checked(group)}" }.join(' || ')
+        %[(target="ldap:///#{checked(grants.first.dn)}")#{target}(version 3.0; ] +
+          %[acl "simpkv roles: #{grants.first.prefix} #{right}"; allow (#{operations}) groupdn="#{groups}";)]
       end
 
       def checked(name)
