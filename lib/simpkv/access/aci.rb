@@ -5,9 +5,9 @@ require_relative 'rules'
 module Simpkv
   module Access
     # The access rules of 389-DS: values of `aci` of the base entry, one for each prefix and right, with the groups of
-    # all roles. With 200 ACIs for an entry, the server does not remember the groups of an identity, and a get took up to
-    # half a second. ACIs add up.
-    # This server does not distinguish between reading a known entry and listing, so `read` includes `list` there.
+    # all roles. With 200 ACIs for an entry, the server does not remember the groups of an identity, and a get took up
+    # to half a second. ACIs add up. This server does not distinguish between reading a known entry and listing, so
+    # `read` includes `list` there.
     class Aci < Rules
       NAME = /acl "simpkv roles: (?<prefix>[^" ]+) (?<right>read|list|write)"/.freeze
       TARGET = %r{\(\s*target\s*=\s*"ldap:///(?<dn>[^"]*)"\s*\)}.freeze
