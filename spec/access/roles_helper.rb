@@ -15,13 +15,13 @@ RSpec.shared_context 'with the roles of the documentation' do |server|
   end
 
   # @param name [String] of a user
-  # @param more [Hash] options of the site
+  # @param more [Hash] options of the backend
   # @return [String] a configuration file with the identity of that user
   def site_of(name, more = {})
     identity = { 'admin_dn' => user_dn(name), 'admin_pw_file' => password_file(name) }
-    backend = admin_options.merge('type' => 'ldap').merge(identity)
+    backend = admin_options.merge('type' => 'ldap').merge(identity, more)
     File.join(folder, "#{name}.yaml").tap do |file|
-      File.write(file, { 'backends' => { 'default' => backend } }.merge(more).to_yaml)
+      File.write(file, { 'backends' => { 'default' => backend } }.to_yaml)
     end
   end
 

@@ -36,8 +36,8 @@ require_relative 'roles_helper'
         world&.close
       end
 
-      def on_site_of(name)
-        ENV['SIMPKV_CONFIG'] = site_of(name)
+      def on_site_of(name, more = {})
+        ENV['SIMPKV_CONFIG'] = site_of(name, more)
         Simpkv::Termini.instance_variable_set(:@estate, nil)
         yield Simpkv::Termini.estate
       ensure
@@ -61,6 +61,26 @@ require_relative 'roles_helper'
           expect { estate.store.get('globals/estate/access/users/compiler-dev') }.to raise_error(Simpkv::DeniedError)
         end
         expect(run_as('compiler-dev', 'nodes', '-o', 'json').out).to include('web1')
+      end
+
+      def save_facts(revision)
+        facts_indirection.save(Puppet::Node::Facts.new('web1', { 'revision' => revision }))
+      end
+
+      # Each operation opens a connection of its own.
+      it 'let the termini go on while the password file is ahead of the directory, with one warning' do
+        world = PuppetWorld.new
+        on_site_of('compiler-dev', 'idle_timeout_seconds' => 0) do |estate|
+          save_facts(1)
+          File.write(password_file('compiler-dev'), 'the next one')
+          [2, 3].each { |revision| save_facts(revision) }
+          expect(estate.facts.find('web1')['values']).to eq('revision' => 3)
+          access!('apply')
+          save_facts(4)
+        end
+        expect(world.warnings).to match([/\Asimpkv estate: a server refuses the password in .*compiler-dev\.pw: /])
+      ensure
+        world&.close
       end
 
       it 'permit the command in the environment' do
@@ -118,8 +138,8 @@ require_relative 'roles_helper'
                     .facts.save('web1', { 'os' => 'Debian' })
       access!('apply', file(documented('A dashboard that only reads')))
       expect(run_as('dashboard', 'nodes', '-o', 'json').out).to include('web1')
-      expect(run_as('dashboard', 'node', 'facts',
-                    'web1').to_a).to match(['', %r{a role with 'read' on 'globals/estate/facts'}, 77])
+      expect(run_as('dashboard', 'node', 'facts', 'web1').to_a)
+        .to match(['', %r{a role with 'read' on 'globals/estate/facts'}, 77])
     end
 
     # A put asked for the folder of the environment, which is hidden.
