@@ -31,6 +31,17 @@ RSpec.describe 'Access control of a large site', needs: :cext, once: true, heavy
     expect([binds, seconds]).to match([0, a_value < 60])
   end
 
+  it 'is compared object by object, as a catalog does, without a request for each' do
+    steps, seconds, searches, binds = measured(' SRCH base=', ' BIND dn=') do
+      session = @site.session
+      %w[users roles bindings].sum do |section|
+        @site.declarations.public_send(section).keys.sum { |name| session.drift(section, name).length }
+      end
+    end
+    expect(searches).to be_between(200, 260)
+    expect([steps, binds, seconds]).to match([0, 0, a_value < 60])
+  end
+
   it 'is mended in a few requests' do
     @access.root.modify_entry(@access.role_dn('r7'), [[:delete, 'member', [@access.user_dn('u7')]]])
     @access.root.delete_entry(@access.user_dn('u8'))

@@ -3,6 +3,7 @@
 require 'simpkv/access/declarations'
 require 'simpkv/access/passwords'
 require 'simpkv/access/reconciler'
+require 'simpkv/access/session'
 require 'simpkv/estate'
 require_relative 'access_directory'
 
@@ -42,6 +43,11 @@ class AccessSite
     reconciler.apply(->(state) { state.with(declarations) })
   end
 
+  # @return [Simpkv::Access::Session] as a catalog with all declarations has it
+  def session
+    Simpkv::Access::Session.new(*parts) { |state| state.with(declarations) }
+  end
+
   private
 
   def named(letter, count)
@@ -50,11 +56,16 @@ class AccessSite
 
   # @return [Simpkv::Access::Reconciler] a new one, as a process has it
   def reconciler
+    Simpkv::Access::Reconciler.new(*parts)
+  end
+
+  # @return [Array] the state, the directory and the passwords
+  def parts
     store = @access.root
     names = Simpkv::Access::Names.new(AccessDirectory::USERS_DN, AccessDirectory::ROLES_DN)
     directory = Simpkv::Access::Directory.new(store, @access.settings, names, options)
     estate = Simpkv::Estate.new('backends' => { 'default' => { 'type' => 'ldap' }.merge(@access.settings) }) { store }
-    Simpkv::Access::Reconciler.new(Simpkv::Access::State.new(estate), directory, Simpkv::Access::Passwords.new)
+    [Simpkv::Access::State.new(estate), directory, Simpkv::Access::Passwords.new]
   end
 
   # @return [Hash{String => Object}] of `access`
