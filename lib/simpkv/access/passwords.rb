@@ -61,7 +61,7 @@ module Simpkv
 
       def in_key(place)
         backend, path = place.split('/', 2)
-        value = Codec.decode((@stores[backend] ||= @store.call(backend)).get(path))[:value]
+        value = bare(Codec.decode((@stores[backend] ||= @store.call(backend)).get(path), foreign: 'pcore'))
         return value if value.is_a?(String)
 
         raise InvalidError, "the value of the key #{place} is not a String"
@@ -69,6 +69,13 @@ module Simpkv
         raise InvalidError, "there is no key #{place}", cause: nil
       rescue MalformedError
         raise InvalidError, "the key #{place} cannot be read: its document is malformed", cause: nil
+      end
+
+      # @return [Object] the value of a decoded document, or what its Sensitive wraps
+      def bare(decoded)
+        value = decoded[:value]
+        value = value['__pvalue'] if decoded.key?(:encoding) && value.is_a?(Hash) && value['__ptype'] == 'Sensitive'
+        value
       end
     end
   end
