@@ -6,9 +6,9 @@ module Simpkv
   module Access
     # Reads the passwords that declarations refer to: `file:/PATH`, or `key:BACKEND/PATH`. No message has a password.
     class Passwords
-      # A server takes a bind with an empty password for one without identity.
-      EMPTY = 'is empty'
-      private_constant :EMPTY
+      # The longest password that the core reads from the file of `admin_pw_file`, in bytes.
+      LONGEST = 4096
+      private_constant :LONGEST
 
       # @param reference [String]
       # @return [String, nil] a warning about a file that every local user can read
@@ -29,11 +29,10 @@ module Simpkv
       # @raise [InvalidError] it cannot be read; the message names the file or the key
       def read(reference)
         kind, place = reference.split(':', 2)
-        password = kind == 'file' ? in_file(place) : in_key(place)
-        password = password.sub(/\r?\n\z/, '')
-        return password if !password.empty? && !password.include?("\0") && password.valid_encoding?
-
-        raise InvalidError, "#{place} #{password.empty? ? EMPTY : 'is not text'}"
+        text = kind == 'file' ? in_file(place) : in_key(place)
+        password = text.b.sub(/\r?\n\z/, '').force_encoding(Encoding::UTF_8)
+        problem = problem(password)
+        problem ? raise(InvalidError, "#{place} #{problem}") : password
       end
 
       # @param reference [String]
@@ -51,10 +50,20 @@ module Simpkv
 
       private
 
+      # @return [String, nil]
+      def problem(password)
+        # A server takes a bind with an empty password for one without identity.
+        return 'is empty' if password.empty?
+        return "is longer than #{LONGEST} bytes" if password.bytesize > LONGEST
+
+        'is not text' if !password.valid_encoding? || password.include?("\0")
+      end
+
       def in_file(file)
         raise InvalidError, "#{file} is not a file" unless File.file?(file)
 
-        File.read(file, encoding: Encoding::UTF_8)
+        # A longer file is refused, and need not be read whole.
+        File.binread(file, LONGEST + 3).to_s
       rescue SystemCallError => e
         raise InvalidError, "#{file} cannot be read: #{e.class.new.message}", cause: nil
       end
@@ -65,6 +74,8 @@ module Simpkv
         return value if value.is_a?(String)
 
         raise InvalidError, "the value of the key #{place} is not a String"
+      rescue ConfigError => e
+        raise InvalidError, e.message, cause: nil
       rescue NotFoundError, IsFolderError
         raise InvalidError, "there is no key #{place}", cause: nil
       rescue MalformedError

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require_relative '../spec_helper'
+require_relative '../support/scratch'
+require 'simpkv/access/passwords'
+
+RSpec.describe Simpkv::Access::Passwords do
+  def read(content)
+    Scratch.make('simpkv') do |folder|
+      file = File.join(folder, 'password')
+      File.binwrite(file, content)
+      described_class.new.read("file:#{file}")
+    end
+  end
+
+  it 'are those that the core reads from the same file' do
+    contents = ["secret\n", "secret\r\n", 'secret', "two\nlines\n", "\u00e4 \n", "#{'s' * 4096}\n"]
+    expect(contents.map { |content| read(content) })
+      .to eq(['secret', 'secret', 'secret', "two\nlines", "\u00e4 ", 's' * 4096])
+  end
+
+  it 'are refused with the reason if they are in a backend that is not configured' do
+    passwords = described_class.new { |name| raise Simpkv::ConfigError, "there is no backend '#{name}'" }
+    expect { passwords.read('key:nix/globals/a') }.to raise_error(Simpkv::InvalidError, "there is no backend 'nix'")
+  end
+
+  {
+    'is empty' => ['', "\n", "\r\n"],
+    'is longer than 4096 bytes' => ["#{'s' * 4097}\n", "\u00e4" * 4096],
+    'is not text' => ["hunter2\0", "hunter2\xe4".b, "\xe4hunter2\n".b]
+  }.each do |problem, contents|
+    it "are refused if the file #{problem}, with the name of the file alone" do
+      contents.each do |content|
+        expect { read(content) }.to raise_error(Simpkv::InvalidError, %r{\A/\S+/password #{problem}\z})
+      end
+    end
+  end
+end
