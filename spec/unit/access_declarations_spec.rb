@@ -88,6 +88,13 @@ RSpec.describe Simpkv::Access::Declarations do
     end
   end
 
+  it 'never quotes the name of an unknown member of a user, which may be a password' do
+    expect(problems("users: {a: {hunter2: 1, password: 'file:/a'}}"))
+      .to eq(['users.a: unknown member: expected password'])
+    expect(problems("users: {a: {passwort: 'file:/a'}}"))
+      .to include("users.a: unknown member: did you mean 'password'?")
+  end
+
   it 'names all problems' do
     expect(problems('{users: {a: {}, b: {}}, roles: {c: 1}}').map { |text| text[/\A[^:]+/] })
       .to eq(%w[users.a.password users.b.password roles.c])

@@ -85,9 +85,10 @@ module Simpkv
         data.slice(*names)
       end
 
+      # The name of a member of a user may be a password that somebody has written there.
       def unknown(name, names, place)
         likely = Spelling.nearest(name.to_s, names)
-        named = " '#{name}'" if name.to_s.match?(/\A\w{1,32}\z/)
+        named = " '#{name}'" if name.to_s.match?(/\A\w{1,32}\z/) && !place.to_s.start_with?('users.')
         problem(place, "unknown member#{named}#{likely ? ": did you mean '#{likely}'?" : ": expected #{list(names)}"}")
       end
 
