@@ -78,8 +78,24 @@ module Simpkv
         others.each { |problem| complain("#{file}: #{problem}") }
         raise Failure.new("#{file}: #{first}", Failure::DATA) if first
 
+        refuse_to_prune_all(file, declared)
         warn_of_files(declared.users)
         declared
+      end
+
+      # @raise [Failure]
+      def need_file_to_prune(file)
+        return if file || !@prune
+
+        raise Failure.new('--prune needs FILE, which has everything that is to stay declared', Failure::USAGE)
+      end
+
+      # The file may be empty because its disk is full, or because somebody is writing it.
+      def refuse_to_prune_all(file, declared)
+        return unless @prune && declared.empty?
+
+        raise Failure.new("#{file}: it declares nothing, and with --prune that would delete all users, roles and " \
+                          'bindings: simpkv access delete --all does that', Failure::DATA)
       end
 
       def warn_of_files(users)

@@ -32,6 +32,7 @@ module Simpkv
           }.freeze
 
           def run(file = nil)
+            need_file_to_prune(file)
             return once(file) unless @seconds
 
             failures = 0

@@ -21,6 +21,7 @@ module Simpkv
           }.freeze
 
           def run(file = nil)
+            need_file_to_prune(file)
             declared = file && declarations(file)
             on_access do |access|
               plan = access.plan { |state| declared ? state.with(declared, prune: @prune) : state }
