@@ -25,9 +25,22 @@ module Simpkv
       # @param settings [Hash{String => Object}] of its backend
       # @param options [Hash{String => Object}] of `access`
       # @return [Directory]
+      # @raise [ConfigError] users or roles would be among the keys
       def self.configured(store, settings, options)
+        refuse_entries_among_keys(settings['base_dn'], options)
         new(store, settings, Names.new(*options.values_at('users_dn', 'roles_dn')), options)
       end
+
+      # A role on a folder there would have rights on the entries of users and roles.
+      def self.refuse_entries_among_keys(base_dn, options)
+        base = ",#{Names.normalized(base_dn)}"
+        name = %w[users_dn roles_dn].find { |option| ",#{Names.normalized(options[option])}".end_with?(base) }
+        return unless name
+
+        raise ConfigError, "'#{name}' of 'access' is inside the 'base_dn' of the backend, '#{base_dn}', where keys " \
+                           'are: name an entry beside it'
+      end
+      private_class_method :refuse_entries_among_keys
 
       # @param store [Store] of type ldap
       # @param settings [Hash{String => Object}] of its backend
