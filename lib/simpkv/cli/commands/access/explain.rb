@@ -29,7 +29,9 @@ module Simpkv
             check(path)
             on_access do |access|
               rows = Simpkv::Access::Explanation.new(access.snapshot).rows(path)
-              output.print(rows.map { |row| HEAD.zip(row.to_a).to_h }) { rows.empty? ? [] : table(rows) }
+              output.print(rows.map { |row| HEAD.zip(row.to_a).to_h }) do
+                rows.empty? ? ["no role gives a right on '#{path}'"] : table(rows)
+              end
               Failure::NO if rows.empty?
             end
           end
