@@ -68,4 +68,15 @@ RSpec.describe 'simpkv access, with an identity that may not read cn=config', ne
     expect([outcome.code,
             outcome.err]).to match([77, /set 'config_dn' of 'access', or let .* this:\ndn: #{Regexp.escape(name)}\n/m])
   end
+
+  it 'names the options of access when cn=config cannot be reached with them' do
+    wrong = { 'config_dn' => 'cn=nobody', 'config_pw_file' => password_file('one') }
+    { { 'config_uri' => 'ldap://127.0.0.1' } => [65, /cn=config: .*missing 'config_pw_file'/],
+      wrong => [77, /cn=config: .* check 'config_dn' and the file of 'config_pw_file'/] }.each do |options, failure|
+      access_options.replace(access_options.slice('users_dn', 'roles_dn').merge(options))
+      configure(config)
+      outcome = access('plan', file)
+      expect([outcome.code, outcome.err]).to match(failure)
+    end
+  end
 end

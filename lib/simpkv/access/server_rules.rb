@@ -119,24 +119,35 @@ module Simpkv
       def current(attribute, printed)
         entry = holder.read_entry(place, [attribute])
         [false, place, entry.find { |name, _| name.casecmp?(attribute) }&.last.to_a]
-      rescue DeniedError, NotFoundError
-        raise if @server == '389ds' || @options.values_at('config_uri', 'config_dn').any?
+      rescue DeniedError, NotFoundError => e
+        raise if @server == '389ds'
+        raise e.class, in_words_of_access(e), cause: nil if separate?
 
         [true, SOME_DATABASE, printed.each_with_index.map { |rule, number| "{#{number}}#{rule}" }]
       end
 
       # @return [Store] whose identity changes rules
       def holder
-        @holder ||= @server == '389ds' ? @store : config_store
+        @holder ||= separate? ? config_store : @store
+      end
+
+      # @return [Boolean] whether the rules have an identity or a server of their own
+      def separate?
+        @server != '389ds' && @options.values_at('config_uri', 'config_dn').any?
       end
 
       def config_store
         uri, dn, file = @options.values_at('config_uri', 'config_dn', 'config_pw_file')
-        return @store unless uri || dn
-
         identity = { 'ldap_uri' => uri || @settings['ldap_uri'], 'write_uri' => nil, 'admin_dn' => dn,
                      'admin_pw_file' => file }
         LdapAccess.open(@settings.merge(identity).compact)
+      rescue InvalidError => e
+        raise InvalidError, in_words_of_access(e), cause: nil
+      end
+
+      # @return [String] the message with the options of `access` in place of those of a backend
+      def in_words_of_access(error)
+        "cn=config: #{error.message.gsub(/'(?:admin|ldap)_(dn|pw_file|uri)'/, "'config_\\1'")}"
       end
 
       # @return [String] the DN of the entry that has the rules
