@@ -261,6 +261,7 @@ Directories::ALL.each do |server, layout, tags|
     def additions
       folders = AccessMatrix::FOLDERS.map { |folder| access.dn(folder) }
       [*folders.flat_map { |above| [unit('login', above, 'userPassword: x'), account(above), rule(above)] },
+       *AccessMatrix::FOLDERS.map { |folder| key_that_binds("#{folder}/login") },
        unit('dev9', access.dn('environments'), 'description: x'),
        unit('shared9', access.dn('globals'), 'description: x'),
        unit('other', DirectoryServer::BASE_DN, 'description: x'), account(AccessDirectory::USERS_DN)].compact
@@ -268,6 +269,13 @@ Directories::ALL.each do |server, layout, tags|
 
     def unit(name, above, line)
       "dn: ou=#{name},#{above}\nchangetype: add\nobjectClass: organizationalUnit\nou: #{name}\n#{line}\n"
+    end
+
+    def key_that_binds(path)
+      dn = access.dn(path, :key)
+      names = [dn[/\A[^,]+/].sub('=', ': '), *('simpkvId: login' if dn.start_with?('simpkvHexId='))]
+      "dn: #{dn}\nchangetype: add\nobjectClass: simpkvEntry\nobjectClass: simpleSecurityObject\n#{names.join("\n")}\n" \
+        "simpkvJsonValue: x\nuserPassword: x\n"
     end
 
     def account(above)

@@ -39,7 +39,7 @@ RSpec.describe Simpkv::Access::OlcAccess do
   end
 
   tree = 'to dn.subtree="ou=dev"'
-  keys = %(#{tree} filter="(objectClass=simpkvEntry)")
+  keys = %(#{tree} filter="(&(objectClass=simpkvEntry)(!(userPassword=*)))")
   folders = %(#{tree} filter="(&(objectClass=organizationalUnit)(!(userPassword=*)))")
   write_values = "#{keys} attrs=entry,simpkvJsonValue WRITE"
   {
@@ -68,8 +68,8 @@ RSpec.describe Simpkv::Access::OlcAccess do
                                   grant('b', 'environments/dev/app', %w[list]),
                                   grant('c', 'environments/dev2', %w[read list])]))
     expect(rules).to eq([
-                          'to dn.subtree="ou=app,ou=dev" filter="(objectClass=simpkvEntry)" attrs=simpkvJsonValue ' \
-                          'by group="cn=a" read by group="cn=b" disclose by * break',
+                          'to dn.subtree="ou=app,ou=dev" filter="(&(objectClass=simpkvEntry)(!(userPassword=*)))" ' \
+                          'attrs=simpkvJsonValue by group="cn=a" read by group="cn=b" disclose by * break',
                           'to dn.subtree="ou=app,ou=dev" by group="cn=a" read by group="cn=b" read by * break',
                           'to dn.subtree="ou=dev2" by group="cn=c" read by * break',
                           'to dn.subtree="ou=dev" by group="cn=a" read by * break'

@@ -20,9 +20,9 @@ module Simpkv
       # The privileges of slapd's levels, and of the one that has no name.
       LEVELS = { 'write' => 'wrscxd', '=wd' => 'wd', 'read' => 'rscxd', 'disclose' => 'd' }.freeze
 
-      # Entries that can bind are not simpkv's: nobody makes an account by writing a folder.
+      # Entries that can bind are not simpkv's: nobody makes an account by writing a key or a folder.
       FILTERS = {
-        'keys' => '(objectClass=simpkvEntry)',
+        'keys' => '(&(objectClass=simpkvEntry)(!(userPassword=*)))',
         'plain' => '(&(objectClass=organizationalUnit)(!(userPassword=*)))',
         'hex' => '(&(|(objectClass=simpkvFolder)(objectClass=organizationalUnit))(!(userPassword=*)))'
       }.freeze
