@@ -120,6 +120,16 @@ require_relative 'roles_helper'
         expect(doctor('-e', 'production'))
           .to match([69, include('base entry' => ['problem', %r{may not see it, nor environments/production}])])
       end
+
+      # It said to load simpkv's rule for an identity with all rights, which shut out all others on slapd.
+      if server == AccessServers::Slapd
+        it 'let doctor advise to lift the limits alone' do
+          outcome = run_as('compiler-dev', 'doctor', '-o', 'json', '-e', 'dev')
+          finding = JSON.parse(outcome.out).find { |each| each['what'] == 'limits' }
+          expect(finding).to include('state' => 'problem', 'fix' => /--form limits .* as olcLimits /)
+          expect(finding['fix']).not_to match(/--form (config|access)/)
+        end
+      end
     end
 
     it 'are shown to an administrator by the key that they give rights on' do

@@ -143,6 +143,7 @@ module Simpkv
       end
 
       def hidden
+        remedies.for_role
         findings.unknown('base entry', "hidden from #{backend.identity}, as from each identity that sees only the " \
                                        "folders of its roles: only #{home} is examined")
       end

@@ -14,6 +14,14 @@ module Simpkv
         @backend = backend
         @simpkv = simpkv
         @find_schema = schema
+        @role = false
+      end
+
+      # The identity has the rights of its roles alone (`simpkv access`). simpkv's rule for an identity with all rights
+      # would give it everything, and on slapd would shut out all other users with roles.
+      def for_role
+        @role = true
+        self
       end
 
       # @param name [String] the option of a file that every local user can read
@@ -72,8 +80,10 @@ module Simpkv
         end
 
         'if it is missing, make it as an administrator of the directory: ' \
-          "#{@simpkv.call('init', '--only', 'base', '--as', 'ADMIN_DN', '--password-file', 'FILE')}; if it is there, " \
-          "let #{@backend.identity} read and write it: #{printed('access')}; or correct 'base_dn'"
+          "#{@simpkv.call('init', '--only', 'base', '--as', 'ADMIN_DN', '--password-file', 'FILE')}; if " \
+          "#{@backend.identity} has roles (simpkv access), name a folder of theirs: " \
+          "#{@simpkv.call('doctor', '-e', 'ENVIRONMENT')}; if it is there, and no server has rules of roles, let " \
+          "#{@backend.identity} read and write it: #{printed('access')}; or correct 'base_dn'"
       rescue Simpkv::Error
         "correct 'base_dn', or make the entry: #{@simpkv.call('schema', '--form', 'base')}"
       end
@@ -118,6 +128,11 @@ module Simpkv
                  'ldap:///anyone'
         end
 
+        if @role
+          return 'as an administrator, add this rule after those of the roles: ' \
+                 "to dn.subtree=\"#{settings['base_dn']}\" by * none"
+        end
+
         "put the access rule of simpkv in front of all others: #{printed('access')}"
       end
 
@@ -153,7 +168,14 @@ module Simpkv
         command = @simpkv.call('schema', '--server', schema.server, '--form', form, *more)
         return command if schema.server == '389ds'
 
-        "#{command} (slapd.conf), or #{@simpkv.call('schema', '--form', 'config')} (cn=config, with ldapmodify -c)"
+        "#{command} (slapd.conf), or #{in_config}"
+      end
+
+      # The file for cn=config has simpkv's rule for an identity with all rights.
+      def in_config
+        return "#{@simpkv.call('schema', '--form', 'config')} (cn=config, with ldapmodify -c)" unless @role
+
+        'the same lines as olcLimits and olcDbIndex of the database in cn=config'
       end
     end
   end
