@@ -19,6 +19,28 @@ RSpec.describe Simpkv::Access::Passwords do
       .to eq(['secret', 'secret', 'secret', "two\nlines", "\u00e4 ", 's' * 4096])
   end
 
+  it 'are in a new file only if a key has them' do
+    Scratch.make('simpkv') do |folder|
+      file = File.join(folder, 'password').tap { |name| File.write(name, 'hunter2') }
+      expect(described_class.new.with_file("file:#{file}", &:itself)).to eq(file)
+    end
+    store = instance_double(Simpkv::Store, get: Simpkv::Codec.encode('hunter2'))
+    expect(described_class.new { store }.with_file('key:vault/globals/a') do |file|
+      [File.read(file), File.stat(file).mode & 0o777, file]
+    end).to match(['hunter2', 0o600, satisfy { |file| !File.exist?(file) }])
+  end
+
+  it 'have a stamp that changes with their file, and does not tell their length' do
+    Scratch.make('simpkv') do |folder|
+      file = File.join(folder, 'password')
+      stamps = %w[hunter2 hunter22].map do |password|
+        File.write(file, password)
+        described_class.new.stamp("file:#{file}")
+      end
+      expect(stamps.uniq).to match([/\A\h{64}\z/, /\A\h{64}\z/])
+    end
+  end
+
   it 'are refused with the reason if they are in a backend that is not configured' do
     passwords = described_class.new { |name| raise Simpkv::ConfigError, "there is no backend '#{name}'" }
     expect { passwords.read('key:nix/globals/a') }.to raise_error(Simpkv::InvalidError, "there is no backend 'nix'")

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
+require 'digest'
 require 'simpkv'
+require 'tmpdir'
 
 module Simpkv
   module Access
@@ -35,15 +37,33 @@ module Simpkv
         problem ? raise(InvalidError, "#{place} #{problem}") : password
       end
 
+      # Makes a file only for the password of a key, so that a process that is killed leaves no other copy.
+      #
       # @param reference [String]
-      # @return [String, nil] a text that differs after a change of the password's file; nil for a key, which is read
-      #   each time, and for a file that cannot be read
+      # @yieldparam file [String] a file with the password
+      # @return [Object] the result of the block
+      # @raise [InvalidError] as {#read}
+      def with_file(reference)
+        password = read(reference)
+        kind, file = reference.split(':', 2)
+        return yield(file) if kind == 'file'
+
+        Dir.mktmpdir('simpkv') do |folder|
+          file = File.join(folder, 'password')
+          File.write(file, password, perm: 0o600)
+          yield file
+        end
+      end
+
+      # @param reference [String]
+      # @return [String, nil] a text that differs after a change of the password's file, and does not tell its length;
+      #   nil for a key, which is read each time, and for a file that cannot be read
       def stamp(reference)
         kind, file = reference.split(':', 2)
         return unless kind == 'file'
 
         stat = File.stat(file)
-        [reference, stat.ino, stat.size, stat.mtime.strftime('%s.%N')].join(' ')
+        Digest::SHA256.hexdigest([reference, stat.ino, stat.size, stat.mtime.strftime('%s.%N')].join(' '))
       rescue SystemCallError
         nil
       end

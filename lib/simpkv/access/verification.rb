@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'securerandom'
-require 'tmpdir'
 require 'simpkv'
 
 module Simpkv
@@ -28,8 +27,10 @@ module Simpkv
         prefixes = rights.values.flat_map(&:keys).uniq
         with_probes(prefixes) do |probes|
           rights.flat_map do |name, by_prefix|
-            as(plan.names.user(name), passwords.read(plan.state.users[name]['password'])) do |store|
-              by_prefix.flat_map { |prefix, wanted| compare(name, prefix, wanted, found(store, probes[prefix])) }
+            passwords.with_file(plan.state.users[name]['password']) do |file|
+              as(plan.names.user(name), file) do |store|
+                by_prefix.flat_map { |prefix, wanted| compare(name, prefix, wanted, found(store, probes[prefix])) }
+              end
             end
           end
         end
@@ -89,17 +90,11 @@ module Simpkv
       end
 
       # Opens a store for a user meanwhile.
-      def as(dn, password)
-        Dir.mktmpdir('simpkv') do |folder|
-          file = File.join(folder, 'password')
-          File.write(file, password, perm: 0o600)
-          store = LdapAccess.open(@settings, 'admin_dn' => dn, 'admin_pw_file' => file)
-          begin
-            yield store
-          ensure
-            store.close
-          end
-        end
+      def as(dn, password_file)
+        store = LdapAccess.open(@settings, 'admin_dn' => dn, 'admin_pw_file' => password_file)
+        yield store
+      ensure
+        store&.close
       end
     end
   end
