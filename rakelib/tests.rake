@@ -47,7 +47,7 @@ QUICK = %w[quick_unit quick_core quick_functions].freeze
 specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', '--tag', 'tools', 'spec/unit')
 specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
 specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", 'spec/conformance')
-specs(:ffi_unit, :ffi, 'the library, on MRI with FFI', 'spec/unit')
+specs(:ffi_unit, :ffi, 'the binding, the codec and the stores, on MRI with FFI', *NATIVE)
 specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/functions')
 specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", 'spec/unit')
 specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", 'spec/functions')
@@ -136,7 +136,7 @@ end
 
 # FUZZ_SECONDS=3600 feeds each fuzzer for an hour.
 stage :fuzz, 'the fuzzers' do |stage|
-  stage.sh(*core('fuzz', "SECONDS=#{ENV.fetch('FUZZ_SECONDS', '60')}", jobs: 6))
+  stage.sh(*core('fuzz', "SECONDS=#{ENV.fetch('FUZZ_SECONDS', '30')}", jobs: 6))
 end
 
 stage :analysis, '-fanalyzer, cppcheck and clang-tidy' do |stage|
@@ -165,12 +165,12 @@ stage :style, 'linters, formatters, layers of the core, and pages that are out o
 end
 
 # The stages that take longest come first. The conformance suite stands for all specs of functions on JRuby; the stage
-# puppet7 runs them with FFI on MRI.
+# puppet7 runs them with FFI on MRI. The stage puppetserver has the estate and the directory on Debian's JRuby, and
+# jruby94_servers the directory on the newest one.
 ALL = %w[
-  tsan puppetserver command cext_servers valgrind jruby94_servers chaos ffi_servers faults
-  jruby93_conformance ruby_sanitizers asan jruby93_servers bench fuzz load analysis packages puppet7
-  ds389_conformance jruby93_estate estate access types puppetdb bolt jruby93_unit jruby94_unit
-  ffi_unit newest_json tools style
+  tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
+  jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
+  ds389_conformance estate puppetdb bolt jruby93_unit jruby94_unit ffi_unit newest_json tools style
 ] + BASIC
 
 # ---- Suites

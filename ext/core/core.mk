@@ -137,10 +137,11 @@ $(BUILD)/fuzz_responses.run: export ASAN_OPTIONS := detect_leaks=0
 $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(ldflags) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -o $@
 
-# A child process cannot free memory that another thread of its parent held at the fork. test_store_many takes minutes here;
-# asan and chaos run it.
+# A child process cannot free memory that another thread of its parent held at the fork. test_double, test_file_trees
+# and test_store_many take minutes here; asan and chaos run them.
 valgrind:
-	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" WITHOUT="test_file_forks test_store_many test_wipe" \
+	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" \
+	  WITHOUT="test_double test_file_forks test_file_trees test_store_many test_wipe" \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 
