@@ -127,7 +127,7 @@ RSpec.describe 'bin/demo' do
       said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'access', environment: environment)
       planned, rights, mended, deleted = said.split(/^== .*\n/).drop(1)
       expect(planned.scan('create user compiler-dev').length).to eq(2)
-      expect(rights).to match(/^  url$.*'write' on 'environments.production'.*exit code 77.*^  prod +environments/m)
+      expect(rights).to match(/^  url$.*'write' on 'environments.production.app1'.*code 77.*^  prod +environments/m)
       expect(mended).to match(/role prod lacks the member.*^simpkv access apply$.*set the password of.*^  url$/m)
       expect(deleted).to match(/delete user compiler-dev.*^  rules +- +present +-$.*url/m)
       expect(Dir.children(folder)).to eq([])
