@@ -2,8 +2,8 @@
 #ifndef SKV_NET_POOL_STATE_H
 #define SKV_NET_POOL_STATE_H
 
+#include "base/stamp.h"
 #include "net/pool.h"
-#include "net/stamp.h"
 
 #include <pthread.h>
 

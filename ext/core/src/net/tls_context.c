@@ -1,7 +1,7 @@
 #include "net/tls_context.h"
 
+#include "base/stamp.h"
 #include "net/handle.h"
-#include "net/stamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
