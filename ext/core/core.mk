@@ -1,5 +1,5 @@
 # The core: libsimpkv.so, its tests, and the builds that find defects. Needs GNU make, a C11 compiler, jansson, PCRE2
-# and libldap.
+# and libldap, and for encrypted documents libjose with OpenSSL's libcrypto.
 #
 #   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
@@ -18,6 +18,9 @@ BUILD ?= build/release
 SECONDS ?= 60
 FUZZ_CC ?= clang
 LDAP_LIBS ?= -lldap -llber
+# WITHOUT_JOSE=1 builds without libjose: 'encryption_keys' is refused then.
+WITHOUT_JOSE ?=
+JOSE_LIBS ?= -ljose -lcrypto
 
 this := $(abspath $(lastword $(MAKEFILE_LIST)))
 root := $(dir $(this))
@@ -34,15 +37,21 @@ hardening := -fstack-protector-strong $(if $(filter _FORTIFY_SOURCE,$(macros)),,
 ldflags := -Wl,-z,relro,-z,now $(LDFLAGS)
 
 warnings := -Wall -Wextra -Wconversion -Wshadow
-cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' -I$(root)include -I$(root)src $(CPPFLAGS)
+jose := $(if $(WITHOUT_JOSE),-DSKV_WITHOUT_JOSE)
+cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' $(jose) -I$(root)include -I$(root)src $(CPPFLAGS)
 cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(hardening) $(warnings) $(WERROR) $(CFLAGS)
-libs := -ljansson -lpcre2-8 $(LDAP_LIBS) -pthread
+libs := -ljansson -lpcre2-8 $(LDAP_LIBS) $(if $(WITHOUT_JOSE),,$(JOSE_LIBS)) -pthread
 
 sources := $(sort $(wildcard $(root)src/*.c $(root)src/*/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/%.c,$(BUILD)/test/%,$(sort $(wildcard $(root)test/test_*.c $(root)test/*/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
 harness := $(patsubst %,$(BUILD)/test/%.o,check chaos calls batches file_fixture pool_fixture slapd directory proxy)
+encryption := $(filter $(BUILD)/test/crypt/%,$(tests))
+ifneq ($(WITHOUT_JOSE),)
+tests := $(filter-out $(encryption),$(tests))
+fuzzers := $(filter-out $(BUILD)/fuzz_jwe $(BUILD)/fuzz_keys,$(fuzzers))
+endif
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)
@@ -67,6 +76,7 @@ $(reader): $(root)../simpkv/json_reader.c $(this)
 
 $(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
 
+$(encryption): $(BUILD)/test/crypt_fixture.o
 $(tests): %: %.o $(harness) $(objects)
 	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -o $@
 
@@ -79,7 +89,7 @@ install: $(library)
 	mv $(DESTDIR)$(LIBDIR)/libsimpkv.so.$(abi).new $(DESTDIR)$(LIBDIR)/libsimpkv.so.$(abi)
 	ln -sfn libsimpkv.so.$(abi) $(DESTDIR)$(LIBDIR)/libsimpkv.so
 	install -m 644 $(BUILD)/simpkv.pc $(DESTDIR)$(LIBDIR)/pkgconfig
-	install -m 644 $(root)include/simpkv.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(root)include/*.h $(DESTDIR)$(INCLUDEDIR)
 	@echo 'Now run ldconfig, as root. If the system does not search $(LIBDIR), set this variable for programs that load it:'
 	@echo 'SIMPKV_LIBRARY=$(LIBDIR)/libsimpkv.so.$(abi)'
 
@@ -95,19 +105,21 @@ $(tests:%=%.run): %.run: %
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
 
-# Sanitizers have a free() of their own, as test_wipe has. Its locks stay taken in a child if another thread allocates
+wipe_tests := test_wipe test_keyring_wipe
+
+# Sanitizers have a free() of their own, as these tests have. Its locks stay taken in a child if another thread allocates
 # during the fork, as in test_fork (a hang in some 40 runs): valgrind and the build without tools run that.
 asan:
-	$(MAKE) run-tests BUILD=build/asan WITHOUT="test_fork test_wipe" \
+	$(MAKE) run-tests BUILD=build/asan WITHOUT="test_fork $(wipe_tests)" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 tsan:
-	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork test_wipe" CFLAGS="-O1 -g -fsanitize=thread" \
+	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork $(wipe_tests)" CFLAGS="-O1 -g -fsanitize=thread" \
 	  RUN="env TSAN_OPTIONS=suppressions=$(root)test/tsan.supp"
 
 # Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
 chaos:
-	$(MAKE) run-chaos BUILD=build/chaos WITHOUT="test_fork test_wipe" CPPFLAGS=-DSKV_CHAOS \
+	$(MAKE) run-chaos BUILD=build/chaos WITHOUT="test_fork $(wipe_tests)" CPPFLAGS=-DSKV_CHAOS \
 	  CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 run-chaos: export SKV_CHAOS := 1
@@ -141,7 +153,7 @@ $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 # and test_store_many take minutes here; asan and chaos run them.
 valgrind:
 	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" \
-	  WITHOUT="test_double test_file_forks test_file_trees test_store_many test_wipe" \
+	  WITHOUT="test_double test_file_forks test_file_trees test_store_many $(wipe_tests)" \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 

@@ -44,6 +44,15 @@ PROBE
 libldap = %w[-lldap -lldap_r].find { |library| checking_for(library) { try_run(threads, library) } }
 missing('a thread-safe libldap') unless libldap
 $libs = "#{libldap} #{$libs}"
+
+# Without it, the option 'encryption_keys' is refused.
+jose = with_config('jose', true) && have_header('jose/jwe.h') && have_library('crypto', 'EVP_DecryptInit_ex') &&
+       have_library('jose', 'jose_jwe_enc_cek_io')
+unless jose
+  $defs << '-DSKV_WITHOUT_JOSE'
+  puts "simpkv: built without libjose: the option 'encryption_keys' will be refused. To have it, install libjose-dev " \
+       '(on EL libjose-devel and openssl-devel), and build again'
+end
 missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')
 

@@ -45,5 +45,6 @@ void skv_rb_init_json_generate(VALUE native);
 void skv_rb_init_json_parse(VALUE native);
 void skv_rb_init_store(VALUE native);
 void skv_rb_init_rules(VALUE native);
+void skv_rb_init_keyring(VALUE native);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * simpkv.h - the native core of simpkv: a key/value store for Puppet manifests.
  *
- * This is the only public header. A store maps keys to documents. A key is a path such as
+ * With simpkv_keyring.h (encryption), the public interface. A store maps keys to documents. A key is a path such as
  * "environments/production/app1/password". A document is a byte string, by convention one JSON object (see "Documents"
  * below), but a store keeps any bytes.
  *

@@ -5,8 +5,8 @@ module Simpkv
     # Calls the core for the FFI binding: converts arguments and replies, and raises the exceptions of the extension.
     module Calls
       class << self
-        # Runs a call with a reply, and returns its :data or :number on request. With `many`, a failed call may have
-        # data, too.
+        # Runs a call with a reply, and returns its :data or :number on request; with :optional, its data unless the
+        # number is 0. With `many`, a failed call may have data, too.
         def reply(wanted = nil, many: false)
           uninterrupted do
             reply = Library.skv_reply_new
@@ -18,6 +18,7 @@ module Simpkv
               case wanted
               when :data then data(reply)
               when :number then Library.skv_reply_number(reply)
+              when :optional then data(reply) unless Library.skv_reply_number(reply).zero?
               end
             ensure
               Library.skv_reply_free(reply)

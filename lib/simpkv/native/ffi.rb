@@ -380,3 +380,5 @@ module Simpkv
     end
   end
 end
+
+require 'simpkv/native/keyring'

@@ -2,10 +2,13 @@
 
 module Simpkv
   module Native
-    # Reads simpkv.h, the header of the core. The FFI binding takes its functions and numbers from there.
+    # Reads simpkv.h and simpkv_keyring.h, the headers of the core. The FFI binding takes its functions and numbers from
+    # there.
     class Header
-      # The header of this gem, or of this checkout.
-      PATH = File.expand_path('../../../ext/core/include/simpkv.h', __dir__)
+      # The headers of this gem, or of this checkout.
+      PATHS = %w[simpkv simpkv_keyring].map do |name|
+        File.expand_path("../../../ext/core/include/#{name}.h", __dir__)
+      end.freeze
 
       # The types of FFI for those of C; POINTER matches the rest.
       TYPES = { 'int' => :int, 'skv_status' => :int, 'size_t' => :size_t, 'int64_t' => :int64, 'double' => :double,
@@ -22,9 +25,10 @@ module Simpkv
       # @return [Array<String>] the names of the statuses, by number
       attr_reader :statuses
 
-      # @raise [LoadError] the file cannot be read, or it has a declaration that this class does not know
-      def self.read(path = PATH)
-        new(File.read(path, encoding: 'UTF-8'))
+      # @raise [LoadError] a file cannot be read, or it has a declaration that this class does not know
+      def self.read(*paths)
+        paths = PATHS if paths.empty?
+        new(paths.map { |path| File.read(path, encoding: 'UTF-8') }.join)
       rescue SystemCallError => e
         raise LoadError, "simpkv's header, a file of the gem, cannot be read (run `gem pristine simpkv`): #{e.message}"
       end

@@ -1,0 +1,318 @@
+#include "crypt/keys.h"
+
+#include "base/ascii.h"
+#include "crypt/base64url.h"
+#include "json/locale.h"
+#include "json/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX 1048576 /* bytes in the file */
+#define KEYS_MAX 1000
+#define CODED_KEY 43 /* characters of base64url in a key */
+
+/* The file while it is read. */
+typedef struct key_file {
+    const char *path;
+    char *text;
+    size_t len, size;      /* read; of the file */
+    unsigned char *secret; /* keys that hide_secrets() has found, SKV_KEY_SIZE bytes each */
+    size_t secrets;
+    size_t room; /* bytes of `secret` */
+    skv_reply *reply;
+} key_file;
+
+#define FAIL(file, format, ...)                                                                                        \
+    skv_fail((file)->reply, SKV_INVALID, "the file of 'encryption_keys', %s, " format, (file)->path, __VA_ARGS__)
+
+/* ---- Reading ---- */
+
+static skv_status check_file(const key_file *file, const struct stat *found)
+{
+    if (!S_ISREG(found->st_mode))
+        return FAIL(file, "%s", "is not a file");
+    if (found->st_uid != 0 && found->st_uid != geteuid())
+        return skv_fail(file->reply, SKV_DENIED,
+                        "the file of 'encryption_keys', %s, belongs to the user %d, who could change the keys: it must "
+                        "belong to root or to the user of this process (%d)",
+                        file->path, (int)found->st_uid, (int)geteuid());
+    if (found->st_mode & (S_IRWXO | S_IWGRP))
+        return skv_fail(file->reply, SKV_DENIED,
+                        "the file of 'encryption_keys', %s, has the mode %04o: only its owner may write it, and only "
+                        "its owner and its group may read it (chmod g-w,o= %s)",
+                        file->path, (unsigned)found->st_mode & 07777U, file->path);
+    if (found->st_size > FILE_MAX)
+        return FAIL(file, "is larger than %d bytes", FILE_MAX);
+    return SKV_OK;
+}
+
+static skv_status read_bytes(key_file *file, int fd)
+{
+    ssize_t got;
+
+    while (file->len < file->size && (got = read(fd, file->text + file->len, file->size - file->len)) != 0) {
+        if (got < 0 && errno != EINTR)
+            return skv_fail_errno(file->reply, errno, "cannot read %s, the file of 'encryption_keys'", file->path);
+        file->len += got > 0 ? (size_t)got : 0;
+    }
+    return SKV_OK;
+}
+
+static skv_status read_file(key_file *file, skv_stamp *stamp)
+{
+    struct stat found;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0 && errno == ENOENT)
+        return FAIL(file, "%s", "does not exist");
+    if (fd < 0)
+        return skv_fail_errno(file->reply, errno, "cannot read %s, the file of 'encryption_keys'", file->path);
+    if (fstat(fd, &found) < 0)
+        skv_fail_errno(file->reply, errno, "cannot look at %s, the file of 'encryption_keys'", file->path);
+    else if (check_file(file, &found) == SKV_OK) {
+        *stamp = skv_stamp_from(&found);
+        file->size = (size_t)found.st_size;
+        file->text = skv_alloc(file->size);
+        if (!file->text)
+            skv_fail_memory(file->reply);
+        else
+            read_bytes(file, fd);
+    }
+    close(fd);
+    return file->reply->status;
+}
+
+/* ---- Secrets, which jansson does not wipe ---- */
+
+/* Returns the end of the string whose first character is at `at`: its quotation mark, or the end of the text. */
+static char *end_of_string(char *at, char *end)
+{
+    while (at < end && *at != '"')
+        at += *at == '\\' && end - at > 1 ? 2 : 1;
+    return at;
+}
+
+static char *skip_spaces(char *at, char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+        at++;
+    return at;
+}
+
+/* Moves a key from the text to the secrets, and writes "#<its number>###" in its place, or "###" if it is none. */
+static void hide_secret(key_file *file, char *coded, size_t len)
+{
+    unsigned char *secret = file->secret + file->secrets * SKV_KEY_SIZE;
+    bool valid = len == CODED_KEY && skv_base64url_decode(coded, len, secret);
+
+    explicit_bzero(coded, len);
+    memset(coded, '#', len);
+    for (size_t i = 7, number = file->secrets; valid && i > 0; i--, number /= 10)
+        coded[i] = (char)('0' + number % 10);
+    file->secrets += valid;
+}
+
+/* Returns the first character of the string behind a colon, or NULL if there is none at this place. */
+static char *string_behind_colon(char *at, char *end)
+{
+    at = skip_spaces(at, end);
+    if (at == end || *at != ':')
+        return NULL;
+    at = skip_spaces(at + 1, end);
+    return at < end && *at == '"' ? at + 1 : NULL;
+}
+
+/* Returns the value of the next member "k" that is a string, and moves *rest behind it; NULL if there is none. */
+static char *next_secret(char **rest, char *end, size_t *len)
+{
+    char *at = *rest, *value = NULL;
+
+    while (!value && (at = memchr(at, '"', (size_t)(end - at)))) {
+        char *name = at + 1;
+
+        at = end_of_string(name, end);
+        if (at == end)
+            return NULL;
+        at++;
+        if (at - name == 2 && *name == 'k')
+            value = string_behind_colon(at, end);
+    }
+    if (!value)
+        return NULL;
+    *rest = end_of_string(value, end);
+    *len = (size_t)(*rest - value);
+    *rest += *rest < end;
+    return value;
+}
+
+/* Hides the value of each member "k". One whose name has escapes stays, and is refused later. */
+static skv_status hide_secrets(key_file *file)
+{
+    char *rest = file->text, *end = rest + file->len, *secret;
+    size_t len;
+
+    /* A key has 49 bytes in the file: "k":"<43 characters>". */
+    file->room = (file->len / 49 + 1) * SKV_KEY_SIZE;
+    file->secret = skv_alloc(file->room);
+    if (!file->secret)
+        return skv_fail_memory(file->reply);
+    while ((secret = next_secret(&rest, end, &len)))
+        hide_secret(file, secret, len);
+    return SKV_OK;
+}
+
+/* Returns the secret that the text stands for, or NULL. */
+static const unsigned char *hidden_secret(const key_file *file, const char *text)
+{
+    size_t number = 0;
+
+    if (!text || strlen(text) != CODED_KEY || text[0] != '#')
+        return NULL;
+    for (int i = 1; i <= 7; i++) {
+        if (!skv_ascii_is_digit(text[i]))
+            return NULL;
+        number = number * 10 + (size_t)(text[i] - '0');
+    }
+    return number < file->secrets ? file->secret + number * SKV_KEY_SIZE : NULL;
+}
+
+/* ---- The set ---- */
+
+/* Returns true if the string is in the file as it is. jansson loses characters of a string when memory runs out. */
+static bool is_verbatim(const key_file *file, const char *string)
+{
+    char quoted[SKV_KID_MAX + 3];
+    int len = snprintf(quoted, sizeof quoted, "\"%s\"", string);
+
+    return memmem(file->text, file->len, quoted, (size_t)len) != NULL;
+}
+
+/* Fails unless the kid can stand in a header without escapes, in a message and on a command line. */
+static skv_status check_kid(const key_file *file, const char *kid, size_t number)
+{
+    size_t len = kid ? strlen(kid) : 0;
+
+    if (!len || len > SKV_KID_MAX)
+        return FAIL(file, "key %zu has no kid, or one of more than %d characters", number, SKV_KID_MAX);
+    for (size_t i = 0; i < len; i++)
+        if (kid[i] < ' ' || kid[i] > '~' || kid[i] == '"' || kid[i] == '\\')
+            return FAIL(file, "key %zu has a kid with a character other than printable ASCII without \" and \\",
+                        number);
+    if (!is_verbatim(file, kid))
+        return FAIL(file, "the kid of key %zu must be written without escapes", number);
+    return SKV_OK;
+}
+
+static bool is_absent_or(const json_t *member, const char *expected)
+{
+    const char *text = json_string_value(member);
+
+    return !member || (text && strcmp(text, expected) == 0);
+}
+
+static skv_status read_key(const key_file *file, const json_t *jwk, size_t number, skv_key *key)
+{
+    const char *kid = json_string_value(json_object_get(jwk, "kid"));
+    const unsigned char *secret = hidden_secret(file, json_string_value(json_object_get(jwk, "k")));
+
+    if (!json_is_object(jwk))
+        return FAIL(file, "key %zu is not an object", number);
+    if (check_kid(file, kid, number) != SKV_OK)
+        return file->reply->status;
+    if (!json_object_get(jwk, "kty") || !is_absent_or(json_object_get(jwk, "kty"), "oct"))
+        return FAIL(file, "key %zu ('%s') has another kty than \"oct\"", number, kid);
+    if (!is_absent_or(json_object_get(jwk, "alg"), "A256GCM"))
+        return FAIL(file, "key %zu ('%s') has another alg than \"A256GCM\"", number, kid);
+    if (!is_absent_or(json_object_get(jwk, "use"), "enc"))
+        return FAIL(file, "key %zu ('%s') has another use than \"enc\"", number, kid);
+    if (!secret)
+        return FAIL(file, "the k of key %zu ('%s') is not %d bytes in base64url without padding", number, kid,
+                    SKV_KEY_SIZE);
+    strcpy(key->kid, kid);
+    memcpy(key->bytes, secret, SKV_KEY_SIZE);
+    return SKV_OK;
+}
+
+static skv_status read_keys(const key_file *file, const json_t *list, skv_keys *keys)
+{
+    size_t count = json_array_size(list);
+
+    if (!json_is_array(list) || !count)
+        return FAIL(file, "%s",
+                    "has no keys: it must be a JWK Set, {\"keys\":[...]} ('simpkv keys generate' makes it)");
+    if (count > KEYS_MAX)
+        return FAIL(file, "has %zu keys: %d are allowed", count, KEYS_MAX);
+    keys->key = skv_alloc_zeroed(count, sizeof *keys->key);
+    if (!keys->key)
+        return skv_fail_memory(file->reply);
+    keys->count = count;
+    for (size_t i = 0; i < count; i++) {
+        skv_key *key = &keys->key[i];
+
+        if (read_key(file, json_array_get(list, i), i + 1, key) != SKV_OK)
+            return file->reply->status;
+        if (skv_keys_find(keys, key->kid) != key)
+            return FAIL(file, "has two keys with the kid '%s'", key->kid);
+    }
+    return SKV_OK;
+}
+
+static skv_status parse_file(const key_file *file, skv_keys *keys)
+{
+    json_error_t error = {.text = ""};
+    skv_locale locale;
+    json_t *set;
+
+    if (skv_locale_enter(&locale, file->reply) != SKV_OK)
+        return file->reply->status;
+    set = json_loadb(file->text, file->len, JSON_REJECT_DUPLICATES, &error);
+    skv_locale_leave(&locale);
+    if (set)
+        read_keys(file, json_object_get(set, "keys"), keys);
+    else if (skv_json_lacks_memory(&error))
+        skv_fail_memory(file->reply);
+    else
+        FAIL(file, "is not JSON, or has a member twice: line %d, column %d", error.line, error.column);
+    json_decref(set);
+    return file->reply->status;
+}
+
+/* ---- The interface ---- */
+
+skv_keys *skv_keys_read(const char *path, skv_reply *reply)
+{
+    key_file file = {.path = path, .reply = reply};
+    skv_keys *keys = skv_alloc_zeroed(1, sizeof *keys);
+
+    if (!keys)
+        skv_fail_memory(reply);
+    else if (read_file(&file, &keys->stamp) == SKV_OK && hide_secrets(&file) == SKV_OK)
+        parse_file(&file, keys);
+    skv_free_wiped(file.secret, file.room);
+    skv_free_wiped(file.text, file.len);
+    if (keys && reply->status != SKV_OK) {
+        skv_keys_free(keys);
+        return NULL;
+    }
+    return keys;
+}
+
+void skv_keys_free(skv_keys *keys)
+{
+    if (!keys)
+        return;
+    skv_free_wiped(keys->key, keys->count * sizeof *keys->key);
+    skv_free(keys);
+}
+
+const skv_key *skv_keys_find(const skv_keys *keys, const char *kid)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strcmp(keys->key[i].kid, kid) == 0)
+            return &keys->key[i];
+    return NULL;
+}

@@ -1,0 +1,81 @@
+/* Keys and decrypted documents do not stay in freed memory: the test's free() searches for them. */
+#include "check.h"
+#include "crypt_fixture.h"
+
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+void __libc_free(void *block);
+
+static atomic_bool watching;
+static atomic_int looked, spilled;
+
+static bool has(const void *block, const char *secret)
+{
+    return memmem(block, malloc_usable_size((void *)(uintptr_t)block), secret, strlen(secret)) != NULL;
+}
+
+/* Replaces the function of the C library, for libjose, libcrypto and jansson as well. */
+__attribute__((visibility("default"))) void free(void *block)
+{
+    if (watching && block) {
+        looked++;
+        spilled += has(block, KEY_A) || has(block, CODED_A) || has(block, "pl4nted-in-memory");
+    }
+    __libc_free(block);
+}
+
+static void a_block_with_a_secret_is_seen(void)
+{
+    char *block = strdup("x" CODED_A);
+
+    watching = true;
+    free(block);
+    watching = false;
+    CHECK(spilled == 1);
+    spilled = 0;
+}
+
+static void keys_and_documents_are_wiped(void)
+{
+    static const char secret[] = "{\"value\":\"pl4nted-in-memory\"}";
+    char document[1024];
+    skv_keyring *keyring;
+
+    write_keys(KEYS_A);
+    result = skv_reply_new();
+    looked = 0;
+    watching = true;
+    keyring = open_keys();
+    CHECK(encrypt_for(keyring, PATH, secret) == SKV_OK);
+    strcpy(document, skv_reply_data(result));
+    CHECK(decrypt_for(keyring, PATH, document, strlen(document)) == SKV_OK);
+    CHECK_STR(skv_reply_data(result), secret);
+    document[strlen(document) - 30] ^= 1;
+    CHECK(decrypt_for(keyring, PATH, document, strlen(document)) == SKV_MALFORMED);
+    watching = false;
+    /* Malformed after the key. */
+    write_keys("{\"keys\":[{\"kty\":\"oct\",\"kid\":\"a\",\"k\":\"" CODED_A "\"},1]}");
+    watching = true;
+    CHECK(encrypt_for(keyring, PATH, secret) == SKV_INVALID);
+    watching = false;
+    write_keys(KEYS(JWK("b", CODED_B)));
+    watching = true;
+    CHECK(encrypt_for(keyring, PATH, secret) == SKV_OK);
+    skv_keyring_close(keyring);
+    skv_reply_free(result);
+    watching = false;
+    CHECK(looked > 50);
+    CHECK(spilled == 0);
+}
+
+int main(void)
+{
+    make_key_folder();
+    a_block_with_a_secret_is_seen();
+    keys_and_documents_are_wiped();
+    remove_key_folder();
+    return check_summary("keyring_wipe");
+}

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Native
+    # The keys of a file (a JWK Set), which encrypt documents and decrypt them. Each call looks at the file, and reads
+    # it again if it has changed. As long as that is not possible, calls raise as {#initialize} does. Thread-safe.
+    class Keyring
+      KEEPING = Mutex.new
+      private_constant :KEEPING
+
+      # Returns the name of the key that has encrypted a document, as the document says, without any key.
+      #
+      # @param document [String]
+      # @return [String, nil] nil for a plain document
+      # @raise [MalformedError] it is an encrypted document that has been changed
+      def self.kid_of(document)
+        Calls.reply(:optional) { |r| Library.skv_document_kid(*Calls.bytes(document), r) }
+      end
+
+      # @param file [String] an absolute path
+      # @raise [InvalidError] there is no such file, its content is wrong, or the library was built without libjose
+      # @raise [DeniedError] its owner or its mode lets others change the keys or read them, or it cannot be read
+      def initialize(file)
+        refuse_keyring
+        Calls.uninterrupted do
+          handle = nil
+          Calls.reply { |r| handle = Library.skv_keyring_open(*Calls.bytes(file), r) }
+          made = FFI::AutoPointer.new(handle, Library.method(:skv_keyring_close))
+          # Another thread may have initialized the object meanwhile.
+          KEEPING.synchronize do
+            refuse_keyring
+            @keyring = made
+          end
+        end
+      end
+
+      # Makes an object without keys, as the extension does.
+      def initialize_copy(_original)
+        @keyring = nil
+      end
+
+      # Encrypts a document with the first key.
+      #
+      # @param backend [String] `<type>/<id>`
+      # @param path [String] the path of the key that the document is for
+      # @param document [String]
+      # @return [String] the encrypted document
+      # @raise [InvalidError] the path is not UTF-8
+      # @raise [TooLargeError, UnavailableError, DeniedError]
+      def encrypt(backend, path, document)
+        call(:skv_keyring_encrypt, :data, backend, path, document)
+      end
+
+      # Decrypts a document that was stored for this backend and path.
+      #
+      # @param backend [String] `<type>/<id>`
+      # @param path [String]
+      # @param document [String]
+      # @return [String, nil] the plain document, tagged UTF-8; nil if the document is not encrypted
+      # @raise [MalformedError] it was changed, copied from elsewhere, or encrypted with another algorithm or key
+      # @raise [DeniedError] the file has no key of its name
+      # @raise [InvalidError]
+      def decrypt(backend, path, document)
+        call(:skv_keyring_decrypt, :optional, backend, path, document)
+      end
+
+      # @return [Array<String>] the names of the keys; the first one encrypts
+      def kids
+        open_keyring { |keyring| Calls.reply(:data) { |r| Library.skv_keyring_kids(keyring, r) } }.split("\0")
+      end
+
+      private
+
+      def refuse_keyring
+        raise InvalidError, 'the keys are read already' if @keyring
+      end
+
+      def open_keyring
+        keyring = @keyring
+        raise InvalidError, 'no keys are read' unless keyring
+
+        begin
+          yield keyring
+        ensure
+          # This reference keeps the garbage collector from freeing the keys during the call.
+          keyring.address
+        end
+      end
+
+      def call(function, wanted, *texts)
+        arguments = texts.flat_map { |text| Calls.bytes(text) }
+        open_keyring { |keyring| Calls.reply(wanted) { |r| Library.public_send(function, keyring, *arguments, r) } }
+      end
+    end
+  end
+end

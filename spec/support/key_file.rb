@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'securerandom'
+require_relative 'scratch'
+
+# A file of keys (a JWK Set) for each example.
+module KeyFile
+  # Runs the example with `key_file` and `keyring`, and cleans up.
+  def self.included(group)
+    group.let(:key_folder) { Scratch.make('simpkv-keys') }
+    group.let(:key_file) { File.join(key_folder, 'keys') }
+    group.let(:keyring) { write_keys('a') && Simpkv::Native::Keyring.new(key_file) }
+    group.after { FileUtils.remove_entry(key_folder) }
+  end
+
+  # @param kid [String]
+  # @return [Hash{String => String}] a JWK, the same for the same name
+  def jwk(kid)
+    @jwks ||= {}
+    @jwks[kid] ||= { 'kty' => 'oct', 'alg' => 'A256GCM', 'kid' => kid,
+                     'k' => [SecureRandom.bytes(32)].pack('m0').tr('+/', '-_').delete('=') }
+  end
+
+  # Replaces the file. The first key encrypts.
+  # @return [String] its path
+  def write_keys(*kids, mode: 0o600)
+    replace_keys(JSON.generate('keys' => kids.map { |kid| jwk(kid) }), mode)
+  end
+
+  # @return [String] the path of the file
+  def replace_keys(text, mode = 0o600)
+    File.write("#{key_file}.new", text)
+    File.chmod(mode, "#{key_file}.new")
+    File.rename("#{key_file}.new", key_file)
+    key_file
+  end
+end
