@@ -41,6 +41,7 @@ module Simpkv
   require 'simpkv/config'
   require 'simpkv/deadline'
   require 'simpkv/default_root'
+  require 'simpkv/encrypted_store'
   require 'simpkv/file_root'
   require 'simpkv/ldap_access'
   require 'simpkv/store'

@@ -171,6 +171,7 @@ static VALUE end_call(VALUE argument)
     skv_rb_call *call = (skv_rb_call *)argument;
 
     skv_list_close(call->list);
+    skv_reply_free(call->page);
     skv_reply_free(call->reply);
     give_back_cancel(call->cancel);
     call->native->users--;

@@ -32,11 +32,16 @@ typedef struct skv_rb_call {
     skv_reply *reply;
     skv_list *list;
     VALUE thread;
-    bool opens;          /* the call opens the store */
-    bool per_round_trip; /* timeout_ms is for each round trip, not for the call */
-    bool in_rounds;      /* after an interrupt, the block decides on the next round */
-    bool again;          /* the call repeats an interrupted one */
-    bool had_result;     /* an interrupted call may have deleted or made the folder */
+    skv_keyring *keyring; /* for the documents of a list; NULL for none */
+    VALUE cipher;         /* the object of the keyring */
+    VALUE backend, place; /* frozen Strings: the backend, and the folder in the headers of documents */
+    int page_flags;       /* SKV_PAGE_* */
+    skv_reply *page;      /* the page before it is decrypted */
+    bool opens;           /* the call opens the store */
+    bool per_round_trip;  /* timeout_ms is for each round trip, not for the call */
+    bool in_rounds;       /* after an interrupt, the block decides on the next round */
+    bool again;           /* the call repeats an interrupted one */
+    bool had_result;      /* an interrupted call may have deleted or made the folder */
     bool ran;
 } skv_rb_call;
 

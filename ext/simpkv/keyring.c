@@ -2,8 +2,6 @@
  * them at once. */
 #include "simpkv_ext.h"
 
-#include "simpkv_keyring.h"
-
 #include <ruby/thread.h>
 #include <stdbool.h>
 
@@ -48,7 +46,7 @@ static skv_keyring *keyring_or_null(VALUE self)
     return keyring;
 }
 
-static skv_keyring *keyring_of(VALUE self)
+skv_keyring *skv_rb_keyring_of(VALUE self)
 {
     skv_keyring *keyring = keyring_or_null(self);
 
@@ -121,7 +119,7 @@ static VALUE take_result(skv_reply *reply)
 static VALUE call_cipher(keyring_function run, VALUE self, VALUE backend, VALUE path, VALUE document)
 {
     keyring_call call = {.run = run,
-                         .keyring = keyring_of(self),
+                         .keyring = skv_rb_keyring_of(self),
                          .backend = skv_rb_bytes(backend),
                          .path = skv_rb_bytes(path),
                          .document = skv_rb_bytes(document)};
@@ -152,7 +150,7 @@ static VALUE decrypt_document(VALUE self, VALUE backend, VALUE path, VALUE docum
 
 static VALUE list_kids(VALUE self)
 {
-    skv_keyring *keyring = keyring_of(self);
+    skv_keyring *keyring = skv_rb_keyring_of(self);
     skv_reply *reply = skv_rb_reply_new();
     VALUE kids = rb_ary_new(), texts;
 

@@ -67,9 +67,18 @@ static int run_tree_open(skv_rb_call *call)
     return skv_reply_status(call->reply);
 }
 
+/* Decrypts the page without the GVL, while the server looks for more. */
 static int run_list_next(skv_rb_call *call)
 {
-    return skv_list_next(call->list, call->timeout_ms, call->cancel, call->reply);
+    int status = skv_list_next(call->list, call->timeout_ms, call->cancel, call->reply);
+    skv_reply *page = call->reply;
+
+    if (status != SKV_OK || !call->keyring)
+        return status;
+    call->reply = call->page;
+    call->page = page;
+    return skv_keyring_decrypt_page(call->keyring, SKV_RB_BYTES(call->backend), SKV_RB_BYTES(call->place),
+                                    call->page_flags, skv_reply_data(page), skv_reply_size(page), call->reply);
 }
 
 /* Adds the records of one page. If there is a block, its result replaces the document that it is given. */
@@ -106,6 +115,8 @@ static VALUE to_list(skv_rb_call *call)
     rb_hash_aset(list, ID2SYM(rb_intern("keys")), keys);
     rb_hash_aset(list, ID2SYM(rb_intern("folders")), folders);
     rb_hash_aset(list, ID2SYM(rb_intern("errors")), errors);
+    if (call->keyring)
+        call->page = skv_rb_reply_new();
     call->run = run_list_next;
     call->refusal = SKV_END;
     for (;;) {
@@ -116,7 +127,24 @@ static VALUE to_list(skv_rb_call *call)
     }
 }
 
-static VALUE native_list(VALUE self, VALUE folder, VALUE timeout_ms)
+/* Takes nil, or a list of a Keyring, the backend and the folder in the headers of documents, and two Booleans: whether
+ * plain documents are errors, and whether documents with other than plain names stay as they are. */
+static void take_cipher(skv_rb_call *call, VALUE cipher)
+{
+    if (NIL_P(cipher))
+        return;
+    Check_Type(cipher, T_ARRAY);
+    if (RARRAY_LEN(cipher) != 5)
+        rb_raise(rb_eArgError, "a cipher has five parts");
+    call->cipher = rb_ary_entry(cipher, 0);
+    call->keyring = skv_rb_keyring_of(call->cipher);
+    call->backend = skv_rb_bytes(rb_ary_entry(cipher, 1));
+    call->place = skv_rb_bytes(rb_ary_entry(cipher, 2));
+    call->page_flags = (RTEST(rb_ary_entry(cipher, 3)) ? SKV_PAGE_ENCRYPTED_ONLY : 0) |
+                       (RTEST(rb_ary_entry(cipher, 4)) ? SKV_PAGE_PLAIN_NAMES : 0);
+}
+
+static VALUE native_list(VALUE self, VALUE folder, VALUE cipher, VALUE timeout_ms)
 {
     skv_rb_call call = {.run = run_list_open,
                         .convert = to_list,
@@ -124,10 +152,11 @@ static VALUE native_list(VALUE self, VALUE folder, VALUE timeout_ms)
                         .timeout_ms = NUM2LL(timeout_ms),
                         .per_round_trip = true};
 
+    take_cipher(&call, cipher);
     return skv_rb_perform(self, &call);
 }
 
-static VALUE native_tree(VALUE self, VALUE folder, VALUE values, VALUE timeout_ms)
+static VALUE native_tree(VALUE self, VALUE folder, VALUE values, VALUE cipher, VALUE timeout_ms)
 {
     skv_rb_call call = {.run = run_tree_open,
                         .convert = to_list,
@@ -136,6 +165,7 @@ static VALUE native_tree(VALUE self, VALUE folder, VALUE values, VALUE timeout_m
                         .timeout_ms = NUM2LL(timeout_ms),
                         .per_round_trip = true};
 
+    take_cipher(&call, cipher);
     return skv_rb_perform(self, &call);
 }
 
@@ -143,6 +173,6 @@ void skv_rb_init_many(VALUE store_class)
 {
     rb_define_method(store_class, "put_many", native_put_many, 2);
     rb_define_method(store_class, "get_many", native_get_many, 2);
-    rb_define_method(store_class, "list", native_list, 2);
-    rb_define_method(store_class, "tree", native_tree, 3);
+    rb_define_method(store_class, "list", native_list, 3);
+    rb_define_method(store_class, "tree", native_tree, 4);
 }

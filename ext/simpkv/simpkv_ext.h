@@ -3,6 +3,7 @@
 #define SKV_EXT_H
 
 #include "simpkv.h"
+#include "simpkv_keyring.h"
 
 #include <ruby.h>
 #include <ruby/encoding.h>
@@ -35,6 +36,9 @@ void skv_rb_pack(VALUE packed, VALUE text, const char *message);
 
 /* Calls a method of a Ruby module, which the feature defines. */
 VALUE skv_rb_call_module(const char *feature, const char *module, const char *method, VALUE argument);
+
+/* Returns the keys of a Simpkv::Native::Keyring, which live as long as the object. Raises TypeError. */
+skv_keyring *skv_rb_keyring_of(VALUE keyring);
 
 /* The pointer and the length that stand for a String in calls of the core. */
 #define SKV_RB_BYTES(string) RSTRING_PTR(string), (size_t)RSTRING_LEN(string)

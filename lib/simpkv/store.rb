@@ -186,6 +186,7 @@ module Simpkv
     # @param folder [String]
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
     # @param partial [Boolean] whether keys that cannot be read become `errors`; otherwise the first is raised
+    # @param cipher [Array, nil] decrypts documents, for {EncryptedStore}
     # @yield while the server looks for more, each document that was found. The list keeps its connection meanwhile: the
     #   block should not call a store, nor wait
     # @yieldparam name [String]
@@ -195,8 +196,8 @@ module Simpkv
     #   keys that could not be read
     # @raise [NotFoundError] the folder does not exist
     # @raise [Error] without `partial`: a key cannot be read
-    def list(folder, required: true, partial: true, &block)
-      result = listing(required) { @native.list(folder, @timeout_ms, &block) }
+    def list(folder, required: true, partial: true, cipher: nil, &block)
+      result = listing(required) { @native.list(folder, cipher, @timeout_ms, &block) }
       name, why = result[:errors].min_by(&:first) unless partial
       raise Error, "Key '#{name}': #{why}" if name
 
@@ -208,14 +209,15 @@ module Simpkv
     # @param folder [String]
     # @param values [Boolean] whether to read documents; otherwise each is ''
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
+    # @param cipher [Array, nil] decrypts documents, for {EncryptedStore}
     # @yield as {#list} does, each document with its path; never without `values`
     # @return [Hash] as {#list}, with paths from the folder on: `{keys: {path => document}, folders: [path],
     #   errors: {path => why}}`
     # @raise [NotFoundError] the folder does not exist
     # @example
     #   store.tree('globals')  #=> {keys: {'app1/password' => '{"value":...}'}, folders: ['app1'], errors: {}}
-    def tree(folder, values: true, required: true, &block)
-      listing(required) { @native.tree(folder, values, @timeout_ms, &(block if values)) }
+    def tree(folder, values: true, required: true, cipher: nil, &block)
+      listing(required) { @native.tree(folder, values, cipher, @timeout_ms, &(block if values)) }
     end
 
     # Reads any entry of the directory; for a store of type 'ldap'.

@@ -226,12 +226,12 @@ module Simpkv
         call(:skv_delete_folder, folder, timeout_ms, wanted: :number) == 1
       end
 
-      def list(folder, timeout_ms, &block)
-        records(:skv_list_open, [*Calls.bytes(folder), timeout_ms], &block)
+      def list(folder, cipher, timeout_ms, &block)
+        records(:skv_list_open, [*Calls.bytes(folder), timeout_ms], cipher, &block)
       end
 
-      def tree(folder, values, timeout_ms, &block)
-        records(:skv_tree_open, [*Calls.bytes(folder), values ? 0 : NAMES, timeout_ms], &block)
+      def tree(folder, values, cipher, timeout_ms, &block)
+        records(:skv_tree_open, [*Calls.bytes(folder), values ? 0 : NAMES, timeout_ms], cipher, &block)
       end
 
       def read_entry(dn, attributes, timeout_ms)
@@ -328,15 +328,17 @@ module Simpkv
         Calls.packed(list, 'an attribute')
       end
 
-      # Opens a list and reads it to its end. The last argument, timeout_ms, is for each page, too.
-      def records(function, arguments, &block)
+      # Opens a list and reads it to its end. The last argument, timeout_ms, is for each page, too. `cipher` is nil, or
+      # a list of a Keyring and the other arguments of its {Keyring#decrypt_page}.
+      def records(function, arguments, cipher, &block)
+        Calls.check(Array, cipher) if cipher
         found = { keys: {}, folders: [], errors: {} }
         open_store do |store|
           Calls.uninterrupted do
             list = nil
             Calls.reply { |r| list = Library.public_send(function, store, *arguments, nil, r) }
             begin
-              read(list, arguments.last, found, &block)
+              read(list, arguments.last, cipher, found, &block)
             ensure
               Library.skv_list_close(list)
             end
@@ -345,8 +347,9 @@ module Simpkv
         found
       end
 
-      def read(list, timeout_ms, found, &block)
+      def read(list, timeout_ms, cipher, found, &block)
         while (page = next_page(list, timeout_ms))
+          page = cipher.first.decrypt_page(page, *cipher.drop(1)) if cipher
           Calls.interruptible { unpack(page, found, &block) }
         end
       end

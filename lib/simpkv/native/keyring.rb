@@ -6,7 +6,9 @@ module Simpkv
     # it again if it has changed. As long as that is not possible, calls raise as {#initialize} does. Thread-safe.
     class Keyring
       KEEPING = Mutex.new
-      private_constant :KEEPING
+      ENCRYPTED_ONLY = Library::HEADER.constant('SKV_PAGE_ENCRYPTED_ONLY')
+      PLAIN_NAMES = Library::HEADER.constant('SKV_PAGE_PLAIN_NAMES')
+      private_constant :KEEPING, :ENCRYPTED_ONLY, :PLAIN_NAMES
 
       # Returns the name of the key that has encrypted a document, as the document says, without any key.
       #
@@ -62,6 +64,13 @@ module Simpkv
       # @raise [InvalidError]
       def decrypt(backend, path, document)
         call(:skv_keyring_decrypt, :optional, backend, path, document)
+      end
+
+      # Decrypts a page of a list, for {Native::Store}.
+      def decrypt_page(page, backend, folder, encrypted_only, plain_names)
+        flags = (encrypted_only ? ENCRYPTED_ONLY : 0) | (plain_names ? PLAIN_NAMES : 0)
+        arguments = [*Calls.bytes(backend), *Calls.bytes(folder), flags, *Calls.bytes(page)]
+        open_keyring { |keyring| Calls.reply(:data) { |r| Library.skv_keyring_decrypt_page(keyring, *arguments, r) } }
       end
 
       # @return [Array<String>] the names of the keys; the first one encrypts

@@ -9,15 +9,25 @@ skv_status skv_cipher_check(skv_reply *reply)
                     "libjose-devel), and build simpkv again");
 }
 
-skv_status skv_cipher_seal(const skv_key *key, const skv_place *place, skv_span document, skv_reply *reply)
+skv_status skv_cipher_seal(const skv_secret *key, const skv_place *place, skv_span document, skv_reply *reply)
 {
     (void)key, (void)place, (void)document;
     return skv_cipher_check(reply);
 }
 
-skv_status skv_cipher_open(const skv_key *key, skv_sealed *sealed, skv_reply *reply)
+skv_cipher *skv_cipher_new(void)
 {
-    (void)key, (void)sealed;
+    return NULL;
+}
+
+void skv_cipher_free(skv_cipher *cipher)
+{
+    (void)cipher;
+}
+
+skv_status skv_cipher_open(skv_cipher *cipher, const skv_secret *key, skv_sealed *sealed, skv_reply *reply)
+{
+    (void)cipher, (void)key, (void)sealed;
     return skv_cipher_check(reply);
 }
 
@@ -47,7 +57,7 @@ static void ignore_message(void *misc, const char *file, int line, uint64_t erro
 }
 
 /* Returns NULL if memory runs out. */
-static json_t *make_jwk(const skv_key *key)
+static json_t *make_jwk(const skv_secret *key)
 {
     json_t *jwk = json_object();
     skv_buf coded;
@@ -61,7 +71,7 @@ static json_t *make_jwk(const skv_key *key)
 }
 
 /* Returns NULL if memory runs out. */
-static json_t *make_jwe(const skv_key *key, const skv_place *place)
+static json_t *make_jwe(const skv_secret *key, const skv_place *place)
 {
     json_t *header = json_object(), *jwe = json_object();
 
@@ -123,7 +133,7 @@ static bool seal(json_t *jwe, const json_t *jwk, skv_span document, skv_buf *dat
 }
 
 /* OpenSSL's errors do not stay in the queue of the thread, where Ruby's OpenSSL would find them. */
-skv_status skv_cipher_seal(const skv_key *key, const skv_place *place, skv_span document, skv_reply *reply)
+skv_status skv_cipher_seal(const skv_secret *key, const skv_place *place, skv_span document, skv_reply *reply)
 {
     json_t *jwk = make_jwk(key), *jwe = make_jwe(key, place);
 
@@ -143,12 +153,45 @@ skv_status skv_cipher_seal(const skv_key *key, const skv_place *place, skv_span 
  * Not with libjose, which decrypts one byte at a time, in 45 ms for 1 MB (docs/adr/0045).
  */
 
-static bool open_sealed(EVP_CIPHER_CTX *context, const skv_key *key, skv_sealed *sealed)
+struct skv_cipher {
+    EVP_CIPHER_CTX *context;
+    const skv_secret *key; /* whose schedule the context has; NULL for none */
+};
+
+skv_cipher *skv_cipher_new(void)
+{
+    skv_cipher *cipher = skv_alloc_zeroed(1, sizeof *cipher);
+
+    if (cipher)
+        cipher->context = EVP_CIPHER_CTX_new();
+    if (cipher && cipher->context)
+        return cipher;
+    skv_free(cipher);
+    return NULL;
+}
+
+void skv_cipher_free(skv_cipher *cipher)
+{
+    if (!cipher)
+        return;
+    EVP_CIPHER_CTX_free(cipher->context);
+    skv_free(cipher);
+}
+
+static bool set_key(skv_cipher *cipher, const skv_secret *key)
+{
+    if (cipher->key == key)
+        return true;
+    cipher->key = EVP_DecryptInit_ex(cipher->context, EVP_aes_256_gcm(), NULL, key->bytes, NULL) == 1 ? key : NULL;
+    return cipher->key;
+}
+
+static bool open_sealed(EVP_CIPHER_CTX *context, skv_sealed *sealed)
 {
     unsigned char *text = sealed->text;
     int len = 0;
 
-    return EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), NULL, key->bytes, sealed->iv) == 1 &&
+    return EVP_DecryptInit_ex(context, NULL, NULL, NULL, sealed->iv) == 1 &&
            EVP_DecryptUpdate(context, NULL, &len, (const unsigned char *)sealed->header.bytes,
                              (int)sealed->header.len) == 1 &&
            EVP_DecryptUpdate(context, text, &len, text, (int)sealed->len) == 1 && (size_t)len == sealed->len &&
@@ -156,18 +199,13 @@ static bool open_sealed(EVP_CIPHER_CTX *context, const skv_key *key, skv_sealed 
            EVP_DecryptFinal_ex(context, text + len, &len) == 1 && len == 0;
 }
 
-skv_status skv_cipher_open(const skv_key *key, skv_sealed *sealed, skv_reply *reply)
+skv_status skv_cipher_open(skv_cipher *cipher, const skv_secret *key, skv_sealed *sealed, skv_reply *reply)
 {
-    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-
-    if (!context)
-        return skv_fail_memory(reply);
     ERR_set_mark();
-    if (!open_sealed(context, key, sealed))
+    if (!set_key(cipher, key) || !open_sealed(cipher->context, sealed))
         skv_fail(reply, SKV_MALFORMED,
                  "its encrypted document was changed, or the key '%s' is not the one that encrypted it", key->kid);
     ERR_pop_to_mark();
-    EVP_CIPHER_CTX_free(context);
     return reply->status;
 }
 

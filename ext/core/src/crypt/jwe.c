@@ -109,6 +109,7 @@ void skv_jwe_put_plain_header(skv_buf *buf, const char *kid, const skv_place *pl
     if (needs_escape(place->backend) || needs_escape(place->path))
         return;
     skv_buf_init(&json, SIZE_MAX);
+    skv_buf_reserve(&json, 128 + place->backend.len + place->path.len);
     skv_buf_put_string(&json, "{\"alg\":\"dir\",\"backend\":\"");
     put_span(&json, place->backend);
     skv_buf_put_string(&json, "\",\"enc\":\"A256GCM\",\"kid\":\"");

@@ -104,7 +104,7 @@ static char *skip_spaces(char *at, char *end)
 }
 
 /* Moves a key from the text to the secrets, and writes "#<its number>###" in its place, or "###" if it is none. */
-static void hide_secret(key_file *file, char *coded, size_t len)
+static void hide_secret_text(key_file *file, char *coded, size_t len)
 {
     unsigned char *secret = file->secret + file->secrets * SKV_KEY_SIZE;
     bool valid = len == CODED_KEY && skv_base64url_decode(coded, len, secret);
@@ -161,7 +161,7 @@ static skv_status hide_secrets(key_file *file)
     if (!file->secret)
         return skv_fail_memory(file->reply);
     while ((secret = next_secret(&rest, end, &len)))
-        hide_secret(file, secret, len);
+        hide_secret_text(file, secret, len);
     return SKV_OK;
 }
 
@@ -214,7 +214,7 @@ static bool is_absent_or(const json_t *member, const char *expected)
     return !member || (text && strcmp(text, expected) == 0);
 }
 
-static skv_status read_key(const key_file *file, const json_t *jwk, size_t number, skv_key *key)
+static skv_status read_key(const key_file *file, const json_t *jwk, size_t number, skv_secret *key)
 {
     const char *kid = json_string_value(json_object_get(jwk, "kid"));
     const unsigned char *secret = hidden_secret(file, json_string_value(json_object_get(jwk, "k")));
@@ -251,7 +251,7 @@ static skv_status read_keys(const key_file *file, const json_t *list, skv_keys *
         return skv_fail_memory(file->reply);
     keys->count = count;
     for (size_t i = 0; i < count; i++) {
-        skv_key *key = &keys->key[i];
+        skv_secret *key = &keys->key[i];
 
         if (read_key(file, json_array_get(list, i), i + 1, key) != SKV_OK)
             return file->reply->status;
@@ -309,7 +309,7 @@ void skv_keys_free(skv_keys *keys)
     skv_free(keys);
 }
 
-const skv_key *skv_keys_find(const skv_keys *keys, const char *kid)
+const skv_secret *skv_keys_find(const skv_keys *keys, const char *kid)
 {
     for (size_t i = 0; i < keys->count; i++)
         if (strcmp(keys->key[i].kid, kid) == 0)

@@ -74,15 +74,18 @@ static void check_vector(const char *key, const char *iv, const char *aad, const
 {
     unsigned char header[64], bytes[128], expected[128];
     skv_sealed sealed = {.header = {(char *)header, unhex(aad, header)}, .text = bytes, .len = unhex(text, bytes)};
-    skv_key with = {.kid = "a"};
+    skv_secret with = {.kid = "a"};
+
+    skv_cipher *cipher = skv_cipher_new();
 
     skv_reply_reset(result);
     CHECK(unhex(key, with.bytes) == 32 && unhex(iv, sealed.iv) == 12 && unhex(tag, sealed.tag) == 16);
-    CHECK(skv_cipher_open(&with, &sealed, result) == SKV_OK);
+    CHECK(skv_cipher_open(cipher, &with, &sealed, result) == SKV_OK);
     CHECK(unhex(plain, expected) == sealed.len && memcmp(bytes, expected, sealed.len) == 0);
     unhex(text, bytes);
     sealed.tag[15] ^= 1;
-    CHECK(skv_cipher_open(&with, &sealed, result) == SKV_MALFORMED);
+    CHECK(skv_cipher_open(cipher, &with, &sealed, result) == SKV_MALFORMED);
+    skv_cipher_free(cipher);
 }
 
 #define ZEROS "00000000000000000000000000000000"
@@ -108,16 +111,18 @@ static void the_content_of_rfc_7516_is_opened(void)
     static const char header[] = "eyJhbGciOiJSU0EtT0FFUCIsImVuYyI6IkEyNTZHQ00ifQ";
     static const char text[] = "5eym8TW_c8SuK0ltJ3rpYIzOeDQz7TALvtu6UG9oMo4vpzs9tX_EFShS8iB7j6jiSdiwkIr3ajwQzaBtQD_A";
     static const char plain[] = "The true sign of intelligence is not knowledge but imagination.";
-    const skv_key key = {.bytes = {177, 161, 244, 128, 84,  143, 225, 115, 63, 180, 3,   255, 107, 154, 212, 246,
-                                   138, 7,   110, 91,  112, 46,  34,  105, 47, 130, 203, 46,  122, 234, 64,  252}};
+    const skv_secret key = {.bytes = {177, 161, 244, 128, 84,  143, 225, 115, 63, 180, 3,   255, 107, 154, 212, 246,
+                                      138, 7,   110, 91,  112, 46,  34,  105, 47, 130, 203, 46,  122, 234, 64,  252}};
     unsigned char bytes[64];
     skv_sealed sealed = {.header = {header, sizeof header - 1}, .text = bytes, .len = sizeof plain - 1};
+    skv_cipher *cipher = skv_cipher_new();
 
     skv_reply_reset(result);
     CHECK(skv_base64url_decode("48V1_ALb6US04U3b", 16, sealed.iv));
     CHECK(skv_base64url_decode("XFBoMYUZodetZdvTiFvSkQ", 22, sealed.tag));
     CHECK(skv_base64url_decode(text, sizeof text - 1, bytes));
-    CHECK(skv_cipher_open(&key, &sealed, result) == SKV_OK && memcmp(bytes, plain, sizeof plain - 1) == 0);
+    CHECK(skv_cipher_open(cipher, &key, &sealed, result) == SKV_OK && memcmp(bytes, plain, sizeof plain - 1) == 0);
+    skv_cipher_free(cipher);
 }
 
 /* RFC 7520, section 5.6, is "dir" with A128GCM, and RFC 7516, appendix A.1, RSA-OAEP. */

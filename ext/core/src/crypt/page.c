@@ -1,0 +1,167 @@
+/* page.c - decrypts the documents of a page of a list. */
+#include "crypt/decrypt.h"
+#include "name/key.h"
+
+#include <string.h>
+
+/* A record of a page: see skv_list_next(). */
+typedef struct page_record {
+    char kind;
+    skv_span name, body;
+} page_record;
+
+#define RECORD_HEADER (1 + 2 * sizeof(uint32_t))
+
+typedef struct page_call {
+    skv_decryption decryption;
+    skv_span backend;
+    int flags;
+    skv_buf path; /* of the record, whose first `folder` bytes are those of the folder */
+    size_t folder;
+    skv_reply *out;  /* the page */
+    skv_reply *each; /* the failure of a record */
+} page_call;
+
+/* Takes the first record from the rest of the page. Returns false if it is not a whole one. */
+static bool take_record(skv_span *rest, page_record *record)
+{
+    uint32_t lengths[2];
+
+    if (rest->len < RECORD_HEADER)
+        return false;
+    memcpy(lengths, rest->bytes + 1, sizeof lengths);
+    if (rest->len - RECORD_HEADER < (size_t)lengths[0] + lengths[1])
+        return false;
+    *record = (page_record){*rest->bytes,
+                            {rest->bytes + RECORD_HEADER, lengths[0]},
+                            {rest->bytes + RECORD_HEADER + lengths[0], lengths[1]}};
+    rest->bytes += RECORD_HEADER + lengths[0] + lengths[1];
+    rest->len -= RECORD_HEADER + lengths[0] + lengths[1];
+    return true;
+}
+
+static void put_record_start(skv_buf *data, char kind, skv_span name, size_t body_len)
+{
+    const uint32_t lengths[] = {(uint32_t)name.len, (uint32_t)body_len};
+
+    skv_buf_put_char(data, kind);
+    skv_buf_put(data, lengths, sizeof lengths);
+    skv_buf_put(data, name.bytes, name.len);
+}
+
+static void put_record(skv_buf *data, char kind, skv_span name, skv_span body)
+{
+    put_record_start(data, kind, name, body.len);
+    skv_buf_put(data, body.bytes, body.len);
+}
+
+static bool has_plain_name(skv_span name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789._:/-";
+
+    for (size_t i = 0; i < name.len; i++)
+        if (!name.bytes[i] || !strchr(allowed, name.bytes[i]))
+            return false;
+    return true;
+}
+
+static skv_status open_record(page_call *call, const page_record *record, const skv_jwe *jwe)
+{
+    skv_buf *data = &call->out->data;
+    size_t start = data->len, body;
+    uint32_t len;
+    skv_place place;
+
+    skv_buf_truncate(&call->path, call->folder);
+    skv_buf_put(&call->path, record->name.bytes, record->name.len);
+    if (skv_buf_failed(&call->path))
+        return skv_fail_memory(call->each);
+    place = (skv_place){call->backend, {call->path.bytes, call->path.len}};
+    put_record_start(data, 'k', record->name, 0);
+    if (skv_buf_failed(data))
+        return skv_reply_done(call->out);
+    body = data->len;
+    if (skv_decryption_run(&call->decryption, &place, jwe, data, call->each) != SKV_OK) {
+        skv_buf_truncate(data, start);
+        return call->each->status;
+    }
+    len = (uint32_t)(data->len - body);
+    memcpy(data->bytes + start + 1 + sizeof len, &len, sizeof len);
+    return SKV_OK;
+}
+
+static void decrypt_record(page_call *call, const page_record *record)
+{
+    skv_jwe jwe = {.header = {NULL, 0}};
+
+    skv_reply_reset(call->each);
+    if (record->kind != 'k' || (call->flags & SKV_PAGE_PLAIN_NAMES && !has_plain_name(record->name))) {
+        put_record(&call->out->data, record->kind, record->name, record->body);
+        return;
+    }
+    if (skv_jwe_find(record->body, &jwe, call->each) == SKV_OK && jwe.header.bytes)
+        open_record(call, record, &jwe);
+    else if (call->each->status == SKV_OK && call->flags & SKV_PAGE_ENCRYPTED_ONLY)
+        skv_fail(call->each, SKV_MALFORMED,
+                 "its document is not encrypted, which 'encrypted_only' requires: run 'simpkv rekey', or store the "
+                 "value again");
+    else if (call->each->status == SKV_OK)
+        put_record(&call->out->data, 'k', record->name, record->body);
+    if (call->each->status == SKV_NOMEM)
+        skv_fail_memory(call->out);
+    else if (call->each->status != SKV_OK)
+        put_record(&call->out->data, 'e', record->name, (skv_span){call->each->message, strlen(call->each->message)});
+}
+
+static void decrypt_records(page_call *call, skv_span page)
+{
+    page_record record;
+    int64_t count = 0;
+
+    while (page.len && call->out->status == SKV_OK) {
+        if (!take_record(&page, &record)) {
+            skv_fail(call->out, SKV_INVALID, "this is not a page of a list");
+            return;
+        }
+        decrypt_record(call, &record);
+        count++;
+    }
+    if (skv_reply_done(call->out) == SKV_OK)
+        call->out->number = count;
+}
+
+/* Puts the folder at the beginning of the path of each record. */
+static skv_status set_folder(page_call *call, const char *folder, size_t len)
+{
+    char path[SKV_KEY_MAX + 1];
+    size_t path_len;
+
+    if (skv_key_normalise("", 0, folder, len, path, &path_len, call->out) != SKV_OK)
+        return call->out->status;
+    skv_buf_put(&call->path, path, path_len);
+    skv_buf_put_string(&call->path, path_len ? "/" : "");
+    call->folder = call->path.len;
+    return skv_buf_failed(&call->path) ? skv_fail_memory(call->out) : SKV_OK;
+}
+
+skv_status skv_keyring_decrypt_page(skv_keyring *keyring, const char *backend, size_t backend_len, const char *folder,
+                                    size_t folder_len, int flags, const char *page, size_t page_len, skv_reply *reply)
+{
+    page_call call = {.backend = {backend, backend_len}, .flags = flags, .out = reply};
+
+    skv_reply_reset(reply);
+    if (!keyring || !backend || !folder || (!page && page_len))
+        return skv_fail(reply, SKV_INVALID, "the keyring, the backend, the folder or the page is NULL");
+    skv_buf_init(&call.path, SIZE_MAX);
+    call.each = skv_reply_new();
+    if (!call.each)
+        skv_fail_memory(reply);
+    else if (set_folder(&call, folder, folder_len) == SKV_OK) {
+        if (skv_decryption_begin(&call.decryption, keyring, reply) == SKV_OK)
+            decrypt_records(&call, (skv_span){page, page_len});
+        skv_decryption_end(&call.decryption);
+    }
+    skv_reply_free(call.each);
+    skv_buf_free(&call.path);
+    return reply->status;
+}

@@ -1,0 +1,324 @@
+# frozen_string_literal: true
+
+require 'forwardable'
+require 'simpkv/encrypted_listing'
+
+module Simpkv
+  # A store that encrypts the documents of the store below it, with the same methods: callers pass and get plain
+  # documents. A plain document of the store below is read as it is. Thread-safe, if the store below is.
+  #
+  # Each encrypted document is bound to its backend and path. Equal documents are encrypted differently, so that this
+  # class reads before it writes: a put of an equal value writes nothing, and a condition holds for the plain document.
+  class EncryptedStore
+    extend Forwardable
+
+    # `"__ptype":"Sensitive"` in a document of rich data. A text with escapes may hold anything.
+    SENSITIVE = /\\u|"__ptype".*Sensitive|Sensitive.*"__ptype"/mn.freeze
+    # Names that {#canonical} may change.
+    NOT_PLAIN = %r{[^a-z0-9._:/-]}.freeze
+    ALL = //.freeze
+    private_constant :SENSITIVE, :NOT_PLAIN, :ALL
+
+    # @param document [String] a plain document
+    # @return [Boolean] whether it holds a value of Puppet's type Sensitive; perhaps true for one that does not
+    def self.sensitive?(document)
+      document.b.match?(SENSITIVE)
+    end
+
+    # @return [Store, Object] the store below, with the documents as they are stored
+    attr_reader :below
+
+    # @return [Native::Keyring]
+    attr_reader :keyring
+
+    def_delegators :@below, :exist?, :kind, :create_folder, :deletetree, :close, :read_entry, :entries, :add_entry,
+                   :modify_entry, :extend_entry, :delete_entry, :set_entry_password, :password?
+
+    # @param below [Store, Object] a {Store}, or an object with its methods
+    # @param keyring [Native::Keyring]
+    # @param backend [String] `<type>/<id>`, for the headers of documents
+    # @param mode [:all, :sensitive] which documents to encrypt: all, or those that hold a Sensitive
+    # @param encrypted_only [Boolean] whether a plain document is an error
+    # @yieldparam path [String]
+    # @yieldreturn [String] the path in the header: the same for all paths that are one key, if the store ignores case
+    def initialize(below, keyring, backend, mode: :all, encrypted_only: false, &canonical)
+      @below = below
+      @keyring = keyring
+      @backend = backend
+      @mode = mode
+      @encrypted_only = encrypted_only
+      @canonical = canonical
+    end
+
+    # @return [String, nil] as {Store#get}
+    # @raise [MalformedError] the document was changed, copied from another place, or encrypted with another key of the
+    #   same name; or it is plain, with `encrypted_only`
+    # @raise [DeniedError] the file of keys lacks the key that has encrypted the document; or its owner or mode is wrong
+    # @raise [InvalidError] the content of the file of keys is wrong
+    # @raise [Error] as {Store#get}
+    def get(key, latest: false, required: true)
+      raw = @below.get(key, latest: latest, required: required)
+      raw && decrypt(key, raw)
+    end
+
+    # @return [Boolean] as {Store#put}. Replaces a document that cannot be decrypted, without `condition`
+    # @raise [Error] as {Store#put} and {#get}
+    def put(key, document, condition: :any, expect: nil, non_unique: false)
+      return put_any(key, document) if condition == :any && expect.nil?
+      return put_expected(key, document, expect) if condition == :expect && expect
+
+      form = form_of(key, document)
+      # Two encrypted documents are never the same.
+      @below.put(key, form, condition: condition, expect: expect, non_unique: non_unique && form.equal?(document))
+    end
+
+    # @return [Hash{String => Boolean, Error}] as {Store#put_many}
+    # @raise [TypeError, ArgumentError, InvalidError, DeniedError] nothing is stored
+    def put_many(documents, condition: :any, expect: nil)
+      forms, failed = forms_of(documents)
+      written = case condition
+                when :any then put_any_of(documents, forms, expect)
+                when :expect then put_expected_of(documents, forms, expect)
+                else @below.put_many(forms, condition: condition, expect: expect)
+                end
+      documents.to_h { |key, _| [key, failed.fetch(key) { written.fetch(key) }] }
+    end
+
+    # @return [Hash{String => String, Error}] as {Store#get_many}
+    # @raise [InvalidError, DeniedError] the file of keys cannot be used
+    def get_many(keys)
+      @keyring.kids
+      @below.get_many(keys).to_h { |key, raw| [key, raw.is_a?(String) ? attempt { decrypt(key, raw) } : raw] }
+    end
+
+    # @return [Boolean] as {Store#delete}
+    # @raise [Error] as {Store#delete}; with `expect` as {#get}
+    def delete(key, expect: nil)
+      return @below.delete(key) unless expect
+
+      raw = @below.get(key, latest: true, required: false)
+      return false unless raw && decrypt(key, raw).b == expect.b
+
+      @below.delete(key, expect: raw)
+    end
+
+    # @return [Hash] as {Store#list}
+    # @raise [InvalidError, DeniedError] the file of keys cannot be used
+    # @raise [Error] as {Store#list}
+    def list(folder, required: true, partial: true, &block)
+      listing(folder, partial, block) do |options, each|
+        @below.list(folder, required: required, partial: partial, **options, &each)
+      end
+    end
+
+    # @return [Hash] as {Store#tree}
+    # @raise [InvalidError, DeniedError] the file of keys cannot be used
+    # @raise [Error] as {Store#tree}
+    def tree(folder, values: true, required: true, &block)
+      return @below.tree(folder, values: false, required: required) unless values
+
+      listing(folder, true, block) { |options, each| @below.tree(folder, required: required, **options, &each) }
+    end
+
+    # @param raw [String] a document of the store below
+    # @return [String, :plain, :damaged] the name of the key that has encrypted it, as its header says
+    def state(raw)
+      Native::Keyring.kid_of(raw) || :plain
+    rescue MalformedError
+      :damaged
+    end
+
+    # Encrypts a document with the first key, unless it is so already; or stores it as a plain one. Other writers may
+    # change it at the same time.
+    #
+    # @param path [String]
+    # @param decrypt [Boolean] whether it becomes plain
+    # @return [:renewed, :unchanged, :missing]
+    # @raise [Error] as {#get} and {#put}
+    def renew(path, decrypt: false)
+      while (raw = @below.get(path, latest: true, required: false))
+        form = decrypt ? @keyring.decrypt(@backend, canonical(path), raw) : renewed(path, raw)
+        return :unchanged unless form
+
+        begin
+          @below.put(path, form, condition: :expect, expect: raw)
+          return :renewed
+        rescue ConflictError
+          next
+        end
+      end
+      :missing
+    end
+
+    # @return [String] no keys
+    def inspect
+      "#<#{self.class.name} #{@backend} #{@below.inspect}>"
+    end
+
+    private
+
+    def canonical(path)
+      @canonical ? @canonical.call(path) : path
+    end
+
+    # @return [String] the plain document
+    def decrypt(path, raw)
+      document = @keyring.decrypt(@backend, canonical(path), raw)
+      return document if document
+      return raw unless @encrypted_only
+
+      raise MalformedError, "the document of '#{path}' is not encrypted, which 'encrypted_only' requires: run " \
+                            "'simpkv rekey', or store the value again"
+    end
+
+    def encrypt(path, document)
+      @keyring.encrypt(@backend, canonical(path), document)
+    end
+
+    # @return [String] the document as it is stored; the same object if it stays plain
+    def form_of(path, document)
+      return document if @mode == :sensitive && !self.class.sensitive?(document)
+
+      encrypt(path, document)
+    end
+
+    # @return [String, nil] the document of {#renew}; nil if it is under the first key, or stays plain
+    def renewed(path, raw)
+      kid = Native::Keyring.kid_of(raw)
+      return if kid && kid == @keyring.kids.first
+
+      form = kid ? encrypt(path, decrypt(path, raw)) : form_of(path, raw)
+      form unless form.equal?(raw)
+    end
+
+    # @return [Array(Hash{String => String}, Hash{String => Error})] by key
+    # @raise [InvalidError, DeniedError] the file of keys cannot be used
+    def forms_of(documents)
+      @keyring.kids
+      documents.to_h { |key, document| [key, attempt { form_of(key, document) }] }
+               .partition { |_, form| form.is_a?(String) }.map(&:to_h)
+    end
+
+    # @return [Object, Error] the result of the block, or what it raised
+    def attempt
+      yield
+    rescue Error => e
+      e
+    end
+
+    # @return [Boolean] whether the document is stored; false if the stored one cannot be decrypted
+    def stored?(key, raw, document)
+      Native.document_same?(decrypt(key, raw), document)
+    rescue MalformedError, DeniedError
+      false
+    end
+
+    def put_any(key, document)
+      form = form_of(key, document)
+      raw = latest_for_put(key)
+      raw && stored?(key, raw, document) ? false : @below.put(key, form)
+    end
+
+    # @return [String, nil] nil also if it may not be read: the store below decides whether it may be written
+    def latest_for_put(key)
+      @below.get(key, latest: true, required: false)
+    rescue DeniedError
+      nil
+    end
+
+    def put_expected(key, document, expect)
+      form = form_of(key, document)
+      raw = @below.get(key, latest: true, required: false) || raise(conflict(key, 'there is no such key'))
+      now = decrypt(key, raw)
+      raise conflict(key, 'the stored document is not the expected one') unless now.b == expect.b
+
+      Native.document_same?(now, document) ? false : @below.put(key, form, condition: :expect, expect: raw)
+    end
+
+    def conflict(key, why)
+      ConflictError.new("Key write to '#{key}' failed: #{why}")
+    end
+
+    # @return [Hash{String => Boolean, Error}]
+    def put_any_of(documents, forms, expect)
+      raise ArgumentError, 'expect comes with the condition :expect, and only then' if expect
+
+      raws = @below.get_many(forms.keys).select { |_, raw| raw.is_a?(String) }
+      same = raws.select { |key, raw| stored?(key, raw, documents[key]) }
+      @below.put_many(forms.reject { |key, _| same.key?(key) }).merge(confirmed(same, documents))
+    end
+
+    # {Store#get_many} may have asked a server that lags behind. A put of the same document writes nothing.
+    def confirmed(same, documents)
+      return same.transform_values { false } unless @below.is_a?(Store)
+
+      @below.put_many(same, condition: :expect, expect: same).to_h do |key, outcome|
+        [key, outcome.is_a?(ConflictError) ? attempt { put_any(key, documents[key]) } : outcome]
+      end
+    end
+
+    # The server that {Store#get_many} asks may lag behind, so that a put of its own decides on each conflict.
+    def put_expected_of(documents, forms, expect)
+      check_expect(documents, expect)
+      raws = expected_raws(forms.keys, expect)
+      certain, other = forms.partition { |key, _| expect[key].nil? || raws.key?(key) }
+      # A put of the same document writes nothing.
+      same = raws.select { |key, _| Native.document_same?(expect[key], documents[key]) }
+      outcomes = @below.put_many(certain.to_h.merge(same), condition: :expect,
+                                                           expect: certain.to_h { |key, _| [key, raws[key]] })
+      outcomes.merge(other.to_h { |key, _| [key, attempt { put_expected(key, documents[key], expect[key]) }] })
+    end
+
+    def check_expect(documents, expect)
+      raise ArgumentError, 'expect comes with the condition :expect, and only then' unless expect
+
+      key = (documents.keys - expect.keys).first
+      return unless key
+
+      raise ArgumentError, "expect lacks '#{key}': give the document that must be stored now, or nil if the key must " \
+                           'not exist'
+    end
+
+    # @return [Hash{String => String}] the documents as they are stored, of keys that have the expected one
+    def expected_raws(keys, expect)
+      @below.get_many(keys.select { |key| expect[key] }).select do |key, raw|
+        now = raw.is_a?(String) && attempt { decrypt(key, raw) }
+        now.is_a?(String) && now.b == expect[key].b
+      end
+    end
+
+    # Lists with the core, which decrypts documents while the server looks for more.
+    #
+    # @yieldparam options [Hash{Symbol => Object}] for the store below
+    # @yieldparam each [Proc, nil] for the store below
+    # @return [Hash] as {Store#list}
+    def listing(folder, partial, block)
+      @keyring.kids
+      folder = Native.key_join(folder, '')
+      rest = EncryptedListing.new(left_by_core, block) do |name, raw|
+        attempt { decrypt(Native.key_join(folder, name), raw) }
+      end
+      result = yield(left_by_core == ALL ? {} : { cipher: cipher(folder) }, rest.early)
+      failed = rest.finish(result)
+      refuse_failed(failed) unless partial
+      result.merge(errors: result[:errors].merge(failed))
+    end
+
+    # @return [Regexp, nil] the names of documents that the core leaves encrypted in a list
+    def left_by_core
+      return ALL unless @below.is_a?(Store)
+
+      NOT_PLAIN if @canonical
+    end
+
+    # @return [Array] for {Store#list}: see take_cipher() in ext/simpkv/many.c
+    def cipher(folder)
+      [@keyring, @backend, canonical(folder), @encrypted_only, !@canonical.nil?]
+    end
+
+    def refuse_failed(failed)
+      name, why = failed.min_by(&:first)
+      raise Error, "Key '#{name}': #{why}" if name
+    end
+  end
+end

@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+require_relative '../support/encrypted_examples'
+require_relative '../support/ldap_store'
+
+RSpec.describe Simpkv::EncryptedStore, 'in a directory' do
+  include_context 'with a directory', Slapd, layout: 'plain', limits: true
+
+  let(:below) { store }
+  let(:backend) { "ldap/#{id}" }
+
+  it_behaves_like 'an encrypted store'
+
+  it 'leaves no value in the files of the server', :once do
+    folder = Scratch.make('simpkv-keys')
+    file = File.join(folder, 'keys')
+    key = [SecureRandom.bytes(32)].pack('m0').tr('+/', '-_').delete('=')
+    File.write(file, JSON.generate('keys' => [{ 'kty' => 'oct', 'kid' => 'a', 'k' => key }]), perm: 0o600)
+    encrypted = described_class.new(store, Simpkv::Native::Keyring.new(file), backend)
+    encrypted.put('globals/secret', '{"value":"pl4nted-in-a-directory"}')
+    store.put('globals/public', '{"value":"pl4nted-and-seen"}')
+    bytes = Dir["#{directory.folder}/**/*"].select { |name| File.file?(name) }.map { |name| File.binread(name) }
+    expect(bytes.join).to include('pl4nted-and-seen')
+    expect(bytes.join).not_to include('pl4nted-in-a-directory')
+  ensure
+    FileUtils.remove_entry(folder)
+  end
+end
