@@ -12,7 +12,9 @@ skv_stamp skv_stamp_of(const char *path)
 {
     struct stat file;
 
-    return stat(path, &file) < 0 ? (skv_stamp){{0}} : skv_stamp_from(&file);
+    if (stat(path, &file) < 0)
+        return (skv_stamp){{0}};
+    return skv_stamp_from(&file);
 }
 
 bool skv_stamp_equals(const skv_stamp *a, const skv_stamp *b)

@@ -155,7 +155,7 @@ skv_status skv_cipher_seal(const skv_secret *key, const skv_place *place, skv_sp
 
 struct skv_cipher {
     EVP_CIPHER_CTX *context;
-    const skv_secret *key; /* whose schedule the context has; NULL for none */
+    const skv_secret *key; /* the one that the context was made for; NULL for none */
 };
 
 skv_cipher *skv_cipher_new(void)

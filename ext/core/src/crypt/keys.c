@@ -62,16 +62,17 @@ static skv_status read_bytes(key_file *file, int fd)
     return SKV_OK;
 }
 
-static skv_status read_file(key_file *file, skv_stamp *stamp)
+/* Returns false if it failed. */
+static bool read_file(key_file *file, skv_stamp *stamp)
 {
     struct stat found;
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0 && errno == ENOENT)
-        return FAIL(file, "%s", "does not exist");
-    if (fd < 0)
-        return skv_fail_errno(file->reply, errno, "cannot read %s, the file of 'encryption_keys'", file->path);
-    if (fstat(fd, &found) < 0)
+        FAIL(file, "%s", "does not exist");
+    else if (fd < 0)
+        skv_fail_errno(file->reply, errno, "cannot read %s, the file of 'encryption_keys'", file->path);
+    else if (fstat(fd, &found) < 0)
         skv_fail_errno(file->reply, errno, "cannot look at %s, the file of 'encryption_keys'", file->path);
     else if (check_file(file, &found) == SKV_OK) {
         *stamp = skv_stamp_from(&found);
@@ -82,8 +83,9 @@ static skv_status read_file(key_file *file, skv_stamp *stamp)
         else
             read_bytes(file, fd);
     }
-    close(fd);
-    return file->reply->status;
+    if (fd >= 0)
+        close(fd);
+    return file->text && file->reply->status == SKV_OK;
 }
 
 /* ---- Secrets, which jansson does not wipe ---- */
@@ -104,7 +106,7 @@ static char *skip_spaces(char *at, char *end)
 }
 
 /* Moves a key from the text to the secrets, and writes "#<its number>###" in its place, or "###" if it is none. */
-static void hide_secret_text(key_file *file, char *coded, size_t len)
+static void hide_secret(key_file *file, char *coded, size_t len)
 {
     unsigned char *secret = file->secret + file->secrets * SKV_KEY_SIZE;
     bool valid = len == CODED_KEY && skv_base64url_decode(coded, len, secret);
@@ -161,7 +163,7 @@ static skv_status hide_secrets(key_file *file)
     if (!file->secret)
         return skv_fail_memory(file->reply);
     while ((secret = next_secret(&rest, end, &len)))
-        hide_secret_text(file, secret, len);
+        hide_secret(file, secret, len);
     return SKV_OK;
 }
 
@@ -232,7 +234,7 @@ static skv_status read_key(const key_file *file, const json_t *jwk, size_t numbe
     if (!secret)
         return FAIL(file, "the k of key %zu ('%s') is not %d bytes in base64url without padding", number, kid,
                     SKV_KEY_SIZE);
-    strcpy(key->kid, kid);
+    memcpy(key->kid, kid, strlen(kid) + 1);
     memcpy(key->bytes, secret, SKV_KEY_SIZE);
     return SKV_OK;
 }
@@ -290,7 +292,7 @@ skv_keys *skv_keys_read(const char *path, skv_reply *reply)
 
     if (!keys)
         skv_fail_memory(reply);
-    else if (read_file(&file, &keys->stamp) == SKV_OK && hide_secrets(&file) == SKV_OK)
+    else if (read_file(&file, &keys->stamp) && hide_secrets(&file) == SKV_OK)
         parse_file(&file, keys);
     skv_free_wiped(file.secret, file.room);
     skv_free_wiped(file.text, file.len);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAGE_FOLDER "environments/production/app"
+
 void __libc_free(void *block);
 
 static atomic_bool watching;
@@ -38,6 +40,25 @@ static void a_block_with_a_secret_is_seen(void)
     spilled = 0;
 }
 
+/* Decrypts a page of a thousand records, so that its buffer grows. */
+static void decrypt_page(skv_keyring *keyring, const char *document, const char *plain)
+{
+    const uint32_t len = (uint32_t)strlen(document), lengths[] = {8, len};
+    char *page = malloc(1000 * (17 + len)), *end = page;
+
+    for (int i = 0; i < 1000; i++, end += len) {
+        *end = 'k';
+        memcpy(end + 1, lengths, sizeof lengths);
+        memcpy(end + 9, "password", 8);
+        end += 17;
+        memcpy(end, document, len);
+    }
+    CHECK(skv_keyring_decrypt_page(keyring, BACKEND, strlen(BACKEND), PAGE_FOLDER, strlen(PAGE_FOLDER), 0, page,
+                                   (size_t)(end - page), result) == SKV_OK);
+    CHECK(skv_reply_size(result) == 1000 * (17 + strlen(plain)));
+    free(page);
+}
+
 static void keys_and_documents_are_wiped(void)
 {
     static const char secret[] = "{\"value\":\"pl4nted-in-memory\"}";
@@ -53,6 +74,7 @@ static void keys_and_documents_are_wiped(void)
     strcpy(document, skv_reply_data(result));
     CHECK(decrypt_for(keyring, PATH, document, strlen(document)) == SKV_OK);
     CHECK_STR(skv_reply_data(result), secret);
+    decrypt_page(keyring, document, secret);
     document[strlen(document) - 30] ^= 1;
     CHECK(decrypt_for(keyring, PATH, document, strlen(document)) == SKV_MALFORMED);
     watching = false;
