@@ -3,6 +3,7 @@
 require_relative '../puppet_helper'
 require_relative '../support/ldap_store'
 require_relative '../support/eventually'
+require_relative '../support/key_file'
 require_relative '../support/replica'
 
 # `slapd` is the supplier.
@@ -158,6 +159,34 @@ RSpec.describe 'A store on replicas', :once do
       expect([late.get('globals/a/k'), late.kind('globals/new')]).to eq([document(2), :key])
       expect(late.list('globals')[:keys]).to eq('new' => document(3))
       expect(open_on(lagging.uri).kind('globals/new')).to be_nil
+    end
+  end
+
+  describe 'that lag behind, with encrypted documents' do
+    include KeyFile
+
+    def sealed(value)
+      keyring.encrypt('ldap/x', 'globals/a/k', document(value))
+    end
+
+    # Expects an outcome of the block, which gets a store whose replica has document 1, while the supplier has 2.
+    def expect_late(outcome)
+      outdated('globals/a/k', sealed(1), sealed(2))
+      late = Simpkv::EncryptedStore.new(open_on(lagging.uri), keyring, 'ldap/x')
+      expect(yield(late)).to match(outcome)
+      late.get('globals/a/k', latest: true)
+    end
+
+    it "decide on a write by the supplier's document" do
+      expect(expect_late(true) { |late| late.put('globals/a/k', document(1)) }).to eq(document(1))
+      expect(expect_late('globals/a/k' => true) { |late| late.put_many({ 'globals/a/k' => document(1) }) })
+        .to eq(document(1))
+      new = { 'globals/a/k' => document(3) }
+      [[document(1), Simpkv::ConflictError, document(2)], [document(2), true, document(3)]].each do |old, outcome, now|
+        late_put = ->(late) { late.put_many(new, condition: :expect, expect: { 'globals/a/k' => old }) }
+        expect(expect_late('globals/a/k' => outcome, &late_put)).to eq(now)
+      end
+      expect(expect_late(false) { |late| late.delete('globals/a/k', expect: document(1)) }).to eq(document(2))
     end
   end
 

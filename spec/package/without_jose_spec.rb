@@ -28,8 +28,8 @@ RSpec.describe 'A build without libjose' do
     end
     expect(success).to be(true), output
     expect(Packages.run('ruby', '-e', script))
-      .to eq("'encryption_keys' needs a simpkv that is built with libjose: install libjose-dev (on EL libjose-devel), " \
-             "and build simpkv again\n")
+      .to eq("'encryption_keys' needs a simpkv that is built with libjose: install libjose-dev (on EL " \
+             "libjose-devel), and build simpkv again\n")
     extension = Dir["#{@folder}/gems/*/lib/simpkv/simpkv_ext.so"].first
     expect(Packages.run('ldd', extension)).not_to match(/libjose|libcrypto/)
   end

@@ -169,6 +169,36 @@ static void a_forked_process_uses_the_keyring(void)
     skv_keyring_close(keyring);
 }
 
+/* With equal IVs, two documents would show what they have in common. */
+static void a_forked_process_has_random_numbers_of_its_own(void)
+{
+    char theirs[1024] = "", *ours;
+    skv_keyring *keyring;
+    int ends[2], status = -1;
+    pid_t child;
+
+    write_keys(KEYS_A);
+    keyring = open_keys();
+    free(encrypted(keyring));
+    CHECK(pipe(ends) == 0);
+    child = fork();
+    if (child == 0) {
+        ours = encrypted(keyring);
+        status = write(ends[1], ours, strlen(ours)) < 0;
+        free(ours);
+        skv_keyring_close(keyring);
+        _exit(status);
+    }
+    ours = encrypted(keyring);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(read(ends[0], theirs, sizeof theirs - 1) == (ssize_t)strlen(ours));
+    CHECK(strncmp(strstr(ours, ".."), strstr(theirs, ".."), 18) != 0);
+    close(ends[0]);
+    close(ends[1]);
+    free(ours);
+    skv_keyring_close(keyring);
+}
+
 /* ---- Memory ---- */
 
 /* When memory runs out, jansson may report a syntax error, or lose characters of a string. */
@@ -228,6 +258,7 @@ int main(void)
     wrong_files_are_not_opened();
     threads_share_a_keyring_whose_file_changes();
     a_forked_process_uses_the_keyring();
+    a_forked_process_has_random_numbers_of_its_own();
     memory_runs_out();
     remove_key_folder();
     skv_reply_free(result);
