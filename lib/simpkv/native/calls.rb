@@ -26,6 +26,14 @@ module Simpkv
           end
         end
 
+        # Runs a call that makes a handle.
+        # @return [FFI::AutoPointer] the handle, which the function `release` releases
+        def handle(release)
+          handle = nil
+          reply { |r| handle = yield(r) }
+          FFI::AutoPointer.new(handle, Library.method(release))
+        end
+
         # Delays the exceptions of other threads while the block runs: raised between a call that makes a handle and its
         # assignment, they would leak the handle.
         def uninterrupted(&block)

@@ -128,9 +128,7 @@ module Simpkv
       def initialize(json)
         refuse_rules
         Calls.uninterrupted do
-          handle = nil
-          Calls.reply { |r| handle = Library.skv_rules_new(*Calls.bytes(json), r) }
-          made = FFI::AutoPointer.new(handle, Library.method(:skv_rules_free))
+          made = Calls.handle(:skv_rules_free) { |r| Library.skv_rules_new(*Calls.bytes(json), r) }
           # Another thread may have initialized the object meanwhile.
           KEEPING.synchronize do
             refuse_rules
@@ -176,9 +174,7 @@ module Simpkv
         Calls.check(Hash, options)
         packed = Calls.packed(options.flat_map { |name, value| [name, value] }, 'an option')
         Calls.uninterrupted do
-          handle = nil
-          Calls.reply { |r| handle = Library.skv_open(*Calls.bytes(type), *Calls.bytes(packed), r) }
-          @store = [FFI::AutoPointer.new(handle, Library.method(:skv_close))]
+          @store = [Calls.handle(:skv_close) { |r| Library.skv_open(*Calls.bytes(type), *Calls.bytes(packed), r) }]
         end
       end
 

@@ -25,9 +25,7 @@ module Simpkv
       def initialize(file)
         refuse_keyring
         Calls.uninterrupted do
-          handle = nil
-          Calls.reply { |r| handle = Library.skv_keyring_open(*Calls.bytes(file), r) }
-          made = FFI::AutoPointer.new(handle, Library.method(:skv_keyring_close))
+          made = Calls.handle(:skv_keyring_close) { |r| Library.skv_keyring_open(*Calls.bytes(file), r) }
           # Another thread may have initialized the object meanwhile.
           KEEPING.synchronize do
             refuse_keyring
