@@ -42,6 +42,7 @@ module Simpkv
   require 'simpkv/deadline'
   require 'simpkv/default_root'
   require 'simpkv/encrypted_store'
+  require 'simpkv/encryption'
   require 'simpkv/file_root'
   require 'simpkv/ldap_access'
   require 'simpkv/store'

@@ -10,6 +10,9 @@ module Simpkv
   #
   #     {"value":V,"encoding":"...","metadata":{...}}
   module Codec
+    ENCRYPTED = "it is encrypted: set 'encryption_keys' of the backend"
+    private_constant :ENCRYPTED
+
     class << self
       # @param value [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data; a Symbol is stored as
       #   its name, and so is a Hash's key
@@ -79,6 +82,7 @@ module Simpkv
       end
 
       def plain(value, encoding)
+        malformed(ENCRYPTED) if encoding == 'jwe'
         malformed('Unsupported encoding') unless encoding == 'base64'
         malformed("'value' is not base64") unless value.is_a?(String)
         value.unpack1('m0')

@@ -12,17 +12,20 @@ module Simpkv
   class EncryptedStore
     extend Forwardable
 
-    # `"__ptype":"Sensitive"` in a document of rich data. A text with escapes may hold anything.
-    SENSITIVE = /\\u|"__ptype".*Sensitive|Sensitive.*"__ptype"/mn.freeze
     # Names that {#canonical} may change.
     NOT_PLAIN = %r{[^a-z0-9._:/-]}.freeze
     ALL = //.freeze
-    private_constant :SENSITIVE, :NOT_PLAIN, :ALL
+    private_constant :NOT_PLAIN, :ALL
 
+    # Finds rich data, and the members by which declared records, inspection rules and catalogs name what is Sensitive.
+    # A text with escapes may hold anything.
+    #
     # @param document [String] a plain document
     # @return [Boolean] whether it holds a value of Puppet's type Sensitive; perhaps true for one that does not
     def self.sensitive?(document)
-      document.b.match?(SENSITIVE)
+      bytes = document.b
+      ['\\u', '"sensitive"', 'sensitive_parameters'].any? { |text| bytes.include?(text) } ||
+        (bytes.include?('__ptype') && bytes.include?('Sensitive'))
     end
 
     # @return [Store, Object] the store below, with the documents as they are stored
@@ -37,7 +40,7 @@ module Simpkv
     # @param below [Store, Object] a {Store}, or an object with its methods
     # @param keyring [Native::Keyring]
     # @param backend [String] `<type>/<id>`, for the headers of documents
-    # @param mode [:all, :sensitive] which documents to encrypt: all, or those that hold a Sensitive
+    # @param mode [:all, :sensitive, :none] which documents to encrypt: all, those that hold a Sensitive, or none
     # @param encrypted_only [Boolean] whether a plain document is an error
     # @yieldparam path [String]
     # @yieldreturn [String] the path in the header: the same for all paths that are one key, if the store ignores case
@@ -177,9 +180,11 @@ module Simpkv
 
     # @return [String] the document as it is stored; the same object if it stays plain
     def form_of(path, document)
-      return document if @mode == :sensitive && !self.class.sensitive?(document)
+      encrypt?(document) ? encrypt(path, document) : document
+    end
 
-      encrypt(path, document)
+    def encrypt?(document)
+      @mode == :all || (@mode == :sensitive && self.class.sensitive?(document))
     end
 
     # @return [String, nil] the document of {#renew}; nil if it is under the first key, or stays plain

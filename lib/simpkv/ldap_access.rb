@@ -6,7 +6,11 @@ module Simpkv
   module LdapAccess
     URI = %r{\A(ldap|ldaps|ldapi)://[^/?#]}.freeze
     TLS_FILES = { 'tls_cacert' => 'LDAPTLS_CACERT', 'tls_cert' => 'LDAPTLS_CERT', 'tls_key' => 'LDAPTLS_KEY' }.freeze
-    private_constant :URI, :TLS_FILES
+    # Options of every backend that its store does not take.
+    OF_ALL_TYPES = (Config::BACKEND.map(&:name) - %w[id]).freeze
+    # Paths that a directory takes for one key only if they are the same.
+    PLAIN = %r{\A[a-z0-9._:/-]*\z}.freeze
+    private_constant :URI, :TLS_FILES, :OF_ALL_TYPES, :PLAIN
 
     # Opens a store. It asks no server yet.
     #
@@ -24,7 +28,21 @@ module Simpkv
     # @param settings [Hash{String => Object}]
     # @return [Hash{String => Object}] the options that a store takes
     def self.store_options(settings)
-      settings.reject { |name, _| %w[type case_sensitive].include?(name) }
+      settings.reject { |name, _| OF_ALL_TYPES.include?(name) }
+    end
+
+    # @param settings [Hash{String => Object}] of a backend of any type
+    # @return [Boolean] whether paths that differ in the case of letters, and the like, are one key
+    def self.folds_names?(settings)
+      settings['type'] == 'ldap' && settings['layout'] == 'plain'
+    end
+
+    # @param path [String] in a directory that {folds_names?}
+    # @return [String] the same for all paths that are one key
+    def self.canonical(path)
+      path.match?(PLAIN) ? path : path.split('/').map { |name| Isolation.folded(name) }.join('/')
+    rescue ArgumentError # invalid bytes
+      path
     end
 
     # Reads the base entry of a store. The identity of a role sees only its own folders: for it, that entry is hidden.

@@ -99,7 +99,24 @@ module Simpkv
              errors: ["'id' of simpkv backend '...' '...' has capital letters, which do not count in a directory"]),
       option('case_sensitive', :boolean, false,
              'true: keys may have capital letters; over LDAP only with `layout: hex`',
-             errors: ["'case_sensitive' of simpkv backend '...' needs 'layout' hex"])
+             errors: ["'case_sensitive' of simpkv backend '...' needs 'layout' hex"]),
+      option('encryption_keys', :path, nil,
+             'a file of keys, which `simpkv keys generate` makes: documents are encrypted with its first key, and ' \
+             'decrypted with any. Read again when it changes ([encryption.md](encryption.md))',
+             absent: 'documents are not encrypted, and encrypted ones cannot be read',
+             errors: ["cannot read ..., the file of 'encryption_keys'",
+                      "the file of 'encryption_keys', ..., belongs to the user ..., who could change the keys",
+                      "the file of 'encryption_keys', ..., has the mode"]),
+      option('encrypt', %w[all sensitive none], 'all',
+             'the documents that are encrypted when they are stored: all, those that hold a Sensitive, or none. All ' \
+             'three read encrypted documents',
+             errors: ["'encrypt' of simpkv backend '...' needs 'encryption_keys'"]),
+      option('encrypted_only', :boolean, false,
+             'true: a document that is not encrypted is an error, so that nobody can put one in place of an ' \
+             'encrypted one',
+             errors: ["'encrypted_only' of simpkv backend '...' needs 'encryption_keys'",
+                      "'encrypted_only' of simpkv backend '...' needs 'encrypt' all",
+                      "the document of '...' is not encrypted, which 'encrypted_only' requires"])
     ].freeze
 
     FILE = [
@@ -178,59 +195,15 @@ module Simpkv
     ].freeze
     private_constant :FILE, :LDAP
 
-    # Facts that differ at each run. A glob matches a dotted name, and `*` does not match a dot.
-    VOLATILE_FACTS = %w[
-      uptime* system_uptime load_averages memoryfree* swapfree* memory.*.{available,used,capacity}*
-      mountpoints.*.{available,used,capacity}* dhcp_servers
-    ].freeze
-
-    # Options of `estate` in the file of the command: what Puppet's termini named simpkv keep, and where.
-    ESTATE = [
-      option('backend', :string, nil, 'the name of the backend that keeps the estate',
-             absent: "the command's backend"),
-      option('catalogs', :boolean, false, 'true: the catalog of each run is stored'),
-      option('facts_blocklist', :globs, VOLATILE_FACTS,
-             'facts that are not stored: globs for dotted names such as `memory.*.used`; a glob for a fact that is a ' \
-             'hash removes all of it'),
-      option('indexed_facts', :names, %w[os.family os.name os.release.major networking.fqdn networking.ip virtual],
-             'facts, by dotted names, that the inventory holds, for `simpkv::query_nodes` and `simpkv nodes`. It ' \
-             'leaves out the value of a node that takes more than about 2,000 bytes as JSON'),
-      option('inspection_rules', :hash, nil, 'how rules inspect nodes: see the next table', absent: 'its defaults'),
-      option('node_ttl', :lifetime, nil,
-             'the time after which the exports of a node that has had no run are not collected any more; ' \
-             '`simpkv node expire` removes such nodes',
-             absent: 'nodes do not expire'),
-      option('reports', 0..1000, 5, 'the number of reports that are kept for each node'),
-      option('soft', :boolean, false,
-             'true: if the backend fails, the catalog is compiled with a warning, and nothing is collected; ' \
-             'otherwise the catalog fails. `node_terminus = simpkv` fails the catalog all the same',
-             errors: ['simpkv estate: ...']),
-      option('unknown_nodes', %w[accept refuse discover], 'accept',
-             'nodes without a declared record, with `node_terminus = simpkv`: `accept` compiles a catalog for them, ' \
-             '`refuse` does not, `discover` inspects them with a blank record and declares the outcome')
-    ].freeze
-
-    # Options of `inspection_rules` of the estate.
-    INSPECTION_RULES = [
-      option('built_in', :path, nil,
-             'a file with rules in YAML, which no command changes or deletes; read again when it changes'),
-      option('default_scope', :scope, nil,
-             'the scope of rules without one, except those of the phase early: a rule with a scope applies only to ' \
-             'nodes with that `scope`', absent: 'rules without a scope apply to all nodes'),
-      option('mask_secrets', %w[always never sensitive], 'always',
-             'members of facts and records with names such as `password` and `token`: `always` hides their values ' \
-             'from rules, `sensitive` from rules that are not sensitive, `never` from none'),
-      option('supported_interfaces', :pattern, '^(server|apply)$',
-             'the run modes that inspect nodes, a regular expression: `server`, `apply`, `cli` (any other command)')
-    ].freeze
-
     # Further options, by type. simpkv does not know the options of third-party types. A backend may hold options of
     # another built-in type: Hiera says ldap, and a call overrides the type.
     TYPES = { 'file' => FILE, 'ldap' => LDAP }.freeze
 
-    # The options that give a backend's place and identity, which may not change within a catalog.
-    LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout].freeze
+    # The options that may not change within a catalog: those that give a backend's place and identity, and those that
+    # protect its documents.
+    LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout encryption_keys encrypt encrypted_only].freeze
   end
 end
 
 require 'simpkv/options/access'
+require 'simpkv/options/estate'

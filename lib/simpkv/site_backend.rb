@@ -5,9 +5,6 @@ require 'simpkv'
 module Simpkv
   # One backend of the site's options, with the paths of the keys of one environment, or of the global keys.
   class SiteBackend
-    PLAIN = %r{\A[a-z0-9._:/-]*\z}.freeze
-    private_constant :PLAIN
-
     # @param site [Hash] the options of the site
     # @return [Hash] a copy without the options of the estate and of access control, and with backends: the default
     #   ones if it has none
@@ -54,11 +51,7 @@ module Simpkv
     # @param path [String] in the store
     # @return [String] the same for two paths that the store takes for one: a directory ignores case
     def canonical(path)
-      return path unless ldap? && settings['layout'] == 'plain'
-
-      path.match?(PLAIN) ? path : path.split('/').map { |name| Isolation.folded(name) }.join('/')
-    rescue ArgumentError # invalid bytes
-      path
+      LdapAccess.folds_names?(settings) ? LdapAccess.canonical(path) : path
     end
 
     # @return [Object] the option of a call, converted, or its default
@@ -97,23 +90,19 @@ module Simpkv
 
     # Opens the store, which must exist: a new one would be empty.
     #
-    # @return [Store]
+    # @return [Store, EncryptedStore]
     # @raise [ConfigError] the folder of the store is missing, for instance because it is not mounted
-    # @raise [Error] the backend cannot be used, or a directory lacks the base entry
+    # @raise [Error] the backend or its file of keys cannot be used, or a directory lacks the base entry
     def open_existing
-      ldap? ? directory : root.open_existing
+      Encryption.over(ldap? ? directory : root.open_existing, settings)
     end
 
     # Opens the store, or makes its folder if that is missing.
     #
-    # @return [Store]
+    # @return [Store, EncryptedStore]
     # @raise [ConfigError, Error, SystemCallError]
     def open
-      return directory if ldap?
-
-      store, warning = root.make
-      @warn.call(warning) if warning
-      store
+      Encryption.over(ldap? ? directory : folder, settings)
     end
 
     # Checks that the store exists, in the place where {#open_existing} opened it.
@@ -138,6 +127,12 @@ module Simpkv
 
     def root
       @root ||= FileRoot.new(settings) { @vardirs }
+    end
+
+    def folder
+      store, warning = root.make
+      @warn.call(warning) if warning
+      store
     end
 
     def directory

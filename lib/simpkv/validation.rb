@@ -27,6 +27,7 @@ module Simpkv
       raise ConfigError, "simpkv backend '#{wrong}' is not a Hash" if wrong
 
       settings = settings(chosen, name, types)
+      check_encryption(chosen, settings, name)
       check_case_policy(settings, options) if settings['type'] == 'ldap'
       check_unique(backends)
       check_isolation(settings, name, backends)
@@ -57,9 +58,24 @@ module Simpkv
         type = Config.coerce(:string, backend['type'], "'type' of simpkv backend '#{name}'")
         raise ConfigError, "simpkv backend plugin '#{type}' not available" unless types.include?(type)
 
-        return Config.typed(backend, name) if Config::TYPES.key?(type)
+        Config.typed(backend, name)
+      end
 
-        { 'type' => type, 'id' => Config.coerce(:id, backend['id'], "'id' of simpkv backend '#{name}'") }
+      # Without the file of keys, nothing would be protected.
+      def check_encryption(given, settings, name)
+        return refuse_unprotected(given, settings, name) unless settings['encryption_keys']
+        return if settings['encrypt'] == 'all' || !settings['encrypted_only']
+
+        raise ConfigError, "'encrypted_only' of simpkv backend '#{name}' needs 'encrypt' all: documents that are " \
+                           'stored plain could not be read'
+      end
+
+      def refuse_unprotected(given, settings, name)
+        option = %w[encrypt encrypted_only].find { |each| given[each] && ![false, 'none'].include?(settings[each]) }
+        return unless option
+
+        raise ConfigError, "'#{option}' of simpkv backend '#{name}' needs 'encryption_keys': the file of the keys " \
+                           "('simpkv keys generate' makes it)"
       end
 
       # The keys of a store inside another one would be in an environment of that one.
@@ -108,10 +124,10 @@ module Simpkv
       end
 
       def with_defaults(backend)
-        known = Config::TYPES[backend['type']]
-        return backend unless known
-
         typed = Config.typed(backend, backend['id'])
+        known = Config::TYPES[backend['type']]
+        return backend.merge(typed) unless known
+
         { 'root_path' => Config.default_root_path(backend['id']), 'write_uri' => typed['ldap_uri'],
           'enable_tls' => false }.slice(*known.map(&:name)).merge(typed)
       end

@@ -14,7 +14,8 @@ RSpec.describe Simpkv::Config do
   describe '.typed' do
     it 'fills in defaults, and omits options without one' do
       expect(described_class.typed(file, 'b')).to eq(
-        'type' => 'file', 'id' => 'x', 'case_sensitive' => false, 'lock_timeout_seconds' => 5
+        'type' => 'file', 'id' => 'x', 'case_sensitive' => false, 'lock_timeout_seconds' => 5, 'encrypt' => 'all',
+        'encrypted_only' => false
       )
     end
 
@@ -55,7 +56,7 @@ RSpec.describe Simpkv::Config do
         'base_dn' => 'ou=simpkv,o=puppet,dc=simp', 'admin_dn' => 'cn=Directory_Manager', 'layout' => 'plain',
         'fold_case' => false, 'strict_paths' => false, 'retries' => 1, 'connect_timeout_seconds' => 5,
         'operation_timeout_seconds' => 30, 'pool_size' => 8, 'pool_timeout_seconds' => 5, 'idle_timeout_seconds' => 60,
-        'page_size' => 500
+        'page_size' => 500, 'encrypt' => 'all', 'encrypted_only' => false
       )
     end
 
@@ -131,10 +132,42 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe 'Simpkv::Validation.check, of any type' do
+    def validate(more)
+      Simpkv::Validation.check(chosen({ 'type' => 'acme', 'id' => 'x' }.merge(more)), %w[file acme])
+    end
+
+    it 'refuses options of encryption without a file of keys, which would protect nothing' do
+      { 'encrypt' => 'all', 'encrypted_only' => true }.each do |option, value|
+        expect { validate({ option => value }) }.to raise_error(
+          Simpkv::ConfigError, /\A'#{option}' of simpkv backend 'b' needs 'encryption_keys': the file of the keys/
+        )
+        expect { validate({ option => value, 'encryption_keys' => '/keys' }) }.not_to raise_error
+      end
+      expect { validate({ 'encrypt' => 'none', 'encrypted_only' => 'false' }) }.not_to raise_error
+    end
+
+    it 'refuses to require encryption of documents that are stored plain' do
+      %w[sensitive none].each do |mode|
+        options = { 'encryption_keys' => '/keys', 'encrypted_only' => true, 'encrypt' => mode }
+        expect { validate(options) }
+          .to raise_error(Simpkv::ConfigError, /\A'encrypted_only' of simpkv backend 'b' needs 'encrypt' all: /)
+      end
+    end
+
+    it 'refuses invalid options of encryption for types of modules, too' do
+      { 'encryption_keys' => ['keys', 'an absolute path'], 'encrypted_only' => ['yes', 'true or false'],
+        'encrypt' => ['some', 'a String, all, sensitive or none'] }.each do |option, (value, needed)|
+        expect { validate({ option => value }) }
+          .to raise_error(Simpkv::ConfigError, "'#{option}' of simpkv backend 'b' must be #{needed}")
+      end
+    end
+  end
+
   describe 'Simpkv::Validation.check, of either type' do
     it 'refuses a value of the wrong type for each option of the chosen backend, and names the option' do
       described_class::TYPES.each do |type, options|
-        (described_class::BACKEND.last(2) + options).each do |option|
+        (described_class::BACKEND.drop(1) + options).each do |option|
           backend = { 'type' => type, 'id' => 'x', option.name => { 'hush' => 'hush' } }
           expect { Simpkv::Validation.check(chosen(backend), [type]) }.to raise_error(
             Simpkv::ConfigError,

@@ -12,6 +12,7 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @types = adapter.plugin_info
     @classes = classes
     @plugins = {}
+    @stores = {}
     @configurations = {}
     @known = {}.compare_by_identity
   end
@@ -35,10 +36,10 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
       check_unchanged(name, configuration) unless @configurations[name] == configuration
     else
       check_apart(name, configuration)
-      @plugins[name] = configured(name, configuration['type'], options)
+      @plugins[name], @stores[name] = made(name, configuration, options)
       @configurations[name] = Simpkv::Config.copy(configuration)
     end
-    backend = @classes[:configured_backend].new(@plugins[name], name, options, @classes)
+    backend = @classes[:configured_backend].new(@plugins[name], @stores[name], name, options, @classes)
     @known[options] = backend if [options, options['backends'], configuration].all?(&:frozen?)
     backend
   end
@@ -58,15 +59,24 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise Simpkv::InvalidError, "Malformed backend config of backend '#{options['backend']}': #{why}"
   end
 
-  def configured(name, type, options)
-    plugin = @types[type][:class].new(name)
+  # @return [Array(Object, Object)] the plugin, and its store
+  def made(name, configuration, options)
+    plugin = @types[configuration['type']][:class].new(name)
     check_configured(plugin.configure(Simpkv::Config.copy(options)))
-    plugin
+    [plugin, Simpkv::Encryption.over(store_of(plugin), Simpkv::Config.typed(configuration, options['backend']))]
   rescue SystemExit, SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     # The plugin has seen no value yet, and its message may name an option.
     raise Simpkv::PluginError, "simpkv Error: Unable to construct '#{name}': #{e.message}"
+  end
+
+  # @return [Simpkv::Store, Object] for a third-party plugin an object with the methods of a Store, see
+  #   plugin_backend.rb
+  def store_of(plugin)
+    return plugin.simpkv_store if plugin.respond_to?(:simpkv_store)
+
+    @classes[:plugin_backend].new(plugin, @classes[:exception_text], @classes[:plugin_results])
   end
 
   # Any result other than a failure counts as success.

@@ -5,21 +5,21 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Object] the plugin
   attr_reader :plugin
 
-  # @return [Simpkv::Store, Object] the plugin's Store; for a third-party plugin an object with the same methods, see
-  #   plugin_backend.rb
+  # @return [Simpkv::Store, Simpkv::EncryptedStore, Object] see backends.rb
   attr_reader :store
 
   # @param plugin [Object] a configured one
+  # @param store [Object]
   # @param name [String] `<type>/<id>`
   # @param options [Hash] merged options
   # @param classes [Hash{Symbol => Class}] by the name of the file
-  def initialize(plugin, name, options, classes)
+  def initialize(plugin, store, name, options, classes)
     @plugin = plugin
     @options = options
     @title = "simpkv #{name} Error:"
     @text = classes[:exception_text]
     @native = plugin.respond_to?(:simpkv_store)
-    @store = @native ? plugin.simpkv_store : classes[:plugin_backend].new(plugin, @text, classes[:plugin_results])
+    @store = store
   end
 
   # @return [Object] the option of the call, or its default

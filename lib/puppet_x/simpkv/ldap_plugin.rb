@@ -18,8 +18,11 @@ plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
-  # Adds the command that asks the server outside of Puppet, unless the server has given a reason.
+  # Adds the command that asks the server outside of Puppet, unless the server has given a reason, or the file of keys
+  # is to blame.
   def explain(error)
+    return error.message if error.message.include?("'encryption_keys'")
+
     case error
     when Simpkv::DeniedError, Simpkv::UnavailableError, Simpkv::TimeoutError then with_command(error.message)
     else error.message

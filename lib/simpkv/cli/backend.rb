@@ -95,19 +95,31 @@ module Simpkv
         vardirs.find { |folder| File.directory?(folder) } || vardirs.first
       end
 
+      # Has {#store} return documents as they are stored, also encrypted ones.
+      #
+      # @return [Backend] this one
+      def raw
+        @raw = true
+        self
+      end
+
+      # @return [Boolean] whether documents are encrypted, or were and still have to be read
+      def encrypted?
+        settings.key?('encryption_keys')
+      end
+
       # Opens the store. Checks that a directory has the base entry, because a wrong base DN looks like an empty store.
       # The entry may be hidden.
       #
       # @param jobs [Integer, nil] the number of threads that use it at once
       # @param create [Boolean] whether to create a missing folder
       # @param base [Boolean] whether the base entry must exist
-      # @return [Store]
+      # @return [Store, EncryptedStore]
       # @raise [Failure, Simpkv::Error]
       def store(jobs: nil, create: false, base: true)
-        GC.enable # exe/simpkv
-        @store ||= ldap? ? ldap_store(jobs) : file_store(create)
+        stored = below(jobs: jobs, create: create)
         check_base if base && ldap? && !@base_found
-        @store
+        @raw ? stored : (@encrypted ||= Encryption.over(stored, settings))
       end
 
       # Checks that a directory has the base entry.
@@ -128,7 +140,7 @@ module Simpkv
       # @return [Symbol] see {LdapAccess.base}
       # @raise [Simpkv::Error]
       def base
-        LdapAccess.base(store(base: false))
+        LdapAccess.base(below)
       end
 
       # @return [Array<String>] the environments that have a folder, sorted
@@ -157,6 +169,12 @@ module Simpkv
       end
 
       private
+
+      # @return [Store] the store with documents as they are stored
+      def below(jobs: nil, create: false)
+        GC.enable # exe/simpkv
+        @below ||= ldap? ? ldap_store(jobs) : file_store(create)
+      end
 
       def vardirs
         @vardir ? [@vardir] : Vardirs.all
