@@ -82,7 +82,7 @@ static int run_list_next(skv_rb_call *call)
 }
 
 /* Adds the records of one page. If there is a block, its result replaces the document that it is given. */
-static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE errors)
+static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE errors, VALUE encrypted)
 {
     const bool block = rb_block_given_p();
     const char *p = skv_reply_data(reply), *end = p + skv_reply_size(reply);
@@ -101,7 +101,7 @@ static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE
             body = skv_rb_utf8(p + RECORD_HEADER + lengths[0], lengths[1]);
             if (block && *p == 'k')
                 body = rb_yield_values(2, name, body);
-            rb_hash_aset(*p == 'k' ? keys : errors, name, body);
+            rb_hash_aset(*p == 'k' ? keys : *p == 'x' ? encrypted : errors, name, body);
         }
         p += RECORD_HEADER + lengths[0] + lengths[1];
     }
@@ -111,24 +111,27 @@ static void unpack_page(const skv_reply *reply, VALUE keys, VALUE folders, VALUE
 static VALUE to_list(skv_rb_call *call)
 {
     VALUE list = rb_hash_new(), keys = rb_hash_new(), folders = rb_ary_new(), errors = rb_hash_new();
+    VALUE encrypted = rb_hash_new();
 
     rb_hash_aset(list, ID2SYM(rb_intern("keys")), keys);
     rb_hash_aset(list, ID2SYM(rb_intern("folders")), folders);
     rb_hash_aset(list, ID2SYM(rb_intern("errors")), errors);
-    if (call->keyring)
+    if (call->keyring) {
+        rb_hash_aset(list, ID2SYM(rb_intern("encrypted")), encrypted);
         call->page = skv_rb_reply_new();
+    }
     call->run = run_list_next;
     call->refusal = SKV_END;
     for (;;) {
         skv_rb_run(call);
         if (skv_reply_status(call->reply) == SKV_END)
             return list;
-        unpack_page(call->reply, keys, folders, errors);
+        unpack_page(call->reply, keys, folders, errors, encrypted);
     }
 }
 
 /* Takes nil, or a list of a Keyring, the backend and the folder in the headers of documents, and two Booleans: whether
- * plain documents are errors, and whether documents with other than plain names stay as they are. */
+ * plain documents are errors, and whether documents with other than plain names stay encrypted. */
 static void take_cipher(skv_rb_call *call, VALUE cipher)
 {
     if (NIL_P(cipher))

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'forwardable'
-require 'simpkv/encrypted_listing'
 
 module Simpkv
   # A store that encrypts the documents of the store below it, with the same methods: callers pass and get plain
@@ -11,11 +10,6 @@ module Simpkv
   # class reads before it writes: a put of an equal value writes nothing, and a condition holds for the plain document.
   class EncryptedStore
     extend Forwardable
-
-    # Names that {#canonical} may change.
-    NOT_PLAIN = %r{[^a-z0-9._:/-]}.freeze
-    ALL = //.freeze
-    private_constant :NOT_PLAIN, :ALL
 
     # Finds rich data, and the members by which declared records, inspection rules and catalogs name what is Sensitive.
     # A text with escapes may hold anything.
@@ -292,7 +286,8 @@ module Simpkv
       end
     end
 
-    # Lists with the core, which decrypts documents while the server looks for more.
+    # Lists with the core, which decrypts documents while the server looks for more. Documents of plugins, and of names
+    # that {#canonical} may change, are decrypted here.
     #
     # @yieldparam options [Hash{Symbol => Object}] for the store below
     # @yieldparam each [Proc, nil] for the store below
@@ -300,25 +295,29 @@ module Simpkv
     def listing(folder, partial, block)
       @keyring.kids
       folder = Native.key_join(folder, '')
-      rest = EncryptedListing.new(left_by_core, block) do |name, raw|
-        attempt { decrypt(Native.key_join(folder, name), raw) }
-      end
-      result = yield(left_by_core == ALL ? {} : { cipher: cipher(folder) }, rest.early)
-      failed = rest.finish(result)
+      core = @below.is_a?(Store)
+      result = core ? yield({ cipher: cipher(folder) }, block) : yield({}, nil)
+      keys, rest = core ? [result[:keys], result[:encrypted] || {}] : [{}, result[:keys]]
+      failed = decrypt_rest(folder, rest, keys, block)
       refuse_failed(failed) unless partial
-      result.merge(errors: result[:errors].merge(failed))
+      { keys: keys, folders: result[:folders], errors: result[:errors].merge(failed) }
     end
 
-    # @return [Regexp, nil] the names of documents that the core leaves encrypted in a list
-    def left_by_core
-      return ALL unless @below.is_a?(Store)
-
-      NOT_PLAIN if @canonical
-    end
-
-    # @return [Array] for {Store#list}: see take_cipher() in ext/simpkv/many.c
+    # @return [Array] for {Store#list}
     def cipher(folder)
       [@keyring, @backend, canonical(folder), @encrypted_only, !@canonical.nil?]
+    end
+
+    # @param raws [Hash{String => String}] documents by name
+    # @param keys [Hash{String => Object}] receives the plain documents, or the results of the block
+    # @return [Hash{String => String}] by name, why a document cannot be decrypted
+    def decrypt_rest(folder, raws, keys, block)
+      raws.each_with_object({}) do |(name, raw), failed|
+        document = attempt { decrypt(Native.key_join(folder, name), raw) }
+        next failed[name] = document.message if document.is_a?(Error)
+
+        keys[name] = block ? block.call(name, document) : document
+      end
     end
 
     def refuse_failed(failed)

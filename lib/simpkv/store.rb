@@ -186,7 +186,8 @@ module Simpkv
     # @param folder [String]
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
     # @param partial [Boolean] whether keys that cannot be read become `errors`; otherwise the first is raised
-    # @param cipher [Array, nil] decrypts documents, for {EncryptedStore}
+    # @param cipher [Array, nil] decrypts documents, for {EncryptedStore}: see take_cipher() in ext/simpkv/many.c. The
+    #   result then has `encrypted: {name => document}` as well, which the core leaves to the caller
     # @yield while the server looks for more, each document that was found. The list keeps its connection meanwhile: the
     #   block should not call a store, nor wait
     # @yieldparam name [String]
@@ -209,7 +210,7 @@ module Simpkv
     # @param folder [String]
     # @param values [Boolean] whether to read documents; otherwise each is ''
     # @param required [Boolean] whether a missing folder raises {NotFoundError}; otherwise it is empty
-    # @param cipher [Array, nil] decrypts documents, for {EncryptedStore}
+    # @param cipher [Array, nil] as of {#list}
     # @yield as {#list} does, each document with its path; never without `values`
     # @return [Hash] as {#list}, with paths from the folder on: `{keys: {path => document}, folders: [path],
     #   errors: {path => why}}`

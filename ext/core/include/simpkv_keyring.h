@@ -49,11 +49,12 @@ SKV_API skv_status skv_keyring_decrypt(skv_keyring *keyring, const char *backend
                                        size_t path_len, const char *document, size_t document_len, skv_reply *reply);
 
 #define SKV_PAGE_ENCRYPTED_ONLY 1 /* a plain document is an error of its key */
-#define SKV_PAGE_PLAIN_NAMES 2 /* documents whose name has other characters than a-z 0-9 . _ : / - stay as they are */
+#define SKV_PAGE_PLAIN_NAMES 2    /* a document stays encrypted if its name has other characters than a-z0-9._:/- */
 
 /* Decrypts the documents of a page, as skv_list_next() returns it for a list or tree of a folder: the data are the same
  * page with plain documents, and the number is that of the reply of the page. The record of a document that cannot be
- * decrypted becomes an 'e', with the reason. `flags` is a sum of the numbers above, or 0. SKV_OK, SKV_TOO_LARGE. */
+ * decrypted becomes an 'e', with the reason; that of one that stays encrypted an 'x', with the encrypted document.
+ * `flags` is a sum of the numbers above, or 0. SKV_OK, SKV_TOO_LARGE. */
 SKV_API skv_status skv_keyring_decrypt_page(skv_keyring *keyring, const char *backend, size_t backend_len,
                                             const char *folder, size_t folder_len, int flags, const char *page,
                                             size_t page_len, skv_reply *reply);

@@ -329,6 +329,7 @@ module Simpkv
       def records(function, arguments, cipher, &block)
         Calls.check(Array, cipher) if cipher
         found = { keys: {}, folders: [], errors: {} }
+        found[:encrypted] = {} if cipher
         open_store do |store|
           Calls.uninterrupted do
             list = nil
@@ -373,6 +374,7 @@ module Simpkv
         case kind
         when 'k' then found[:keys][name] = body
         when 'f' then found[:folders] << name
+        when 'x' then found[:encrypted][name] = body
         else found[:errors][name] = body
         end
       end

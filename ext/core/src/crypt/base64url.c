@@ -4,17 +4,15 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* Encodes one to three bytes as two to four characters. Returns the end of the characters. */
-static char *put_group(char *out, const unsigned char *bytes, size_t count)
+/* Encodes one byte or two as two characters or three. Returns the end of the characters. */
+static char *put_rest(char *out, const unsigned char *bytes, size_t count)
 {
-    uint32_t group = (uint32_t)bytes[0] << 16;
+    unsigned second = count > 1 ? bytes[1] : 0;
 
+    *out++ = digits[bytes[0] >> 2];
+    *out++ = digits[(bytes[0] & 3) << 4 | second >> 4];
     if (count > 1)
-        group |= (uint32_t)bytes[1] << 8;
-    if (count > 2)
-        group |= bytes[2];
-    for (size_t i = 0; i <= count; i++)
-        *out++ = digits[group >> (18 - 6 * i) & 63];
+        *out++ = digits[(second & 15) << 2];
     return out;
 }
 
@@ -26,10 +24,14 @@ void skv_base64url_put(skv_buf *buf, const void *bytes, size_t len)
     if (!skv_buf_reserve(buf, (len * 4 + 2) / 3))
         return;
     out = buf->bytes + buf->len;
-    for (; len >= 3; len -= 3, from += 3)
-        out = put_group(out, from, 3);
+    for (; len >= 3; len -= 3, from += 3, out += 4) {
+        out[0] = digits[from[0] >> 2];
+        out[1] = digits[(from[0] & 3) << 4 | from[1] >> 4];
+        out[2] = digits[(from[1] & 15) << 2 | from[2] >> 6];
+        out[3] = digits[from[2] & 63];
+    }
     if (len)
-        out = put_group(out, from, len);
+        out = put_rest(out, from, len);
     *out = '\0';
     buf->len = (size_t)(out - buf->bytes);
 }
@@ -45,47 +47,51 @@ static const unsigned char values[256] = {
     ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
     ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['-'] = 63, ['_'] = 64};
 
-/* Reads `count` characters as bits. Returns false if one is not a digit. */
-static bool read_group(const char *text, size_t count, uint32_t *bits)
+static uint32_t value_of(char digit)
 {
-    bool valid = true;
-
-    *bits = 0;
-    for (size_t i = 0; i < count; i++) {
-        unsigned char value = values[(unsigned char)text[i]];
-
-        valid = valid && value;
-        *bits = *bits << 6 | (((uint32_t)value - 1) & 63);
-    }
-    return valid;
+    return values[(unsigned char)digit];
 }
 
 /* Decodes the two or three characters behind the last group of four. */
 static bool decode_rest(const char *text, size_t count, unsigned char *out)
 {
-    uint32_t bits;
+    uint32_t a = value_of(text[0]) - 1, b, c;
 
-    if (count == 1 || !read_group(text, count, &bits))
+    if (count == 1 || !value_of(text[0]) || !value_of(text[1]))
         return false;
-    if (count == 2) {
-        out[0] = (unsigned char)(bits >> 4);
-        return (bits & 15) == 0;
-    }
-    out[0] = (unsigned char)(bits >> 10);
-    out[1] = (unsigned char)(bits >> 2);
-    return (bits & 3) == 0;
+    b = value_of(text[1]) - 1;
+    out[0] = (unsigned char)(a << 2 | b >> 4);
+    if (count == 2)
+        return (b & 15) == 0;
+    if (!value_of(text[2]))
+        return false;
+    c = value_of(text[2]) - 1;
+    out[1] = (unsigned char)(b << 4 | c >> 2);
+    return (c & 3) == 0;
 }
 
-bool skv_base64url_decode(const char *text, size_t len, unsigned char *out)
+/* Decodes groups of four characters. */
+static bool decode_groups(const char *text, size_t len, unsigned char *out)
 {
-    uint32_t bits;
+    /* Each digit counts one too much. */
+    const uint32_t ones = 1 << 18 | 1 << 12 | 1 << 6 | 1;
+    uint32_t wrong = 0;
 
     for (; len >= 4; len -= 4, text += 4, out += 3) {
-        if (!read_group(text, 4, &bits))
-            return false;
+        uint32_t a = value_of(text[0]), b = value_of(text[1]), c = value_of(text[2]), d = value_of(text[3]);
+        uint32_t bits = (a << 18) + (b << 12) + (c << 6) + d - ones;
+
+        wrong |= (uint32_t)(!a | !b | !c | !d);
         out[0] = (unsigned char)(bits >> 16);
         out[1] = (unsigned char)(bits >> 8);
         out[2] = (unsigned char)bits;
     }
-    return len == 0 || decode_rest(text, len, out);
+    return !wrong;
+}
+
+bool skv_base64url_decode(const char *text, size_t len, unsigned char *out)
+{
+    size_t rest = len % 4;
+
+    return decode_groups(text, len, out) && (!rest || decode_rest(text + len - rest, rest, out + len / 4 * 3));
 }

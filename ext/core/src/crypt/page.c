@@ -90,23 +90,32 @@ static skv_status open_record(page_call *call, const page_record *record, const 
     return SKV_OK;
 }
 
-static void decrypt_record(page_call *call, const page_record *record)
+static void decrypt_document(page_call *call, const page_record *record)
 {
-    skv_jwe jwe = {.header = {NULL, 0}};
+    skv_buf *data = &call->out->data;
+    skv_jwe jwe;
 
-    skv_reply_reset(call->each);
-    if (record->kind != 'k' || (call->flags & SKV_PAGE_PLAIN_NAMES && !has_plain_name(record->name))) {
-        put_record(&call->out->data, record->kind, record->name, record->body);
+    if (skv_jwe_find(record->body, &jwe, call->each) != SKV_OK)
         return;
-    }
-    if (skv_jwe_find(record->body, &jwe, call->each) == SKV_OK && jwe.header.bytes)
+    if (jwe.header.bytes && call->flags & SKV_PAGE_PLAIN_NAMES && !has_plain_name(record->name))
+        put_record(data, 'x', record->name, record->body);
+    else if (jwe.header.bytes)
         open_record(call, record, &jwe);
-    else if (call->each->status == SKV_OK && call->flags & SKV_PAGE_ENCRYPTED_ONLY)
+    else if (call->flags & SKV_PAGE_ENCRYPTED_ONLY)
         skv_fail(call->each, SKV_MALFORMED,
                  "its document is not encrypted, which 'encrypted_only' requires: run 'simpkv rekey', or store the "
                  "value again");
-    else if (call->each->status == SKV_OK)
-        put_record(&call->out->data, 'k', record->name, record->body);
+    else
+        put_record(data, 'k', record->name, record->body);
+}
+
+static void decrypt_record(page_call *call, const page_record *record)
+{
+    skv_reply_reset(call->each);
+    if (record->kind == 'k')
+        decrypt_document(call, record);
+    else
+        put_record(&call->out->data, record->kind, record->name, record->body);
     if (call->each->status == SKV_NOMEM)
         skv_fail_memory(call->out);
     else if (call->each->status != SKV_OK)

@@ -77,16 +77,18 @@ static void plain_documents_are_refused_on_request(void)
     check_record(&at, 'k', "password", PLAIN);
 }
 
-static void documents_of_other_names_stay_on_request(void)
+static void documents_of_other_names_stay_encrypted_on_request(void)
 {
     const char *at;
 
     page_len = 0;
     add('k', "Password", by_a);
+    add('k', "Plain", PLAIN);
     add('k', "app/password", by_a);
     CHECK(decrypt_page("environments/production", SKV_PAGE_PLAIN_NAMES, result) == SKV_OK);
     at = skv_reply_data(result);
-    check_record(&at, 'k', "Password", by_a);
+    check_record(&at, 'x', "Password", by_a);
+    check_record(&at, 'k', "Plain", PLAIN);
     check_record(&at, 'k', "app/password", PLAIN);
 }
 
@@ -126,7 +128,7 @@ int main(void)
     by_b = encrypted(keyring);
     documents_of_a_page_are_decrypted();
     plain_documents_are_refused_on_request();
-    documents_of_other_names_stay_on_request();
+    documents_of_other_names_stay_encrypted_on_request();
     pages_that_are_none_are_refused();
     page_len = 0;
     add('k', "plain", PLAIN);
