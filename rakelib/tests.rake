@@ -34,7 +34,8 @@ BASIC = %w[core cext_conformance cext_functions cext_unit].freeze
 
 stage(:quick_core, 'the C tests that take less than a second and start no server') do |stage|
   stage.sh(*core('test', 'ONLY=test_base test_document test_double test_reader test_tree test_dn test_key test_uri ' \
-                         'test_transport test_resolve test_file_access test_store'))
+                         'test_transport test_resolve test_file_access test_store test_crypt test_keys ' \
+                         'test_page'))
 end
 specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools spec/unit])
 specs(:quick_functions, :cext, 'the quick examples of the functions one by one', *%w[--tag ~thorough --tag ~heavy],
