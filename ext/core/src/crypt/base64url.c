@@ -7,10 +7,10 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /* Encodes one byte or two as two characters or three. Returns the end of the characters. */
 static char *put_rest(char *out, const unsigned char *bytes, size_t count)
 {
-    unsigned second = count > 1 ? bytes[1] : 0;
+    unsigned first = bytes[0], second = count > 1 ? bytes[1] : 0;
 
-    *out++ = digits[bytes[0] >> 2];
-    *out++ = digits[(bytes[0] & 3) << 4 | second >> 4];
+    *out++ = digits[first >> 2];
+    *out++ = digits[(first & 3) << 4 | second >> 4];
     if (count > 1)
         *out++ = digits[(second & 15) << 2];
     return out;
