@@ -103,6 +103,22 @@ module Simpkv
         self
       end
 
+      # @return [Boolean] whether {#store} returns documents as they are stored
+      def raw?
+        @raw ? true : false
+      end
+
+      # Refuses a document that the options do not decrypt: it could be read in no other place.
+      #
+      # @param document [String] of {#store}
+      # @return [void]
+      # @raise [MalformedError] it is encrypted
+      def check_form(document)
+        return if raw? || Native::Keyring.kid_of(document).nil?
+
+        raise MalformedError, "it is encrypted: set 'encryption_keys' of the backend, or use --raw"
+      end
+
       # @return [Boolean] whether documents are encrypted, or were and still have to be read
       def encrypted?
         settings.key?('encryption_keys')
@@ -149,10 +165,10 @@ module Simpkv
         store.list('environments', required: false) { nil }[:folders].map { |name| Output.name(name) }.sort
       end
 
-      # @return [Hash] the identity of the place
+      # @return [Hash] the identity of the place, and of the form of its documents
       def place
         where = ldap? ? settings.slice('base_dn', 'ldap_uri', 'layout') : { 'root_path' => root_path }
-        { 'type' => type, 'id' => id, **where }
+        { 'type' => type, 'id' => id, **where, **(raw? ? { 'raw' => true } : {}) }
       end
 
       # @return [Boolean] whether the folder exists; true for a directory

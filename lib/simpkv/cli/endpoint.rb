@@ -28,8 +28,15 @@ module Simpkv
       # @yieldparam path [String]
       # @yieldparam document [String]
       # @return [void]
-      def each(roots, errors, &block)
-        Walk.new(@store).each(roots, errors, &block) if @store
+      def each(roots, errors)
+        return unless @store
+
+        Walk.new(@store).each(roots, errors) do |path, document|
+          @backend.check_form(document)
+          yield path, document
+        rescue MalformedError => e
+          errors[path] = e.message
+        end
       end
 
       # Thread-safe, like all methods below.

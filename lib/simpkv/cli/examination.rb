@@ -17,7 +17,13 @@ module Simpkv
 
       # The paths of documents that each run of a node writes, and the name of the node.
       OF_RUNS = %r{\Aglobals/estate/(?:facts|exported/[^/]+)/([^/]+)\z}.freeze
-      private_constant :NAMED, :SAMPLES, :OF_RUNS
+
+      # The remedy for an encrypted document that the keys do not decrypt.
+      UNDECRYPTED = 'restore the document, or its key, from a backup; store it anew, or delete it'
+
+      # The fault of a document that the options do not decrypt.
+      ENCRYPTED = 'it is encrypted'
+      private_constant :NAMED, :SAMPLES, :OF_RUNS, :UNDECRYPTED, :ENCRYPTED
 
       # @param backend [Backend]
       # @param findings [Findings] to be filled
@@ -124,6 +130,7 @@ module Simpkv
       # @return [String, nil] the reason why functions cannot read the document; it quotes nothing
       def fault_of(document)
         return 'its document is empty' if document.empty?
+        return ENCRYPTED if Native::Keyring.kid_of(document)
 
         Codec.decode(document, foreign: 'pcore')
         nil
@@ -132,14 +139,30 @@ module Simpkv
       end
 
       def report_keys(errors, faults, count)
+        faults = report_encrypted(faults)
         { errors => 'remove the cause; if it is not a key, delete it',
           faults => 'restore it from a backup, store it anew, or delete it' }.each do |paths, fix|
           paths.sort.first(NAMED).each do |path, why|
             name = path[OF_RUNS, 1]
+            fix = UNDECRYPTED if why.start_with?('cannot decrypt')
             findings.problem("key '#{Output.name(path)}'", why, name ? stored_anew(name) : "#{fix}: #{removal(path)}")
           end
         end
-        report_count(errors.length + faults.length, count + errors.length)
+        faulty = errors.length + faults.length
+        report_count(faulty, count + errors.length) unless faulty.zero?
+      end
+
+      # Nothing is wrong with encrypted documents.
+      #
+      # @return [Hash{String => String}] the faults of others
+      def report_encrypted(faults)
+        others = faults.reject { |_, why| why == ENCRYPTED }
+        count = faults.length - others.length
+        return others if count.zero?
+
+        findings.problem('encryption', "#{Output.count(count, 'document')} encrypted, and no 'encryption_keys'",
+                         "set 'encryption_keys' of the backend to the file of the keys")
+        others
       end
 
       def report_count(faulty, count)

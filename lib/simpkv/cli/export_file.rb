@@ -11,6 +11,9 @@ module Simpkv
     #     {"path":"environments/production/app1/token","document":"{\"value\":...}"}
     #     {"keys":1,"sha256":"<that of all bytes above>"}
     #
+    # With the member `raw` and version 2, documents are as they were stored in the backend `from`, and encrypted ones
+    # can be read only there.
+    #
     # The order is arbitrary. `document64` is a document that is not UTF-8, in base64. A transfer reads the whole file
     # before it stores anything, so that nothing of a damaged file is stored.
     class ExportFile
@@ -21,6 +24,7 @@ module Simpkv
       # Writes an export. Writes nothing if the block raises before the first key.
       #
       # @param stream [IO]
+      # @param from [Backend]
       # @yieldparam add [Proc] to be called with each path and document
       # @return [Integer] the number of keys
       def self.write(stream, from)
@@ -31,7 +35,7 @@ module Simpkv
           digest << line
           stream.write(line)
         end
-        header = { 'simpkv' => 'export', 'version' => 1, 'from' => from, 'created' => Time.now.utc.strftime('%FT%TZ') }
+        header = header(from)
         yield(lambda do |path, document|
           put.call(header) if keys.zero?
           put.call('path' => path, **Lines.member('document', document))
@@ -42,14 +46,23 @@ module Simpkv
         keys
       end
 
+      # A simpkv that knows no encryption refuses version 2.
+      def self.header(from)
+        form = from.raw? ? { 'version' => 2, 'raw' => true } : { 'version' => 1 }
+        { 'simpkv' => 'export', **form, 'from' => from.title, 'created' => Time.now.utc.strftime('%FT%TZ') }
+      end
+      private_class_method :header
+
       # @return [String]
       attr_reader :title
 
       # @param stream [File] that can seek
       # @param title [String] its name
-      def initialize(stream, title)
+      # @param target [Backend] in which its keys will be stored
+      def initialize(stream, title, target)
         @io = stream.binmode
         @title = title
+        @target = target
       end
 
       # @param roots [Array<String>] only what is below these
@@ -118,9 +131,23 @@ module Simpkv
       end
 
       def begun(members)
-        return false if members['simpkv'] == 'export' && members['version'] == 1
+        unless members['simpkv'] == 'export' && members['version'] == (members['raw'] ? 2 : 1)
+          damaged(1, 'this is no export of simpkv, or of a version that this one does not know')
+        end
+        why = mix_up(members['raw'], members['from'])
+        why ? damaged(1, why) : false
+      end
 
-        damaged(1, 'this is no export of simpkv, or of a version that this one does not know')
+      # @return [String, nil] why the documents could not be read in the target
+      def mix_up(raw, from)
+        return if !raw && !@target.raw?
+        return 'this export has plain documents (made without --raw): import it without --raw' unless raw
+
+        made = "this export has the documents as they were stored in the backend '#{from}' (made with --raw)"
+        return "#{made}: import it with --raw" unless @target.raw?
+
+        "#{made}, and encrypted ones could not be read in '#{@target.title}': export them without --raw" if
+          from != @target.title
       end
 
       def checked(members, number, digest)

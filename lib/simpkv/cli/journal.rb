@@ -70,12 +70,12 @@ module Simpkv
           end
         end
 
-        # @raise [Failure] the journal is that of another transfer
+        # @raise [Failure] the journal is that of another run
         def check(file, state, header)
           differing = header.keys.reject { |name| state[name] == header[name] }
           return if differing.empty?
 
-          raise Failure.new("#{file}: this is the journal of another transfer: it has another " \
+          raise Failure.new("#{file}: this is the journal of another run: it has another " \
                             "#{differing.join(' and ')}", Failure::USAGE)
         end
 

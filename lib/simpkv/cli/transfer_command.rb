@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/endpoint'
+require 'simpkv/cli/journaled'
 require 'simpkv/cli/transfer'
 
 module Simpkv
@@ -9,13 +10,15 @@ module Simpkv
     # The base class of import, copy and passgen import, which choose the source and the target. It has their options,
     # the journal and the report.
     class TransferCommand < Command
+      include Journaled
+
       EXISTING = %w[refuse keep replace].freeze
 
       # The common part of their DESCRIPTION.
       PROCEDURE = <<~TEXT
         Reads both ends first. If a key of the target has a different document, stores nothing, unless --existing is
         keep or replace. Writes each change into a journal before it stores anything. The journal contains the replaced
-        documents, and only its owner can read it. At the end, reads both ends again and compares them byte for byte.
+        documents, those of an encrypted target in plain text, and only its owner can read it. At the end, reads both ends again and compares them byte for byte.
         After a kill, --resume continues. --rollback JOURNAL undoes all changes, except keys that were changed since
         and new folders. If the target refuses capital letters, lists keys with such names and refuses to store them,
         unless --capitals is skip or lower. Stores no empty folders.
@@ -31,8 +34,7 @@ module Simpkv
         parser.on('--capitals HOW', CasePolicy::POLICIES, 'refuse, skip or lower names with capitals') do |how|
           @capitals = how
         end
-        parser.on('--resume', 'continue after a kill') { @resume = true }
-        parser.on('--journal FILE', 'the file of the journal (in the working directory)') { |file| @journal = file }
+        define_journal(parser)
         parser.on('--rollback JOURNAL', 'undo the changes of a journal') { |file| @rollback = file }
         parser.on('--jobs N', Integer, 'the number of concurrent batches (4)') do |number|
           @jobs = number.clamp(1, 256)
@@ -90,19 +92,6 @@ module Simpkv
         journal&.close(whole)
       end
 
-      def open_journal(header)
-        name = "simpkv-#{self.class.title.tr(' ', '-')}"
-        usual = "#{name}-#{Time.now.utc.strftime('%Y%m%dT%H%M%S.%LZ')}.journal"
-        return Journal.create(@journal || usual, header) unless @resume
-
-        file = @journal || Journal.unfinished("#{name}-*.journal", header)
-        return Journal.resume(file, header) if file
-
-        # The first run may have been killed before it created a journal.
-        warn 'simpkv: there is no journal of an unfinished transfer of this kind here: this one begins its own'
-        Journal.create(usual, header)
-      end
-
       # Undoes the changes of a journal.
       #
       # @param target [Backend] the target of the transfer
@@ -148,10 +137,6 @@ module Simpkv
 
       def present(facts)
         output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -11,8 +11,10 @@ module Simpkv
         ARGUMENTS = 'FROM TO'
         DESCRIPTION = <<~TEXT
           Stores the keys of one backend of the configuration in another: all keys, the keys of one environment with
-          -e, or the global keys with -g. Deletes nothing. Refuses a copy without keys with 66, unless --allow-empty
-          is given.
+          -e, or the global keys with -g. Deletes nothing. Decrypts documents of an encrypted backend, and encrypts
+          documents for one. With --raw, leaves documents as they are stored; the backends must have the same type and
+          id, because encrypted documents can be read nowhere else. Refuses a copy without keys with 66, unless
+          --allow-empty is given.
 
           #{PROCEDURE}
         TEXT
@@ -24,8 +26,8 @@ module Simpkv
         }.freeze
 
         def run(from, to)
-          source = configuration.backend(from)
-          target = configuration.backend(to)
+          source, target = [from, to].map { |name| configuration.backend(name) }
+          refuse_raw(source, target) if @raw
           raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if source.place == target.place
           return roll_back(target) if @rollback
 
@@ -38,7 +40,17 @@ module Simpkv
 
         def define(parser)
           super
+          parser.on('--raw', 'leave documents encrypted') { @raw = true }
           parser.on('--allow-empty', 'accept a source without keys') { @allow_empty = true }
+        end
+
+        # The header of an encrypted document names its backend.
+        def refuse_raw(source, target)
+          [source, target].each(&:raw)
+          return if source.title == target.title
+
+          raise Failure.new("encrypted documents of #{source.title} could not be read in #{target.title}: without " \
+                            '--raw, they are encrypted again', Failure::USAGE)
         end
 
         def refuse_empty(source)

@@ -20,9 +20,9 @@ module Simpkv
           globals/simpkv-doctor-..., and deletes them: one key in files, 501 in OpenLDAP, 5001 in 389-DS, or the
           number of --list-size. With --read-only it stores nothing. With FOLDER, it does all this in that folder. For
           an identity that sees only the folders of its roles (simpkv access), name one of them, or its environment
-          with -e. If root runs it, it also checks that the user of
-          puppetserver can read the files that the configuration names. Prints no values. Exits with 69 if there is a
-          problem.
+          with -e. If root runs it, it also checks that the user of puppetserver can read the files that the
+          configuration names. Of an encrypted backend, counts plain documents, documents of old or missing keys, and
+          keys that no document needs. Prints no values. Exits with 69 if there is a problem.
 
           If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of
           nodes agree with each other, and reads all inspection rules as the compiler does. On 389-DS, names the entries
@@ -59,15 +59,27 @@ module Simpkv
         def examine(findings)
           user = other_user
           look_at_configuration(findings)
+          encryption = encryption_of(findings, user)
+          return if encryption && !encryption.keys?
+
           kind = backend.ldap? ? 'directory' : 'file'
           require "simpkv/cli/#{kind}_examination"
           type = Cli.const_get("#{kind.capitalize}Examination")
           type.new(backend, findings, simpkv: command_line, write: !@read_only, size: @size,
                                       user: user, folder: @folder && backend.path(@folder)).perform
+          encryption&.perform
         rescue Configuration::PluginType
           raise
         rescue ConfigError => e
           findings.problem('configuration', e.message, "correct #{configuration.source || 'the command line'}")
+        end
+
+        # @return [EncryptionExamination, nil]
+        def encryption_of(findings, user)
+          return unless backend.encrypted?
+
+          require 'simpkv/cli/encryption_examination'
+          EncryptionExamination.new(configuration, backend, findings, simpkv: command_line, user: user)
         end
 
         # Nodes are kept in the backend that the file of the estate names, which may be another one.

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/export_file'
 require 'simpkv/cli/command'
+require 'simpkv/cli/endpoint'
+require 'simpkv/cli/export_file'
 require 'simpkv/cli/progress'
-require 'simpkv/cli/walk'
 
 module Simpkv
   module Cli
@@ -16,14 +16,18 @@ module Simpkv
           Writes keys and their documents to FILE or to standard output, one line of JSON for each key and a last
           line with a checksum: all keys of the backend, the keys of one environment with -e, or the global keys with
           -g. FILE is readable by its owner only and appears when it is complete. It contains the values in plain
-          text. Refuses an export without keys with 66, unless --allow-empty is given.
+          text, also those of an encrypted backend, unless --raw is given. With --raw, documents are as they are stored,
+          and an encrypted one can be read only under its own key of a backend with the same type and id, as long as its
+          encryption key exists. Refuses an export without keys with 66, unless --allow-empty is given.
         TEXT
         EXAMPLES = {
           'simpkv export site.jsonl' => 'Everything',
-          'simpkv export -e dev | gpg -e -r ops > dev.gpg' => 'An environment, encrypted'
+          'simpkv export -e dev | gpg -e -r ops > dev.gpg' => 'An environment, encrypted',
+          'simpkv export --raw backup.jsonl' => 'Everything, with encrypted documents as they are stored'
         }.freeze
 
         def run(file = nil)
+          backend.raw if @raw
           check_environment unless @allow_empty
           errors = {}
           keys = file ? into(file, errors) : write($stdout, errors)
@@ -35,15 +39,16 @@ module Simpkv
         private
 
         def define(parser)
+          parser.on('--raw', 'leave documents encrypted') { @raw = true }
           parser.on('--force', 'replace FILE') { @force = true }
           parser.on('--allow-empty', 'write an export without keys') { @allow_empty = true }
         end
 
         def write(stream, errors)
-          ExportFile.write(stream, backend.title) do |add|
+          ExportFile.write(stream, backend) do |add|
             count = 0
             Progress.of('exporting') do |progress|
-              Walk.new(backend.store).each(roots, errors) do |path, document|
+              Endpoint.new(backend, 1, :source).each(roots, errors) do |path, document|
                 add.call(path, document)
                 count += 1
                 progress.advance

@@ -13,7 +13,8 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Stores the keys of an export in the backend: all keys, the keys of one environment with -e, or the global
           keys with -g. Without FILE, or with -, reads standard input into a temporary file first. Stores nothing of
-          an export that is truncated or changed.
+          an export that is truncated or changed. An encrypted backend encrypts the documents. With --raw, stores those
+          of an export that was made with --raw as they are; it must be of a backend with the same type and id.
 
           #{PROCEDURE}
         TEXT
@@ -24,12 +25,19 @@ module Simpkv
         }.freeze
 
         def run(file = '-')
+          backend.raw if @raw
           return roll_back(backend) if @rollback
 
-          with_file(file) { |stream| transfer(ExportFile.new(stream, file == '-' ? 'standard input' : file), backend) }
+          title = file == '-' ? 'standard input' : file
+          with_file(file) { |stream| transfer(ExportFile.new(stream, title, backend), backend) }
         end
 
         private
+
+        def define(parser)
+          super
+          parser.on('--raw', 'the export has documents as they were stored') { @raw = true }
+        end
 
         def with_copy(stream)
           require 'tempfile'

@@ -1,0 +1,152 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/journaled'
+require 'simpkv/cli/key_use'
+require 'simpkv/cli/progress'
+require 'simpkv/cli/workers'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Encrypts documents under the first key.
+      class Rekey < Command
+        include Journaled
+
+        SUMMARY = 'encrypt documents under the first key of the file of keys'
+        ARGUMENTS = ''
+        DESCRIPTION = <<~TEXT
+          Encrypts plain documents, and those of other keys, with the first key of the option encryption_keys: in all of
+          the backend, in one environment with -e, or the global keys with -g. With the option encrypt: sensitive, leaves
+          plain documents without a Sensitive plain. With encrypt: none, decrypts all documents. Compilers may read and
+          write meanwhile: replaces a document only if nobody has changed it since, and else looks at it again. Reads
+          all documents again at the end. Writes the names of changed keys into a journal. After a kill, --resume
+          continues. Exits with 65 if a document cannot be decrypted, and changes the others.
+        TEXT
+        EXAMPLES = {
+          'simpkv rekey --dry-run' => 'Count the documents of each key',
+          'simpkv rekey' => 'All documents of the backend that functions use',
+          'simpkv rekey --resume --jobs 8' => 'Continue after a kill, with 8 connections'
+        }.freeze
+
+        # The number of keys of an entry of the journal.
+        BATCH = 64
+        private_constant :BATCH
+
+        def run
+          raise Failure.new("#{backend.title} has no 'encryption_keys'", Failure::CONFIG) unless backend.encrypted?
+
+          check_environment
+          @store = backend.store(jobs: @jobs)
+          @errors = {}
+          began = now
+          todo, states = outdated('reading')
+          if @dry
+            present(counts(states).merge('to change' => todo.length))
+          else
+            verify(carry_out(todo), began)
+          end
+          report(@errors)
+        end
+
+        private
+
+        def define(parser)
+          @jobs = 4
+          parser.on('-n', '--dry-run', 'print the numbers, and change nothing') { @dry = true }
+          parser.on('--jobs N', Integer, 'the number of concurrent connections (4)') do |number|
+            @jobs = number.clamp(1, 256)
+          end
+          define_journal(parser)
+        end
+
+        # @return [Array(Array<String>, Hash)] the keys to change; the numbers of documents, by their state
+        def outdated(title)
+          states = Hash.new(0)
+          first = @store.keyring.kids.first
+          todo = []
+          Progress.of(title) do |progress|
+            KeyUse.each(@store, roots, @errors) do |path, state, document|
+              states[state] += 1
+              todo << path if outdated?(state, document, first)
+              progress.advance
+            end
+          end
+          [todo, states]
+        end
+
+        def outdated?(state, document, first)
+          return state != :plain if decrypt?
+          return state != first unless state == :plain
+
+          backend.settings['encrypt'] == 'all' || EncryptedStore.sensitive?(document)
+        end
+
+        def decrypt?
+          backend.settings['encrypt'] == 'none'
+        end
+
+        # @param file [String, nil] of the journal
+        def verify(file, began)
+          left, states = outdated('verifying')
+          left.each { |path| @errors[path] ||= 'it was stored meanwhile by a program with another file of keys' }
+          present(counts(states).merge('changed' => @changed.to_i, 'left' => left.length,
+                                       'seconds' => (now - began).round(2), 'journal' => file))
+        end
+
+        # @return [String, nil] the file of the journal
+        def carry_out(todo)
+          return if todo.empty?
+
+          journal = open_journal('target' => backend.place, 'source' => purpose)
+          whole = false
+          change(todo, journal)
+          whole = true
+          journal.file
+        rescue Simpkv::Error, SystemCallError, SignalException
+          warn "\nsimpkv: changed #{Output.count(@changed.to_i, 'document')}. Run the same command with --resume to " \
+               'continue'
+          raise
+        ensure
+          journal&.close(whole)
+        end
+
+        def purpose
+          decrypt? ? 'no key' : "key #{@store.keyring.kids.first}"
+        end
+
+        def change(todo, journal)
+          @changed = 0
+          lock = Mutex.new
+          Progress.of(decrypt? ? 'decrypting' : 'encrypting', todo.length) do |progress|
+            Workers.share(todo.each_slice(BATCH), @jobs) do |batch|
+              changed = batch.select { |path| renewed?(path).tap { progress.advance } }
+              journal.record(changed.map { |path| Journal::Change.new(path, nil, purpose) })
+              lock.synchronize { @changed += changed.length }
+            end
+          end
+        end
+
+        # Notes errors of one key. Raises errors of the whole store.
+        def renewed?(path)
+          @store.renew(path, decrypt: decrypt?) == :renewed
+        rescue TransientError
+          raise
+        rescue Simpkv::Error => e
+          @errors[path] = e.message
+          false
+        end
+
+        def counts(states)
+          kids, others = states.partition { |state, _| state.is_a?(String) }.map(&:to_h)
+          { 'documents' => states.values.sum, **kids.sort.to_h.transform_keys { |kid| "under #{kid}" },
+            'plain' => others.fetch(:plain, 0), 'damaged' => others.fetch(:damaged, 0) }
+        end
+
+        def present(facts)
+          output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+require 'simpkv/cli/key_file'
+require 'simpkv/cli/key_use'
+
+module Simpkv
+  module Cli
+    # The base class of the commands for files of keys.
+    class KeysCommand < Command
+      # The common part of their DESCRIPTION.
+      FILE_OF = <<~TEXT
+        FILE is that of the option encryption_keys of the backend, unless it is given. It is replaced atomically, and
+        keeps its owner, group and mode.
+      TEXT
+
+      private
+
+      def common(parser)
+        config_option(parser)
+        parser.on('--from-puppet', "options as Hiera has them, by 'puppet lookup'") { @flags[:from_puppet] = true }
+        parser.on('--node NAME', 'with --from-puppet: for which node') { |name| @flags[:node] = name }
+        backend_option(parser)
+        last_options(parser)
+      end
+
+      # @param given [String, nil] the argument
+      # @return [KeyFile]
+      # @raise [Failure] no file is given, and the backend has none
+      def key_file(given)
+        path = given ? File.expand_path(given) : backend.settings['encryption_keys']
+        return KeyFile.new(path) if path
+
+        raise Failure.new("#{backend.title} has no 'encryption_keys': set this option of the backend, or name the FILE",
+                          Failure::CONFIG)
+      end
+    end
+  end
+end
