@@ -93,6 +93,13 @@ stage :bolt, 'plans of Bolt' do |stage|
   stage.sh(variables.merge('BOLT_HOME' => home), *command)
 end
 
+# Options, places and the like do not depend on encryption.
+stage :encrypted_conformance, 'the conformance suite on encrypted files and an encrypted slapd' do |stage|
+  variables, *command = Rubies.rspec(:cext, '--tag', '~heavy', '--tag', '~ds389')
+  stage.sh(variables.merge('ENCRYPTED' => '1'), *command,
+           *%w[creation keys many missing stored_bytes values].map { |name| "spec/conformance/#{name}_spec.rb" })
+end
+
 # ---- Faults, load, sanitizers, fuzzers, analysis
 
 specs(:faults, :cext, 'servers killed and cut off', 'spec/faults')
@@ -173,7 +180,7 @@ end
 ALL = %w[
   tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
   jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
-  ds389_conformance estate puppetdb bolt jruby93_unit jruby94_unit ffi_unit newest_json tools style
+  encrypted_conformance ds389_conformance estate puppetdb bolt jruby93_unit jruby94_unit ffi_unit newest_json tools style
 ] + BASIC
 
 # ---- Suites

@@ -218,10 +218,11 @@ module Simpkv
       raw && stored?(key, raw, document) ? false : @below.put(key, form)
     end
 
-    # @return [String, nil] nil also if it may not be read: the store below decides whether it may be written
+    # @return [String, nil] nil also if it may not be read, or there is a folder of that name: the store below decides
+    #   whether the key may be written
     def latest_for_put(key)
       @below.get(key, latest: true, required: false)
-    rescue DeniedError
+    rescue DeniedError, IsFolderError
       nil
     end
 

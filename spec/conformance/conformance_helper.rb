@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require_relative '../support/key_file'
 require_relative '../support/ldap_store'
 require_relative '../support/scratch'
 
@@ -84,10 +85,28 @@ module Conformance
     @added << Backend.new(type, fresh, cleanup, traits, {}, File.expand_path(module_dir))
   end
 
-  # @return [Array<Backend>] the backends of the suite
+  # @return [Array<Backend>] the backends of the suite: with ENCRYPTED=1 those of this project, encrypted
   def self.backends
+    return BACKENDS.map { |backend| encrypted(backend) } if ENV['ENCRYPTED']
+
     @added.empty? ? BACKENDS : @added
   end
+
+  def self.encrypted(backend)
+    fresh = -> { backend.fresh.call.merge('encryption_keys' => key_file) }
+    Backend.new("#{backend.name}, encrypted", fresh, *backend.to_a.drop(2))
+  end
+  private_class_method :encrypted
+
+  # @return [String] the file of keys of the whole suite
+  def self.key_file
+    @key_file ||= begin
+      folder = Scratch.make('simpkv-keys')
+      RSpec.configuration.after(:suite) { FileUtils.remove_entry(folder) }
+      KeyFile.write(File.join(folder, 'keys'), [KeyFile.jwk('conformance')])
+    end
+  end
+  private_class_method :key_file
 
   # Describes a group for every backend.
   def self.describe(what, &block)
@@ -130,6 +149,17 @@ RSpec.shared_context 'with a backend' do |backend|
   # @return [Hash] the merged options, as the adapter gets them
   def merged(options = {})
     world.call('simpkv::support::config::merge', options, world.adapter.backends)
+  end
+
+  # @return [String] the bytes that the backend keeps, without the codec and without encryption
+  def stored_bytes(key)
+    path = "environments/production/#{key}"
+    answer = world.adapter.plugin_instance(merged).get(path)
+    expect(answer[:err_msg]).to be_nil
+    return answer[:result].b unless entry['encryption_keys']
+
+    keyring = Simpkv::Encryption.keyring(entry['encryption_keys'])
+    (keyring.decrypt(entry.values_at('type', 'id').join('/'), path, answer[:result]) || answer[:result]).b
   end
 
   # Stores bytes without the codec.

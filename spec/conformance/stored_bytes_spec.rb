@@ -3,11 +3,8 @@
 require_relative 'conformance_helper'
 
 Conformance.describe 'Stored bytes' do
-  # Reads the bytes that the backend keeps, without the codec.
   def bytes(key)
-    answer = world.adapter.plugin_instance(merged).get("environments/production/#{key}")
-    expect(answer[:err_msg]).to be_nil
-    answer[:result].b
+    stored_bytes(key)
   end
 
   def binary(bytes)

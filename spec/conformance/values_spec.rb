@@ -137,7 +137,7 @@ Conformance.describe 'Sensitive values' do
   end
 
   def document(key)
-    world.adapter.plugin_instance(merged).get("environments/production/#{key}")[:result]
+    stored_bytes(key)
   end
 
   # DEFECTS 5: the string "Sensitive [value redacted]" was stored.
@@ -332,7 +332,7 @@ Conformance.describe "Values of Puppet's own types" do
 
   it 'do not change the documents of plain data with the option rich_data' do
     put('types/plain', { 'a' => [1, nil, '__ptype'], '__ptype' => 'x' }, { 'm' => true }, { 'rich_data' => true })
-    expect(world.adapter.plugin_instance(merged).get('environments/production/types/plain')[:result])
+    expect(stored_bytes('types/plain'))
       .to eq('{"value":{"a":[1,null,"__ptype"],"__ptype":"x"},"metadata":{"m":true}}')
   end
 

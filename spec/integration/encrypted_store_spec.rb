@@ -9,7 +9,15 @@ RSpec.describe Simpkv::EncryptedStore, 'in a directory' do
   let(:below) { store }
   let(:backend) { "ldap/#{id}" }
 
+  include KeyFile
+
   it_behaves_like 'an encrypted store'
+
+  it 'stores a key beside a folder of the same name, as the directory does' do
+    encrypted = described_class.new(store, keyring, backend)
+    encrypted.put('globals/both/k', '{"value":1}')
+    expect([encrypted.put('globals/both', '{"value":2}'), encrypted.get('globals/both')]).to eq([true, '{"value":2}'])
+  end
 
   it 'leaves no value in the files of the server', :once do
     folder = Scratch.make('simpkv-keys')
