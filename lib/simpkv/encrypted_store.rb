@@ -93,10 +93,12 @@ module Simpkv
     def delete(key, expect: nil)
       return @below.delete(key) unless expect
 
-      raw = @below.get(key, latest: true, required: false)
-      return false unless raw && decrypt(key, raw).b == expect.b
-
-      @below.delete(key, expect: raw)
+      while (raw = @below.get(key, latest: true, required: false))
+        return false unless decrypt(key, raw).b == expect.b
+        # Otherwise, perhaps another process has encrypted the same document again.
+        return true if @below.delete(key, expect: raw)
+      end
+      false
     end
 
     # @return [Hash] as {Store#list}
@@ -137,12 +139,7 @@ module Simpkv
         form = decrypt ? @keyring.decrypt(@backend, canonical(path), raw) : renewed(path, raw)
         return :unchanged unless form
 
-        begin
-          @below.put(path, form, condition: :expect, expect: raw)
-          return :renewed
-        rescue ConflictError
-          next
-        end
+        return :renewed unless put_in_place_of(raw, path, form).nil?
       end
       :missing
     end
@@ -228,11 +225,22 @@ module Simpkv
 
     def put_expected(key, document, expect)
       form = form_of(key, document)
-      raw = @below.get(key, latest: true, required: false) || raise(conflict(key, 'there is no such key'))
-      now = decrypt(key, raw)
-      raise conflict(key, 'the stored document is not the expected one') unless now.b == expect.b
+      while (raw = @below.get(key, latest: true, required: false))
+        now = decrypt(key, raw)
+        raise conflict(key, 'the stored document is not the expected one') unless now.b == expect.b
+        return false if Native.document_same?(now, document)
 
-      Native.document_same?(now, document) ? false : @below.put(key, form, condition: :expect, expect: raw)
+        written = put_in_place_of(raw, key, form)
+        return written unless written.nil?
+      end
+      raise conflict(key, 'there is no such key')
+    end
+
+    # @return [Boolean, nil] nil if another document is stored now, which may be the same one, encrypted again
+    def put_in_place_of(raw, key, form)
+      @below.put(key, form, condition: :expect, expect: raw)
+    rescue ConflictError
+      nil
     end
 
     def conflict(key, why)
@@ -266,7 +274,8 @@ module Simpkv
       same = raws.select { |key, _| Native.document_same?(expect[key], documents[key]) }
       outcomes = @below.put_many(certain.to_h.merge(same), condition: :expect,
                                                            expect: certain.to_h { |key, _| [key, raws[key]] })
-      outcomes.merge(other.to_h { |key, _| [key, attempt { put_expected(key, documents[key], expect[key]) }] })
+      again = other.to_h.keys + raws.keys.select { |key| outcomes[key].is_a?(ConflictError) }
+      outcomes.merge(again.to_h { |key| [key, attempt { put_expected(key, documents[key], expect[key]) }] })
     end
 
     def check_expect(documents, expect)

@@ -211,6 +211,34 @@ RSpec.shared_examples 'an encrypted store' do
     expect([encrypted.exist?('globals/f/k'), encrypted.kind('globals/f')]).to eq([true, :folder])
   end
 
+  # Runs the block before each first write of the store below.
+  def before_writing(below, &block)
+    %i[put put_many delete].each do |operation|
+      below.define_singleton_method(operation) do |*arguments, **more|
+        singleton_class.send(:remove_method, operation)
+        block.call
+        public_send(operation, *arguments, **more)
+      end
+    end
+  end
+
+  it 'replaces and deletes an expected document that is encrypted again meanwhile (it reported a conflict)' do
+    encrypted.put('globals/k', document(0))
+    [->(store) { store.put('globals/k', document(2), condition: :expect, expect: document(1)) },
+     ->(store) { store.put_many({ 'globals/k' => document(2) }, condition: :expect,
+                                                                expect: { 'globals/k' => document(1) }) },
+     ->(store) { store.delete('globals/k', expect: document(1)) }].each_with_index do |write, index|
+      write_keys("k#{index}")
+      encrypted.put('globals/k', document(1))
+      write_keys("k#{index}n", "k#{index}")
+      other = Simpkv::EncryptedStore.new(below.dup, keyring, backend)
+      before_writing(below) { other.renew('globals/k') }
+      expect([true, { 'globals/k' => true }]).to include(write.call(encrypted))
+      below.singleton_methods(false).each { |name| below.singleton_class.send(:remove_method, name) }
+    end
+    expect(encrypted.exist?('globals/k')).to be(false)
+  end
+
   it 'is bound to its backend' do
     encrypted.put('globals/k', document(1))
     other = Simpkv::EncryptedStore.new(below, keyring, 'file/other')
