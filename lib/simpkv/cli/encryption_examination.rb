@@ -33,13 +33,13 @@ module Simpkv
       def perform
         @states = Hash.new(0)
         @secrets = 0
-        KeyUse.each(backend.store, Walk::ROOTS, {}) do |_, state, document|
+        KeyUse.each(backend.store, roots, {}) do |_, state, document|
           @states[state] += 1
           @secrets += 1 if state == :plain && EncryptedStore.sensitive?(document)
         end
         report_plain
         report_keys_of_documents
-        report_unused
+        report_unused unless @folder
       rescue Simpkv::Error, Failure
         nil # The examination of the store has reported it.
       end

@@ -150,7 +150,7 @@ skv_status skv_cipher_seal(const skv_secret *key, const skv_place *place, skv_sp
 
 /* ---- Decrypting ----
  *
- * Not with libjose, which decrypts one byte at a time, in 45 ms for 1 MB (docs/adr/0045).
+ * Not with libjose, which decrypts one byte at a time, in 45 ms for 1 MB (docs/adr/0046).
  */
 
 struct skv_cipher {

@@ -57,16 +57,12 @@ module Simpkv
         end
 
         def examine(findings)
-          user = other_user
           look_at_configuration(findings)
-          encryption = encryption_of(findings, user)
+          options = { simpkv: command_line, user: other_user, folder: @folder && backend.path(@folder) }
+          encryption = encryption_of(findings, options)
           return if encryption && !encryption.keys?
 
-          kind = backend.ldap? ? 'directory' : 'file'
-          require "simpkv/cli/#{kind}_examination"
-          type = Cli.const_get("#{kind.capitalize}Examination")
-          type.new(backend, findings, simpkv: command_line, write: !@read_only, size: @size,
-                                      user: user, folder: @folder && backend.path(@folder)).perform
+          store_of(findings, options).perform
           encryption&.perform
         rescue Configuration::PluginType
           raise
@@ -74,12 +70,20 @@ module Simpkv
           findings.problem('configuration', e.message, "correct #{configuration.source || 'the command line'}")
         end
 
+        # @return [FileExamination, DirectoryExamination]
+        def store_of(findings, options)
+          kind = backend.ldap? ? 'directory' : 'file'
+          require "simpkv/cli/#{kind}_examination"
+          type = Cli.const_get("#{kind.capitalize}Examination")
+          type.new(backend, findings, write: !@read_only, size: @size, **options)
+        end
+
         # @return [EncryptionExamination, nil]
-        def encryption_of(findings, user)
+        def encryption_of(findings, options)
           return unless backend.encrypted?
 
           require 'simpkv/cli/encryption_examination'
-          EncryptionExamination.new(configuration, backend, findings, simpkv: command_line, user: user)
+          EncryptionExamination.new(configuration, backend, findings, **options)
         end
 
         # Nodes are kept in the backend that the file of the estate names, which may be another one.
