@@ -180,7 +180,8 @@ end
 ALL = %w[
   tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
   jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
-  encrypted_conformance ds389_conformance estate puppetdb bolt jruby93_unit jruby94_unit ffi_unit newest_json tools style
+  encrypted_conformance ds389_conformance estate puppetdb bolt jruby93_unit jruby94_unit
+  ffi_unit newest_json tools style
 ] + BASIC
 
 # ---- Suites

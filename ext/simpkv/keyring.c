@@ -141,7 +141,7 @@ static VALUE encrypt_document(VALUE self, VALUE backend, VALUE path, VALUE docum
     return call_cipher(skv_keyring_encrypt, self, backend, path, document);
 }
 
-static VALUE decrypt_document(VALUE self, VALUE backend, VALUE path, VALUE document)
+static VALUE decrypt_for(VALUE self, VALUE backend, VALUE path, VALUE document)
 {
     return call_cipher(skv_keyring_decrypt, self, backend, path, document);
 }
@@ -184,7 +184,7 @@ void skv_rb_init_keyring(VALUE native)
     rb_define_alloc_func(class, allocate_keyring);
     rb_define_method(class, "initialize", initialize_keyring, 1);
     rb_define_method(class, "encrypt", encrypt_document, 3);
-    rb_define_method(class, "decrypt", decrypt_document, 3);
+    rb_define_method(class, "decrypt", decrypt_for, 3);
     rb_define_method(class, "kids", list_kids, 0);
     rb_define_singleton_method(class, "kid_of", kid_of_document, 1);
 }

@@ -24,7 +24,7 @@ module Simpkv
 
       # The parameters are those of {Store#put_many}.
       def of_documents(documents, condition, expect)
-        check(condition, expect, documents)
+        check(documents, condition, expect)
         new(documents.map do |key, document|
           old = expect[key] if expect
           number = Native::CONDITIONS[expect && old.nil? ? :absent : condition]
@@ -32,9 +32,11 @@ module Simpkv
         end)
       end
 
-      private
-
-      def check(condition, expect, documents)
+      # Checks the arguments of {Store#put_many}.
+      #
+      # @return [void]
+      # @raise [ArgumentError]
+      def check(documents, condition, expect)
         raise ArgumentError, 'condition is :any or :absent or :expect' unless Native::CONDITIONS.key?(condition)
         raise ArgumentError, 'expect comes with the condition :expect, and only then' if
           expect.nil? == (condition == :expect)

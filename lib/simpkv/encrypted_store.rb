@@ -28,8 +28,8 @@ module Simpkv
     # @return [Native::Keyring]
     attr_reader :keyring
 
-    def_delegators :@below, :exist?, :kind, :create_folder, :deletetree, :close, :read_entry, :entries, :add_entry,
-                   :modify_entry, :extend_entry, :delete_entry, :set_entry_password, :password?
+    def_delegators :@below, :exist?, :kind, :create_folder, :delete_folder, :deletetree, :close, :read_entry, :entries,
+                   :add_entry, :modify_entry, :extend_entry, :delete_entry, :set_entry_password, :password?
 
     # @param below [Store, Object] a {Store}, or an object with its methods
     # @param keyring [Native::Keyring]
@@ -72,9 +72,10 @@ module Simpkv
     # @return [Hash{String => Boolean, Error}] as {Store#put_many}
     # @raise [TypeError, ArgumentError, InvalidError, DeniedError] nothing is stored
     def put_many(documents, condition: :any, expect: nil)
+      Batch.check(documents, condition, expect)
       forms, failed = forms_of(documents)
       written = case condition
-                when :any then put_any_of(documents, forms, expect)
+                when :any then put_any_of(documents, forms)
                 when :expect then put_expected_of(documents, forms, expect)
                 else @below.put_many(forms, condition: condition, expect: expect)
                 end
@@ -248,9 +249,7 @@ module Simpkv
     end
 
     # @return [Hash{String => Boolean, Error}]
-    def put_any_of(documents, forms, expect)
-      raise ArgumentError, 'expect comes with the condition :expect, and only then' if expect
-
+    def put_any_of(documents, forms)
       raws = @below.get_many(forms.keys).select { |_, raw| raw.is_a?(String) }
       same = raws.select { |key, raw| stored?(key, raw, documents[key]) }
       @below.put_many(forms.reject { |key, _| same.key?(key) }).merge(confirmed(same, documents))
@@ -267,25 +266,21 @@ module Simpkv
 
     # The server that {Store#get_many} asks may lag behind, so that a put of its own decides on each conflict.
     def put_expected_of(documents, forms, expect)
-      check_expect(documents, expect)
       raws = expected_raws(forms.keys, expect)
-      certain, other = forms.partition { |key, _| expect[key].nil? || raws.key?(key) }
-      # A put of the same document writes nothing.
-      same = raws.select { |key, _| Native.document_same?(expect[key], documents[key]) }
-      outcomes = @below.put_many(certain.to_h.merge(same), condition: :expect,
-                                                           expect: certain.to_h { |key, _| [key, raws[key]] })
-      again = other.to_h.keys + raws.keys.select { |key| outcomes[key].is_a?(ConflictError) }
-      outcomes.merge(again.to_h { |key| [key, attempt { put_expected(key, documents[key], expect[key]) }] })
+      certain = raws.merge(forms.keys.reject { |key| expect[key] }.to_h { |key| [key, nil] })
+      outcomes = @below.put_many(forms.slice(*certain.keys).merge(unchanged(raws, documents, expect)),
+                                 condition: :expect, expect: certain)
+      again = forms.keys - certain.keys + raws.keys.select { |key| outcomes[key].is_a?(ConflictError) }
+      outcomes.merge(each_put_expected(again, documents, expect))
     end
 
-    def check_expect(documents, expect)
-      raise ArgumentError, 'expect comes with the condition :expect, and only then' unless expect
+    # A put of the same document writes nothing.
+    def unchanged(raws, documents, expect)
+      raws.select { |key, _| Native.document_same?(expect[key], documents[key]) }
+    end
 
-      key = (documents.keys - expect.keys).first
-      return unless key
-
-      raise ArgumentError, "expect lacks '#{key}': give the document that must be stored now, or nil if the key must " \
-                           'not exist'
+    def each_put_expected(keys, documents, expect)
+      keys.to_h { |key| [key, attempt { put_expected(key, documents[key], expect[key]) }] }
     end
 
     # @return [Hash{String => String}] the documents as they are stored, of keys that have the expected one

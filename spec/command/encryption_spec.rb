@@ -13,10 +13,9 @@ RSpec.shared_examples 'a backend with keys' do
   let(:paths) { %w[globals/a environments/production/b environments/production/deep/c] }
 
   # Sets options of the backend.
-  def configure(**more)
-    FileUtils.rm_f(config)
-    all = { 'default' => backends['default'].merge(more.transform_keys(&:to_s)) }
-    File.write(File.join(folder, 'simpkv.yaml'), { 'backends' => backends.merge(all) }.to_yaml)
+  def configure(more = {})
+    all = backends.merge('default' => backends['default'].merge(more))
+    File.write(config, { 'backends' => all }.to_yaml)
   end
 
   # @return [Hash{String => String, Symbol}] the kid of each document
@@ -31,7 +30,7 @@ RSpec.shared_examples 'a backend with keys' do
   before do
     paths.each { |path| store.put(path, document("pl4nted in #{path}")) }
     write_keys('old')
-    configure(**encryption.transform_keys(&:to_sym))
+    configure(encryption)
   end
 
   def get(path)
@@ -58,7 +57,7 @@ RSpec.shared_examples 'a backend with keys' do
       expect(states.values).to eq(%w[new old old])
       simpkv!('rekey')
       expect([states.values.uniq, values]).to eq([['new'], expected])
-      configure(**encryption.transform_keys(&:to_sym), encrypt: 'none')
+      configure(encryption.merge('encrypt' => 'none'))
       expect(JSON.parse(simpkv!('rekey', '-o', 'json'))).to include('changed' => 3, 'plain' => 3)
       expect(paths.map { |path| store.get(path) }).to eq(paths.map { |path| document("pl4nted in #{path}") })
       configure
@@ -66,7 +65,7 @@ RSpec.shared_examples 'a backend with keys' do
     end
 
     it 'encrypts only documents with a Sensitive with encrypt: sensitive' do
-      configure(**encryption.transform_keys(&:to_sym), encrypt: 'sensitive')
+      configure(encryption.merge('encrypt' => 'sensitive'))
       store.put('globals/a', Simpkv::Codec.encode({ '__ptype' => 'Sensitive', '__pvalue' => 'x' }, {}, 'pcore'))
       simpkv!('rekey')
       expect(states.values).to eq(['old', :plain, :plain])
@@ -142,7 +141,7 @@ RSpec.shared_examples 'a backend with keys' do
 
     it 'finds documents that the options do not decrypt, or should not be encrypted any more' do
       simpkv!('rekey')
-      configure(**encryption.transform_keys(&:to_sym), encrypt: 'none')
+      configure(encryption.merge('encrypt' => 'none'))
       expect(findings).to eq([['warning', 'encryption', "3 documents still encrypted, with 'encrypt' none"]])
       configure
       expect(findings).to eq([['problem', 'encryption', "3 documents encrypted, and no 'encryption_keys'"]])
@@ -234,6 +233,23 @@ RSpec.describe 'simpkv, with an encrypted backend' do
         expect([facts, kids]).to match([a_hash_including('left' => 0, 'under old' => 1500), { 'old' => 1500 }])
         journals = Dir[File.join(folder, 'simpkv-rekey-*.journal')]
         expect(journals.map { |file| File.read(file) }).to match([include('"ended"')])
+      end
+
+      it 'copies encrypted documents as they are between two places of one backend' do
+        write_keys('old')
+        many(3)
+        backends['moved'] = backends['default'].merge('root_path' => File.join(folder, 'moved'))
+        simpkv!('rekey')
+        simpkv!('copy', '--raw', 'default', 'moved')
+        raws = store.list('globals/many')[:keys]
+        moved = Simpkv::Store.open('file', 'root_path' => File.join(folder, 'moved'))
+        expect([raws.values.join.scan('"jwe"').length, moved.list('globals/many')[:keys]]).to eq([3, raws])
+        expect(simpkv!('get', '-b', 'moved', '-g', 'many/k2')).to eq('2')
+        journal = Dir[File.join(folder, 'simpkv-copy-*.journal')].first
+        expect(simpkv('copy', 'default', 'moved', '--rollback', journal))
+          .to have_attributes(code: 64, err: /the journal of another run: it has another target/)
+        simpkv!('copy', '--raw', 'default', 'moved', '--rollback', journal)
+        expect(moved.list('globals/many')[:keys]).to eq({})
       end
 
       it 'makes a file of keys that only its owner can read, and keeps owner and mode later' do

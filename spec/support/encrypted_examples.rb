@@ -224,9 +224,9 @@ RSpec.shared_examples 'an encrypted store' do
 
   it 'replaces and deletes an expected document that is encrypted again meanwhile (it reported a conflict)' do
     encrypted.put('globals/k', document(0))
+    expecting = { condition: :expect, expect: { 'globals/k' => document(1) } }
     [->(store) { store.put('globals/k', document(2), condition: :expect, expect: document(1)) },
-     ->(store) { store.put_many({ 'globals/k' => document(2) }, condition: :expect,
-                                                                expect: { 'globals/k' => document(1) }) },
+     ->(store) { store.put_many({ 'globals/k' => document(2) }, **expecting) },
      ->(store) { store.delete('globals/k', expect: document(1)) }].each_with_index do |write, index|
       write_keys("k#{index}")
       encrypted.put('globals/k', document(1))
