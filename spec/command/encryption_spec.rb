@@ -305,6 +305,50 @@ RSpec.describe 'simpkv, with an encrypted backend' do
         simpkv!('keys', 'retire', 'old', '--force')
         expect(Simpkv::Native::Keyring.new(key_file).kids).to eq(['new'])
       end
+
+      it 'retires no key while a store is not mounted (it counted no documents)' do
+        write_keys('new', 'old')
+        root = backends['default']['root_path']
+        backends['second'] = backends['default'].merge('id' => 'second', 'root_path' => File.join(folder, 'second'))
+        many(1)
+        expect(simpkv('keys', 'retire', 'old'))
+          .to have_attributes(code: 78, err: %r{file/second has no folder '#{backends['second']['root_path']}'})
+        expect(simpkv('keys', 'list', '--count')).to have_attributes(code: 65, err: /not counted: file.second has no/)
+        File.write(config, { 'backends' => backends.slice('default') }.to_yaml)
+        FileUtils.mv(root, "#{root}.away")
+        Dir.mkdir(root)
+        expect(simpkv('keys', 'retire', 'old')).to have_attributes(code: 78, err: /has no encrypted documents, and may/)
+        expect(Simpkv::Native::Keyring.new(key_file).kids).to eq(%w[new old])
+      end
+
+      it 'counts the documents of a backend that names the file by another path' do
+        write_keys('old', 'new')
+        FileUtils.ln_s(key_folder, link = File.join(folder, 'link'))
+        backends['default2'].merge!('encryption_keys' => File.join(link, 'keys'))
+        many(1)
+        simpkv!('put', '-b', 'default2', 'x', 'y')
+        write_keys('new', 'old')
+        expect(simpkv('keys', 'retire', 'old'))
+          .to have_attributes(code: 65, err: /1 document of .* could not be read without the key 'old'/)
+      end
+
+      it 'says that a link to a file of keys leads nowhere' do
+        %w[/none/keys link].each do |target|
+          FileUtils.ln_sf(target, link = File.join(key_folder, 'link'))
+          expect(simpkv('keys', 'generate', link)).to have_attributes(code: 73, err: /is a link that leads nowhere/)
+          expect(simpkv('keys', 'list', link)).to have_attributes(code: be_between(65, 77), err: /#{link}/)
+        end
+      end
+
+      it 'shows no control characters of a document in findings' do
+        write_keys('new')
+        many(1)
+        simpkv!('rekey')
+        header = { 'alg' => 'dir', 'backend' => 'x/y', 'enc' => 'A256GCM', 'kid' => "a\nok \e[31m", 'path' => 'x' }
+        coded = [header.to_json].pack('m0').tr('+/', '-_').delete('=')
+        store.put('globals/many/k1', store.get('globals/many/k1').sub(/(?<="value":")\w+/, coded))
+        expect(simpkv('doctor', '--read-only').out).to match(/document encrypted with 'a\\x0Aok \\x1B\[31m', a key/)
+      end
     end
   end
 

@@ -32,7 +32,10 @@ module Simpkv
           errors = {}
           unknown = []
           backends = backends_of(configuration, file) { |why| unknown << why }
-          backends.select(&:there?).each do |backend|
+          backends.each do |backend|
+            # Perhaps it is not mounted.
+            next unknown << "#{backend.title} has no folder '#{backend.root_path}'" unless backend.there?
+
             each(backend.store, Walk::ROOTS, errors) { |_, state, _| counts[state] += 1 if state.is_a?(String) }
           end
           [counts, backends.map(&:title), unknown + errors.map { |path, why| "#{path}: #{why}" }]
@@ -45,7 +48,7 @@ module Simpkv
         def backends_of(configuration, file)
           named = configuration.options['backends'].select do |_, options|
             other = options['encryption_keys'] if options.is_a?(Hash)
-            other.is_a?(String) && other.start_with?('/') && KeyFile.new(other).path == file.path
+            other.is_a?(String) && other.start_with?('/') && File.identical?(other, file.path)
           end
           backends = named.keys.map do |name|
             configuration.backend(name)

@@ -46,6 +46,7 @@ module Simpkv
             counts, titles, unknown = KeyUse.count(configuration, file)
             refuse(kid, "no backend of the configuration uses #{file.path}") if titles.empty? && unknown.empty?
             refuse(kid, unknown.first) if unknown.any?
+            refuse(kid, "#{titles.join(', ')} has no encrypted documents, and may be the wrong place") if counts.empty?
             return if counts[kid].zero?
 
             raise Failure.new("#{Output.count(counts[kid], 'document')} of #{titles.join(', ')} could not be read " \
