@@ -97,8 +97,8 @@ module Simpkv
       def report_keys_of_documents
         used = @states.select { |state, _| state.is_a?(String) }
         used.reject { |kid, _| @kids.include?(kid) }.sort.each do |kid, count|
-          findings.problem('keys', "#{Output.count(count, 'document')} encrypted with '#{kid}', a key that " \
-                                   "#{@file.path} lacks", 'restore the key from a backup of the file')
+          findings.problem('keys', "#{Output.count(count, 'document')} encrypted with '#{Output.name(kid)}', a key " \
+                                   "that #{@file.path} lacks", 'restore the key from a backup of the file')
         end
         return if settings['encrypt'] == 'none'
 

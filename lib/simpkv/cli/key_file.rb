@@ -15,7 +15,9 @@ module Simpkv
 
       # @param path [String] an absolute path; a link is followed
       def initialize(path)
-        @path = File.symlink?(path) ? File.realpath(path) : path
+        @path = File.symlink?(path) ? File.realdirpath(path) : path
+      rescue SystemCallError
+        @path = path
       end
 
       # @return [Boolean]
@@ -90,6 +92,8 @@ module Simpkv
       # @yieldparam keys [Array<Hash>] to be changed
       # @return [Object] what the block returns
       def change
+        raise Failure.new("#{path} is a link that leads nowhere", Failure::CANNOT_CREATE) if File.symlink?(path)
+
         # Two commands at once would lose the key of one.
         File.open(File.dirname(path)) do |folder|
           folder.flock(File::LOCK_EX)
