@@ -81,6 +81,19 @@ RSpec.shared_examples 'a backend with keys' do
       expect(outcome.err + outcome.out).not_to match(/pl4nted|eyJ/)
     end
 
+    it 'does not encrypt an encrypted document again that an editor has formatted' do
+      simpkv!('rekey')
+      edited = JSON.pretty_generate(JSON.parse(store.get('globals/a')))
+      store.delete('globals/a') # A put of equal JSON would write nothing.
+      store.put('globals/a', edited)
+      [%w[rekey], %w[export x.jsonl], %w[doctor --read-only]].each do |arguments|
+        outcome = simpkv(*arguments)
+        expect(outcome.code).not_to eq(0)
+        expect(outcome.err + outcome.out).to match(%r{globals/a'.*its encrypted document was edited: it must be})
+      end
+      expect(store.get('globals/a')).to eq(edited)
+    end
+
     it 'needs keys' do
       configure
       expect(simpkv('rekey')).to have_attributes(code: 78, err: /#{place} has no 'encryption_keys'/)

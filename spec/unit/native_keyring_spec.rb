@@ -69,7 +69,8 @@ RSpec.describe 'Simpkv::Native::Keyring' do
     write_keys('b')
     expect { keyring.decrypt(*place, encrypted) }
       .to raise_error(Simpkv::DeniedError, "cannot decrypt '#{place.last}': it was encrypted with the key 'a', which " \
-                                           "is not in #{key_file}, the file of 'encryption_keys'")
+                                           "is not in #{key_file}, the file of 'encryption_keys': bring the newest " \
+                                           'file to this machine, or restore the key from a backup')
   end
 
   it 'fails as long as the file cannot be used' do
@@ -78,7 +79,7 @@ RSpec.describe 'Simpkv::Native::Keyring' do
     expect { keyring.encrypt(*place, plain) }.to raise_error(Simpkv::DeniedError, /has the mode 0644.*chmod g-w,o= /)
     expect { keyring.kids }.to raise_error(Simpkv::DeniedError)
     File.delete(key_file)
-    expect { keyring.decrypt(*place, encrypted) }.to raise_error(Simpkv::InvalidError, /does not exist/)
+    expect { keyring.decrypt(*place, encrypted) }.to raise_error(Simpkv::InvalidError, /does not exist: copy it/)
     write_keys('a')
     expect(keyring.decrypt(*place, encrypted)).to eq(plain)
   end

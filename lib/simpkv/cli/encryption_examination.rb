@@ -47,7 +47,7 @@ module Simpkv
       private
 
       def fix_for(error)
-        return "restore it from a backup, or correct it ('simpkv keys generate' makes one)" if error.is_a?(InvalidError)
+        return 'copy it from another compiler, or restore it from a backup' if error.is_a?(InvalidError)
 
         "chown root #{shell_name} && chgrp #{group} #{shell_name} && chmod 0640 #{shell_name}"
       end

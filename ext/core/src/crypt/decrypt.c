@@ -92,7 +92,8 @@ static skv_status open_by_header(const skv_decryption *d, const skv_place *place
         key = skv_keys_find(d->keys, header.kid);
         if (!key)
             skv_fail(reply, SKV_DENIED,
-                     "it was encrypted with the key '%s', which is not in %s, the file of 'encryption_keys'",
+                     "it was encrypted with the key '%s', which is not in %s, the file of 'encryption_keys': bring the "
+                     "newest file to this machine, or restore the key from a backup",
                      header.kid, skv_keyring_file(d->keyring));
         else if (open_with(d, key, jwe, out, reply) == SKV_OK)
             check_place(place, &header, reply);

@@ -49,6 +49,52 @@ static bool was_encrypted(skv_span document)
            !memmem(value.bytes, value.len, metadata, sizeof metadata - 1);
 }
 
+/* Returns the place of the quotation mark at the end of the string that begins at `at`, or the end of the text. */
+static size_t closing_quote(skv_span text, size_t at)
+{
+    while (at < text.len && text.bytes[at] != '"')
+        at += text.bytes[at] == '\\' ? 2 : 1;
+    return at < text.len ? at : text.len;
+}
+
+/* Moves *at behind white space and this text. Returns false if there is another text. */
+static bool skip_text(skv_span document, size_t *at, const char *text)
+{
+    while (*at < document.len && memchr(" \t\r\n", document.bytes[*at], 4))
+        ++*at;
+    if (!begins_with((skv_span){document.bytes + *at, document.len - *at}, text))
+        return false;
+    *at += strlen(text);
+    return true;
+}
+
+static bool has_encoding_at(skv_span document, size_t at)
+{
+    return skip_text(document, &at, "\"encoding\"") && skip_text(document, &at, ":") &&
+           skip_text(document, &at, "\"jwe\"");
+}
+
+/* Returns true if the document has the member "encoding" with the value "jwe": an encrypted one that another program
+ * has written, for instance with spaces. */
+static bool is_respelled(skv_span document)
+{
+    int depth = 0;
+
+    if (!memmem(document.bytes, document.len, "\"jwe\"", 5))
+        return false;
+    for (size_t at = 0; at < document.len; at++) {
+        char c = document.bytes[at];
+
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        if (c != '"')
+            continue;
+        if (depth == 1 && has_encoding_at(document, at))
+            return true;
+        at = closing_quote(document, at + 1);
+    }
+    return false;
+}
+
 /* Cuts off the text before the next dot. Returns false without a dot. */
 static bool cut_part(skv_span *rest, skv_span *part)
 {
@@ -79,8 +125,12 @@ skv_status skv_jwe_find(skv_span document, skv_jwe *jwe, skv_reply *reply)
     bool complete = ends_with(document, SKV_JWE_AFTER);
 
     *jwe = (skv_jwe){.header = {NULL, 0}};
-    if (!complete && !was_encrypted(document))
-        return SKV_OK;
+    if (!complete && !was_encrypted(document)) {
+        if (!is_respelled(document))
+            return SKV_OK;
+        return skv_fail(reply, SKV_MALFORMED, "its encrypted document was edited: it must be %s<JWE>%s", SKV_JWE_BEFORE,
+                        SKV_JWE_AFTER);
+    }
     if (!complete || !begins_with(document, SKV_JWE_BEFORE) || document.len < before + after ||
         !split((skv_span){document.bytes + before, document.len - before - after}, jwe))
         return skv_fail(reply, SKV_MALFORMED, "its encrypted document is damaged or truncated");

@@ -31,7 +31,8 @@ typedef struct skv_jwe {
 #define SKV_JWE_AFTER "\",\"encoding\":\"jwe\"}"
 
 /* Finds the JWE of a document. header.bytes is NULL for a plain document. Fails with SKV_MALFORMED if the document is
- * neither plain nor a whole encrypted one: only a part of its first or last bytes is that of an encrypted document. */
+ * neither plain nor a whole encrypted one: only a part of its first or last bytes is that of an encrypted document, or
+ * it is formatted differently. */
 skv_status skv_jwe_find(skv_span document, skv_jwe *jwe, skv_reply *reply);
 
 /* Appends the text of the header, as libjose writes it, in base64url. Appends nothing if a name needs escapes. */

@@ -69,7 +69,9 @@ static bool read_file(key_file *file, skv_stamp *stamp)
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0 && errno == ENOENT)
-        FAIL(file, "%s", "does not exist");
+        FAIL(file, "%s",
+             "does not exist: copy it from another compiler, or make it ('simpkv keys generate') if no document is "
+             "encrypted");
     else if (fd < 0)
         skv_fail_errno(file->reply, errno, "cannot read %s, the file of 'encryption_keys'", file->path);
     else if (fstat(fd, &found) < 0)

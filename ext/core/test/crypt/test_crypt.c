@@ -211,12 +211,16 @@ static void equal_documents_are_encrypted_differently(void)
 
 static void plain_documents_are_told_from_encrypted_ones(void)
 {
-    static const char *const plain[] = {"", "x", "{}", PLAIN, BEFORE "x\"}",
-                                        "{\"value\":\"eA==\",\"encoding\":\"base64\",\"metadata\":{}}",
-                                        /* Somebody's own JWT or JWE as a value. */
-                                        BEFORE "eyJhbGciOiJIUzI1NiJ9.e30.abc\"}",
-                                        BEFORE "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..a.b.c\",\"metadata\":{}}",
-                                        BEFORE "x\",\"encoding\":\"jwe\",\"metadata\":{}}"};
+    static const char *const plain[] = {
+        "", "x", "{}", PLAIN, BEFORE "x\"}", "{\"value\":\"eA==\",\"encoding\":\"base64\",\"metadata\":{}}",
+        /* Somebody's own JWT or JWE as a value. */
+        BEFORE "eyJhbGciOiJIUzI1NiJ9.e30.abc\"}",
+        BEFORE "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..a.b.c\",\"metadata\":{}}",
+        /* Values that have what an encrypted document has. */
+        "{\"value\":{\"encoding\":\"jwe\"},\"metadata\":{}}",
+        "{\"value\":[\"encoding\",\"jwe\"],\"metadata\":{\"encoding\":\"jwe\"}}",
+        "{\"value\":\"\\\"encoding\\\":\\\"jwe\\\"\",\"metadata\":{\"jwe\":1}}",
+        "{\"encoding\" : \"base64\" , \"value\" : \"jwe\"}", "{\"value\":\"jwe\",\"encoding\"", "\"jwe\"\\"};
 
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         CHECK(decrypt_for(keyring, PATH, plain[i], strlen(plain[i])) == SKV_OK && skv_reply_number(result) == 0);
@@ -367,6 +371,21 @@ static void only_one_text_of_a_document_is_accepted(void)
     check_changed("{\"value\"", "{\"value\":\"x\",\"value\"");
 }
 
+/* They were plain documents: 'simpkv rekey' encrypted them once more, and an export had their JWE as a value. */
+static void edited_documents_are_refused(void)
+{
+    static const char *const edited[] = {"{ \"value\": \"e30..a.b.c\", \"encoding\": \"jwe\" }",
+                                         "{\n\t\"encoding\" :\r\n\"jwe\",\"value\":\"e30..a.b.c\"}\n",
+                                         "{\"metadata\":{\"a\":[\"}\\\"\"]},\"encoding\":\"jwe\",\"value\":\"\"}",
+                                         BEFORE "x\",\"encoding\":\"jwe\",\"metadata\":{}}"};
+
+    for (size_t i = 0; i < sizeof edited / sizeof *edited; i++) {
+        CHECK(decrypt_for(keyring, PATH, edited[i], strlen(edited[i])) == SKV_MALFORMED);
+        CHECK(strstr(skv_reply_message(result), "was edited: it must be {\"value\":\"<JWE>\",\"encoding\":\"jwe\"}"));
+        CHECK(skv_document_kid(edited[i], strlen(edited[i]), result) == SKV_MALFORMED);
+    }
+}
+
 static void null_arguments_are_refused(void)
 {
     CHECK(skv_keyring_encrypt(NULL, "", 0, "", 0, "", 0, result) == SKV_INVALID);
@@ -400,6 +419,7 @@ int main(void)
     a_document_of_another_place_is_refused();
     only_one_form_of_header_is_accepted();
     only_one_text_of_a_document_is_accepted();
+    edited_documents_are_refused();
     null_arguments_are_refused();
     skv_keyring_close(keyring);
     remove_key_folder();
