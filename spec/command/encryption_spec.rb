@@ -160,6 +160,19 @@ RSpec.shared_examples 'a backend with keys' do
       expect(findings).to eq([['problem', 'encryption', "3 documents encrypted, and no 'encryption_keys'"]])
     end
 
+    it 'names the remedy for each key that cannot be read' do
+      simpkv!('rekey')
+      copied = store.get('globals/a')
+      store.delete('environments/production/b')
+      store.put('environments/production/b', copied[0..-2])
+      store.put('environments/production/deep/c', copied)
+      store.put('globals/a', document('plain'))
+      configure(encryption.merge('encrypted_only' => true))
+      remedies = JSON.parse(simpkv('doctor', '--read-only', '--user', 'root', '-o', 'json').out)
+                     .select { |each| each['what'].start_with?('key ') }.map { |each| each['fix'] }
+      expect(remedies).to match([/its key, from a backup/, /its key, from a backup/, /rekey, store it anew/])
+    end
+
     it 'finds a file of keys that others can read' do
       File.chmod(0o644, key_file)
       expect(findings).to match([['problem', 'keys', /has the mode 0644: only its owner may write it/]])

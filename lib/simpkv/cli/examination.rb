@@ -144,12 +144,22 @@ module Simpkv
           faults => 'restore it from a backup, store it anew, or delete it' }.each do |paths, fix|
           paths.sort.first(NAMED).each do |path, why|
             name = path[OF_RUNS, 1]
-            fix = UNDECRYPTED if why.start_with?('cannot decrypt')
-            findings.problem("key '#{Output.name(path)}'", why, name ? stored_anew(name) : "#{fix}: #{removal(path)}")
+            remedy = name ? stored_anew(name) : "#{fix_of(why, fix)}: #{removal(path)}"
+            findings.problem("key '#{Output.name(path)}'", why, remedy)
           end
         end
         faulty = errors.length + faults.length
         report_count(faulty, count + errors.length) unless faulty.zero?
+      end
+
+      # @param usual [String] the remedy for other faults
+      # @return [String]
+      def fix_of(why, usual)
+        case why
+        when /'encrypted_only'/ then "#{simpkv('rekey')}, store it anew, or delete it"
+        when /\A(?:cannot decrypt|its encrypted document)/ then UNDECRYPTED
+        else usual
+        end
       end
 
       # Nothing is wrong with encrypted documents.
