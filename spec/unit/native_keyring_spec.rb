@@ -143,7 +143,9 @@ RSpec.describe 'Simpkv::Native::Keyring' do
 
   it 'reads a set of keys that the command jose has made', :tools, :once do
     templates = %w[k0 k1].map { |kid| { 'alg' => 'A256GCM', 'kid' => kid } }
-    replace_keys(jose('', 'jwk', 'gen', '-i', JSON.generate('keys' => templates)))
-    expect(keyring_class.new(key_file).kids).to eq(%w[k0 k1])
+    { { 'keys' => templates } => %w[k0 k1], templates.first => ['k0'] }.each do |template, kids|
+      replace_keys(jose('', 'jwk', 'gen', '-s', '-i', JSON.generate(template)))
+      expect(keyring_class.new(key_file).kids).to eq(kids)
+    end
   end
 end
