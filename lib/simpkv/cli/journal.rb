@@ -27,8 +27,8 @@ module Simpkv
         def create(file, header)
           new(File.new(file, File::WRONLY | File::CREAT | File::EXCL, 0o600)).tap { |journal| journal.begin(header) }
         rescue Errno::EEXIST
-          raise Failure.new("#{file}: this journal exists already: --resume continues its transfer, --rollback " \
-                            'undoes it, --journal names another file', Failure::CANNOT_CREATE)
+          raise Failure.new("#{file}: this journal exists already: --resume continues its run, --journal names " \
+                            'another file', Failure::CANNOT_CREATE)
         rescue SystemCallError => e
           raise Failure.new("the journal cannot be written: #{e.message}", Failure::CANNOT_CREATE)
         end

@@ -18,10 +18,10 @@ module Simpkv
       PROCEDURE = <<~TEXT
         Reads both ends first. If a key of the target has a different document, stores nothing, unless --existing is
         keep or replace. Writes each change into a journal before it stores anything. The journal contains the replaced
-        documents, those of an encrypted target in plain text, and only its owner can read it. At the end, reads both ends again and compares them byte for byte.
-        After a kill, --resume continues. --rollback JOURNAL undoes all changes, except keys that were changed since
-        and new folders. If the target refuses capital letters, lists keys with such names and refuses to store them,
-        unless --capitals is skip or lower. Stores no empty folders.
+        documents, those of an encrypted target in plain text, and only its owner can read it. At the end, reads both
+        ends again and compares them byte for byte. After a kill, --resume continues. --rollback JOURNAL undoes all
+        changes, except keys that were changed since and new folders. If the target refuses capital letters, lists keys
+        with such names and refuses to store them, unless --capitals is skip or lower. Stores no empty folders.
       TEXT
 
       private
