@@ -358,6 +358,15 @@ RSpec.describe 'simpkv, with an encrypted backend' do
           .to have_attributes(code: 65, err: /1 document of .* could not be read without the key 'old'/)
       end
 
+      it 'retires no key while a document is damaged, which could be repaired' do
+        write_keys('new', 'old')
+        many(2)
+        simpkv!('rekey')
+        File.write(File.join(root, 'globals/many/k2'), "#{store.get('globals/many/k2')}\n")
+        expect(simpkv('keys', 'retire', 'old'))
+          .to have_attributes(code: 78, err: %r{globals/many/k2: its encrypted document is damaged, and may need})
+      end
+
       it 'says that a link to a file of keys leads nowhere' do
         %w[/none/keys link].each do |target|
           FileUtils.ln_sf(target, link = File.join(key_folder, 'link'))

@@ -36,12 +36,19 @@ module Simpkv
             # Perhaps it is not mounted.
             next unknown << "#{backend.title} has no folder '#{backend.root_path}'" unless backend.there?
 
-            each(backend.store, Walk::ROOTS, errors) { |_, state, _| counts[state] += 1 if state.is_a?(String) }
+            add(backend, counts, errors)
           end
           [counts, backends.map(&:title), unknown + errors.map { |path, why| "#{path}: #{why}" }]
         end
 
         private
+
+        def add(backend, counts, errors)
+          each(backend.store, Walk::ROOTS, errors) do |path, state, _|
+            counts[state] += 1 if state.is_a?(String)
+            errors[path] = 'its encrypted document is damaged, and may need any key' if state == :damaged
+          end
+        end
 
         # @yieldparam why [String] for a backend that the command cannot read
         # @return [Array<Backend>]
