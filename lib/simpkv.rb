@@ -48,4 +48,6 @@ module Simpkv
   require 'simpkv/store'
   require 'simpkv/store_options'
   require 'simpkv/validation'
+  require 'simpkv/versioned_store'
+  require 'simpkv/versions'
 end

@@ -9,6 +9,8 @@ module Simpkv
   # The second is for a String that is binary (ASCII-8BIT) or has no UTF-8 form. A caller may have another encoding:
   #
   #     {"value":V,"encoding":"...","metadata":{...}}
+  #
+  # A document may have further members: see {Versions}.
   module Codec
     ENCRYPTED = "it is encrypted: set 'encryption_keys' of the backend"
     private_constant :ENCRYPTED
@@ -36,10 +38,21 @@ module Simpkv
       # @param bytes [String] a document
       # @param foreign [String, nil] an encoding that the caller decodes
       # @return [Hash{Symbol=>Object}] `{value:, metadata:}`; metadata is `{}` if the document has none. In the foreign
-      #   encoding both are as they are stored, and the result has `encoding:` as well
+      #   encoding both are as they are stored, and the result has `encoding:` as well. It has `expires:` if the
+      #   document has that, as it is stored: see {Versions.past?}
       # @raise [MalformedError] it is not a document, or its value has an unknown encoding
       def decode(bytes, foreign: nil)
         Native.plain_document(bytes) || decode_any(bytes, foreign)
+      end
+
+      # @param bytes [String] a document
+      # @return [Hash{String => Object}] its members, as they are stored; one of them is `value`
+      # @raise [MalformedError] it is not a document
+      def members(bytes)
+        document = read(bytes)
+        return document if document.is_a?(Hash) && document.key?('value')
+
+        malformed("'value' missing")
       end
 
       # @param string [String]
@@ -57,17 +70,17 @@ module Simpkv
       private
 
       def decode_any(bytes, foreign)
-        document = read(bytes)
-        malformed("'value' missing") unless document.is_a?(Hash) && document.key?('value')
+        document = members(bytes)
         metadata = document['metadata']
         metadata = {} if metadata.nil?
         malformed("'metadata' is not a Hash") unless metadata.is_a?(Hash)
-        value = document['value']
-        encoding = document['encoding']
-        return { value: value, metadata: metadata } if encoding.nil?
-        return { value: value, metadata: metadata, encoding: foreign } if encoding == foreign
+        entry = { value: document['value'], metadata: metadata }
+        encoding, expires = document.values_at('encoding', 'expires')
+        entry[:expires] = expires unless expires.nil?
+        return entry if encoding.nil?
+        return entry.merge(encoding: foreign) if encoding == foreign
 
-        { value: plain(value, encoding), metadata: metadata }
+        entry.merge(value: plain(entry[:value], encoding))
       end
 
       def base64(string, metadata)

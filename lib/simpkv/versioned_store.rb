@@ -1,0 +1,186 @@
+# frozen_string_literal: true
+
+require 'forwardable'
+
+module Simpkv
+  # A store that keeps the history of keys and lets them expire, with the methods of the store below it, which are not
+  # changed for reading. Callers pass documents without times and history; each write stores a successor of the stored
+  # document (see {Versions}) by compare-and-swap. Thread-safe, if the store below is.
+  #
+  # An expired key counts as missing for the condition `:absent`. Its value goes into the history of the new one.
+  class VersionedStore
+    extend Forwardable
+
+    # How often a put tries again, if other processes keep changing the key.
+    ATTEMPTS = 100
+    private_constant :ATTEMPTS
+
+    # @return [Store, EncryptedStore, Object] the store below
+    attr_reader :below
+
+    def_delegators :@below, :get, :get_many, :list, :tree, :exist?, :kind, :delete, :create_folder, :delete_folder,
+                   :deletetree, :close, :read_entry, :entries, :add_entry, :modify_entry, :extend_entry, :delete_entry,
+                   :set_entry_password, :password?
+
+    # @param below [Store, EncryptedStore, Object] an object with the methods of a {Store}
+    # @param history [Integer, nil] how many replaced values to keep; nil: of an expired key one, or as many as it has
+    # @param expires_after [Numeric, nil] the seconds after which keys expire; nil: keys do not expire
+    def initialize(below, history: nil, expires_after: nil)
+      @below = below
+      @history = history
+      @expires_after = expires_after
+    end
+
+    # Stores a value. Writes nothing if it is equal to the stored one, which then expires late enough.
+    #
+    # @param key [String]
+    # @param document [String] without times and history
+    # @param condition [:any, :absent, :expect] as {Store#put}; `:absent` also replaces an expired document
+    # @param expect [String, nil] the document, byte for byte, that must be stored now, with its times and history
+    # @param non_unique [Boolean] as {Store#put}
+    # @return [Boolean] whether something was written
+    # @raise [ExistsError, ConflictError] the condition does not hold; with `:any`, others keep changing the key
+    # @raise [InvalidError, UnencodableError, MalformedError] as {Versions.successor}
+    # @raise [Error] as {Store#put}
+    def put(key, document, condition: :any, expect: nil, non_unique: false)
+      case condition
+      when :any then put_any(key, document)
+      when :absent then put_absent(key, document, non_unique)
+      else put_in_place_of(key, document, expect, non_unique)
+      end
+    end
+
+    # @return [Hash{String => Boolean, Error}] as {Store#put_many}
+    # @raise [TypeError, ArgumentError, InvalidError, UnencodableError, MalformedError] nothing is stored
+    def put_many(documents, condition: :any, expect: nil)
+      Batch.check(documents, condition, expect)
+      return put_any_of(documents) if condition == :any
+      return put_absent_of(documents) if condition == :absent
+
+      forms = documents.to_h { |key, document| [key, form(document, expect[key]) || expect[key]] }
+      @below.put_many(forms, condition: :expect, expect: expect)
+    end
+
+    # @return [String] no values
+    def inspect
+      "#<#{self.class.name} history=#{@history.inspect} expires_after=#{@expires_after.inspect} #{@below.inspect}>"
+    end
+
+    private
+
+    # @return [String, nil] the document to write in place of the stored one
+    def form(document, stored)
+      Versions.successor(document, stored, history: @history, expires_after: @expires_after)
+    end
+
+    # As {#form}; keeps the value of an expired document in any case.
+    def form_for_expired(document, stored)
+      Versions.successor(document, stored, history: @history && [@history, 1].max, expires_after: @expires_after)
+    end
+
+    def put_any(key, document)
+      ATTEMPTS.times do
+        stored = latest(key) { return @below.put(key, form(document, nil)) }
+        form = form(document, stored)
+        return false unless form
+
+        written = attempt { put_if(key, form, stored) }
+        return written unless written.is_a?(ConditionError)
+      end
+      raise ConflictError, "Key write to '#{key}' failed: others keep changing it"
+    end
+
+    # @return [String, nil, Object] the stored document; the result of the block if it cannot be read, or a folder has
+    #   the name: the store below decides whether the key may be written
+    def latest(key)
+      @below.get(key, latest: true, required: false)
+    rescue MalformedError, DeniedError, IsFolderError
+      yield
+    end
+
+    # @return [Boolean]
+    # @raise [ConditionError] another document is stored now
+    def put_if(key, form, stored)
+      stored ? @below.put(key, form, condition: :expect, expect: stored) : @below.put(key, form, condition: :absent)
+    end
+
+    # @return [Object, ConditionError]
+    def attempt
+      yield
+    rescue ConditionError => e
+      e
+    end
+
+    def put_absent(key, document, non_unique)
+      @below.put(key, form(document, nil), condition: :absent, non_unique: non_unique)
+    rescue ExistsError
+      stored = @below.get(key, latest: true, required: false)
+      raise unless stored && Versions.expired?(stored)
+
+      put_in_place_of_expired(key, document, stored, non_unique)
+    end
+
+    # The stored document may be live, and another one, in a moment.
+    def put_in_place_of_expired(key, document, stored, non_unique)
+      form = form_for_expired(document, stored)
+      @below.put(key, form, condition: :expect, expect: stored, non_unique: non_unique)
+    rescue ConflictError
+      raise ExistsError, "Key write to '#{key}' failed: another client has replaced its expired value", cause: nil
+    end
+
+    # A put of the stored document writes nothing.
+    def put_in_place_of(key, document, expect, non_unique)
+      form = expect ? form(document, expect) || expect : document
+      @below.put(key, form, condition: :expect, expect: expect, non_unique: non_unique)
+    end
+
+    # {Store#get_many} may have asked a server that lags behind: a put of its own decides on each conflict.
+    def put_any_of(documents)
+      stored, failed = stored_documents(documents.keys)
+      forms = stored.to_h { |key, old| [key, form(documents[key], old) || old] }
+      outcomes = put_expected(forms, stored)
+      documents.to_h do |key, document|
+        outcome = failed.fetch(key) { outcomes[key] }
+        again = outcome.is_a?(Error) && !outcome.is_a?(TransientError)
+        [key, again ? single { put_any(key, document) } : outcome]
+      end
+    end
+
+    # @return [Array(Hash{String => String, nil}, Hash{String => Error})] by key: the stored documents, nil for a
+    #   missing one; and why a key cannot be read
+    def stored_documents(keys)
+      results = @below.get_many(keys)
+      results = results.transform_values { |result| result unless result.is_a?(NotFoundError) }
+      results.partition { |_, result| !result.is_a?(Error) }.map(&:to_h)
+    end
+
+    # A put of the stored document writes nothing, and asks the server that decides. A plugin would write it.
+    def put_expected(forms, stored)
+      same = confirms? ? {} : forms.select { |key, form| form.equal?(stored[key]) }
+      changed = forms.reject { |key, _| same.key?(key) }
+      outcomes = @below.put_many(changed, condition: :expect, expect: stored.slice(*changed.keys))
+      outcomes.merge(same.transform_values { false })
+    end
+
+    # @return [Boolean] whether the lowest store is one of the core
+    def confirms?
+      store = @below
+      store = store.below while store.respond_to?(:below)
+      store.is_a?(Store)
+    end
+
+    def put_absent_of(documents)
+      outcomes = @below.put_many(documents.transform_values { |document| form(document, nil) }, condition: :absent)
+      outcomes.each do |key, outcome|
+        outcomes[key] = single { put_absent(key, documents[key], false) } if outcome.is_a?(ExistsError)
+      end
+    end
+
+    # @return [Object, Error]
+    def single
+      yield
+    rescue Error => e
+      e
+    end
+  end
+end
