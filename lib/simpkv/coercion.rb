@@ -92,7 +92,7 @@ module Simpkv
       end
 
       def whole(value, range)
-        value = value.to_i if value.is_a?(String) && value.match?(/\A\d{1,9}\z/)
+        value = value.to_i if value.is_a?(String) && value.match?(/\A-?\d{1,9}\z/)
         value if value.is_a?(Integer) && range.cover?(value)
       end
 

@@ -131,8 +131,13 @@ module Simpkv
 
     # @return [Boolean] whether the chosen backend takes keys with capital letters
     def self.case_sensitive?(options)
-      option = BACKEND.find { |candidate| candidate.name == 'case_sensitive' }
-      typed_option(option, options['backends'][options['backend']], options['backend'])
+      backend_option(options, 'case_sensitive')
+    end
+
+    # @return [Integer, nil] how many replaced values a key keeps: by the call, or else by the chosen backend
+    # @raise [ConfigError] the option is of the wrong type
+    def self.history(options)
+      flag(options, 'history') || backend_option(options, 'history')
     end
 
     # Converts the options of a backend of one of our types, and adds defaults. Ignores options of other types.
@@ -248,6 +253,11 @@ module Simpkv
 
       def longest_beginning(names, text)
         names.select { |name| Coercion.convert(:string, name) && text.start_with?(name) }.max_by(&:length)
+      end
+
+      def backend_option(options, name)
+        option = BACKEND.find { |candidate| candidate.name == name }
+        typed_option(option, options['backends'][options['backend']], options['backend'])
       end
 
       def typed_option(option, backend, name)

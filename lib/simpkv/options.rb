@@ -62,6 +62,24 @@ module Simpkv
              'logs a notice instead'),
       option('rich_data', :boolean, false,
              'true: a Timestamp, Regexp, SemVer and the like come back as the same type, not as strings'),
+      option('expires_after', :lifetime, nil,
+             'for `put`, `put_many`, `get_or_create` and `compare_and_put`: the time after which the value that they ' \
+             'store expires: seconds, or a number with `s`, `m`, `h`, `d` or `y`, such as `90d` ' \
+             '([rotation.md](rotation.md))',
+             absent: 'the value does not expire',
+             errors: ["'expires_after' is too long: the key would expire after the year 9999"]),
+      option('history', 0..100, nil,
+             'for the same functions: the number of replaced values that the key keeps, of at most 256 KiB in all; ' \
+             'an expired value that `get_or_create` or `compare_and_put` replaces stays in any case',
+             absent: "the backend's `history`",
+             errors: ["a value nests too deeply for 'history' and 'expires_after'"]),
+      option('version', -100..0, 0,
+             'for `get`: 0 reads the current value, -1 the one before it, and so on',
+             errors: ["'...' has no version ..."]),
+      option('expired', %w[absent warn return], 'absent',
+             'for `get`, `get_many`, `exists`, `list` and `tree`: `absent` takes a key that has expired for a ' \
+             'missing one, `return` takes it for any other, and `warn` does that with a warning',
+             errors: ["'...' has expired"]),
       option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only"),
       option('access', :hash, nil, "the options of access control; has an effect in the command's file only")
     ].freeze
@@ -116,7 +134,9 @@ module Simpkv
              'encrypted one',
              errors: ["'encrypted_only' of simpkv backend '...' needs 'encryption_keys'",
                       "'encrypted_only' of simpkv backend '...' needs 'encrypt' all",
-                      "the document of '...' is not encrypted, which 'encrypted_only' requires"])
+                      "the document of '...' is not encrypted, which 'encrypted_only' requires"]),
+      option('history', 0..100, nil, 'the number of replaced values that each key keeps; the option of a call wins',
+             absent: 'none')
     ].freeze
 
     FILE = [

@@ -33,6 +33,10 @@ module Simpkv
       check_isolation(settings, name, backends)
     end
 
+    # The options that each call takes from its own configuration.
+    OF_CALLS = %w[history].freeze
+    private_constant :OF_CALLS
+
     # Compares two configurations of one type and id, with their defaults.
     #
     # @param first [Hash] the options of one backend
@@ -42,7 +46,7 @@ module Simpkv
     def self.differences(first, second)
       first = with_defaults(first)
       second = with_defaults(second)
-      names = (first.keys | second.keys).reject { |name| first[name] == second[name] }
+      names = ((first.keys | second.keys) - OF_CALLS).reject { |name| first[name] == second[name] }
       names.partition { |name| Config::LOCATION_NAMES.include?(name) }
     end
 
@@ -118,7 +122,7 @@ module Simpkv
       # A configuration with its defaults, unknown options included. One with a wrong value stays as it is: only the
       # values of the chosen backend are checked.
       def normalized(backend)
-        backend.compact.merge(with_defaults(backend))
+        backend.compact.merge(with_defaults(backend)).reject { |name, _| OF_CALLS.include?(name) }
       rescue ConfigError
         backend
       end

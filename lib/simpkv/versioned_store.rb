@@ -31,6 +31,11 @@ module Simpkv
       @expires_after = expires_after
     end
 
+    # @return [Boolean] whether a put without condition stores documents as they are
+    def plain?
+      @history.nil? && @expires_after.nil?
+    end
+
     # Stores a value. Writes nothing if it is equal to the stored one, which then expires late enough.
     #
     # @param key [String]

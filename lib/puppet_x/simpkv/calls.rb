@@ -3,14 +3,14 @@
 # Runs the calls of the Puppet functions, from the merge of their options to the shape of their result. The operations
 # themselves are the methods of operations.rb, listing.rb and dry_run.rb.
 operation = Struct.new(:name, :function, :named, :writes, :presented, :failed)
-# `find` and `create` are the steps of get_or_create. The last column is the result of a failure with `softfail`.
+# `current` and `create` are the steps of get_or_create. The last column is the result of a failure with `softfail`.
 table = [
   [:compare_and_put, 'compare_and_put', 'key', true, :as_is, false],
   [:create, 'get_or_create', 'key', true, :entry, nil],
+  [:current, 'get_or_create', 'key', false, :entry, nil],
   [:delete, 'delete', 'key', true, :as_is, false],
   [:deletetree, 'deletetree', 'keydir', true, :as_is, false],
   [:exists, 'exists', 'key', false, :as_is, nil],
-  [:find, 'get_or_create', 'key', false, :entry, nil],
   [:get, 'get', 'key', false, :entry, nil],
   [:get_many, 'get_many', 'keys', false, :collection, nil],
   [:list, 'list', 'keydir', false, :collection, nil],

@@ -28,6 +28,39 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     Simpkv::Config.flag(@options, name)
   end
 
+  # @return [Boolean] whether the store is one of the core, or above one
+  def native?
+    @native
+  end
+
+  # @return [Simpkv::VersionedStore] the store for writes that depend on the stored document, which may have expired
+  # @raise [Simpkv::ConfigError] an option is of the wrong type
+  def versioned
+    @versioned ||= Simpkv::VersionedStore.new(@store, history: Simpkv::Config.history(@options),
+                                                      expires_after: flag('expires_after'))
+  end
+
+  # @return [Object] the store for other writes
+  # @raise [Simpkv::ConfigError] an option is of the wrong type
+  def writer
+    @writer ||= versioned.plain? ? @store : versioned
+  end
+
+  # @return [Integer] the version to read
+  # @raise [Simpkv::ConfigError] the option is of the wrong type
+  def version
+    @version ||= flag('version')
+  end
+
+  # @param key [String] one that has expired
+  # @return [Boolean] whether readers get it all the same
+  # @raise [Simpkv::ConfigError] the option is of the wrong type
+  def returns_expired?(key)
+    @expired ||= flag('expired')
+    Puppet.warning("#{@title} key '#{key}' has expired") if @expired == 'warn'
+    @expired != 'absent'
+  end
+
   # @param name [String] a key or folder
   # @return [String] its path in the store: below the folder of the environment, or of the global keys
   # @raise [ArgumentError, Simpkv::Error] a name could lead elsewhere, or is too long

@@ -17,16 +17,28 @@ documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @param document [String]
-  # @return [Hash] `{ value:, metadata: }`
+  # @return [Hash] `{ value:, metadata: }`, also if it has expired
   # @raise [Simpkv::MalformedError]
   def decode(document)
+    current(document) { true }
+  end
+
+  # @param document [String]
+  # @yieldreturn [Boolean] for an expired document, whether to return it; without a block it is not
+  # @return [Hash, nil] `{ value:, metadata: }`; nil if it has expired
+  # @raise [Simpkv::MalformedError]
+  def current(document)
     entry = Simpkv::Codec.decode(document, foreign: 'pcore')
+    return entry if entry.length == 2
+    return if Simpkv::Versions.past?(entry.delete(:expires)) && !(block_given? && yield)
+
     entry.key?(:encoding) ? @rich_data.new.decode(entry) : entry
   end
 
-  # @return [Hash, String] the entry, or why there is none
-  def decode_or_reason(document)
-    decode(document)
+  # @param block [Proc] as of {#current}
+  # @return [Hash, String, nil] the entry, or why there is none; nil if it has expired
+  def current_or_reason(document, &block)
+    current(document, &block)
   rescue Simpkv::MalformedError => e
     e.message
   end

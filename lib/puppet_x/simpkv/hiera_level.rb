@@ -123,8 +123,12 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     return unless folders?(above)
 
     listing = listing(above)
-    return value_of(segments, listing) if listing.values_at(:documents, :errors).any? { |each| each.key?(name) }
-    return unless @level['dots'] == 'folders' && listing[:folders].include?(name)
+    value = value_of(segments, listing) if listing.values_at(:documents, :errors).any? { |each| each.key?(name) }
+    value || (value_of_folder(segments) if listing[:folders].include?(name))
+  end
+
+  def value_of_folder(segments)
+    return unless @level['dots'] == 'folders'
 
     contents = contents(segments)
     [contents] unless contents.empty?
@@ -151,16 +155,23 @@ hiera_level_class = Class.new do # rubocop:disable Lint/UselessAssignment
     values.sort.to_h
   end
 
-  # @return [Array(Object), nil] the value of a listed key; nil if it was deleted meanwhile
+  # @return [Array(Object), nil] the value of a listed key; nil if it has expired, or was deleted meanwhile
   def value_of(segments, listing)
     name = segments.last
     fail_for(segments, listing[:errors][name]) if listing[:errors].key?(name)
-    document = listing[:documents][name]
-    entry = document ? @adapter.deserialize(document) : @adapter.calls.perform(:find, path(segments), @options)
+    entry = entry_of(segments, listing[:documents][name])
     # Hiera itself reads lookup_options.
     [segments == ['lookup_options'] ? entry[:value] : present(entry[:value])] if entry
   rescue Simpkv::MalformedError => e
     fail_for(segments, e.message)
+  end
+
+  # @param document [String, nil] nil if it is to be read
+  # @return [Hash, false, nil]
+  def entry_of(segments, document)
+    return @adapter.calls.perform(:find, path(segments), @options) unless document
+
+    @adapter.deserialize(document) unless Simpkv::Versions.expired?(document)
   end
 
   def present(value)

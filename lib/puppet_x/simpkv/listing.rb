@@ -11,7 +11,9 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def list(backend, keydir)
     path = backend.path(keydir)
     partial = backend.flag('skip_undecodable')
-    listed = decoded { |block| backend.store.list(path, partial: partial, required: required?(backend), &block) }
+    listed = decoded(backend, keydir) do |block|
+      backend.store.list(path, partial: partial, required: required?(backend), &block)
+    end
     readable('list', backend, keydir, listed)
   end
 
@@ -20,7 +22,7 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def tree(backend, keydir)
     path = backend.path(keydir)
     values = backend.flag('values')
-    listed = decoded(values) do |block|
+    listed = decoded(backend, keydir, values) do |block|
       backend.store.tree(path, values: values, required: required?(backend), &block)
     end
     readable('tree', backend, keydir, listed)
@@ -49,30 +51,42 @@ listing_class = Class.new do # rubocop:disable Lint/UselessAssignment
     backend.flag('missing') != 'empty'
   end
 
-  # Decodes documents as the store yields them, and those that it does not yield.
+  # Decodes documents as the store yields them, and those that it does not yield. Leaves out expired ones.
   #
   # @yieldparam block [Proc, nil] for the store
   # @return [Hash] `{ keys: { name => entry }, folders: [name], errors: { name => why } }`, keys and folders sorted
-  def decoded(values = true) # rubocop:disable Style/OptionalBooleanParameter
+  def decoded(backend, keydir, values = true) # rubocop:disable Style/OptionalBooleanParameter
     entries = {}
-    listed = yield(lambda do |name, document|
-      entries[name] = @documents.decode_or_reason(document) if values
+    read = lambda do |name, document|
+      entries[name] = values ? current(backend, keydir, name, document) : {}
       nil
-    end)
-    keys = listed[:keys].keys.sort.to_h do |name|
-      [name, values ? entries.fetch(name) { @documents.decode_or_reason(listed[:keys][name]) } : {}]
     end
-    failed = keys.reject { |_, entry| entry.is_a?(Hash) }
-    { keys: keys.select { |_, entry| entry.is_a?(Hash) }, folders: listed[:folders].sort,
-      errors: listed[:errors].merge(failed) }
+    listed = yield(read)
+    listed[:keys].each { |name, document| read.call(name, document) unless entries.key?(name) }
+    keys, failed = sorted(entries, listed[:keys].keys)
+    { keys: keys, folders: listed[:folders].sort, errors: listed[:errors].merge(failed) }
+  end
+
+  # @return [Array(Hash{String => Hash}, Hash{String => String})] the entries of these names, and the reasons why others
+  #   have none; without expired ones
+  def sorted(entries, names)
+    names.sort.to_h { |name| [name, entries[name]] }.compact.partition { |_, entry| entry.is_a?(Hash) }.map(&:to_h)
+  end
+
+  def current(backend, keydir, name, document)
+    @documents.current_or_reason(document) { backend.returns_expired?(key_of(keydir, name)) }
+  end
+
+  # Not key_join: it may be a name that no key can have.
+  def key_of(keydir, name)
+    [*keydir.split('/').reject(&:empty?), name].join('/')
   end
 
   # A key that cannot be read makes the call fail, or is left out with a warning.
   def readable(function, backend, keydir, listed)
     skip = listed[:errors].any? && backend.flag('skip_undecodable')
     listed[:errors].sort.each do |name, why|
-      # Not key_join: it may be a name that no key can have.
-      key = [*keydir.split('/').reject(&:empty?), name].join('/')
+      key = key_of(keydir, name)
       raise Simpkv::MalformedError, "Key '#{key}': #{why}" unless skip
 
       Puppet.warning("simpkv::#{function} leaves out key '#{key}': #{why}")

@@ -8,26 +8,45 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @documents = documents
   end
 
-  # @return [Hash] `{ value:, metadata: }`
+  # @return [Hash] `{ value:, metadata: }` of the version that the options name
+  # @raise [Simpkv::NotFoundError] also if the key has expired, or lacks the version
   def get(backend, key)
-    @documents.decode(backend.store.get(backend.path_of_key(key)))
+    chosen_version(backend, key, backend.store.get(backend.path_of_key(key)))
   end
 
   # @return [Hash, false] as {#get}; false for a missing key
   def find(backend, key)
     document = backend.store.get(backend.path_of_key(key), required: false)
-    document ? @documents.decode(document) : false
+    document ? chosen_version(backend, key, document) : false
+  rescue Simpkv::NotFoundError
+    false
   end
 
+  # @return [Hash, false] `{ value:, metadata: }`; false for a missing or expired key, whatever the options for readers
+  def current(backend, key)
+    document = backend.store.get(backend.path_of_key(key), required: false)
+    (document && @documents.current(document)) || false
+  end
+
+  # Reads the key: it may have expired. In a store of the core this takes no more requests than a search for its name.
+  #
   # @return [Boolean] whether there is a key or a folder of that name
   def exists(backend, key)
-    backend.store.exist?(backend.path(key))
+    path = backend.path(key)
+    return exists_there?(backend, key, path) if !backend.native? || Simpkv::Config.root?(path)
+
+    document = backend.store.get(path, required: false)
+    !document.nil? && shown?(backend, key, document)
+  rescue Simpkv::IsFolderError
+    true
+  rescue Simpkv::Error
+    backend.store.exist?(path)
   end
 
   # @return [true]
   def put(backend, key, value, metadata)
     document = @documents.encode(value, metadata, backend.flag('rich_data'))
-    backend.store.put(backend.path_of_key(key), document)
+    backend.writer.put(backend.path_of_key(key), document)
     true
   end
 
@@ -43,18 +62,19 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
     true
   end
 
-  # Stores a key unless it exists. The first of several writers at the same moment wins; all get the stored entry.
+  # Stores a key unless it exists, and has not expired. The first of several writers at the same moment wins; all get
+  # the stored entry.
   #
   # @return [Hash] `{ value:, metadata: }`
   def create(backend, key, value, metadata)
     path = backend.path_of_key(key)
     document = @documents.encode(value, metadata, backend.flag('rich_data'))
-    @documents.decode(repeatedly { put_or_read(backend.store, path, document) })
+    @documents.decode(repeatedly { put_or_read(backend.versioned, path, document) })
   end
 
   # Stores a key if its value is the expected one. A Sensitive is equal to the value that it wraps.
   #
-  # @param expected [Object] nil for a missing key
+  # @param expected [Object] nil for a key that is missing or has expired
   # @return [Boolean] whether it was stored
   def compare_and_put(backend, key, expected, value, metadata)
     path = backend.path_of_key(key)
@@ -62,13 +82,14 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
     document = @documents.encode(value, metadata, backend.flag('rich_data'))
     repeatedly do
       stored = backend.store.get(path, latest: true, required: false)
-      next [expected.empty? && put_if?(backend.store, path, document, condition: :absent)] unless stored
+      entry = stored && @documents.current(stored)
+      next [expected.empty? && put_if?(backend.versioned, path, document, condition: :absent)] unless entry
 
-      value = @documents.bare(@documents.decode(stored)[:value])
+      value = @documents.bare(entry[:value])
       next [false] unless expected.any? { |each| each.eql?(value) }
 
       # After a conflict, perhaps only the metadata have changed.
-      [true] if put_if?(backend.store, path, document, condition: :expect, expect: stored)
+      [true] if put_if?(backend.writer, path, document, condition: :expect, expect: stored)
     end.first
   end
 
@@ -77,7 +98,7 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
     paths, errors = backend.paths_of_keys(keys)
     outcomes = reached(backend.store.get_many(paths.values.uniq))
     result = { keys: {}, absent: [], errors: errors }
-    paths.each { |key, path| sort_in(result, key, outcomes[path]) }
+    paths.each { |key, path| sort_in(result, backend, key, outcomes[path]) }
     result.merge(errors: backend.attributed(errors))
   end
 
@@ -85,7 +106,7 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash] `{ stored: [key], errors: { key => why } }`
   def put_many(backend, entries)
     paths, errors = backend.paths_of_keys(entries.keys)
-    outcomes = reached(backend.store.put_many(@documents.encode_many(entries, paths, backend.flag('rich_data'))))
+    outcomes = reached(backend.writer.put_many(@documents.encode_many(entries, paths, backend.flag('rich_data'))))
     failed, stored = paths.partition { |_, path| outcomes[path].is_a?(Simpkv::Error) }
     failed.each { |key, path| errors[key] = outcomes[path].message }
     { stored: stored.map(&:first), errors: backend.attributed(errors) }
@@ -93,19 +114,57 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   private
 
+  # @return [Hash] `{ value:, metadata: }`
+  def chosen_version(backend, key, document)
+    return earlier_version(backend, key, document) unless backend.version.zero?
+
+    @documents.current(document) { backend.returns_expired?(key) } || fail_expired(key)
+  end
+
+  def earlier_version(backend, key, document)
+    fail_expired(key) unless shown?(backend, key, document)
+    version = Simpkv::Versions.version(document, backend.version)
+    return @documents.decode(version) if version
+
+    earlier = Simpkv::Versions.log(document).length - 1
+    raise Simpkv::NotFoundError, "Key not found: '#{key}' has no version #{backend.version}: its history has #{earlier}"
+  end
+
+  def fail_expired(key)
+    raise Simpkv::NotFoundError, "Key not found: '#{key}' has expired"
+  end
+
+  # @return [Boolean] whether readers get the document
+  def shown?(backend, key, document)
+    !Simpkv::Versions.expired?(document) || backend.returns_expired?(key)
+  end
+
+  # As {#exists}, for a backend that tells less of a name when it reads it.
+  def exists_there?(backend, key, path)
+    return false unless backend.store.exist?(path)
+
+    document = backend.store.get(path, required: false) unless Simpkv::Config.root?(path)
+    document.nil? || shown?(backend, key, document)
+  end
+
   # If the outcome of the write is unknown, the stored document counts, regardless of its writer.
   #
-  # @return [String, nil] the stored document; nil if another process has deleted it
+  # @return [String, nil] the stored document; nil if another process has deleted it, or replaced it by an expired one
   def put_or_read(store, path, document)
     return document if put_if?(store, path, document, condition: :absent)
 
-    store.get(path, latest: true, required: false)
+    live_document(store, path)
   rescue Simpkv::Error => e
     read_after_failure(store, path) || raise(e)
   end
 
+  def live_document(store, path)
+    document = store.get(path, latest: true, required: false)
+    document unless document && Simpkv::Versions.expired?(document)
+  end
+
   def read_after_failure(store, path)
-    store.get(path, latest: true, required: false)
+    live_document(store, path)
   rescue Simpkv::Error
     nil
   end
@@ -138,13 +197,12 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
     outcomes
   end
 
-  def sort_in(result, key, outcome)
+  def sort_in(result, backend, key, outcome)
+    outcome = @documents.current_or_reason(outcome) { backend.returns_expired?(key) } if outcome.is_a?(String)
     case outcome
-    when Simpkv::NotFoundError then result[:absent] << key
+    when Simpkv::NotFoundError, nil then result[:absent] << key
     when Simpkv::Error then result[:errors][key] = outcome.message
-    else
-      entry = @documents.decode_or_reason(outcome)
-      result[entry.is_a?(Hash) ? :keys : :errors][key] = entry
+    else result[outcome.is_a?(Hash) ? :keys : :errors][key] = outcome
     end
   end
 end

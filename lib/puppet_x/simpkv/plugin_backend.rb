@@ -62,8 +62,12 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     end
   end
 
+  # @param condition [Symbol] as of {#put}; the plugin's own `put_many` has no conditions
+  # @param expect [Hash{String => String, nil}, nil] as {Simpkv::Store#put_many}
   # @return [Hash{String => true, Simpkv::Error}] by path
-  def put_many(documents)
+  def put_many(documents, condition: :any, expect: nil)
+    return put_each(documents, condition, expect) unless condition == :any
+
     outcomes(documents.keys, :put_many, documents) { |path| put(path, documents[path]) }.transform_values do |outcome|
       case outcome
       when true, Simpkv::Error then outcome
@@ -120,6 +124,15 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     raise Simpkv::PluginError, @text.of(e), cause: nil
+  end
+
+  def put_each(documents, condition, expect)
+    documents.to_h do |path, document|
+      old = expect[path] if expect
+      [path, put(path, document, condition: expect && old.nil? ? :absent : condition, expect: old)]
+    rescue Simpkv::Error => e
+      [path, e]
+    end
   end
 
   def put_new(path, document)

@@ -78,7 +78,7 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   end
 
   def with_block(scope, key, metadata = {}, options = {})
-    entry = simpkv(scope, :find, key, options)
+    entry = simpkv(scope, :current, key, options)
     return entry unless entry == false
 
     value = yield(key.dup)
