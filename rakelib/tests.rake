@@ -95,7 +95,7 @@ end
 
 # Options, places and the like do not depend on encryption.
 stage :encrypted_conformance, 'the conformance suite on encrypted files and slapd, on MRI and JRuby' do |stage|
-  files = %w[creation keys many missing stored_bytes values].map { |name| "spec/conformance/#{name}_spec.rb" }
+  files = %w[creation expiry keys many missing stored_bytes values].map { |name| "spec/conformance/#{name}_spec.rb" }
   %i[cext jruby94].each do |ruby|
     variables, *command = Rubies.rspec(ruby, '--tag', '~heavy', '--tag', '~ds389', *files)
     stage.sh(variables.merge('ENCRYPTED' => '1'), *command)

@@ -78,7 +78,8 @@ module Simpkv
              errors: ["'...' has no version ..."]),
       option('expired', %w[absent warn return], 'absent',
              'for `get`, `get_many`, `exists`, `list` and `tree`: `absent` takes a key that has expired for a ' \
-             'missing one, `return` takes it for any other, and `warn` does that with a warning',
+             'missing one, `return` takes it for any other, and `warn` does that with a warning. A tree without ' \
+             '`values` names such keys in any case',
              errors: ["'...' has expired"]),
       option('estate', :hash, nil, "the options of the estate; has an effect in the command's file only"),
       option('access', :hash, nil, "the options of access control; has an effect in the command's file only")

@@ -7,9 +7,11 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 # If several catalogs expect the same value at the same moment, one of them stores its value, and the others return
 # false. This requires that all compilers write to the same server. 389 Directory Server has exceptions: if many clients
 # change one key at the same moment, occasionally two of them succeed. To create a key exactly once, use `undef` as the
-# expected value, or `simpkv::get_or_create`; these have no exceptions. If the connection is lost before the response
-# arrives, and the value is stored, the call fails, because another client may have stored it. For a plugin of a
-# third-party type without `exchange`, the function reads the key before it stores it.
+# expected value, or `simpkv::get_or_create`; for a key that does not expire, these have no exceptions. If the
+# connection is lost before the response arrives, and the value is stored, the call fails, because another client may
+# have stored it. For a plugin of a third-party type without `exchange`, the function reads the key before it stores it.
+#
+# A key that has expired counts as missing. Its value goes into the history of the new one.
 Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `cluster1/leader`, as for `simpkv::put`.
@@ -27,6 +29,10 @@ Puppet::Functions.create_function(:'simpkv::compare_and_put', TOPLEVEL_BINDING.e
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Variant[Integer,String]] 'expires_after' The time after which the stored value expires: seconds, or
+  #   a number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: it does not expire.
+  # @option options [Integer[0,100]] 'history' How many replaced values the key keeps, 1 at least after its value has
+  #   expired. Default: the option `history` of the backend.
   # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
   #   Default: write.
   # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same

@@ -14,11 +14,15 @@ Puppet::Functions.create_function(:'simpkv::get', TOPLEVEL_BINDING.eval(File.rea
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Enum[absent,warn,return]] 'expired' How to take a key that has expired: `absent` takes it for a
+  #   missing one, `return` for any other, and `warn` does that with a warning. Default: absent.
   # @option options [Any] 'default' The value to return for a missing key, which may be `undef`. It has an effect in the
   #   options of the call only, not in Hiera. A failing backend is still an error.
   # @option options [Boolean] 'sensitive' True: values are Sensitive, including a `default` other than `undef`.
   #   Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
+  # @option options [Integer[-100,0]] 'version' The version to read: 0 is the current value, -1 the one before it, as
+  #   far as the key has a `history`. A missing version is like a missing key. Default: 0.
   # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] the value, and the metadata unless they are
   #   empty; a Binary is returned as a string of bytes, for `Binary.new($value, '%r')`; with `softfail`, `undef` if the
   #   backend failed

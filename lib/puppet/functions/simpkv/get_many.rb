@@ -15,6 +15,8 @@ Puppet::Functions.create_function(:'simpkv::get_many', TOPLEVEL_BINDING.eval(Fil
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the keys belong to all environments. Default: false.
+  # @option options [Enum[absent,warn,return]] 'expired' How to take a key that has expired: `absent` takes it for a
+  #   missing one, `return` for any other, and `warn` does that with a warning. Default: absent.
   # @option options [Enum[fail,return]] 'errors' How to report keys that cannot be read: `fail` fails the call and names
   #   them, `return` returns their errors. Default: fail.
   # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.

@@ -2,15 +2,21 @@
 
 base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__FILE__))
 
-# @summary Reads a key, and creates it if it is missing
+# @summary Reads a key, and creates it if it is missing or has expired
 #
 # If several catalogs do this at the same moment, on several compilers, simpkv stores the first one's value, and all of
 # them return it. In a replicated directory this requires that all compilers write to the same server: name it in
 # `write_uri`. The function reads from that server only if `ldap_uri` has no such key. If `ldap_uri` has the key, it
 # returns that entry, as `simpkv::get` does. For a plugin of a third-party type without `put_new`, the function reads
 # the key before it stores it; of two catalogs that do so at the same moment, the last value stays.
+#
+# A value that was stored with `expires_after` is replaced when it has expired. Of all catalogs that find it so, one
+# stores its value, and all return that. The old value stays in the history: `simpkv::get` returns it with the option
+# `version` -1. The function does not renew a value that has not expired. 389 Directory Server has an exception, as for
+# `simpkv::compare_and_put`: occasionally two catalogs replace an expired value at the same moment. Then one of them
+# returns a value that is not stored, until its next run.
 Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eval(File.read(base), base)) do
-  # Makes the value only if the key is missing.
+  # Makes the value only if the key is missing or has expired.
   #
   # @param key
   #   A path such as `app1/db/password`, as for `simpkv::put`.
@@ -23,6 +29,10 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Variant[Integer,String]] 'expires_after' The time after which the stored value expires: seconds, or
+  #   a number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: it does not expire.
+  # @option options [Integer[0,100]] 'history' How many replaced values the key keeps, 1 at least after its value has
+  #   expired. Default: the option `history` of the backend.
   # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
   #   For a missing key the function then returns the value that it would have stored, and does not remember it: a
   #   second call for the key in the same catalog makes another value, and `simpkv::get` fails for it. Default: write.
@@ -31,8 +41,8 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @param block
-  #   Receives the key and returns the value, as for `simpkv::put`. It runs only if the key is missing. If another
-  #   catalog stores its value first, this one is dropped.
+  #   Receives the key and returns the value, as for `simpkv::put`. It runs only if the key is missing or has expired.
+  #   If another catalog stores its value first, this one is dropped.
   # @return [Optional[Struct[{value => Any, Optional[metadata] => Hash}]]] the stored value and metadata, as
   #   `simpkv::get` returns them; with `softfail`, `undef` if the backend failed
   # @raise ArgumentError if the key or the configuration is invalid
@@ -40,6 +50,10 @@ Puppet::Functions.create_function(:'simpkv::get_or_create', TOPLEVEL_BINDING.eva
   # @raise RuntimeError if the backend fails, unless `softfail` is set
   # @example Make a password once
   #   $password = simpkv::get_or_create('app1/db/password') |$key| {
+  #     Sensitive(generate('/usr/bin/openssl', 'rand', '-hex', '24').strip)
+  #   }['value']
+  # @example Make a password that lives for 90 days
+  #   $password = simpkv::get_or_create('app1/db/password', {}, { 'expires_after' => '90d' }) |$key| {
   #     Sensitive(generate('/usr/bin/openssl', 'rand', '-hex', '24').strip)
   #   }['value']
   dispatch :with_block do

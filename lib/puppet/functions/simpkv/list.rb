@@ -16,6 +16,8 @@ Puppet::Functions.create_function(:'simpkv::list', TOPLEVEL_BINDING.eval(File.re
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the folder belongs to all environments. Default: false.
+  # @option options [Enum[absent,warn,return]] 'expired' How to take a key that has expired: `absent` takes it for a
+  #   missing one, `return` for any other, and `warn` does that with a warning. Default: absent.
   # @option options [Enum[fail,empty]] 'missing' With `fail`, a missing folder is an error. With `empty`, it is an empty
   #   folder. Default: fail.
   # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.

@@ -5,7 +5,8 @@ base = File.expand_path('../../../puppet_x/simpkv/function.rb', File.dirname(__F
 # @summary Stores a value and its metadata under a key
 #
 # The key belongs to the environment of the catalog, or with the option `global` to all environments. A value that is
-# stored already, with the same metadata, is not written again.
+# stored already, with the same metadata, is not written again, unless it has expired or expires before half of
+# `expires_after`. A put without `history` and `expires_after` also removes the history and the expiry of the key.
 Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.read(base), base)) do
   # @param key
   #   A path such as `app1/db/password`: segments of `a-z 0-9 . _ : -` separated by `/`, none of them `.` or `..`.
@@ -22,6 +23,10 @@ Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.rea
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the key belongs to all environments. Default: false.
+  # @option options [Variant[Integer,String]] 'expires_after' The time after which the value expires: seconds, or a
+  #   number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: it does not expire.
+  # @option options [Integer[0,100]] 'history' How many replaced values the key keeps. Default: the option `history` of
+  #   the backend.
   # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.
   #   Default: write.
   # @option options [Boolean] 'rich_data' True: a Timestamp, Regexp, SemVer and the like come back as the same
@@ -33,6 +38,9 @@ Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.rea
   # @raise RuntimeError if the backend fails, unless `softfail` is set
   # @example Keep a password with a note on where it came from
   #   simpkv::put('app1/db/password', $password, { 'made_by' => $facts['networking']['fqdn'] })
+  # @example Keep the last 5 values, and read the one before the current one
+  #   simpkv::put('app1/release', '2.1.0', {}, { 'history' => 5 })
+  #   $previous = simpkv::get('app1/release', { 'version' => -1, 'default' => undef })['value']
   dispatch :put do
     scope_param
     param 'String[1]', :key

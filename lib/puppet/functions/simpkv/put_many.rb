@@ -17,6 +17,10 @@ Puppet::Functions.create_function(:'simpkv::put_many', TOPLEVEL_BINDING.eval(Fil
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the keys belong to all environments. Default: false.
+  # @option options [Variant[Integer,String]] 'expires_after' The time after which the values expire: seconds, or a
+  #   number with `s`, `m`, `h`, `d` or `y`, such as `90d`. Default: they do not expire.
+  # @option options [Integer[0,100]] 'history' How many replaced values each key keeps. Default: the option `history` of
+  #   the backend.
   # @option options [Enum[fail,return]] 'errors' How to report keys that were not stored: `fail` fails the call and
   #   names them, `return` returns their errors. Default: fail.
   # @option options [Enum[write,skip]] 'noop_writes' Writes on a node that runs in noop: `skip` logs a notice instead.

@@ -17,6 +17,8 @@ Puppet::Functions.create_function(:'simpkv::tree', TOPLEVEL_BINDING.eval(File.re
   # @option options [String] 'app_id' Chooses the backend if `backend` is not set: the one of that name, else the one
   #   with the longest name that the `app_id` starts with, else `default`.
   # @option options [Boolean] 'global' True: the folder belongs to all environments. Default: false.
+  # @option options [Enum[absent,warn,return]] 'expired' How to take a key that has expired: `absent` takes it for a
+  #   missing one, `return` for any other, and `warn` does that with a warning. Default: absent.
   # @option options [Enum[fail,empty]] 'missing' With `fail`, a missing folder is an error. With `empty`, it is an empty
   #   folder. Default: fail.
   # @option options [Boolean] 'sensitive' True: values are Sensitive. Default: false.
@@ -24,8 +26,8 @@ Puppet::Functions.create_function(:'simpkv::tree', TOPLEVEL_BINDING.eval(File.re
   #   instead of failing. Default: false.
   # @option options [Boolean] 'softfail' True: a failing backend causes a warning only. Default: false.
   # @option options [Boolean] 'values' False: the function reads names only, and each key has an empty hash, even a
-  #   key that cannot be read. A name that no key can have, or a folder that cannot be read, is treated as with values.
-  #   Default: true.
+  #   key that cannot be read or has expired. A name that no key can have, or a folder that cannot be read, is treated
+  #   as with values. Default: true.
   # @return [Optional[Struct[{keys => Hash[String, Hash], folders => Array[String]}]]] the keys by their paths below the
   #   folder, each with `value` and, unless empty, `metadata`; the paths of the folders; both sorted. With `softfail`,
   #   `undef` if the backend failed
