@@ -1,16 +1,14 @@
 # frozen_string_literal: true
 
-require_relative '../puppet_helper'
-require_relative '../support/directory_server'
-require_relative '../support/ds389'
-require_relative '../support/scratch'
-require_relative '../support/slapd'
+require_relative '../support/race'
 
 # Many catalogs create the same keys at the same time, as several compilers do.
 #
 # WITHOUT=absent or WITHOUT=expect replaces that condition of a write by a read before it, which is not atomic. The
 # examples that depend on the condition then fail.
 RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
+  include Race
+
   processes = 16
   keys = 1000
 
@@ -31,82 +29,7 @@ RSpec.describe 'At the same moment, 16 processes', needs: :fork, heavy: true do
     end
   end
 
-  # Runs a block in each process. All processes start the block at the same time.
-  #
-  # @yieldparam world [PuppetWorld] each with a catalog of its own
-  # @return [Array<Object>] the results of the blocks, after a round trip through JSON
-  def at_once(count, site, environments: ['production'])
-    gate, opener = IO.pipe
-    children = Array.new(count) do |number|
-      world = -> { PuppetWorld.new(environment: environments[number % environments.length], hiera: site) }
-      begun(gate, opener, world) { |made| yield(made, number) }
-    end
-    outcomes_of(children.map(&:last)) { [gate, opener].each(&:close) }
-  ensure
-    [gate, opener].each(&:close)
-    children.map(&:first).each { |pid| Process.wait(pid) }
-  end
-
-  # @yield when all processes wait for the gate
-  def outcomes_of(readers)
-    # An empty line, or the outcome of a process that has failed.
-    first = readers.map { |reader| (reader.gets || raise('a process died before it began')).chomp }
-    yield
-    outcomes = readers.zip(first).map { |reader, line| JSON.parse(line.empty? ? reader.read : line) }
-    outcomes.map { |outcome| outcome.fetch('answers') { raise outcome['failed'] } }
-  end
-
-  # @return [Array(Integer, IO)] a process, and its pipe: an empty line comes when it waits for the gate, and then the
-  #   result of the block
-  def begun(gate, opener, world, &block)
-    reader, writer = IO.pipe
-    pid = fork do
-      opener.close
-      answer(writer, gate, world, &block)
-    end
-    writer.close
-    [pid, reader]
-  end
-
-  # Runs the block in a child process, which exits afterwards instead of continuing with the parent's examples.
-  def answer(writer, gate, world)
-    made = world.call
-    made.adapter
-    writer.puts
-    gate.read
-    writer.write(JSON.generate('answers' => yield(made)))
-  rescue Exception => e # rubocop:disable Lint/RescueException -- the parent raises it
-    writer.write(JSON.generate('failed' => "#{e.class}: #{e.message}"))
-  ensure
-    writer.close
-    exit!(0)
-  end
-
-  # Calls the block for each key, in an order that differs between processes. Returns the results in the order of keys.
-  def in_disorder(count, number)
-    answers = (1..count).to_a.shuffle(random: Random.new(number)).map { |key| [key, yield(key)] }
-    answers.sort_by(&:first).map(&:last)
-  end
-
-  backends = {
-    'files' => lambda { |&block|
-      Scratch.make('simpkv-race') do |dir|
-        block.call('type' => 'file', 'id' => 'race', 'root_path' => "#{dir}/k")
-      end
-    },
-    'OpenLDAP' => lambda { |&block|
-      Slapd.run(limits: true) do |server|
-        block.call(server.options('type' => 'ldap', 'id' => 'race'))
-      end
-    },
-    '389-DS' => lambda { |&block|
-      Ds389.run(limits: true) do |server|
-        block.call(server.options('type' => 'ldap', 'id' => 'race'))
-      end
-    }
-  }
-
-  backends.each do |name, with|
+  Race::BACKENDS.each do |name, with|
     context "with #{name}", ds389: name == '389-DS' do
       it 'that get or create the same keys all receive the stored value of each key' do
         with.call do |backend|
