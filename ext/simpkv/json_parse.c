@@ -214,31 +214,50 @@ static bool is_named(const skv_json_reader *reader, const char *name)
 
 #define ENCODING "\"encoding\":"
 
-/* Reads the members of a document that has a value, perhaps metadata, and nothing else. Returns false for any other. */
-static bool parse_members(skv_json_reader *reader, VALUE *value, VALUE *metadata)
+typedef struct plain_members {
+    VALUE value, metadata, expires;
+    VALUE unused; /* the last member that the caller does not need */
+} plain_members;
+
+/* Returns NULL for a name that a plain document does not have. */
+static VALUE *member_in(plain_members *members, const skv_json_reader *reader)
+{
+    if (is_named(reader, "value"))
+        return &members->value;
+    if (is_named(reader, "metadata"))
+        return &members->metadata;
+    if (is_named(reader, "expires"))
+        return &members->expires;
+    return is_named(reader, "stored_at") || is_named(reader, "history") ? &members->unused : NULL;
+}
+
+/* Reads the members of a document that has a value, perhaps metadata, times and a history, and nothing else. Returns
+ * false for any other. */
+static bool parse_members(skv_json_reader *reader, plain_members *members)
 {
     skv_json_token token;
 
     if (skv_json_read(reader) != SKV_JSON_OBJECT)
         return false;
     while ((token = skv_json_read(reader)) == SKV_JSON_NAME) {
-        VALUE *member = is_named(reader, "value") ? value : is_named(reader, "metadata") ? metadata : NULL;
+        VALUE *member = member_in(members, reader);
 
         if (!member || (*member = parse_value(reader, skv_json_read(reader))) == Qundef)
             return false;
     }
-    return token == SKV_JSON_OBJECT_END && skv_json_read(reader) == SKV_JSON_END && *value != Qundef;
+    return token == SKV_JSON_OBJECT_END && skv_json_read(reader) == SKV_JSON_END && members->value != Qundef;
 }
 
 /*
- * call-seq: Simpkv::Native.plain_document(string) -> {value:, metadata:} or nil
+ * call-seq: Simpkv::Native.plain_document(string) -> {value:, metadata:} or {value:, metadata:, expires:} or nil
  *
  * Reads most documents. Returns nil for a document that only Codec.decode can read, and for bytes that are not a
  * document.
  */
 static VALUE plain_document(VALUE self, VALUE string)
 {
-    VALUE value = Qundef, metadata = Qnil, document = Qnil;
+    plain_members members = {.value = Qundef, .metadata = Qnil, .expires = Qnil, .unused = Qnil};
+    VALUE document = Qnil;
     skv_json_reader reader;
 
     string = unchanging(string);
@@ -247,15 +266,18 @@ static VALUE plain_document(VALUE self, VALUE string)
         memmem(RSTRING_PTR(string), (size_t)RSTRING_LEN(string), ENCODING, strlen(ENCODING)))
         return Qnil;
     skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
-    if (parse_members(&reader, &value, &metadata) && (NIL_P(metadata) || RB_TYPE_P(metadata, T_HASH))) {
-        const VALUE pairs[] = {ID2SYM(rb_intern("value")), value, ID2SYM(rb_intern("metadata")),
-                               NIL_P(metadata) ? rb_hash_new() : metadata};
+    if (parse_members(&reader, &members) && (NIL_P(members.metadata) || RB_TYPE_P(members.metadata, T_HASH))) {
+        const VALUE pairs[] = {
+            ID2SYM(rb_intern("value")),    members.value,
+            ID2SYM(rb_intern("metadata")), NIL_P(members.metadata) ? rb_hash_new() : members.metadata,
+            ID2SYM(rb_intern("expires")),  members.expires};
 
         document = rb_hash_new();
-        rb_hash_bulk_insert(4, pairs, document);
+        rb_hash_bulk_insert(NIL_P(members.expires) ? 4 : 6, pairs, document);
     }
-    RB_GC_GUARD(value);
-    RB_GC_GUARD(metadata);
+    RB_GC_GUARD(members.value);
+    RB_GC_GUARD(members.metadata);
+    RB_GC_GUARD(members.expires);
     RB_GC_GUARD(string);
     return document;
 }

@@ -20,7 +20,7 @@ module Simpkv
     # The environment variable that replaces the clock, for tests and demonstrations.
     CLOCK = 'SIMPKV_NOW'
 
-    # The members of a version: those of a document without options.
+    # The members of a version, which are those of a document without options.
     MEMBERS = %w[value encoding original_encoding metadata].freeze
 
     # Times that exist, in the form that {successor} writes, except for 29 February. Two of them compare as text.
@@ -28,7 +28,7 @@ module Simpkv
                   T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\z/x.freeze
     TIME = /\A(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):(\d\d):(\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)\z/i.freeze
     EXAMPLE = '2026-11-23T15:00:00Z'
-    private_constant :MEMBERS, :USUAL_TIME, :TIME, :EXAMPLE
+    private_constant :USUAL_TIME, :TIME, :EXAMPLE
 
     class << self
       # @return [Time] the time of SIMPKV_NOW, if that is set; otherwise the clock's
@@ -48,7 +48,7 @@ module Simpkv
       def expired?(document)
         return false unless ['"expires"', '\\u'].any? { |text| document.include?(text) }
 
-        past?(Codec.members(document)['expires'])
+        past?((Native.plain_document(document) || Codec.members(document)).values_at(:expires, 'expires').compact.first)
       end
 
       # @param expires [Object] this member of a document; nil if there is none
@@ -58,7 +58,22 @@ module Simpkv
         return false if expires.nil?
         return expires <= limit if expires.is_a?(String) && USUAL_TIME.match?(expires)
 
-        seconds(expires) + SKEW <= now.to_i
+        utc(expires) + SKEW <= now
+      end
+
+      # @param document [String]
+      # @return [Time, nil] when it expires, without {SKEW}; nil if it does not
+      # @raise [MalformedError] as {expired?}
+      def expires(document)
+        expires = Codec.members(document)['expires']
+        expires && utc(expires)
+      end
+
+      # @param document [String]
+      # @return [Integer] the number of values in its history
+      # @raise [MalformedError]
+      def count(document)
+        history_of(Codec.members(document)).length
       end
 
       # @param document [String]
@@ -92,18 +107,43 @@ module Simpkv
       #   kept
       # @param history [Integer, nil] how many replaced values to keep; nil: only of an expired document, one or as many
       #   as it has
-      # @param expires_after [Numeric, nil] in seconds; nil: the document does not expire
+      # @param expires_after [Numeric, nil] in seconds; nil: the document does not expire, unless `expires` says when
+      # @param expires [Time, nil] the time itself, in place of `expires_after`
       # @return [String, nil] nil if the stored document stays
       # @raise [InvalidError] the time of the expiry would be after the year 9999
       # @raise [UnencodableError] a value nests too deeply for a history
       # @raise [MalformedError] `document` cannot be read
-      def successor(document, stored, history: nil, expires_after: nil)
-        fresh = Codec.members(document).slice(*MEMBERS)
-        kept, stored_at = kept(fresh, stored && readable(stored), history, expires_after)
-        return unless kept
-        return document if kept.empty? && history.nil? && expires_after.nil?
+      def successor(document, stored, history: nil, expires_after: nil, expires: nil)
+        Successor.new(history, expires_after, expires).of(document, stored)
+      end
 
-        written(fresh, stored_at, expires_after, texts(kept))
+      # The methods below are for {Successor}, too.
+
+      # @param members [Hash{String => Object}] of a document
+      # @return [Array<Hash{String => Object}>] the values in its history, with their members
+      # @raise [MalformedError]
+      def history_of(members)
+        history = members['history']
+        return [] if history.nil?
+        return history if history.is_a?(Array) && history.all? { |each| each.is_a?(Hash) && each.key?('value') }
+
+        raise MalformedError, "Failed to deserialize: 'history' is not a list of values"
+      end
+
+      # @param expires [Object] this member of a document
+      # @return [Time]
+      # @raise [MalformedError] it is not a time
+      def utc(expires)
+        time(expires) || raise(MalformedError, "Failed to deserialize: 'expires' is not a time such as #{EXAMPLE}")
+      end
+
+      # @param time [Time] in UTC
+      # @return [String] as a member of a document
+      # @raise [InvalidError] it is after the year 9999
+      def text(time)
+        raise InvalidError, "'expires_after' is too long: the key would expire after the year 9999" if time.year > 9999
+
+        time.strftime('%Y-%m-%dT%H:%M:%SZ')
       end
 
       private
@@ -122,20 +162,6 @@ module Simpkv
         time.getutc if time.day == numbers[2] || numbers.last == 60
       end
 
-      # @return [Integer] since 1970
-      def seconds(member)
-        parsed = time(member)
-        return parsed.to_i if parsed
-
-        raise MalformedError, "Failed to deserialize: 'expires' is not a time such as #{EXAMPLE}"
-      end
-
-      def text(time)
-        raise InvalidError, "'expires_after' is too long: the key would expire after the year 9999" if time.year > 9999
-
-        time.strftime('%Y-%m-%dT%H:%M:%SZ')
-      end
-
       # @return [String] the latest `expires` of a document that has expired
       def limit
         return text(now - SKEW) if ENV.key?(CLOCK)
@@ -145,94 +171,8 @@ module Simpkv
         limit = @limit = [second, text(Time.at(second - SKEW).utc)].freeze unless limit && limit.first == second
         limit.last
       end
-
-      # @return [Hash, nil] nil for a document that cannot be read
-      def readable(stored)
-        members = Codec.members(stored)
-        history_of(members)
-        members
-      rescue MalformedError
-        nil
-      end
-
-      # @return [Array<Hash>]
-      # @raise [MalformedError]
-      def history_of(members)
-        history = members['history']
-        return [] if history.nil?
-        return history if history.is_a?(Array) && history.all? { |each| each.is_a?(Hash) && each.key?('value') }
-
-        raise MalformedError, "Failed to deserialize: 'history' is not a list of values"
-      end
-
-      def same?(old, fresh)
-        Native.document_same?(*[old.slice(*MEMBERS), fresh].map { |members| Native.generate(members) })
-      end
-
-      # @return [Boolean] whether the time of the expiry changes, although the value does not
-      def renew?(old, expires_after)
-        expires = old['expires']
-        return !expires.nil? if expires_after.nil?
-        return true if expires.nil?
-
-        left = seconds(expires) - now.to_i
-        left < expires_after / 2.0 || left > expires_after
-      rescue MalformedError
-        true
-      end
-
-      # @return [Array(Array<Hash>, String), nil] the history of the new document, and its `stored_at`; nil if the
-      #   stored one stays
-      def kept(fresh, old, history, expires_after)
-        return [replaced(old, history), text(now)] unless old && same?(old, fresh)
-
-        [history_of(old), old['stored_at'] || text(now)] if renew?(old, expires_after)
-      end
-
-      # @return [Array<Hash>] the history of a document that replaces this one
-      def replaced(old, history)
-        return [] unless old
-
-        earlier = history_of(old)
-        history = expired_members?(old) ? [earlier.length, 1].max : 0 if history.nil?
-        [old.slice(*MEMBERS, 'stored_at'), *earlier].first([history, HISTORY_MAX].min)
-      end
-
-      def expired_members?(old)
-        past?(old['expires'])
-      rescue MalformedError
-        true
-      end
-
-      # @return [Array<String>] the JSON of the newest values of a history, as many as fit
-      def texts(history)
-        bytes = 0
-        history.map { |version| embedded(version) }.take_while do |json|
-          (bytes += json.bytesize) <= HISTORY_BYTES_MAX
-        end
-      end
-
-      # @return [String] the JSON of a version inside the Array inside a document. The same number of Arrays around it
-      #   lets the writer check its depth
-      def embedded(version)
-        json = Native.generate([[version]])
-        json.byteslice(2, json.bytesize - 4)
-      rescue UnencodableError
-        raise UnencodableError, "a value nests too deeply for 'history' and 'expires_after': it may have 2 levels less",
-              cause: nil
-      end
-
-      # @return [String] the document
-      def written(fresh, stored_at, expires_after, history)
-        json = Native.generate(fresh)
-        # A document with fewer brackets cannot be too deep for the history of its successor.
-        embedded(fresh) if json.count('[{') > 90
-        json = json.chomp('}')
-        json << %(,"stored_at":#{Native.generate(stored_at)})
-        json << %(,"expires":"#{text(now + expires_after)}") if expires_after
-        json << %(,"history":[#{history.join(',')}]) unless history.empty?
-        json << '}'
-      end
     end
   end
 end
+
+require 'simpkv/versions/successor'

@@ -104,6 +104,18 @@ RSpec.describe 'Reading JSON' do
       expect(output.lines(chomp: true)).to eq(%w[true true])
     end
 
+    it 'reads documents with times and a history natively, as Ruby reads them' do
+      times = '"stored_at":"2026-11-23T15:00:00Z","expires":"2026-11-23T16:00:00Z"'
+      documents = [%({"value":1,"metadata":{"a":2},#{times}}), %({#{times},"history":[{"value":[0]}],"value":{"b":1}}),
+                   %({"value":1,#{times},"history":3}), '{"value":1,"expires":null}', '{"value":1,"expires":[5]}',
+                   '{"value":1,"metadata":{},"history":[{"value":"\u00e9"}]}']
+      read = documents.map { |document| Simpkv::Codec.decode(document) }
+      expect(documents.map { |document| Simpkv::Native.plain_document(document) }).to eq(read)
+      allow(Simpkv::Native).to receive(:plain_document)
+      expect(documents.map { |document| Simpkv::Codec.decode(document) }).to eq(read)
+      expect(read.map(&:keys).uniq).to eq([%i[value metadata expires], %i[value metadata]])
+    end
+
     it 'writes usual values natively' do
       allow(Simpkv::JsonWriter).to receive(:generate).and_raise('left')
       JsonValues.new(1).each_pair(500) { |value, metadata| Simpkv::Codec.encode(value, metadata) }

@@ -57,7 +57,8 @@ RSpec.describe Simpkv::Versions do
       [['{"value":1,"expire\u0073":"2020-01-01T00:00:00Z"}', true],
        ['{"value":{"expires":"2020-01-01T00:00:00Z"}}', false],
        ['{"value":"\"expires\":\"2020-01-01T00:00:00Z\""}', false], ['{"value":1,"expires":null}', false],
-       ['{"value":1}', false], ['{"value":1,"expires":"2020-01-01T00:00:00Z"}'.b, true]].each do |json, expired|
+       ['{"value":1}', false], ["{\"value\":\"\xFF\"}", false],
+       ['{"value":1,"expires":"2020-01-01T00:00:00Z"}'.b, true]].each do |json, expired|
         expect(described_class.expired?(json)).to be(expired)
       end
     end
@@ -203,6 +204,23 @@ RSpec.describe Simpkv::Versions do
       expect { described_class.successor(document('a'), document(deep.call(99)), history: 1) }
         .to raise_error(Simpkv::UnencodableError, /nests too deeply/)
     end
+  end
+
+  it 'takes the time itself in place of a number of seconds' do
+    time = Time.utc(2040, 2, 29, 12, 0, 0)
+    stored = described_class.successor(document('a'), nil, expires: time.getlocal('+05:00'))
+    expect(stored).to include('"expires":"2040-02-29T12:00:00Z"')
+    expect(described_class.expires(stored)).to eq(time)
+    expect(described_class.expires(document('a'))).to be_nil
+    expect(described_class.successor(document('a'), stored, expires: time)).to be_nil
+    expect(described_class.successor(document('a'), stored, expires: time + 1)).to include('12:00:01Z')
+    expect { described_class.expires(with_expiry('soon')) }.to raise_error(Simpkv::MalformedError)
+  end
+
+  it 'counts the values of a history' do
+    expect([nil, *1..3].each_cons(2).map { |_, last| described_class.count(puts_of(*1..last, history: 2)) })
+      .to eq([0, 1, 2])
+    expect { described_class.count('{"value":1,"history":[2]}') }.to raise_error(Simpkv::MalformedError, /'history'/)
   end
 
   describe '.log' do

@@ -8,7 +8,8 @@
 /* A document as jansson reads it; root and value are NULL if the bytes are not a document. */
 typedef struct document {
     json_t *root;
-    json_t *value, *metadata, *encoding, *original_encoding, *expires; /* in root; NULL if absent */
+    json_t *value, *metadata, *encoding, *original_encoding; /* in root; NULL if absent */
+    json_t *stored_at, *expires, *history;                   /* as these */
 } document;
 
 /* Returns NULL for null, too. */
@@ -33,7 +34,9 @@ static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *
     doc->metadata = member(doc->root, "metadata");
     doc->encoding = member(doc->root, "encoding");
     doc->original_encoding = member(doc->root, "original_encoding");
+    doc->stored_at = member(doc->root, "stored_at");
     doc->expires = member(doc->root, "expires");
+    doc->history = member(doc->root, "history");
     return SKV_OK;
 }
 
@@ -121,7 +124,8 @@ static bool same_document(const document *a, const document *b)
 {
     return a->value && b->value && same_member(a->value, b->value) && same_metadata(a->metadata, b->metadata) &&
            same_member(a->encoding, b->encoding) && same_member(a->original_encoding, b->original_encoding) &&
-           same_member(a->expires, b->expires);
+           same_member(a->stored_at, b->stored_at) && same_member(a->expires, b->expires) &&
+           same_member(a->history, b->history);
 }
 
 /* The characters of a value that a scan has passed. */
