@@ -15,7 +15,9 @@ MARGIN = 1.05
 
 # Documents as the extension for MRI writes and reads them, by the name of its C function.
 HOST = { 'name' => 'node1.example.com', 'address' => '10.0.0.1', 'weight' => 17, 'ratio' => 9.898 }.freeze
-DOCUMENTS = { 'a small document' => { 'value' => { 'password' => 'Xu8#kq!0' }, 'metadata' => { 'owner' => 'ops' } },
+SMALL = { 'value' => { 'password' => 'Xu8#kq!0' }, 'metadata' => { 'owner' => 'ops' } }.freeze
+TIMES_OF_KEY = { 'stored_at' => '2026-11-23T15:00:00Z', 'expires' => '2027-02-21T15:00:00Z' }.freeze
+DOCUMENTS = { 'a small document' => SMALL, 'a small document that expires' => SMALL.merge(TIMES_OF_KEY),
               'a document of 1 KB' => { 'value' => [HOST] * 11, 'metadata' => {} } }.freeze
 RUBY = { 'write' => ['generate_document', 'Simpkv::Native.generate(document)'],
          'decode' => ['plain_document', 'Simpkv::Native.plain_document(json)'] }.freeze

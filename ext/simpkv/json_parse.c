@@ -267,13 +267,13 @@ static VALUE plain_document(VALUE self, VALUE string)
         return Qnil;
     skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
     if (parse_members(&reader, &members) && (NIL_P(members.metadata) || RB_TYPE_P(members.metadata, T_HASH))) {
-        const VALUE pairs[] = {
-            ID2SYM(rb_intern("value")),    members.value,
-            ID2SYM(rb_intern("metadata")), NIL_P(members.metadata) ? rb_hash_new() : members.metadata,
-            ID2SYM(rb_intern("expires")),  members.expires};
+        const VALUE pairs[] = {ID2SYM(rb_intern("value")), members.value, ID2SYM(rb_intern("metadata")),
+                               NIL_P(members.metadata) ? rb_hash_new() : members.metadata};
 
         document = rb_hash_new();
-        rb_hash_bulk_insert(NIL_P(members.expires) ? 4 : 6, pairs, document);
+        rb_hash_bulk_insert(4, pairs, document);
+        if (!NIL_P(members.expires))
+            rb_hash_aset(document, ID2SYM(rb_intern("expires")), members.expires);
     }
     RB_GC_GUARD(members.value);
     RB_GC_GUARD(members.metadata);
