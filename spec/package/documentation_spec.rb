@@ -23,6 +23,13 @@ RSpec.describe 'The commands' do
     end
   end
 
+  # @return [String] commands that find the module simpkv in this checkout
+  def with_module(script, folder)
+    modules = File.join(folder, 'modules').tap { |name| Dir.mkdir(name) }
+    File.symlink(Packages::ROOT, File.join(modules, 'simpkv'))
+    script.gsub('puppet apply', "puppet apply --modulepath #{modules}:/usr/share/puppet/modules")
+  end
+
   # @return [String] the output of commands that use no folder but their own
   def run_commands(script, folder)
     write_programs(folder)
@@ -70,13 +77,23 @@ RSpec.describe 'The commands' do
     end
   end
 
+  it 'of docs/rotation.md make a password, keep it, and replace it after 91 days' do
+    Dir.mktmpdir do |folder|
+      script = commands('rotation.md', 'Rotation in five minutes').gsub('/tmp/rotation', "#{folder}/rotation")
+      said = run_commands(with_module(script, folder), folder)
+      passwords = said.scan(/password: (\h{48}), before: (\h{48}|none)\b/)
+      first, third = passwords.map(&:first).values_at(0, 2)
+      expect(passwords).to eq([[first, 'none'], [first, 'none'], [third, first]])
+      expect(third).not_to eq(first)
+      expect(said).not_to match(/Error: (?!Facter)/)
+      expect(File.exist?("#{folder}/rotation")).to be(false)
+    end
+  end
+
   it 'of docs/ssh-keys.md import keys, and leave one of them in the file' do
     Dir.mktmpdir do |folder|
-      modules = File.join(folder, 'modules').tap { |name| Dir.mkdir(name) }
-      File.symlink(Packages::ROOT, File.join(modules, 'simpkv'))
       script = commands('ssh-keys.md', 'Keys in five minutes').gsub('/tmp/ssh', "#{folder}/ssh")
-      said = run_commands(script.gsub('puppet apply', "puppet apply --modulepath #{modules}:/usr/share/puppet/modules"),
-                          folder)
+      said = run_commands(with_module(script, folder), folder)
       expect(said).to include('stored: ssh/felix/felix-laptop-', 'ssh/authorized_keys:unnamed-2]/ensure: removed')
       expect(said).not_to match(/Error: (?!Facter)/)
       expect(said.lines.grep(/^ssh-ed25519/)).to match([/ felix@laptop$/])
