@@ -114,6 +114,15 @@ RSpec.describe 'simpkv::lookup_key' do
     expect(catalog.resource('Notify', 'port 8080, secret')).not_to be_nil
   end
 
+  it 'takes an expired key for a missing one, as a value and in the hash of a folder' do
+    stored('hiera/app/live' => 1)
+    %w[gone app/gone].each { |key| store_raw(key, '{"value":"old","expires":"2020-01-01T00:00:00Z"}') }
+    MemoryStore.entries('counting/x')['environments/production/hiera/app'] = nil
+    hierarchy(level('dots' => 'folders'))
+    expect([absent?('gone'), absent?('app.gone'), lookup('app')]).to eq([true, true, { 'live' => 1 }])
+    expect(explained('gone')).to include("key 'hiera/gone' of environment 'production': not there")
+  end
+
   it 'returns any value: a hash with keys to look up in, undef, a Sensitive, bytes' do
     sensitive = Puppet::Pops::Types::PSensitiveType::Sensitive.new('x')
     stored('hiera/h' => { 'a' => [1, 2] }, 'hiera/s' => sensitive, 'hiera/b' => "\xff\x00".b)

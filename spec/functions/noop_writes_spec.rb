@@ -59,6 +59,13 @@ RSpec.describe "The option 'noop_writes'" do
                                      '{value => old, metadata => {m => 1}}')
   end
 
+  it 'makes get_or_create return what it would store in place of an expired value' do
+    stored['environments/production/a/old'] = expired = '{"value":"old","expires":"2020-01-01T00:00:00Z"}'
+    compile("notice(simpkv::get_or_create('a/old', {}, #{skipping}) |$key| { 'new' }['value'])")
+    expect(world.notices).to include('new')
+    expect(stored['environments/production/a/old']).to eq(expired)
+  end
+
   it 'remembers no value that was not written' do
     compile(<<~PUPPET)
       [1, 2].each |$n| { notice(simpkv::get_or_create('a/new', {}, #{skipping}) |$key| { "made ${n}" }['value']) }

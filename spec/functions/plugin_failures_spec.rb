@@ -252,6 +252,23 @@ RSpec.describe 'Failures of plugins' do
         .to raise_error(RuntimeError, %r{simpkv acme/x Error: the outcome is unknown})
     end
 
+    it 'never make get_or_create return an expired value, if the outcome of its write is unknown' do
+      expired = '{ result: %q({"value":"old","expires":"2020-01-01T00:00:00Z"}), err_msg: nil }'
+      plugin('fetch' => expired, 'put_new' => '{ result: false, err_msg: nil }',
+             'exchange' => 'raise "the outcome is unknown"')
+      expect { world.call('simpkv::get_or_create', 'a', 'mine', {}, options) }
+        .to raise_error(RuntimeError, %r{simpkv acme/x Error: the outcome is unknown})
+    end
+
+    it 'make get_or_create return what replaced an expired value, if the outcome of its write is unknown' do
+      plugin('fetch' => '{ result: %q({"value":"old","expires":"2020-01-01T00:00:00Z"}), err_msg: nil }',
+             'fetch_latest' => '{ result: @written || %q({"value":"old","expires":"2020-01-01T00:00:00Z"}), ' \
+                               'err_msg: nil }',
+             'put_new' => '{ result: false, err_msg: nil }',
+             'exchange' => '@written = arguments[2]; raise "the outcome is unknown"')
+      expect(world.call('simpkv::get_or_create', 'a', 'mine', {}, options)).to eq('value' => 'mine')
+    end
+
     it 'make compare_and_put try again if another writer has changed the metadata' do
       plugin('fetch' => '{ result: JSON.generate(value: 1, metadata: { m: @tries = @tries.to_i + 1 }), err_msg: nil }',
              'exchange' => '{ result: arguments[1].include?(%q("m":3)), err_msg: nil }')

@@ -44,6 +44,23 @@ RSpec.describe 'Catalogs whose keys are in a directory', :once do
     expect(checks.call - before).to eq(1)
   end
 
+  # A key, its absence, and a folder, which only the request for a folder of that name finds.
+  it 'read a key in as many requests as a search for its name takes' do
+    world.call('simpkv::put', 'f/k', 1)
+    requests = lambda do |&call|
+      before = slapd.log.length
+      call.call
+      slapd.log[before..].scan(' SRCH base').length
+    end
+    names = %w[f/k f/none f]
+    stored = Simpkv::Store.open('ldap', slapd.options('id' => id))
+    before = names.map { |name| requests.call { stored.kind("environments/production/#{name}") } }
+    after = names.map { |name| requests.call { world.call('simpkv::exists', name) } }
+    expect(after).to eq(before)
+    expect(after.first).to eq(1)
+    stored.close
+  end
+
   # dev and Dev used to share their keys.
   it 'are refused for an environment with capitals, except for global keys' do
     in_environment('Dev') do |dev|
