@@ -196,7 +196,7 @@ RSpec.describe Simpkv::VersionedStore do
     end
   end
 
-  it 'keeps the values of many processes that put one key' do
+  it 'keeps the values of many processes that put one key', needs: :fork do
     below
     pids = (1..4).map do |process|
       fork { 25.times { |number| versioned(history: 100).put(key, document("#{process}-#{number}")) } && exit!(0) }

@@ -4,6 +4,10 @@ module Simpkv
   module Versions
     # Makes documents to store in place of others: see {Versions.successor}.
     class Successor
+      # More than 9,999 years, in seconds. A longer time would overflow on JRuby, without an error.
+      LONGEST = 10_000 * 366 * 86_400
+      private_constant :LONGEST
+
       def initialize(history, expires_after, expires)
         @history = history
         @expires_after = expires_after
@@ -59,7 +63,7 @@ module Simpkv
       def expires
         return Versions.text(@expires.getutc) if @expires
 
-        @expires_after && Versions.text(Versions.now + @expires_after)
+        @expires_after && Versions.text(Versions.now + [@expires_after, LONGEST].min)
       end
 
       # @return [Array<Hash>] the history of a document that replaces this one
