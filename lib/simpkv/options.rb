@@ -136,7 +136,9 @@ module Simpkv
              errors: ["'encrypted_only' of simpkv backend '...' needs 'encryption_keys'",
                       "'encrypted_only' of simpkv backend '...' needs 'encrypt' all",
                       "the document of '...' is not encrypted, which 'encrypted_only' requires"]),
-      option('history', 0..100, nil, 'the number of replaced values that each key keeps; the option of a call wins',
+      option('history', 0..100, nil,
+             'the number of replaced values that each key keeps, unless a call says otherwise; the records of the ' \
+             'estate keep none',
              absent: 'none')
     ].freeze
 

@@ -1,28 +1,19 @@
 # frozen_string_literal: true
 
-require_relative '../puppet_helper'
+require_relative '../conformance/conformance_helper'
 require_relative '../support/clock'
 
 # The options for expiry and history. The conformance suite has what they do on each backend.
 RSpec.describe 'The options for expiry and history' do
   include Clock
 
-  let(:backends) { { 'default' => { 'type' => 'memory', 'id' => 'expiry' } } }
-  let(:world) { PuppetWorld.new(hiera: { 'backends' => backends }) }
+  memory = Conformance::BACKENDS.find { |backend| backend.name.start_with?('memory') }
+  include_context 'with a backend', memory
 
   before { clock_at('2026-11-23T15:00:00Z') }
 
-  after do
-    world.close
-    MemoryStore.clear
-  end
-
-  def call(function, *arguments)
-    world.call("simpkv::#{function}", *arguments)
-  end
-
   def versions(key)
-    [0, -1, -2].map { |version| call('get', key, { 'version' => version, 'default' => nil })['value'] }
+    [0, -1, -2].map { |version| get(key, { 'version' => version, 'default' => nil })['value'] }
   end
 
   def backend_with(options)
@@ -37,61 +28,60 @@ RSpec.describe 'The options for expiry and history' do
       values.each do |value|
         { 'put' => ['k', 1, {}], 'put_many' => [{ 'k' => { 'value' => 1 } }], 'get_or_create' => ['k', 1, {}],
           'compare_and_put' => ['k', nil, 1, {}] }.each do |function, arguments|
-          expect { call(function, *arguments, { option => value }) }
+          expect { public_send(function, *arguments, { option => value }) }
             .to raise_error(ArgumentError, /Configuration Error.*'#{option}' in simpkv configuration must be #{why}/)
         end
       end
-      expect(call('exists', 'k')).to be(false)
+      expect(exists('k')).to be(false)
     end
   end
 
   it 'refuse a wrong history of a backend' do
-    expect { call('put', 'k', 1, {}, backend_with('history' => 101)) }
+    expect { put('k', 1, {}, backend_with('history' => 101)) }
       .to raise_error(ArgumentError, /'history' of simpkv backend 'default' must be a whole number from 0 to 100/)
   end
 
   it 'refuse a wrong version, and what to do with an expired key' do
-    call('put', 'k', 1, {}, { 'expires_after' => 1 })
+    put('k', 1, {}, { 'expires_after' => 1 })
     clock_at('2026-11-24T15:00:00Z')
-    expect { call('get', 'k', { 'version' => -101 }) }.to raise_error(ArgumentError, /'version' .* -100 to 0/)
-    expect { call('get', 'k', { 'expired' => 'yes' }) }
+    expect { get('k', { 'version' => -101 }) }.to raise_error(ArgumentError, /'version' .* -100 to 0/)
+    expect { get('k', { 'expired' => 'yes' }) }
       .to raise_error(ArgumentError, /'expired' .* must be a String, absent, warn or return/)
   end
 
   it 'take the units of time' do
     { 90 => '15:01:30', '90' => '15:01:30', '90s' => '15:01:30', '2m' => '15:02:00', '1h' => '16:00:00' }
       .each do |time, expected|
-      call('put', 'k', time.to_s, {}, { 'expires_after' => time })
-      expect(MemoryStore.entries('memory/expiry')['environments/production/k'])
-        .to include(%("expires":"2026-11-23T#{expected}Z"))
+      put('k', time.to_s, {}, { 'expires_after' => time })
+      expect(stored_bytes('k')).to include(%("expires":"2026-11-23T#{expected}Z"))
     end
   end
 
   it 'refuse a time after the year 9999, and store nothing' do
-    expect { call('put', 'k', 'hush', {}, { 'expires_after' => '9000y' }) }
+    expect { put('k', 'hush', {}, { 'expires_after' => '9000y' }) }
       .to raise_error(RuntimeError, /'expires_after' is too long: .* after the year 9999/)
-    expect(call('exists', 'k')).to be(false)
+    expect(exists('k')).to be(false)
   end
 
   it 'may be set for all calls in Hiera; a call overrides them' do
-    world.hiera = { 'backends' => backends, 'history' => 1, 'expires_after' => '1d', 'expired' => 'return' }
+    world.hiera = site.merge('history' => 1, 'expires_after' => '1d', 'expired' => 'return')
     world.fresh_catalog
-    [1, 2, 3].each { |value| call('put', 'k', value) }
+    [1, 2, 3].each { |value| put('k', value) }
     expect(versions('k')).to eq([3, 2, nil])
     clock_at('2026-12-23T15:00:00Z')
-    expect(call('get', 'k')).to eq('value' => 3)
-    expect { call('get', 'k', { 'expired' => 'absent' }) }.to raise_error(RuntimeError, /'k' has expired/)
+    expect(get('k')).to eq('value' => 3)
+    expect { get('k', { 'expired' => 'absent' }) }.to raise_error(RuntimeError, /'k' has expired/)
     # Options for readers do not keep an expired value alive.
-    expect(call('get_or_create', 'k', 4)).to eq('value' => 4)
-    expect(call('compare_and_put', 'k', 4, 5, {}, { 'history' => 2 })).to be(true)
+    expect(get_or_create('k', 4)).to eq('value' => 4)
+    expect(compare_and_put('k', 4, 5, {}, { 'history' => 2 })).to be(true)
     expect(versions('k')).to eq([5, 4, 3])
   end
 
   it 'let a backend have another history in another call of the catalog, as it is the same store' do
-    [1, 2, 3].each { |value| call('put', 'k', value, {}, backend_with('history' => value)) }
+    [1, 2, 3].each { |value| put('k', value, {}, backend_with('history' => value)) }
     expect(versions('k')).to eq([3, 2, 1])
-    same = { 'other' => backends['default'].merge('history' => 5) }
-    call('put', 'k', 4, {}, { 'backends' => same, 'backend' => 'other' })
+    same = { 'other' => entry.merge('history' => 5) }
+    put('k', 4, {}, { 'backends' => same, 'backend' => 'other' })
     expect(versions('k')).to eq([4, 3, 2])
     expect(world.warnings).to eq([])
   end
@@ -104,14 +94,13 @@ RSpec.describe 'The options for expiry and history' do
     expect(world.adapter.exists('k', options)[:result]).to be(false)
     expect(world.adapter.get('k', options)).to match(result: nil, err_msg: /Key not found: 'k' has expired/)
     expect(world.adapter.list('/', options)[:result]).to eq(keys: {}, folders: [])
-    stored = MemoryStore.entries('memory/expiry')['environments/production/k']
-    expect(world.adapter.deserialize(stored)).to eq(value: 2, metadata: {})
+    expect(world.adapter.deserialize(stored_bytes('k'))).to eq(value: 2, metadata: {})
   end
 
   it 'soften an expired key with softfail' do
-    call('put', 'k', 1, {}, { 'expires_after' => 60 })
+    put('k', 1, {}, { 'expires_after' => 60 })
     clock_at('2026-11-23T15:02:00Z')
-    expect(call('get', 'k', { 'softfail' => true })).to be_nil
+    expect(get('k', { 'softfail' => true })).to be_nil
     expect(world.warnings).to match([/'k' has expired/])
   end
 
@@ -127,13 +116,13 @@ RSpec.describe 'The options for expiry and history' do
       plugin_class = Class.new(parent) { #{optional}.each { |name| undef_method(name) if method_defined?(name) } }
     RUBY
     options = { 'backends' => { 'default' => { 'type' => 'basic', 'id' => 'x', 'history' => 3 } } }
-    call('put', 'f/k', 1, {}, options.merge('expires_after' => 60))
-    call('put_many', { 'f/k' => { 'value' => 2 }, 'f/l' => { 'value' => 3 } }, options.merge('expires_after' => 60))
+    put('f/k', 1, {}, options.merge('expires_after' => 60))
+    put_many({ 'f/k' => { 'value' => 2 }, 'f/l' => { 'value' => 3 } }, options.merge('expires_after' => 60))
     clock_at('2026-11-23T15:02:00Z')
-    expect([call('exists', 'f/k', options), call('exists', 'f', options)]).to eq([false, true])
-    expect(call('get_or_create', 'f/k', 4, {}, options)).to eq('value' => 4)
-    expect(call('get', 'f/k', options.merge('version' => -2))).to eq('value' => 1)
-    expect([call('list', 'f', options), call('tree', '/', options)].map { |listed| listed['keys'].values })
+    expect([exists('f/k', options), exists('f', options)]).to eq([false, true])
+    expect(get_or_create('f/k', 4, {}, options)).to eq('value' => 4)
+    expect(get('f/k', options.merge('version' => -2))).to eq('value' => 1)
+    expect([list('f', options), tree('/', options)].map { |listed| listed['keys'].values })
       .to eq([[{ 'value' => 4 }]] * 2)
   end
 end
