@@ -102,7 +102,7 @@ RSpec.describe 'Values, metadata and passwords' do
   def malformed(secrets)
     value, metadata = secrets.values_at(:value, :metadata).map { |secret| %("#{secret}") }
     [%({"value":#{value.chop}), "#{value}}", %({"value":1,"metadata":#{metadata}}),
-     %({"value":#{value},"encoding":#{value}})]
+     %({"value":#{value},"encoding":#{value}}), %({"value":#{value},"expires":#{value}})]
   end
 
   def plugin_of(options)
@@ -123,6 +123,16 @@ RSpec.describe 'Values, metadata and passwords' do
     said << plugin.inspect << world.adapter.inspect
   end
 
+  # Earlier values, and those that no history can hold.
+  def use_history(options, secrets)
+    use(options, secrets)
+    use_wrong(options, secrets)
+    nested = (1..98).inject(secrets[:value]) { |value, _| { secrets[:option] => value } }
+    expect_refused(options, ['put', 'd/k', nested, {}], ['get_or_create', 'd/none', nested, {}])
+    [secrets[:value], 1].each { |value| call('put', 'd/k', value, {}, options) }
+    expect_refused(options.merge('version' => -2), %w[get d/k])
+  end
+
   def with(more)
     { 'backends' => { 'default' => ldap.merge(more) } }
   end
@@ -130,6 +140,7 @@ RSpec.describe 'Values, metadata and passwords' do
   it 'are in no message, log line, backtrace or inspect of any operation' do
     [{}, { 'backend' => 'file' }].each do |options|
       %i[use use_wrong use_malformed].each { |part| send(part, options, secrets) }
+      use_history(options.merge('history' => 3, 'expires_after' => '1d'), secrets)
     end
     said << Simpkv.stats.inspect
     expect_no_leak(secrets)
