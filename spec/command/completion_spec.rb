@@ -16,7 +16,7 @@ RSpec.describe 'simpkv completion' do
 
   # By line, up to the cursor, the words that complete it, sorted.
   lines = {
-    'simpkv e' => %w[edit exists explain export], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
+    'simpkv e' => %w[edit exists expire explain export], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
     'simpkv passgen i' => %w[import], 'simpkv help passgen i' => %w[import], 'simpkv comple' => %w[completion],
     'simpkv get ' => %w[app1/ app2/ token], 'simpkv get app1/' => %w[app1/db_password app1/site/ app1/web:443],
     'simpkv get app1/web:4' => %w[app1/web:443], 'simpkv get to' => %w[token], 'simpkv get token a' => [],

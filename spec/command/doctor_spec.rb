@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'doctor_helper'
+require_relative '../support/standing_clock'
 
 RSpec.describe 'simpkv doctor, with files' do
   include_context 'with doctor'
@@ -91,6 +92,29 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(found.to_s).not_to include('pl4nted')
     found.first(2).each { |finding| simpkv!(*finding['fix'][/simpkv (rm .*), or by hand/, 1].split) }
     expect(findings).to eq([])
+  end
+
+  describe 'with times' do
+    include StandingClock
+
+    it 'counts expired keys, and names keys with malformed times and histories' do
+      simpkv!('put', 'a', 'x', '--expires-after', '1h')
+      simpkv!('put', 'b', 'x', '--expires-after', '1d', '--history', '1')
+      at(7200) do
+        expect(findings).to eq([])
+        expect(simpkv!('doctor', '--user', 'root')).to match(/^ok +expiry: 1 key expired \(simpkv expire --dry-run/)
+      end
+      ['"expires":"tomorrow"', '"history":["pl4nted"]'].each_with_index do |member, index|
+        File.write(File.join(root, "environments/production/wrong#{index}"), %({"value":"pl4nted",#{member}}))
+      end
+      found = findings
+      expect(found).to contain_exactly(
+        problem("key 'environments/production/wrong0'", /'expires' is not a time/, /simpkv rm -e production wrong0,/),
+        problem("key 'environments/production/wrong1'", /'history' is not a list/, /simpkv rm -e production wrong1,/),
+        problem('reading', /2 of 4 keys cannot be read/, /repair or delete them/)
+      )
+      expect(found.to_s).not_to include('pl4nted')
+    end
   end
 
   it 'names ten of many unreadable keys, and counts all' do

@@ -2,6 +2,7 @@
 
 require 'json'
 require_relative 'command_helper'
+require_relative '../support/standing_clock'
 require_relative '../support/key_file'
 
 # An encrypted backend, and the commands for keys.
@@ -176,6 +177,25 @@ RSpec.shared_examples 'a backend with keys' do
     it 'finds a file of keys that others can read' do
       File.chmod(0o644, key_file)
       expect(findings).to match([['problem', 'keys', /has the mode 0644: only its owner may write it/]])
+    end
+  end
+
+  describe 'times and earlier values' do
+    include StandingClock
+
+    it 'are encrypted, and every command reads them' do
+      simpkv!('put', 'b', 'pl4nted-2', '--history', '2', '--expires-after', '1h')
+      simpkv!('restore', 'b', '-1')
+      raw = store.get(paths[1], latest: true)
+      expect(raw).to match(/\A(?!.*(pl4nted|expires|history|stored_at)).*"encoding":"jwe"/)
+      expect([simpkv!('get', 'b'), simpkv!('get', 'b', '--version', '-1'), simpkv!('log', 'b').lines.length])
+        .to eq([expected[paths[1]], 'pl4nted-2', 2])
+      at(7200) do
+        expect([simpkv('exists', 'b').code, simpkv!('ls'), simpkv!('find')]).to eq([1, "deep/\n", "deep/c\n"])
+        simpkv!('rekey')
+        expect(simpkv!('expire')).to eq("#{paths[1]}\n")
+      end
+      expect(simpkv('exists', 'b', '--expired').code).to eq(1)
     end
   end
 

@@ -146,6 +146,16 @@ RSpec.describe 'simpkv ssh' do
                                           "simpkv: 'ssh/felix/torn': it is no SSH key\n", 65])
     end
 
+    it 'leaves out keys that have expired, and import stores them anew' do
+      import("#{key} a\n#{other} b\n")
+      stored = store.list('environments/production/ssh/felix')[:keys]
+      expired = Simpkv::Versions.successor(stored.values.first, nil, expires_after: -61)
+      store.put("environments/production/ssh/felix/#{stored.keys.first}", expired)
+      expect(simpkv!('ssh', 'list', 'ssh/felix').lines.length).to eq(2)
+      expect(import("#{key} a\n#{other} b\n").out).to match(/^stored: .*\nunchanged: /)
+      expect(simpkv!('ssh', 'list', 'ssh/felix').lines.length).to eq(3)
+    end
+
     it 'refuses a missing folder' do
       import("#{key} a\n")
       expect(simpkv('ssh', 'list', 'ssh/anna').to_a).to match(['', %r{'ssh/anna': Key folder .* not found}, 66])

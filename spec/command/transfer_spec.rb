@@ -101,6 +101,34 @@ RSpec.describe 'moving keys' do
       expect(everything('other')).to include('environments/production/spaced' => '{"value":1.5,"metadata":{}}')
     end
 
+    context 'with times and earlier values' do
+      let(:versions) do
+        times = '"stored_at":"2000-01-01T00:00:00Z","expires":"2001-01-01T00:00:00Z"'
+        history = '"history":[{"value":"y","metadata":{"n":1}}]'
+        { 'globals/expired' => %({"value":"x","metadata":{},#{times}}),
+          'globals/versions' => %({"value":"x","metadata":{},#{times.sub('2001', '2999')},#{history}}) }
+      end
+
+      before { fill('default', versions) }
+
+      it 'stores them as they are, also of expired keys, and so do export and import' do
+        expect(JSON.parse(simpkv!('copy', 'default', 'other', '-o', 'json'))).to include('stored' => 8)
+        simpkv!('export', '-g', 'site.jsonl')
+        simpkv!('-b', 'third', 'import', 'site.jsonl')
+        expect([everything('other'), everything('third')]).to match([site.merge(versions), include(versions)])
+      end
+
+      it 'takes equal values with other times for different ones' do
+        fill('other', versions.transform_values { |document| document.sub(/,"stored_at".*\z/, '}') })
+        expect(simpkv('copy', 'default', 'other'))
+          .to have_attributes(code: 65, err: %r{globals/expired\n +globals/versions})
+        simpkv!('copy', 'default', 'other', '--existing', 'replace')
+        expect(everything('other')).to eq(site.merge(versions))
+        simpkv!('copy', 'default', 'other', '--rollback', journal)
+        expect(everything('other').values).to all(satisfy { |document| !document.include?('stored_at') })
+      end
+    end
+
     it 'refuses a target that is the same place as the source' do
       expect(simpkv('copy', 'default', 'default')).to have_attributes(code: 64, err: /one place/)
     end

@@ -51,7 +51,7 @@ module Command
   EXECUTABLE = File.expand_path('../../exe/simpkv', __dir__)
 
   # The variables that the command itself reads.
-  VARIABLES = %w[SIMPKV_CONFIG EDITOR VISUAL TMPDIR].freeze
+  VARIABLES = %w[SIMPKV_CONFIG SIMPKV_NOW EDITOR VISUAL TMPDIR].freeze
 
   # out, err:: the output on each stream
   # code:: the exit code; negative for the signal that ended it

@@ -30,6 +30,13 @@ RSpec.describe Simpkv::Access::Passwords do
     end).to match(['hunter2', 0o600, satisfy { |file| !File.exist?(file) }])
   end
 
+  it 'are missing if their key has expired' do
+    document = Simpkv::Versions.successor(Simpkv::Codec.encode('hunter2'), nil, expires_after: -61)
+    passwords = described_class.new { instance_double(Simpkv::Store, get: document) }
+    expect { passwords.read('key:vault/globals/a') }
+      .to raise_error(Simpkv::InvalidError, 'the key vault/globals/a has expired')
+  end
+
   it 'have a stamp that changes with their file, and does not tell their length' do
     Scratch.make('simpkv') do |folder|
       file = File.join(folder, 'password')

@@ -90,7 +90,10 @@ module Simpkv
 
       def in_key(place)
         backend, path = place.split('/', 2)
-        value = bare(Codec.decode((@stores[backend] ||= @store.call(backend)).get(path), foreign: 'pcore'))
+        document = (@stores[backend] ||= @store.call(backend)).get(path)
+        raise InvalidError, "the key #{place} has expired" if Versions.expired?(document)
+
+        value = bare(Codec.decode(document, foreign: 'pcore'))
         return value if value.is_a?(String)
 
         raise InvalidError, "the value of the key #{place} is not a String"

@@ -41,6 +41,7 @@ module Simpkv
         @user = user
         @folder = folder
         @samples = []
+        @expired = 0
       end
 
       private
@@ -110,16 +111,20 @@ module Simpkv
         folders = Walk.new(backend.store).each(roots, errors) do |path, document|
           count += 1
           fault = fault_of(document)
-          next faults[path] = fault if fault
-
-          samples << path if samples.length < SAMPLES
+          fault ? faults[path] = fault : note(path, document)
         end
+        report_expired
         return report_keys(errors, faults, count) if errors.any? || faults.any?
 
         folders = Output.count(folders.length, 'folder')
         findings.ok('reading', "#{Output.count(count, 'key')} in #{folders}")
       rescue Simpkv::Error => e
         trouble('reading', e, 'remove the cause, so that folders can be listed')
+      end
+
+      def note(path, document)
+        @expired += 1 if Versions.expired?(document)
+        samples << path if samples.length < SAMPLES
       end
 
       # Reports an error of the store.
@@ -133,9 +138,25 @@ module Simpkv
         return ENCRYPTED if Native::Keyring.kid_of(document)
 
         Codec.decode(document, foreign: 'pcore')
-        nil
+        fault_of_times(document)
       rescue MalformedError
         "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"
+      end
+
+      # @return [String, nil] why the times or the history of a document cannot be read
+      def fault_of_times(document)
+        Versions.log(document)
+        Versions.expired?(document)
+        nil
+      rescue MalformedError => e
+        e.message
+      end
+
+      # The next simpkv::get_or_create replaces them.
+      def report_expired
+        return if @expired.zero?
+
+        findings.ok('expiry', "#{Output.count(@expired, 'key')} expired (#{simpkv('expire', '--dry-run')} names them)")
       end
 
       def report_keys(errors, faults, count)

@@ -2,12 +2,15 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/value'
+require 'simpkv/cli/versioned'
 require 'simpkv/ssh/public_key'
 
 module Simpkv
   module Cli
     # The base class of the commands for SSH keys.
     class SshCommand < Command
+      include Versioned
+
       private
 
       # @param document [String]

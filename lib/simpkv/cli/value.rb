@@ -27,6 +27,14 @@ module Simpkv
           shown.merge('metadata' => decoded[:metadata])
         end
 
+        # @param document [String]
+        # @return [Boolean] whether its key has expired; false for a document that cannot be read
+        def expired?(document)
+          Versions.expired?(document)
+        rescue MalformedError
+          false
+        end
+
         # @return [Boolean] whether the value is bytes, not text
         def binary?(value)
           value.is_a?(String) && !Codec.text?(value)
@@ -64,12 +72,12 @@ module Simpkv
         end
 
         # @param document [String]
-        # @return [Hash{String => Object}] a description without the value: its `type`, the `bytes` of the document, and
-        #   `metadata`, the number of their entries
+        # @return [Hash{String => Object}] a description without the value: its `type`, the `bytes` of the document,
+        #   `metadata`, the number of their entries, and `expires`, if the document has that
         def summary(document)
           decoded = Codec.decode(document, foreign: 'pcore')
           { 'type' => type(decoded[:value], decoded.key?(:encoding)), 'bytes' => document.bytesize,
-            'metadata' => decoded[:metadata].length }
+            'metadata' => decoded[:metadata].length, **Versions.log(document).first.slice('expires').compact }
         rescue MalformedError
           { 'type' => 'malformed', 'bytes' => document.bytesize, 'metadata' => nil }
         end

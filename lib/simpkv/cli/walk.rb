@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/output'
+require 'simpkv/cli/value'
 
 module Simpkv
   module Cli
@@ -30,19 +31,28 @@ module Simpkv
         roots.flat_map { |root| below(root, errors, &block).last }
       end
 
-      # Lists the names of everything and reads no document, so that keys are included that cannot be read.
+      # Lists the names of everything, keys included that cannot be read.
       #
       # @param roots [Array<String>] paths of folders, which may be missing
+      # @param expired [Boolean] whether to include keys that have expired, for which no document has to be read
       # @return [Hash] `{keys: [path], folders: [path], errors: {path => why}}`, sorted; the roots are not among the
       #   folders
       # @raise [Simpkv::Error] a root cannot be read
-      def names(roots)
+      def names(roots, expired: false)
+        gone = expired ? {} : expired(roots)
         errors = {}
         keys, folders = roots.map { |root| below(root, errors) }.transpose.map { |paths| paths.flatten(1).sort }
-        { keys: keys, folders: folders, errors: errors }
+        { keys: keys.reject { |path| gone.key?(path) }, folders: folders, errors: errors }
       end
 
       private
+
+      # @return [Hash{String => true}] the paths of keys that have expired
+      def expired(roots)
+        gone = {}
+        each(roots) { |path, document| gone[path] = true if Value.expired?(document) }
+        gone
+      end
 
       # @return [Array(Array<String>, Array<String>)] keys and folders
       def below(root, errors)

@@ -3,11 +3,14 @@
 require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/revision'
+require 'simpkv/cli/versioned'
 
 module Simpkv
   module Cli
     # The base class of put and cas. Reads the value and its metadata from the command line.
     class WriteCommand < Command
+      include Versioned
+
       # The number of attempts of a write that other writers interrupt.
       ATTEMPTS = 20
       private_constant :ATTEMPTS
@@ -21,6 +24,8 @@ module Simpkv
         parser.on('--chomp', 'leave out one newline at its end') { @chomp = true }
         parser.on('-m', '--metadata JSON', 'a Hash to store with it') { |json| @metadata = json }
         parser.on('--keep-metadata', 'keep the metadata that are stored') { @keep = true }
+        define_expiry(parser)
+        define_history(parser)
       end
 
       # @param value [String, nil] the argument

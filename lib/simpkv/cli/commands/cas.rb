@@ -14,8 +14,9 @@ module Simpkv
           Compares and swaps. Stores a value only if the stored value equals --expect or the content of
           --expect-file, or, with --absent, only if the key does not exist. No other writer can write in between.
           Metadata are not compared. VALUE and the expected value are given as for put, and --json, --binary and
-          --chomp apply to both. If the stored value is another one, stores nothing and exits with 1. On 389-DS two
-          concurrent replacements of one value can both succeed in rare cases. With --absent they cannot.
+          --chomp apply to both. If the stored value is another one, stores nothing and exits with 1. A key that has
+          expired does not exist. The document keeps as many earlier values as it has, or as --history says. On 389-DS
+          two concurrent replacements of one value can both succeed in rare cases. With --absent they cannot.
         TEXT
         EXAMPLES = {
           'simpkv cas app1/leader db2 --expect db1' => 'Take over as one of several',
@@ -61,7 +62,11 @@ module Simpkv
 
         def swap(store, path, old, value)
           replace(store, path) do |stored|
-            document(value, stored) if @absent ? stored.nil? : stored && Value.read(stored)[:value].eql?(old)
+            live = live(stored)
+            next unless @absent ? live.nil? : live && Value.read(live)[:value].eql?(old)
+
+            # An equal document is stored in place of itself, which writes nothing.
+            successor(document(value, live), stored) || stored
           end
         end
       end

@@ -21,7 +21,7 @@ module Simpkv
           number of --list-size. With --read-only it stores nothing. With FOLDER, it does all this in that folder. For
           an identity that sees only the folders of its roles (simpkv access), name one of them, or its environment
           with -e. If root runs it, it also checks that the user of puppetserver can read the files that the
-          configuration names. Of an encrypted backend, counts plain documents, documents of old or missing keys, and
+          configuration names. Counts keys that have expired. Of an encrypted backend, counts plain documents, documents of old or missing keys, and
           keys that no document needs. Prints no values. Exits with 69 if there is a problem.
 
           If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of

@@ -3,18 +3,22 @@
 require 'simpkv/cli/command'
 require 'simpkv/cli/editor'
 require 'simpkv/cli/revision'
+require 'simpkv/cli/versioned'
 
 module Simpkv
   module Cli
     module Commands
       # Changes a value in an editor.
       class Edit < Command
+        include Versioned
+
         SUMMARY = 'change a value in an editor'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Opens the value of a key in the editor of VISUAL or EDITOR, or in vi, and stores it when the editor exits.
           Text and bytes are edited as they are, other values as JSON. The type and the metadata stay, and a
-          Sensitive stays Sensitive. A newline that the editor adds at the end is removed. Nothing is stored if the
+          Sensitive stays Sensitive. The time of expiry stays, and so do as many earlier values as the document has, or
+          as --history says. A newline that the editor adds at the end is removed. Nothing is stored if the
           value is unchanged, if the editor fails, or if another client has changed the key meanwhile, which exits
           with 75. The value is in a private file in a private folder, in memory unless TMPDIR is set. The file is
           overwritten and removed at the end. Files that an editor keeps elsewhere, such as undo files, stay.
@@ -26,14 +30,18 @@ module Simpkv
 
         def run(key)
           path = existing(key)
-          document = about(key) { reading.get(path, latest: true) }
+          document = about(key) { check_expiry(reading.get(path, latest: true), 'simpkv put stores it anew') }
           revision = about(key) { Revision.new(document) }
           changed = edited(revision)
-          written = !changed.nil? && about(key) { swap(path, document, changed) }
+          written = !changed.nil? && about(key) { store(path, document, changed) }
           output.print('key' => key, 'written' => written) { written ? [] : ["'#{key}' is unchanged"] }
         end
 
         private
+
+        def define(parser)
+          define_history(parser)
+        end
 
         # @return [String, nil] the changed document; nil if it is unchanged
         def edited(revision)
@@ -54,10 +62,9 @@ module Simpkv
           !$stdin.gets.to_s.strip.downcase.start_with?('n')
         end
 
-        def swap(path, document, changed)
-          backend.store.put(path, changed, condition: :expect, expect: document)
-        rescue ConflictError
-          raise ConflictError, 'another client has changed it meanwhile: nothing was stored; edit it again'
+        def store(path, document, changed)
+          new = successor(changed, document, expires: Versions.expires(document))
+          !new.nil? && swap(path, document, new, 'edit it again')
         end
       end
     end

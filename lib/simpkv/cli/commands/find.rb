@@ -14,7 +14,8 @@ module Simpkv
           Prints the paths of the keys whose names match a pattern. In a pattern, * matches any characters, ? matches
           one, [a-c] matches one of several, and {db,web} matches either word. A pattern with a slash is matched
           against the whole path below the environment, and ** in it matches any folders. Without a pattern, prints
-          all keys. Prints no values.
+          all keys. Prints no values, and no keys that have expired, unless --expired is given. With --expired, reads
+          names only, which is faster.
         TEXT
         EXAMPLES = {
           "simpkv find 'db*'" => 'Keys with names that begin with db',
@@ -24,7 +25,8 @@ module Simpkv
         }.freeze
 
         def run(*patterns)
-          names = about('') { Walk.new(@all ? backend.store : reading).names(@all ? Walk::ROOTS : [backend.prefix]) }
+          store = @all ? backend.store : reading
+          names = about('') { Walk.new(store).names(places, expired: @expired || @folders) }
           paths = (@folders ? names[:folders] : names[:keys]).select { |path| fits?(below(path), patterns) }
           shown = @all ? paths : paths.map { |path| below(path) }
           output.print(shown) { shown }
@@ -37,6 +39,11 @@ module Simpkv
           parser.on('--folders', 'print folders instead of keys') { @folders = true }
           parser.on('--under PATTERN', 'only keys in folders with such a name or path') { |pattern| @under = pattern }
           parser.on('-a', '--all', 'search everything, and print full paths') { @all = true }
+          parser.on('--expired', 'print keys that have expired, too') { @expired = true }
+        end
+
+        def places
+          @all ? Walk::ROOTS : [backend.prefix]
         end
 
         # The path as manifests write it.

@@ -2,25 +2,30 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/value'
+require 'simpkv/cli/versioned'
 
 module Simpkv
   module Cli
     module Commands
       # Prints the names in a folder.
       class Ls < Command
+        include Versioned
+
         SUMMARY = 'print the names in a folder'
         SUGGEST_FOR = { 'list' => 'ls', 'dir' => 'ls' }.freeze
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
           Prints the names of the keys and folders in a folder. A slash follows the name of a folder. Prints no
-          values. Names keys that cannot be read on standard error. With -l, each line has the type of the value, the
-          size of the document in bytes, the number of metadata entries, and the name.
+          values, and no keys that have expired, unless --expired is given. Names keys that cannot be read on standard
+          error. With -l, each line has the type of the value, the size of the document in bytes, the number of metadata
+          entries, the time of expiry if any of the keys has one, and the name.
         TEXT
         EXAMPLES = {
           'simpkv ls' => 'The environment production',
           'simpkv ls -l app1' => 'With types and sizes',
           "simpkv ls -e '' " => 'The environments',
-          'simpkv ls -g hosts -o json' => 'For a program'
+          'simpkv ls -g hosts -o json' => 'For a program',
+          'simpkv ls -l --expired app1' => 'With keys that have expired'
         }.freeze
 
         def run(folder = '')
@@ -37,18 +42,24 @@ module Simpkv
 
         def define(parser)
           parser.on('-l', '--long', 'print types and sizes too') { @long = true }
+          parser.on('--expired', 'print keys that have expired, too') { @expired = true }
         end
 
         def long(keys, folders)
-          rows = folders.map { |name| ['folder', '-', '-', "#{name}/"] } +
-                 keys.map { |name, summary| [*summary.values.map { |fact| fact || '-' }, name] }
-          rows.empty? ? [] : Output.table(rows)
+          facts = %w[type bytes metadata]
+          facts << 'expires' if keys.each_value.any? { |summary| summary.key?('expires') }
+          described = folders.to_h { |name| ["#{name}/", { 'type' => 'folder' }] }.merge(keys)
+          Output.table(described.map { |name, summary| [*facts.map { |fact| summary[fact] || '-' }, name] })
         end
 
         # The root folder of an environment may be missing. It is empty then.
         def listed(folder)
           path = backend.path(folder)
-          reading.list(path, required: path != backend.prefix) { |_, document| Value.summary(document) if @long }
+          required = path != backend.prefix
+          describe = ->(_, document) { Value.summary(document) if @long }
+          return reading.list(path, required: required, &describe) if @expired
+
+          list_live(reading, path, required: required, &describe)
         end
       end
     end

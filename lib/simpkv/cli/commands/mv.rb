@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/value'
 
 module Simpkv
   module Cli
@@ -12,7 +13,7 @@ module Simpkv
         ARGUMENTS = 'KEY NEW_KEY'
         DESCRIPTION = <<~TEXT
           Moves a key within its environment. Stores its document, byte for byte, under a new name that must not
-          exist, reads it back, and deletes the old key if its document is unchanged. Other clients may see both keys
+          exist, or must have expired, reads it back, and deletes the old key if its document is unchanged. Other clients may see both keys
           for a moment, but never neither. After a kill both keys can exist, and the same command completes the move.
           Exits with 65 if the new key exists with another document. Exits with 75 if another client has changed the
           old key meanwhile: the old key then stays beside the new key, which has the former value.
@@ -36,12 +37,15 @@ module Simpkv
 
         private
 
-        # A killed move has stored a new key with this document.
         def add(path, document)
           begin
             backend.store.put(path, document, condition: :absent)
           rescue ExistsError
-            raise unless backend.store.get(path, latest: true) == document
+            stored = backend.store.get(path, latest: true)
+            # A killed move has stored a new key with this document.
+            raise unless stored == document || Value.expired?(stored)
+
+            backend.store.put(path, document, condition: :expect, expect: stored)
           end
           return if backend.store.get(path, latest: true) == document
 

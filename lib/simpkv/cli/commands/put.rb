@@ -14,14 +14,20 @@ module Simpkv
           Stores a value: the argument, the content of a file, or standard input, byte for byte. The value is text
           unless an option says otherwise. Other users can see arguments in the list of processes, and the shell
           keeps them in its history: give passwords on standard input, with --chomp if they end with a newline. The
-          new metadata replace the stored metadata, unless --keep-metadata is given.
+          new metadata replace the stored metadata, unless --keep-metadata is given. With --history, or with the option
+          history of the backend, the replaced value becomes version -1 (simpkv log, simpkv restore); without, the new
+          document replaces the stored one with its earlier values and its time of expiry. With --expires-after, the key
+          is missing for all readers after that time. A put of an equal value renews the time if less than half of it is
+          left.
         TEXT
         EXAMPLES = {
           "simpkv put app1/owner 'the DBAs'" => 'Text',
           'simpkv put app1/db_password --chomp - < password.txt' => 'From a file, without the newline at its end',
           'simpkv put host1/keytab --binary --file krb5.keytab' => 'Bytes of a file',
           "simpkv put app1/ports --json '[80, 443]' --metadata '{\"owner\": \"dba\"}'" => 'JSON, and metadata',
-          "simpkv put app1/ports --json '[443]' --keep-metadata" => 'Another value with the same metadata'
+          "simpkv put app1/ports --json '[443]' --keep-metadata" => 'Another value with the same metadata',
+          'simpkv put app1/db_password --expires-after 90d --history 1 --chomp - < password.txt' =>
+            'A password for 90 days; the former one stays as version -1'
         }.freeze
 
         def run(key, value = nil)
@@ -30,9 +36,10 @@ module Simpkv
           path = backend.path(key)
           written = about(key) do
             noting_environment(key) do |store|
+              store = versioned(store)
               next store.put(path, document(value, nil)) unless @keep
 
-              replace(store, path) { |stored| document(value, stored) }
+              replace(store, path) { |stored| document(value, live(stored)) }
             end
           end
           output.print('key' => key, 'written' => written) { written ? [] : ["'#{key}' is unchanged"] }

@@ -3,6 +3,7 @@
 require 'simpkv/cli/command'
 require 'simpkv/cli/journaled'
 require 'simpkv/cli/key_use'
+require 'simpkv/cli/many_keys'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/workers'
 
@@ -12,6 +13,7 @@ module Simpkv
       # Encrypts documents under the first key.
       class Rekey < Command
         include Journaled
+        include ManyKeys
 
         SUMMARY = 'encrypt documents under the first key of the file of keys'
         ARGUMENTS = ''
@@ -52,11 +54,8 @@ module Simpkv
         private
 
         def define(parser)
-          @jobs = 4
           parser.on('-n', '--dry-run', 'print the numbers, and change nothing') { @dry = true }
-          parser.on('--jobs N', Integer, 'the number of concurrent connections (4)') do |number|
-            @jobs = number.clamp(1, 256)
-          end
+          define_jobs(parser)
           define_journal(parser)
         end
 
@@ -127,14 +126,8 @@ module Simpkv
           end
         end
 
-        # Notes errors of one key. Raises errors of the whole store.
         def renewed?(path)
-          @store.renew(path, decrypt: decrypt?) == :renewed
-        rescue TransientError
-          raise
-        rescue Simpkv::Error => e
-          @errors[path] = e.message
-          false
+          noting_error(path) { @store.renew(path, decrypt: decrypt?) == :renewed }
         end
 
         def counts(states)

@@ -11,7 +11,8 @@ module Simpkv
         SUMMARY = 'draw a folder with all folders and keys below it'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
-          Draws the folders and keys below a folder. Prints no values.
+          Draws the folders and keys below a folder. Prints no values, and no keys that have expired, unless --expired is
+          given. With --expired, reads names only, which is faster.
         TEXT
         EXAMPLES = {
           'simpkv tree' => 'The environment production',
@@ -22,7 +23,7 @@ module Simpkv
           root = @all ? '' : backend.path(folder)
           store = @all ? backend.store : reading
           about(folder) { store.list(root) { nil } } unless @all || root == backend.prefix
-          names = about(folder) { Walk.new(store).names(@all ? Walk::ROOTS : [root]) }
+          names = about(folder) { Walk.new(store).names(@all ? Walk::ROOTS : [root], expired: @expired) }
           output.print('keys' => names[:keys], 'folders' => names[:folders]) do
             ["#{root}/", *drawn(children(names), root)]
           end
@@ -33,6 +34,7 @@ module Simpkv
 
         def define(parser)
           parser.on('-a', '--all', 'all environments and the global keys') { @all = true }
+          parser.on('--expired', 'draw keys that have expired, too') { @expired = true }
         end
 
         # @return [Hash{String => Array}] by folder, the path, the drawn name and, for folders, the path of each member

@@ -62,7 +62,8 @@ module Simpkv
             return {} if @dry && !backend.there?
 
             listed = about(@folder) do
-              backend.store(create: !@dry).list(backend.path(@folder), required: false) { |_, document| key(document) }
+              store = backend.store(create: !@dry)
+              list_live(store, backend.path(@folder), required: false) { |_, document| key(document) }
             end
             listed[:keys].compact.invert
           end
@@ -70,7 +71,10 @@ module Simpkv
           # @raise [Failure] one of them was not stored
           def write(keys)
             documents = keys.to_h { |name, key| [backend.path("#{@folder}/#{name}"), Codec.encode(key.to_value, {})] }
-            results = noting_environment(@folder) { |store| store.put_many(documents, condition: :absent) }
+            # Expired keys are missing ones.
+            results = noting_environment(@folder) do |store|
+              VersionedStore.new(store).put_many(documents, condition: :absent)
+            end
             path, error = results.find { |_, result| result.is_a?(Simpkv::Error) }
             return unless error
 
