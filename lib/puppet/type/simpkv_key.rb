@@ -13,6 +13,8 @@ Puppet::Type.newtype(:simpkv_key) do
     Sensitive stays Sensitive in the store, and appears in no message, report or file of Puppet. `audit` therefore does
     not notice that it has changed.
 
+    A key that has expired (`expires_after`) is absent, so that `ensure => present` stores its value anew.
+
     **Autorequires:** the resources `simpkv_folder` around the key, the package `simpkv`, and the files with the
     options and the root folder of the store.
 
@@ -27,6 +29,13 @@ Puppet::Type.newtype(:simpkv_key) do
       simpkv_key { 'app1/password':
         value   => Sensitive($password),
         backend => 'secrets',
+      }
+
+    @example A key that is missing for all readers if no run has renewed it for 30 days, and keeps its last three values
+      simpkv_key { 'app1/leader':
+        value         => $facts['networking']['fqdn'],
+        expires_after => '30d',
+        history       => 3,
       }
   DOC
 
@@ -117,6 +126,54 @@ Puppet::Type.newtype(:simpkv_key) do
       value = value.unwrap if value.is_a?(Puppet::Pops::Types::PSensitiveType::Sensitive)
       raise Puppet::Error, 'metadata must be a Hash' unless value.is_a?(Hash)
     end
+  end
+
+  newproperty(:expires_after) do
+    desc <<~TEXT
+      The time after which the key is missing for all readers: a number of seconds, or a number with s, m, h, d or y,
+      such as `90d`. It begins when the value is stored. A run renews it if less than half of it is left, or more than
+      all of it, which is a change of the resource. Without this parameter, a value that the resource stores does not
+      expire.
+    TEXT
+
+    validate do |value|
+      next if value.to_s.match?(/\A(?=\d{1,9}[smhdy]?\z)0*[1-9]/)
+
+      raise ArgumentError, 'the time must be a number of seconds, more than 0, or a number with s, m, h, d or y, ' \
+                           'such as 90d'
+    end
+    munge(&:to_s)
+
+    # `puppet resource` shows none: the time for which a value was stored is unknown.
+    def retrieve
+      (provider.expires if should) || :absent
+    end
+
+    def insync?(_current)
+      provider.fresh?
+    end
+
+    def set(_value)
+      provider.write
+    end
+
+    def change_to_s(current, wanted)
+      current == :absent ? "now expires after #{wanted}" : "renewed for #{wanted}: it would have expired at #{current}"
+    end
+  end
+
+  newparam(:history) do
+    desc <<~TEXT
+      The number of earlier values that the key keeps, 0 to 100. The default is the option `history` of the backend, or
+      none.
+    TEXT
+
+    validate do |value|
+      next if value.to_s.match?(/\A(100|\d\d?)\z/)
+
+      raise ArgumentError, 'the number must be from 0 to 100'
+    end
+    munge { |value| Integer(value.to_s, 10) }
   end
 
   # A default of Puppet would not count for a resource that audits `ensure`.

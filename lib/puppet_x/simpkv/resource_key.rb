@@ -18,6 +18,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [self]
   def found(document)
     @document = document
+    @expired = document.is_a?(String) && @simpkv.expired?(document)
     @read = true
     self
   end
@@ -48,6 +49,8 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     [@backend, @entry.path]
   end
 
+  # A key that has expired does not exist, unless the resource removes it.
+  #
   # @param resource [Puppet::Type]
   # @return [Boolean]
   # @raise [Simpkv::Error, Simpkv::ConfigError] the key cannot be read, or its place is unknown
@@ -55,7 +58,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     look(resource)
     raise @document if @document.is_a?(Exception)
 
-    !@entry.nil? || !@document.nil?
+    !@entry.nil? || (!@document.nil? && (!@expired || resource.should(:ensure) == :absent))
   end
 
   # @return [Hash, nil] `{ value:, metadata: }`, both nil if the document cannot be read; nil if there is no such key
@@ -74,6 +77,25 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     plain?(stored[name], desired) || same?(resource, name, stored[name], desired)
   end
 
+  # @return [String, nil] the time at which the key expires, if it does
+  def expires(resource)
+    return unless exists?(resource) && @document
+
+    Simpkv::Versions.log(@document).first['expires']
+  rescue Simpkv::MalformedError
+    nil
+  end
+
+  # @return [Boolean] whether the key needs no write to expire as the resource says
+  def fresh?(resource)
+    return false unless exists?(resource) && @document
+
+    same = Simpkv::Versions.version(@document, 0)
+    Simpkv::Versions.successor(same, @document, **times(resource)).nil?
+  rescue Simpkv::MalformedError
+    false
+  end
+
   # Stores the value and the metadata, in one step. Keeps what is stored of the one that is not given.
   #
   # @param desired [Hash{Symbol => Object}] `value:` and `metadata:`, or one of them
@@ -84,6 +106,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @rich = backend(resource).flag('rich_data')
     path = @simpkv.path(resource)
     @simpkv.with_store(backend(resource), make: true) do |store|
+      store = versioned(store, resource)
       if desired.length == 2
         store.put(path, @simpkv.documents.encode(desired[:value], desired[:metadata], @rich))
       else
@@ -116,11 +139,23 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [void]
   def forget
     @read = @removed
-    @document = @entry = nil if @removed
+    @document = @entry = @expired = nil if @removed
     @stored = @written = nil
   end
 
   private
+
+  # @return [Hash{Symbol => Integer, nil}] for Simpkv::VersionedStore
+  def times(resource)
+    { history: resource[:history] || backend(resource).settings['history'],
+      expires_after: Simpkv::Coercion.convert(:lifetime, resource[:expires_after]) }
+  end
+
+  # @return [Simpkv::Store] the store for documents that replace others
+  def versioned(store, resource)
+    versioned = Simpkv::VersionedStore.new(store, **times(resource))
+    versioned.plain? ? store : versioned
+  end
 
   def backend(resource)
     @backend ||= @simpkv.backend(resource)
@@ -172,8 +207,9 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def replace(store, path, desired)
     expected = @document
     100.times do
-      store.put(path, completed(expected, desired), condition: expected ? :expect : :absent, expect: expected,
-                                                    non_unique: true)
+      live = expected unless expected && @simpkv.expired?(expected)
+      store.put(path, completed(live, desired), condition: expected ? :expect : :absent, expect: expected,
+                                                non_unique: true)
       return
     rescue Simpkv::ConditionError
       expected = store.get(path, latest: true, required: false)

@@ -55,7 +55,16 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   #   their {#key}
   def instances
     backend = backend({})
-    listed(backend, '').map { |entry| [entry, key(backend).pin(entry)] }
+    present = listed(backend, '').reject { |entry| entry.usable? && expired?(entry.document) }
+    present.map { |entry| [entry, key(backend).pin(entry)] }
+  end
+
+  # @param document [String]
+  # @return [Boolean] whether its key has expired; false for a document that cannot be read
+  def expired?(document)
+    Simpkv::Versions.expired?(document)
+  rescue Simpkv::MalformedError
+    false
   end
 
   # @return [Array<String>] the folders of the environment in the default backend

@@ -48,6 +48,16 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
     key.holds?(resource, name, desired)
   end
 
+  # @return [String, nil] the time at which the key expires, if it does
+  def expires
+    key.expires(resource)
+  end
+
+  # @return [Boolean] see resource_key.rb
+  def fresh?
+    key.fresh?(resource)
+  end
+
   def create
     resource.fail("give 'value': there is no such key, and a new one needs a value") unless desired.key?(:value)
     write
