@@ -134,6 +134,21 @@ RSpec.describe 'bin/demo' do
     end
   end
 
+  it 'replaces a password when it has expired, restores it, and deletes it' do
+    Dir.mktmpdir do |folder|
+      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
+      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'rotation', environment: environment)
+      made, replaced, restored, deleted = said.split(/^== .*\n/).drop(1)
+      first = made[/The database accepts (\h{12})\b/, 1]
+      expect(made).to match(/and no other$.*^  0 +2026-01-01T08:00:00Z +expires 2026-04-01T08:00:00Z$/m)
+      second = replaced[/The database accepts (\h{12}) and #{first}\b/, 1]
+      expect(replaced).to match(/exit code 66.*logs in with #{first}\b.*^  #{first}$.*logs in with #{second}\b/m)
+      expect(restored).to match(/^  0 +2026-04-03T08:00:00Z +expires 2026-07-01T.*^  -1 +2026-04-02T08:00:00Z +-$/m)
+      expect(deleted).to match(/1 key to delete$.*1 key deleted$.*exit code 66/m)
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
+
   it 'classifies, completes and refuses machines with inspection rules' do
     Dir.mktmpdir do |folder|
       environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
