@@ -216,19 +216,41 @@ static bool is_named(const skv_json_reader *reader, const char *name)
 
 typedef struct plain_members {
     VALUE value, metadata, expires;
-    VALUE unused; /* the last member that the caller does not need */
 } plain_members;
 
-/* Returns NULL for a name that a plain document does not have. */
+/* Returns NULL for the name of another member. */
 static VALUE *member_in(plain_members *members, const skv_json_reader *reader)
 {
     if (is_named(reader, "value"))
         return &members->value;
     if (is_named(reader, "metadata"))
         return &members->metadata;
-    if (is_named(reader, "expires"))
-        return &members->expires;
-    return is_named(reader, "stored_at") || is_named(reader, "history") ? &members->unused : NULL;
+    return is_named(reader, "expires") ? &members->expires : NULL;
+}
+
+/* Passes over a value, without making an object of it. Returns false if the document is left to JsonReader. */
+static bool skip_value(skv_json_reader *reader)
+{
+    int depth = reader->depth;
+
+    do {
+        skv_json_token token = skv_json_read(reader);
+
+        if (token == SKV_JSON_REFUSED || token == SKV_JSON_END)
+            return false;
+        if ((token == SKV_JSON_NAME || token == SKV_JSON_STRING) && !reader->ascii && parse_string(reader) == Qundef)
+            return false;
+    } while (reader->depth > depth);
+    return true;
+}
+
+static bool parse_member(plain_members *members, skv_json_reader *reader)
+{
+    VALUE *member = member_in(members, reader);
+
+    if (member)
+        return (*member = parse_value(reader, skv_json_read(reader))) != Qundef;
+    return (is_named(reader, "stored_at") || is_named(reader, "history")) && skip_value(reader);
 }
 
 /* Reads the members of a document that has a value, perhaps metadata, times and a history, and nothing else. Returns
@@ -239,12 +261,9 @@ static bool parse_members(skv_json_reader *reader, plain_members *members)
 
     if (skv_json_read(reader) != SKV_JSON_OBJECT)
         return false;
-    while ((token = skv_json_read(reader)) == SKV_JSON_NAME) {
-        VALUE *member = member_in(members, reader);
-
-        if (!member || (*member = parse_value(reader, skv_json_read(reader))) == Qundef)
+    while ((token = skv_json_read(reader)) == SKV_JSON_NAME)
+        if (!parse_member(members, reader))
             return false;
-    }
     return token == SKV_JSON_OBJECT_END && skv_json_read(reader) == SKV_JSON_END && members->value != Qundef;
 }
 
@@ -256,7 +275,7 @@ static bool parse_members(skv_json_reader *reader, plain_members *members)
  */
 static VALUE plain_document(VALUE self, VALUE string)
 {
-    plain_members members = {.value = Qundef, .metadata = Qnil, .expires = Qnil, .unused = Qnil};
+    plain_members members = {.value = Qundef, .metadata = Qnil, .expires = Qnil};
     VALUE document = Qnil;
     skv_json_reader reader;
 

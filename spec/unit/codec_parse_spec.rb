@@ -108,12 +108,21 @@ RSpec.describe 'Reading JSON' do
       times = '"stored_at":"2026-11-23T15:00:00Z","expires":"2026-11-23T16:00:00Z"'
       documents = [%({"value":1,"metadata":{"a":2},#{times}}), %({#{times},"history":[{"value":[0]}],"value":{"b":1}}),
                    %({"value":1,#{times},"history":3}), '{"value":1,"expires":null}', '{"value":1,"expires":[5]}',
-                   '{"value":1,"metadata":{},"history":[{"value":"\u00e9"}]}']
+                   '{"value":1,"metadata":{},"history":[{"value":"\u00e9"}]}',
+                   %({"value":1,"history":[[[]],{"é":{"a":["é",1e5,true,null,-0.5]}},"x"],#{times},"metadata":null})]
       read = documents.map { |document| Simpkv::Codec.decode(document) }
       expect(documents.map { |document| Simpkv::Native.plain_document(document) }).to eq(read)
       allow(Simpkv::Native).to receive(:plain_document)
       expect(documents.map { |document| Simpkv::Codec.decode(document) }).to eq(read)
       expect(read.map(&:keys).uniq).to eq([%i[value metadata expires], %i[value metadata]])
+    end
+
+    it 'refuses a history that is not JSON, whichever reader passes over it' do
+      deep = "#{'[' * 100}#{']' * 100}"
+      ['[', '[1,]', '{"a"}', '{"a":1', ']', "[\"\xFF\"]", "{\"\xFF\":1}", '"\ud800"', deep].each do |history|
+        bytes = "{\"value\":1,\"history\":#{history}}"
+        expect(Simpkv::Native.plain_document(bytes)).to be_nil
+      end
     end
 
     it 'writes usual values natively' do
