@@ -125,7 +125,7 @@ module Simpkv
       put_in_place_of_expired(key, document, stored, non_unique)
     end
 
-    # The stored document may be live, and another one, in a moment.
+    # Another client may replace the expired document first.
     def put_in_place_of_expired(key, document, stored, non_unique)
       form = form_for_expired(document, stored)
       @below.put(key, form, condition: :expect, expect: stored, non_unique: non_unique)
@@ -142,8 +142,9 @@ module Simpkv
     # {Store#get_many} may have asked a server that lags behind: a put of its own decides on each conflict.
     def put_any_of(documents)
       stored, failed = stored_documents(documents.keys)
+      # A put of the stored document writes nothing, and asks the server that decides.
       forms = stored.to_h { |key, old| [key, form(documents[key], old) || old] }
-      outcomes = put_expected(forms, stored)
+      outcomes = @below.put_many(forms, condition: :expect, expect: stored)
       documents.to_h do |key, document|
         outcome = failed.fetch(key) { outcomes[key] }
         again = outcome.is_a?(Error) && !outcome.is_a?(TransientError)
@@ -157,21 +158,6 @@ module Simpkv
       results = @below.get_many(keys)
       results = results.transform_values { |result| result unless result.is_a?(NotFoundError) }
       results.partition { |_, result| !result.is_a?(Error) }.map(&:to_h)
-    end
-
-    # A put of the stored document writes nothing, and asks the server that decides. A plugin would write it.
-    def put_expected(forms, stored)
-      same = confirms? ? {} : forms.select { |key, form| form.equal?(stored[key]) }
-      changed = forms.reject { |key, _| same.key?(key) }
-      outcomes = @below.put_many(changed, condition: :expect, expect: stored.slice(*changed.keys))
-      outcomes.merge(same.transform_values { false })
-    end
-
-    # @return [Boolean] whether the lowest store is one of the core
-    def confirms?
-      store = @below
-      store = store.below while store.respond_to?(:below)
-      store.is_a?(Store)
     end
 
     def put_absent_of(documents)

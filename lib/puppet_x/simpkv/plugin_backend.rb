@@ -28,9 +28,11 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Stores a document. If the plugin has no method for the condition, reads first: then a write of another process in
   # between is lost.
   #
-  # @return [true]
+  # @return [Boolean] false if the document is the expected one, which is stored already
   # @raise [Simpkv::ExistsError, Simpkv::ConflictError] the condition does not hold
   def put(path, document, condition: :any, expect: nil, non_unique: false) # rubocop:disable Lint/UnusedMethodArgument
+    return confirm(path, document) if condition == :expect && document == expect
+
     case condition
     when :absent then put_new(path, document) || raise(Simpkv::ExistsError, "'#{path}' exists")
     when :expect then exchange(path, expect, document) || raise(Simpkv::ConflictError, "'#{path}' has changed")
@@ -64,7 +66,7 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @param condition [Symbol] as of {#put}; the plugin's own `put_many` has no conditions
   # @param expect [Hash{String => String, nil}, nil] as {Simpkv::Store#put_many}
-  # @return [Hash{String => true, Simpkv::Error}] by path
+  # @return [Hash{String => Boolean, Simpkv::Error}] by path
   def put_many(documents, condition: :any, expect: nil)
     return put_each(documents, condition, expect) unless condition == :any
 
@@ -124,6 +126,14 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
     raise Simpkv::PluginError, @text.of(e), cause: nil
+  end
+
+  # @return [false]
+  def confirm(path, document)
+    stored = get(path, latest: true, required: false)
+    raise Simpkv::ConflictError, "'#{path}' has changed" unless stored && stored.b == document.b
+
+    false
   end
 
   def put_each(documents, condition, expect)
