@@ -3,9 +3,9 @@
 require 'forwardable'
 
 module Simpkv
-  # A store that keeps the history of keys and lets them expire, with the methods of the store below it, which are not
-  # changed for reading. Callers pass documents without times and history; each write stores a successor of the stored
-  # document (see {Versions}) by compare-and-swap. Thread-safe, if the store below is.
+  # A store that keeps the history of keys and lets them expire, with the methods of the store below it. Callers pass
+  # documents without times and history; each put stores a successor of the stored document (see {Versions}) by
+  # compare-and-swap. Reads return documents as they are stored, expired ones too. Thread-safe, if the store below is.
   #
   # An expired key counts as missing for the condition `:absent`. Its value goes into the history of the new one.
   class VersionedStore

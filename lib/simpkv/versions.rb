@@ -99,8 +99,9 @@ module Simpkv
 
       # Makes the document to store in place of another one.
       #
-      # The replaced value goes into the history. A value that is equal to the stored one does not: only the time of its
-      # expiry changes, if less than half of the time is left, or more than all of it.
+      # The replaced value goes into the history. A value that is equal to the stored one does not. Then the time of the
+      # expiry changes if less than half of it is left, or more than all of it, and the history gets shorter if it has
+      # more values than `history`.
       #
       # @param document [String] the new value with its metadata
       # @param stored [String, nil] the stored document; nil if there is none. Of one that cannot be read, nothing is

@@ -135,6 +135,14 @@ RSpec.describe Simpkv::Versions do
       expect(described_class.successor(document('old'), document('old'), history: 3)).to be_nil
     end
 
+    it 'shortens the history of an equal value' do
+      stored = puts_of(*1..5, history: 4)
+      expect(described_class.successor(document(5), stored, history: 5)).to be_nil
+      expect(history(described_class.successor(document(5), stored, history: 2))).to eq([4, 3])
+      expect(history(described_class.successor(document(5), stored, history: 0))).to eq([])
+      expect(history(described_class.successor(document(5), stored, expires_after: 60))).to eq([4, 3, 2, 1])
+    end
+
     it 'renews an equal value if less than half of its time is left, or more than all of it' do
       stored = puts_of('a', 'b', history: 3, expires_after: 100)
       { '2026-11-23T15:00:50Z' => nil, '2026-11-23T15:00:51Z' => '2026-11-23T15:02:31Z',

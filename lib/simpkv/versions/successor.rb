@@ -41,7 +41,9 @@ module Simpkv
         now = Versions.text(Versions.now)
         return [replaced(old), now] unless old && same?(old, fresh)
 
-        [Versions.history_of(old), old['stored_at'] || now] if renew?(old['expires'])
+        history = Versions.history_of(old)
+        kept = history.first(@history || HISTORY_MAX)
+        [kept, old['stored_at'] || now] if renew?(old['expires']) || kept.length < history.length
       end
 
       def same?(old, fresh)
