@@ -161,7 +161,7 @@ end
 stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
   stage.sh('bin/bench', '--check')
-  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access')
+  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation')
 end
 
 stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|
