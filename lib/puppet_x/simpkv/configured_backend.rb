@@ -16,6 +16,7 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def initialize(plugin, store, name, options, classes)
     @plugin = plugin
     @options = options
+    @name = name
     @title = "simpkv #{name} Error:"
     @text = classes[:exception_text]
     @native = plugin.respond_to?(:simpkv_store)
@@ -57,7 +58,7 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @raise [Simpkv::ConfigError] the option is of the wrong type
   def returns_expired?(key)
     @expired ||= flag('expired')
-    Puppet.warning("#{@title} key '#{key}' has expired") if @expired == 'warn'
+    Puppet.warning("simpkv #{@name}: key '#{key}' has expired, and is read all the same") if @expired == 'warn'
     @expired != 'absent'
   end
 
