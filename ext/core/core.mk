@@ -77,6 +77,7 @@ $(reader): $(root)../simpkv/json_reader.c $(this)
 $(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
 
 $(encryption): $(BUILD)/test/crypt_fixture.o
+$(filter $(BUILD)/test/audit/%,$(tests)): $(BUILD)/test/audit_fixture.o
 $(tests): %: %.o $(harness) $(objects)
 	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -o $@
 

@@ -106,4 +106,5 @@ void Init_simpkv_ext(void)
     skv_rb_init_store(skv_rb_native);
     skv_rb_init_rules(skv_rb_native);
     skv_rb_init_keyring(skv_rb_native);
+    skv_rb_init_audit_log(skv_rb_native);
 }

@@ -3,6 +3,7 @@
 #define SKV_EXT_H
 
 #include "simpkv.h"
+#include "simpkv_audit.h"
 #include "simpkv_keyring.h"
 
 #include <ruby.h>
@@ -50,5 +51,6 @@ void skv_rb_init_json_parse(VALUE native);
 void skv_rb_init_store(VALUE native);
 void skv_rb_init_rules(VALUE native);
 void skv_rb_init_keyring(VALUE native);
+void skv_rb_init_audit_log(VALUE native);
 
 #endif

@@ -382,4 +382,5 @@ module Simpkv
   end
 end
 
+require 'simpkv/native/audit_log'
 require 'simpkv/native/keyring'
