@@ -36,6 +36,7 @@ module Simpkv
   end
 
   require "simpkv/native/#{binding_wanted}"
+  require 'simpkv/audited_store'
   require 'simpkv/batch'
   require 'simpkv/codec'
   require 'simpkv/config'
@@ -44,6 +45,7 @@ module Simpkv
   require 'simpkv/encrypted_store'
   require 'simpkv/encryption'
   require 'simpkv/file_root'
+  require 'simpkv/layers'
   require 'simpkv/ldap_access'
   require 'simpkv/store'
   require 'simpkv/store_options'

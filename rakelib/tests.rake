@@ -19,7 +19,7 @@ def core(*arguments, jobs: 2)
 end
 
 # The specs of the library that call the native part most.
-NATIVE = Dir['spec/unit/{binding,codec,dn,key,memory,native,rules_cases,store}*_spec.rb'].sort.freeze
+NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,store}*_spec.rb'].sort.freeze
 
 # ---- The tests that `bin/test` runs by default: this Ruby, files and slapd
 
@@ -35,7 +35,7 @@ BASIC = %w[core cext_conformance cext_functions cext_unit].freeze
 stage(:quick_core, 'the C tests that take less than a second and start no server') do |stage|
   stage.sh(*core('test', 'ONLY=test_base test_document test_double test_reader test_tree test_dn test_key test_uri ' \
                          'test_transport test_resolve test_file_access test_store test_crypt test_keys ' \
-                         'test_page'))
+                         'test_page test_audit'))
 end
 specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools spec/unit])
 specs(:quick_functions, :cext, 'the quick examples of the functions one by one', *%w[--tag ~thorough --tag ~heavy],
@@ -161,7 +161,7 @@ end
 stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
   stage.sh('bin/bench', '--check')
-  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation')
+  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation', 'audit')
 end
 
 stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|

@@ -17,6 +17,8 @@ module Simpkv
       duration: [->(value) { (number = seconds(value)) && number.positive? ? number : nil },
                  'a number of seconds, more than 0'],
       uris: [->(value) { uris(value) }, 'a URI, or a list of them'],
+      audit_target: [->(value) { audit_target(value) },
+                     "'syslog', 'syslog:' and the absolute path of a socket, or an absolute path"],
       any: [->(value) { value }, 'a value of any type'],
       folder: [->(value) { value if value.is_a?(String) && !value.include?("\0") }, 'the name of a folder'],
       patterns: [->(value) { patterns(value) }, 'a list of regular expressions'],
@@ -72,6 +74,13 @@ module Simpkv
         return unless text(value) && value.start_with?('/')
 
         value.squeeze('/').sub(%r{(?<=.)/\z}, '')
+      end
+
+      # The path of a socket has at most 107 bytes.
+      def audit_target(value)
+        return path(value) unless value.is_a?(String) && value.start_with?('syslog')
+
+        value if value.match?(%r{\Asyslog(:/[^\0]{0,106})?\z})
       end
 
       def seconds(value)

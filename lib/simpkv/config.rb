@@ -148,7 +148,9 @@ module Simpkv
     # @raise [ConfigError] a value cannot be converted
     def self.typed(backend, name)
       known = BACKEND + TYPES.fetch(backend['type'], [])
-      known.to_h { |option| [option.name, typed_option(option, backend, name)] }.compact
+      typed = known.to_h { |option| [option.name, typed_option(option, backend, name)] }.compact
+      typed['audit'] = audit(typed['audit'], name) if typed.key?('audit')
+      typed
     end
 
     # @param options [Hash] merged options that {Validation.check} has accepted
@@ -239,6 +241,16 @@ module Simpkv
 
     class << self
       private
+
+      # @return [Hash{String => Object}] all of {AUDIT}
+      def audit(options, name)
+        name = "'audit' of simpkv backend '#{name}'"
+        audit = section(AUDIT, options, name)
+        raise ConfigError, "'to' of #{name} is missing: set it to 'syslog' or to a file" if audit['to'].nil?
+        return audit unless audit['required'] && !audit['to'].start_with?('/')
+
+        raise ConfigError, "'required' of #{name} needs a file: syslog does not tell that its disk is full"
+      end
 
       def section(known, options, name)
         doubt = unknown(options, known.map(&:name), "of #{name} in simpkv configuration").first

@@ -57,6 +57,9 @@ module Simpkv
   class OutOfMemoryError < Error; end
   # A value that no document can hold. The core has no such status: Ruby encodes values.
   class UnencodableError < Error; end
+  # The audit log cannot be written, and the option `required` of `audit` is set. The message says whether the operation
+  # was done.
+  class AuditError < Error; end
   # A plugin of another module failed. Nothing more is known.
   class PluginError < Error; end
 

@@ -38,24 +38,26 @@ module Simpkv
     # @param confdirs [Array<String>] where to look for the file: see {SiteFile.find}
     # @param vardirs [Array<String>] Puppet's, for a backend of type file without `root_path`: see {DefaultRoot}
     # @param more [Array<String>] further vardirs whose stores count
+    # @param node [#call, nil] as for {#initialize}
     # @yieldparam warning [String] about the place of the store, or about files with secrets
     # @return [Estate]
     # @raise [ConfigError] the configuration is wrong; the message names the file
     # @raise [SystemCallError] the file cannot be read
-    def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [], &warn)
-      SiteFile.load(confdirs) { |site| new(site, [vardirs, more], warn) }
+    def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [], node: nil, &warn)
+      SiteFile.load(confdirs) { |site| new(site, [vardirs, more], warn, node: node) }
     end
 
     # @param site [Hash] the options of the site, with `backends` and `estate`
     # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
     # @param warn [#call, nil] receives each warning, when the store is first used
+    # @param node [#call, nil] returns the node that operations are for, in the audit log: see {AuditedStore}
     # @yieldparam settings [Hash{String => Object}] the options of the backend, with their defaults
     # @yieldreturn [Store] its store, which the caller has checked. Called when the store is first used. Without a
     #   block, the estate opens its store, which must exist
     # @raise [ConfigError]
-    def initialize(site, vardirs = [Vardirs.all], warn = nil, &open)
+    def initialize(site, vardirs = [Vardirs.all], warn = nil, node: nil, &open)
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
-      @backend = SiteBackend.new(backend_options(site), vardirs, warn)
+      @backend = SiteBackend.new(backend_options(site), vardirs, warn, node: node)
       @settings = @backend.settings
       @open = open
       @mutex = Mutex.new

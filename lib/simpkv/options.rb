@@ -119,6 +119,9 @@ module Simpkv
       option('case_sensitive', :boolean, false,
              'true: keys may have capital letters; over LDAP only with `layout: hex`',
              errors: ["'case_sensitive' of simpkv backend '...' needs 'layout' hex"]),
+      option('audit', :hash, nil,
+             'where a line about each operation is written ([audit.md](audit.md)): see the next table',
+             absent: 'nothing is written'),
       option('encryption_keys', :path, nil,
              'a file of keys, which `simpkv keys generate` makes: documents are encrypted with its first key, and ' \
              'decrypted with any. Read again when it changes ([encryption.md](encryption.md))',
@@ -223,10 +226,12 @@ module Simpkv
     TYPES = { 'file' => FILE, 'ldap' => LDAP }.freeze
 
     # The options that may not change within a catalog: those that give a backend's place and identity, and those that
-    # protect its documents.
-    LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout encryption_keys encrypt encrypted_only].freeze
+    # protect its documents or tell of its use.
+    LOCATION_NAMES = %w[root_path ldap_uri base_dn admin_dn layout encryption_keys encrypt encrypted_only
+                        audit].freeze
   end
 end
 
 require 'simpkv/options/access'
+require 'simpkv/options/audit'
 require 'simpkv/options/estate'

@@ -25,14 +25,16 @@ module Simpkv
     # @param options [Hash] merged options: `backends`, the chosen `backend`, and `global` or `environment`
     # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
     # @param warn [#call, nil] receives each warning, when the store is opened
+    # @param node [String, #call, nil] the node that operations are for, in the audit log: see {AuditedStore}
     # @raise [ConfigError]
-    def initialize(options, vardirs, warn = nil)
+    def initialize(options, vardirs, warn = nil, node: nil)
       Validation.check(options, Config::TYPES.keys)
       @options = options
       @name = options['backend']
       @settings = Config.typed(options['backends'][name], name)
       @vardirs = vardirs
       @warn = warn || ->(_warning) {}
+      @node = node
     end
 
     # @return [Boolean] whether names may have capital letters
@@ -90,19 +92,19 @@ module Simpkv
 
     # Opens the store, which must exist: a new one would be empty.
     #
-    # @return [Store, EncryptedStore]
+    # @return [Store, Object] see {Layers.over}
     # @raise [ConfigError] the folder of the store is missing, for instance because it is not mounted
     # @raise [Error] the backend or its file of keys cannot be used, or a directory lacks the base entry
     def open_existing
-      Encryption.over(ldap? ? directory : root.open_existing, settings)
+      layered(ldap? ? directory : root.open_existing)
     end
 
     # Opens the store, or makes its folder if that is missing.
     #
-    # @return [Store, EncryptedStore]
+    # @return [Store, Object] see {Layers.over}
     # @raise [ConfigError, Error, SystemCallError]
     def open
-      Encryption.over(ldap? ? directory : folder, settings)
+      layered(ldap? ? directory : folder)
     end
 
     # Checks that the store exists, in the place where {#open_existing} opened it.
@@ -123,6 +125,10 @@ module Simpkv
 
     def ldap?
       settings['type'] == 'ldap'
+    end
+
+    def layered(store)
+      Layers.over(store, settings, node: @node, warn: @warn)
     end
 
     def root

@@ -17,7 +17,7 @@ module Simpkv
       def estate
         MUTEX.synchronize do
           @estate ||= Estate.load(confdirs: [Puppet[:confdir]], vardirs: [Puppet[:vardir]],
-                                  more: Puppet.run_mode.server? ? [] : Vardirs.server) do |warning|
+                                  more: Puppet.run_mode.server? ? [] : Vardirs.server, node: method(:node)) do |warning|
             Puppet.warning("simpkv estate: #{warning}")
           end
         end
@@ -28,12 +28,14 @@ module Simpkv
       # @param step [String] such as `save the facts of 'web1'`
       # @param otherwise [Object] the result if the backend fails and the option `soft` is set, with a warning
       # @param soft [Boolean] whether that option counts; it does not for an operator's call
+      # @param node [String, nil] the node that the call is for, in the audit log; nil: the one of the call around this
+      #   one, or this machine
       # @yieldparam estate [Estate]
       # @return [Object] what the block returns
       # @raise [Puppet::Error]
-      def perform(step, otherwise: nil, soft: true)
-        yield(estate).tap { warn_of_passwords }
-      rescue TransientError, DeniedError => e
+      def perform(step, otherwise: nil, soft: true, node: nil)
+        for_node(node) { yield(estate) }.tap { warn_of_passwords }
+      rescue TransientError, DeniedError, AuditError => e
         raise Puppet::Error, message(step, e), cause: nil unless soft && estate.options['soft']
 
         Puppet.warning(message(step, e))
@@ -69,6 +71,19 @@ module Simpkv
       end
 
       private
+
+      # @return [String] the node that the call of this thread is for
+      def node
+        Thread.current[:simpkv_node] || Puppet[:certname]
+      end
+
+      def for_node(name)
+        before = Thread.current[:simpkv_node]
+        Thread.current[:simpkv_node] = name || before
+        yield
+      ensure
+        Thread.current[:simpkv_node] = before
+      end
 
       # Warns once of each password file that a server refuses. The estate is opened once, and the file changes later.
       def warn_of_passwords

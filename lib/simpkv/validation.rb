@@ -28,6 +28,7 @@ module Simpkv
 
       settings = settings(chosen, name, types)
       check_encryption(chosen, settings, name)
+      check_audit(settings, name)
       check_case_policy(settings, options) if settings['type'] == 'ldap'
       check_unique(backends)
       check_isolation(settings, name, backends)
@@ -80,6 +81,16 @@ module Simpkv
 
         raise ConfigError, "'#{option}' of simpkv backend '#{name}' needs 'encryption_keys': the file of the keys " \
                            "('simpkv keys generate' makes it)"
+      end
+
+      # The log would be listed as a key.
+      def check_audit(settings, name)
+        to = settings.dig('audit', 'to')
+        root = settings['root_path']
+        return unless to && root && to.start_with?("#{root}/")
+
+        raise ConfigError, "'to' of 'audit' of simpkv backend '#{name}' is inside 'root_path', the folder of the " \
+                           'keys: choose another folder'
       end
 
       # The keys of a store inside another one would be in an environment of that one.

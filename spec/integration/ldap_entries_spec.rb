@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+require_relative '../support/audit_file'
 require_relative '../support/ldap_store'
 
 Directories.each_server do |server, tags|
   RSpec.describe "Entries of a directory that are not keys, #{server}", once: server == Ds389, **tags do
     include_context 'with a directory', server
+    include AuditFile
 
     let(:base) { "ou=#{id},#{DirectoryServer::BASE_DN}" }
     let(:unit) { { 'objectClass' => %w[top organizationalUnit], 'ou' => [id] } }
@@ -36,6 +38,25 @@ Directories.each_server do |server, tags|
       expect(store.extend_entry(base, 'description' => %w[three one])).to be(false)
       found = store.read_entry(base, %w[description l])
       expect(found.transform_values(&:sort)).to eq('description' => %w[one äöü], 'l' => ['here'])
+    end
+
+    it 'have lines in an audit log, without values' do
+      settings = Simpkv::Config.typed({ 'type' => 'ldap', 'audit' => audit }.merge(directory.options('id' => id)), 'b')
+      audited = Simpkv::Layers.over(store, settings, node: 'web1')
+      2.times { audited.add_entry(base, unit) }
+      audited.extend_entry(base, 'description' => ['pl4nted'])
+      audited.modify_entry(base, [[:add, 'description', ['pl4nted']]])
+      user = { 'objectClass' => %w[top account simpleSecurityObject], 'uid' => ['u'], 'userPassword' => ['pl4nted'] }
+      audited.add_entry("uid=u,#{base}", user)
+      audited.set_entry_password("uid=u,#{base}", 'pl4nted')
+      2.times { audited.delete_entry("uid=u,#{base}") }
+      expect(lines.map { |line| line.values_at('operation', 'key', 'outcome').join(' ') })
+        .to eq(["add_entry #{base} written", "add_entry #{base} unchanged", "modify_entry #{base} written",
+                "modify_entry #{base} conflict", "add_entry uid=u,#{base} written",
+                "set_entry_password uid=u,#{base} written", "delete_entry uid=u,#{base} deleted",
+                "delete_entry uid=u,#{base} absent"])
+      expect(File.read(audit_file)).not_to include('pl4nted')
+      expect(lines.first['identity']).to eq(settings['admin_pw_file'] ? settings['admin_dn'] : Simpkv::Audit.user)
     end
 
     it 'may be missing' do

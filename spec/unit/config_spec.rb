@@ -47,6 +47,47 @@ RSpec.describe Simpkv::Config do
     end
   end
 
+  describe '.typed, with an audit log' do
+    def audit(options)
+      described_class.typed(file.merge('audit' => options), 'b')['audit']
+    end
+
+    it 'fills in defaults, and converts' do
+      expect(audit('to' => 'syslog')).to eq('to' => 'syslog', 'reads' => false, 'required' => false)
+      expect(audit('to' => '/var//log/a', 'reads' => 'true', 'required' => 'true'))
+        .to eq('to' => '/var/log/a', 'reads' => true, 'required' => true)
+      expect(audit('to' => 'syslog:/run/log')['to']).to eq('syslog:/run/log')
+    end
+
+    it 'refuses other values, names the option and does not show the value' do
+      ['', 'a.log', 'syslogd', 'syslog:', 'syslog:run/log', "syslog:/#{'x' * 107}", "/a\0", 5, ['/a']].each do |to|
+        expect { audit('to' => to) }
+          .to raise_error(Simpkv::ConfigError, /\A'to' of 'audit' of simpkv backend 'b' must be 'syslog', 'syslog:' /)
+      end
+      expect { audit('to' => '/a', 'reads' => 'some') }
+        .to raise_error(Simpkv::ConfigError, "'reads' of 'audit' of simpkv backend 'b' must be true or false")
+      expect { audit('/a') }.to raise_error(Simpkv::ConfigError, "'audit' of simpkv backend 'b' must be a Hash")
+    end
+
+    it 'refuses a file inside the store, which would be a key' do
+      backend = file.merge('root_path' => '/srv/keys', 'audit' => { 'to' => '/srv//keys/globals/audit' })
+      expect { Simpkv::Validation.check(chosen(backend), ['file']) }
+        .to raise_error(Simpkv::ConfigError, /\A'to' of 'audit' of simpkv backend 'b' is inside 'root_path'/)
+      backend['audit'] = { 'to' => '/srv/keys.log' }
+      expect { Simpkv::Validation.check(chosen(backend), ['file']) }.not_to raise_error
+    end
+
+    it 'refuses an unknown option, a missing target, and required for syslog' do
+      expect { audit('to' => '/a', 'read' => true) }
+        .to raise_error(Simpkv::ConfigError, /\AUnknown option 'read' of 'audit' of simpkv backend .* 'reads'\?/)
+      expect { audit({}) }
+        .to raise_error(Simpkv::ConfigError, "'to' of 'audit' of simpkv backend 'b' is missing: set it to 'syslog' " \
+                                             'or to a file')
+      expect { audit('to' => 'syslog', 'required' => true) }
+        .to raise_error(Simpkv::ConfigError, /\A'required' of 'audit' of simpkv backend 'b' needs a file: syslog /)
+    end
+  end
+
   describe '.typed, of type ldap' do
     let(:ldap) { { 'type' => 'ldap', 'id' => 'x', 'ldap_uri' => 'ldap://a' } }
 
@@ -168,7 +209,8 @@ RSpec.describe Simpkv::Config do
     it 'refuses a value of the wrong type for each option of the chosen backend, and names the option' do
       described_class::TYPES.each do |type, options|
         (described_class::BACKEND.drop(1) + options).each do |option|
-          backend = { 'type' => type, 'id' => 'x', option.name => { 'hush' => 'hush' } }
+          wrong = option.type == :hash ? ['hush'] : { 'hush' => 'hush' }
+          backend = { 'type' => type, 'id' => 'x', option.name => wrong }
           expect { Simpkv::Validation.check(chosen(backend), [type]) }.to raise_error(
             Simpkv::ConfigError,
             "'#{option.name}' of simpkv backend 'b' must be #{Simpkv::Coercion.needed(option.type)}"
@@ -303,7 +345,7 @@ RSpec.describe Simpkv::Config do
 
   it 'describes every option in words' do
     options = [described_class::CALL, described_class::BACKEND, described_class::ESTATE,
-               described_class::INSPECTION_RULES, *described_class::TYPES.values].flatten
+               described_class::INSPECTION_RULES, described_class::AUDIT, *described_class::TYPES.values].flatten
     expect(options.map(&:text)).to all(match(/\w+ \w+/))
     expect(options.map { |option| Simpkv::Coercion.needed(option.type) }).to all(match(/\w+ \w+/))
   end

@@ -5,7 +5,7 @@ require_relative '../../rakelib/documentation'
 RSpec.describe 'The documentation' do
   root = Documentation::ROOT
   options = Simpkv::Config::CALL + Simpkv::Config::LEVEL + Simpkv::Config::BACKEND + Simpkv::Config::ESTATE +
-            Simpkv::Config::INSPECTION_RULES + Simpkv::Config::TYPES.values.flatten
+            Simpkv::Config::INSPECTION_RULES + Simpkv::Config::AUDIT + Simpkv::Config::TYPES.values.flatten
   functions = Dir[File.join(root, 'lib/puppet/functions/**/*.rb')].sort
 
   it 'of the options is generated from their definitions by `rake docs`' do

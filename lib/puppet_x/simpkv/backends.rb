@@ -63,7 +63,9 @@ backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def made(name, configuration, options)
     plugin = @types[configuration['type']][:class].new(name)
     check_configured(plugin.configure(Simpkv::Config.copy(options)))
-    [plugin, Simpkv::Encryption.over(store_of(plugin), Simpkv::Config.typed(configuration, options['backend']))]
+    settings = Simpkv::Config.typed(configuration, options['backend'])
+    warn = ->(warning) { @adapter.warn_of(["simpkv #{name}: #{warning}"]) }
+    [plugin, Simpkv::Layers.over(store_of(plugin), settings, node: @adapter.node, warn: warn)]
   rescue SystemExit, SignalException, NoMemoryError
     raise
   rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else

@@ -5,7 +5,7 @@ configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Object] the plugin
   attr_reader :plugin
 
-  # @return [Simpkv::Store, Simpkv::EncryptedStore, Object] see backends.rb
+  # @return [Simpkv::Store, Object] see backends.rb
   attr_reader :store
 
   # @param plugin [Object] a configured one

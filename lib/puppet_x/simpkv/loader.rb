@@ -18,6 +18,7 @@ begin
     code.evaluate(adapter_file, :simp_simpkv_adapter_class)
   end
   adapter = simp_simpkv_adapter_class.new
+  adapter.node = respond_to?(:node_name) ? node_name : name
 rescue SyntaxError, StandardError => e
   raise LoadError, "simpkv Internal Error: unable to load #{adapter_file}: #{e.message}"
 end

@@ -155,6 +155,8 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
     live_document(store, path)
   rescue Simpkv::Error => e
+    raise if e.is_a?(Simpkv::AuditError)
+
     read_after_failure(store, path) || raise(e)
   end
 

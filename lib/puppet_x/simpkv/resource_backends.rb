@@ -100,7 +100,8 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def made_of(site, chosen, global)
     merged = options(site, chosen, global)
-    backend = Simpkv::SiteBackend.new(merged, vardirs, ->(warning) { Puppet.warning("simpkv: #{warning}") })
+    warn = ->(warning) { Puppet.warning("simpkv: #{warning}") }
+    backend = Simpkv::SiteBackend.new(merged, vardirs, warn, node: Puppet[:certname])
     Simpkv::Config.doubts(merged).each { |doubt| Puppet.warning("simpkv: #{doubt}") }
     backend
   end

@@ -23,6 +23,9 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   # @return [Object] runs the calls of functions, see calls.rb
   attr_reader :calls
 
+  # @return [String, nil] the node of the catalog, see loader.rb
+  attr_accessor :node
+
   # @return [Hash, nil] `simpkv::options` of Hiera, once it was looked up
   attr_accessor :site_options
 

@@ -130,12 +130,13 @@ module Simpkv
       # @param jobs [Integer, nil] the number of threads that use it at once
       # @param create [Boolean] whether to create a missing folder
       # @param base [Boolean] whether the base entry must exist
-      # @return [Store, EncryptedStore]
+      # @return [Store, Object] see {Layers.over}
       # @raise [Failure, Simpkv::Error]
       def store(jobs: nil, create: false, base: true)
         stored = below(jobs: jobs, create: create)
         check_base if base && ldap? && !@base_found
-        @raw ? stored : (@encrypted ||= Encryption.over(stored, settings))
+        (@stores ||= {})[raw?] ||=
+          Layers.over(stored, settings, raw: raw?, warn: ->(warning) { warn("simpkv: #{warning}") })
       end
 
       # Checks that a directory has the base entry.

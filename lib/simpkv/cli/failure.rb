@@ -40,7 +40,7 @@ module Simpkv
         NotFoundError => NO_INPUT, IsFolderError => NO_INPUT, IsKeyError => NO_INPUT, ExistsError => DATA,
         ConflictError => TEMPORARY, InvalidError => DATA, TimeoutError => TEMPORARY, InterruptedError => TEMPORARY,
         DeniedError => NO_PERMISSION, UnavailableError => UNAVAILABLE, TooLargeError => DATA, MalformedError => DATA,
-        UnencodableError => DATA, ConfigError => CONFIG
+        UnencodableError => DATA, ConfigError => CONFIG, AuditError => IO
       }.freeze
       private_constant :BY_ERROR
 

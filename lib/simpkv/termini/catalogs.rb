@@ -34,7 +34,7 @@ module Simpkv
         # @return [Puppet::Resource::Catalog, nil] nil as well if catalogs are not stored
         # @raise [Puppet::Error]
         def find(certname, origin)
-          data = Termini.perform("read the catalog of '#{certname}'") do |estate|
+          data = Termini.perform("read the catalog of '#{certname}'", node: certname) do |estate|
             estate.catalogs.get(certname) if stored?(estate, origin)
           end
           data && restored(certname, data)
@@ -44,7 +44,7 @@ module Simpkv
         # @return [Boolean] whether there was one
         # @raise [Puppet::Error]
         def delete(certname)
-          Termini.perform("delete the catalog of '#{certname}'", soft: false) do |estate|
+          Termini.perform("delete the catalog of '#{certname}'", node: certname, soft: false) do |estate|
             estate.catalogs.delete(certname)
           end
         end
@@ -52,7 +52,7 @@ module Simpkv
         private
 
         def save_exports(certname, catalog)
-          Termini.perform("save the exported resources of '#{certname}'") do |estate|
+          Termini.perform("save the exported resources of '#{certname}'", node: certname) do |estate|
             exported = Resources.exported(catalog)
             encodable(exported) { estate.exports.save(certname, exported, catalog.environment.to_s) }
           end
@@ -69,7 +69,7 @@ module Simpkv
 
         # The report of a run has its status. Without reports, the run itself counts.
         def save_status(certname, catalog)
-          Termini.perform("save the status of '#{certname}'") do |estate|
+          Termini.perform("save the status of '#{certname}'", node: certname) do |estate|
             estate.statuses.put(certname, 'last_seen' => Time.now.utc.iso8601,
                                           'environment' => catalog.environment.to_s)
           end
@@ -88,7 +88,7 @@ module Simpkv
         end
 
         def save_catalog(certname, catalog, origin)
-          Termini.perform("save the catalog of '#{certname}'") do |estate|
+          Termini.perform("save the catalog of '#{certname}'", node: certname) do |estate|
             next unless stored?(estate, origin)
 
             data = data(catalog)

@@ -31,7 +31,7 @@ module Simpkv
         private
 
         def remove(name)
-          Termini.perform("deactivate '#{name}'", soft: false) { |estate| estate.deactivate(name) }
+          Termini.perform("deactivate '#{name}'", node: name, soft: false) { |estate| estate.deactivate(name) }
         end
       end
     end

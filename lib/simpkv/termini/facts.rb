@@ -20,7 +20,7 @@ module Simpkv
         def save(certname, facts)
           # Only the server knows the trusted facts: an agent can send a fact of this name.
           values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
-          Termini.perform("save the facts of '#{certname}'") do |estate|
+          Termini.perform("save the facts of '#{certname}'", node: certname) do |estate|
             estate.facts.save(certname, values, trusted: trusted(certname))
           end
         end
@@ -30,7 +30,8 @@ module Simpkv
         #   them from there if nothing better is known
         # @raise [Puppet::Error]
         def find(certname)
-          record = Termini.perform("read the facts of '#{certname}'") { |estate| estate.facts.find(certname) }
+          step = "read the facts of '#{certname}'"
+          record = Termini.perform(step, node: certname) { |estate| estate.facts.find(certname) }
           record && facts(certname, record)
         end
 
@@ -49,7 +50,9 @@ module Simpkv
         # @return [Boolean] whether there were any
         # @raise [Puppet::Error]
         def delete(certname)
-          Termini.perform("delete the facts of '#{certname}'", soft: false) { |estate| estate.facts.delete(certname) }
+          Termini.perform("delete the facts of '#{certname}'", node: certname, soft: false) do |estate|
+            estate.facts.delete(certname)
+          end
         end
 
         # @param text [String] the name of an option of a search

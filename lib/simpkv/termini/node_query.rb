@@ -36,11 +36,11 @@ module Simpkv
         end
 
         def nodes(compiler)
-          compiler.instance_variable_get(KEPT) || compiler.instance_variable_set(KEPT, read)
+          compiler.instance_variable_get(KEPT) || compiler.instance_variable_set(KEPT, read(compiler.node.name))
         end
 
-        def read
-          records = Termini.perform('query the nodes', otherwise: {}) do |estate|
+        def read(host)
+          records = Termini.perform('query the nodes', otherwise: {}, node: host) do |estate|
             estate.inventory.current { |key, why| Termini.left_out(key, why) }
           end
           records.sort

@@ -21,7 +21,7 @@ module Simpkv
         # @raise [Puppet::Error] the record cannot be read; the node is not declared, and `unknown_nodes` refuses it; a
         #   rule refuses it; its facts are unknown
         def find(certname, environment, facts, compiles: false)
-          record = Termini.perform("find the node '#{certname}'", soft: false) do |estate|
+          record = Termini.perform("find the node '#{certname}'", node: certname, soft: false) do |estate|
             inspected = Inspections.record(estate, certname, environment, compiles: compiles) do
               facts ||= found(certname, environment)
             end
@@ -49,7 +49,7 @@ module Simpkv
         # @return [void]
         # @raise [Puppet::Error]
         def declare(certname, node)
-          Termini.perform("declare the node '#{certname}'", soft: false) do |estate|
+          Termini.perform("declare the node '#{certname}'", node: certname, soft: false) do |estate|
             estate.nodes.update(certname) do |old|
               (old || {}).merge(record(node)) { |name, before, now| name == 'sensitive' ? (before | now).sort : now }
             end
@@ -63,14 +63,18 @@ module Simpkv
         # @return [void]
         # @raise [Puppet::Error]
         def cache(certname, node)
-          Termini.perform("save the node '#{certname}'") { |estate| estate.nodes.cache(certname, record(node)) }
+          Termini.perform("save the node '#{certname}'", node: certname) do |estate|
+            estate.nodes.cache(certname, record(node))
+          end
         end
 
         # @param certname [String]
         # @return [Puppet::Node, nil] the last answer of another terminus, without facts
         # @raise [Puppet::Error]
         def cached(certname)
-          record = Termini.perform("read the node '#{certname}'") { |estate| estate.nodes.cached(certname) }
+          record = Termini.perform("read the node '#{certname}'", node: certname) do |estate|
+            estate.nodes.cached(certname)
+          end
           record && node(certname, record)
         end
 
@@ -78,7 +82,7 @@ module Simpkv
         # @return [Boolean] whether there was one
         # @raise [Puppet::Error]
         def delete(certname, declared:)
-          Termini.perform("delete the node '#{certname}'", soft: false) do |estate|
+          Termini.perform("delete the node '#{certname}'", node: certname, soft: false) do |estate|
             declared ? estate.nodes.delete(certname) : estate.nodes.delete_cached(certname)
           end
         end

@@ -26,7 +26,7 @@ module Simpkv
         # @raise [Puppet::Error]
         def save(report)
           certname = report.host
-          Termini.perform("save the report of '#{certname}'") do |estate|
+          Termini.perform("save the report of '#{certname}'", node: certname) do |estate|
             estate.reports.save(certname, summary(report))
           end
         end
@@ -42,7 +42,7 @@ module Simpkv
         # @return [Array<Puppet::Transaction::Report>] the stored ones of a node, newest first
         # @raise [Puppet::Error]
         def search(certname)
-          summaries = Termini.perform("read the reports of '#{certname}'", otherwise: []) do |estate|
+          summaries = Termini.perform("read the reports of '#{certname}'", node: certname, otherwise: []) do |estate|
             estate.reports.all(certname) { |key, why| Termini.left_out(key, why) }
           end
           summaries.map { |summary| report(certname, summary) }.compact
@@ -52,7 +52,7 @@ module Simpkv
         # @return [Boolean] whether there were any
         # @raise [Puppet::Error]
         def delete(certname)
-          Termini.perform("delete the reports of '#{certname}'", soft: false) do |estate|
+          Termini.perform("delete the reports of '#{certname}'", node: certname, soft: false) do |estate|
             estate.reports.delete(certname)
           end
         end

@@ -46,7 +46,7 @@ class Puppet::Resource::Simpkv < Puppet::Indirector::Code # rubocop:disable Styl
 
   def exported(type, host = nil)
     collection = ::Simpkv::Termini::Collection
-    resources = collection.read(type).reject { |certname, _| certname == host }
+    resources = collection.read(type, host).reject { |certname, _| certname == host }
     resources.flat_map do |certname, list|
       list.map do |data|
         collection.readable(type, certname, data) do

@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+require_relative '../support/audit_file'
+require_relative '../support/key_file'
+
+RSpec.describe 'Audited backends' do
+  include AuditFile
+  include KeyFile
+
+  let(:root) { File.join(key_folder, 'root') }
+  let(:more) { { 'audit' => audit(reads: true) } }
+  let(:file) { { 'type' => 'file', 'id' => 'site', 'root_path' => root } }
+  let(:memory) { { 'type' => 'memory', 'id' => 'site' } }
+  let(:encrypted) { file.merge('id' => 'secret', 'root_path' => "#{root}2", 'encryption_keys' => write_keys('a')) }
+  let(:backends) { { 'default' => file, 'memory' => memory, 'encrypted' => encrypted } }
+  let!(:world) { PuppetWorld.new(hiera: { 'backends' => backends.transform_values { |backend| backend.merge(more) } }) }
+
+  after do
+    world.close
+    MemoryStore.clear
+  end
+
+  def call(function, *arguments)
+    world.call("simpkv::#{function}", *arguments)
+  end
+
+  # Calls all functions, with a secret in each value, metadata and expected value, also in calls that fail.
+  def call_all(backend)
+    on = { 'backend' => backend }
+    secret = { 'password' => 'pl4nted' }
+    call('put', 'a', secret, secret, on)
+    call('put_many', { 'b' => { 'value' => secret }, 'c' => { 'value' => secret, 'metadata' => secret } }, on)
+    2.times { call('get_or_create', 'd', secret, secret, on) }
+    call('compare_and_put', 'd', 'pl4nted', 'pl4nted new', {}, on)
+    call('compare_and_put', 'd', secret, 'pl4nted new', {}, on)
+    %w[a none].each { |key| call('exists', key, on) }
+    call('get', 'a', on)
+    call('get_many', %w[a none], on)
+    %w[list tree].each { |function| call(function, '/', on) }
+    %w[a a].each { |key| call('delete', key, on) }
+    call('deletetree', 'none', on)
+    expect { call('get', 'none', on) }.to raise_error(RuntimeError)
+    expect { call('put', 'x', Float::NAN, secret, on) }.to raise_error(RuntimeError)
+  end
+
+  %w[default memory encrypted].each do |backend|
+    it "have a line for each operation, and no value (backend #{backend})" do
+      call_all(backend)
+      expect(File.read(audit_file)).not_to match(/pl4nted|password|eyJ/)
+      expect(lines.group_by { |line| line['operation'] }.transform_values(&:length))
+        .to include('put' => be >= 3, 'put_many' => 2, 'delete' => 2, 'deletetree' => 1, 'list' => 1, 'tree' => 1)
+      expect(lines.map { |line| line.values_at('backend', 'environment', 'node').join(' ') }.uniq)
+        .to eq(["#{backends[backend].values_at('type', 'id').join('/')} production world.example.com"])
+      written = lines.select { |line| line['outcome'] == 'written' }
+      expect(written.map { |line| line['key'] }.uniq).to eq(%w[a b c d])
+    end
+  end
+
+  it 'have lines of writes only, without reads' do
+    world.hiera = { 'backends' => { 'default' => file.merge('audit' => audit) } }
+    world.fresh_environment
+    call('put', 'a', 1, {}, { 'global' => true })
+    call('get', 'a', { 'global' => true })
+    call('get_or_create', 'a', 2, {}, { 'global' => true })
+    expect(operations).to eq(['put global:a written'])
+  end
+
+  it 'have the lines of lookups' do
+    call('put', 'hiera/x', 1)
+    level = world.adapter.hiera_level({ 'backends' => { 'default' => file.merge(more) } }, 'production')
+    expect(level.find('x').first(2)).to eq([true, 1])
+    expect(operations.last).to eq('list production:hiera found')
+  end
+
+  it 'refuse to change the audit within a catalog' do
+    call('put', 'a', 'x')
+    expect { call('put', 'a', 'y', {}, { 'backends' => { 'default' => { 'audit' => { 'reads' => false } } } }) }
+      .to raise_error(ArgumentError, /different backend configs for type=file id=site: they differ in audit/)
+    expect { call('put', 'a', 'y', {}, { 'backends' => { 'default' => { 'audit' => { 'too' => 'x' } } } }) }
+      .to raise_error(ArgumentError, /Unknown option 'too' of 'audit' of simpkv backend 'default'.*did you mean 'to'/)
+  end
+
+  it 'warn once a catalog, and go on, if the log cannot be written' do
+    Dir.mkdir(audit_file)
+    world.fresh_environment
+    2.times { |n| call('put', 'a', n) }
+    expect(world.warnings)
+      .to contain_exactly(%r{\Asimpkv file/site: cannot open .*: Is a directory: lines of the audit log are lost\z})
+    expect(call('get', 'a')['value']).to eq(1)
+  end
+
+  context 'with required' do
+    let(:more) { { 'audit' => audit(required: true) } }
+
+    it 'fail, or softly, and do nothing, if the log cannot be written' do
+      Dir.mkdir(audit_file)
+      expect { call('put', 'a', 1) }
+        .to raise_error(RuntimeError, /with key='a': simpkv file.site Error: cannot open .*, so nothing was done\z/)
+      expect(call('put', 'a', 1, {}, { 'softfail' => true })).to be(false)
+      expect(call('exists', 'a')).to be(false)
+      expect(call('put_many', { 'a' => { 'value' => 1 } }, { 'softfail' => true })).to be_nil
+    end
+
+    it 'fail if only the line of what was done cannot be written, get_or_create included' do
+      allow_any_instance_of(Simpkv::Audit::Log).to receive(:write).and_raise(Simpkv::UnavailableError, 'broken')
+      calls = { 'put' => ['a', 1], 'get_or_create' => ['b', 1], 'compare_and_put' => ['c', nil, 1] }
+      calls.each do |function, arguments|
+        expect { call(function, *arguments) }
+          .to raise_error(RuntimeError, /broken\. The operation itself is over, with the outcome 'written': only its/)
+      end
+      expect(call('list', '/')['keys'].keys).to eq(%w[a b c])
+    end
+  end
+end
