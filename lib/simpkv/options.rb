@@ -88,26 +88,6 @@ module Simpkv
     CALL_BY_NAME = CALL.to_h { |option| [option.name, option] }.freeze
     private_constant :CALL_BY_NAME
 
-    # Options of a level of hiera.yaml that has `lookup_key: simpkv::lookup_key`.
-    LEVEL = [
-      option('backend', :string, nil, 'the name of the backend to use', absent: '`default`'),
-      option('backends', :hash, nil, 'the options of each backend, by its name, as in `simpkv::options`',
-             absent: 'one of type `file` with the id `auto_default`'),
-      option('folder', :folder, 'hiera', 'the folder of the keys; with `uris`, each of these is a folder',
-             errors: ["'folder' and 'uri' in hiera.yaml exclude each other", "'path' in hiera.yaml is for files"]),
-      option('global', :boolean, false, 'true: the folder belongs to all environments',
-             errors: ["'global' and 'environment' in hiera.yaml exclude each other"]),
-      option('environment', :environment, nil, 'the environment of the folder',
-             absent: "the compiler's; required in Bolt, unless `global`",
-             errors: ["environment '...' is made up by Bolt: set 'environment' or 'global' in hiera.yaml"]),
-      option('dots', %w[keep folders], 'keep',
-             "`keep`: the key `'app.db'` is stored under this name; `folders`: as the key `db` of the folder `app`"),
-      option('confine_to_keys', :patterns, nil, 'simpkv looks up only keys that match one of them', absent: 'all keys'),
-      option('sensitive', :boolean, false, 'true: values are Sensitive'),
-      option('softfail', :boolean, false,
-             'true: a failing backend causes a warning and finds nothing, instead of an error')
-    ].freeze
-
     # Options of every backend.
     BACKEND = [
       option('type', :string, nil, 'the type of the backend: the name of its plugin',
@@ -235,3 +215,4 @@ end
 require 'simpkv/options/access'
 require 'simpkv/options/audit'
 require 'simpkv/options/estate'
+require 'simpkv/options/level'
