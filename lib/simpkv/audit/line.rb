@@ -74,7 +74,8 @@ module Simpkv
       def of(operation, path, outcome, duration_us, more = '')
         environment, key = place(Line.utf8(string(path)))
         environment = environment ? Line.text(environment) : 'null'
-        %({"time":"#{Line.now}","operation":"#{operation}",#{@before}"environment":#{environment},) <<
+        # Before Ruby 3, such a String is frozen.
+        +%({"time":"#{Line.now}","operation":"#{operation}",#{@before}"environment":#{environment},) <<
           %("key":#{Line.text(key)},"node":#{node},#{@after}"pid":#{Process.pid},"outcome":"#{outcome}"#{more},) <<
           %("duration_us":#{duration_us}}\n)
       end
