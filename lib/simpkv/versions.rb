@@ -112,7 +112,7 @@ module Simpkv
       # @param expires [Time, nil] the time itself, in place of `expires_after`
       # @return [String, nil] nil if the stored document stays
       # @raise [InvalidError] the time of the expiry would be after the year 9999
-      # @raise [UnencodableError] a value nests too deeply for a history
+      # @raise [UnencodableError] the new value nests too deeply for a history
       # @raise [MalformedError] `document` cannot be read
       def successor(document, stored, history: nil, expires_after: nil, expires: nil)
         Successor.new(history, expires_after, expires).of(document, stored)

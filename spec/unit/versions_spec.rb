@@ -209,8 +209,16 @@ RSpec.describe Simpkv::Versions do
       expect(described_class.version(puts_of(deep.call(97), 'b', history: 1), -1)).to eq(document(deep.call(97)))
       expect { puts_of(deep.call(98), history: 1) }
         .to raise_error(Simpkv::UnencodableError, /\Aa value nests too deeply for .*: it may have 2 levels less\z/)
-      expect { described_class.successor(document('a'), document(deep.call(99)), history: 1) }
-        .to raise_error(Simpkv::UnencodableError, /nests too deeply/)
+    end
+
+    it 'replaces a value that no history can hold, and keeps nothing older' do
+      deep = Array.new(99).reduce('secret') { |value, _| { 'k' => value } }
+      [document(deep), '{"value":1e999}'].each do |stored|
+        stored = stored.sub(/}\z/, ',"expires":"2020-01-01T00:00:00Z","history":[{"value":1}]}')
+        [{ history: 2 }, { expires_after: 60 }].each do |options|
+          expect(described_class.successor(document('a'), stored, **options)).to match(/\A(?!.*history){"value":"a",/)
+        end
+      end
     end
   end
 

@@ -46,8 +46,11 @@ module Simpkv
         [kept, old['stored_at'] || now] if renew?(old['expires']) || kept.length < history.length
       end
 
+      # A stored value may be one that no put could store, such as 1e999.
       def same?(old, fresh)
         Native.document_same?(*[old.slice(*MEMBERS), fresh].map { |members| Native.generate(members) })
+      rescue UnencodableError
+        false
       end
 
       # @param stored [Object] `expires` of the stored document, whose value is equal to the new one
@@ -86,9 +89,17 @@ module Simpkv
       # @return [Array<String>] the JSON of the newest values of a history, as many as fit
       def texts(history)
         bytes = 0
-        history.map { |version| embedded(version) }.take_while do |json|
-          (bytes += json.bytesize) <= HISTORY_BYTES_MAX
+        history.map { |version| embedded_if_possible(version) }.take_while do |json|
+          json && (bytes += json.bytesize) <= HISTORY_BYTES_MAX
         end
+      end
+
+      # @return [String, nil] nil for a value that no history can hold, such as one that was stored without history, and
+      #   is too deep
+      def embedded_if_possible(version)
+        embedded(version)
+      rescue UnencodableError
+        nil
       end
 
       # @return [String] the JSON of a version inside the Array inside a document. The same number of Arrays around it
