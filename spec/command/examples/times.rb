@@ -147,6 +147,15 @@ RSpec.shared_examples 'expiry and versions' do
     end
   end
 
+  it 'restore stores no malformed value' do
+    plant('a', document = '{"value":1,"history":[{"value":"pl4nted","encoding":"base64"},{"value":2,"metadata":3}]}')
+    [-1, -2].each do |version|
+      expect(simpkv('restore', 'a', version.to_s).to_a).to match(['', /'a': Failed to deserialize: /, 65])
+        .and(all(not_show_secrets))
+    end
+    expect(store.get(production('a'), latest: true)).to eq(document)
+  end
+
   it 'restore does not overwrite the value that another client stores meanwhile' do
     simpkv!('put', 'a', 'pl4nted-one')
     simpkv!('put', 'a', 'pl4nted-two', '--history', '1')

@@ -60,7 +60,9 @@ module Simpkv
         # @return [String, nil] the new document; nil if the stored one has this value
         def restored(stored, number)
           check_expiry(stored, 'say with --expires-after when the restored value expires') unless @expires_after
-          successor(version(stored, number), stored, expires: (Versions.expires(stored) unless @expires_after))
+          document = version(stored, number)
+          Value.read(document) # raises an error, so that no malformed value becomes the current one
+          successor(document, stored, expires: (Versions.expires(stored) unless @expires_after))
         end
       end
     end
