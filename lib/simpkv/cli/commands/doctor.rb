@@ -13,16 +13,16 @@ module Simpkv
         SUMMARY = 'find problems and print their remedies'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
-          Checks the configuration, the files that it names, the server, encryption, base entry, schema, rights,
-          indexes and limits. Describes each problem and its remedy. Reads every key and names those with empty or
-          corrupt documents. Also reads the directory without binding, because anonymous clients should see no keys.
-          To check that keys can be stored and large folders listed, it stores keys in a folder of its own,
-          globals/simpkv-doctor-..., and deletes them: one key in files, 501 in OpenLDAP, 5001 in 389-DS, or the
-          number of --list-size. With --read-only it stores nothing. With FOLDER, it does all this in that folder. For
-          an identity that sees only the folders of its roles (simpkv access), name one of them, or its environment
-          with -e. If root runs it, it also checks that the user of puppetserver can read the files that the
-          configuration names. Counts keys that have expired. Of an encrypted backend, counts plain documents, documents of old or missing keys, and
-          keys that no document needs. Prints no values. Exits with 69 if there is a problem.
+          Checks the configuration, the files that it names, the server, encryption, base entry, schema, rights, indexes
+          and limits. Describes each problem and its remedy. Reads every key and names those with empty or corrupt
+          documents. Also reads the directory without binding, because anonymous clients should see no keys. To check
+          that keys can be stored and large folders listed, it stores keys in a folder of its own,
+          globals/simpkv-doctor-..., and deletes them: one key in files, 501 in OpenLDAP, 5001 in 389-DS, or the number
+          of --list-size. With --read-only it stores nothing. With FOLDER, it does all this in that folder. For an
+          identity that sees only the folders of its roles (simpkv access), name one of them, or its environment with
+          -e. If root runs it, it also checks that the user of puppetserver can read the files that the configuration
+          names. Counts keys that have expired. Of an encrypted backend, counts plain documents, documents of old or
+          missing keys, and keys that no document needs. Prints no values. Exits with 69 if there is a problem.
 
           If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of
           nodes agree with each other, and reads all inspection rules as the compiler does. On 389-DS, names the entries

@@ -16,12 +16,12 @@ module Simpkv
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT
           Opens the value of a key in the editor of VISUAL or EDITOR, or in vi, and stores it when the editor exits.
-          Text and bytes are edited as they are, other values as JSON. The type and the metadata stay, and a
-          Sensitive stays Sensitive. The time of expiry stays, and so do as many earlier values as the document has, or
-          as --history says. A newline that the editor adds at the end is removed. Nothing is stored if the
-          value is unchanged, if the editor fails, or if another client has changed the key meanwhile, which exits
-          with 75. The value is in a private file in a private folder, in memory unless TMPDIR is set. The file is
-          overwritten and removed at the end. Files that an editor keeps elsewhere, such as undo files, stay.
+          Text and bytes are edited as they are, other values as JSON. The type and the metadata stay, and a Sensitive
+          stays Sensitive. The time of expiry stays, and so do as many earlier values as the document has, or as
+          --history says. A newline that the editor adds at the end is removed. Nothing is stored if the value is
+          unchanged, if the editor fails, or if another client has changed the key meanwhile, which exits with 75. The
+          value is in a private file in a private folder, in memory unless TMPDIR is set. The file is overwritten and
+          removed at the end. Files that an editor keeps elsewhere, such as undo files, stay.
         TEXT
         EXAMPLES = {
           'simpkv edit app1/motd' => 'In the usual editor',

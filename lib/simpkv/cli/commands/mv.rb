@@ -12,11 +12,11 @@ module Simpkv
         SUGGEST_FOR = { 'move' => 'mv', 'rename' => 'mv' }.freeze
         ARGUMENTS = 'KEY NEW_KEY'
         DESCRIPTION = <<~TEXT
-          Moves a key within its environment. Stores its document, byte for byte, under a new name that must not
-          exist, or must have expired, reads it back, and deletes the old key if its document is unchanged. Other clients may see both keys
-          for a moment, but never neither. After a kill both keys can exist, and the same command completes the move.
-          Exits with 65 if the new key exists with another document. Exits with 75 if another client has changed the
-          old key meanwhile: the old key then stays beside the new key, which has the former value.
+          Moves a key within its environment. Stores its document, byte for byte, under a new name that must not exist,
+          or must have expired, reads it back, and deletes the old key if its document is unchanged. Other clients may
+          see both keys for a moment, but never neither. After a kill both keys can exist, and the same command
+          completes the move. Exits with 65 if the new key exists with another document. Exits with 75 if another client
+          has changed the old key meanwhile: the old key then stays beside the new key, which has the former value.
         TEXT
         EXAMPLES = {
           'simpkv mv app1/password app1/db_password' => 'Another name',

@@ -11,8 +11,8 @@ module Simpkv
         SUMMARY = 'draw a folder with all folders and keys below it'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
-          Draws the folders and keys below a folder. Prints no values, and no keys that have expired, unless --expired is
-          given. With --expired, reads names only, which is faster.
+          Draws the folders and keys below a folder. Prints no values, and no keys that have expired, unless --expired
+          is given. With --expired, reads names only, which is faster.
         TEXT
         EXAMPLES = {
           'simpkv tree' => 'The environment production',
