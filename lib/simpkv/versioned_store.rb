@@ -36,6 +36,13 @@ module Simpkv
       @history.nil? && @expires_after.nil?
     end
 
+    # @param document [String] as for {#put}
+    # @return [String] the document that a put stores under a missing key
+    # @raise [InvalidError, UnencodableError, MalformedError] as {Versions.successor}
+    def first(document)
+      form(document, nil)
+    end
+
     # Stores a value. Writes nothing if it is equal to the stored one, which then expires late enough.
     #
     # @param key [String]

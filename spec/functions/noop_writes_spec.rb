@@ -103,7 +103,9 @@ RSpec.describe "The option 'noop_writes'" do
     "simpkv::compare_and_put('/', 1, 2, {}, #{skipping})" => %r{Key specifies a folder: '/'},
     "simpkv::put_many({ '/' => { 'value' => 1 } }, #{skipping})" => %r{1 of 1 keys not stored: '/': .*Key specifies a},
     "simpkv::put_many({ 'a' => { 'value' => 1 }, '/a' => { 'value' => 1 } }, #{skipping})" => /are the same key/,
-    "simpkv::put('a/new', 1, {}, { 'noop_writes' => 'skip', 'backend' => 'none' })" => /backend 'none'/
+    "simpkv::put('a/new', 1, {}, { 'noop_writes' => 'skip', 'backend' => 'none' })" => /backend 'none'/,
+    "simpkv::compare_and_put('a/new', undef, 1, {}, { 'noop_writes' => 'skip', 'expires_after' => '9000y' })" => /9999/,
+    "simpkv::put_many({ 'b' => { 'value' => 1 } }, { 'noop_writes' => 'skip', 'expires_after' => '9000y' })" => /9999/
   }.each do |call, why|
     it "refuses #{call[/simpkv.*?(?=, \{ 'noop)/]}, as a real write does" do
       expect { compile(call) }.to raise_error(Puppet::Error, why)

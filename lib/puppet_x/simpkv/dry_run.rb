@@ -9,12 +9,12 @@ dry_run_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def put(backend, key, value, metadata)
     backend.path_of_key(key)
-    @documents.encode(value, metadata, backend.flag('rich_data')) && true
+    document(backend, value, metadata) && true
   end
 
   def create(backend, key, value, metadata)
     backend.path_of_key(key)
-    @documents.decode(@documents.encode(value, metadata, backend.flag('rich_data')))
+    @documents.decode(document(backend, value, metadata))
   end
 
   def compare_and_put(backend, key, expected, value, metadata)
@@ -24,7 +24,8 @@ dry_run_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def put_many(backend, entries)
     paths, errors = backend.paths_of_keys(entries.keys)
-    @documents.encode_many(entries, paths, backend.flag('rich_data'))
+    documents = @documents.encode_many(entries, paths, backend.flag('rich_data'))
+    documents.each_value { |document| backend.versioned.first(document) }
     { stored: [], errors: backend.attributed(errors) }
   end
 
@@ -34,5 +35,12 @@ dry_run_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def deletetree(backend, keydir)
     backend.path(keydir) && true
+  end
+
+  private
+
+  # @return [String] the document that the write would store under a missing key
+  def document(backend, value, metadata)
+    backend.versioned.first(@documents.encode(value, metadata, backend.flag('rich_data')))
   end
 end
