@@ -44,19 +44,25 @@ module Simpkv
       # @return [nil]
       # @raise [Error] the log cannot be written
       def write(lines)
-        lost = @lost
+        lost = take_lost
         @native.write(lost.zero? ? lines : Line.lost(lost) + lines, TIMEOUT_MS)
-        count(-lost) unless lost.zero?
+        nil
       rescue Error
-        count(lines.count("\n"))
+        @lock.synchronize { @lost += lost + lines.count("\n") }
         raise
       end
 
       private
 
-      def count(lines)
-        @lock.synchronize { @lost += lines }
-        nil
+      # @return [Integer] the number of lost lines, which no other thread reports then
+      def take_lost
+        return 0 if @lost.zero?
+
+        @lock.synchronize do
+          lost = @lost
+          @lost = 0
+          lost
+        end
       end
     end
   end
