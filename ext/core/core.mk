@@ -114,9 +114,10 @@ asan:
 	$(MAKE) run-tests BUILD=build/asan WITHOUT="test_fork $(wipe_tests)" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+# test_rules_limits has one thread, and takes a minute here.
 tsan:
-	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork $(wipe_tests)" CFLAGS="-O1 -g -fsanitize=thread" \
-	  RUN="env TSAN_OPTIONS=suppressions=$(root)test/tsan.supp"
+	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork test_rules_limits $(wipe_tests)" \
+	  CFLAGS="-O1 -g -fsanitize=thread" RUN="env TSAN_OPTIONS=suppressions=$(root)test/tsan.supp"
 
 # Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
 chaos:
@@ -150,11 +151,11 @@ $(BUILD)/fuzz_responses.run: export ASAN_OPTIONS := detect_leaks=0
 $(fuzzers): $(BUILD)/fuzz_%: $(root)fuzz/fuzz_%.c $(objects)
 	$(CC) $(cppflags) -I$(root)test $(cflags) -fsanitize=fuzzer $(ldflags) $(replaced:%=-Wl,--wrap=%) $^ $(libs) -o $@
 
-# A child process cannot free memory that another thread of its parent held at the fork. test_double, test_file_trees
-# and test_store_many take minutes here; asan and chaos run them.
+# A child process cannot free memory that another thread of its parent held at the fork. test_double, test_file_trees,
+# test_rules_limits and test_store_many take minutes here; asan and chaos run them.
 valgrind:
 	$(MAKE) run-tests BUILD=build/valgrind CFLAGS="-O1 -g" \
-	  WITHOUT="test_double test_file_forks test_file_trees test_store_many $(wipe_tests)" \
+	  WITHOUT="test_double test_file_forks test_file_trees test_rules_limits test_store_many $(wipe_tests)" \
 	  RUN="valgrind -q --leak-check=full --error-exitcode=9 --child-silent-after-fork=yes \
 	    --suppressions=$(root)test/valgrind.supp"
 

@@ -12,7 +12,7 @@ RSpec.describe 'Environments of one puppetserver' do
     { 'puppet/functions/simpkv/get.rb' =>
         ['simpkv(scope, :get, key, options)', "\\0.transform_values { |value| value + ' f%s' }"],
       'puppet_x/simpkv/documents.rb' =>
-        ['def decode(document)', "\\0\n return { value: document + ' a%s', metadata: {} }"],
+        ['def current(document)', "\\0\n return { value: document + ' a%s', metadata: {} }"],
       'puppet_x/simpkv/file_plugin.rb' => ['  private', <<~RUBY] }
         def simpkv_store
           super.tap { |store| store.define_singleton_method(:get) { |*, **| 'p%s' } }
