@@ -2,10 +2,12 @@
 
 require_relative '../puppet_helper'
 require_relative '../support/audit_file'
+require_relative '../support/clock'
 require_relative '../support/key_file'
 
 RSpec.describe 'Audited backends' do
   include AuditFile
+  include Clock
   include KeyFile
 
   let(:root) { File.join(key_folder, 'root') }
@@ -54,6 +56,18 @@ RSpec.describe 'Audited backends' do
         .to eq(["#{backends[backend].values_at('type', 'id').join('/')} production world.example.com"])
       written = lines.select { |line| line['outcome'] == 'written' }
       expect(written.map { |line| line['key'] }.uniq).to eq(%w[a b c d])
+    end
+
+    it "have lines of histories and expiries, and no earlier value (backend #{backend})" do
+      on = { 'backend' => backend, 'expires_after' => '90d', 'history' => 2 }
+      call('put', 'a', 'pl4nted 1', {}, on)
+      2.times { call('put_many', { 'a' => { 'value' => 'pl4nted 2' }, 'b' => { 'value' => 'pl4nted 3' } }, on) }
+      clock_at('2999-01-01T00:00:00Z')
+      expect(call('get_or_create', 'a', 'pl4nted 4', {}, on)['value']).to eq('pl4nted 4')
+      expect(call('get', 'a', on.merge('version' => -2))['value']).to eq('pl4nted 1')
+      expect(File.read(audit_file)).not_to match(/pl4nted|eyJ/)
+      expect(operations.grep(/ written\z/))
+        .to eq(%w[put:a put_many:a put_many:b put:a].map { |each| "#{each.sub(':', ' production:')} written" })
     end
   end
 
