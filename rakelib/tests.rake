@@ -47,10 +47,11 @@ QUICK = %w[quick_unit quick_core quick_functions].freeze
 
 specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', '--tag', 'tools', 'spec/unit')
 specs(:ds389_conformance, :cext, 'the conformance suite on 389-DS', '--tag', 'ds389', 'spec/conformance')
-specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", 'spec/conformance')
+specs(:jruby93_conformance, :jruby93, "the conformance suite on Debian's JRuby and Puppet", '--tag', '~ds389',
+      'spec/conformance')
 specs(:ffi_unit, :ffi, 'the binding, the codec and the stores, on MRI with FFI', *NATIVE)
 specs(:ffi_functions, :ffi, 'the Puppet functions, on MRI with FFI', 'spec/functions')
-specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", 'spec/unit')
+specs(:jruby93_unit, :jruby93, "the library, on Debian's JRuby", '--tag', '~thorough', 'spec/unit')
 specs(:jruby93_functions, :jruby93, "the Puppet functions, on Debian's JRuby and Puppet", 'spec/functions')
 specs(:jruby94_unit, :jruby94, 'the binding, the codec and the stores, on the newest JRuby', '--tag', '~thorough',
       *NATIVE)

@@ -42,7 +42,8 @@ RSpec.describe 'The number of requests in flight', :heavy do
       proxy = proxy_before(directory.tcp_uri, delay: 0.015)
       before = directory.accepted
       counted = at_once(proxy)
-      expect(counted.values).to all(many)
+      # The first four go one at a time, and responses may arrive while the others are sent.
+      expect(counted.values).to all(be > 2)
       expect(directory.accepted - before).to be >= counted.length
     end
   end

@@ -64,7 +64,8 @@ class AccessSite
     store = @access.root
     names = Simpkv::Access::Names.new(AccessDirectory::USERS_DN, AccessDirectory::ROLES_DN)
     directory = Simpkv::Access::Directory.new(store, @access.settings, names, options)
-    estate = Simpkv::Estate.new('backends' => { 'default' => { 'type' => 'ldap' }.merge(@access.settings) }) { store }
+    backends = { 'default' => { 'type' => 'ldap' }.merge(@access.settings) }
+    estate = Simpkv::Estate.new({ 'backends' => backends }) { store }
     [Simpkv::Access::State.new(estate), directory, Simpkv::Access::Passwords.new]
   end
 
