@@ -24,6 +24,9 @@ NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,
 # ---- The tests that `bin/test` runs by default: this Ruby, files and slapd
 
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
+stage(:core_alone, 'the C tests that sanitizers leave out') do |stage|
+  stage.sh(*core('test', 'ONLY=test_fork test_keyring_wipe test_wipe'))
+end
 specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', 'spec/unit')
 specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')
 specs(:cext_conformance, :cext, 'the conformance suite on files and slapd', '--tag', '~ds389', 'spec/conformance')
@@ -178,15 +181,16 @@ stage :style, 'linters, formatters, layers of the core, and pages that are out o
   stage.sh('shellcheck', '-x', '-P', 'SCRIPTDIR', *Dir['bin/*', 'rakelib/*.sh'], '.ci/run', 'ext/core/configure')
 end
 
-# The stages that take longest come first. The conformance suite stands for all specs of functions on JRuby; the stage
-# puppet7 runs them with FFI on MRI. The stage puppetserver has the estate and the directory on Debian's JRuby, and
-# jruby94_servers the directory on the newest one.
+# The stages that take longest come first. asan and valgrind run the C tests, and core_alone those that they leave out.
+# The conformance suite stands for all specs of functions on JRuby; the stage puppet7 runs them with FFI on MRI. The
+# stage puppetserver has the estate and the directory on Debian's JRuby, and jruby94_servers the directory on the newest
+# one.
 ALL = %w[
   tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
   jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
   encrypted_conformance ds389_conformance estate puppetdb bolt jruby93_unit jruby94_unit
-  ffi_unit newest_json tools style
-] + BASIC
+  ffi_unit newest_json tools style core_alone
+] + BASIC.drop(1)
 
 # ---- Suites
 
