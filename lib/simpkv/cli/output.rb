@@ -25,6 +25,14 @@ module Simpkv
         end
       end
 
+      # Prints facts, for people a line each.
+      #
+      # @param facts [Hash{String => Object}] by name
+      # @return [void]
+      def facts(facts)
+        print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
+      end
+
       # @param name [String] of a key or folder; the name of a file can have any bytes
       # @return [String] the same in UTF-8, without control characters
       def self.name(name)

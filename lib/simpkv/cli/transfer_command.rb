@@ -59,12 +59,12 @@ module Simpkv
         plan = work.plan(keep: @existing == 'keep')
         check_plan(plan, capitals, source, target)
         facts = planned(plan, capitals)
-        return present(facts) if @dry
+        return output.facts(facts) if @dry
 
         file = carried_out(work, plan, 'target' => target.place, 'source' => source.title)
         wrong = work.verify(plan)
         wrong = plan.unread.merge(work.failures, wrong)
-        present(facts.merge(outcome(work, wrong, file, began)))
+        output.facts(facts.merge(outcome(work, wrong, file, began)))
         report(wrong)
       end
 
@@ -99,11 +99,11 @@ module Simpkv
         changes = Hash.new { |all, path| all[path] = [] }
         header = Journal.read(@rollback) { |change| changes[change.path] << change }
         Journal.check(@rollback, header, 'target' => target.place)
-        return present('would roll back' => changes.length) if @dry
+        return output.facts('would roll back' => changes.length) if @dry
 
         work = Transfer.new(nil, Endpoint.new(target, @jobs, :source), [], nil, @jobs)
         work.roll_back(changes)
-        present('rolled back' => work.stored, 'left' => work.failures.length)
+        output.facts('rolled back' => work.stored, 'left' => work.failures.length)
         report(work.failures)
       end
 
@@ -133,10 +133,6 @@ module Simpkv
       def outcome(work, wrong, file, began)
         { 'stored' => work.stored, 'failed' => work.failures.length, 'verified' => wrong.empty?,
           'seconds' => (now - began).round(2), 'journal' => file }
-      end
-
-      def present(facts)
-        output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
       end
     end
   end

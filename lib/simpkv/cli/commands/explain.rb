@@ -25,7 +25,7 @@ module Simpkv
             'key' => key, 'path' => path, 'backend' => backend.name, 'chosen' => backend.reason,
             'type' => backend.type, 'id' => backend.id, 'location' => backend.location
           }.merge(about(key) { place(path) }, warnings(key))
-          output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
+          output.facts(facts)
         end
 
         private

@@ -36,7 +36,7 @@ module Simpkv
           import = PuppetDBImport.new(puppetdb, on_estate { estates })
           with_hint(import) { on_estate { import.run(@dry ? 'reading' : 'importing') } }
           facts = { 'PuppetDB' => "#{version} at #{puppetdb.title}", **summary(import) }
-          output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
+          output.facts(facts)
           report(import.failures)
         ensure
           puppetdb&.close

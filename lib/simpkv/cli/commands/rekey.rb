@@ -44,7 +44,7 @@ module Simpkv
           began = now
           todo, states = outdated('reading')
           if @dry
-            present(counts(states).merge('to change' => todo.length))
+            output.facts(counts(states).merge('to change' => todo.length))
           else
             verify(carry_out(todo), began)
           end
@@ -89,8 +89,8 @@ module Simpkv
         def verify(file, began)
           left, states = outdated('verifying')
           left.each { |path| @errors[path] ||= 'it was stored meanwhile by a program with another file of keys' }
-          present(counts(states).merge('changed' => @changed.to_i, 'left' => left.length,
-                                       'seconds' => (now - began).round(2), 'journal' => file))
+          output.facts(counts(states).merge('changed' => @changed.to_i, 'left' => left.length,
+                                            'seconds' => (now - began).round(2), 'journal' => file))
         end
 
         # @return [String, nil] the file of the journal
@@ -134,10 +134,6 @@ module Simpkv
           kids, others = states.partition { |state, _| state.is_a?(String) }.map(&:to_h)
           { 'documents' => states.values.sum, **kids.sort.to_h.transform_keys { |kid| "under #{kid}" },
             'plain' => others.fetch(:plain, 0), 'damaged' => others.fetch(:damaged, 0) }
-        end
-
-        def present(facts)
-          output.print(facts) { Output.table(facts.map { |name, fact| ["#{name}:", fact] }) }
         end
       end
     end
