@@ -11,7 +11,7 @@ module Simpkv
   class VersionedStore
     extend Forwardable
 
-    # How often a put tries again, if other processes keep changing the key.
+    # The number of attempts of a put while other processes keep changing the key.
     ATTEMPTS = 100
     private_constant :ATTEMPTS
 
