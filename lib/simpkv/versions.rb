@@ -118,6 +118,20 @@ module Simpkv
         Successor.new(history, expires_after, expires).of(document, stored)
       end
 
+      # Makes the document in which an earlier version is the current one. The current value takes its place in the
+      # history, as the newest one, so that every value stays.
+      #
+      # @param stored [String] the stored document
+      # @param number [Integer] the version, which is there: -1 is the one before the current one
+      # @param expires_after [Numeric, nil] as for {successor}
+      # @param expires [Time, nil] as for {successor}
+      # @return [String, nil] nil if the stored document stays, because its value is that of the version
+      # @raise [TooLargeError] the history cannot hold all values
+      # @raise [InvalidError, MalformedError] as {successor}
+      def restored(stored, number, expires_after: nil, expires: nil)
+        Successor.new(HISTORY_MAX, expires_after, expires).with_version(number, stored)
+      end
+
       # The methods below are for {Successor}, too.
 
       # @param members [Hash{String => Object}] of a document

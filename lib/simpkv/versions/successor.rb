@@ -24,6 +24,16 @@ module Simpkv
         written(fresh, stored_at, texts(kept))
       end
 
+      # @return [String, nil] nil if the stored document stays
+      # @raise [TooLargeError] the new history cannot hold a value of the old one
+      def with_version(number, stored)
+        old = Codec.members(stored)
+        versions = [old, *Versions.history_of(old)]
+        fresh = versions.delete_at(-number).slice(*MEMBERS)
+        kept, stored_at = kept(fresh, old.merge('history' => versions.drop(1)))
+        kept && written(fresh, stored_at, all_texts(kept))
+      end
+
       private
 
       # @return [Hash, nil] the members of the stored document; nil if it cannot be read
@@ -92,6 +102,16 @@ module Simpkv
         history.map { |version| embedded_if_possible(version) }.take_while do |json|
           json && (bytes += json.bytesize) <= HISTORY_BYTES_MAX
         end
+      end
+
+      # @return [Array<String>] as {#texts}, of all values
+      # @raise [TooLargeError]
+      def all_texts(history)
+        texts = texts(history)
+        return texts if texts.length == history.length
+
+        raise TooLargeError, 'the history would lose a value: it holds at most 256 KiB, and no value that nests ' \
+                             'too deeply. Nothing was stored: a put of the value of that version would drop them'
       end
 
       # @return [String, nil] nil for a value that no history can hold, such as one that was stored without history, and

@@ -132,6 +132,26 @@ RSpec.shared_examples 'expiry and versions' do
     expect([values('a'), stored('a')['expires']]).to eq([['ÿ', sensitive], '2026-01-02T12:02:00Z'])
   end
 
+  # The oldest value was lost when --history of put had set the length of the history.
+  it 'restore keeps every value: the current one takes the place of the restored one' do
+    %w[one two three].each { |value| simpkv!('put', 'a', value, '--history', '2') }
+    simpkv!('restore', 'a', '-1')
+    expect(values('a')).to eq(%w[two three one])
+    simpkv!('restore', 'a', '-2')
+    expect(values('a')).to eq(%w[one two three])
+    simpkv!('restore', 'a', '-2', '--expires-after', '1h')
+    expect([values('a'), stored('a')['expires']]).to eq([%w[three one two], '2026-01-01T13:00:00Z'])
+  end
+
+  it 'restore stores nothing if the history cannot hold the current value' do
+    simpkv!('put', 'a', 'one')
+    simpkv!('put', 'a', 'pl4nted' * 40_000, '--history', '1')
+    document = store.get(production('a'), latest: true)
+    expect(simpkv('restore', 'a', '-1').to_a)
+      .to match(['', /'a': the history would lose a value: .*Nothing was stored/, 65]).and(all(not_show_secrets))
+    expect(store.get(production('a'), latest: true)).to eq(document)
+  end
+
   it 'restore refuses a version that is not there, and a key that has expired, unless it is told the time' do
     simpkv!('put', 'a', 'one')
     simpkv!('put', 'a', 'two', '--history', '1', '--expires-after', '1h')

@@ -24,10 +24,11 @@ module Simpkv
         ARGUMENTS = 'KEY VERSION'
         DESCRIPTION = <<~TEXT
           Stores the value and the metadata of an earlier version of a key as its current ones: version -1 is the value
-          before the current one (simpkv log). The current value becomes version -1. Keeps the time at which the key
-          expires, unless --expires-after is given, which a key that has expired needs. Exits with 66 if there is no
-          such version. If another client changes the key meanwhile, stores nothing and exits with 75, because its
-          versions then have other numbers.
+          before the current one (simpkv log). The current value becomes version -1, and the restored one leaves the
+          history, so that no value is lost. Keeps the time at which the key expires, unless --expires-after is given,
+          which a key that has expired needs. Exits with 66 if there is no such version, and with 65 if the history
+          cannot hold the current value. If another client changes the key meanwhile, stores nothing and exits with 75,
+          because its versions then have other numbers.
         TEXT
         EXAMPLES = {
           'simpkv restore app1/db_password -1' => 'The value before the current one',
@@ -60,9 +61,9 @@ module Simpkv
         # @return [String, nil] the new document; nil if the stored one has this value
         def restored(stored, number)
           check_expiry(stored, 'say with --expires-after when the restored value expires') unless @expires_after
-          document = version(stored, number)
-          Value.read(document) # raises an error, so that no malformed value becomes the current one
-          successor(document, stored, expires: (Versions.expires(stored) unless @expires_after))
+          Value.read(version(stored, number)) # raises an error, so that no malformed value becomes the current one
+          Versions.restored(stored, number, expires_after: @expires_after,
+                                            expires: (Versions.expires(stored) unless @expires_after))
         end
       end
     end
