@@ -85,6 +85,11 @@ module Simpkv
       end
     end
 
+    # @return [false] as {Store#refuse_put}
+    def refuse_put(key)
+      audited('put', key, CHANGED) { @below.refuse_put(key) }
+    end
+
     # @return [Hash{String => Boolean, Error}] as {Store#put_many}
     def put_many(documents, condition: :any, expect: nil)
       audited_many('put_many', documents.keys, WRITTEN) do

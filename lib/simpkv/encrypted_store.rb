@@ -28,8 +28,8 @@ module Simpkv
     # @return [Native::Keyring]
     attr_reader :keyring
 
-    def_delegators :@below, :exist?, :kind, :create_folder, :delete_folder, :deletetree, :close, :read_entry, :entries,
-                   :add_entry, :modify_entry, :extend_entry, :delete_entry, :set_entry_password, :password?
+    def_delegators :@below, *%i[refuse_put exist? kind create_folder delete_folder deletetree close read_entry entries
+                                add_entry modify_entry extend_entry delete_entry set_entry_password password?]
 
     # @param below [Store, Object] a {Store}, or an object with its methods
     # @param keyring [Native::Keyring]

@@ -88,6 +88,16 @@ module Simpkv
       @native.put(key, document, condition, expect, non_unique, call_timeout)
     end
 
+    # Notes that the caller has read a key, and stores nothing because another value than the expected one is there.
+    # Does nothing here; in an {AuditedStore}, writes the line that a {#put} with the expected document would.
+    #
+    # @param key [String]
+    # @return [false]
+    # @raise [AuditError] as {AuditedStore#get}
+    def refuse_put(_key)
+      false
+    end
+
     # Stores many documents, each as {#put} would. In a directory this takes a fraction of the time: it uses one
     # connection, and sends the next request before the response to the last one. It is not a transaction: each document
     # has its own result. `operation_timeout_seconds` bounds the wait for the next response. If another thread

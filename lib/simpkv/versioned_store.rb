@@ -18,9 +18,9 @@ module Simpkv
     # @return [Store, EncryptedStore, Object] the store below
     attr_reader :below
 
-    def_delegators :@below, :get, :get_many, :list, :tree, :exist?, :kind, :delete, :create_folder, :delete_folder,
-                   :deletetree, :close, :read_entry, :entries, :add_entry, :modify_entry, :extend_entry, :delete_entry,
-                   :set_entry_password, :password?
+    def_delegators :@below, :get, :get_many, :list, :tree, :exist?, :kind, :refuse_put, :delete, :create_folder,
+                   :delete_folder, :deletetree, :close, :read_entry, :entries, :add_entry, :modify_entry,
+                   :extend_entry, :delete_entry, :set_entry_password, :password?
 
     # @param below [Store, EncryptedStore, Object] an object with the methods of a {Store}
     # @param history [Integer, nil] how many replaced values to keep; nil: of an expired key one, or as many as it has

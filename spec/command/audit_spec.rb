@@ -30,6 +30,17 @@ RSpec.describe 'The command simpkv with an audited backend' do
     expect(File.read(audit_file)).not_to include('pl4nted')
   end
 
+  # There was no line.
+  it 'has a line for a refused cas' do
+    configure('audit' => audit)
+    simpkv!('put', 'a', 'pl4nted')
+    calls = [%w[a new --expect pl4nted-other], %w[a new --absent], %w[b new --expect pl4nted]]
+    expect(calls.map { |call| simpkv('cas', *call).code }).to eq([1, 1, 1])
+    expect(operations.drop(1))
+      .to eq(['put production:a conflict', 'put production:a conflict', 'put production:b conflict'])
+    expect(File.read(audit_file)).not_to include('pl4nted')
+  end
+
   it 'has lines for documents that are encrypted again' do
     configure('audit' => audit, 'encryption_keys' => write_keys('a'))
     store.put('globals/a', Simpkv::Codec.encode('pl4nted'))

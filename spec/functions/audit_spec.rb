@@ -58,6 +58,20 @@ RSpec.describe 'Audited backends' do
       expect(written.map { |line| line['key'] }.uniq).to eq(%w[a b c d])
     end
 
+    # There was no line.
+    it "have a line of each compare_and_put that is refused (backend #{backend})" do
+      world.hiera = { 'backends' => backends.transform_values { |each| each.merge('audit' => audit) } }
+      world.fresh_environment
+      on = { 'backend' => backend, 'history' => 1 }
+      call('put', 'a', 'pl4nted 1', {}, on)
+      expectations = [['a', 'pl4nted 2'], ['a', nil], ['b', 'pl4nted 1']]
+      expect(expectations.map { |key, expected| call('compare_and_put', key, expected, 'x', {}, on) })
+        .to eq([false, false, false])
+      expect(operations.drop(1))
+        .to eq(['put production:a conflict', 'put production:a conflict', 'put production:b conflict'])
+      expect(File.read(audit_file)).not_to match(/pl4nted|eyJ/)
+    end
+
     it "have lines of histories and expiries, and no earlier value (backend #{backend})" do
       on = { 'backend' => backend, 'expires_after' => '90d', 'history' => 2 }
       call('put', 'a', 'pl4nted 1', {}, on)

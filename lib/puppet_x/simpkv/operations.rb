@@ -83,10 +83,12 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
     repeatedly do
       stored = backend.store.get(path, latest: true, required: false)
       entry = stored && @documents.current(stored)
-      next [expected.empty? && put_if?(backend.versioned, path, document, condition: :absent)] unless entry
+      unless entry
+        next [expected.empty? ? put_if?(backend.versioned, path, document, condition: :absent) : refuse(backend, path)]
+      end
 
       value = @documents.bare(entry[:value])
-      next [false] unless expected.any? { |each| each.eql?(value) }
+      next [refuse(backend, path)] unless expected.any? { |each| each.eql?(value) }
 
       # After a conflict, perhaps only the metadata have changed.
       [true] if put_if?(backend.writer, path, document, condition: :expect, expect: stored)
@@ -179,6 +181,11 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
     true
   rescue Simpkv::ConditionError
     false
+  end
+
+  # @return [false]
+  def refuse(backend, path)
+    backend.store.refuse_put(path)
   end
 
   # Tries until the block returns something. Other processes may prevent that by changing the key in between.

@@ -41,6 +41,11 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     true
   end
 
+  # @return [false] see {Simpkv::Store#refuse_put}
+  def refuse_put(_path)
+    false
+  end
+
   def exist?(path)
     call(:exists, path)
   end

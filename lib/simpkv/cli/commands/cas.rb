@@ -63,11 +63,18 @@ module Simpkv
         def swap(store, path, old, value)
           replace(store, path) do |stored|
             live = live(stored)
-            next unless @absent ? live.nil? : live && Value.read(live)[:value].eql?(old)
+            unless expected?(live, old)
+              store.refuse_put(path)
+              next
+            end
 
             # An equal document is stored in place of itself, which writes nothing.
             successor(document(value, live), stored) || stored
           end
+        end
+
+        def expected?(live, old)
+          @absent ? live.nil? : live && Value.read(live)[:value].eql?(old)
         end
       end
     end
