@@ -183,11 +183,44 @@ RSpec.describe 'A configuration that is wrong' do
     fill('app1/sub/x' => { value: 1 })
     folder = "simpkv_folder { 'the folder': folder => 'app1/', ensure => absent, recurse => true }"
     ["'app1/sub/x': ensure => present", "'app1/sub/x': value => 2"].each do |key|
-      expect(refused("#{folder} simpkv_key { #{key} }")).to include('Simpkv_key[app1/sub/x] is present',
-                                                                    'Simpkv_folder[the folder] removes it')
+      expect(refused("#{folder} simpkv_key { #{key} }"))
+        .to include('Simpkv_key[app1/sub/x] is present, but Simpkv_folder[the folder] around it is absent')
     end
     expect(keys).to eq(%w[app1/sub/x])
     apply!("#{folder} simpkv_key { 'app1/sub/x': ensure => absent }")
+  end
+
+  it 'is refused for a protected key in a folder that is removed with its keys (the key was removed, and not named)' do
+    fill('app1/keep' => { value: 1 })
+    folder = "simpkv_folder { 'app1': ensure => absent, recurse => true }"
+    ["'app1/keep': ", "'app1/keep': audit => all"].each do |key|
+      expect(refused("#{folder} simpkv_key { #{key} }"))
+        .to include('Simpkv_key[app1/keep] is protected, but Simpkv_folder[app1] around it is absent')
+    end
+    expect(keys).to eq(%w[app1/keep])
+  end
+
+  # The file with the options can be part of the catalog: the check before the run cannot read it.
+  it 'fails the removal of a folder with a protected key, if the places of keys become known in the run' do
+    fill('app1/keep' => { value: 1 })
+    file = ENV.fetch('SIMPKV_CONFIG')
+    options = File.read(file)
+    File.write(file, 'broken: [')
+    apply(<<~PUPPET)
+      file { '#{file}': content => #{options.dump.gsub('$', '\\$')} }
+      simpkv_folder { 'app1': ensure => absent, recurse => true }
+      simpkv_key { 'app1/keep': }
+    PUPPET
+    expect([failed, keys]).to eq([['Simpkv_folder[app1]'], %w[app1/keep]])
+    expect(log.grep(/^err/).join).to include('Simpkv_key[app1/keep] is in it, and is not absent')
+  end
+
+  it 'is refused for what is present in an absent folder (each run failed, or undid what the other one did)' do
+    ["simpkv_folder { 'app1/sub': ensure => present }", "simpkv_key { 'app1/sub/x': value => 1 }"].each do |inner|
+      expect(refused("simpkv_folder { 'app1': ensure => absent } #{inner}"))
+        .to match(/Simpkv_\w+\[app1.sub.*\] is present, but Simpkv_folder\[app1\] around it is absent/)
+    end
+    apply!("simpkv_folder { 'app1': ensure => absent } simpkv_folder { 'app1/sub': } simpkv_key { 'app1/x': }")
   end
 
   it 'is refused for a folder that is a key, and a key below a key' do

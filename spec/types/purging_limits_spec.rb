@@ -96,6 +96,23 @@ RSpec.describe 'The parameter purge_limit' do
     expect([failed, removed('noop')]).to eq([['Simpkv_folder[app1]'], []])
   end
 
+  # It removed 1,500 keys with "ensure: removed".
+  it 'holds for the removal of a folder with its keys, which says how many there are' do
+    fill('app1/a' => { value: 1 }, 'app1/b/c' => { value: 1 }, 'app1/b/d' => 'broken')
+    absent = "simpkv_folder { 'app1': ensure => absent, recurse => true, purge_limit => %d }"
+    [{ noop: false }, { noop: true }].each do |settings|
+      apply(format(absent, 2), **settings)
+      expect(failed).to eq(['Simpkv_folder[app1]'])
+      expect(log.grep(/^err/).join).to include("the removal would remove 3 keys, more than the 2 of 'purge_limit'")
+    end
+    apply!(format(absent, 3), noop: true)
+    expect(log.join).to match(/(removed|'?present'?) with 3 keys\b.*\(noop\)/)
+    expect(keys.length).to eq(3)
+    apply!(format(absent, 3), noop: false)
+    expect(log.grep_v(/noop/).join).to include('removed with 3 keys')
+    expect(keys).to eq([])
+  end
+
   %w[-1 1.5 many [5] true].each do |limit|
     it "cannot be #{limit}" do
       limit = "'#{limit}'" if limit == 'many'

@@ -41,6 +41,15 @@ Puppet::Type.newtype(:simpkv_folder) do
     def retrieve
       provider.exists? ? :present : :absent
     end
+
+    def change_to_s(current, wanted)
+      "#{super}#{provider.removed_with if wanted == :absent}"
+    end
+
+    # Puppet 7 says nothing else with noop.
+    def is_to_s(value) # rubocop:disable Naming/PredicatePrefix -- Puppet's name
+      "#{super}#{provider.removed_with if should == :absent}"
+    end
   end
 
   newparam(:name, namevar: true) do
@@ -87,8 +96,8 @@ Puppet::Type.newtype(:simpkv_folder) do
 
   newparam(:purge_limit) do
     desc <<~TEXT
-      The maximum number of keys that one run removes from this folder. If there are more, the folder fails, and none
-      is removed. The default is 1000.
+      The maximum number of keys that one run removes from this folder, by `purge`, or by `ensure => absent` with
+      `recurse`. If there are more, the folder fails, and none is removed. The default is 1000.
     TEXT
 
     validate do |value|
@@ -144,6 +153,11 @@ Puppet::Type.newtype(:simpkv_folder) do
   end
 
   private
+
+  def check_others
+    super
+    check_around(:present) if should(:ensure) == :present
+  end
 
   # The removed keys have the same schedule, but each counts its own runs.
   def scheduled?

@@ -204,12 +204,9 @@ Puppet::Type.newtype(:simpkv_key) do
 
   private
 
+  # Without `ensure`, the resource protects its key.
   def check_others
     super
-    folder = simpkv.removed_around(self) if should(:ensure) == :present
-    return unless folder
-
-    raise Puppet::Error, "#{ref} is present, but #{folder.ref} removes it with all that is in its folder: " \
-                         'correct one of them'
+    check_around(should(:ensure) || :protected)
   end
 end

@@ -18,10 +18,14 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
     return false unless store
     return true if @listed
 
-    kind = store.kind(path)
-    raise Simpkv::IsKeyError, "'#{@resource.place}' is a key, not a folder" if kind == :key
+    there = folder?(store)
+    check_removal(store) if there && recurse? && @resource.should(:ensure) == :absent
+    there
+  end
 
-    kind == :folder
+  # @return [String, nil] ` with 3 keys`, if the folder is removed with all that is in it
+  def removed_with
+    " with #{counted(@doomed)}" if @doomed
   end
 
   # @return [void]
@@ -46,11 +50,8 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
   #   the key, see resource_key.rb
   def removals
     chosen = unmanaged
-    limit = @resource[:purge_limit]
-    return chosen.map { |entry| removal(entry) }.compact if chosen.length <= limit
-
-    raise Simpkv::TooLargeError, "the purge would remove #{chosen.length} #{chosen.one? ? 'key' : 'keys'}, more than " \
-                                 "the #{limit} of 'purge_limit': nothing is removed"
+    check_limit(chosen.length, 'purge')
+    chosen.map { |entry| removal(entry) }.compact
   rescue Simpkv::Error, Simpkv::ConfigError, ArgumentError, SystemCallError => e
     @failure = e
     []
@@ -68,6 +69,35 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def recurse?
     @resource[:recurse] == :true # rubocop:disable Lint/BooleanSymbol
+  end
+
+  def folder?(store)
+    kind = store.kind(path)
+    raise Simpkv::IsKeyError, "'#{@resource.place}' is a key, not a folder" if kind == :key
+
+    kind == :folder
+  end
+
+  # The run may have written the options after the check before it.
+  def check_removal(store)
+    kept = @simpkv.kept_below(backend, path)
+    raise Simpkv::ConflictError, "#{kept.ref} is in it, and is not absent: correct one of them" if kept
+
+    listed = store.tree(path, values: false, required: false)
+    @doomed = listed[:keys].length + listed[:errors].length
+    check_limit(@doomed, 'removal')
+  end
+
+  def check_limit(number, what)
+    limit = @resource[:purge_limit]
+    return if number <= limit
+
+    raise Simpkv::TooLargeError, "the #{what} would remove #{counted(number)}, more than the #{limit} of " \
+                                 "'purge_limit': nothing is removed"
+  end
+
+  def counted(number)
+    "#{number} #{number == 1 ? 'key' : 'keys'}"
   end
 
   # @return [Array<Simpkv::Catalog::Entry>]

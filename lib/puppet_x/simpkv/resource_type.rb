@@ -71,6 +71,13 @@ Module.new do
                          'them'
   end
 
+  # @param state [Symbol] what the resource wants its place to be: `:present`, `:absent` or `:protected`
+  # @raise [Puppet::Error] a folder around it is absent
+  def check_around(state)
+    folder = simpkv.removed_around(self, state)
+    raise Puppet::Error, "#{ref} is #{state}, but #{folder.ref} around it is absent: correct one of them" if folder
+  end
+
   def gem?
     !self.class.defaultprovider.nil?
   end

@@ -149,10 +149,22 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     suitable ? folders_around(resource).select { |folder| absent?(folder) } : []
   end
 
-  # @param key [Puppet::Type] a simpkv_key
-  # @return [Puppet::Type, nil] a folder around it that is removed with all that is in it
-  def removed_around(key)
-    folders_around(key).find { |folder| absent?(folder) && folder[:recurse] == :true } # rubocop:disable Lint/BooleanSymbol
+  # @param resource [Puppet::Type] a simpkv_key or a simpkv_folder
+  # @param state [Symbol] `:present`, `:absent` or `:protected`, which a removal of an empty folder does not concern
+  # @return [Puppet::Type, nil] an absent folder around it, with which it cannot be so
+  def removed_around(resource, state)
+    return if state == :absent
+
+    folders_around(resource).find { |folder| absent?(folder) && (state == :present || recurse?(folder)) }
+  end
+
+  # @param backend [Simpkv::SiteBackend]
+  # @param folder [String] its path in the store
+  # @return [Puppet::Type, nil] a simpkv_key of the catalog below the folder that is not absent
+  # @raise [Simpkv::Error, Simpkv::ConfigError] as {#keys}
+  def kept_below(backend, folder)
+    prefix = "#{backend.canonical(folder)}/"
+    keys(backend).find { |place, key| place.start_with?(prefix) && key.should(:ensure) != :absent }&.last
   end
 
   # Reads the keys of many resources, with one batch for each store.
@@ -237,6 +249,10 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def absent?(folder)
     folder.should(:ensure) == :absent
+  end
+
+  def recurse?(folder)
+    folder[:recurse] == :true # rubocop:disable Lint/BooleanSymbol
   end
 
   def files(resource)

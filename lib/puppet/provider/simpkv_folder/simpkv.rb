@@ -29,6 +29,11 @@ Puppet::Type.type(:simpkv_folder).provide(:simpkv) do
     folder.remove
   end
 
+  # @return [String, nil] ` with 3 keys`, if the folder is removed with all that is in it
+  def removed_with
+    folder.removed_with
+  end
+
   # Finds the keys to remove. If that fails, the folder fails when it is evaluated.
   #
   # @return [Array<Array(String, Hash, Object)>] for each the title, the options of the resource, and the key, see
