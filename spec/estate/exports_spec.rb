@@ -124,13 +124,20 @@ RSpec.describe 'Exported resources in the store of simpkv' do
       expect(titles(run_node('proxy', "Nginx::Vhost <<| tag == 'app::part' |>>"), 'Nginx::Vhost')).to eq %w[part]
     end
 
-    it 'keep their tags for collectors of the collecting node, and get those of the class that collects them' do
+    # Collectors of the collecting node used to override foreign resources by the tags of their exporter.
+    it 'have the tags of their parameter and of the class that collects them, and no others of their exporter' do
       run_node('web1', 'include app')
       add_manifest('proxy', 'class proxy { Nginx::Vhost <<| tag == own |>> }')
-      catalog = run_node('proxy', "include proxy  File <| tag == own |> { mode => '0640' }")
+      catalog = run_node('proxy', <<~PUPPET)
+        include proxy
+        File <| tag == own |> { mode => '0640' }
+        File <| tag == from_class |> { owner => 'root' }
+      PUPPET
 
-      expect(catalog.resource('Nginx::Vhost', 'app').tags).to include('own', 'from_class', 'app', 'proxy', 'vhost')
-      expect(catalog.resource('File', '/etc/app')[:mode]).to eq '0640'
+      expect(catalog.resource('Nginx::Vhost', 'app').tags).to include('own', 'proxy', 'vhost')
+      expect(catalog.resource('Nginx::Vhost', 'app').tags).not_to include('from_class')
+      expect(catalog.resource('File', '/etc/app').to_hash).to include(mode: '0640')
+      expect(catalog.resource('File', '/etc/app').to_hash).not_to include(:owner)
       expect(catalog.container_of(catalog.resource('Nginx::Vhost', 'app')).ref).to eq 'Class[Proxy]'
     end
 

@@ -59,7 +59,7 @@ module Simpkv
       # @return [Array<Puppet::Parser::Resource>]
       # @raise [Puppet::Error]
       def search(type, host, filter, scope)
-        filter = Filter.new(filter, scope)
+        filter = Filter.new(filter)
         resource_type = Puppet::Pops::Evaluator::Runtime3ResourceSupport.find_resource_type(scope, type)
         exports = (@exports[type] ||= Collection.read(type, host)).reject { |certname, _| certname == host }
         exports.flat_map do |certname, list|

@@ -36,6 +36,9 @@ module Simpkv
           nil
         end
 
+        # Its tags are those of its parameter `tag`, and those that Puppet gives each resource. The other tags of its
+        # exporter are for filters only, so that collectors of virtual resources do not find it by them.
+        #
         # @param type [Puppet::CompilableResourceType, Puppet::Resource::Type]
         # @param data [Hash]
         # @param scope [Puppet::Parser::Scope] the collector's
@@ -43,12 +46,12 @@ module Simpkv
         # @return [Puppet::Parser::Resource]
         # @raise [MalformedError, Puppet::Error] it cannot be restored
         def collected(type, data, scope, id)
-          file, line, tags = data.values_at('file', 'line', 'tags')
+          file, line = data.values_at('file', 'line')
           parameters = values(data).map do |name, value|
             Puppet::Parser::Resource::Param.new(name: name, value: value, source: scope.source, file: file, line: line)
           end
           Puppet::Parser::Resource.new(type, data['title'], scope: scope, source: scope.source, file: file, line: line,
-                                                            collector_id: id, tags: tags, parameters: parameters)
+                                                            collector_id: id, parameters: parameters)
         end
 
         # @param type [String]

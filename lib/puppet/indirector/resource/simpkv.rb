@@ -22,7 +22,7 @@ class Puppet::Resource::Simpkv < Puppet::Indirector::Code # rubocop:disable Styl
     type = request.key.to_s
     return ::Simpkv::Termini::Collection.of(scope.compiler).search(type, host, filter, scope) if scope
 
-    filter = ::Simpkv::Termini::Filter.new(filter, nil)
+    filter = ::Simpkv::Termini::Filter.new(filter)
     exported(type, host) { |data| filter.match?(data) }
   end
 
