@@ -27,9 +27,8 @@ static skv_status check_options(const char *options, size_t options_len, skv_rep
 
 skv_store *skv_open(const char *type, size_t type_len, const char *options, size_t options_len, skv_reply *reply)
 {
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return NULL;
-    skv_reply_reset(reply);
     if (!type) {
         skv_fail(reply, SKV_INVALID, "the store's type is NULL");
         return NULL;
@@ -60,9 +59,8 @@ typedef struct key_call {
 static skv_status begin_call(key_call *call, const skv_store *store, const char *key, size_t key_len,
                              int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
-    skv_reply_reset(reply);
     call->key = (skv_key){call->path, 0};
     if (!store || !key)
         return skv_fail(reply, SKV_INVALID, "the store or the key is NULL");
@@ -196,9 +194,8 @@ skv_status skv_list_next(skv_list *list, int64_t timeout_ms, skv_cancel *cancel,
 {
     skv_deadline deadline;
 
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
-    skv_reply_reset(reply);
     if (!list)
         return skv_fail(reply, SKV_INVALID, "the list is NULL");
     if (skv_deadline_init(&deadline, timeout_ms, cancel, reply) != SKV_OK)
@@ -272,9 +269,8 @@ static skv_status take_entry_version(entry_call *call, const char *version, size
 static skv_status begin_entry(entry_call *call, const skv_store *store, const char *dn, size_t dn_len,
                               int64_t timeout_ms, skv_cancel *cancel, skv_reply *reply)
 {
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
-    skv_reply_reset(reply);
     if (!store)
         return skv_fail(reply, SKV_INVALID, "the store is NULL");
     if (!store->ops->entry_read)

@@ -113,9 +113,8 @@ skv_audit *skv_audit_open(const char *target, size_t target_len, skv_reply *repl
     size_t path_len = 0;
     bool syslog = false;
 
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return NULL;
-    skv_reply_reset(reply);
     path = path_of_target(target, target_len, &path_len, &syslog);
     if (!path) {
         skv_fail(reply, SKV_INVALID,
@@ -165,7 +164,8 @@ static bool take_lock(skv_audit *audit, int64_t end_ns)
 /* Begins a call: checks its arguments, and takes the lock. */
 static skv_status begin_audit(skv_audit *audit, int64_t timeout_ms, int64_t *end_ns, skv_reply *reply)
 {
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (!audit || timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "the audit log is NULL, or its timeout is negative");
     *end_ns = skv_now_plus_ns(skv_ms_to_ns(timeout_ms));
@@ -177,9 +177,10 @@ static skv_status begin_audit(skv_audit *audit, int64_t timeout_ms, int64_t *end
 skv_status skv_audit_reserve(skv_audit *audit, size_t bytes, int64_t timeout_ms, skv_reply *reply)
 {
     int64_t end_ns = 0;
+    skv_status status = begin_audit(audit, timeout_ms, &end_ns, reply);
 
-    if (begin_audit(audit, timeout_ms, &end_ns, reply) != SKV_OK)
-        return reply->status;
+    if (status != SKV_OK)
+        return status;
     if (audit->syslog)
         skv_fail(reply, SKV_INVALID, "syslog cannot reserve disk space");
     else if (bytes > SKV_DATA_MAX)
@@ -206,9 +207,10 @@ static void write_lines(skv_audit *audit, const char *lines, size_t len, int64_t
 skv_status skv_audit_write(skv_audit *audit, const char *lines, size_t lines_len, int64_t timeout_ms, skv_reply *reply)
 {
     int64_t end_ns = 0;
+    skv_status status = begin_audit(audit, timeout_ms, &end_ns, reply);
 
-    if (begin_audit(audit, timeout_ms, &end_ns, reply) != SKV_OK)
-        return reply->status;
+    if (status != SKV_OK)
+        return status;
     write_lines(audit, lines, lines_len, end_ns, reply);
     pthread_mutex_unlock(&audit->lock);
     return reply->status;

@@ -57,6 +57,14 @@ void skv_reply_reset(skv_reply *reply)
     reply->message[0] = '\0';
 }
 
+skv_status skv_reply_begin(skv_reply *reply)
+{
+    if (!reply)
+        return SKV_INVALID;
+    skv_reply_reset(reply);
+    return SKV_OK;
+}
+
 /* Returns the length of the UTF-8 sequence at `p`, of which `left` bytes follow; 0 if there is none. */
 static size_t utf8_sequence_len(const unsigned char *p, size_t left)
 {

@@ -15,7 +15,11 @@ struct skv_reply {
     char message[SKV_MESSAGE_MAX];
 };
 
-/* Empties the reply. Each public function that takes a reply starts with this. */
+/* Begins a call: each public function that takes a reply starts with this. Empties the reply, and returns SKV_OK; for
+ * NULL, SKV_INVALID. */
+skv_status skv_reply_begin(skv_reply *reply) __attribute__((warn_unused_result));
+
+/* Empties the reply. */
 void skv_reply_reset(skv_reply *reply);
 
 /* Sets status and message, unless the reply holds a failure already: the first one wins. Control characters and bytes

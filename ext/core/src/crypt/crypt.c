@@ -47,7 +47,8 @@ skv_status skv_keyring_encrypt(skv_keyring *keyring, const char *backend, size_t
     place_of_call place;
     skv_keys *keys;
 
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (check_arguments(keyring, &given, span, reply) != SKV_OK || normalise_place(&place, &given, reply) != SKV_OK)
         return reply->status;
     keys = skv_keyring_take(keyring, reply);
@@ -71,7 +72,8 @@ skv_status skv_keyring_decrypt(skv_keyring *keyring, const char *backend, size_t
     place_of_call place;
     skv_jwe jwe;
 
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (check_arguments(keyring, &given, span, reply) != SKV_OK)
         return reply->status;
     if (skv_jwe_find(span, &jwe, reply) != SKV_OK)
@@ -91,7 +93,8 @@ skv_status skv_document_kid(const char *document, size_t document_len, skv_reply
     skv_jwe_header header;
     skv_jwe jwe;
 
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (!document && document_len)
         return skv_fail(reply, SKV_INVALID, "a document is missing");
     if (skv_jwe_find((skv_span){document, document_len}, &jwe, reply) != SKV_OK || !jwe.header.bytes)

@@ -102,9 +102,8 @@ skv_keyring *skv_keyring_open(const char *file, size_t file_len, skv_reply *repl
 {
     skv_keyring *keyring;
 
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return NULL;
-    skv_reply_reset(reply);
     if (!file || !file_len || file[0] != '/' || memchr(file, '\0', file_len)) {
         skv_fail(reply, SKV_INVALID, "the file of 'encryption_keys' must have an absolute path");
         return NULL;
@@ -136,7 +135,8 @@ skv_status skv_keyring_kids(skv_keyring *keyring, skv_reply *reply)
 {
     skv_keys *keys;
 
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (!keyring)
         return skv_fail(reply, SKV_INVALID, "the keyring is NULL");
     keys = skv_keyring_take(keyring, reply);

@@ -158,7 +158,8 @@ skv_status skv_keyring_decrypt_page(skv_keyring *keyring, const char *backend, s
 {
     page_call call = {.backend = {backend, backend_len}, .flags = flags, .out = reply};
 
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (!keyring || !backend || !folder || (!page && page_len))
         return skv_fail(reply, SKV_INVALID, "the keyring, the backend, the folder or the page is NULL");
     skv_buf_init(&call.path, SIZE_MAX);

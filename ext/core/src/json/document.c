@@ -201,7 +201,8 @@ static void compare(const char *a, size_t a_len, const char *b, size_t b_len, sk
 
 skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
 {
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if ((!a && a_len) || (!b && b_len))
         return skv_fail(reply, SKV_INVALID, "a document is missing");
     if (a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0))

@@ -281,7 +281,6 @@ static skv_status check_base(text base, skv_reply *reply)
 
 static skv_status check_common(int layout, text base, text id, skv_reply *reply, place *instance)
 {
-    skv_reply_reset(reply);
     if (!base.bytes || !id.bytes)
         return skv_fail(reply, SKV_INVALID, "a base DN or id is NULL");
     if (layout != SKV_LAYOUT_PLAIN && layout != SKV_LAYOUT_HEX)
@@ -392,6 +391,8 @@ skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, size_t ba
 {
     place instance = {0};
 
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (check_common(layout, (text){base_dn, base_dn_len}, (text){id, id_len}, reply, &instance) != SKV_OK)
         return reply->status;
     if (!path || (kind != SKV_KIND_KEY && kind != SKV_KIND_FOLDER))

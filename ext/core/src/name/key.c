@@ -88,7 +88,8 @@ skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, 
     char path[SKV_KEY_MAX + 1];
     size_t len = 0;
 
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (!prefix || !key)
         return skv_fail(reply, SKV_INVALID, "a key or prefix is NULL");
     if (skv_key_normalise(prefix, prefix_len, key, key_len, path, &len, reply) != SKV_OK)
@@ -126,7 +127,8 @@ skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *
     const char *rest = key, *segment;
     size_t len;
 
-    skv_reply_reset(reply);
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
     if (!key || key_len == 0)
         return skv_fail(reply, SKV_INVALID, "the key is empty: give a path such as 'app1/password'");
     if (key_len > SKV_KEY_MAX)

@@ -180,9 +180,8 @@ skv_status skv_stats(skv_reply *reply)
 {
     json_t *tree, *pools;
 
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
-    skv_reply_reset(reply);
     tree = json_object();
     pools = json_array();
     skv_pool_each(append_pool, &pools);

@@ -44,6 +44,10 @@ skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *rep
     static const char *const reserved[] = {"facts", "trusted", "server_facts", "environment"};
     size_t digits = 0;
 
+    if (skv_reply_begin(reply) != SKV_OK)
+        return SKV_INVALID;
+    if (!name)
+        return skv_fail(reply, SKV_INVALID, "the name of a parameter is NULL");
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (strlen(reserved[i]) == name_len && memcmp(reserved[i], name, name_len) == 0)
             return skv_fail(reply, SKV_INVALID, "a node cannot have the parameter '%s': Puppet sets it itself",

@@ -237,9 +237,8 @@ skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t i
     skv_locale locale;
     json_t *tree;
 
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
-    skv_reply_reset(reply);
     if (!rules || !input)
         return skv_fail(reply, SKV_INVALID, "the rules or the input are NULL");
     if (skv_locale_enter(&locale, reply) != SKV_OK)

@@ -133,9 +133,8 @@ skv_rules *skv_rules_new(const char *json, size_t json_len, skv_reply *reply)
     skv_rules *rules;
     skv_locale locale;
 
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return NULL;
-    skv_reply_reset(reply);
     if (!json) {
         skv_fail(reply, SKV_INVALID, "the rules are NULL");
         return NULL;

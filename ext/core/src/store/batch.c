@@ -259,9 +259,8 @@ static void run_each(skv_store *store, skv_batch *batch, bool puts)
 static skv_status run_batch(skv_batch *batch, skv_store *store, const char *bytes, size_t len, bool puts,
                             skv_reply *reply)
 {
-    if (!reply)
+    if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
-    skv_reply_reset(reply);
     if (begin_batch(batch, store, bytes, len, puts, reply) == SKV_OK) {
         void (*many)(skv_store *, skv_batch *) = puts ? store->ops->put_many : store->ops->get_many;
 
