@@ -39,6 +39,14 @@ RSpec.describe 'Keys as resources in an encrypted backend' do
     expect(raws.reject { |name, raw| raw == before[name] }.keys).to eq(['secret'])
   end
 
+  it 'are managed beside one under an unknown encryption key, which a purge cannot remove (they were skipped)' do
+    apply!("simpkv_key { 'k/foreign': value => 1 }")
+    write_options('default' => backend.merge('encryption_keys' => write_keys('b')))
+    apply("simpkv_folder { 'k': purge => true } simpkv_key { 'k/managed': value => 'rotated' }")
+    expect([failed, changed]).to eq([key_resources('k:unnamed-1'), key_resources('k/managed')])
+    expect(raws.keys).to match_array(%w[foreign managed])
+  end
+
   context 'with encrypt: sensitive' do
     let(:mode) { 'sensitive' }
 

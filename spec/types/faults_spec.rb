@@ -39,8 +39,7 @@ RSpec.describe 'A server that goes away' do
   it 'before the run: all of them fail, none counts as absent, and the rest of the catalog is applied' do
     directory.stop_serving
     apply(manifest)
-    # Those below the folder are skipped.
-    expect(failed).to eq(%w[Simpkv_folder[app1] Simpkv_key[app2/other]])
+    expect(failed).to eq(['Simpkv_folder[app1]', *key_resources('app1/absent', 'app1/managed', 'app2/other')])
     expect(changed).to eq(['Notify[the rest]'])
     expect_recovery
   end

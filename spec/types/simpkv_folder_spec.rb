@@ -121,6 +121,23 @@ RSpec.describe Puppet::Type.type(:simpkv_folder) do
       expect([keys, keys(prefix: 'environments/testing')]).to eq([[], %w[app1/url]])
     end
 
+    # Anyone who could make a link blocked the rotation of a password.
+    it 'manages the keys and folders in it beside entries that it cannot remove (they were skipped in every run)' do
+      others = %w[dangling outside fifo].map { |name| File.join(production, 'app1', name) }
+      File.symlink('nowhere', others[0])
+      File.symlink('/etc/hostname', others[1])
+      File.mkfifo(others[2])
+      apply(<<~PUPPET)
+        simpkv_folder { 'app1': purge => true, recurse => true }
+        simpkv_folder { 'app1/sub': ensure => present }
+        simpkv_key { ['app1/managed', 'app1/sub/managed']: value => 'rotated' }
+      PUPPET
+      expect(failed).to eq(key_resources(*(1..3).map { |number| "app1:unnamed-#{number}" }))
+      expect(changed).to include('Simpkv_key[app1/managed]', 'Simpkv_key[app1/sub/managed]', 'Simpkv_key[app1/own]')
+    ensure
+      FileUtils.rm_f(others)
+    end
+
     it 'purges no folder behind a link (it removed keys of another environment)' do
       File.symlink('../testing/app1', File.join(production, 'app2'))
       File.symlink('../testing', File.join(production, 'all'))

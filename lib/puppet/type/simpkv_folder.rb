@@ -14,8 +14,8 @@ Puppet::Type.newtype(:simpkv_folder) do
     a key, or its document cannot be read) has the title `<folder>:unnamed-<N>`: N counts such entries of that folder
     from 1, in the order of the bytes of their paths.
 
-    **Autorequires:** the resources `simpkv_folder` around the folder, the package `simpkv`, and the files with the
-    options and the root folder of the store.
+    **Autorequires:** the resources `simpkv_folder` around the folder that do not purge, the package `simpkv`, and the
+    files with the options and the root folder of the store.
 
     @example A folder that has the managed keys only, and those below `manual/`
       simpkv_folder { 'app1':

@@ -15,8 +15,8 @@ Puppet::Type.newtype(:simpkv_key) do
 
     A key that has expired (`expires_after`) is absent, so that `ensure => present` stores its value anew.
 
-    **Autorequires:** the resources `simpkv_folder` around the key, the package `simpkv`, and the files with the
-    options and the root folder of the store.
+    **Autorequires:** the resources `simpkv_folder` around the key that do not purge, the package `simpkv`, and the
+    files with the options and the root folder of the store.
 
     @example A key with metadata
       simpkv_key { 'app1/url':

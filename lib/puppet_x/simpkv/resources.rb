@@ -124,12 +124,14 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @param resource [Puppet::Type]
   # @param suitable [Boolean] whether the gem can be loaded
   # @return [Array<Puppet::Type>] the resources before it: those that install the gem, that manage the file with the
-  #   options and the root folder, and the folders around it that are present
+  #   options and the root folder, and the folders around it that are present. A folder that purges comes before the
+  #   titles that its listing numbers only: what depends on it depends on all of its removals (docs/adr/0053)
   def before(resource, suitable)
     @packages ||= named(:package, 'simpkv')
     return @packages unless suitable
 
-    @packages + files(resource) + folders_around(resource).reject { |folder| absent?(folder) }
+    folders = folders_around(resource).reject { |folder| absent?(folder) || (resource.place && purge?(folder)) }
+    @packages + files(resource) + folders
   end
 
   # @param reference [String] `key:BACKEND/PATH`, the global or full path of a key
@@ -249,6 +251,10 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def absent?(folder)
     folder.should(:ensure) == :absent
+  end
+
+  def purge?(folder)
+    folder[:purge] == :true # rubocop:disable Lint/BooleanSymbol
   end
 
   def recurse?(folder)
