@@ -47,10 +47,18 @@ module Simpkv
       # @raise [ConfigError] the file does not have the options; the message names file and line and quotes nothing
       # @raise [SystemCallError] it cannot be read
       def read(file)
+        parse(File.read(file), file)
+      end
+
+      # @param text [String] the content of such a file
+      # @param title [String] its name, for messages
+      # @return [Hash] the options
+      # @raise [ConfigError] as {read}
+      def parse(text, title)
         require 'simpkv/plain_yaml'
-        options_in(PlainYaml.parse(File.read(file)), file)
+        options_in(PlainYaml.parse(text), title)
       rescue MalformedError => e
-        raise ConfigError, "#{file}: #{e.message}", cause: nil
+        raise ConfigError, "#{title}: #{e.message}", cause: nil
       end
 
       private

@@ -134,7 +134,9 @@ module Simpkv
       end
 
       def config_option(parser)
-        parser.on('-c', '--config FILE', 'options in YAML, as in simpkv::options') { |file| @flags[:config] = file }
+        parser.on('-c', '--config FILE', 'options in YAML, as in simpkv::options; - is standard input') do |file|
+          @flags[:config] = file
+        end
       end
 
       def backend_option(parser)

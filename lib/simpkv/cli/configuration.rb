@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/backend'
+require 'simpkv/cli/data_file'
 require 'simpkv/site_backend'
 require 'simpkv/site_file'
 
@@ -19,6 +20,9 @@ module Simpkv
 
       # @return [String] the source of the options, in words
       attr_reader :source
+
+      # @return [String, nil] the file that has the options, if one has
+      attr_reader :file
 
       # @param name [String, nil] of the backend; nil for the one that functions use
       # @return [Backend]
@@ -137,6 +141,8 @@ module Simpkv
         check_sources
         return from_puppet if @flags[:from_puppet]
 
+        return from_standard_input if @flags[:config] == DataFile::STREAM
+
         file = @flags[:config] || SiteFile.find
         file ? from_file(file) : {}
       end
@@ -152,8 +158,13 @@ module Simpkv
         raise Failure.new(message, code)
       end
 
+      def from_standard_input
+        @source = DataFile.title(DataFile::STREAM)
+        SiteFile.parse(DataFile.bytes(DataFile::STREAM), @source)
+      end
+
       def from_file(file)
-        @source = file
+        @source = @file = file
         SiteFile.read(file)
       rescue Errno::ENOENT
         refuse("#{file}: there is no such file", Failure::NO_INPUT)

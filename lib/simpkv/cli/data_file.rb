@@ -1,18 +1,48 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/failure'
+require 'simpkv/cli/output'
 require 'simpkv/plain_yaml'
 
 module Simpkv
   module Cli
-    # A file with data that the user names on the command line.
+    # A file with data that the user names on the command line. `-` is standard input, or standard output.
     module DataFile
+      STREAM = '-'
+
+      # @return [IO] standard input
+      # @raise [Failure] this command has read it already
+      def self.standard_input
+        if $stdin.equal?(@taken)
+          raise Failure.new('the command line names standard input twice: name a file for one of them', Failure::USAGE)
+        end
+
+        @taken = $stdin
+      end
+
+      # @param file [String]
+      # @return [String] its name, for messages
+      def self.title(file)
+        file == STREAM ? 'standard input' : Output.name(file)
+      end
+
+      # @param file [String]
+      # @param what [String] the option or argument that names it
+      # @return [String] the file
+      # @raise [Failure] it is `-`, which cannot be such a file
+      def self.path(file, what)
+        return file unless file == STREAM
+
+        raise Failure.new("#{what} must be a file, and - is standard input: write ./- for a file of that name",
+                          Failure::USAGE)
+      end
+
       # @param file [String] YAML or JSON; `-` is standard input
       # @return [Object] plain data
       # @raise [Failure] it cannot be read; the message quotes nothing of it
       # @raise [SystemCallError]
       def self.read(file)
-        PlainYaml.parse(file == '-' ? $stdin.read : File.read(file), strict: true)
+        PlainYaml.parse(file == STREAM ? standard_input.read : File.read(file), strict: true)
       rescue Errno::ENOENT
         raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
       rescue Errno::EISDIR
@@ -28,7 +58,7 @@ module Simpkv
       # @raise [Failure] there is no such file
       # @raise [SystemCallError]
       def self.bytes(file)
-        file == '-' ? $stdin.binmode.read : File.binread(file)
+        file == STREAM ? standard_input.binmode.read : File.binread(file)
       rescue Errno::ENOENT
         raise Failure.new("there is no file '#{file}'", Failure::NO_INPUT)
       rescue Errno::EISDIR

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/data_file'
 require 'simpkv/cli/journal'
 
 module Simpkv
@@ -10,7 +11,9 @@ module Simpkv
 
       def define_journal(parser)
         parser.on('--resume', 'continue after a kill') { @resume = true }
-        parser.on('--journal FILE', 'the file of the journal (in the working directory)') { |file| @journal = file }
+        parser.on('--journal FILE', 'the file of the journal (in the working directory)') do |file|
+          @journal = DataFile.path(file, '--journal')
+        end
       end
 
       # @param header [Hash] `target` and `source`

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/data_file'
 require 'simpkv/cli/key_file'
 require 'simpkv/cli/key_use'
 
@@ -28,7 +29,7 @@ module Simpkv
       # @return [KeyFile]
       # @raise [Failure] no file is given, and the backend has none
       def key_file(given)
-        path = given ? File.expand_path(given) : backend.settings['encryption_keys']
+        path = given ? File.expand_path(DataFile.path(given, 'FILE')) : backend.settings['encryption_keys']
         return KeyFile.new(path) if path
 
         raise Failure.new("#{backend.title} has no 'encryption_keys': set this option of the backend, or name the FILE",

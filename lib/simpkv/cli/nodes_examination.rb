@@ -23,7 +23,7 @@ module Simpkv
         @only = only
         @user = user
         @command_line = command_line
-        @puppet = PuppetSettings.find(configuration.source)
+        @puppet = PuppetSettings.find(configuration.file)
       end
 
       # @return [void]

@@ -2,6 +2,7 @@
 
 require 'net/http'
 require 'openssl'
+require 'simpkv/cli/data_file'
 require 'uri'
 
 module Simpkv
@@ -123,9 +124,7 @@ module Simpkv
       end
 
       def pem(option, file)
-        yield File.read(file)
-      rescue Errno::ENOENT
-        raise Failure.new("#{file}: there is no such file", Failure::NO_INPUT)
+        yield DataFile.bytes(file)
       rescue OpenSSL::OpenSSLError
         raise Failure.new("#{file}: --#{option} needs a file in PEM, and a key without a pass phrase", Failure::DATA)
       end

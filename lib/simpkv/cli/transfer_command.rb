@@ -35,7 +35,9 @@ module Simpkv
           @capitals = how
         end
         define_journal(parser)
-        parser.on('--rollback JOURNAL', 'undo the changes of a journal') { |file| @rollback = file }
+        parser.on('--rollback JOURNAL', 'undo the changes of a journal') do |file|
+          @rollback = DataFile.path(file, '--rollback')
+        end
         parser.on('--jobs N', Integer, 'the number of concurrent batches (4)') do |number|
           @jobs = number.clamp(1, 256)
         end

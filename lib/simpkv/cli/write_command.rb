@@ -37,7 +37,7 @@ module Simpkv
           raise Failure.new('either VALUE or --file FILE is needed (- reads standard input)', Failure::USAGE)
         end
 
-        from = @file || ('-' if value == '-')
+        from = @file || (value if value == DataFile::STREAM)
         converted(from ? DataFile.bytes(from) : value.b, 'the value')
       end
 

@@ -26,10 +26,6 @@ module Simpkv
 
         def run(key, value = nil)
           check_key(key)
-          if @expect_file == '-' && [value, @file].include?('-')
-            raise Failure.new('standard input cannot hold both the value and the expected one', Failure::USAGE)
-          end
-
           old = expected
           value = wanted(value)
           written = about(key) { noting_environment(key) { |store| swap(store, backend.path(key), old, value) } }

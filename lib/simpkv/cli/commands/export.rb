@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
+require 'simpkv/cli/data_file'
 require 'simpkv/cli/endpoint'
 require 'simpkv/cli/export_file'
 require 'simpkv/cli/progress'
@@ -13,9 +14,9 @@ module Simpkv
         SUMMARY = 'write keys into a file, or to standard output'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT
-          Writes keys and their documents to FILE or to standard output, one line of JSON for each key and a last
-          line with a checksum: all keys of the backend, the keys of one environment with -e, or the global keys with
-          -g. FILE is readable by its owner only and appears when it is complete. It contains the values in plain
+          Writes keys and their documents to FILE, or without FILE or with - to standard output, one line of JSON for
+          each key and a last line with a checksum: all keys of the backend, the keys of one environment with -e, or the
+          global keys with -g. FILE is readable by its owner only and appears when it is complete. It contains the values in plain
           text, also those of an encrypted backend, unless --raw is given. With --raw, documents are as they are stored,
           and an encrypted one can be read only under its own key of a backend with the same type and id, as long as its
           encryption key exists. Refuses an export without keys with 66, unless --allow-empty is given.
@@ -30,9 +31,10 @@ module Simpkv
           backend.raw if @raw
           check_environment unless @allow_empty
           errors = {}
-          keys = file ? into(file, errors) : write($stdout, errors)
+          stream = [nil, DataFile::STREAM].include?(file)
+          keys = stream ? write($stdout, errors) : into(file, errors)
           warn "simpkv: #{Output.count(keys, 'key')} exported"
-          output.print('file' => file, 'keys' => keys) { [] } if file
+          output.print('file' => file, 'keys' => keys) { [] } unless stream
           report(errors)
         end
 

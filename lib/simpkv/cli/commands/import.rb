@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/cli/data_file'
 require 'simpkv/cli/export_file'
 require 'simpkv/cli/transfer_command'
 
@@ -24,12 +25,11 @@ module Simpkv
           'simpkv import --rollback simpkv-import-20261122T060000Z.journal' => 'Undo it'
         }.freeze
 
-        def run(file = '-')
+        def run(file = DataFile::STREAM)
           backend.raw if @raw
           return roll_back(backend) if @rollback
 
-          title = file == '-' ? 'standard input' : file
-          with_file(file) { |stream| transfer(ExportFile.new(stream, title, backend), backend) }
+          with_file(file) { |stream| transfer(ExportFile.new(stream, DataFile.title(file), backend), backend) }
         end
 
         private
@@ -50,7 +50,7 @@ module Simpkv
         end
 
         def with_file(file, &block)
-          return with_copy($stdin, &block) if file == '-'
+          return with_copy(DataFile.standard_input, &block) if file == DataFile::STREAM
 
           # A pipe cannot be read twice.
           File.open(file, 'rb') { |stream| stream.stat.file? ? yield(stream) : with_copy(stream, &block) }

@@ -54,7 +54,7 @@ module Simpkv
           parser.on('--cert FILE', 'the certificate of this client, in PEM') { |file| @tls[:cert] = file }
           parser.on('--key FILE', 'its key, in PEM') { |file| @tls[:key] = file }
           parser.on('--cacert FILE', "the certificate of PuppetDB's CA; that of the system by default") do |file|
-            @tls[:cacert] = file
+            @tls[:cacert] = DataFile.path(file, '--cacert')
           end
         end
 

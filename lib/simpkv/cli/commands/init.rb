@@ -2,6 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/base_entry'
+require 'simpkv/cli/data_file'
 require 'simpkv/cli/directory_schema'
 
 module Simpkv
@@ -37,7 +38,7 @@ module Simpkv
           @overriding = {}
           parser.on('--as DN', 'the identity that does it') { |dn| @overriding['admin_dn'] = dn }
           parser.on('--password-file FILE', 'the file with the password of --as') do |file|
-            @overriding['admin_pw_file'] = File.expand_path(file)
+            @overriding['admin_pw_file'] = File.expand_path(DataFile.path(file, '--password-file'))
           end
           parser.on('--local', 'bind as the local user, over ldapi://') { @overriding['admin_pw_file'] = nil }
           parser.on('--uri URI', 'the server') do |uri|

@@ -96,19 +96,15 @@ module Simpkv
 
           def warn_of_types(file, keys)
             keys.reject { |_, key| key.managed? }.each_key do |number|
-              warn "simpkv: #{shown(file)}: line #{number}: simpkv::authorized_keys refuses keys of this type, " \
-                   'because the module sshkeys_core cannot manage them'
+              warn "simpkv: #{DataFile.title(file)}: line #{number}: simpkv::authorized_keys refuses keys of this " \
+                   'type, because the module sshkeys_core cannot manage them'
             end
           end
 
           # @return [Integer, nil] the exit code
           def broken(file, lines)
-            lines.each { |number, why| warn "simpkv: #{shown(file)}: line #{number} is not stored: #{why}" }
+            lines.each { |number, why| warn "simpkv: #{DataFile.title(file)}: line #{number} is not stored: #{why}" }
             Failure::DATA if lines.any?
-          end
-
-          def shown(file)
-            file == '-' ? 'standard input' : Output.name(file)
           end
         end
       end
