@@ -33,7 +33,7 @@ module Simpkv
     # @param detail [Boolean] whether to include conditions, actions, and the times of creation and of the last change
     # @param scope [String, nil] only rules of this scope
     # @param phase [String, nil] only rules of this phase
-    # @yieldparam key [String] of a rule that cannot be read; without a block it is left out silently
+    # @yieldparam key [String] of a rule that cannot be read; without a block, the first is raised
     # @yieldparam why [String]
     # @return [Array<Hash>]
     # @raise [ConfigError] the file of the built-in rules cannot be read

@@ -61,13 +61,26 @@ module Simpkv
         terminus.indirection.terminus_class.to_sym
       end
 
-      # Warns of a document that a search leaves out.
+      # Refuses a malformed document, or leaves it out with a warning if the option `skip_undecodable` is set.
       #
       # @param key [String]
       # @param why [String]
-      # @return [void]
-      def left_out(key, why)
-        Puppet.warning("simpkv estate: left out '#{key}', which cannot be read: #{why}")
+      # @return [nil]
+      # @raise [MalformedError]
+      def malformed(key, why)
+        return left_out("'#{key}'", why) if estate.options['skip_undecodable']
+
+        raise MalformedError, "'#{key}' cannot be read: #{why}"
+      end
+
+      # Warns of what a search leaves out.
+      #
+      # @param what [String]
+      # @param why [String, nil]
+      # @return [nil]
+      def left_out(what, why = nil)
+        Puppet.warning(["simpkv estate: left out #{what}, which cannot be read", why].compact.join(': '))
+        nil
       end
 
       private

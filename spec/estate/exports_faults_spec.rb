@@ -27,6 +27,15 @@ RSpec.describe 'Exported resources in a store that fails' do
     "globals/estate/#{name}"
   end
 
+  # Collectors used to compile without what cannot be read, and those that purge removed it from the nodes.
+  def expect_refused(manifest, left_out)
+    expect(failure { run_node('proxy', manifest) }).to include('simpkv estate: could not collect ', left_out)
+    expect(warnings).to eq([])
+    configure('skip_undecodable' => true)
+    expect(titles(run_node('proxy', manifest), 'File')).to eq ['/web2']
+    expect(warnings.grep(/left out #{Regexp.escape(left_out)}, which cannot be read/).length).to be_between(1, 2)
+  end
+
   shared_examples 'a failing backend' do
     it 'fails the compile of a collector with one clear error' do
       expect(failure { run_node('proxy', 'File <<| |>>') })
@@ -110,12 +119,9 @@ RSpec.describe 'Exported resources in a store that fails' do
       'has parameters that are no Hash' => ->(_) { %({"value":[{"title":"/x","parameters":"#{secret}"}]}) },
       'is no UTF-8' => ->(text) { text.sub(secret, "#{secret}\xFF".b) }
     }.each do |what, change|
-      it "that #{what} compiles without it, with a warning that names it" do
+      it "that #{what} fails the catalog, or is left out with skip_undecodable and a warning" do
         key = tamper('file', 'web1', &change)
-        catalog = run_node('proxy', 'File <<| |>> File <<| tag == x |>>')
-
-        expect(titles(catalog, 'File')).to eq ['/web2']
-        expect(warnings.grep(/left out '#{key}', which cannot be read: /).length).to eq 1
+        expect_refused('File <<| |>> File <<| tag == x |>>', "'#{key}'")
       end
     end
 
@@ -137,12 +143,9 @@ RSpec.describe 'Exported resources in a store that fails' do
       'such a type inside a Deferred' => '{"__ptype":"Deferred","name":"x","arguments":[{"__ptype":"LocalRef"}]}',
       'such a type as a key' => '{"__ptype":"Hash","__pvalue":[{"__ptype":"Runtime"},1]}'
     }.each do |what, data|
-      it "whose resource has #{what} compiles without the resource, with a warning that names it" do
+      it "whose resource has #{what} fails the catalog, or is left out with skip_undecodable and a warning" do
         tamper('file', 'web1') { |text| text.sub(/\{"__ptype":"Sensitive","__pvalue":"#{secret}"\}/, data) }
-        catalog = run_node('proxy', 'File <<| |>>')
-
-        expect(titles(catalog, 'File')).to eq ['/web2']
-        expect(warnings.grep(%r{left out File\[/web1\] of 'web1', which cannot be read}).length).to be_between(1, 2)
+        expect_refused('File <<| |>>', "File[/web1] of 'web1'")
       end
     end
 
@@ -163,23 +166,22 @@ RSpec.describe 'Exported resources in a store that fails' do
         'as a URI' => ->(path) { { '__ptype' => 'URI', '__pvalue' => "#{path}?[x]" } },
         'as a key' => ->(path) { { "#{path}[x]" => 1 } }
       }.each do |what, value|
-        it "#{what} compiles without it, and runs nothing" do
+        it "#{what} fails the catalog, and runs nothing" do
           %w[before notify require subscribe].each do |name|
             tamper('file', 'web1') do
               Simpkv::Codec.encode([{ 'title' => '/web1', 'parameters' => { name => value.call(path) } }])
             end
             messages.clear
-            expect(titles(run_node('proxy', 'File <<| |>>'), 'File')).to eq ['/web2']
-            expect(warnings.grep(%r{left out File\[/web1\] of 'web1', which cannot be read}).length).to be_between(1, 2)
+            configure
+            expect_refused('File <<| |>>', "File[/web1] of 'web1'")
           end
         end
       end
     end
 
-    it 'compiles when such a parameter decides whether a resource is collected' do
+    it 'fails the catalog when such a parameter decides whether a resource is collected' do
       tamper('file', 'web1') { |text| text.sub('"__ptype":"Sensitive"', '"__ptype":"Runtime"') }
-
-      expect(titles(run_node('proxy', "File <<| content != 'x' |>>"), 'File')).to eq ['/web2']
+      expect_refused("File <<| content != 'x' |>>", "File[/web1] of 'web1'")
     end
 
     it 'is completed by the next run of its node' do

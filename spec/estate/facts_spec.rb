@@ -260,8 +260,11 @@ RSpec.describe 'The terminus simpkv of facts' do
       end
     end
 
-    it 'leaves out a document that cannot be read, with a warning that names it' do
+    it 'fails for a document that cannot be read, or leaves it out with skip_undecodable and a warning' do
       spoil('facts/web1')
+      expect { indirection.search('*', {}) }
+        .to raise_error(Puppet::Error, %r{search the facts: 'globals/estate/facts/web1' cannot be read})
+      configure('skip_undecodable' => true)
       expect(indirection.search('*', {})).to eq(%w[web2])
       expect(warnings.grep(%r{left out 'globals/estate/facts/web1'}).length).to eq(1)
       expect(texts).not_to include('s3cret')

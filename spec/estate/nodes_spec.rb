@@ -119,13 +119,14 @@ RSpec.describe 'The terminus simpkv of nodes' do
           .to start_with("simpkv estate: could not find the node 'web1': 'globals/estate/nodes/web1' cannot be read")
         expect(error.full_message + texts).not_to include('s3cret')
       }
-      expect(indirection.search('*')).to eq([])
-      expect(warnings.grep(%r{left out 'globals/estate/nodes/web1'}).length).to eq(1)
+      expect { indirection.search('*') }.to raise_error(Puppet::Error, %r{'globals/estate/nodes/web1' cannot be read})
     end
 
-    it 'leaves a record of another form out of a search, with a warning' do
+    it 'leaves a record of another form out of a search only with skip_undecodable, with a warning' do
       estate.nodes.declare('web1', record)
       estate.store.put('globals/estate/nodes/web2', '{"value":{"environment":["s3cret"]},"metadata":{}}')
+      expect { indirection.search('*') }.to raise_error(Puppet::Error, %r{'globals/estate/nodes/web2' cannot be read})
+      configure('skip_undecodable' => true)
       expect(indirection.search('*').map(&:name)).to eq(%w[web1])
       expect(warnings.grep(%r{left out 'globals/estate/nodes/web2'}).length).to eq(1)
       expect(texts).not_to include('s3cret')

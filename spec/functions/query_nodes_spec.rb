@@ -86,12 +86,26 @@ RSpec.describe 'simpkv::query_nodes' do
     expect { query('web1') }.to raise_error(ArgumentError, /parameter 'filter' expects/)
   end
 
-  it 'leaves out a record that cannot be read, with a warning that names it' do
-    %w[web1 web2].each { |name| estate.store.put("globals/estate/inventory/#{name}", 's3cret') }
-    estate.store.put('globals/estate/inventory/db1', '{"value":{"facts":["s3cret"]},"metadata":{}}')
-    expect(query).to eq([])
-    expect(world.warnings.grep(%r{left out 'globals/estate/inventory/\w+', which cannot be read}).length).to eq(3)
-    expect(world.warnings.join).not_to include('s3cret')
+  # It used to leave them out, so that a manifest removed what it had configured for these nodes.
+  context 'with records that cannot be read' do
+    before do
+      %w[web1 web2].each { |name| estate.store.put("globals/estate/inventory/#{name}", 's3cret') }
+      estate.store.put('globals/estate/inventory/db1', '{"value":{"facts":["s3cret"]},"metadata":{}}')
+    end
+
+    it 'fails, and names the first' do
+      expect { query }.to raise_error(Puppet::Error, %r{query the nodes: 'globals/estate/inventory/db1' cannot be read})
+    end
+
+    context 'with skip_undecodable' do
+      let(:options) { { 'indexed_facts' => %w[cores], 'skip_undecodable' => true } }
+
+      it 'leaves them out, with a warning that names each' do
+        expect(query).to eq([])
+        expect(world.warnings.grep(%r{left out 'globals/estate/inventory/\w+', which cannot be read}).length).to eq(3)
+        expect(world.warnings.join).not_to include('s3cret')
+      end
+    end
   end
 
   context 'with node_ttl' do

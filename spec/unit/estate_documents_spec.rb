@@ -20,6 +20,12 @@ RSpec.describe 'Documents of the estate' do
     Simpkv::Codec.encode(value)
   end
 
+  # @return [String] a document that another process has encrypted
+  def encrypted
+    header = ['{"alg":"dir","enc":"A256GCM","kid":"a"}'].pack('m0').tr('+/', '-_').delete('=')
+    %({"value":"#{header}..AAAAAAAAAAAAAAAA.AAAA.AAAAAAAAAAAAAAAAAAAAAA","encoding":"jwe"})
+  end
+
   def file(*names)
     File.join(root, 'globals/estate/things', *names)
   end
@@ -29,10 +35,9 @@ RSpec.describe 'Documents of the estate' do
     documents.put('folder', 'b', [2])
 
     expect([documents.get('a'), documents.get('folder', 'b'), documents.get('c')]).to eq [{ 'x' => 1 }, [2], nil]
-    expect([documents.all, documents.all('folder'), documents.all('none')])
-      .to eq [{ 'a' => { 'x' => 1 } }, { 'b' => [2] }, {}]
+    expect([documents.all('folder'), documents.all('none')]).to eq [{ 'b' => [2] }, {}]
     expect([documents.delete('a'), documents.delete('a'), documents.get('a')]).to eq [true, false, nil]
-    expect([documents.deletetree('folder'), documents.all('folder')]).to eq [true, {}]
+    expect([documents.deletetree('folder'), documents.all('folder'), documents.all]).to eq [true, {}, {}]
   end
 
   it 'are stored together; the first error is raised, and names its key' do
@@ -84,6 +89,28 @@ RSpec.describe 'Documents of the estate' do
     expect(errors.inspect).not_to include('secret')
   end
 
+  # A list without a block used to leave them out silently.
+  it 'that cannot be read fail a list, and one that leaves out malformed ones if they are no such documents' do
+    %w[a b c].each { |name| documents.put(name, 1) }
+    File.write(file('b'), '{')
+    expect { documents.all }.to raise_error(Simpkv::MalformedError, %r{\A'globals/estate/things/b' cannot be read: })
+    expect(documents.all(strict: true) { nil }).to eq('a' => 1, 'c' => 1)
+    { 'is a folder' => -> { Dir.mkdir(file('b')) }, 'is not a regular file' => -> { File.mkfifo(file('b')) },
+      'leads nowhere' => -> { File.symlink('/nowhere', file('b')) },
+      "'encryption_keys'" => -> { File.write(file('b'), encrypted) } }.each do |why, make|
+      FileUtils.rm_rf(file('b'))
+      make.call
+      expect { documents.all(strict: true) { nil } }.to raise_error(Simpkv::MalformedError, /#{why}/)
+    end
+  end
+
+  it 'that are encrypted are not replaced by a process without the keys' do
+    documents.put('a', 1)
+    File.write(file('a'), encrypted)
+    expect { documents.update('a') { 2 } }.to raise_error(Simpkv::DeniedError, %r{things/a' .*'encryption_keys'})
+    expect(File.read(file('a'))).to eq(encrypted)
+  end
+
   it 'of another form are left out of a list' do
     documents.put('a', 1)
     documents.put('b', 'x')
@@ -100,7 +127,7 @@ RSpec.describe 'Documents of the estate' do
       reason = "'globals/estate/inventory/web1' cannot be read: it has another form than simpkv writes"
       expect { estate.inventory.get('web1') }.to raise_error(Simpkv::MalformedError, reason)
       expect(estate.inventory.readable('web1').value).to be_nil
-      expect(estate.inventory.all).to eq({})
+      expect { estate.inventory.all }.to raise_error(Simpkv::MalformedError, reason)
     end
   end
 

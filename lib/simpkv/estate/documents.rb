@@ -56,12 +56,14 @@ module Simpkv
 
       # Reads a document to replace it.
       #
-      # @return [Stored, nil] nil if there is none; its value is nil if it cannot be read, or has another form
+      # @return [Stored, nil] nil if there is none; its value is nil if it is malformed. Its document is nil as well if
+      #   it is an encrypted one that is damaged
+      # @raise [DeniedError] it is encrypted with a key that this process does not have
       def readable(*names)
-        stored = read(*names)
-        stored && !valid?(stored.value) ? Stored.new(stored.document, nil) : stored
+        document = @estate.store.get(path(*names), latest: true, required: false)
+        document && Stored.new(document, value_or_nil(path(*names), document))
       rescue MalformedError
-        Stored.new(@estate.store.get(path(*names), latest: true), nil)
+        Stored.new(nil, nil)
       end
 
       # Reads many documents of the subject's folder, with one connection in a directory.
@@ -163,17 +165,21 @@ module Simpkv
       # @param valid [Proc] says whether a value has the form of the subject
       # @param as [Proc] replaces each value in the result as soon as it is read: it gets the name and the value. It
       #   should not call a store
+      # @param strict [Boolean] whether the block gets only documents that the store has read, and whose content is
+      #   malformed
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Object}] values by name, unsorted
-      def all(*names, valid: method(:valid?), as: ->(_, value) { value })
+      # @raise [MalformedError] without a block: a document cannot be read; with `strict`: the store cannot read it, or
+      #   it is encrypted; names the key
+      def all(*names, valid: method(:valid?), as: ->(_, value) { value }, strict: false, &block)
         folder = path(*names)
         listed = @estate.store.list(folder, required: false) do |name, document|
           decoded_or_error(document, valid) { |value| as.call(name, value) }
         end
-        values, errors = listed[:keys].partition { |_, value| !value.is_a?(MalformedError) }.map(&:to_h)
-        errors = listed[:errors].merge(errors.transform_values(&:message))
-        errors.each { |name, why| yield "#{folder}/#{name}", why } if block_given?
+        values, errors = listed[:keys].partition { |_, value| !value.is_a?(Error) }.map(&:to_h)
+        refuse_or_report(folder, unreadable(listed), strict, &block)
+        refuse_or_report(folder, errors, strict, &block)
         values
       end
 
@@ -199,22 +205,54 @@ module Simpkv
         raise e.class, "'#{name}' cannot be the name of a key in '#{FOLDER}/#{@subject}': #{e.message}", cause: nil
       end
 
+      # @raise [MalformedError]
+      # @raise [DeniedError] the document is encrypted, and the options of this process have no keys
       def decoded(place, document)
         Codec.decode(document)[:value]
       rescue MalformedError => e
-        raise MalformedError, "'#{place}' cannot be read: #{e.message}", cause: nil
+        raise encrypted?(document) ? DeniedError : MalformedError, "'#{place}' cannot be read: #{e.message}", cause: nil
       end
 
       def decoded_or_error(document, valid)
         value = Codec.decode(document)[:value]
         valid.call(value) ? yield(value) : MalformedError.new(OTHER_FORM)
       rescue MalformedError => e
-        e
+        encrypted?(document) ? DeniedError.new(e.message) : e
+      end
+
+      # @return [Hash{String => String}] by name, why an entry of a list has no document
+      def unreadable(listed)
+        listed[:errors].merge(listed[:folders].to_h { |name| [name, 'it is a folder, and not a document'] })
+      end
+
+      # @param errors [Hash{String => String, Error}] by name
+      def refuse_or_report(folder, errors, strict)
+        errors.sort_by(&:first).each do |name, error|
+          refused = !block_given? || (strict && !error.is_a?(MalformedError))
+          raise MalformedError, "'#{folder}/#{name}' cannot be read: #{error}" if refused
+
+          yield "#{folder}/#{name}", error.to_s
+        end
+      end
+
+      # @return [Boolean] whether a document that cannot be decoded is encrypted, so that it must not be replaced
+      def encrypted?(document)
+        !Native::Keyring.kid_of(document).nil?
+      rescue MalformedError
+        true # A damaged one.
+      end
+
+      # @return [Object, nil] nil if it is malformed
+      def value_or_nil(place, document)
+        value = decoded(place, document)
+        value if valid?(value)
+      rescue MalformedError
+        nil
       end
 
       def value_or_error(place, document)
         document.is_a?(Error) ? document : decoded(place, document)
-      rescue MalformedError => e
+      rescue MalformedError, DeniedError => e
         e
       end
 
@@ -222,8 +260,15 @@ module Simpkv
         return stored if value.nil? || (stored && value == stored.value)
 
         document = Codec.encode(value)
-        @estate.store.put(place, document, condition: stored ? :expect : :absent, expect: stored&.document)
+        @estate.store.put(place, document, condition: condition(stored), expect: stored&.document)
         Stored.new(document, value)
+      end
+
+      # Nobody can compare a damaged document.
+      def condition(stored)
+        return :absent unless stored
+
+        stored.document ? :expect : :any
       end
     end
     private_constant :Documents

@@ -38,13 +38,16 @@ module Simpkv
       end
 
       # @param type [String] in lower case
+      # @param strict [Boolean] see {Documents#all}, as for the block
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Array<Hash>}] the resources that nodes export, by the nodes' names; without those of
       #   nodes that have expired
-      def all(type, &block)
+      # @raise [MalformedError] see {Documents#all}
+      def all(type, strict: false, &block)
         expired = @estate.statuses.expired
-        @documents.all(type, valid: method(:resources?), &block).reject { |certname, _| expired.include?(certname) }
+        found = @documents.all(type, valid: method(:resources?), strict: strict, &block)
+        found.reject { |certname, _| expired.include?(certname) }
       end
 
       # @param certname [String]

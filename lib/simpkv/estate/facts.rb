@@ -67,14 +67,16 @@ module Simpkv
       # Searches all nodes that have not expired. Needs memory for the facts of one node only.
       #
       # @param unreadable [Proc] gets the key of a document that cannot be read, and the reason
+      # @param strict [Boolean] see {Documents#all}
       # @yieldparam certname [String]
       # @yieldparam record [Hash] as above
       # @yieldreturn [Boolean]
       # @return [Array<String>] the names of the nodes for which the block returns true, unsorted
-      def select(unreadable)
+      def select(unreadable, strict: false)
         expired = @estate.statuses.expired
         matching = ->(certname, record) { !expired.include?(certname) && yield(certname, record) }
-        @documents.all(valid: method(:facts?), as: matching, &unreadable).select { |_, matches| matches }.keys
+        found = @documents.all(valid: method(:facts?), as: matching, strict: strict, &unreadable)
+        found.select { |_, matches| matches }.keys
       end
 
       # Deletes the facts of a node. The next save of the node stores them again.

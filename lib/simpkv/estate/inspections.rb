@@ -17,8 +17,8 @@ module Simpkv
       # Reads the outcome together with the declared record, with one connection in a directory.
       #
       # @param certname [String]
-      # @return [Array(Hash, Hash)] the declared record, and the outcome; nil for one that is missing. An outcome that
-      #   cannot be read counts as missing
+      # @return [Array(Hash, Hash)] the declared record, and the outcome; nil for one that is missing. A malformed
+      #   outcome counts as missing
       # @raise [MalformedError] the record cannot be read; names the key
       # @raise [Error]
       def get_with_record(certname)
@@ -38,6 +38,8 @@ module Simpkv
 
       def parsed(place, document)
         value = value_or_error(place, document)
+        raise value if value.is_a?(DeniedError)
+
         value if valid?(value)
       end
     end

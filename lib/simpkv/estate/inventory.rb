@@ -43,12 +43,14 @@ module Simpkv
 
       # Reads the records of all nodes that have not expired.
       #
+      # @param strict [Boolean] see {Documents#all}, as for the block
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Hash}]
-      def current(&block)
+      # @raise [MalformedError] see {Documents#all}
+      def current(strict: false, &block)
         expired = @estate.statuses.expired
-        all(&block).reject { |certname, _| expired.include?(certname) }
+        all(strict: strict, &block).reject { |certname, _| expired.include?(certname) }
       end
 
       # @param record [Hash]

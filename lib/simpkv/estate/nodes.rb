@@ -75,11 +75,13 @@ module Simpkv
         readable_record(self, certname) { decoded(path(certname), document) }
       end
 
+      # @param strict [Boolean] see {Documents#all}, as for the block
       # @yieldparam key [String] of a record that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Hash}] the declared records, by the names of nodes
-      def all(&block)
-        super(valid: ->(record) { problem(record).nil? }, &block)
+      # @raise [MalformedError] see {Documents#all}
+      def all(strict: false, &block)
+        super(valid: ->(record) { problem(record).nil? }, strict: strict, &block)
       end
 
       # @param certname [String]

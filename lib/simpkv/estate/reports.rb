@@ -31,10 +31,12 @@ module Simpkv
       end
 
       # @param certname [String]
+      # @param strict [Boolean] see {Documents#all}, as for the block
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Array<Hash>] the stored reports of a node, newest first
-      def all(certname, &block)
+      # @raise [MalformedError] see {Documents#all}
+      def all(certname, strict: false, &block)
         reports = super.values.sort_by { |report| [report['received'].to_s, report['run'].to_i] }
         reports.reverse.first(@estate.options['reports'])
       end

@@ -86,11 +86,13 @@ module Simpkv
         Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
-      # Reads few records of the inventory: those of nodes without a recent status.
+      # Reads few records of the inventory: those of nodes without a recent status. A node whose status cannot be read
+      # has not expired.
       def find_expired
-        statuses = all
+        unreadable = []
+        statuses = all { |key, _| unreadable << key.delete_prefix("#{path}/") }
         recent = statuses.keys - expired_of(statuses, {}).to_a
-        expired_of(statuses, @estate.inventory.many(@estate.inventory.names - recent))
+        expired_of(statuses, @estate.inventory.many(@estate.inventory.names - recent - unreadable))
       end
     end
   end

@@ -25,9 +25,15 @@ module Simpkv
              '`simpkv node expire` removes such nodes',
              absent: 'nodes do not expire'),
       option('reports', 0..1000, 5, 'the number of reports that are kept for each node'),
+      option('skip_undecodable', :boolean, false,
+             'true: a malformed document of a node, or a resource that simpkv does not restore, is left out with a ' \
+             'warning; otherwise the catalog fails. **Dangerous: collectors that purge then remove what that node ' \
+             'exports.** A document that the store cannot read is an error all the same',
+             errors: ['simpkv estate: ...']),
       option('soft', :boolean, false,
              'true: if the backend fails, the catalog is compiled with a warning, and nothing is collected; ' \
-             'otherwise the catalog fails. `node_terminus = simpkv` fails the catalog all the same',
+             'otherwise the catalog fails. **Dangerous: collectors that purge then remove all that they collected ' \
+             'before.** `node_terminus = simpkv` fails the catalog all the same',
              errors: ['simpkv estate: ...']),
       option('unknown_nodes', %w[accept refuse discover], 'accept',
              'nodes without a declared record, with `node_terminus = simpkv`: `accept` compiles a catalog for them, ' \

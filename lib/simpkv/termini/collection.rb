@@ -29,22 +29,26 @@ module Simpkv
       def self.read(type, host = nil)
         step = "collect the exported resources of type '#{type}'"
         exports = Termini.perform(step, otherwise: {}, node: host) do |estate|
-          estate.exports.all(type.downcase) { |key, why| Termini.left_out(key, why) }
+          estate.exports.all(type.downcase, strict: true) { |key, why| Termini.malformed(key, why) }
         end
         exports.sort
       end
 
-      # Restores a resource, or leaves it out with a warning.
+      # Restores a resource. The option `skip_undecodable` leaves out one that cannot be restored, with a warning.
       #
       # @param type [String]
       # @param certname [String] the node that exports it
       # @param data [Hash]
       # @return [Object, nil] what the block returns
+      # @raise [Puppet::Error] it cannot be restored
       def self.readable(type, certname, data)
         yield
       rescue MalformedError, Puppet::Error # Its message may quote values.
-        Puppet.warning("simpkv estate: left out #{type}[#{data['title']}] of '#{certname}', which cannot be read")
-        nil
+        resource = "#{type}[#{data['title']}] of '#{certname}'"
+        return Termini.left_out(resource) if Termini.estate.options['skip_undecodable']
+
+        raise Puppet::Error, "simpkv estate: could not collect #{resource}: it has a value that cannot be read, or " \
+                             'that simpkv does not restore', cause: nil
       end
 
       def initialize

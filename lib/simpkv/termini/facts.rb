@@ -41,8 +41,8 @@ module Simpkv
         # @raise [Puppet::Error]
         def search
           Termini.perform('search the facts', otherwise: []) do |estate|
-            warning = ->(key, why) { Termini.left_out(key, why) }
-            estate.facts.select(warning) { |certname, record| yield facts(certname, record) }.sort
+            malformed = Termini.method(:malformed)
+            estate.facts.select(malformed, strict: true) { |name, record| yield facts(name, record) }.sort
           end
         end
 

@@ -41,7 +41,7 @@ module Simpkv
 
         def read(host)
           records = Termini.perform('query the nodes', otherwise: {}, node: host) do |estate|
-            estate.inventory.current { |key, why| Termini.left_out(key, why) }
+            estate.inventory.current(strict: true) { |key, why| Termini.malformed(key, why) }
           end
           records.sort
         end

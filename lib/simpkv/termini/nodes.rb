@@ -37,7 +37,7 @@ module Simpkv
         # @raise [Puppet::Error]
         def all
           records = Termini.perform('search the declared nodes', otherwise: {}) do |estate|
-            estate.nodes.all { |key, why| Termini.left_out(key, why) }
+            estate.nodes.all(strict: true) { |key, why| Termini.malformed(key, why) }
           end
           records.sort.map { |certname, record| node(certname, record) }
         end

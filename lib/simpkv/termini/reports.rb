@@ -43,7 +43,7 @@ module Simpkv
         # @raise [Puppet::Error]
         def search(certname)
           summaries = Termini.perform("read the reports of '#{certname}'", node: certname, otherwise: []) do |estate|
-            estate.reports.all(certname) { |key, why| Termini.left_out(key, why) }
+            estate.reports.all(certname, strict: true) { |key, why| Termini.malformed(key, why) }
           end
           summaries.map { |summary| report(certname, summary) }.compact
         end
@@ -82,8 +82,7 @@ module Simpkv
         def report(certname, summary)
           Puppet::Transaction::Report.from_data_hash(StoredReport.new(summary).to_data_hash)
         rescue StandardError # Its message may quote values.
-          Puppet.warning("simpkv estate: left out a report of '#{certname}', which cannot be read")
-          nil
+          Termini.left_out("a report of '#{certname}'")
         end
 
         # Agents choose the texts, and the status of the node has some of them.
