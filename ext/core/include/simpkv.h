@@ -13,7 +13,8 @@
  *   constructor. Each releasing function accepts NULL.
  * - Calls that can fail take a `skv_reply` that the caller owns, and overwrite its status, its message and its data.
  *   They also return the status. Data and message of a reply stay valid until its next use in a call, or its release.
- * - Nothing here aborts, exits, raises a signal, or changes the working directory, the umask or the locale.
+ * - Nothing here aborts, exits, raises a signal, or changes the working directory, the umask or the locale. A write
+ *   beyond RLIMIT_FSIZE is the status SKV_TOO_LARGE: its thread blocks SIGXFSZ meanwhile.
  * - Two operations run in detached threads with all signals blocked, because they have no deadline: the resolution of
  *   the name of a directory server, and the first use of libldap in the process, which resolves this machine's own
  *   name. fork() waits for the latter for at most 6 s.

@@ -30,9 +30,12 @@ SKV_API void skv_audit_close(skv_audit *audit);
  * The functions below open the file or the socket if that is necessary: a file that was renamed or deleted is replaced
  * by a new one with the mode 0660, and a syslog daemon may start again. They wait for at most timeout_ms for other
  * writers or for the daemon. After such a wait was in vain, they do not wait until one of them succeeds. Thread-safe.
- * They return SKV_OK, or SKV_DENIED       no permission SKV_INVALID      the target is a link, or no regular file; a
- * line does not end in a newline SKV_TIMEOUT      another process keeps the file locked; the daemon takes no more
- * messages SKV_UNAVAILABLE  the disk is full; there is no such folder, or no daemon
+ * They return SKV_OK, or
+ *   SKV_DENIED       no permission
+ *   SKV_INVALID      the target is a link, or no regular file; a line does not end in a newline
+ *   SKV_TIMEOUT      another process keeps the file locked; the daemon takes no more messages
+ *   SKV_TOO_LARGE    the file would be larger than the process may write (RLIMIT_FSIZE) or the file system can store
+ *   SKV_UNAVAILABLE  the disk is full; there is no such folder, or no daemon
  */
 
 /* Reserves disk space for lines of that many bytes in all, and some more for other processes, so that a following

@@ -1,6 +1,7 @@
 /* file.c - an audit log in a file, which other processes append to and rotate at the same time. */
 #include "audit/log.h"
 #include "base/deadline.h"
+#include "base/xfsz.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,23 +147,32 @@ static skv_status lock_current(skv_audit *audit, struct stat *file, int64_t end_
 
 /* ---- Appending ---- */
 
+/* Returns the number of bytes that it could write, with errno if these are not all. */
+static size_t write_bytes(int fd, const char *bytes, size_t len)
+{
+    size_t done = 0;
+    ssize_t n = 0;
+    skv_xfsz xfsz;
+
+    skv_xfsz_block(&xfsz);
+    while (done < len && ((n = write(fd, bytes + done, len - done)) >= 0 || errno == EINTR))
+        done += n > 0 ? (size_t)n : 0;
+    skv_xfsz_restore(&xfsz);
+    return done;
+}
+
 /* Writes all bytes or none: on a full disk, or over a limit, the kernel may take a part. */
 static skv_status append(const skv_audit *audit, const char *bytes, size_t len, skv_reply *reply)
 {
+    size_t written = write_bytes(audit->fd, bytes, len);
     struct stat file;
-    ssize_t written;
 
-    do
-        written = write(audit->fd, bytes, len);
-    while (written < 0 && errno == EINTR);
-    if (written == (ssize_t)len)
+    if (written == len)
         return SKV_OK;
-    if (written >= 0) {
-        if (fstat(audit->fd, &file) == 0 && file.st_size >= written)
-            (void)!ftruncate(audit->fd, file.st_size - written);
-        errno = ENOSPC;
-    }
-    return fail_log(audit, "write", reply);
+    fail_log(audit, "write", reply);
+    if (written && fstat(audit->fd, &file) == 0 && file.st_size >= (off_t)written)
+        (void)!ftruncate(audit->fd, file.st_size - (off_t)written);
+    return reply->status;
 }
 
 /* A process that was killed while it wrote, or a crash of the system, may leave a part of a line. */
@@ -197,11 +207,15 @@ static bool has_room(const skv_audit *audit, const struct stat *file, off_t need
 
 static skv_status allocate(skv_audit *audit, off_t at, off_t len, skv_reply *reply)
 {
+    skv_xfsz xfsz;
     int result;
 
+    /* tmpfs applies RLIMIT_FSIZE to space beyond the end of the file as well. */
+    skv_xfsz_block(&xfsz);
     do
         result = fallocate(audit->fd, FALLOC_FL_KEEP_SIZE, at, len);
     while (result < 0 && errno == EINTR);
+    skv_xfsz_restore(&xfsz);
     if (result < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
         return skv_fail(
             reply, SKV_INVALID,

@@ -1,6 +1,7 @@
 #include "file/temp.h"
 
 #include "base/hash.h"
+#include "base/xfsz.h"
 #include "file/call.h"
 
 #include <errno.h>
@@ -106,14 +107,15 @@ int skv_temp_make(skv_temp *temp, int held, mode_t mode)
 /* Writes all bytes at the start of a file. */
 static int write_all(int fd, const char *bytes, size_t len)
 {
-    for (size_t done = 0; done < len;) {
-        ssize_t n = pwrite(fd, bytes + done, len - done, (off_t)done);
+    size_t done = 0;
+    ssize_t n = 0;
+    skv_xfsz xfsz;
 
-        if (n < 0 && errno != EINTR)
-            return -1;
+    skv_xfsz_block(&xfsz);
+    while (done < len && ((n = pwrite(fd, bytes + done, len - done, (off_t)done)) >= 0 || errno == EINTR))
         done += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    skv_xfsz_restore(&xfsz);
+    return done < len ? -1 : 0;
 }
 
 int skv_temp_write(const skv_temp *temp, const char *bytes, size_t len)

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -180,6 +182,47 @@ static void a_full_disk_takes_no_part_of_a_line(void)
     skv_audit_close(audit);
 }
 
+/* SIGXFSZ ended the process. */
+static void a_limit_on_the_size_of_files_is_an_error_and_no_signal(void)
+{
+    skv_audit *audit = open_log_file();
+    struct rlimit limit, small;
+
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    small = (struct rlimit){.rlim_cur = 8, .rlim_max = limit.rlim_max};
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    CHECK(write_text(audit, "one\n") == SKV_OK);
+    CHECK(write_text(audit, "second\nt\n") == SKV_TOO_LARGE);
+    CHECK_HAS(skv_reply_message(result), "cannot write the audit log '");
+    CHECK_HAS(skv_reply_message(result), "File too large");
+    CHECK_STR(content_of(log_file), "one\n");
+    CHECK(write_text(audit, "two\n") == SKV_OK);
+    CHECK(write_text(audit, "three\n") == SKV_TOO_LARGE);
+    CHECK_STR(content_of(log_file), "one\ntwo\n");
+    skv_audit_close(audit);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+/* tmpfs applies the limit to reserved space. */
+static void a_limit_on_the_size_of_files_holds_for_reserved_space(void)
+{
+    char file[] = "/dev/shm/simpkv-test-audit-XXXXXX";
+    struct rlimit limit, small;
+    skv_audit *audit;
+    int fd = mkstemp(file);
+
+    CHECK(fd >= 0 && close(fd) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    audit = open_target(file);
+    small = (struct rlimit){.rlim_cur = 1000, .rlim_max = limit.rlim_max};
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    CHECK(skv_audit_reserve(audit, 10, WAIT_MS, result) == SKV_TOO_LARGE);
+    CHECK_HAS(skv_reply_message(result), "cannot reserve disk space for the audit log '");
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK(skv_audit_reserve(audit, 10, WAIT_MS, result) == SKV_OK);
+    skv_audit_close(audit);
+    CHECK(unlink(file) == 0);
+}
+
 static void space_is_reserved_ahead_of_the_end(void)
 {
     skv_audit *audit = open_log_file();
@@ -244,6 +287,8 @@ int main(void)
                                           malformed_targets_are_refused,
                                           malformed_lines_are_refused,
                                           a_full_disk_takes_no_part_of_a_line,
+                                          a_limit_on_the_size_of_files_is_an_error_and_no_signal,
+                                          a_limit_on_the_size_of_files_holds_for_reserved_space,
                                           space_is_reserved_ahead_of_the_end,
                                           space_that_cannot_be_reserved_is_an_error,
                                           memory_runs_out};

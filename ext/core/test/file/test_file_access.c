@@ -3,6 +3,7 @@
 #include "file_fixture.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -348,25 +349,56 @@ static void access_that_cannot_be_copied_fails_the_put(void)
     }
 }
 
-/* A limit on the size of files has the effect of a full disk. */
-static void a_full_disk_loses_nothing_and_leaves_nothing_behind(void)
+static void put_of_a_large_document_fails(void)
 {
     static char large[100000];
-    struct rlimit limit, small;
 
     memset(large, 'x', sizeof large - 1);
+    CHECK(put("globals/k", large) == SKV_TOO_LARGE);
+    CHECK_HAS(skv_reply_message(reply), "Key write to '");
+    CHECK_HAS(skv_reply_message(reply), "' failed: File too large");
+    CHECK(put("globals/n", large) == SKV_TOO_LARGE);
+    get_gives("globals/k", "old");
+    CHECK(names_in("globals") == 1);
+}
+
+/* Returns true if the signal is blocked in this thread, or waits. */
+static bool is_in(int (*read_set)(sigset_t *))
+{
+    sigset_t set;
+
+    return read_set(&set) == 0 && sigismember(&set, SIGXFSZ) == 1;
+}
+
+static int read_mask(sigset_t *mask)
+{
+    return pthread_sigmask(SIG_BLOCK, NULL, mask);
+}
+
+/* SIGXFSZ ended the process, and the temporary file stayed. */
+static void a_limit_on_the_size_of_files_is_an_error_and_no_signal(void)
+{
+    struct rlimit limit, small;
+    sigset_t set;
+
     put("globals/k", "old");
     CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
     small = (struct rlimit){.rlim_cur = 50000, .rlim_max = limit.rlim_max};
-    signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    CHECK(put("globals/k", large) == SKV_TOO_LARGE);
-    CHECK_HAS(skv_reply_message(reply), "Key write to '");
-    CHECK_HAS(skv_reply_message(reply), "' failed: ");
-    CHECK(put("globals/n", large) == SKV_TOO_LARGE);
+    put_of_a_large_document_fails();
+    CHECK(!is_in(read_mask) && !is_in(sigpending));
+    /* The caller's own mask and signal stay. */
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
+    put_of_a_large_document_fails();
+    CHECK(is_in(read_mask) && !is_in(sigpending));
+    CHECK(pthread_kill(pthread_self(), SIGXFSZ) == 0);
+    put_of_a_large_document_fails();
+    CHECK(is_in(read_mask) && is_in(sigpending));
+    CHECK(sigtimedwait(&set, NULL, &(struct timespec){0}) == SIGXFSZ);
+    CHECK(pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0);
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    get_gives("globals/k", "old");
-    CHECK(names_in("globals") == 1);
 }
 
 int main(void)
@@ -385,7 +417,7 @@ int main(void)
         a_group_without_rights_of_its_own_need_not_be_kept,
         files_of_root_belong_to_the_owner_of_the_folder,
         access_that_cannot_be_copied_fails_the_put,
-        a_full_disk_loses_nothing_and_leaves_nothing_behind,
+        a_limit_on_the_size_of_files_is_an_error_and_no_signal,
     };
 
     return run_file_tests("store_file_access", tests, sizeof tests / sizeof *tests);
