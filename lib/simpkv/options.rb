@@ -188,7 +188,8 @@ module Simpkv
       option('operation_timeout_seconds', :duration, 30,
              'the time that `get`, `put`, `exists`, `delete`, the making and the deletion of a folder may take, with ' \
              'the read of the base entry in the first call of a catalog; for `get_or_create`, each of its two steps; ' \
-             'for `list`, `tree`, `deletetree`, `get_many` and `put_many`, each round trip',
+             'for `list`, `tree`, `deletetree`, `get_many` and `put_many`, each round trip. With several servers, a ' \
+             'read waits for each one that is up for an equal share of what is left of the time',
              errors: ["no answer in time ('operation_timeout_seconds')",
                       "no time is left of 'operation_timeout_seconds'"]),
       option('pool_size', 1..1000, 8, 'the maximum number of connections of a process to one place'),

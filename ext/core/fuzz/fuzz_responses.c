@@ -32,7 +32,7 @@ skv_conn *__wrap_skv_pool_borrow(skv_pool *pool, const skv_pool_limits *limits, 
                                  skv_reply *reply);
 void __wrap_skv_pool_return(skv_pool *pool, skv_conn *conn);
 void __wrap_skv_pool_mark_down(skv_pool *pool, const skv_conn *conn);
-void __wrap_skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn);
+void __wrap_skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn, int64_t silence_ns);
 void __wrap_skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
 void __wrap_skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);
 
@@ -76,9 +76,9 @@ void __wrap_skv_pool_mark_down(skv_pool *pool, const skv_conn *conn)
     (void)pool, (void)conn;
 }
 
-void __wrap_skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn)
+void __wrap_skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn, int64_t silence_ns)
 {
-    (void)pool, (void)conn;
+    (void)pool, (void)conn, (void)silence_ns;
 }
 
 void __wrap_skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds)

@@ -139,7 +139,7 @@ skv_health health_of(skv_pool *pool, int server)
 void mark_down(skv_pool *pool, int server)
 {
     pthread_mutex_lock(&pool->lock);
-    skv_server_mark_down(pool, &pool->server[server], "is left alone");
+    skv_server_mark_down(pool, &pool->server[server], "is left alone", 0);
     pthread_mutex_unlock(&pool->lock);
     set_quarantine(pool, server, INT64_MAX);
 }

@@ -230,9 +230,11 @@ static skv_status lengthen_grace(skv_deadline *deadline, skv_status status)
     return status;
 }
 
-skv_status skv_deadline_poll_response(skv_deadline *deadline, struct pollfd *fd)
+skv_status skv_deadline_poll_response(skv_deadline *deadline, struct pollfd *fd, int64_t until_ns)
 {
-    return lengthen_grace(deadline, poll_until(deadline, fd, 1, deadline->end_ns, current_grace(deadline)));
+    int64_t end = until_ns < deadline->end_ns ? until_ns : deadline->end_ns;
+
+    return lengthen_grace(deadline, poll_until(deadline, fd, 1, end, current_grace(deadline)));
 }
 
 skv_status skv_deadline_check_request(skv_deadline *deadline)

@@ -42,10 +42,10 @@ skv_status skv_deadline_poll(skv_deadline *deadline, struct pollfd *fds, int cou
  * In a conversation with a server, a call continues for 0.2 s after the handle has fired, and longer if the call was
  * made before. Most interrupts are harmless, and most calls end within that time: no connection is given up then, no
  * result is lost, and no request is repeated. skv_deadline_poll_response() waits for a descriptor as
- * skv_deadline_poll() does. skv_deadline_check_request() comes before the next request, and returns SKV_OK or
- * SKV_INTERRUPTED.
+ * skv_deadline_poll() does, and returns SKV_TIMEOUT at `until_ns` as well. skv_deadline_check_request() comes before
+ * the next request, and returns SKV_OK or SKV_INTERRUPTED.
  */
-skv_status skv_deadline_poll_response(skv_deadline *deadline, struct pollfd *fd);
+skv_status skv_deadline_poll_response(skv_deadline *deadline, struct pollfd *fd, int64_t until_ns);
 skv_status skv_deadline_check_request(skv_deadline *deadline);
 
 /* Returns true if the handle has fired. A caller that sends many requests then sends no more of them, and waits for the

@@ -148,7 +148,7 @@ static bool prepare_retry(skv_ldap_call *call, int *unsent, int64_t *backoff_ns)
 {
     skv_status status;
 
-    if (call->unsent && ++*unsent < UNSENT_MAX)
+    if ((call->unsent || call->was_silent) && ++*unsent < UNSENT_MAX)
         return true;
     if (call->retries == 0)
         return false;
@@ -166,7 +166,7 @@ static void run_attempt(skv_ldap_call *call, skv_status (*attempt)(skv_ldap_call
     int64_t started;
     skv_conn *conn;
 
-    call->again = call->unsent = false;
+    call->again = call->unsent = call->was_silent = false;
     call->server_failed = true;
     conn = call->conn = skv_pool_borrow(call->pool, &call->store->limits, skv_ldap_round_trip(call), call->reply);
     if (!conn) {
@@ -280,6 +280,14 @@ skv_ldap_code skv_ldap_start(skv_ldap_call *call)
     return skv_deadline_check_request(deadline) == SKV_OK ? LDAP_SUCCESS : LDAP_USER_CANCELLED;
 }
 
+/* Limits the wait for the response to a read to the server's share of the time. A change has all of the time, because
+ * no other server may do it again. */
+static void limit_silence(skv_ldap_call *call)
+{
+    call->silence_ns = skv_pool_share(call->pool, call->conn, skv_deadline_left(skv_ldap_current_deadline(call)));
+    skv_conn_limit_silence(call->conn, call->silence_ns);
+}
+
 skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *filter,
                               const char *const *attributes, LDAPControl *control, int limit, int *id)
 {
@@ -288,6 +296,7 @@ skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, co
 
     if (error != LDAP_SUCCESS)
         return error;
+    limit_silence(call);
     /* libldap does not change the attributes. */
     error = ldap_search_ext(skv_conn_handle(call->conn), dn, scope, filter ? filter : "(objectClass=*)",
                             (char **)(uintptr_t)attributes, 0, controls, NULL, NULL, limit, id);

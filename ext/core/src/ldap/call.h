@@ -45,6 +45,8 @@ typedef struct skv_ldap_call {
     bool again;     /* another attempt may succeed; the reason of the retry: */
     skv_retry reason;
     bool unsent;        /* the server has not received any of the request */
+    bool was_silent;    /* the server did not respond to a read in its share of the time */
+    int64_t silence_ns; /* that share; INT64_MAX for all of the time */
     bool in_doubt;      /* the response to a change was lost: it may have been made */
     bool is_stale;      /* another client has changed the entry: the attempt has to read it again */
     bool server_failed; /* the failure is the server's: other operations would fail as well */
@@ -95,6 +97,12 @@ extern const char *const skv_ldap_no_attributes[];
 /* Sets the limits of a request. Returns LDAP_SUCCESS, or LDAP_USER_CANCELLED if the call was interrupted before and its
  * grace period is over. */
 skv_ldap_code skv_ldap_start(skv_ldap_call *call);
+
+/* Returns the limits of the current round trip. */
+static inline skv_deadline *skv_ldap_current_deadline(skv_ldap_call *call)
+{
+    return call->round_trip_ns ? &call->round_trip : call->deadline;
+}
 
 /* Reads one entry. The code is LDAP_INSUFFICIENT_ACCESS if the server does not show it. */
 skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,

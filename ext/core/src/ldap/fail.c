@@ -56,10 +56,26 @@ static skv_status fail_lost_connection(skv_ldap_call *call)
     call->unsent = !skv_conn_has_sent(call->conn);
     if (!call->unsent)
         skv_pool_mark_down(call->pool, call->conn);
-    return skv_ldap_refuse(call, SKV_UNAVAILABLE,
-                           call->in_doubt
-                               ? "the connection was lost before the answer came: the change may have been made"
-                               : "the connection was lost");
+    return skv_ldap_refuse(
+        call, SKV_UNAVAILABLE,
+        call->in_doubt ? "the connection was lost before the answer came: the outcome is unknown, the change may "
+                         "have been made"
+                       : "the connection was lost");
+}
+
+/* The response did not come: to a read in the server's share of the time, so that the call goes on to another server;
+ * or before the deadline. */
+static skv_status fail_silent_server(skv_ldap_call *call)
+{
+    call->was_silent = call->again = skv_deadline_left(skv_ldap_current_deadline(call)) > 0;
+    call->reason = SKV_RETRY_LOST;
+    skv_pool_mark_timed_out(call->pool, call->conn, call->was_silent ? call->silence_ns : 0);
+    if (call->was_silent)
+        return skv_ldap_refuse(call, SKV_UNAVAILABLE, "no answer in this server's share of the time");
+    return skv_ldap_refuse(call, SKV_TIMEOUT,
+                           call->in_doubt ? "no answer in time ('operation_timeout_seconds'): the outcome is unknown, "
+                                            "the change may have been made"
+                                          : "no answer in time ('operation_timeout_seconds')");
 }
 
 /* Errors of libldap and the transport. */
@@ -67,11 +83,7 @@ static skv_status fail_libldap_error(skv_ldap_call *call, skv_ldap_code code)
 {
     switch (code) {
     case LDAP_TIMEOUT:
-        skv_pool_mark_timed_out(call->pool, call->conn);
-        return skv_ldap_refuse(call, SKV_TIMEOUT,
-                               call->in_doubt ? "no answer in time ('operation_timeout_seconds'): the change may have "
-                                                "been made"
-                                              : "no answer in time ('operation_timeout_seconds')");
+        return fail_silent_server(call);
     case LDAP_USER_CANCELLED:
         return skv_ldap_refuse(call, SKV_INTERRUPTED, "interrupted");
     case LDAP_NO_MEMORY:

@@ -234,6 +234,11 @@ void skv_conn_begin(skv_conn *conn, skv_deadline *deadline)
     skv_transport_limit(conn->transport, deadline);
 }
 
+void skv_conn_limit_silence(skv_conn *conn, int64_t ns)
+{
+    skv_transport_limit_silence(conn->transport, ns);
+}
+
 skv_ldap_code skv_conn_send_error(skv_conn *conn, skv_ldap_code code)
 {
     skv_status status = skv_transport_failure(conn->transport);

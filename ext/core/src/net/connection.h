@@ -94,6 +94,9 @@ LDAP *skv_conn_handle(skv_conn *conn);
 /* Sets the limits under which the next operation sends and waits. */
 void skv_conn_begin(skv_conn *conn, skv_deadline *deadline);
 
+/* Sets the longest time, until the next skv_conn_begin(), for which the server may send nothing. */
+void skv_conn_limit_silence(skv_conn *conn, int64_t ns);
+
 /* Explains the code of a failed ldap_*_ext(): LDAP_TIMEOUT, LDAP_USER_CANCELLED, LDAP_NO_MEMORY or LDAP_SERVER_DOWN if
  * the connection failed, which is not usable then; else the code as it is. */
 skv_ldap_code skv_conn_send_error(skv_conn *conn, skv_ldap_code code);

@@ -334,11 +334,11 @@ void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn)
 
     pthread_mutex_lock(&pool->lock);
     server->times_down++;
-    skv_server_mark_down(pool, server, "was lost or unavailable");
+    skv_server_mark_down(pool, server, "was lost or unavailable", 0);
     pthread_mutex_unlock(&pool->lock);
 }
 
-void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn)
+void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn, int64_t silence_ns)
 {
     const skv_slot *slot = skv_conn_owner(conn);
     skv_server *server = &pool->server[slot->server];
@@ -348,6 +348,20 @@ void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn)
     for (skv_slot *other = pool->slots; other; other = other->next)
         if (other->server == slot->server)
             other->expires = 0;
-    skv_server_mark_down(pool, server, "did not answer in time");
+    skv_server_mark_down(pool, server, "did not answer in time", silence_ns);
     pthread_mutex_unlock(&pool->lock);
+}
+
+int64_t skv_pool_share(skv_pool *pool, const skv_conn *conn, int64_t left_ns)
+{
+    const skv_slot *slot = skv_conn_owner(conn);
+    int64_t parts = 1;
+
+    if (pool->servers == 1)
+        return INT64_MAX;
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < pool->servers; i++)
+        parts += i != slot->server && pool->server[i].health == SKV_SERVER_UP;
+    pthread_mutex_unlock(&pool->lock);
+    return parts == 1 || left_ns / parts < SKV_ATTEMPT_MIN_NS ? INT64_MAX : left_ns / parts;
 }

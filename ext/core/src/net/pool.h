@@ -84,8 +84,15 @@ void skv_pool_return(skv_pool *pool, skv_conn *conn);
 /* Marks the connection's server as down (52, lost connection), unless it is the only one that is up. */
 void skv_pool_mark_down(skv_pool *pool, const skv_conn *conn);
 
-/* The same for a server that did not respond in time. The pool closes its other connections instead of lending them. */
-void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn);
+/* The same for a server that did not respond in time. The pool closes its other connections instead of lending them.
+ * The quarantine lasts as long as the server was silent, or longer, so that probes of a server that hangs cost little.
+ */
+void skv_pool_mark_timed_out(skv_pool *pool, const skv_conn *conn, int64_t silence_ns);
+
+/* Returns the longest time for which the connection's server may keep silent before a read goes to another server: an
+ * equal share of the time that is left for each server that is up. Returns INT64_MAX if no other server is up, or if
+ * the share is too short to say anything about the server. */
+int64_t skv_pool_share(skv_pool *pool, const skv_conn *conn, int64_t left_ns);
 
 void skv_pool_count(skv_pool *pool, const skv_conn *conn, skv_op op, int64_t nanoseconds);
 void skv_pool_count_retry(skv_pool *pool, const skv_conn *conn, skv_retry why);

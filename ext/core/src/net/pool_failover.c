@@ -109,9 +109,14 @@ static int64_t next_backoff(const skv_pool *pool, const skv_server *server, skv_
     return last < max / 2 ? 2 * last : max;
 }
 
-/* Starts a quarantine. Of several attempts that fail at the same time, the first one counts. */
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Starts a quarantine of `min_ns` or longer. Of several attempts that fail at the same time, the first one counts. */
 static void start_quarantine(skv_pool *pool, skv_server *server, skv_health health, const skv_stamp *stamp,
-                             skv_status status, const char *why)
+                             skv_status status, const char *why, int64_t min_ns)
 {
     int64_t now = skv_now_ns(), jitter;
 
@@ -119,7 +124,7 @@ static void start_quarantine(skv_pool *pool, skv_server *server, skv_health heal
         return;
     server->why_status = status;
     snprintf(server->why, sizeof server->why, "%s", why);
-    server->backoff_ns = next_backoff(pool, server, health, stamp);
+    server->backoff_ns = larger(next_backoff(pool, server, health, stamp), min_ns);
     server->health = health;
     if (health == SKV_SERVER_REFUSING)
         server->refused = *stamp;
@@ -129,7 +134,7 @@ static void start_quarantine(skv_pool *pool, skv_server *server, skv_health heal
     server->quarantine_until = now + server->backoff_ns + (health == SKV_SERVER_DOWN ? jitter : -jitter);
 }
 
-void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what)
+void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what, int64_t min_ns)
 {
     char why[SKV_URI_MAX + 64];
     bool alone = true;
@@ -139,7 +144,8 @@ void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what)
     if (alone)
         return;
     snprintf(why, sizeof why, "%s: the server %s a moment ago", server->uri.text, what);
-    start_quarantine(pool, server, SKV_SERVER_DOWN, &server->refused, SKV_UNAVAILABLE, why);
+    start_quarantine(pool, server, SKV_SERVER_DOWN, &server->refused, SKV_UNAVAILABLE, why,
+                     min_ns < DOWN_MAX_NS ? min_ns : DOWN_MAX_NS);
 }
 
 /* ---- Choosing --------------------------------------------------------------------------------------------------- */
@@ -280,14 +286,14 @@ void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *t
     case SKV_ATTEMPT_REFUSED:
         server->has_accepted = false;
         start_quarantine(pool, server, has_password(pool) ? SKV_SERVER_REFUSING : SKV_SERVER_DOWN, &search->stamp,
-                         status, reply->message);
+                         status, reply->message, 0);
         break;
     case SKV_ATTEMPT_LATE:
         if (is_timeout_conclusive(pool, turn))
-            start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
+            start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message, 0);
         break;
     case SKV_ATTEMPT_UNREACHABLE:
-        start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message);
+        start_quarantine(pool, server, SKV_SERVER_DOWN, &search->stamp, status, reply->message, 0);
         break;
     case SKV_ATTEMPT_MISCONFIGURED:
     case SKV_ATTEMPT_INTERRUPTED:

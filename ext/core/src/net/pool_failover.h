@@ -7,7 +7,8 @@
  *     UP, DOWN --- credentials refused ------------> REFUSING  quarantine of 10 s, doubling to 60 s
  *     any -------- connected ----------------------> UP
  *
- * A late attempt counts if it had 50 ms, or at the only server that is up 1 s. After its quarantine a server that is
+ * The quarantine of a server that kept silent begins with the time for which it did. A late attempt counts if it had
+ * 50 ms, or at the only server that is up 1 s. After its quarantine a server that is
  * not up is probed by one call at a time; a failed probe starts the next quarantine. An interrupt, a lack of memory or
  * a missing file of this machine changes nothing.
  */
@@ -64,9 +65,9 @@ skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, 
 void skv_server_note(skv_pool *pool, const skv_search *search, const skv_turn *turn, skv_outcome outcome,
                      const skv_reply *reply);
 
-/* Notes that a connection which had worked was lost, or a response did not come: the server is down, unless it is the
- * last one. */
-void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what);
+/* Notes that a connection which had worked was lost, or a response did not come: the server is down for `min_ns` or
+ * longer, unless it is the last one. */
+void skv_server_mark_down(skv_pool *pool, skv_server *server, const char *what, int64_t min_ns);
 
 /* Returns true if a call that has a connection could try a server before `end`: a cheap check, before the stamp of the
  * password file. */

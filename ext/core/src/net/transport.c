@@ -11,6 +11,7 @@ struct skv_transport {
     int fd;
     skv_status failure;
     skv_deadline *deadline;
+    int64_t silence_ns; /* the longest wait for bytes of the peer */
     bool has_sent;
     bool resumable;    /* an interrupt does not fail a read */
     bool interrupted;  /* a read was interrupted in that way */
@@ -30,6 +31,7 @@ skv_transport *skv_transport_new(int fd)
     transport->fd = fd;
     transport->failure = SKV_OK;
     transport->deadline = NULL;
+    transport->silence_ns = INT64_MAX;
     transport->has_sent = transport->resumable = transport->interrupted = transport->response_due = false;
     transport->from = transport->to = 0;
     return transport;
@@ -59,7 +61,13 @@ int skv_transport_fd(const skv_transport *transport)
 void skv_transport_limit(skv_transport *transport, skv_deadline *deadline)
 {
     transport->deadline = deadline;
+    transport->silence_ns = INT64_MAX;
     transport->has_sent = transport->interrupted = false;
+}
+
+void skv_transport_limit_silence(skv_transport *transport, int64_t ns)
+{
+    transport->silence_ns = ns;
 }
 
 bool skv_transport_is_interrupted(const skv_transport *transport)
@@ -112,7 +120,9 @@ static skv_status wait_for_events(skv_transport *transport, short events)
 {
     struct pollfd fd = {.fd = transport->fd, .events = events};
 
-    return transport->deadline ? skv_deadline_poll_response(transport->deadline, &fd) : SKV_TIMEOUT;
+    if (!transport->deadline)
+        return SKV_TIMEOUT;
+    return skv_deadline_poll_response(transport->deadline, &fd, skv_now_plus_ns(transport->silence_ns));
 }
 
 static ber_slen_t hand_out(skv_transport *transport, void *out, ber_len_t len)

@@ -32,8 +32,12 @@ int skv_transport_fd(const skv_transport *transport);
  * -1 when out of memory. */
 int skv_transport_attach(skv_transport *transport, Sockbuf *sockbuf);
 
-/* Sets the deadline of later reads and writes (borrowed; NULL: never wait), and resets skv_transport_has_sent(). */
+/* Sets the deadline of later reads and writes (borrowed; NULL: never wait), and resets skv_transport_has_sent() and the
+ * limit of skv_transport_limit_silence(). */
 void skv_transport_limit(skv_transport *transport, skv_deadline *deadline);
+
+/* Sets the longest wait of later reads and writes for the peer. A longer one is a timeout before the deadline. */
+void skv_transport_limit_silence(skv_transport *transport, int64_t ns);
 
 /* Stops sending and reading: the unbind of libldap does not reach the server. */
 void skv_transport_mute(skv_transport *transport);

@@ -176,7 +176,7 @@ static void *borrow_again_and_again(void *argument)
             skv_pool_mark_down(c->pool, conn);
         /* Its effect on the other connections used to be a data race. */
         if (rand_r(&seed) % 50 == 0)
-            skv_pool_mark_timed_out(c->pool, conn);
+            skv_pool_mark_timed_out(c->pool, conn, 0);
         if (rand_r(&seed) % 200 == 0)
             skv_conn_invalidate(conn);
         atomic_fetch_sub(&c->in_use, 1);
