@@ -49,7 +49,7 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
   it 'commands that read refuse a missing environment, and name the existing ones' do
     fill
     [%w[get token], %w[ls], %w[ls app1], %w[tree], %w[tree app1], %w[exists token], %w[find], %w[rm token],
-     %w[rm -r app1], %w[export], %w[export out.jsonl], %w[copy default default2]].each do |arguments|
+     %w[rm -ry app1], %w[export], %w[export out.jsonl], %w[copy default default2]].each do |arguments|
       outcome = simpkv(*arguments, '-e', 'prodction')
       expect([arguments, *outcome.to_a])
         .to match([arguments, '', /there is no environment 'prodction': there are dev, production$/, 66])
@@ -148,11 +148,29 @@ RSpec.shared_examples 'rm' do
 
   it 'deletes folders with -r only' do
     %w[app1/a app1/b/c token].each { |key| plant(key) }
-    expect(simpkv('rm', 'app1').code).to eq(66)
-    expect(simpkv!('rm', '-r', 'app1')).to eq('')
+    expect(simpkv('rm', 'app1').to_a).to match(['', /'app1': it is a folder: simpkv rm -r deletes folders$/, 66])
+    expect(simpkv('rm', '-r', 'token', '-y').to_a)
+      .to match(['', /'token': it is a key, not a folder: .* without -r$/, 66])
+    expect(simpkv!('rm', '-r', '--yes', 'app1')).to eq("deleted 'app1', which had 2 keys\n")
     expect(simpkv!('find')).to eq("token\n")
-    expect(simpkv('rm', '-r', 'app1').code).to eq(66)
+    expect(simpkv('rm', '-ry', 'app1').code).to eq(66)
     expect(simpkv!('rm', '-rf', 'app1')).to eq('')
+  end
+
+  # It deleted all of them, without a question or a word.
+  it 'deletes no folder in a script without --yes' do
+    %w[app1/a app1/b/c app2/a].each { |key| plant(key) }
+    expect(simpkv('rm', '-r', 'app1', 'app2').to_a)
+      .to match(['', %r{environments/production/app1 has 2 keys, and there is no terminal to ask .*--yes does$}, 64])
+    expect(simpkv!('find').lines.length).to eq(3)
+    expect(JSON.parse(simpkv!('rm', '-r', 'app1', 'app2', 'none', '-f', '-o', 'json')))
+      .to eq('deleted' => %w[app1 app2], 'keys' => 3, 'kept' => [], 'missing' => %w[none])
+  end
+
+  it 'says which folders are deleted when the next one cannot be' do
+    %w[app1/a token].each { |key| plant(key) }
+    expect(simpkv('rm', '-ry', 'app1', 'token').to_a)
+      .to match(["deleted 'app1', which had 1 key\n", /'token': it is a key/, 66])
   end
 
   it 'deletes no environment by accident' do
@@ -165,17 +183,21 @@ RSpec.shared_examples 'rm' do
   it 'asks on a terminal before it deletes a folder' do
     %w[app1/a app1/b].each { |key| plant(key) }
     shown, code = on_terminal('rm', '-r', 'app1', answers: ['n'])
-    expect([shown, code]).to match([%r{^Delete environments/production/app1 of .*\? \[y/N\] }, 0])
+    expect([shown, code]).to match([%r{^Delete environments/production/app1 of .*, with 2 keys\? \[y/N\] }, 0])
     expect(simpkv!('exists', 'app1')).to eq("folder\n")
-    expect(on_terminal('rm', '-r', 'app1', answers: ['']).last).to eq(0)
+    # The key that the user kept was among the deleted ones.
+    expect(on_terminal('rm', '-r', 'app1', '-o', 'json', answers: ['']))
+      .to match([/"keys": 0,\s+"deleted": \[\s*\],\s+"kept": \[\s+"app1"\s+\]/, 0])
     expect(simpkv!('exists', 'app1')).to eq("folder\n")
-    expect(on_terminal('rm', '-r', 'app1', answers: ['y']).last).to eq(0)
+    expect(on_terminal('rm', '-r', 'app1', answers: ['y'])).to match([/deleted 'app1', which had 2 keys/, 0])
     expect(simpkv('exists', 'app1').code).to eq(1)
   end
 
-  it 'asks nothing with --force' do
-    plant('app1/a')
-    expect(on_terminal('rm', '-r', '--force', 'app1')).to eq(['', 0])
+  it 'asks nothing with --yes or --force' do
+    %w[--yes --force].each do |option|
+      plant('app1/a')
+      expect(on_terminal('rm', '-r', option, 'app1')).to eq(["deleted 'app1', which had 1 key\r\n", 0])
+    end
     expect(simpkv('exists', 'app1').code).to eq(1)
   end
 end
