@@ -44,6 +44,13 @@ module Simpkv
       open_at(path)
     end
 
+    # Opens the store for calls that remove what they find: behind a link may be the keys of another environment.
+    #
+    # @return [Store]
+    def open_without_links
+      open_at(path, 'follow_links' => false)
+    end
+
     # Opens a store that exists.
     #
     # @return [Store]
@@ -78,8 +85,8 @@ module Simpkv
       @default.existing
     end
 
-    def open_at(place)
-      Store.open('file', @settings.slice('lock_timeout_seconds').merge('root_path' => place))
+    def open_at(place, more = {})
+      Store.open('file', @settings.slice('lock_timeout_seconds').merge({ 'root_path' => place }, more))
     end
   end
 end

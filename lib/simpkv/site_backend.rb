@@ -79,17 +79,6 @@ module Simpkv
       root.path unless ldap?
     end
 
-    # @param path [String] in the store
-    # @return [String, nil] the first link on the way to it, below the root folder of a store in files
-    # @raise [ConfigError, SystemCallError] as {FileRoot#path}
-    def link_to(path)
-      return if ldap?
-
-      names = path.split('/')
-      (1..names.length).map { |length| names.first(length).join('/') }
-                       .find { |part| File.symlink?(File.join(root.path, part)) }
-    end
-
     # Opens the store, which must exist: a new one would be empty.
     #
     # @return [Store, Object] see {Layers.over}
@@ -105,6 +94,19 @@ module Simpkv
     # @raise [ConfigError, Error, SystemCallError]
     def open
       layered(ldap? ? directory : folder)
+    end
+
+    # @return [Boolean] whether a folder may be a link to another one
+    def links?
+      !ldap?
+    end
+
+    # Opens a store in files, which must exist, as {FileRoot#open_without_links}.
+    #
+    # @return [Store, Object] see {Layers.over}
+    # @raise [ConfigError, Error, SystemCallError]
+    def open_without_links
+      layered(root.open_without_links)
     end
 
     # Checks that the store exists, in the place where {#open_existing} opened it.

@@ -7,9 +7,10 @@ module Simpkv
     # Opens a store. For type 'file', makes missing folders. For type 'ldap', asks no server yet.
     #
     # @param type [String] 'file' or 'ldap'
-    # @param options [Hash{String => Object}] for 'file': `root_path`, an absolute path, and `lock_timeout_seconds`, a
-    #   Numeric, 5 unless given; for 'ldap': those of {Config::TYPES}, of which `ldap_uri` is needed, and `id`. Times in
-    #   seconds are Numerics, URIs a String or an Array of them. `anonymous` (true): the store does not bind
+    # @param options [Hash{String => Object}] for 'file': `root_path`, an absolute path; `lock_timeout_seconds`, a
+    #   Numeric, 5 unless given; `follow_links`, true unless given: with false, a folder that is a link, or is reached
+    #   through one, raises {DeniedError}. For 'ldap': those of {Config::TYPES}, `ldap_uri` and `id` among them. Times
+    #   in seconds are Numerics, URIs a String or an Array of them. `anonymous` (true): the store does not bind
     # @return [Store] call {#close} when it is no longer needed
     # @raise [ConfigError] an option has the wrong type, or the store would be inside another one
     # @raise [InvalidError] unknown type or option, missing option

@@ -143,8 +143,32 @@ RSpec.describe Puppet::Type.type(:simpkv_folder) do
       File.symlink('../testing', File.join(production, 'all'))
       apply("simpkv_folder { ['app2', 'all/app1']: purge => true, recurse => true }")
       expect(failed).to eq(%w[Simpkv_folder[all/app1] Simpkv_folder[app2]])
-      expect(log.grep(/'environments.production.(app2|all)' is a link: a purge follows no link/).length).to eq(2)
+      expect(log.grep(/the link '(app2|all)' is not followed: name the folder to which it leads/).length).to eq(2)
       expect(keys(prefix: 'environments/testing')).to eq(%w[app1/url])
+    end
+
+    it 'removes no folder behind a link with its keys (it removed keys of another environment)' do
+      File.symlink('../testing', File.join(production, 'all'))
+      File.symlink('../testing/app1', File.join(production, 'app2'))
+      apply("simpkv_folder { ['all/app1', 'app2']: ensure => absent, recurse => true }")
+      expect(failed).to eq(%w[Simpkv_folder[all/app1] Simpkv_folder[app2]])
+      expect(log.grep(/the link '(app2|all)' is not followed/).length).to eq(2)
+      expect(keys(prefix: 'environments/testing')).to eq(%w[app1/url])
+    end
+
+    # The check for links came before the listing and the removals.
+    it 'removes nothing behind a link that takes the place of a folder meanwhile (it removed keys behind it)' do
+      documents = { 'app1/own' => { value: 1 }, 'app1/broken' => 'broken' }
+      fill(documents)
+      fill(documents, 'environments/testing')
+      after_listing do
+        File.rename(File.join(production, 'app1'), File.join(production, 'moved'))
+        File.symlink('../testing/app1', File.join(production, 'app1'))
+      end
+      apply("simpkv_folder { 'app1': purge => true }")
+      expect(failed).to eq(key_resources('app1/own', 'app1:unnamed-1'))
+      expect(log.grep(/^err/)).to all(include("the link 'app1' is not followed"))
+      expect(keys(prefix: 'environments/testing')).to eq(%w[app1/broken app1/own app1/url])
     end
   end
 

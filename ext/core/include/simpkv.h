@@ -214,8 +214,10 @@ typedef struct skv_store skv_store;
  *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used or made
  * Thread-safe. Types and their options:
  *
- * - "file": root_path, an absolute path, which may be a symbolic link. Opening makes the folder, the missing folders
- *   above it, and in it "globals" and "environments".
+ * - "file": root_path, an absolute path, which may be a symbolic link; follow_links ("true", "false": a folder that is
+ * a symbolic link, or is reached through one, is SKV_DENIED, checked in the same step as the folder is opened; a link
+ * to a key is read, and deleted without its target). Opening makes the folder, the missing folders above it, and in it
+ *   "globals" and "environments".
  * - "ldap": ldap_uri (one or more, separated by spaces or commas), write_uri (default: ldap_uri), base_dn, id,
  *   layout ("plain", "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), anonymous ("false", "true": the
  *   store does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false", "true": StartTLS with ldap://),

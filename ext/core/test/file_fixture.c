@@ -28,6 +28,14 @@ skv_store *open_at(const char *path)
     return skv_open("file", 4, options, (size_t)len + 1, reply);
 }
 
+skv_store *open_files_with(const char *option, const char *value)
+{
+    char options[256];
+    int len = snprintf(options, sizeof options, "root_path%c%s%c%s%c%s", '\0', root, '\0', option, '\0', value);
+
+    return skv_open("file", 4, options, (size_t)len + 1, reply);
+}
+
 const char *path(const char *name)
 {
     static char paths[4][512];

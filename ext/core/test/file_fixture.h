@@ -22,6 +22,9 @@ int run_file_tests(const char *name, void (*const *tests)(void), size_t count);
 /* Opens another store. */
 skv_store *open_at(const char *path);
 
+/* Opens the store of the test with an option. */
+skv_store *open_files_with(const char *option, const char *value);
+
 /* Files, named from the root on. */
 const char *path(const char *name);
 struct stat stat_of(const char *name);

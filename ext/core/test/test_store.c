@@ -29,7 +29,7 @@ static void opening_refuses_malformed_arguments(void)
         {TEXT("file"), TEXT("root_path\0tmp\0"), "a store of type 'file' needs 'root_path', an absolute path"},
         {TEXT("file"), TEXT("root_path\0\0"), "a store of type 'file' needs 'root_path', an absolute path"},
         {TEXT("file"), TEXT("root_path\0/tmp\0rot\0x\0"),
-         "unknown option 'rot' of a store of type 'file': expected 'root_path'"},
+         "unknown option 'rot' of a store of type 'file': expected 'root_path' or 'follow_links'"},
         {TEXT("file"), TEXT("root_path\0/tmp\0root_path\0/srv\0"), "option 'root_path' is given twice"},
     };
 

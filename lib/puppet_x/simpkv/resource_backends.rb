@@ -9,6 +9,7 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @stamp = stamp
     @backends = {}
     @stores = {}
+    @stores_without_links = {}
   end
 
   # @return [Boolean] whether the file with the options has changed: the same run may manage it
@@ -39,13 +40,22 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     made.is_a?(Exception) ? raise(made) : made
   end
 
-  # Passes the store to the block. After a directory did not answer, fails at once: each resource would wait for a
+  # The same for calls that remove what they find. In files, they follow no link to a folder.
+  def store_without_links(backend)
+    return store(backend) unless backend.links?
+
+    made = @stores_without_links[backend.identity] ||= (attempt { backend.open_without_links } if backend.there?)
+    made.is_a?(Exception) ? raise(made) : made
+  end
+
+  # Passes a store to the block. After a directory did not answer, fails at once: each resource would wait for a
   # server that hangs.
   #
+  # @param links [Boolean] whether it is {#store} or {#store_without_links}
   # @yieldparam store [Simpkv::Store, nil]
   # @raise as {#store}
-  def with_store(backend, make)
-    opened = store(backend, make: make)
+  def with_store(backend, make: false, links: true)
+    opened = links ? store(backend, make: make) : store_without_links(backend)
     begin
       yield opened
     rescue Simpkv::UnavailableError, Simpkv::TimeoutError => e

@@ -14,12 +14,12 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def exists?
     raise @failure if @failure
 
-    store = @simpkv.store(backend)
+    store = own_store
     return false unless store
     return true if @listed
 
     there = folder?(store)
-    check_removal(store) if there && recurse? && @resource.should(:ensure) == :absent
+    check_removal(store) if there && recurse? && absent?
     there
   end
 
@@ -36,7 +36,7 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [void]
   # @raise [Simpkv::Error] there are keys or folders below it, and `recurse` is not set
   def remove
-    store = @simpkv.store(backend)
+    store = own_store
     return store.deletetree(path) if recurse?
 
     store.delete_folder(path)
@@ -65,6 +65,20 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def path
     @path ||= @simpkv.path(@resource)
+  end
+
+  # A folder that removes keys follows no link: behind one may be a folder of another environment, and keys that the
+  # catalog manages under other names.
+  def own_store
+    removes? ? @simpkv.store_without_links(backend) : @simpkv.store(backend)
+  end
+
+  def removes?
+    @resource[:purge] == :true || absent? # rubocop:disable Lint/BooleanSymbol
+  end
+
+  def absent?
+    @resource.should(:ensure) == :absent
   end
 
   def recurse?
@@ -102,10 +116,9 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @return [Array<Simpkv::Catalog::Entry>]
   def unmanaged
-    store = @simpkv.store(backend)
+    store = own_store
     return [] unless store
 
-    refuse_link
     @entries = Simpkv::Catalog::Entries.new(backend, @resource.place, @resource.title)
     keys = @simpkv.keys(backend)
     patterns = Simpkv::Catalog::Patterns.new(@resource[:purge_unless] || [])
@@ -121,15 +134,6 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def contents(store)
     listed = store.list(path, required: false) { nil }
     "keys: #{listed[:keys].length + listed[:errors].length}, folders: #{listed[:folders].length}"
-  end
-
-  # Behind a link may be a folder of another environment, and keys that the catalog manages under other names.
-  def refuse_link
-    link = backend.link_to(path)
-    return unless link
-
-    raise Simpkv::InvalidError, "'#{link}' is a link: a purge follows no link, because it would remove the keys of " \
-                                'another folder. Purge the folder to which it leads'
   end
 
   # A purge of all global keys leaves those of the estate, which no catalog manages: facts, exported resources, rules.

@@ -245,7 +245,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @return [Boolean] whether it was removed
   def remove_entry(resource)
-    reason = @simpkv.with_store(backend(resource)) do |store|
+    reason = @simpkv.with_store(backend(resource), links: false) do |store|
       @document ? remove_listed(store) : remove_unreadable(store)
     end
     resource.notice("left '#{shown_path}' as it is: #{reason}") if reason

@@ -29,9 +29,14 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @backends.store(backend, make: make)
   end
 
+  # @return [Simpkv::Store, nil] see resource_backends.rb
+  def store_without_links(backend)
+    @backends.store_without_links(backend)
+  end
+
   # Changes something in a store, see resource_backends.rb.
-  def with_store(backend, make: false, &block)
-    @backends.with_store(backend, make, &block)
+  def with_store(backend, **options, &block)
+    @backends.with_store(backend, **options, &block)
   end
 
   # @return [Object] converts values, see documents.rb

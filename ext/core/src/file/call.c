@@ -33,10 +33,12 @@ static skv_status refuse_temp_names(const skv_key *key, skv_reply *reply)
 skv_status skv_file_begin(skv_file_call *call, const skv_store *store, const skv_key *key, skv_deadline *deadline,
                           skv_reply *reply)
 {
-    const char *root = ((const skv_file_store *)store)->root_path;
+    const skv_file_store *files = (const skv_file_store *)store;
+    const char *root = files->root_path;
 
     skv_file_target(call, key);
     call->root_path = root;
+    call->follow_links = files->follow_links;
     call->what = "Cannot access";
     call->failed = "";
     call->deadline = deadline;

@@ -13,12 +13,14 @@
 
 typedef struct skv_file_store {
     skv_store store;
-    char root_path[]; /* absolute, without a slash at the end; empty for "/" */
+    bool follow_links; /* of folders on the way to a key, inside the root */
+    char root_path[];  /* absolute, without a slash at the end; empty for "/" */
 } skv_file_store;
 
 typedef struct skv_file_call {
     const skv_put_args *args; /* of a put or a delete */
     const char *root_path;
+    bool follow_links;
     int root;           /* O_PATH, owned */
     const skv_key *key; /* as the caller named it, for messages */
     const char *path;   /* below the root: the key, or the target of a link */

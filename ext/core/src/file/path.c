@@ -144,6 +144,8 @@ static int open_step(skv_file_call *call, int folder, const char *name, int how)
         return -1;
     if (fstat(fd, &info) == 0 && S_ISLNK(info.st_mode) && !(how & SKV_FOLDER_LINKLESS)) {
         close(fd);
+        if (!call->follow_links)
+            return refuse_link(call, name, "is not followed: name the folder to which it leads");
         fd = open_link(call, folder, name, target, &place);
         if (fd < 0)
             return -1;

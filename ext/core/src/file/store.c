@@ -87,8 +87,9 @@ static skv_status check_file_options(const char *options, size_t options_len, sk
     for (const char *name = options; name < options + options_len;) {
         const char *value = name + strlen(name) + 1;
 
-        if (strcmp(name, "root_path") != 0)
-            return skv_fail(reply, SKV_INVALID, "unknown option '%s' of a store of type 'file': expected 'root_path'",
+        if (strcmp(name, "root_path") != 0 && strcmp(name, "follow_links") != 0)
+            return skv_fail(reply, SKV_INVALID,
+                            "unknown option '%s' of a store of type 'file': expected 'root_path' or 'follow_links'",
                             skv_quoted(name, strlen(name)).text);
         name = value + strlen(value) + 1;
     }
@@ -96,7 +97,7 @@ static skv_status check_file_options(const char *options, size_t options_len, sk
 }
 
 /* Makes a store, with empty segments removed from the path. */
-static skv_file_store *new_file_store(const char *root_path)
+static skv_file_store *new_file_store(const char *root_path, bool follow_links)
 {
     size_t size = strlen(root_path) + 1, len, used = 0;
     const char *rest = root_path, *segment;
@@ -105,6 +106,7 @@ static skv_file_store *new_file_store(const char *root_path)
     if (!store)
         return NULL;
     store->store.ops = &ops;
+    store->follow_links = follow_links;
     while (skv_key_next(&rest, root_path + size - 1, &segment, &len)) {
         store->root_path[used++] = '/';
         memcpy(store->root_path + used, segment, len);
@@ -117,6 +119,8 @@ static skv_file_store *new_file_store(const char *root_path)
 skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *reply)
 {
     const char *root_path = skv_option(options, options_len, "root_path");
+    const char *links = skv_option(options, options_len, "follow_links");
+    bool follow_links = true;
     skv_file_store *store;
 
     if (check_file_options(options, options_len, reply) != SKV_OK)
@@ -129,7 +133,11 @@ skv_store *skv_file_open(const char *options, size_t options_len, skv_reply *rep
         skv_fail(reply, SKV_TOO_LARGE, "'root_path' has more than %d bytes", PATH_MAX - 1);
         return NULL;
     }
-    store = new_file_store(root_path);
+    if (links && !skv_option_flag(links, &follow_links)) {
+        skv_fail(reply, SKV_INVALID, "option 'follow_links' of a store of type 'file' must be 'true' or 'false'");
+        return NULL;
+    }
+    store = new_file_store(root_path, follow_links);
     if (!store)
         skv_fail_memory(reply);
     else if (skv_root_prepare(store->root_path, reply) == SKV_OK)

@@ -87,12 +87,6 @@ static const struct {
 
 #define KNOWN (sizeof known / sizeof *known)
 
-static bool read_flag_option(const char *text, bool *flag)
-{
-    *flag = strcmp(text, "true") == 0;
-    return *flag || strcmp(text, "false") == 0;
-}
-
 static bool read_layout_option(const char *text, int *layout)
 {
     *layout = strcmp(text, "hex") == 0 ? SKV_LAYOUT_HEX : SKV_LAYOUT_PLAIN;
@@ -121,7 +115,7 @@ static skv_status read_ldap_option(settings *s, size_t i, const char *value, skv
         *(const char **)member = value;
         break;
     case FLAG:
-        is_valid = read_flag_option(value, member);
+        is_valid = skv_option_flag(value, member);
         break;
     case LAYOUT:
         is_valid = read_layout_option(value, member);

@@ -17,6 +17,12 @@ const char *skv_option(const char *options, size_t options_len, const char *name
     return NULL;
 }
 
+bool skv_option_flag(const char *text, bool *flag)
+{
+    *flag = strcmp(text, "true") == 0;
+    return *flag || strcmp(text, "false") == 0;
+}
+
 skv_put_args skv_put_args_of(const char *document, size_t document_len, int condition, const char *expect,
                              size_t expect_len)
 {

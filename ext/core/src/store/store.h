@@ -93,6 +93,9 @@ bool skv_is_expected(const skv_put_args *args, const char *document, size_t len)
 /* Returns the value of an option in the packed and checked list of skv_open(), or NULL. */
 const char *skv_option(const char *options, size_t options_len, const char *name);
 
+/* Reads an option's value, "true" or "false". Returns false for another text. */
+bool skv_option_flag(const char *text, bool *flag);
+
 /* Check the arguments of a put and of a delete. Return SKV_OK, or the reply's failure. */
 skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply *reply);
 skv_status skv_check_delete(const skv_key *key, const skv_put_args *args, skv_reply *reply);

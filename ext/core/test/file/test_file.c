@@ -242,6 +242,57 @@ static void links_out_of_the_root_and_to_nowhere_are_refused(void)
     CHECK(rmdir(outside) == 0 && rmdir(beside) == 0);
 }
 
+/* The purge of a folder used to read and delete the keys of another environment. */
+static void replaced_by_a_link_while_it_is_listed(void)
+{
+    skv_list *list;
+
+    put("globals/listed/k", "d");
+    put("globals/other/k", "other");
+    list = skv_list_open(store, "globals/listed", strlen("globals/listed"), 0, NULL, reply);
+    CHECK(rename(path("globals/listed"), path("globals/moved")) == 0);
+    CHECK(symlink("other", path("globals/listed")) == 0);
+    if (CHECK(list != NULL) && CHECK(skv_list_next(list, 0, NULL, reply) == SKV_OK)) {
+        CHECK(skv_reply_number(reply) == 1 && skv_reply_data(reply)[0] == 'e');
+        CHECK(!memmem(skv_reply_data(reply), skv_reply_size(reply), "other", 5));
+    }
+    skv_list_close(list);
+    CHECK(unlink(path("globals/listed")) == 0);
+    CHECK(deletetree("globals/moved") == SKV_OK && deletetree("globals/other") == SKV_OK);
+}
+
+static void a_store_that_follows_no_links_refuses_folders_behind_them(void)
+{
+    skv_store *before = store;
+
+    put("globals/real/sub/k", "d");
+    CHECK(symlink("real", path("globals/in")) == 0 && symlink("real/sub/k", path("globals/key")) == 0);
+    CHECK(symlink("../real/sub", path("globals/real/again")) == 0);
+    store = open_files_with("follow_links", "false");
+    if (CHECK(store != NULL)) {
+        CHECK(get("globals/in/sub/k") == SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply),
+                  "globals/in/sub/k': the link 'in' is not followed: name the folder to which");
+        CHECK(put("globals/in/sub/k", "changed") == SKV_DENIED && put("globals/in/new", "d") == SKV_DENIED);
+        CHECK(del("globals/in/sub/k") == SKV_DENIED && del_if("globals/in/sub/k", "d") == SKV_DENIED);
+        CHECK(deletetree("globals/in/sub") == SKV_DENIED);
+        CHECK(create_folder("globals/in/f") == SKV_DENIED && delete_folder("globals/in/sub") == SKV_DENIED);
+        CHECK(delete_folder("globals/in") == SKV_DENIED);
+        CHECK_STR(listed("globals/in"), "denied");
+        CHECK_STR(listed("globals/in/sub"), "denied");
+        CHECK_STR(listed("globals/real"), "fagain fsub ");
+        replaced_by_a_link_while_it_is_listed();
+        CHECK(del("globals/key") == SKV_OK && skv_reply_number(reply) == 1 && !is_there("globals/key"));
+        CHECK(deletetree("globals/real/again") == SKV_OK && !is_there("globals/real/again"));
+        get_gives("globals/real/sub/k", "d");
+        skv_close(store);
+    }
+    store = before;
+    CHECK(unlink(path("globals/in")) == 0 && deletetree("globals/real") == SKV_OK);
+    CHECK(open_files_with("follow_links", "no") == NULL);
+    CHECK_STATUS(reply, SKV_INVALID);
+}
+
 static void follow_without_proc(void)
 {
     CHECK(get("globals/key") == SKV_DENIED);
@@ -384,6 +435,7 @@ int main(void)
         folders_keep_their_mode_and_new_ones_inherit_setgid,
         links_are_followed_inside_the_root_only,
         links_out_of_the_root_and_to_nowhere_are_refused,
+        a_store_that_follows_no_links_refuses_folders_behind_them,
         without_proc_a_link_is_an_error,
         the_root_may_be_a_link_and_end_in_slashes,
         a_fifo_is_an_error_at_once,
