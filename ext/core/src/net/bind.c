@@ -140,24 +140,40 @@ static bool bind_with_last(binding *b, skv_response *response)
     return done;
 }
 
-/* Returns true if the file holds no password, and there is another one: an administrator may be writing the file. It
- * counts as refused. */
-static bool is_file_unfinished(binding *b, skv_password *p)
+/* Returns true if the file holds no password, and there is another one that the server has not refused: an
+ * administrator may be writing the file. */
+static bool is_file_unfinished(const binding *b)
 {
-    if (b->reply->status != SKV_INVALID || !b->identity->rotation->last.len)
-        return false;
+    const skv_rotation *rotation = b->identity->rotation;
+
+    return b->failure == SKV_CONN_REJECTED && b->reply->status == SKV_INVALID && rotation->last.len &&
+           !rotation->is_last_refused;
+}
+
+/* Binds with the last password in place of an unfinished file's, which counts as refused if the server accepts it. If
+ * the server refuses it, the failure is the file's, unless the file is finished by then. */
+static bool bind_without_file(binding *b, skv_password *p, skv_response *response)
+{
+    skv_rotation *rotation = b->identity->rotation;
+    bool done;
+
     skv_reply_reset(b->reply);
     b->failure = SKV_CONN_OK;
-    p->len = 0;
-    return true;
+    done = bind_with_last(b, response);
+    if (is_wrong_password(done, response))
+        return bind_with_file(b, &rotation->last, p, response);
+    rotation->is_file_refused = done && response->code == LDAP_SUCCESS;
+    return done;
 }
 
 /* Binds with the file's password, then with the last one. */
 static bool bind_with_new_file(binding *b, skv_password *p, skv_response *response)
 {
     skv_rotation *rotation = b->identity->rotation;
-    bool done = bind_with_file(b, NULL, p, response) || is_file_unfinished(b, p);
+    bool done = bind_with_file(b, NULL, p, response);
 
+    if (!done && is_file_unfinished(b))
+        return bind_without_file(b, p, response);
     if (!is_wrong_password(done, response) || skv_password_equals(&rotation->last, p))
         return done;
     done = bind_with_last(b, response);

@@ -144,6 +144,45 @@ static void an_empty_file_does_not_end_the_use_of_the_last_password(void)
     check_refused_file(false);
 }
 
+/* Each of them used to be reported as a wrong password (49), which no server had said, and put the healthy server into
+ * quarantine. */
+static void a_file_without_a_password_is_no_refusal(void)
+{
+    char too_long[SKV_PASSWORD_MAX + 2];
+    const struct {
+        const char *content, *message;
+    } cases[] = {{"", "holds no password"}, {NULL, "does not exist"}, {too_long, "is longer than"}};
+    skv_stamp stamp;
+
+    memset(too_long, 'x', sizeof too_long - 1);
+    too_long[sizeof too_long - 1] = '\0';
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        skv_pool *pool = pool_of_user(server.ldap, "before");
+
+        CHECK(connects(pool));
+        set_in_directory("after");
+        /* In the last case, the server has refused the last password already when the file changes. */
+        if (i == 2)
+            CHECK(!connects(pool));
+        if (cases[i].content)
+            write_file(cases[i].content);
+        else
+            CHECK(unlink(file) == 0);
+        stamp = skv_stamp_of(file);
+        for (int round = 0; round < 3; round++) {
+            CHECK(!connects(pool));
+            CHECK_STATUS(reply, SKV_INVALID);
+            CHECK_HAS(skv_reply_message(reply), cases[i].message);
+        }
+        pthread_mutex_lock(&pool->lock);
+        CHECK(skv_server_quarantine_end(pool, 0, &stamp, skv_now_ns()) == 0);
+        pthread_mutex_unlock(&pool->lock);
+        write_file("after");
+        CHECK(connects(pool));
+        check_refused_file(false);
+    }
+}
+
 static void a_pool_that_never_bound_knows_no_other_password(void)
 {
     skv_pool *pool = pool_of_user(server.ldap, "not seen");
@@ -314,6 +353,7 @@ int main(void)
         connections_renew_while_the_file_is_ahead_of_the_directory();
         a_file_that_gets_its_old_content_again_is_accepted();
         an_empty_file_does_not_end_the_use_of_the_last_password();
+        a_file_without_a_password_is_no_refusal();
         a_pool_that_never_bound_knows_no_other_password();
         two_wrong_passwords_are_two_binds();
         a_last_password_that_a_server_refuses_is_not_tried_again();
