@@ -8,6 +8,9 @@ module Simpkv
   # The command `simpkv`, for operators: it shows and changes keys from a shell, without Puppet. {Commands} has its
   # commands, which describe themselves: --help, the man page and the completion of shells come from there.
   module Cli
+    HELP = %w[-h --help].freeze
+    private_constant :HELP
+
     class << self
       # Runs a command.
       #
@@ -68,8 +71,15 @@ module Simpkv
         found = Commands.resolve(arguments)
         return found.new.perform(leading + arguments) if found.is_a?(Class)
 
-        missing = (leading + arguments).find { |word| !%w[-h --help].include?(word) }
+        missing = missing(leading, arguments)
         missing ? unknown(found, missing) : puts(found.help)
+      end
+
+      # @return [String, nil] the word that names no command, or an option without a command; nil to print the help
+      def missing(leading, arguments)
+        return (arguments - HELP).first if arguments.any?
+
+        leading.first if (leading & HELP).empty?
       end
 
       def unknown(group, word)

@@ -39,11 +39,34 @@ RSpec.describe 'simpkv' do
       expect(failure('ping', '--count', 'x')).to match([64, /invalid argument: --count: expected a whole number \(/])
       expect(failure('get', 'a', '--config')).to match([64, /missing argument: --config/])
       expect(failure('-g')).to match([64, /no command after -g/])
+      # Each was "no command after -c", also with a misspelt command behind the file.
+      expect(failure('-c', config, 'sta')).to match([64, /there is no such command 'sta': did you mean 'stats'\?/])
+      expect(failure('-c', config)).to match([64, /no command after -c/])
+      expect(simpkv!('-c', config, '--help')).to eq(simpkv!)
+    end
+
+    # -f was --from-puppet, -n was --node, and so on.
+    it 'completes the name of no option from one letter' do
+      %w[-f -n -v].each do |name|
+        expect(failure('get', 'a', name, 'json')).to match([64, /invalid option: #{name} /])
+      end
+      expect(failure('get', 'a', '-f', 'json')).to match([64, /invalid option: -f \(simpkv get --help\)/])
+      expect(failure('get', 'a', '--f')).to match([64, /invalid option: --f /])
+      expect(simpkv('get', 'a', '--out', 'json')).to have_attributes(code: 66)
+    end
+
+    it 'says why copy takes no --backend' do
+      %w[-b --backend].each do |name|
+        expect(failure('copy', 'a', 'b', name, 'x'))
+          .to match([64, /invalid option: #{name}: FROM and TO name the backends/])
+      end
+      expect(simpkv!('copy', '--help')).not_to include('--backend')
     end
 
     it 'states the number of arguments' do
       expect(failure('get')).to match([64, /simpkv get takes KEY, not 0 of them/])
       expect(failure('get', 'a', 'b')).to match([64, /simpkv get takes KEY, not 2 of them/])
+      expect(failure('cas', 'a', 'b', 'c')).to match([64, /takes KEY \[VALUE\] \(--expect OLD .*, not 3 of them/])
       expect(failure('rm')).to match([64, /which keys\?/])
       expect(failure('put', 'a')).to match([64, /VALUE or --file/])
       expect(failure('put', 'a', 'x', '--file', 'y')).to match([64, /VALUE or --file/])

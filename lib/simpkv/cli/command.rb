@@ -11,9 +11,24 @@ module Simpkv
     # ({command line => effect}). It defines its own options in `define`, and does its work in `run`. {Group} finds it
     # by the name of its file. The constant HIDDEN keeps it out of the list of commands.
     class Command
+      # A parser that completes `--out` to `--output`, but not `-f` to an option that begins with f.
+      class Parser < OptionParser
+        private
+
+        def complete(type, option, *)
+          raise InvalidOption, option if type == :long && option.length == 1
+
+          super
+        end
+      end
+      private_constant :Parser
+
       ARGUMENTS = ''
       DESCRIPTION = ''
       EXAMPLES = {}.freeze
+
+      # {[names of options] => why this command refuses them}
+      REFUSED = {}.freeze
 
       # {name from another program => command to suggest in its place}
       SUGGEST_FOR = {}.freeze
@@ -53,7 +68,7 @@ module Simpkv
       # @return [OptionParser] its parser
       def parser
         usage = "Usage: simpkv #{self.class.title} [options] #{self.class::ARGUMENTS}"
-        @parser ||= OptionParser.new(usage.rstrip) do |parser|
+        @parser ||= Parser.new(usage.rstrip) do |parser|
           parser.separator("\n#{self.class::DESCRIPTION}\nOptions:")
           define(parser)
           parser.separator('')
@@ -103,9 +118,10 @@ module Simpkv
 
       private
 
-      # @return [String, nil] the refused word and the accepted ones. A word with other characters than letters could be
-      #   a password behind a wrong option
+      # @return [String, nil] the refused word and the accepted ones, or why the option is refused. A word with other
+      #   characters than letters could be a password behind a wrong option
       def choices_after(name, error)
+        return reason_to_refuse(name) if error.is_a?(OptionParser::InvalidOption)
         return unless error.is_a?(OptionParser::InvalidArgument)
 
         refused = switch(name)
@@ -116,6 +132,11 @@ module Simpkv
 
         word = error.args.join(' ').delete_prefix(name).sub(/\A[ =]/, '')
         "#{" #{word}" if word.match?(/\A[a-z]{1,12}\z/)}: expected #{choices.join(', ')} or #{last}"
+      end
+
+      def reason_to_refuse(name)
+        _, why = self.class::REFUSED.find { |names, _| names.include?(name) }
+        ": #{why}" if why
       end
 
       # Defines the options of one command.

@@ -17,7 +17,6 @@ module Simpkv
         %w[--from-puppet --node] => 'Puppet needs the nodes before it reads Hiera, so their options are in a file ' \
                                     '(--config)'
       }.freeze
-      private_constant :REFUSED
 
       # @return [Backend] the one of the estate, or the one that the command line names
       def backend
@@ -57,13 +56,6 @@ module Simpkv
         config_option(parser)
         backend_option(parser)
         last_options(parser)
-      end
-
-      def choices_after(name, error)
-        return super unless error.is_a?(OptionParser::InvalidOption)
-
-        _, why = REFUSED.find { |names, _| names.include?(name) }
-        ": #{why}" if why
       end
 
       # @raise [Failure] there is no name

@@ -57,6 +57,9 @@ module Simpkv
       # @param word [String] which names no member
       # @return [String, nil] the member that was probably meant, with an option if it needs one
       def suggestion(word)
+        begun = members.keys.select { |name| name.start_with?(word) }
+        return begun.first if begun.one?
+
         commands.map { |command| command::SUGGEST_FOR[word] }.compact.first || Spelling.nearest(word, members.keys)
       end
 

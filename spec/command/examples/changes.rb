@@ -90,7 +90,7 @@ RSpec.shared_examples 'put, cas and mv' do
 
   it 'cas needs exactly one option for the expected value' do
     [[], %w[--absent --expect x], %w[--expect x --expect-file y]].each do |arguments|
-      expect(simpkv('cas', 'a', 'x', *arguments).to_a).to match(['', /one of --expect VALUE, --expect-file/, 64])
+      expect(simpkv('cas', 'a', 'x', *arguments).to_a).to match(['', /one of --expect OLD, --expect-file/, 64])
     end
   end
 

@@ -9,7 +9,7 @@ module Simpkv
       class Cas < WriteCommand
         SUMMARY = 'store a value in place of an expected value'
         SUGGEST_FOR = { 'compare_and_put' => 'cas', 'compare_and_swap' => 'cas' }.freeze
-        ARGUMENTS = 'KEY [VALUE]'
+        ARGUMENTS = 'KEY [VALUE] (--expect OLD | --expect-file FILE | --absent)'
         DESCRIPTION = <<~TEXT
           Compares and swaps. Stores a value only if the stored value equals --expect or the content of
           --expect-file, or, with --absent, only if the key does not exist. No other writer can write in between.
@@ -40,7 +40,7 @@ module Simpkv
         private
 
         def define(parser)
-          parser.on('--expect VALUE', 'the value that must be stored') { |value| @expect = value }
+          parser.on('--expect OLD', 'the value that must be stored') { |value| @expect = value }
           parser.on('--expect-file FILE', 'the file of that value; - is standard input') { |file| @expect_file = file }
           parser.on('--absent', 'the key must not exist') { @absent = true }
           super
@@ -49,7 +49,7 @@ module Simpkv
         # @return [Object, nil] the value that must be there
         def expected
           unless [@expect, @expect_file, @absent].compact.one?
-            raise Failure.new('one of --expect VALUE, --expect-file FILE and --absent is needed', Failure::USAGE)
+            raise Failure.new('one of --expect OLD, --expect-file FILE and --absent is needed', Failure::USAGE)
           end
           return if @absent
 

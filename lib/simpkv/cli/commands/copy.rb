@@ -25,6 +25,8 @@ module Simpkv
           'simpkv copy default directory --rollback simpkv-copy-20261122T060000Z.journal' => 'Undo it'
         }.freeze
 
+        REFUSED = { %w[-b --backend] => 'FROM and TO name the backends' }.freeze
+
         def run(from, to)
           source, target = [from, to].map { |name| configuration.backend(name) }
           refuse_raw(source, target) if @raw
@@ -43,6 +45,8 @@ module Simpkv
           parser.on('--raw', 'leave documents encrypted') { @raw = true }
           parser.on('--allow-empty', 'accept a source without keys') { @allow_empty = true }
         end
+
+        def backend_option(_parser); end
 
         # The header of an encrypted document names its backend.
         def refuse_raw(source, target)
