@@ -68,6 +68,17 @@ Conformance.describe 'Keys' do
     expect { put(key, 'v') }.to raise_error(ArgumentError, /has more than 4096 bytes, its prefix included/)
   end
 
+  # No directory takes such a name.
+  it 'are checked with the prefix of an environment that has the longest name' do
+    next if trait?(:short_names)
+
+    in_environment('e' * 255) do |environment|
+      fits = "#{Array.new(37, 'x' * 100).join('/')}/#{'y' * 90}"
+      expect(environment.call('simpkv::put', fits, 'v')).to be(true)
+      expect { environment.call('simpkv::put', "#{fits}y", 'v') }.to raise_error(ArgumentError, /more than 4096 bytes/)
+    end
+  end
+
   it 'are refused if they are empty' do
     expect { get('') }.to raise_error(ArgumentError)
   end

@@ -19,6 +19,9 @@ table = [
   [:tree, 'tree', 'keydir', false, :collection, nil]
 ].to_h { |row| [row.first, operation.new(*row).freeze] }.freeze
 
+# A key of this length is short enough with every prefix: `environments/`, a name of 255 bytes, and a slash.
+surely_short = 4096 - 269
+
 calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the calls
   attr_reader :merged_options
@@ -105,9 +108,9 @@ calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # The checks that need the backend: capital letters, and the length with the prefix.
-  def check_merged(function, scope, key, merged)
+  define_method(:check_merged) do |function, scope, key, merged|
     function.check_key(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
-    @adapter.normalize_key(key, merged) if key.bytesize > 3000
+    @adapter.normalize_key(key, merged) if key.bytesize > surely_short
   rescue Simpkv::TooLargeError => e
     raise ArgumentError, e.message
   end
