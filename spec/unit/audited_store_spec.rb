@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'delegate'
 require 'etc'
 require 'socket'
 require 'time'
@@ -316,15 +317,16 @@ RSpec.describe Simpkv::AuditedStore do
 
   it 'says once how many lines are lost, although several threads write when the log is there again' do
     file = File.join(audit_folder, 'later', 'audit.log')
+    wait = -> { true }
+    in_step = Class.new(SimpleDelegator) do
+      define_method(:write) { |*arguments| wait.call && super(*arguments) }
+    end
+    allow(Simpkv::Native::AuditLog).to(receive(:new).and_wrap_original { |new, target| in_step.new(new.call(target)) })
     log = Simpkv::Audit::Log.to(file)
     2.times { expect { log.write("a line\n") }.to raise_error(Simpkv::Error, /No such file/) }
     Dir.mkdir(File.dirname(file))
     entered = Queue.new
-    allow_any_instance_of(Simpkv::Native::AuditLog).to receive(:write).and_wrap_original do |original, *arguments|
-      entered << true
-      eventually { entered.length == 2 }
-      original.call(*arguments)
-    end
+    wait = -> { entered.push(true) && eventually { entered.length == 2 } }
     Array.new(2) { Thread.new { log.write("a line\n") } }.each(&:join)
     expect(File.readlines(file).grep(/"lost"/)).to contain_exactly(/"count":2}$/)
   end
