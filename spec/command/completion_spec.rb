@@ -162,7 +162,7 @@ RSpec.describe 'simpkv completion' do
     end
   end
 
-  describe 'fish' do
+  describe 'fish', :tools do
     before(:context) do
       script = 'source ./fish; for line in $argv; complete -C $line; echo; end'
       more = ['simpkv rm --rec', 'simpkv get --rec', 'simpkv put a --file=fil']
@@ -194,7 +194,7 @@ RSpec.describe 'simpkv completion' do
     end
   end
 
-  describe 'zsh' do
+  describe 'zsh', :tools do
     # By line, the text of the terminal after the tab key: the candidates, and `<the line>`.
     before(:context) do
       PTY.spawn(environment, 'zsh', '-f', '-i', chdir: @folder) do |output, input, pid|

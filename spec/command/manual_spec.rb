@@ -8,7 +8,7 @@ RSpec.describe 'The manual of simpkv' do
 
   page = File.expand_path('../../docs/simpkv.1', __dir__)
 
-  it 'gets no warning from man and groff' do
+  it 'gets no warning from man and groff', :tools do
     [%W[man --warnings -E UTF-8 -l -Tutf8 -Z #{page}], %W[groff -man -ww -Z #{page}]].each do |command|
       _, warnings, status = Open3.capture3(*command)
       expect([warnings, status.exitstatus]).to eq(['', 0])
@@ -20,7 +20,7 @@ RSpec.describe 'The manual of simpkv' do
     simpkv!('man', environment: environment, process: true).force_encoding('UTF-8')
   end
 
-  it 'has each command, its options, its examples, and the exit codes' do
+  it 'has each command, its options, its examples, and the exit codes', :tools do
     text = shown('MANWIDTH' => '200').gsub(/^ +/, '')
     Simpkv::Cli::Commands.commands.each do |command|
       usage = "simpkv #{command.title} [options] #{command::ARGUMENTS}".rstrip
@@ -35,7 +35,7 @@ RSpec.describe 'The manual of simpkv' do
     expect(text[/EXIT STATUS.*?FILES/m].scan(/^\d+/).map(&:to_i)).to match_array([0, *codes])
   end
 
-  it 'has a configuration that works' do
+  it 'has a configuration that works', :tools do
     file = File.join(folder, 'example.yaml')
     File.write(file, shown[/^ +backends:\n.*?(?=\n\n)/m])
     facts = %w[default secrets].map { |name| JSON.parse(simpkv!('explain', 'a', '-c', file, '-b', name, '-o', 'json')) }
