@@ -3,6 +3,7 @@
 require 'fileutils'
 require 'tmpdir'
 require 'yaml'
+require_relative '../spec/support/puppet_command'
 require_relative '../spec/support/scratch'
 require_relative 'support/contest'
 
@@ -119,7 +120,7 @@ class KeysAsResources
 
   # Applies a manifest, which must end with that code, and keeps the peak of the memory. 0: nothing has changed.
   def apply(contestant, name, code = 0, place = @places.keys.first)
-    folders = %w[confdir vardir codedir logdir rundir].map { |each| "--#{each}=#{File.join(@folder, 'puppet', each)}" }
+    folders = PuppetCommand.folders(File.join(@folder, 'puppet'))
     command = [{ 'SIMPKV_CONFIG' => config(place) }, RbConfig.ruby, '-I', File.join(ROOT, 'lib'), '-e', PROGRAM,
                'apply', '--color=false', '--detailed-exitcodes', "--modulepath=#{modules}", *folders, manifest(name)]
     output, status = Open3.capture2e(*command)

@@ -59,7 +59,8 @@ module Stages
       variables = command.first.is_a?(Hash) ? command.shift : {}
       options = { chdir: chdir, in: File::NULL, %i[out err] => [log, 'a'], unsetenv_others: true }
       limited = %W[timeout --verbose --kill-after=10 #{limit}]
-      pid = Process.spawn(Stages.environment.merge(variables), *limited, *command, options)
+      variables = Stages.environment.merge(variables)
+      pid = Process.spawn(variables, *Stages.clean_machine, *limited, *command, options)
       RUNNING[pid] = true
       _, status = Process.wait2(pid)
       RUNNING.delete(pid)
@@ -158,6 +159,16 @@ module Stages
         'BUNDLE_GEMFILE' => File.join(ROOT, 'Gemfile'), 'BUNDLE_PATH' => gems, 'BUNDLE_SILENCE_ROOT_WARNING' => '1',
         'LANG' => 'C.UTF-8', 'LC_ALL' => 'C.UTF-8'
       ).freeze
+    end
+
+    # @return [Array<String>] the command that hides what earlier runs of Puppet and simpkv have left on the machine.
+    #   Only root can do so, and only if the kernel allows it; in CI, it is an error if it does not
+    def clean_machine
+      @clean_machine ||= begin
+        command = [File.join(ROOT, 'rakelib', 'clean_machine.sh')]
+        able = Process.euid.zero? && (ENV['CI'] || system(*command, 'true', %i[out err] => File::NULL))
+        able ? command : []
+      end
     end
 
     # @return [String] the folder that bin/env keeps gems in, for all checkouts

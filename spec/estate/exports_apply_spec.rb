@@ -15,13 +15,11 @@ RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: tr
 
   # @return [Array(String, Integer)] the output and the exit code of a run of a node
   def apply(certname, manifest, *more)
-    settings = %w[confdir vardir codedir logdir rundir].flat_map { |name| ["--#{name}", File.join(home, name)] }
-    program = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
     library = File.expand_path('../../lib', __dir__)
     output, status = Open3.capture2e(
-      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, RbConfig.ruby, '-I', library, '-e', program, 'apply',
-      '--color=false', '--storeconfigs', '--storeconfigs_backend', 'simpkv', '--certname', certname, '--modulepath',
-      modules, *settings, *more, '-e', manifest
+      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, RbConfig.ruby, '-I', library, '-e', PuppetCommand::SCRIPT,
+      'apply', '--color=false', '--storeconfigs', '--storeconfigs_backend', 'simpkv', '--certname', certname,
+      '--modulepath', modules, *PuppetCommand.folders(home), *more, '-e', manifest
     )
     [output, status.exitstatus]
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'open3'
+require_relative '../support/puppet_command'
 
 # Termini of the indirections, chosen as Puppet's settings or routes.yaml choose them, on an estate in files.
 module EstateTermini
@@ -24,10 +25,9 @@ module EstateTermini
   #
   # @return [String] its output
   def puppet(*arguments)
-    settings = %w[confdir vardir codedir logdir rundir].flat_map { |name| ["--#{name}", File.join(scratch, name)] }
-    program = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
     output, status = Open3.capture2e({ 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, RbConfig.ruby, '-I',
-                                     File.expand_path('../../lib', __dir__), '-e', program, *arguments, *settings)
+                                     File.expand_path('../../lib', __dir__), '-e', PuppetCommand::SCRIPT, *arguments,
+                                     *PuppetCommand.folders(scratch))
     raise "puppet #{arguments.first}: #{output}" unless status.success?
 
     output

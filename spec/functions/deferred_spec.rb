@@ -1,19 +1,16 @@
 # frozen_string_literal: true
 
-require_relative '../puppet_helper'
 require 'json'
 require 'open3'
+require_relative '../puppet_helper'
+require_relative '../support/puppet_command'
 
 # Each example starts its own Puppet process. Agents and puppet apply always run on MRI.
 RSpec.describe 'Deferred', :thorough, needs: :mri do
   let(:world) { PuppetWorld.new }
   let(:root) { File.join(world.dir, 'store') }
   let(:options) { { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => root } } } }
-  let(:settings) do
-    # Otherwise Puppet creates some of its folders elsewhere on the machine.
-    { confdir: 'conf', codedir: 'code', vardir: 'vardir', publicdir: 'public', rundir: 'run', logdir: 'log' }
-      .flat_map { |name, folder| ["--#{name}", File.join(world.dir, folder)] }
-  end
+  let(:settings) { PuppetCommand.folders(world.dir) }
 
   after { world.close }
 
@@ -36,9 +33,8 @@ RSpec.describe 'Deferred', :thorough, needs: :mri do
     end
 
     def apply(*arguments)
-      puppet = 'require "puppet/util/command_line"; Puppet::Util::CommandLine.new("puppet", ARGV).execute'
-      ruby(puppet, 'apply', '--color=false', *settings, '--modulepath', File.join(world.dir, 'modules'), '--show_diff',
-           '--execute', manifest, *arguments)
+      ruby(PuppetCommand::SCRIPT, 'apply', '--color=false', *settings, '--modulepath', File.join(world.dir, 'modules'),
+           '--show_diff', '--execute', manifest, *arguments)
     end
 
     before do

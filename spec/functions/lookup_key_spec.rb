@@ -3,6 +3,7 @@
 require_relative '../puppet_helper'
 require 'open3'
 require_relative '../support/another_ruby'
+require_relative '../support/puppet_command'
 
 # Real catalogs, over a real hiera.yaml.
 RSpec.describe 'simpkv::lookup_key' do
@@ -350,10 +351,10 @@ RSpec.describe 'simpkv::lookup_key' do
     # The program, of the Puppet and on the Ruby that run this.
     def puppet_lookup(*arguments)
       File.write(File.join(world.dir, 'facts.yaml'), "kernel: Linux\n")
-      program = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
-      folders = ['--confdir', world.dir, '--vardir', "#{world.dir}/var", '--codedir', world.dir,
+      folders = [*PuppetCommand.folders(File.join(world.dir, 'puppet')), '--confdir', world.dir, '--codedir', world.dir,
                  '--basemodulepath', File.join(world.dir, 'modules'), '--facts', File.join(world.dir, 'facts.yaml')]
-      Open3.capture2e(*AnotherRuby.command('-e', program, '--', 'lookup', *arguments, *folders, '--node', 'n1'))
+      Open3.capture2e(*AnotherRuby.command('-e', PuppetCommand::SCRIPT, '--', 'lookup', *arguments, *folders,
+                                           '--node', 'n1'))
     end
   end
 

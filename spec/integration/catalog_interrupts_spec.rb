@@ -6,6 +6,7 @@ require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
 require_relative '../support/eventually'
 require_relative '../support/processes'
+require_relative '../support/puppet_command'
 
 # Each example runs puppet apply. On FFI an interrupt takes effect at the end of the call.
 RSpec.describe 'Ctrl-C while a catalog waits for its backend', :thorough, needs: :cext do
@@ -37,9 +38,8 @@ RSpec.describe 'Ctrl-C while a catalog waits for its backend', :thorough, needs:
   # @return [Integer] the process of a puppet apply that evaluates the expression, and then creates the target
   def apply(expression)
     manifest = "#{expression}\nfile { '#{target}': content => 'applied' }"
-    folders = %w[confdir codedir vardir publicdir rundir logdir].map { |name| "--#{name}=#{world.dir}/puppet/#{name}" }
-    script = 'require "puppet/util/command_line"; Puppet::Util::CommandLine.new("puppet", ARGV).execute'
-    Process.spawn(*AnotherRuby.command('-e', script, 'apply', '--color=false', *folders, '--modulepath',
+    folders = PuppetCommand.folders(File.join(world.dir, 'puppet'))
+    Process.spawn(*AnotherRuby.command('-e', PuppetCommand::SCRIPT, 'apply', '--color=false', *folders, '--modulepath',
                                        File.join(world.dir, 'modules'), '--hiera_config',
                                        File.join(world.dir, 'hiera.yaml'), '--execute', manifest),
                   %i[out err] => output)

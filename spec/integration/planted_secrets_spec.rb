@@ -4,6 +4,7 @@ require_relative '../puppet_helper'
 require 'open3'
 require_relative '../support/another_ruby'
 require_relative '../support/ldap_store'
+require_relative '../support/puppet_command'
 
 # Searches everything that somebody can read, after calls that succeed and calls that fail.
 RSpec.describe 'Values, metadata and passwords' do
@@ -195,10 +196,10 @@ RSpec.describe 'Values, metadata and passwords' do
   #   Puppet's folders
   def apply(manifest)
     File.write(file = File.join(root, 'site.pp'), manifest)
-    folders = %w[confdir codedir vardir publicdir rundir logdir].map { |name| "--#{name}=#{root}/puppet/#{name}" }
-    script = 'require "puppet/util/command_line"; Puppet::Util::CommandLine.new("puppet", ARGV).execute'
-    output, = Open3.capture2e(*AnotherRuby.command('-e', script, 'apply', '--debug', '--trace', '--profile', *folders,
-                                                   '--modulepath', File.join(world.dir, 'modules'), file))
+    folders = PuppetCommand.folders(File.join(root, 'puppet'))
+    output, = Open3.capture2e(*AnotherRuby.command('-e', PuppetCommand::SCRIPT, 'apply', '--debug', '--trace',
+                                                   '--profile', *folders, '--modulepath',
+                                                   File.join(world.dir, 'modules'), file))
     left = Dir[File.join(root, 'puppet', '**', '*')].select { |name| File.file?(name) }
     [output, *left.map { |name| File.read(name) }]
   end

@@ -2,11 +2,11 @@
 
 require 'open3'
 require 'rbconfig'
+require_relative '../support/puppet_command'
 
 # Runs applications of Puppet in processes of their own, with folders that each example makes.
 module PuppetProcess
   PROJECT = File.expand_path('../..', __dir__)
-  PROGRAM = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
 
   # Puppet cannot replace its state files in memory.
   def self.included(group)
@@ -18,10 +18,10 @@ module PuppetProcess
   #   only
   # @return [Array(String, Integer)] the output, and the exit code
   def puppet(*arguments, gem: true, modules: File.join(world.dir, 'modules'))
-    folders = %w[confdir vardir codedir logdir rundir publicdir].map { |name| "--#{name}=#{File.join(home, name)}" }
     output, status = Open3.capture2e(
-      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, *(gem ? with_gem : without_gem), '-e', PROGRAM,
-      arguments.first, '--color=false', "--modulepath=#{modules}", *folders, *arguments.drop(1)
+      { 'SIMPKV_CONFIG' => ENV.fetch('SIMPKV_CONFIG') }, *(gem ? with_gem : without_gem), '-e', PuppetCommand::SCRIPT,
+      arguments.first, '--color=false', "--modulepath=#{modules}", *PuppetCommand.folders(home),
+      *arguments.drop(1)
     )
     [output, status.exitstatus]
   end

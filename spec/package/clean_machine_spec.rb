@@ -1,0 +1,27 @@
+# frozen_string_literal: true
+
+require 'open3'
+
+# Five examples needed a folder in /opt that an earlier run of Puppet had made, and failed on a fresh machine.
+RSpec.describe 'rakelib/clean_machine.sh, which runs each stage' do
+  script = File.expand_path('../../rakelib/clean_machine.sh', __dir__)
+
+  # @return [Array(String, Integer)] the output and the exit code
+  def run(*command)
+    output, status = Open3.capture2e(*command)
+    [output, status.exitstatus]
+  end
+
+  it 'shows an empty /opt, and no settings, state or store of Puppet and simpkv' do
+    with_leftovers = 'mount -t tmpfs opt /opt && mkdir /opt/puppetlabs && exec "$@"'
+    expect(run('unshare', '--mount', 'sh', '-c', with_leftovers, 'sh', script, 'sh', '-c',
+               'ls -A /opt /var/lib/puppet; ls /etc/puppet; ls -d /etc/puppetlabs /etc/simpkv /var/simp 2> /dev/null'))
+      .to eq(["/opt:\n\n/var/lib/puppet:\npuppetserver\n", 2])
+  end
+
+  it 'discards what a stage leaves there, and returns its exit code' do
+    left = "/var/left-by-simpkv-#{Process.pid}"
+    expect(run(script, 'sh', '-c', "touch #{left} && ls #{left} && exit 7")).to eq(["#{left}\n", 7])
+    expect(File.exist?(left)).to be(false)
+  end
+end
