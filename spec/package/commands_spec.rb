@@ -115,7 +115,7 @@ RSpec.describe 'bin/demo' do
       expect(done).to match(%r{app1/color\]/ensure: }).and match(/app1:unnamed-2\]/).and include('worker.lock')
       expect(done[/^simpkv tree.*/m]).not_to match(/color/i)
       expect(again).not_to include('Simpkv_')
-      expect(shown).to include("simpkv_key { 'app1/token':", 'https://app1.example.org')
+      expect(shown).to include("simpkv_key { 'app1/token':", "simpkv_key { 'app1/url':")
       expect(said).not_to include('correct horse')
       expect(Dir.children(folder)).to eq([])
     end

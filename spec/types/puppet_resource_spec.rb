@@ -22,12 +22,18 @@ RSpec.describe 'puppet resource' do
     output.scan(/^#{type} \{ '(.*)':/).flatten
   end
 
-  it 'simpkv_key lists the keys of the environment, and no secret' do
+  # It printed the passwords that `simpkv put` had stored.
+  it 'simpkv_key lists the keys of the environment, and none of their values' do
+    fill('app1/password' => { value: 'pl4nted-by-an-operator' })
     output = puppet_resource('simpkv_key')
     expect(titles(output))
-      .to contain_exactly('app1/url', 'app1/list', 'app1/secret', 'top', 'app1:unnamed-1', 'app1:unnamed-2')
-    expect(output).to match(%r{app1/url.*value +=> 'http://app1'}m).and include("'owner' => 'ops'")
-    expect(output + puppet_resource('simpkv_key', yaml: true)).not_to include('pl4nted-')
+      .to match_array(%w[app1/url app1/list app1/secret app1/password top app1:unnamed-1 app1:unnamed-2])
+    expect(output).to include("'owner' => 'ops'")
+    single = [['app1//password'], ['app1/password'], ['app1/password', 'value=new']]
+    outputs = [output, puppet_resource('simpkv_key', yaml: true),
+               *single.map { |arguments| puppet_resource('simpkv_key', *arguments) }]
+    expect(outputs.join + log.join).not_to match(%r{pl4nted-|http://app1})
+    expect(documents['app1/password']).to include('"new"')
   end
 
   it 'simpkv_key lists those of another environment' do

@@ -109,7 +109,9 @@ Puppet::Type.newtype(:simpkv_key) do
   end
 
   newproperty(:value) do
-    desc 'The value: any data. A key that exists keeps its value if none is given.'
+    desc <<~TEXT
+      The value: any data. A key that exists keeps its value if none is given. `puppet resource` shows no values.
+    TEXT
 
     include stored
   end

@@ -44,8 +44,13 @@ Class.new do
   end
 
   def remedy
-    "Install it with 'puppet resource package simpkv ensure=installed provider=puppet_gem', or with '#{gem_command} " \
+    "Install it with 'puppet resource package simpkv ensure=installed provider=#{provider}', or with '#{gem_command} " \
       "install simpkv'"
+  end
+
+  # @return [String] the provider of packages that uses the gem of this Ruby
+  def provider
+    gem_command.start_with?('/opt/puppetlabs/') ? 'puppet_gem' : 'gem'
   end
 
   # @return [Array] changes with each gem or file that is installed

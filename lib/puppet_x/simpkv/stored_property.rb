@@ -49,7 +49,7 @@ Module.new do
     return :absent unless stored
 
     value = stored.fetch(name)
-    @sensitive = true if secret?(value)
+    @sensitive = true if secret?(value) || unasked?
     @sensitive ? nil : shown(value)
   end
 
@@ -73,6 +73,12 @@ Module.new do
   private
 
   define_method(:wrap) { |value| value.is_a?(sensitive) ? value : sensitive.new(value) }
+
+  # Returns true for the values that `puppet resource` reads, in no catalog or in one without a name. It would print
+  # each password that an operator has stored without Sensitive.
+  def unasked?
+    name == :value && resource.catalog&.name.nil?
+  end
 
   # Newer versions of Puppet unwrap the Sensitive that a function of a Deferred returns.
   def keep_sensitive(later)
