@@ -31,3 +31,26 @@ RSpec.describe 'simpkv ping' do
     change_password(Slapd::PASSWORD)
   end
 end
+
+RSpec.describe 'simpkv ping and stats of a directory with TLS' do
+  include_context 'with the command'
+
+  let(:directory) { Slapd.new(tls: true) }
+  let(:backends) do
+    { 'default' => directory.options('type' => 'ldap', 'id' => 'x', 'ldap_uri' => directory.tls_uri,
+                                     'tls_cacert' => directory.certificates.cacert) }
+  end
+
+  before { directory.start }
+
+  after { directory.stop }
+
+  # stats printed a number of seconds.
+  it 'print the time at which its certificate ends' do
+    ends = OpenSSL::X509::Certificate.new(File.read(directory.certificate)).not_after.utc.strftime('%FT%TZ')
+    expect(simpkv!('stats', process: true)).to match(/^servers\[0\]\.tls\.certificate_ends: #{ends}$/)
+    expect(simpkv!('ping', process: true)).to match(/^certificate ends: +#{ends}$/)
+    json = JSON.parse(simpkv!('stats', '-o', 'json', process: true))
+    expect(json.dig('pools', 0, 'servers', 0, 'tls', 'certificate_ends')).to eq(ends)
+  end
+end

@@ -31,7 +31,7 @@ RSpec.shared_examples 'ls, tree, exists, find and explain' do
     plant('l/folder/x')
     sizes = documents.transform_values { |document| document.bytesize.to_s }
     expect(simpkv!('ls', '-l', 'l').lines.map(&:split))
-      .to eq([%w[folder - - folder/], ['malformed', sizes['broken'], '-', 'broken'],
+      .to eq([%w[type bytes metadata name], %w[folder - - folder/], ['malformed', sizes['broken'], '-', 'broken'],
               ['Binary', sizes['bytes'], '0', 'bytes'], ['Array', sizes['list'], '1', 'list'],
               ['Sensitive', sizes['sensitive'], '0', 'sensitive'], ['Boolean', sizes['yes'], '0', 'yes']])
     expect(JSON.parse(simpkv!('ls', '-l', 'app1', '-o', 'json'))['keys']['web:443'])

@@ -43,7 +43,8 @@ RSpec.shared_examples 'expiry and versions' do
     at(7200) do
       calls = [%w[get a/x], %w[exists a/x], %w[ls a], %w[find x], %w[tree]]
       expect(calls.map { |call| simpkv!(*call, '--expired') }).to match(['one', "key\n", "x\n", "a/x\n", /x$/])
-      expect(simpkv!('ls', '-l', 'a', '--expired')).to match(/^String +\d+ +1 +2026-01-01T13:00:00Z +x$/)
+      expect(simpkv!('ls', '-l', 'a', '--expired'))
+        .to match(/\Atype +bytes +metadata +expires +name\nString +\d+ +1 +2026-01-01T13:00:00Z +x$/)
       expect(JSON.parse(simpkv!('get', 'a/x', '--expired', '-o', 'json')))
         .to eq('value' => 'one', 'metadata' => { 'n' => 1 }, 'stored_at' => '2026-01-01T12:00:00Z',
                'expires' => '2026-01-01T13:00:00Z')

@@ -17,7 +17,7 @@ module Simpkv
         DESCRIPTION = <<~TEXT
           Prints the names of the keys and folders in a folder. A slash follows the name of a folder. Prints no
           values, and no keys that have expired, unless --expired is given. Names keys that cannot be read on standard
-          error. With -l, each line has the type of the value, the size of the document in bytes, the number of metadata
+          error. With -l, a header names the columns: the type of the value, the size of the document in bytes, the number of metadata
           entries, the time of expiry if any of the keys has one, and the name.
         TEXT
         EXAMPLES = {
@@ -46,10 +46,15 @@ module Simpkv
         end
 
         def long(keys, folders)
-          facts = %w[type bytes metadata]
-          facts << 'expires' if keys.each_value.any? { |summary| summary.key?('expires') }
+          columns = columns(keys)
           described = folders.to_h { |name| ["#{name}/", { 'type' => 'folder' }] }.merge(keys)
-          Output.table(described.map { |name, summary| [*facts.map { |fact| summary[fact] || '-' }, name] })
+          rows = described.map { |name, summary| [*columns.map { |column| summary[column] || '-' }, name] }
+          rows.empty? ? [] : Output.table([[*columns, 'name'], *rows])
+        end
+
+        def columns(keys)
+          expires = keys.each_value.any? { |summary| summary.key?('expires') }
+          ['type', 'bytes', 'metadata', *('expires' if expires)]
         end
 
         # The root folder of an environment may be missing. It is empty then.

@@ -90,10 +90,15 @@ module Simpkv
 
         def server_facts(server)
           tls = server['tls']
-          ends = tls && tls['certificate_ends']
           { 'server' => server['uri'], 'product' => server['vendor'],
             'encryption' => tls ? "#{tls['protocol']}, #{tls['cipher']}" : 'none',
-            'certificate_ends' => ends && Time.at(ends).utc.strftime('%F') }.compact
+            'certificate_ends' => tls && certificate_end(tls) }.compact
+        end
+
+        # @return [String, nil] a time in the form of RFC 3339
+        def certificate_end(tls)
+          ends = tls['certificate_ends']
+          ends && Time.at(ends).utc.strftime('%FT%TZ')
         end
       end
     end

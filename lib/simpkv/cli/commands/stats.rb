@@ -21,6 +21,9 @@ module Simpkv
 
         def present(facts, _servers)
           pools = Simpkv.stats['pools']
+          pools.flat_map { |pool| pool['servers'] }.map { |server| server['tls'] }.compact.each do |tls|
+            tls['certificate_ends'] = certificate_end(tls)
+          end
           output.print(facts.merge('pools' => pools)) do
             table(facts) + pools.flat_map { |pool| lines(pool) }
           end
