@@ -156,11 +156,11 @@ RSpec.describe 'simpkv doctor' do
       end
 
       # The remedy was about rights.
-      it 'finds a replica and names its supplier' do
+      it 'finds a replica, and names its supplier without the advice to trust it' do
         at(type, layout: 'plain') do |server|
           refer(server, 'ldap://supplier.example.com:1389')
           expect(findings.last).to problem('rights', /refers to/,
-                                           %r{set 'write_uri' .* 'default': ldap://supplier.example.com:1389,})
+                                           %r{\Aif ldap://supplier.example.com:1389 is a server of .*'write_uri'})
         end
       end
 

@@ -225,7 +225,7 @@ RSpec.describe 'A store on replicas', :once do
     writes = { put: ['globals/a/k', document(2)], delete: ['globals/a/k'], deletetree: ['globals/a'] }
     writes.each do |call, arguments|
       expect { alone.public_send(call, *arguments) }
-        .to raise_error(Simpkv::UnavailableError, %r{#{replica.uri} is a replica.*#{slapd.tcp_uri}/.*'write_uri'})
+        .to raise_error(Simpkv::UnavailableError, %r{#{replica.uri} refers to '#{slapd.tcp_uri}/.*'write_uri'})
     end
     expect(alone.put('globals/a/k', document(1))).to be(false)
     expect(store.get('globals/a/k')).to eq(document(1))

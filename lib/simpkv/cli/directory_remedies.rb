@@ -139,11 +139,9 @@ module Simpkv
       # @param why [String] the error
       # @return [String]
       def for_writing(why)
-        supplier = why[%r{is a replica that refers to (\w+://[^/ ]*[^/: ])}, 1]
-        if supplier
-          verb = settings['write_uri'] ? 'correct' : 'set'
-          return "#{verb} 'write_uri' of backend '#{@backend.name}': #{supplier}, as the replica says"
-        end
+        supplier = why[%r{ refers to '(\w+://[^/' ]*[^/:' ])}, 1]
+        return for_referral(supplier) if supplier
+
         return "make the database of #{settings['base_dn']} writable, or set 'write_uri'" if why.include?('read-only?')
 
         "let #{@backend.identity} write below #{settings['base_dn']}: as an administrator, load what this prints: " \
@@ -151,6 +149,14 @@ module Simpkv
       end
 
       private
+
+      # The server's referral is no reason to trust the other one with a password.
+      def for_referral(supplier)
+        verb = settings['write_uri'] ? 'correct' : 'set'
+        "if #{supplier} is a server of yours, of which this one is a replica, #{verb} 'write_uri' of backend " \
+          "'#{@backend.name}' to it; if you do not know it, do not connect to it: find the entry with objectClass " \
+          'referral (ldapsearch -M), and delete it (ldapdelete -M)'
+      end
 
       def schema
         @schema ||= @find_schema.call

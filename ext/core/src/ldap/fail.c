@@ -97,13 +97,27 @@ static skv_status fail_libldap_error(skv_ldap_call *call, skv_ldap_code code)
     }
 }
 
+/* Quotes a server's text, without the newline that 389-DS appends. */
+static skv_quote quote_without_newline(const char *text)
+{
+    size_t len = strlen(text);
+
+    while (len > 0 && text[len - 1] == '\n')
+        len--;
+    return skv_quoted(text, len);
+}
+
+/* A replica refers writes to its supplier. A referral may as well be an entry that somebody else has put into the tree,
+ * to have simpkv bind to a server of theirs. */
 static skv_status fail_with_referral(skv_ldap_call *call, const skv_ldap_response *response)
 {
     const char *to = response->referrals && response->referrals[0] ? response->referrals[0] : "another server";
 
     return skv_fail(call->reply, SKV_UNAVAILABLE,
-                    "%s '%s'%s: %s is a replica that refers to %s: name that server in 'write_uri'", call->what,
-                    call->name, call->failed, skv_ldap_server(call), to);
+                    "%s '%s'%s: %s refers to '%s'. Do not follow that unseen: only if you know that server as the one "
+                    "whose replica this is, name it in 'write_uri'; otherwise somebody has put a referral among the "
+                    "keys, which 'simpkv doctor' names",
+                    call->what, call->name, call->failed, skv_ldap_server(call), quote_without_newline(to).text);
 }
 
 /* The role that would permit the call, for messages; "" for an entry that is not a key's. */
@@ -170,16 +184,6 @@ skv_status skv_ldap_fail_hidden(skv_ldap_call *call)
              role_advice(call).text);
     return call->key ? skv_reply_append(call->reply, ", or correct 'base_dn' (%s)", call->store->base_dn)
                      : call->reply->status;
-}
-
-/* Quotes a server's text, without the newline that 389-DS appends. */
-static skv_quote quote_without_newline(const char *text)
-{
-    size_t len = strlen(text);
-
-    while (len > 0 && text[len - 1] == '\n')
-        len--;
-    return skv_quoted(text, len);
 }
 
 static const char *schema_file_for(const skv_ldap_call *call)
