@@ -115,13 +115,28 @@ module Simpkv
       line(settings, %w[ldapsearch -LLL], ['-b', settings['base_dn'], *search])
     end
 
-    # Returns the shell command that deletes an entry and all below it.
+    # Returns the shell command that deletes an entry.
     #
     # @param settings [Hash{String => Object}] without a {problem}
     # @param name [String] its DN
+    # @param options [Array<String>] of ldapdelete; by default, it deletes all below the entry as well
     # @return [String] one line
-    def self.deletion(settings, name)
-      line(settings.merge('ldap_uri' => settings['write_uri'] || settings['ldap_uri']), %w[ldapdelete -r], [name])
+    def self.deletion(settings, name, options = %w[-r])
+      line(settings.merge('ldap_uri' => settings['write_uri'] || settings['ldap_uri']), ['ldapdelete', *options],
+           [name])
+    end
+
+    # @param settings [Hash{String => Object}]
+    # @param path [String] of a folder, such as `environments/dev`
+    # @return [String] its DN
+    def self.folder_dn(settings, path)
+      Native.dn_from_path(settings['layout'].to_sym, :folder, settings['base_dn'], settings['id'], path)
+    end
+
+    # @param settings [Hash{String => Object}]
+    # @return [String] the DN of the entry above all folders of a store
+    def self.instance_dn(settings)
+      folder_dn(settings, 'globals').sub(/\A(\\.|[^,\\])*,/m, '')
     end
 
     # @param words [Array<String>]

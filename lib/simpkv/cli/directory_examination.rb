@@ -5,6 +5,7 @@ require 'simpkv/cli/anonymous_access'
 require 'simpkv/cli/conflict_entries'
 require 'simpkv/cli/directory_remedies'
 require 'simpkv/cli/directory_schema'
+require 'simpkv/cli/foreign_entries_examination'
 
 module Simpkv
   module Cli
@@ -32,6 +33,7 @@ module Simpkv
         look_at_keys
         look_at_indexes
         look_at_conflicts
+        look_at_foreign_entries
         look_at_anonymous_access(samples) if samples.any? || !@write
         return findings.unknown('rights and limits', 'not tried (--read-only)') unless @write
         return findings.unknown('rights and limits', "not tried: no server of 'write_uri' answers") unless @writable
@@ -195,7 +197,13 @@ module Simpkv
                            "replication left it behind; no key is read from it: #{entries.deletion(name)}")
         end
       rescue Simpkv::Error => e
-        findings.unknown('conflict entries', "ldapsearch failed: #{e.message}", "by hand: #{entries.command}")
+        findings.unknown('conflict entries', e.message, "by hand: #{entries.command}")
+      end
+
+      def look_at_foreign_entries
+        store = backend.store(base: false)
+        entries = Simpkv::Access::ForeignEntries.new(store, settings, schema.server, @folder)
+        ForeignEntriesExamination.new(entries, findings).perform
       end
 
       # @param paths [Array<String>] of stored keys

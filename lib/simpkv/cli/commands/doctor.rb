@@ -26,7 +26,9 @@ module Simpkv
 
           If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of
           nodes agree with each other, and reads all inspection rules as the compiler does. On 389-DS, names the entries
-          that replication left behind after two suppliers had added one key at once (with ldapsearch).
+          that replication left behind after two suppliers had added one key at once (with ldapsearch). In a directory,
+          names the entries among the keys that simpkv does not make, such as an account or a referral, and the command
+          that deletes each (with ldapsearch).
         TEXT
         EXAMPLES = {
           'simpkv doctor' => 'The backend that functions use',
