@@ -36,7 +36,7 @@ module AccessServers
       add_rules('{1}mdb', *[BASE_DN, USERS_DN, ROLES_DN].map { |dn| [%(dn.subtree="#{dn}"), 'write'] })
       add_rules('{0}config', ['dn.base="cn=config"', 'read'],
                 ['dn.one="cn=config" attrs=entry,objectClass,olcSuffix', 'read'],
-                ['dn.base="olcDatabase={1}mdb,cn=config" attrs=entry,olcAccess', 'write'])
+                ['dn.base="olcDatabase={1}mdb,cn=config" attrs=entry,olcAccess,olcAddContentAcl', 'write'])
     end
 
     # Removes the identity for everything. Its rule stays for all others: without it, Debian's last rule lets everybody
@@ -53,6 +53,11 @@ module AccessServers
       number = old ? rules.index(old) : 0
       change_rules('{1}mdb', [("delete: olcAccess\nolcAccess: {#{number}}" if old),
                               ("add: olcAccess\nolcAccess: {#{number}}#{new}" if new)].compact.join("\n-\n"))
+    end
+
+    # Lets writers add other entries than those of simpkv.
+    def weaken_rules
+      change_rules('{1}mdb', "replace: olcAddContentAcl\nolcAddContentAcl: FALSE")
     end
 
     # Changes cn=config.
@@ -120,6 +125,11 @@ module AccessServers
     def replace_rule(new, old = nil)
       changes = { 'delete' => old, 'add' => new }.compact.map { |change, rule| "#{change}: aci\naci: #{rule}" }
       modify("dn: #{BASE_DN}\nchangetype: modify\n#{changes.join("\n-\n")}\n")
+    end
+
+    # As of Slapd.
+    def weaken_rules
+      rules.grep(/targattrfilters/).each { |rule| replace_rule(rule.sub(/\(targattrfilters="[^"]*"\)/, ''), rule) }
     end
 
     # @return [Array<String>] the ACIs of the base entry

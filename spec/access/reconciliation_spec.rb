@@ -229,6 +229,29 @@ require_relative 'access_helper'
         expect(access('status', '--verify').out).to match(/^user two: 'environments': lacks list, read$/)
       end
 
+      # The rules of simpkv 1.1.0 let writers add any entry that was a folder as well.
+      it 'changes rules that let a writer add entries that simpkv does not make' do
+        access!('apply', file)
+        directory.weaken_rules
+        expect(access('status', '--verify').to_a)
+          .to match([/^user one: 'environments.dev': may add entries that simpkv does not make, which no role/, '', 1])
+        expect(plan['steps'].map { |step| step['act'] }).to eq(%w[rules])
+        access!('apply')
+        expect(access('status', '--verify').code).to eq(0)
+      end
+
+      it 'finds entries that simpkv does not make, with the command that deletes them' do
+        access!('apply', file)
+        far = "ou=far,#{Simpkv::LdapAccess.folder_dn(admin_options, 'environments/dev')}"
+        directory.add("dn: #{far}\nobjectClass: referral\nobjectClass: extensibleObject\nou: far\n" \
+                      "ref: ldap://attacker.example/dc=simp\n")
+        outcome = access('status', '--verify')
+        expect(outcome.to_a).to match([/^entry '#{far}': .* object class referral.*; to delete it: (.*ldapdelete.*)$/,
+                                       '', 1])
+        expect(system(outcome.out[/to delete it: (.*)/, 1])).to be(true)
+        expect(access('status', '--verify').code).to eq(0)
+      end
+
       it 'finds rights of users in folders of roles that they do not have' do
         access!('apply', file)
         directory.replace_rule(site_rule)

@@ -89,17 +89,25 @@ class AccessDirectory
   # @return [Array] the changes
   def apply(grants)
     changes = rules.changes(values, grants)
+    rules.settings(grants).each { |name, value| rules_store.modify_entry(rules_dn, [[:replace, name, [value]]]) }
     raise 'the rules were changed meanwhile' unless changes.empty? || rules_store.modify_entry(rules_dn, changes)
 
     changes
   end
 
+  # Puts a rule of the site before all others; for slapd.
+  def add_rule(rule)
+    rules_store.modify_entry(rules_dn, [[:add, 'olcAccess', ["{0}#{rule}"]]])
+  end
+
   # @return [Simpkv::Access::Rules]
   def rules
     instance = dn('globals').delete_prefix('ou=globals,')
-    return Simpkv::Access::Aci.new(below: instance) unless slapd?
+    layout = @server.layout
+    return Simpkv::Access::OlcAccess.new(below: instance, roles_dn: ROLES_DN, layout: layout) if slapd?
 
-    Simpkv::Access::OlcAccess.new(below: instance, roles_dn: ROLES_DN, layout: @server.layout)
+    foreign = Simpkv::Access::OwnEntries.foreign_attributes(root, layout)
+    Simpkv::Access::Aci.new(below: instance, layout: layout, foreign_attributes: foreign)
   end
 
   # @return [Array<String>] the access rules that the server has

@@ -4,9 +4,13 @@ require 'spec_helper'
 require 'simpkv/access/aci'
 
 RSpec.describe Simpkv::Access::Aci do
-  subject(:access) { described_class.new(below: 'ou=x,ou=instances,dc=simp') }
+  subject(:access) { with_layout('plain') }
 
   let(:dev) { 'ou=dev,ou=environments,ou=x,ou=instances,dc=simp' }
+
+  def with_layout(layout)
+    described_class.new(below: 'ou=x,ou=instances,dc=simp', layout: layout, foreign_attributes: %w[aci seeAlso])
+  end
 
   def grant(role, rights, dn: dev, groups: ["cn=#{role},ou=roles,dc=simp"])
     Simpkv::Access::Grant.new(role: role, prefix: 'environments/dev', dn: dn, rights: rights, groups: groups)
@@ -23,8 +27,15 @@ RSpec.describe Simpkv::Access::Aci do
   end
   read = reading.call('read', 'aci || userPassword')
   list = reading.call('list', 'aci || userPassword || simpkvJsonValue')
-  write = '(targetattr="simpkvJsonValue")(targetfilter="(&(|(objectClass=simpkvEntry)(objectClass=simpkvFolder)' \
-          '(objectClass=organizationalUnit))(!(aci=*))' \
+  addable = '(targattrfilters="add=objectClass:(|(objectClass=simpkvEntry)(objectClass=organizationalUnit)' \
+            '(objectClass=top)) && aci:(!(aci=*)) && seeAlso:(!(seeAlso=*))")'
+  key_or_folder = '(|(&(objectClass=simpkvEntry)(!(|(objectClass=organizationalUnit))))' \
+                  '(&(objectClass=organizationalUnit)(!(|(objectClass=simpkvEntry)))))'
+  special = %w[aci=* nsRoleDN=* seeAlso=* userPassword=*] +
+            %w[alias cosSuperDefinition cosTemplate extensibleObject glue ldapSubEntry nsRoleDefinition nsTombstone
+               nsView passwordPolicy referral].map { |name| "objectClass=#{name}" }
+  write = "(targetattr=\"simpkvJsonValue\")#{addable}(targetfilter=\"(&#{key_or_folder}" \
+          "(!(|#{special.map { |each| "(#{each})" }.join}))" \
           '(!(entrydn=ou=dev,ou=environments,ou=x,ou=instances,dc=simp)))")' \
           '(version 3.0; acl "simpkv roles: environments/dev write"; allow (write,add,delete);)'
   {
@@ -34,6 +45,12 @@ RSpec.describe Simpkv::Access::Aci do
     it "makes the rules of #{rights.empty? ? 'no right' : rights.join(' and ')}" do
       expect(access.rules([grant('r', rights)]).map { |rule| outline(rule) }).to eq(rules)
     end
+  end
+
+  it 'knows the folders of the layout hex' do
+    rule = with_layout('hex').rules([grant('r', %w[write])]).last
+    expect(rule).to include('"add=objectClass:(|(objectClass=simpkvEntry)(objectClass=simpkvFolder)(objectClass=organ')
+      .and include('(&(objectClass=simpkvFolder)(!(|(objectClass=simpkvEntry)(objectClass=organizationalUnit))))')
   end
 
   it 'names the folder of the prefix and all groups' do

@@ -41,21 +41,32 @@ RSpec.describe Simpkv::Access::OlcAccess do
   tree = 'to dn.subtree="ou=dev"'
   keys = %(#{tree} filter="(&(objectClass=simpkvEntry)(!(userPassword=*)))")
   folders = %(#{tree} filter="(&(objectClass=organizationalUnit)(!(userPassword=*)))")
+  guard = 'to dn.subtree="ou=x,ou=instances,dc=simp" attrs=userPassword by * none'
+  classes = 'attrs=objectClass val.regex="^(simpkvEntry|organizationalUnit|top)$"'
   write_values = "#{keys} attrs=entry,simpkvJsonValue WRITE"
+  add_keys = ["#{keys} attrs=ou,simpkvKey =ARSCXD", "#{keys} #{classes} =ARSCXD"]
   {
     %w[read] => ["#{keys} READ", "#{tree} DISCLOSE"],
     %w[list] => ["#{keys} attrs=simpkvJsonValue DISCLOSE", "#{tree} READ"],
     %w[read list] => ["#{tree} READ"],
-    %w[write] => [write_values, "#{keys} READ", "#{folders} attrs=children,entry =WD", "#{tree} DISCLOSE"],
-    %w[list write] => [write_values, "#{folders} attrs=children,entry WRITE", "#{tree} READ"]
+    %w[write] => [write_values, *add_keys, "#{keys} READ", "#{folders} attrs=children,entry =WD",
+                  "#{folders} attrs=ou,simpkvKey =AD", "#{folders} #{classes} =AD", "#{tree} DISCLOSE"],
+    %w[list write] => [write_values, *add_keys, "#{folders} attrs=children,entry WRITE",
+                       "#{folders} attrs=ou,simpkvKey =ARSCXD", "#{folders} #{classes} =ARSCXD", "#{tree} READ"]
   }.each do |rights, rules|
     it "makes the rules of #{rights.join(' and ')}" do
       texts = rules.map do |rule|
         *target, level = rule.split
         [*target, 'by group="cn=r"', level.downcase, 'by * break'].join(' ')
       end
-      expect(outline(access.rules([grant('r', 'environments/dev', rights)]))).to eq(texts)
+      expect(outline(access.rules([grant('r', 'environments/dev', rights)])))
+        .to eq([*(guard if rights.include?('write')), *texts])
     end
+  end
+
+  it 'needs a setting of the database where somebody may write' do
+    expect([%w[read list], %w[write]].map { |rights| access.settings([grant('r', 'globals', rights)]) })
+      .to eq([{}, { 'olcAddContentAcl' => 'TRUE' }])
   end
 
   it 'knows the folders of the layout hex' do
@@ -102,7 +113,7 @@ RSpec.describe Simpkv::Access::OlcAccess do
 
     it 'are recognised after somebody has added identities, and deleted then' do
       edited = [wanted.last.sub(' by * break', ' by dn.exact="cn=root" write by * break'),
-                wanted.last.sub('break', 'read'), wanted.first.sub(' by ', ' by users read by ')]
+                wanted.last.sub('break', 'read'), wanted[1].sub(' by ', ' by users read by ')]
       expect(access.ours(edited + wanted)).to eq(edited + wanted)
       values = numbered(edited + wanted.drop(1) + site)
       expect(applied(values, access.changes(values, grants))).to eq(numbered(wanted + site))

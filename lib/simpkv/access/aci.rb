@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative 'own_entries'
 require_relative 'rules'
 
 module Simpkv
@@ -19,12 +20,23 @@ module Simpkv
       # the server tells that an entry does not exist, it checks the right to read an attribute called "1.1" of the
       # folder above it.
       HIDDEN = %w[aci userPassword].freeze
-      private_constant :NAME, :TARGET, :UNSUPPORTED, :HIDDEN
+
+      # The filter of what a value with an option (`objectClass;lang-en`) could mean to the server. `targattrfilters`
+      # looks at no such value, and a filter of an entry also sees the values of a class of service, so that it names
+      # no attribute that a site is likely to give all entries.
+      SPECIAL = [*%w[aci nsRoleDN seeAlso userPassword].map { |name| "(#{name}=*)" },
+                 *%w[alias cosSuperDefinition cosTemplate extensibleObject glue ldapSubEntry nsRoleDefinition
+                     nsTombstone nsView passwordPolicy referral].map { |name| "(objectClass=#{name})" }].join.freeze
+      private_constant :NAME, :TARGET, :UNSUPPORTED, :HIDDEN, :SPECIAL
 
       # @param below [String] the DN of the instance: rules with another target are not simpkv's
-      def initialize(below:)
+      # @param layout [String] plain or hex
+      # @param foreign_attributes [Array<String>] of {OwnEntries}: writers cannot add entries with these
+      def initialize(below:, layout:, foreign_attributes:)
         super()
         @below = below
+        @layout = layout
+        @foreign_attributes = foreign_attributes
       end
 
       # @return [String]
@@ -87,13 +99,28 @@ module Simpkv
         text(grants, right, %((targetattr!="#{hidden.join(' || ')}")), 'read,search,compare') if grants.any?
       end
 
-      # An entry with `aci` could give rights away. The prefix's own folder stays.
+      # The prefix's own folder stays.
       def writing(grants)
         return if grants.empty?
 
-        filter = '(&(|(objectClass=simpkvEntry)(objectClass=simpkvFolder)(objectClass=organizationalUnit))' \
-                 "(!(aci=*))(!(entrydn=#{filter_value(grants.first.dn)})))"
-        text(grants, 'write', %((targetattr="simpkvJsonValue")(targetfilter="#{filter}")), 'write,add,delete')
+        filter = "(&#{own}(!(|#{SPECIAL}))(!(entrydn=#{filter_value(grants.first.dn)})))"
+        text(grants, 'write', %[(targetattr="simpkvJsonValue")(targattrfilters="#{addable}")(targetfilter="#{filter}")],
+             'write,add,delete')
+      end
+
+      # An entry that simpkv does not make could show values of others, give rights away, or bind. The server has no
+      # rule for "these attributes and no others", so this one names all others that such an entry can have.
+      def addable
+        @addable ||= begin
+          classes = OwnEntries::CLASSES.fetch(@layout).map { |name| "(objectClass=#{name})" }.join
+          ["add=objectClass:(|#{classes})", *@foreign_attributes.map { |name| "#{name}:(!(#{name}=*))" }].join(' && ')
+        end
+      end
+
+      # @return [String] the filter of an entry that is either a key or a folder
+      def own
+        classes = (OwnEntries::CLASSES.fetch(@layout) - ['top']).map { |name| "(objectClass=#{name})" }
+        "(|#{classes.map { |name| "(&#{name}(!(|#{(classes - [name]).join})))" }.join})"
       end
 
       def text(grants, right, target, operations)

@@ -2,6 +2,7 @@
 
 require 'securerandom'
 require 'simpkv'
+require 'simpkv/access/foreign_entries'
 require 'simpkv/access/names'
 require 'simpkv/access/plan'
 require 'simpkv/access/server_rules'
@@ -173,7 +174,7 @@ module Simpkv
 
       # @return [Verification]
       def verification
-        Verification.new(@store, @settings)
+        Verification.new(@store, @settings, ForeignEntries.new(@store, @settings, server))
       end
 
       private

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'names'
+require_relative 'own_entries'
 require_relative 'rules'
 
 module Simpkv
@@ -17,8 +18,13 @@ module Simpkv
       # The number of texts of the server that are remembered.
       REMEMBERED = 20_000
 
-      # The privileges of slapd's levels, and of the one that has no name.
-      LEVELS = { 'write' => 'wrscxd', '=wd' => 'wd', 'read' => 'rscxd', 'disclose' => 'd' }.freeze
+      # The privileges of slapd's levels, and of those that have no name. With `a`, an entry can be added that has the
+      # value.
+      LEVELS = { 'write' => 'wrscxd', '=arscxd' => 'arscxd', '=wd' => 'wd', '=ad' => 'ad', 'read' => 'rscxd',
+                 'disclose' => 'd' }.freeze
+
+      # The levels with the privilege to add.
+      ADDING = { 'read' => '=arscxd', 'disclose' => '=ad' }.freeze
 
       # Entries that can bind are not simpkv's: nobody makes an account by writing a key or a folder.
       FILTERS = {
@@ -27,10 +33,10 @@ module Simpkv
         'hex' => '(&(|(objectClass=simpkvFolder)(objectClass=organizationalUnit))(!(userPassword=*)))'
       }.freeze
 
-      # A rule of a prefix: `kind` is nil, keys or folders; `attributes` is nil for all; `levels` has those of the
-      # groups.
-      Row = Struct.new(:kind, :attributes, :levels)
-      private_constant :INDEX, :TARGET, :GROUP, :REMEMBERED, :LEVELS, :FILTERS, :Row
+      # A rule of a prefix: `kind` is nil, keys or folders; `attributes` is nil for all; `pattern` is that of the
+      # values of its only attribute, or nil for all; `levels` has those of the groups.
+      Row = Struct.new(:kind, :attributes, :pattern, :levels)
+      private_constant :INDEX, :TARGET, :GROUP, :REMEMBERED, :LEVELS, :ADDING, :FILTERS, :Row
 
       # @param below [String] the DN of the instance: rules with another target are not simpkv's
       # @param roles_dn [String] each rule of simpkv names a group below it
@@ -40,6 +46,7 @@ module Simpkv
         super()
         @below = below
         @roles_dn = roles_dn
+        @layout = layout
         @folders = FILTERS.fetch(layout)
         @bare = {}
         @foreign = foreign.to_h { |group| [Names.normalized(group), true] }
@@ -57,7 +64,17 @@ module Simpkv
 
         prefixes = grants.map(&:dn).uniq.sort_by { |dn| [-dn.length, dn] }
         @grants = grants
-        @rules = prefixes.flat_map { |dn| compact(rows(dn, grants)).map { |row| text(dn, row) } }
+        @rules = guard(grants) +
+                 prefixes.flat_map { |dn| compact(rows(dn, grants)).map { |row| text(dn, row) } }
+      end
+
+      # slapd compares the values of a new entry with the rules only if the database says so. Without that, the right to
+      # add a folder is the right to add any entry with that class, such as an account.
+      #
+      # @param grants [Array<Grant>]
+      # @return [Hash{String => String}] the other attributes that the database needs, beside the rules
+      def settings(grants)
+        writers?(grants) ? { 'olcAddContentAcl' => 'TRUE' } : {}
       end
 
       # Takes a rule of simpkv to which somebody has added identities for simpkv's as well.
@@ -66,18 +83,21 @@ module Simpkv
       # @return [Boolean]
       def ours?(value)
         text = bare(value)
+        return true if text == guarding
+
         target = text[TARGET, :dn]
         return false unless target && below?(target, @below)
 
         text.scan(GROUP).flatten.any? { |group| below?(group, @roles_dn) && !@foreign.key?(Names.normalized(group)) }
       end
 
-      # @param value [String] one of simpkv's
+      # @param value [String] one of simpkv's, or of {#settings}
       # @param grants [Array<Grant>]
-      # @return [Boolean] whether its folder is that of one of the grants, or below it
+      # @return [Boolean] whether its folder is that of one of the grants, or below it; or it concerns all of them
       def about?(value, grants)
-        target = bare(value)[TARGET, :dn]
-        grants.any? { |grant| below?(target, grant.dn) }
+        text = bare(value)
+        target = text[TARGET, :dn]
+        target.nil? || text == guarding || grants.any? { |grant| below?(target, grant.dn) }
       end
 
       # @param values [Array<String>] of the database
@@ -156,6 +176,20 @@ module Simpkv
 
       # ---- Levels ----
 
+      # A writer, who may add and delete an entry, may also rename it to a password, because slapd checks no right on
+      # the new name. With this rule, nobody can bind as an entry among the keys.
+      def guard(grants)
+        writers?(grants) ? [guarding] : []
+      end
+
+      def guarding
+        %(to dn.subtree="#{quoted(@below)}" attrs=userPassword by * none)
+      end
+
+      def writers?(grants)
+        grants.any? { |grant| grant.rights.include?('write') }
+      end
+
       # The rights of the groups on a prefix: those of its own grants, and those of the prefixes around it.
       def rights(dn, grants)
         grants.select { |grant| below?(dn, grant.dn) }.each_with_object({}) do |grant, all|
@@ -165,8 +199,8 @@ module Simpkv
 
       def rows(dn, grants)
         rights = rights(dn, grants)
-        row = lambda do |kind, attributes, &level|
-          Row.new(kind, attributes, rights.transform_values { |all| level.call(all) })
+        row = lambda do |kind, attributes, pattern = nil, &level|
+          Row.new(kind, attributes, pattern, rights.transform_values { |all| level.call(all) })
         end
         key_rows(row) + folder_rows(row)
       end
@@ -174,6 +208,7 @@ module Simpkv
       def key_rows(row)
         [row.call('keys', %w[simpkvJsonValue]) { |rights| value_level(rights) },
          row.call('keys', %w[entry]) { |rights| rights.include?('write') ? 'write' : 'read' },
+         *own_rows(row, 'keys') { |*| 'read' },
          row.call('keys', nil) { |*| 'read' }]
       end
 
@@ -182,7 +217,17 @@ module Simpkv
       # folder could also be moved out of the prefix, as slapd checks no privilege on the new name.
       def folder_rows(row)
         [row.call('folders', %w[children entry]) { |rights| changing(rights) },
+         *own_rows(row, 'folders') { |rights| reading(rights) },
          row.call(nil, nil) { |rights| reading(rights) }]
+      end
+
+      # The values of a new entry, beside its document: see {#settings}.
+      #
+      # @yieldreturn [String] the level of those who may not write
+      def own_rows(row, kind)
+        level = ->(rights) { rights.include?('write') ? ADDING.fetch(yield(rights)) : yield(rights) }
+        classes = "^(#{OwnEntries::CLASSES.fetch(@layout).join('|')})$"
+        [row.call(kind, OwnEntries::NAMING.fetch(@layout), &level), row.call(kind, %w[objectClass], classes, &level)]
       end
 
       # A search below a folder needs a privilege on the folder's entry, which the read of a known key does not need.
@@ -207,13 +252,18 @@ module Simpkv
       # Leaves out the rows that change nothing, and joins those that differ in their attributes alone.
       def compact(rows)
         needed = rows.each_with_index.reject { |row, i| redundant?(row, rows.drop(i + 1)) }.map(&:first)
-        needed.chunk_while { |a, b| [a.kind, a.levels] == [b.kind, b.levels] }
-              .map { |same| Row.new(same[0].kind, joined(same.map(&:attributes)), same[0].levels) }
+        needed.chunk_while { |a, b| joinable?(a, b) }.map do |same|
+          Row.new(same[0].kind, joined(same.map(&:attributes)), same[0].pattern, same[0].levels)
+        end
+      end
+
+      def joinable?(row, other)
+        [row.pattern, other.pattern].none? && [row.kind, row.levels] == [other.kind, other.levels]
       end
 
       def redundant?(row, later)
-        overlapping = later.select { |other| overlap?(row, other) }
-        !overlapping.empty? && overlapping.all? { |other| other.levels == row.levels }
+        next_one = later.find { |other| overlap?(row, other) }
+        !next_one.nil? && next_one.levels == row.levels
       end
 
       # No attribute list has a name of another one's.
@@ -230,7 +280,8 @@ module Simpkv
       def text(dn, row)
         filter = { 'keys' => FILTERS['keys'], 'folders' => @folders }[row.kind]
         [%(to dn.subtree="#{quoted(dn)}"), *(%(filter="#{filter}") if filter),
-         *("attrs=#{row.attributes.join(',')}" if row.attributes), *clauses(row.levels), 'by * break'].join(' ')
+         *("attrs=#{row.attributes.join(',')}" if row.attributes),
+         *(%(val.regex="#{row.pattern}") if row.pattern), *clauses(row.levels), 'by * break'].join(' ')
       end
 
       # The first `by` that matches counts. So the groups come in the order of their levels; if none of two levels

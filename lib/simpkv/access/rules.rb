@@ -12,6 +12,12 @@ module Simpkv
         values.select { |value| ours?(value) }
       end
 
+      # @param _grants [Array<Grant>]
+      # @return [Hash{String => String}] attributes that the entry of the rules needs beside them, with their values
+      def settings(_grants)
+        {}
+      end
+
       # Compares the rules of the server with those of the roles, for a report.
       #
       # @param values [Array<String>] that the server has

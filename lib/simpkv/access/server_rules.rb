@@ -38,13 +38,16 @@ module Simpkv
       def changes(grants, foreign, printed, &concerned)
         wanted = wanted(grants)
         language = language_of_server(foreign)
-        by_hand, place, values = current(language.attribute, printed)
+        by_hand, place, entry = current(language, wanted, printed)
+        values = entry.fetch(language.attribute, [])
         concerned = nil if by_hand
-        changes = language.changes(values, wanted, &concerned)
-        kinds = changes.group_by(&:first).transform_values { |same| same.flat_map(&:last) }
-        { add: kinds.fetch(:add, []), delete: kinds.fetch(:delete, []), changes: changes, by_hand: by_hand,
-          additions: language.additions(values, wanted, &concerned), ldif: language.ldif_of(place, changes),
-          rules: language.rules(wanted), warnings: warnings(grants) }
+        rules = language.changes(values, wanted, &concerned)
+        settings = by_hand && rules.empty? ? [] : settings(language, wanted, entry)
+        additions = language.additions(values, wanted, &concerned)
+        texts(rules, settings).merge(
+          changes: settings + rules, by_hand: by_hand, additions: additions && (settings + additions),
+          ldif: language.ldif_of(place, settings + rules), rules: language.rules(wanted), warnings: warnings(grants)
+        )
       end
 
       # Makes the changes at once, or none of them.
@@ -92,38 +95,54 @@ module Simpkv
 
       def translated(grants)
         grants.map do |grant|
-          Grant.new(role: grant.role, prefix: grant.prefix, dn: dn(grant.prefix.chomp('/*')), rights: grant.rights,
-                    groups: grant.groups)
+          Grant.new(role: grant.role, prefix: grant.prefix, rights: grant.rights, groups: grant.groups,
+                    dn: LdapAccess.folder_dn(@settings, grant.prefix.chomp('/*')))
         end
-      end
-
-      def dn(path)
-        Native.dn_from_path(@settings['layout'].to_sym, :folder, @settings['base_dn'], @settings['id'], path)
       end
 
       # @return [Aci, OlcAccess]
       def language_of_server(foreign)
         @languages ||= {}
         @languages[foreign] ||= begin
-          below = dn('globals').sub(/\A(\\.|[^,\\])*,/m, '')
+          below = LdapAccess.instance_dn(@settings)
           if @server == '389ds'
-            Aci.new(below: below)
+            Aci.new(below: below, layout: @settings['layout'],
+                    foreign_attributes: OwnEntries.foreign_attributes(@store, @settings['layout']))
           else
             OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'], foreign: foreign)
           end
         end
       end
 
-      # @return [Array(Boolean, String, Array<String>)] whether an administrator changes the rules, the DN of the entry
-      #   that has them, and the rules that it has
-      def current(attribute, printed)
-        entry = holder.read_entry(place, [attribute])
-        [false, place, entry.find { |name, _| name.casecmp?(attribute) }&.last.to_a]
+      # @return [Array(Boolean, String, Hash{String => Array<String>})] whether an administrator changes the rules, the
+      #   DN of the entry that has them, and the attributes of it that are known
+      def current(language, wanted, printed)
+        [false, place, attributes([language.attribute, *language.settings(wanted).keys])]
       rescue DeniedError, NotFoundError => e
         raise if @server == '389ds'
         raise e.class, in_words_of_access(e), cause: nil if separate?
 
-        [true, SOME_DATABASE, printed.each_with_index.map { |rule, number| "{#{number}}#{rule}" }]
+        numbered = printed.each_with_index.map { |rule, number| "{#{number}}#{rule}" }
+        [true, SOME_DATABASE, { language.attribute => numbered }]
+      end
+
+      # @return [Hash{String => Array<String>}] of the entry that has the rules, with these names
+      def attributes(names)
+        entry = holder.read_entry(place, names)
+        names.to_h { |name| [name, entry.find { |key, _| key.casecmp?(name) }&.last.to_a] }
+      end
+
+      # @return [Array] the changes of attributes beside the rules, for {Store#modify_entry}
+      def settings(language, wanted, entry)
+        language.settings(wanted).reject { |name, value| entry[name] == [value] }
+                .map { |name, value| [:replace, name, [value]] }
+      end
+
+      # @return [Hash{Symbol => Array<String>}] the lines that changes add and delete
+      def texts(rules, settings)
+        kinds = rules.group_by(&:first).transform_values { |same| same.flat_map(&:last) }
+        { add: settings.map { |_, name, (value)| "#{name}: #{value}" } + kinds.fetch(:add, []),
+          delete: kinds.fetch(:delete, []) }
       end
 
       # @return [Store] whose identity changes rules

@@ -13,9 +13,11 @@ module Simpkv
 
       # @param store [Store] with all rights
       # @param settings [Hash{String => Object}] of its backend
-      def initialize(store, settings)
+      # @param foreign [ForeignEntries]
+      def initialize(store, settings, foreign)
         @store = store
         @settings = settings
+        @foreign = foreign
       end
 
       # @param plan [Plan]
@@ -33,7 +35,7 @@ module Simpkv
               end
             end
           end
-        end
+        end + foreign_entries
       end
 
       private
@@ -72,7 +74,23 @@ module Simpkv
       # @return [Array<String>] the rights that a store has
       def found(store, key)
         { 'read' => -> { store.get(key) }, 'list' => -> { store.list(File.dirname(key)) },
-          'write' => -> { store.put(key, Codec.encode(SecureRandom.hex(8))) } }.select { |_, try| allowed?(&try) }.keys
+          'write' => -> { store.put(key, Codec.encode(SecureRandom.hex(8))) },
+          'add entries that simpkv does not make' => -> { adds_foreign?(store, key) } }
+          .select { |_, try| allowed?(&try) }.keys
+      end
+
+      # @return [Boolean] whether a store may add a folder with an attribute that simpkv does not write
+      def adds_foreign?(store, key)
+        name = "simpkv-probe-#{SecureRandom.hex(8)}"
+        dn = "ou=#{name},#{LdapAccess.folder_dn(@settings, File.dirname(key))}"
+        store.add_entry(dn, 'objectClass' => ['organizationalUnit'], 'ou' => [name], 'description' => ['a probe'])
+      ensure
+        @store.delete_entry(dn)
+      end
+
+      # @return [Array<String>]
+      def foreign_entries
+        @foreign.all.map { |entry| "entry '#{entry.dn}': #{entry.why}; to delete it: #{@foreign.deletion(entry)}" }
       end
 
       def allowed?

@@ -15,10 +15,11 @@ module Simpkv
             directory: a role is existing if its entry was there before it was declared, and an entry is foreign if
             simpkv has not made it. With --verify, also binds as each user whose password can be read here, and tries
             each right: for that, it puts a key simpkv-probe-... into each folder of the user's roles, and into up to
-            ten of other roles, and deletes it.
+            ten of other roles, and deletes it. It also tries to add an entry there that simpkv does not make, and names
+            those that others have made, with the command that deletes each (with ldapsearch).
 
-            Exits with 1 if something differs from what is declared: simpkv access apply mends that. Exits with 2 if
-            apply would refuse.
+            Exits with 1 if something differs from what is declared, which simpkv access apply mends, or if there are
+            such entries. Exits with 2 if apply would refuse.
           TEXT
           EXAMPLES = {
             'simpkv access status' => 'A table',
