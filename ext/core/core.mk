@@ -65,7 +65,7 @@ $(BUILD)/test/%.o: $(root)test/%.c $(this)
 	$(CC) $(cppflags) -I$(root)test -DTEST_CASES='"$(root)test/cases"' -DTEST_SCHEMA='"$(root)../../schema"' $(cflags) -MMD -MP -c $< -o $@
 
 $(library): $(objects)
-	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined $(cflags) $(ldflags) $^ $(libs) -o $@.new
+	$(CC) -shared -Wl,-soname,libsimpkv.so.$(abi) -Wl,--no-undefined -Wl,-z,nodelete $(cflags) $(ldflags) $^ $(libs) -o $@.new
 	mv $@.new $@
 
 # The JSON reader of the MRI extension does not use Ruby's C API, so it is tested and fuzzed here.
@@ -76,6 +76,8 @@ $(reader): $(root)../simpkv/json_reader.c $(this)
 
 $(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
 
+wipe_tests := test_wipe test_json_wipe test_keyring_wipe
+$(filter $(addprefix %/,$(wipe_tests)),$(tests)): $(BUILD)/test/freed.o
 $(encryption): $(BUILD)/test/crypt_fixture.o
 $(filter $(BUILD)/test/audit/%,$(tests)): $(BUILD)/test/audit_fixture.o
 $(tests): %: %.o $(harness) $(objects)
@@ -105,8 +107,6 @@ $(tests:%=%.run): %.run: %
 
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
-
-wipe_tests := test_wipe test_keyring_wipe
 
 # Sanitizers have a free() of their own, as these tests have. Its locks stay taken in a child if another thread allocates
 # during the fork, as in test_fork (a hang in some 40 runs): valgrind and the build without tools run that.

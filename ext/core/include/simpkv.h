@@ -13,8 +13,7 @@
  *   constructor. Each releasing function accepts NULL.
  * - Calls that can fail take a `skv_reply` that the caller owns, and overwrite its status, its message and its data.
  *   They also return the status. Data and message of a reply stay valid until its next use in a call, or its release.
- * - Nothing here aborts, exits, raises a signal, or changes the working directory, the umask or the locale. A write
- *   beyond RLIMIT_FSIZE is the status SKV_TOO_LARGE: its thread blocks SIGXFSZ meanwhile.
+ * - Nothing here aborts, exits, raises a signal, or changes the working directory, the umask or the locale.
  * - Two operations run in detached threads with all signals blocked, because they have no deadline: the resolution of
  *   the name of a directory server, and the first use of libldap in the process, which resolves this machine's own
  *   name. fork() waits for the latter for at most 6 s.
@@ -56,7 +55,7 @@ extern "C" {
     X(9, INTERRUPTED, "interrupted")  /* skv_cancel_fire() */                                                          \
     X(10, DENIED, "denied")           /* no permission, or a link that leads out of the root */                        \
     X(11, UNAVAILABLE, "unavailable") /* the storage cannot be used now: disk full, I/O error, ... */                  \
-    X(12, TOO_LARGE, "too_large")     /* a name or document exceeds a limit; the message names it */                   \
+    X(12, TOO_LARGE, "too_large")     /* a name, document or file is above a limit; the message names it */            \
     X(13, MALFORMED, "malformed")     /* not a JSON document, or nested too deeply */                                  \
     X(14, NOMEM, "no_memory")
 
@@ -213,11 +212,9 @@ typedef struct skv_store skv_store;
  *   SKV_INVALID      unknown type or option, a missing option
  *   SKV_DENIED, SKV_UNAVAILABLE    the storage cannot be used or made
  * Thread-safe. Types and their options:
- *
- * - "file": root_path, an absolute path, which may be a symbolic link; follow_links ("true", "false": a folder that is
- * a symbolic link, or is reached through one, is SKV_DENIED, checked in the same step as the folder is opened; a link
- * to a key is read, and deleted without its target). Opening makes the folder, the missing folders above it, and in it
- *   "globals" and "environments".
+ * - "file": root_path, an absolute path, which may be a symbolic link; follow_links ("true", "false": SKV_DENIED for a
+ *   folder that is a link or is reached through one, in the step that opens it; a link to a key is read, and deleted
+ *   without its target). Opening makes the folder, the missing folders above it, and "globals" and "environments".
  * - "ldap": ldap_uri (one or more, separated by spaces or commas), write_uri (default: ldap_uri), base_dn, id,
  *   layout ("plain", "hex"), admin_dn, admin_pw_file ("": SASL EXTERNAL, over ldapi), anonymous ("false", "true": the
  *   store does not bind, and ignores admin_dn and admin_pw_file), enable_tls ("false", "true": StartTLS with ldap://),

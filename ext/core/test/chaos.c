@@ -2,9 +2,6 @@
 
 #include "check.h"
 
-#include <jansson.h>
-#include <stdlib.h>
-
 #ifdef SKV_CHAOS
 
 /* The number of allocations until the one that fails; 0 for none. */
@@ -21,14 +18,8 @@ bool skv_chaos_fails(void)
     return true;
 }
 
-static void *chaos_malloc(size_t size)
-{
-    return skv_chaos_fails() ? NULL : malloc(size);
-}
-
 void chaos(void (*scenario)(void))
 {
-    json_set_alloc_funcs(chaos_malloc, free);
     for (long n = 1;; n++) {
         countdown = n;
         failed = false;
@@ -38,7 +29,6 @@ void chaos(void (*scenario)(void))
         CHECK(n < 100000);
     }
     countdown = 0;
-    json_set_alloc_funcs(malloc, free);
 }
 
 #else

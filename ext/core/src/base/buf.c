@@ -1,5 +1,6 @@
 #include "base/buf.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +27,8 @@ void *skv_alloc_zeroed(size_t count, size_t size)
 
 void skv_free(void *memory)
 {
-    free(memory);
-}
-
-void skv_free_wiped(void *memory, size_t size)
-{
     if (memory)
-        explicit_bzero(memory, size);
+        explicit_bzero(memory, malloc_usable_size(memory));
     free(memory);
 }
 
@@ -55,7 +51,7 @@ void skv_buf_init(skv_buf *buf, size_t max)
 
 void skv_buf_free(skv_buf *buf)
 {
-    skv_free_wiped(buf->bytes, buf->len);
+    skv_free(buf->bytes);
     skv_buf_init(buf, buf->max);
 }
 
@@ -75,7 +71,7 @@ static bool move_block(skv_buf *buf, size_t size)
     if (buf->len)
         memcpy(bytes, buf->bytes, buf->len);
     bytes[buf->len] = '\0';
-    skv_free_wiped(buf->bytes, buf->len);
+    skv_free(buf->bytes);
     buf->bytes = bytes;
     buf->size = size;
     return true;

@@ -7,14 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As malloc, calloc and free. All memory of the core comes from here, so that a test can make each allocation fail in
- * turn (test/chaos.c). Return NULL when out of memory. */
+/* As malloc, calloc and free, whose blocks they are. All memory of the core comes from here, so that a test can make
+ * each allocation fail in turn (test/chaos.c). Return NULL when out of memory. skv_free() wipes the block: it may have
+ * held a value. */
 void *skv_alloc(size_t size);
 void *skv_alloc_zeroed(size_t count, size_t size);
 void skv_free(void *memory);
-
-/* Frees `size` bytes after overwriting them, in a way that the compiler cannot drop. */
-void skv_free_wiped(void *memory, size_t size);
 
 /* Returns a NUL-terminated copy that the caller frees with skv_free(); NULL when out of memory. */
 char *skv_copy_string(const char *bytes, size_t len);

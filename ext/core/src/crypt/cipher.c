@@ -143,7 +143,7 @@ skv_status skv_cipher_seal(const skv_secret *key, const skv_place *place, skv_sp
                  "libjose cannot encrypt: there is too little memory, or OpenSSL refuses "
                  "AES-256-GCM");
     ERR_pop_to_mark();
-    skv_json_free_wiped(jwk);
+    json_decref(jwk);
     json_decref(jwe);
     return skv_reply_done(reply);
 }

@@ -1,6 +1,5 @@
 #include "crypt/keys.h"
 
-#include "base/ascii.h"
 #include "crypt/base64url.h"
 #include "json/locale.h"
 #include "json/tree.h"
@@ -19,10 +18,7 @@
 typedef struct key_file {
     const char *path;
     char *text;
-    size_t len, size;      /* read; of the file */
-    unsigned char *secret; /* keys that hide_secrets() has found, SKV_KEY_SIZE bytes each */
-    size_t secrets;
-    size_t room; /* bytes of `secret` */
+    size_t len, size; /* read; of the file */
     skv_reply *reply;
 } key_file;
 
@@ -90,100 +86,6 @@ static bool read_file(key_file *file, skv_stamp *stamp)
     return file->text && file->reply->status == SKV_OK;
 }
 
-/* ---- Secrets, which jansson does not wipe ---- */
-
-/* Returns the end of the string whose first character is at `at`: its quotation mark, or the end of the text. */
-static char *end_of_string(char *at, char *end)
-{
-    while (at < end && *at != '"')
-        at += *at == '\\' && end - at > 1 ? 2 : 1;
-    return at;
-}
-
-static char *skip_spaces(char *at, char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
-        at++;
-    return at;
-}
-
-/* Moves a key from the text to the secrets, and writes "#<its number>###" in its place, or "###" if it is none. */
-static void hide_secret(key_file *file, char *coded, size_t len)
-{
-    unsigned char *secret = file->secret + file->secrets * SKV_KEY_SIZE;
-    bool valid = len == CODED_KEY && skv_base64url_decode(coded, len, secret);
-
-    explicit_bzero(coded, len);
-    memset(coded, '#', len);
-    for (size_t i = 7, number = file->secrets; valid && i > 0; i--, number /= 10)
-        coded[i] = (char)('0' + number % 10);
-    file->secrets += valid;
-}
-
-/* Returns the first character of the string behind a colon, or NULL if there is none at this place. */
-static char *string_behind_colon(char *at, char *end)
-{
-    at = skip_spaces(at, end);
-    if (at == end || *at != ':')
-        return NULL;
-    at = skip_spaces(at + 1, end);
-    return at < end && *at == '"' ? at + 1 : NULL;
-}
-
-/* Returns the value of the next member "k" that is a string, and moves *rest behind it; NULL if there is none. */
-static char *next_secret(char **rest, char *end, size_t *len)
-{
-    char *at = *rest, *value = NULL;
-
-    while (!value && (at = memchr(at, '"', (size_t)(end - at)))) {
-        char *name = at + 1;
-
-        at = end_of_string(name, end);
-        if (at == end)
-            return NULL;
-        at++;
-        if (at - name == 2 && *name == 'k')
-            value = string_behind_colon(at, end);
-    }
-    if (!value)
-        return NULL;
-    *rest = end_of_string(value, end);
-    *len = (size_t)(*rest - value);
-    *rest += *rest < end;
-    return value;
-}
-
-/* Hides the value of each member "k". One whose name has escapes stays, and is refused later. */
-static skv_status hide_secrets(key_file *file)
-{
-    char *rest = file->text, *end = rest + file->len, *secret;
-    size_t len;
-
-    /* A key has 49 bytes in the file: "k":"<43 characters>". */
-    file->room = (file->len / 49 + 1) * SKV_KEY_SIZE;
-    file->secret = skv_alloc(file->room);
-    if (!file->secret)
-        return skv_fail_memory(file->reply);
-    while ((secret = next_secret(&rest, end, &len)))
-        hide_secret(file, secret, len);
-    return SKV_OK;
-}
-
-/* Returns the secret that the text stands for, or NULL. */
-static const unsigned char *hidden_secret(const key_file *file, const char *text)
-{
-    size_t number = 0;
-
-    if (!text || strlen(text) != CODED_KEY || text[0] != '#')
-        return NULL;
-    for (int i = 1; i <= 7; i++) {
-        if (!skv_ascii_is_digit(text[i]))
-            return NULL;
-        number = number * 10 + (size_t)(text[i] - '0');
-    }
-    return number < file->secrets ? file->secret + number * SKV_KEY_SIZE : NULL;
-}
-
 /* ---- The set ---- */
 
 /* Returns true if the string is in the file as it is. jansson loses characters of a string when memory runs out. */
@@ -191,8 +93,10 @@ static bool is_verbatim(const key_file *file, const char *string)
 {
     char quoted[SKV_KID_MAX + 3];
     int len = snprintf(quoted, sizeof quoted, "\"%s\"", string);
+    bool found = memmem(file->text, file->len, quoted, (size_t)len) != NULL;
 
-    return memmem(file->text, file->len, quoted, (size_t)len) != NULL;
+    explicit_bzero(quoted, sizeof quoted);
+    return found;
 }
 
 /* Fails unless the kid can stand in a header without escapes, in a message and on a command line. */
@@ -221,7 +125,7 @@ static bool is_absent_or(const json_t *member, const char *expected)
 static skv_status read_key(const key_file *file, const json_t *jwk, size_t number, skv_secret *key)
 {
     const char *kid = json_string_value(json_object_get(jwk, "kid"));
-    const unsigned char *secret = hidden_secret(file, json_string_value(json_object_get(jwk, "k")));
+    const json_t *secret = json_object_get(jwk, "k");
 
     if (!json_is_object(jwk))
         return FAIL(file, "key %zu is not an object", number);
@@ -233,11 +137,12 @@ static skv_status read_key(const key_file *file, const json_t *jwk, size_t numbe
         return FAIL(file, "key %zu ('%s') has another alg than \"A256GCM\"", number, kid);
     if (!is_absent_or(json_object_get(jwk, "use"), "enc"))
         return FAIL(file, "key %zu ('%s') has another use than \"enc\"", number, kid);
-    if (!secret)
+    if (json_string_length(secret) != CODED_KEY ||
+        !skv_base64url_decode(json_string_value(secret), CODED_KEY, key->bytes) ||
+        !is_verbatim(file, json_string_value(secret)))
         return FAIL(file, "the k of key %zu ('%s') is not %d bytes in base64url without padding", number, kid,
                     SKV_KEY_SIZE);
     memcpy(key->kid, kid, strlen(kid) + 1);
-    memcpy(key->bytes, secret, SKV_KEY_SIZE);
     return SKV_OK;
 }
 
@@ -294,10 +199,9 @@ skv_keys *skv_keys_read(const char *path, skv_reply *reply)
 
     if (!keys)
         skv_fail_memory(reply);
-    else if (read_file(&file, &keys->stamp) && hide_secrets(&file) == SKV_OK)
+    else if (read_file(&file, &keys->stamp))
         parse_file(&file, keys);
-    skv_free_wiped(file.secret, file.room);
-    skv_free_wiped(file.text, file.len);
+    skv_free(file.text);
     if (keys && reply->status != SKV_OK) {
         skv_keys_free(keys);
         return NULL;
@@ -309,7 +213,7 @@ void skv_keys_free(skv_keys *keys)
 {
     if (!keys)
         return;
-    skv_free_wiped(keys->key, keys->count * sizeof *keys->key);
+    skv_free(keys->key);
     skv_free(keys);
 }
 

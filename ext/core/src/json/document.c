@@ -38,7 +38,7 @@ static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *
 
 static void unload(document *doc)
 {
-    skv_json_free_wiped(doc->root);
+    json_decref(doc->root);
 }
 
 /* 0.0 and -0.0 differ. */

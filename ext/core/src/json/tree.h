@@ -20,7 +20,4 @@ bool skv_json_lacks_memory(const json_error_t *error);
 /* Appends the text of the tree to the reply's data, and frees the tree. Returns the reply's status. */
 skv_status skv_json_reply(json_t *tree, skv_reply *reply);
 
-/* Releases a tree, and overwrites those of its strings that nobody else refers to. Accepts NULL. */
-void skv_json_free_wiped(json_t *tree);
-
 #endif

@@ -68,7 +68,7 @@ static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_response *respo
     response->code = skv_ldap_read_entry(handle, ldap_first_entry(handle, response->message), &dn, &tree);
     if (response->code == LDAP_SUCCESS)
         return skv_json_reply(tree, call->reply);
-    skv_json_free_wiped(tree);
+    json_decref(tree);
     return skv_ldap_fail(call, response);
 }
 

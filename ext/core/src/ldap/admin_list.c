@@ -17,12 +17,12 @@ static skv_ldap_code add_listed_entry(entries_call *list, LDAPMessage *message)
     char *name = error == LDAP_SUCCESS ? skv_copy_string(dn.bv_val, dn.bv_len) : NULL;
 
     if (error != LDAP_SUCCESS) {
-        skv_json_free_wiped(entry);
+        json_decref(entry);
         return error;
     }
     skv_json_put(&list->entries, name ? name : "", name ? entry : NULL);
     if (!name)
-        skv_json_free_wiped(entry);
+        json_decref(entry);
     skv_free(name);
     return LDAP_SUCCESS;
 }
@@ -65,7 +65,7 @@ static skv_status attempt_entry_list(skv_ldap_call *call)
     skv_ldap_search_state search = {.dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = list->attributes};
     skv_ldap_response response;
 
-    skv_json_free_wiped(list->entries);
+    json_decref(list->entries);
     list->entries = json_object();
     switch (read_all_entries(list, &search, &response)) {
     case LDAP_SUCCESS:
@@ -96,7 +96,7 @@ skv_status skv_ldap_admin_list(skv_store *store, const skv_entry_args *args, skv
         skv_ldap_run(&list.call, attempt_entry_list) == SKV_OK)
         skv_json_reply(list.entries, reply);
     else
-        skv_json_free_wiped(list.entries);
+        json_decref(list.entries);
     skv_ldap_end(&list.call);
     skv_free(list.attributes);
     return reply->status;

@@ -50,7 +50,7 @@ void skv_transport_free(skv_transport *transport)
     if (!transport)
         return;
     skv_transport_shut(transport);
-    skv_free_wiped(transport, sizeof *transport);
+    skv_free(transport);
 }
 
 int skv_transport_fd(const skv_transport *transport)

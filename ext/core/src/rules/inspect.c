@@ -212,10 +212,10 @@ static void inspect_input(const skv_rules *rules, json_t *input, skv_reply *repl
     json_decref(inspection.masked);
     json_decref(inspection.listed);
     json_decref(inspection.error);
-    skv_json_free_wiped(inspection.effects);
+    json_decref(inspection.effects);
     json_decref(inspection.changes);
     json_decref(inspection.failed);
-    skv_json_free_wiped(inspection.discovered);
+    json_decref(inspection.discovered);
     skv_mask_free(&inspection.node.mask);
     skv_mask_free(&inspection.data.mask);
     skv_matcher_free(inspection.matcher);
@@ -246,7 +246,7 @@ skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t i
     tree = read_input(input, input_len, reply);
     if (tree)
         inspect_input(rules, tree, reply);
-    skv_json_free_wiped(tree);
+    json_decref(tree);
     skv_locale_leave(&locale);
     return reply->status;
 }

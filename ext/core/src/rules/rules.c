@@ -162,6 +162,6 @@ void skv_rules_free(skv_rules *rules)
     for (size_t i = 0; i < rules->count; i++)
         skv_rule_free(&rules->rules[i]);
     skv_free(rules->rules);
-    skv_json_free_wiped(rules->tree);
+    json_decref(rules->tree);
     skv_free(rules);
 }

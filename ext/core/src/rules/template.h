@@ -61,7 +61,7 @@ json_type skv_template_type(const skv_template *template);
 
 /*
  * Evaluates a template. Returns a new reference. The result may share parts with the template, with other results, and
- * with what `lookup` returned: do not change it, and do not wipe it (as skv_json_free_wiped() and skv_json_reply() do).
+ * with what `lookup` returned: do not change it.
  * skv_pointer_set() and skv_pointer_extend() store copies; for anything else that outlives the rule, skv_value_copy().
  * Returns NULL and fails the reply: SKV_INVALID for a missing name, SKV_TOO_LARGE for a string above
  * SKV_TEMPLATE_TEXT_MAX or when text_left is used up, SKV_NOMEM, or the failure of `lookup`.
