@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative 'puppet_process'
 require_relative 'types_helper'
 
 # Examples beside the acceptance in keys_spec.rb and secrets_spec.rb.
@@ -37,6 +38,31 @@ RSpec.describe Puppet::Type.type(:simpkv_key) do
       expect(changed).to eq(key_resources('app1/a'))
       expect(said).to include('changed [redacted] to [redacted]')
       expect(said).not_to include('s3cret')
+    end
+  end
+
+  # It ended with "undefined method `match?'", or a purge ignored the parameter.
+  describe 'with a Deferred that is called late, in a parameter that is needed before the run' do
+    include PuppetProcess
+
+    { simpkv_key: %i[ensure key backend global],
+      simpkv_folder: %i[ensure folder backend global purge recurse purge_unless purge_limit] }.each do |type, names|
+      names.each do |name|
+        it "is refused for the #{name} of a #{type}" do
+          later = Puppet::Pops::Evaluator::DeferredValue.new(-> { raise 'called' })
+          expect { Puppet::Type.type(type).new(:name => 'app1', name => later) }
+            .to raise_error(Puppet::Error, /'#{name}' cannot be Deferred.* set preprocess_deferred to true/)
+        end
+      end
+    end
+
+    it 'names the resource and the parameter, and applies nothing' do
+      manifest = "simpkv_key { 'k': value => 1 } simpkv_key { 'one': key => Deferred('sprintf', ['k2']), value => 1 }"
+      output, = puppet('apply', '--no-preprocess_deferred', '-e', manifest)
+      expect(output).to match(/Simpkv_key\[one\].*'key' cannot be Deferred/)
+      expect(keys).to eq([])
+      output, code = puppet('apply', '--preprocess_deferred', '-e', manifest)
+      expect([code, keys]).to eq([0, %w[k k2]]), output
     end
   end
 

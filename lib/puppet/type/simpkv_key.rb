@@ -182,10 +182,7 @@ Puppet::Type.newtype(:simpkv_key) do
   def initialize(resource)
     super
     self[:ensure] = :present if should(:ensure).nil? && !original_parameters.slice(:value, :metadata).empty?
-  end
-
-  validate do
-    next if place || (original_parameters.slice(:value, :metadata).empty? && should(:ensure) != :present)
+    return if place || should(:ensure) != :present
 
     raise Puppet::Error, "'#{self[:name]}' stands for an entry without a usable name, which can only be absent: give " \
                          "'key' for a key of that name"

@@ -10,6 +10,9 @@ Module.new do
   code = evaluated.call(File.join(folder, 'environment_code.rb')).new(folder)
   classes = code.classes(:documents, :resource_backends, :resource_folder, :resource_key, :resources, :rich_data)
 
+  deferred = Puppet::Pops::Evaluator.const_get(:DeferredValue) if Puppet::Pops::Evaluator.const_defined?(:DeferredValue)
+  late = %i[value metadata expires_after history]
+
   class_methods = Module.new do
     # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
     # @return [Object] the simpkv resources of the catalog, see resources.rb
@@ -38,6 +41,12 @@ Module.new do
     @simpkv ||= self.class.simpkv(catalog)
   end
 
+  # Puppet calls no `validate` if a parameter is Deferred.
+  def initialize(resource)
+    super
+    refuse_deferred
+  end
+
   # Puppet evaluates a resource that is not suitable after the others, which may install the gem. If it is still not
   # suitable, it fails with a message of its own instead of Puppet's.
   def suitable?
@@ -62,6 +71,16 @@ Module.new do
   end
 
   private
+
+  # With `preprocess_deferred` false, as in Puppet 8, the result of a Deferred is unknown until the resource is
+  # evaluated. The catalog is checked before, and the purge of a folder needs the places of all keys.
+  define_method(:refuse_deferred) do
+    name = (original_parameters.keys - late).find { |each| deferred && original_parameters[each].is_a?(deferred) }
+    return unless name
+
+    raise Puppet::Error, "#{ref}: '#{name}' cannot be Deferred, because it is needed before the catalog is applied: " \
+                         'give a value, or set preprocess_deferred to true in puppet.conf'
+  end
 
   def check_others
     other = simpkv.other(self)
