@@ -29,7 +29,8 @@ SKV_API void skv_audit_close(skv_audit *audit);
 /*
  * The functions below open the file or the socket if that is necessary: a file that was renamed or deleted is replaced
  * by a new one with the mode 0660, and a syslog daemon may start again. They wait for at most timeout_ms for other
- * writers or for the daemon. After such a wait was in vain, they do not wait until one of them succeeds. Thread-safe.
+ * writers or for the daemon. After such a wait was in vain, they wait for at most 10 ms each, until one of them
+ * succeeds. Thread-safe.
  * They return SKV_OK, or
  *   SKV_DENIED       no permission
  *   SKV_INVALID      the target is a link, or no regular file; a line does not end in a newline

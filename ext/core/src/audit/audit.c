@@ -9,6 +9,11 @@
 
 #define SYSLOG "syslog"
 #define SYSLOG_SOCKET "/dev/log"
+
+/* The longest wait for other writers or for the daemon while a wait before was in vain. Operations go on almost as
+ * usual then, and few lines are lost if the reason was a short one. */
+#define FURTHER_WAIT_MS 10
+
 #define SOCKET_PATH_MAX sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
 /* ---- Forks ---- */
@@ -168,6 +173,8 @@ static skv_status begin_audit(skv_audit *audit, int64_t timeout_ms, int64_t *end
         return SKV_INVALID;
     if (!audit || timeout_ms < 0)
         return skv_fail(reply, SKV_INVALID, "the audit log is NULL, or its timeout is negative");
+    if (audit->waits_in_vain && timeout_ms > FURTHER_WAIT_MS)
+        timeout_ms = FURTHER_WAIT_MS;
     *end_ns = skv_now_plus_ns(skv_ms_to_ns(timeout_ms));
     if (!take_lock(audit, *end_ns))
         return skv_fail(reply, SKV_TIMEOUT, "another thread keeps the audit log '%s' locked", audit->path);
@@ -193,8 +200,6 @@ skv_status skv_audit_reserve(skv_audit *audit, size_t bytes, int64_t timeout_ms,
 
 static void write_lines(skv_audit *audit, const char *lines, size_t len, int64_t end_ns, skv_reply *reply)
 {
-    if (audit->waits_in_vain)
-        end_ns = 0;
     if (!lines || !len || lines[len - 1] != '\n')
         skv_fail(reply, SKV_INVALID, "the lines of an audit log must end in a newline");
     else if (audit->syslog)

@@ -7,6 +7,7 @@
 #include "simpkv_audit.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 struct skv_audit {
@@ -18,9 +19,9 @@ struct skv_audit {
     int fd;               /* of the open file or socket, or -1 */
     dev_t device;         /* of the open file */
     ino_t inode;
-    off_t reserved;     /* the end of the disk space that this process has reserved in it */
-    off_t end;          /* the end of the last line that it has written, or -1 */
-    bool waits_in_vain; /* the last wait for other writers or for the daemon has failed */
+    off_t reserved;            /* the end of the disk space that this process has reserved in it */
+    off_t end;                 /* the end of the last line that it has written, or -1 */
+    atomic_bool waits_in_vain; /* the last wait for other writers or for the daemon has failed; read without the lock */
 };
 
 /* Closes the file or the socket. The next call opens it again. */
