@@ -54,11 +54,19 @@ module Documentation
       require 'kramdown/man'
       require 'simpkv/cli/commands'
       template = File.read(File.join(__dir__, 'manual.md.erb'), encoding: 'UTF-8')
-      commands = Simpkv::Cli::Commands.commands
+      sections = self.sections
       common = Simpkv::Cli::Command.new.switches.map { |switch| [switch.long, switch.desc] }
       roff = Kramdown::Document.new(ERB.new(template, trim_mode: '-').result(binding)).to_man
       # An option that is broken at a hyphen cannot be copied.
       roff.sub(/^\.TH .*\n/) { |title| "#{title}.nr HY 0\n.ad l\n" }
+    end
+
+    # @return [Array<Array(String, Array<Class>)>] the titles of the sections, and their commands
+    def self.sections
+      Simpkv::Cli::Commands.members.each_value.group_by(&:section).map do |section, members|
+        commands = members.flat_map { |member| member.is_a?(Class) ? [member] : member.commands }
+        [Simpkv::Cli::Commands::SECTIONS.fetch(section), commands]
+      end
     end
 
     # @return [String] Markdown that shows the text as it is

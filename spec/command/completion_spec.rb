@@ -14,10 +14,11 @@ RSpec.describe 'simpkv completion' do
   # A name that a shell must not evaluate.
   hostile = '$(touch pwned)`touch pwned`; touch pwned #'
 
-  # By line, up to the cursor, the words that complete it, sorted.
+  # By line, up to the cursor, the words that complete it: commands section by section, others sorted.
   lines = {
-    'simpkv e' => %w[edit exists expire explain export], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
+    'simpkv e' => %w[edit exists expire export explain], 'simpkv ge' => %w[get], 'simpkv help tr' => %w[tree],
     'simpkv passgen i' => %w[import], 'simpkv help passgen i' => %w[import], 'simpkv comple' => %w[completion],
+    'simpkv li' => %w[list], 'simpkv delet' => %w[delete], 'simpkv list a' => %w[app1/ app2/],
     'simpkv get ' => %w[app1/ app2/ token], 'simpkv get app1/' => %w[app1/db_password app1/site/ app1/web:443],
     'simpkv get app1/web:4' => %w[app1/web:443], 'simpkv get to' => %w[token], 'simpkv get token a' => [],
     'simpkv ls a' => %w[app1/ app2/], 'simpkv ls t' => [], 'simpkv rm token app2/' => %w[app2/x],
@@ -140,7 +141,7 @@ RSpec.describe 'simpkv completion' do
     in_shells.each do |line, offered|
       it "completes '#{line}'" do
         # bash replaces the text behind a colon or an equals sign, and adds the slash to folders of files itself.
-        expected = offered.map { |word| line[/\S*\z/].match?(/[:=]/) ? word[/[^:=]*\z/] : word }
+        expected = offered.sort.map { |word| line[/\S*\z/].match?(/[:=]/) ? word[/[^:=]*\z/] : word }
         expected = expected.map { |word| word.chomp('/') } if line.end_with?('fil')
         expect(@completed.fetch(line)).to eq(expected)
       end
@@ -175,7 +176,7 @@ RSpec.describe 'simpkv completion' do
 
     in_shells.each do |line, offered|
       it "completes '#{line}'" do
-        expect(@completed.fetch(line).map { |words| words[/\A[^\t]*/] }).to eq(offered)
+        expect(@completed.fetch(line).map { |words| words[/\A[^\t]*/] }).to eq(offered.sort)
       end
     end
 
@@ -228,7 +229,7 @@ RSpec.describe 'simpkv completion' do
         word = line[/\S*\z/]
         common = common_beginning(offered) || word
         expect(shown[/<(.*)>/, 1].rstrip.chomp('/')).to eq((line.delete_suffix(word) + common).rstrip.chomp('/'))
-        expect(shown.split).to include(*offered) if offered.length > 1 && common == word
+        expect(shown.split & offered).to eq(offered) if offered.length > 1 && common == word
       end
     end
 

@@ -23,7 +23,7 @@ RSpec.describe 'simpkv' do
   describe 'with a wrong command line exits with 64, and' do
     it 'suggests a command' do
       expect(failure('gett', 'a')).to match([64, /there is no such command 'gett': did you mean 'get'\?/])
-      { 'delete' => 'rm', 'list' => 'ls', 'deletetree' => 'rm -r', 'compare_and_put' => 'cas' }.each do |name, command|
+      { 'remove' => 'rm', 'dir' => 'ls', 'deletetree' => 'rm -r', 'compare_and_put' => 'cas' }.each do |name, command|
         expect(failure(name, 'a')).to match([64, /there is no such command '#{name}': did you mean '#{command}'\?/])
       end
       expect(failure('frobnicate')).to match([64, /there is no such command 'frobnicate' \(simpkv --help/])

@@ -70,6 +70,24 @@ RSpec.describe 'simpkv' do
     expect(texts.first).not_to match(/^  complete /)
   end
 
+  # They were one alphabetic list.
+  it 'lists the commands in sections, and so does the manual' do
+    titles = Simpkv::Cli::Commands::SECTIONS.values - %w[More]
+    expect(simpkv!.scan(/^(\w[^:\n]*):$/).flatten - %w[Examples]).to eq(titles)
+    expect(simpkv![/^Keys:\n(?:  .*\n)*/].lines.drop(1).map { |line| line.split.first })
+      .to eq(%w[cas edit exists find get ls mv put rm tree])
+    manual = simpkv!('man', process: true).force_encoding('UTF-8')
+    expect(manual.scan(/^COMMANDS: (.*)$/).flatten).to eq(titles.map(&:upcase))
+  end
+
+  it 'takes the names of functions for ls and rm' do
+    simpkv!('put', 'app1/a', 'x')
+    expect([simpkv!('list', 'app1'), simpkv!('delete', 'app1/a')]).to eq(["a\n", ''])
+    expect(simpkv('exists', 'app1/a').code).to eq(1)
+    expect(simpkv!('help', 'list')).to eq(simpkv!('ls', '--help'))
+    expect(simpkv!('delete', '--help')).to start_with('Usage: simpkv rm ')
+  end
+
   it 'prints its version' do
     expect([simpkv!('--version'), simpkv!('version')]).to all(eq("simpkv #{Simpkv::VERSION}\n"))
   end

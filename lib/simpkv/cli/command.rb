@@ -6,10 +6,10 @@ require 'simpkv/cli/output'
 
 module Simpkv
   module Cli
-    # The base class of the commands. A command has the constants SUMMARY (a line for the list of commands), ARGUMENTS
-    # (as they are written after its name), DESCRIPTION (the text of --help and of the man page) and EXAMPLES
-    # ({command line => effect}). It defines its own options in `define`, and does its work in `run`. {Group} finds it
-    # by the name of its file. The constant HIDDEN keeps it out of the list of commands.
+    # The base class of the commands. A command has the constants SECTION (of the list of commands: see {Commands}),
+    # SUMMARY (its line there), ARGUMENTS (as they are written after its name), DESCRIPTION (the text of --help and of
+    # the man page) and EXAMPLES ({command line => effect}). It defines its own options in `define`, and does its work
+    # in `run`. {Group} finds it by the name of its file. The constant HIDDEN keeps it out of the list of commands.
     class Command
       # A parser that completes `--out` to `--output`, but not `-f` to an option that begins with f.
       class Parser < OptionParser
@@ -23,6 +23,7 @@ module Simpkv
       end
       private_constant :Parser
 
+      SECTION = :more
       ARGUMENTS = ''
       DESCRIPTION = ''
       EXAMPLES = {}.freeze
@@ -43,6 +44,11 @@ module Simpkv
       # @return [String] the words that call it: `passgen import`
       def self.title
         words(name)
+      end
+
+      # @return [Symbol] that of the list of commands
+      def self.section
+        self::SECTION
       end
 
       def initialize

@@ -9,6 +9,13 @@ module Simpkv
     module Commands
       extend Group
 
+      # The sections of the list of commands, in their order. The constant SECTION of a command names one.
+      SECTIONS = { keys: 'Keys', versions: 'Earlier values and expiry', nodes: 'Nodes', moving: 'Moving',
+                   security: 'Encryption and access', storage: 'Storage', help: 'Help', more: 'More' }.freeze
+
+      # Other names of commands: those of the functions.
+      ALIASES = { 'list' => 'ls', 'delete' => 'rm' }.freeze
+
       SUMMARY = 'keep values for Puppet manifests, in files or in an LDAP directory'
       HELP = <<~TEXT.chomp
         ; simpkv man has it all.

@@ -35,10 +35,11 @@ module Simpkv
         @word = last.to_s
       end
 
-      # @return [Array<Array(String, String)>] the words, and their meanings if they are known
+      # @return [Array<Array(String, String)>] the words, and their meanings if they are known: commands section by
+      #   section, others sorted
       # @raise [Failure, Simpkv::Error, Simpkv::ConfigError] they are names of keys, and cannot be read
       def candidates
-        all.select { |word, _| word.empty? || word.start_with?(@word) }.sort_by(&:first)
+        all.select { |word, _| word.empty? || word.start_with?(@word) }
       end
 
       private
@@ -53,21 +54,24 @@ module Simpkv
         @operands = @command.parser.parse(leading + words)
         of_word(@operands.length)
       rescue OptionParser::MissingArgument => e
-        of_option(@command.switch(e.args.first), @word)
+        of_option(@command.switch(e.args.first), @word).sort_by(&:first)
       rescue OptionParser::ParseError
         []
       end
 
       # The candidates behind so many operands: options or operands.
       def of_word(number)
-        return options if @word.start_with?('-') && !@before.include?('--')
-        return values(kind(number), @word) unless @group
+        return options.sort_by(&:first) if @word.start_with?('-') && !@before.include?('--')
+        return values(kind(number), @word).sort_by(&:first) unless @group
 
         number.zero? ? members : []
       end
 
       def members
         summaries = @group.members.transform_values { |member| member::SUMMARY }.to_a
+        # Another name is offered when it has been begun.
+        others = @word.empty? ? [] : @group.aliases.map { |name, command| [name, "the same as #{command}"] }
+        summaries.concat(others)
         @help || @group != Commands ? summaries : [*summaries, ['help', 'say what a command is for']]
       end
 

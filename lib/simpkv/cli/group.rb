@@ -24,6 +24,7 @@ module Simpkv
       def [](word)
         return unless word.match?(MEMBER)
 
+        word = aliases.fetch(word, word)
         file = files(word.tr('-', '_')).first
         return unless file
 
@@ -43,10 +44,22 @@ module Simpkv
         member.is_a?(Class) ? member : member.resolve(words)
       end
 
-      # @return [Hash{String => Class, Group}] all members that are shown, by their names
+      # @return [Hash{String => Class, Group}] all members that are shown, by their names, section by section
       def members
-        names = files('*').map { |file| File.basename(file, '.rb').tr('_', '-') }
-        names.uniq.sort.to_h { |name| [name, self[name]] }.reject { |_, member| member.const_defined?(:HIDDEN) }
+        names = files('*').map { |file| File.basename(file, '.rb').tr('_', '-') }.uniq.sort
+        shown = names.to_h { |name| [name, self[name]] }.reject { |_, member| member.const_defined?(:HIDDEN) }
+        order = Commands::SECTIONS.keys
+        shown.sort_by { |name, member| [order.index(member.section), name] }.to_h
+      end
+
+      # @return [Symbol] the section of the list of commands
+      def section
+        const_defined?(:SECTION, false) ? self::SECTION : Command::SECTION
+      end
+
+      # @return [Hash{String => String}] the members by their other names
+      def aliases
+        const_defined?(:ALIASES, false) ? self::ALIASES : {}
       end
 
       # @return [Array<Class>] the commands that are shown, those of groups included
@@ -66,19 +79,27 @@ module Simpkv
       # @return [String] the text of --help
       def help
         call = "simpkv #{title}".rstrip
-        rows = members.map { |name, member| ['', name, member::SUMMARY] }
         <<~TEXT
           #{call}: #{self::SUMMARY}
 
           Usage: #{call} COMMAND [options] [arguments]
 
-          #{Output.table(rows).join("\n")}
+          #{list.join("\n")}
 
           #{call} COMMAND --help says more of each#{self::HELP if const_defined?(:HELP)}
         TEXT
       end
 
       private
+
+      # @return [Array<String>] the lines of the list of members, with the titles of sections if there are several
+      def list
+        lines = Output.table(members.map { |name, member| ['', name, member::SUMMARY] })
+        sections = lines.zip(members.each_value).group_by { |_, member| member.section }
+        return lines if sections.one?
+
+        sections.flat_map { |section, listed| ['', "#{Commands::SECTIONS[section]}:", *listed.map(&:first)] }.drop(1)
+      end
 
       def files(name)
         place = title.tr('- ', '_/')

@@ -7,6 +7,7 @@ module Simpkv
       module Access
         extend Group
 
+        SECTION = :security
         SUMMARY = 'keep users, roles and access rights in a directory'
       end
     end

@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Stores a value in place of an expected value.
       class Cas < WriteCommand
+        SECTION = :keys
         SUMMARY = 'store a value in place of an expected value'
         SUGGEST_FOR = { 'compare_and_put' => 'cas', 'compare_and_swap' => 'cas' }.freeze
         ARGUMENTS = 'KEY [VALUE] (--expect OLD | --expect-file FILE | --absent)'

@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Prints the completion script of a shell.
       class Completion < Command
+        SECTION = :help
         SUMMARY = 'print the completion script of a shell'
         ARGUMENTS = 'bash|zsh|fish'
         DESCRIPTION = <<~TEXT

@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Stores the keys of one backend in another.
       class Copy < TransferCommand
+        SECTION = :moving
         SUMMARY = 'store the keys of one backend in another'
         ARGUMENTS = 'FROM TO'
         DESCRIPTION = <<~TEXT

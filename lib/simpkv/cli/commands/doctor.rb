@@ -10,6 +10,7 @@ module Simpkv
     module Commands
       # Finds problems and prints their remedies.
       class Doctor < Command
+        SECTION = :storage
         SUMMARY = 'find problems and print their remedies'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT

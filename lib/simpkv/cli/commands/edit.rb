@@ -12,6 +12,7 @@ module Simpkv
       class Edit < Command
         include Versioned
 
+        SECTION = :keys
         SUMMARY = 'change a value in an editor'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT

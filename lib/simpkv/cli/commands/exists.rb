@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Checks whether a key or a folder exists.
       class Exists < Command
+        SECTION = :keys
         SUMMARY = 'check whether a key or a folder exists'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT

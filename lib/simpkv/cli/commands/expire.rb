@@ -15,6 +15,7 @@ module Simpkv
         include ManyKeys
         include Versioned
 
+        SECTION = :versions
         SUMMARY = 'delete keys that have expired'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT

@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Prints the place of a key and the reasons for it.
       class Explain < Command
+        SECTION = :storage
         SUMMARY = 'print the place of a key and the reasons for it'
         ARGUMENTS = 'KEY'
         DESCRIPTION = <<~TEXT

@@ -11,6 +11,7 @@ module Simpkv
     module Commands
       # Writes keys into a file, or to standard output.
       class Export < Command
+        SECTION = :moving
         SUMMARY = 'write keys into a file, or to standard output'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT

@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Finds keys and folders by name.
       class Find < Command
+        SECTION = :keys
         SUMMARY = 'find keys and folders by name'
         ARGUMENTS = '[PATTERN...]'
         DESCRIPTION = <<~TEXT

@@ -11,6 +11,7 @@ module Simpkv
       class Get < Command
         include Versioned
 
+        SECTION = :keys
         SUMMARY = 'print the value of a key'
         SUGGEST_FOR = { 'cat' => 'get', 'show' => 'get' }.freeze
         ARGUMENTS = 'KEY'

@@ -9,6 +9,7 @@ module Simpkv
     module Commands
       # Stores the keys of an export.
       class Import < TransferCommand
+        SECTION = :moving
         SUMMARY = 'store the keys of an export'
         ARGUMENTS = '[FILE]'
         DESCRIPTION = <<~TEXT

@@ -9,6 +9,7 @@ module Simpkv
     module Commands
       # Stores the facts and exported resources of a PuppetDB.
       class ImportPuppetdb < EstateCommand
+        SECTION = :moving
         SUMMARY = 'store the facts and exported resources of a PuppetDB'
         ARGUMENTS = 'URL'
         DESCRIPTION = <<~TEXT

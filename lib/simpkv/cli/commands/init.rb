@@ -10,6 +10,7 @@ module Simpkv
     module Commands
       # Creates the storage of a backend.
       class Init < Command
+        SECTION = :storage
         SUMMARY = 'create the storage of a backend'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT

@@ -7,6 +7,7 @@ module Simpkv
       module Keys
         extend Group
 
+        SECTION = :security
         SUMMARY = 'make and change the keys that encrypt documents'
       end
     end

@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Prints the versions of a key.
       class Log < Command
+        SECTION = :versions
         SUMMARY = 'print the versions of a key'
         SUGGEST_FOR = { 'history' => 'log', 'versions' => 'log' }.freeze
         ARGUMENTS = 'KEY'

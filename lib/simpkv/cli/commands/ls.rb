@@ -11,14 +11,15 @@ module Simpkv
       class Ls < Command
         include Versioned
 
-        SUMMARY = 'print the names in a folder'
-        SUGGEST_FOR = { 'list' => 'ls', 'dir' => 'ls' }.freeze
+        SECTION = :keys
+        SUMMARY = 'print the names in a folder (or simpkv list)'
+        SUGGEST_FOR = { 'dir' => 'ls' }.freeze
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT
           Prints the names of the keys and folders in a folder. A slash follows the name of a folder. Prints no
           values, and no keys that have expired, unless --expired is given. Names keys that cannot be read on standard
           error. With -l, a header names the columns: the type of the value, the size of the document in bytes, the number of metadata
-          entries, the time of expiry if any of the keys has one, and the name.
+          entries, the time of expiry if any of the keys has one, and the name. simpkv list does the same.
         TEXT
         EXAMPLES = {
           'simpkv ls' => 'The environment production',

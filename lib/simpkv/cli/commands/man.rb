@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Shows the manual.
       class Man < Command
+        SECTION = :help
         SUMMARY = 'show the manual'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT

@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Renames a key.
       class Mv < Command
+        SECTION = :keys
         SUMMARY = 'rename a key'
         SUGGEST_FOR = { 'move' => 'mv', 'rename' => 'mv' }.freeze
         ARGUMENTS = 'KEY NEW_KEY'

@@ -7,6 +7,7 @@ module Simpkv
       module Node
         extend Group
 
+        SECTION = :nodes
         SUMMARY = 'show, declare and remove nodes'
       end
     end

@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Prints a table of the nodes.
       class Nodes < EstateCommand
+        SECTION = :nodes
         SUMMARY = 'list the nodes that Puppet has stored, and how their last runs ended'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT

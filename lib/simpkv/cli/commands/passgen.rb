@@ -7,6 +7,7 @@ module Simpkv
       module Passgen
         extend Group
 
+        SECTION = :moving
         SUMMARY = 'take over the passwords of simplib::passgen'
       end
     end

@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Measures connections to the server.
       class Ping < Command
+        SECTION = :storage
         SUMMARY = 'measure connections to the server'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT

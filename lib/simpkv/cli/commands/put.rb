@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Stores a value.
       class Put < WriteCommand
+        SECTION = :keys
         SUMMARY = 'store a value'
         SUGGEST_FOR = { 'set' => 'put', 'store' => 'put' }.freeze
         ARGUMENTS = 'KEY [VALUE]'

@@ -15,6 +15,7 @@ module Simpkv
         include Journaled
         include ManyKeys
 
+        SECTION = :security
         SUMMARY = 'encrypt documents under the first key of the file of keys'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT

@@ -19,6 +19,7 @@ module Simpkv
         end
         private_constant :NumbersAsOperands
 
+        SECTION = :versions
         SUMMARY = 'make an earlier value of a key the current one'
         SUGGEST_FOR = { 'rollback' => 'restore', 'revert' => 'restore' }.freeze
         ARGUMENTS = 'KEY VERSION'

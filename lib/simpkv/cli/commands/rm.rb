@@ -7,14 +7,15 @@ module Simpkv
     module Commands
       # Deletes a key, or a folder.
       class Rm < Command
-        SUMMARY = 'delete a key, or with -r a folder'
-        SUGGEST_FOR = { 'delete' => 'rm', 'deletetree' => 'rm -r', 'remove' => 'rm' }.freeze
+        SECTION = :keys
+        SUMMARY = 'delete a key, or with -r a folder (or simpkv delete)'
+        SUGGEST_FOR = { 'deletetree' => 'rm -r', 'remove' => 'rm' }.freeze
         ARGUMENTS = 'KEY...'
         DESCRIPTION = <<~TEXT
           Deletes keys, or with -r folders and all keys below them, also those that have expired. Before it deletes a
           folder, asks on a terminal, with the number of keys; a script needs --yes. Prints the folders that were
           deleted, and the number of keys that each had. Exits with 66 if a key or folder does not exist, unless --force
-          is given.
+          is given. simpkv delete does the same.
         TEXT
         EXAMPLES = {
           'simpkv rm app1/db_password' => 'A key',

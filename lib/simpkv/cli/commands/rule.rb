@@ -7,6 +7,7 @@ module Simpkv
       module Rule
         extend Group
 
+        SECTION = :nodes
         SUMMARY = 'show, change and test inspection rules'
       end
     end

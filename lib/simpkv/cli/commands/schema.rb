@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Prints the files that prepare a directory.
       class Schema < Command
+        SECTION = :storage
         SUMMARY = 'print the schema of a directory'
         ARGUMENTS = ''
         DESCRIPTION = <<~TEXT

@@ -7,6 +7,7 @@ module Simpkv
       module Ssh
         extend Group
 
+        SECTION = :security
         SUMMARY = 'store and list authorized SSH keys'
       end
     end

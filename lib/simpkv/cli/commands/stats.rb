@@ -7,6 +7,7 @@ module Simpkv
     module Commands
       # Pings, and prints the counters of connections.
       class Stats < Ping
+        SECTION = :storage
         SUMMARY = 'ping, and print the counters of connections'
         DESCRIPTION = <<~TEXT
           Does the same as ping, and prints the counters of its connections: how many were opened, bound, failed and

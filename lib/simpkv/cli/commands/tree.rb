@@ -8,6 +8,7 @@ module Simpkv
     module Commands
       # Draws a folder with all folders and keys below it.
       class Tree < Command
+        SECTION = :keys
         SUMMARY = 'draw a folder with all folders and keys below it'
         ARGUMENTS = '[FOLDER]'
         DESCRIPTION = <<~TEXT

@@ -19,4 +19,4 @@ _simpkv() {
     esac
   done < <("${COMP_WORDS[0]/#\~\//$HOME/}" complete --line "$line" 2> /dev/null < /dev/null)
 }
-complete -F _simpkv simpkv
+complete -o nosort -F _simpkv simpkv 2> /dev/null || complete -F _simpkv simpkv # bash before 4.4 sorts

@@ -14,4 +14,4 @@ function __simpkv_complete
         end
     end
 end
-complete -c simpkv -f -a '(__simpkv_complete)'
+complete -k -c simpkv -f -a '(__simpkv_complete)'

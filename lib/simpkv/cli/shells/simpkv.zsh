@@ -10,9 +10,9 @@ _simpkv() {
       '') ;;
       $'\tfiles') compset -P '*=' ; _files ;;
       $'\tfolders') compset -P '*=' ; _files -/ ;;
-      */) compadd -S '' -- "$word" ;;
-      *$'\t'*) found="$word -- ${found#*$'\t'}" ; compadd -l -d found -- "$word" ;;
-      *) compadd -- "$word" ;;
+      */) compadd -V simpkv -S '' -- "$word" ;;
+      *$'\t'*) found="$word -- ${found#*$'\t'}" ; compadd -V simpkv -l -d found -- "$word" ;;
+      *) compadd -V simpkv -- "$word" ;;
     esac
   done
 }
