@@ -85,7 +85,7 @@ require_relative 'roles_helper'
 
       it 'permit the command in the environment' do
         [%w[put app1/k x], %w[ls], %w[ls app1], %w[tree], %w[tree app1], %w[exists app1/k], %w[mv app1/k app1/l],
-         %w[get app1/l], %w[find], %w[export], %w[rm app1/l], %w[rm -r app1]].each do |command, *arguments|
+         %w[get app1/l], %w[find], %w[export], %w[rm app1/l], %w[rm -r --yes app1]].each do |command, *arguments|
           expect([command, run_as('compiler-dev', command, '-e', 'dev', *arguments).code]).to eq([command, 0])
         end
         expect(run_as('compiler-dev', 'get', '-g', 'shared/key').out).to eq('shared')

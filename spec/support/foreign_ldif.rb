@@ -47,6 +47,7 @@ class ForeignLdif
       "ou=pw,#{@shared}" => ['attribute userPassword', unit('userPassword: x', name: 'pw')],
       "description=x,#{@shared}" => ['its name is a description', other_name],
       "ou=ext,#{@shared}" => ['object class extensibleObject', unit(*classes('extensibleObject'), name: 'ext')],
+      "ou=x,#{key}" => ['it is below a key', unit(above: key)],
       **hidden }
   end
 
@@ -147,8 +148,8 @@ class ForeignLdif
      *('simpkvId: x' if type == 'simpkvHexId'), *("simpkvJsonValue: #{DOCUMENT}" if kind == :key), *lines].join("\n")
   end
 
-  def unit(*lines, name: 'x')
-    ["dn: ou=#{name},#{@shared}", 'changetype: add', *classes('organizationalUnit'), "ou: #{name}", *lines].join("\n")
+  def unit(*lines, name: 'x', above: @shared)
+    ["dn: ou=#{name},#{above}", 'changetype: add', *classes('organizationalUnit'), "ou: #{name}", *lines].join("\n")
   end
 
   def other(names, *lines)

@@ -22,7 +22,10 @@ module Simpkv
 
       # Replication gives this name to one of two entries: see Cli::ConflictEntries.
       CONFLICT = /\Ansuniqueid=/i.freeze
-      private_constant :ALL, :PAGES, :SUBENTRIES, :REAL, :CONFLICT
+
+      # The name of an entry, at the beginning of its DN.
+      NAME = /\A(?:\\.|[^,\\])*/m.freeze
+      private_constant :ALL, :PAGES, :SUBENTRIES, :REAL, :CONFLICT, :NAME
 
       # @param store [Store] of type ldap
       # @param settings [Hash{String => Object}] of its backend
@@ -56,14 +59,22 @@ module Simpkv
 
       private
 
-      # @return [Hash{String => Array<String>}] by DN, what is foreign in object classes and names
+      # @return [Hash{String => Array<String>}] by DN, what is foreign in object classes, name and place
       def reasons
+        classes = classes_of_all
+        found = classes.to_h do |dn, names|
+          [dn, foreign_classes(names) + foreign_names(dn) + foreign_places(dn, classes)]
+        end
+        found.reject { |_, all| all.empty? }
+      end
+
+      # @return [Hash{String => Array<String>}] the object classes of all entries
+      def classes_of_all
         found = search([*PAGES, ALL, 'objectClass'])
         return {} if found.empty? && missing?
 
         found += search([*SUBENTRIES, '(objectClass=*)', 'objectClass']) unless ds389?
-        found.to_h { |dn, lines| [dn, foreign_classes(lines.map(&:last)) + foreign_names(dn)] }
-             .reject { |_, all| all.empty? }
+        found.to_h { |dn, lines| [dn, lines.map(&:last)] }
       end
 
       # @return [Boolean] true if nothing has been stored yet: the identity sees the base entry, and none below it
@@ -95,6 +106,12 @@ module Simpkv
         beyond(types(dn), OwnEntries::NAMES).map { |name| "its name is a #{name}" }
       end
 
+      # A key has no entries below it.
+      def foreign_places(dn, classes)
+        above = classes.fetch(dn.sub(NAME, '').delete_prefix(','), [])
+        above.any? { |name| name.casecmp?('simpkvEntry') } ? ['it is below a key'] : []
+      end
+
       def beyond(names, own)
         own = own.fetch(layout).map(&:downcase)
         names.reject { |name| own.include?(name.downcase) }
@@ -102,7 +119,7 @@ module Simpkv
 
       # @return [Array<String>] the attributes in the name of an entry
       def types(dn)
-        dn[/\A(?:\\.|[^,\\])*/m].split(/(?<!\\)\+/).map { |part| part[/\A[^=]*/].strip }
+        dn[NAME].split(/(?<!\\)\+/).map { |part| part[/\A[^=]*/].strip }
       end
 
       def layout
