@@ -49,21 +49,36 @@ skv_rb_store *skv_rb_store_of(VALUE self)
 static skv_cancel *spare_cancels[SPARE_MAX];
 static int spare_count;
 
-static skv_cancel *take_cancel(void)
+/* Before Ruby 3.3, no thread may tell the main thread of a signal while other Ruby threads live, so that the core asks
+ * here. Reads a flag of the calling thread, whose object the stack of the caller keeps in place; Ruby's thread.c says
+ * that rb_thread_interrupted() can be called without the GVL. */
+static int is_thread_interrupted(void *thread)
+{
+    return rb_thread_interrupted((VALUE)thread);
+}
+
+skv_cancel *skv_rb_take_cancel(VALUE thread)
 {
     skv_cancel *cancel = spare_count > 0 ? spare_cancels[--spare_count] : skv_cancel_new();
 
     if (!cancel)
         rb_memerror();
+    skv_cancel_reset(cancel);
+    skv_cancel_watch(cancel, is_thread_interrupted, (void *)thread);
     return cancel;
 }
 
-static void give_back_cancel(skv_cancel *cancel)
+void skv_rb_give_back_cancel(skv_cancel *cancel)
 {
     if (cancel && spare_count < SPARE_MAX)
         spare_cancels[spare_count++] = cancel;
     else
         skv_cancel_free(cancel);
+}
+
+void skv_rb_fire_cancel(void *cancel)
+{
+    skv_cancel_fire(cancel);
 }
 
 /* In a forked child, the parent uses the descriptors of the handles, too. */
@@ -79,19 +94,6 @@ void skv_rb_init_calls(void)
 }
 
 /* ---- Running without the GVL ---- */
-
-static void fire_cancel(void *cancel)
-{
-    skv_cancel_fire(cancel);
-}
-
-/* Before Ruby 3.3, no thread may tell the main thread of a signal while other Ruby threads live, so that the core asks
- * here. Reads a flag of the calling thread, whose object the stack of run_call() keeps in place; Ruby's thread.c says
- * that rb_thread_interrupted() can be called without the GVL. */
-static int is_thread_interrupted(void *thread)
-{
-    return rb_thread_interrupted((VALUE)thread);
-}
 
 static void *run_without_gvl(void *data)
 {
@@ -124,7 +126,7 @@ static void run_until_done(skv_rb_call *call)
         skv_cancel_reset(call->cancel);
     for (;;) {
         call->ran = false;
-        rb_nogvl(run_without_gvl, call, fire_cancel, call->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
+        rb_nogvl(run_without_gvl, call, skv_rb_fire_cancel, call->cancel, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
         if (call->ran && skv_reply_status(call->reply) != SKV_INTERRUPTED)
             break;
         rb_thread_check_ints();
@@ -159,9 +161,8 @@ static VALUE run_call(VALUE argument)
     skv_rb_call *call = (skv_rb_call *)argument;
 
     call->reply = skv_rb_reply_new();
-    call->cancel = take_cancel();
     call->thread = rb_thread_current();
-    skv_cancel_watch(call->cancel, is_thread_interrupted, (void *)call->thread);
+    call->cancel = skv_rb_take_cancel(call->thread);
     skv_rb_run(call);
     return call->convert(call);
 }
@@ -173,7 +174,7 @@ static VALUE end_call(VALUE argument)
     skv_list_close(call->list);
     skv_reply_free(call->page);
     skv_reply_free(call->reply);
-    give_back_cancel(call->cancel);
+    skv_rb_give_back_cancel(call->cancel);
     call->native->users--;
     if (call->native->closed)
         skv_rb_release(call->native);

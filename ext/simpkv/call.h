@@ -61,6 +61,13 @@ void skv_rb_run(skv_rb_call *call);
 /* The data of the reply, as a String. */
 VALUE skv_rb_to_data(skv_rb_call *call);
 
+/* A cancel handle that the calling thread's interrupts fire, or that a watch of its flag fires: see call.c. The caller
+ * gives it back, even if it raises, and keeps `thread` on its stack until then. skv_rb_fire_cancel() is the unblocking
+ * function for rb_nogvl(), with RB_NOGVL_UBF_ASYNC_SAFE. */
+skv_cancel *skv_rb_take_cancel(VALUE thread);
+void skv_rb_give_back_cancel(skv_cancel *cancel);
+void skv_rb_fire_cancel(void *cancel);
+
 /* Makes forked children discard the spare cancel handles. */
 void skv_rb_init_calls(void);
 

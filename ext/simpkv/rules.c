@@ -1,6 +1,6 @@
 /* Simpkv::Native::Rules: inspection rules that the core has read. They never change, so that any number of threads may
  * use them at once. */
-#include "simpkv_ext.h"
+#include "call.h"
 
 #include <ruby/thread.h>
 #include <stdbool.h>
@@ -13,6 +13,9 @@ typedef struct rules_call {
     skv_rules *made;  /* freed with the call, unless the object takes them */
     VALUE json;       /* a frozen String */
     skv_reply *reply;
+    VALUE thread;
+    skv_cancel *handle;
+    skv_cancel *cancel; /* the handle; NULL while interrupts wait for the end of the call */
     bool ran;
 } rules_call;
 
@@ -53,18 +56,35 @@ static void *rules_without_gvl(void *data)
     return NULL;
 }
 
-/* The limits of the core bound the time of a call, so that interrupts wait for its end. */
+/* A call that harmless interrupts have ended so often runs to its end: it begins anew each time, and its limits bound
+ * its time. */
+#define ENDED_MAX 3
+
+/* An interrupt ends the call. Ruby's handlers then run here, outside of the core, and may raise. */
+static void run_rules_until_done(rules_call *call)
+{
+    int ended = 0;
+
+    for (;;) {
+        call->ran = false;
+        call->cancel = ended < ENDED_MAX ? call->handle : NULL;
+        rb_nogvl(rules_without_gvl, call, call->cancel ? skv_rb_fire_cancel : NULL, call->cancel,
+                 RB_NOGVL_INTR_FAIL | (call->cancel ? RB_NOGVL_UBF_ASYNC_SAFE : 0));
+        if (call->ran && skv_reply_status(call->reply) != SKV_INTERRUPTED)
+            break;
+        ended += call->ran;
+        rb_thread_check_ints();
+    }
+}
+
 static VALUE run_rules(VALUE argument)
 {
     rules_call *call = (rules_call *)argument;
     skv_reply *reply = call->reply = skv_rb_reply_new();
 
-    for (;;) {
-        rb_nogvl(rules_without_gvl, call, NULL, NULL, RB_NOGVL_INTR_FAIL);
-        if (call->ran)
-            break;
-        rb_thread_check_ints();
-    }
+    call->thread = rb_thread_current();
+    call->handle = skv_rb_take_cancel(call->thread);
+    run_rules_until_done(call);
     call->reply = NULL;
     return skv_rb_take_data(reply);
 }
@@ -75,6 +95,7 @@ static VALUE end_rules(VALUE argument)
 
     skv_rules_free(call->made);
     skv_reply_free(call->reply);
+    skv_rb_give_back_cancel(call->handle);
     return Qnil;
 }
 
@@ -82,7 +103,7 @@ static VALUE end_rules(VALUE argument)
 
 static void read_rules(rules_call *call)
 {
-    call->made = skv_rules_new(SKV_RB_BYTES(call->json), call->reply);
+    call->made = skv_rules_new(SKV_RB_BYTES(call->json), call->cancel, call->reply);
 }
 
 static void refuse_rules(VALUE self)
@@ -116,7 +137,7 @@ static VALUE initialize_rules(VALUE self, VALUE json)
 
 static void apply_rules(rules_call *call)
 {
-    skv_rules_inspect(call->rules, SKV_RB_BYTES(call->json), call->reply);
+    skv_rules_inspect(call->rules, SKV_RB_BYTES(call->json), call->cancel, call->reply);
 }
 
 static VALUE inspect_node(VALUE self, VALUE json)

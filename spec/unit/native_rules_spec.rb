@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'json'
+require 'timeout'
 
 # spec/unit/rules_cases_spec.rb has the cases of conditions and actions.
 RSpec.describe 'Simpkv::Native::Rules' do
@@ -72,6 +73,42 @@ RSpec.describe 'Simpkv::Native::Rules' do
     start.close
     expect(threads.map(&:value)).to contain_exactly('read', *['the rules are read already'] * 3)
     expect(inspect_node(object, 'node' => {}).dig('error', 'message')).to include('effects')
+  end
+
+  # Looks for the last of 100,000 ports until the limit of steps: some 0.5 s.
+  def long_inspection
+    action = { 'op' => 'set-port-attribute', 'args' => ['99999', '/x', 1], 'loop' => '{inventory[list]}' }
+    ports = Array.new(100_000) { |number| { 'mac' => number.to_s } }
+    input = { 'inventory' => { 'list' => (1..1000).to_a }, 'node' => { 'ports' => ports } }
+    long = rules('actions' => [action])
+    -> { inspect_node(long, input)['error']['message'] }
+  end
+
+  def seconds
+    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+  end
+
+  # An interrupt used to wait for the end.
+  it 'ends an inspection when another thread interrupts it', needs: :cext do
+    inspection = long_inspection
+    whole = seconds { inspection.call }
+    ended = seconds { expect { Timeout.timeout(0.001) { inspection.call } }.to raise_error(Timeout::Error) }
+
+    expect(ended).to be < whole * 0.8
+    expect(inspection.call).to include('more than 200000 steps')
+  end
+
+  it 'completes an inspection under harmless signals', needs: %i[fork cext] do
+    former = trap(:USR2) {}
+    sender = fork { loop { sleep(Process.kill(:USR2, Process.ppid) * 0.02) } }
+
+    expect(long_inspection.call).to include('more than 200000 steps')
+  ensure
+    Process.kill(:KILL, sender)
+    Process.wait(sender)
+    trap(:USR2, former)
   end
 
   it 'inspects nodes in a forked process', needs: :fork do

@@ -30,9 +30,9 @@ static void check_output(const skv_reply *reply)
 static void inspect_twice(const skv_rules *rules, const char *input, size_t len)
 {
     skv_reply *first = skv_reply_new(), *second = skv_reply_new();
-    skv_status status = skv_rules_inspect(rules, input, len, first);
+    skv_status status = skv_rules_inspect(rules, input, len, NULL, first);
 
-    assert(skv_rules_inspect(rules, input, len, second) == status && status != SKV_NOMEM);
+    assert(skv_rules_inspect(rules, input, len, NULL, second) == status && status != SKV_NOMEM);
     assert(skv_reply_size(first) == skv_reply_size(second));
     assert(memcmp(skv_reply_data(first), skv_reply_data(second), skv_reply_size(first)) == 0);
     if (status == SKV_OK)
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data, *separator = size ? memchr(text, '\0', size) : NULL;
     size_t len = separator ? (size_t)(separator - text) : size;
     skv_reply *reply = skv_reply_new();
-    skv_rules *rules = skv_rules_new(size ? text : "", len, reply);
+    skv_rules *rules = skv_rules_new(size ? text : "", len, NULL, reply);
 
     assert(!rules == (skv_reply_status(reply) != SKV_OK));
     assert(rules || skv_reply_message(reply)[0]);

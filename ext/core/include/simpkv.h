@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. A binding compares it with skv_abi() when it loads, and refuses another version. */
-#define SKV_ABI 3
+#define SKV_ABI 4
 
 /* Statuses, of the size of an int. skv_status_name() returns the text, from which a binding derives its exception. */
 #define SKV_STATUS_MAP(X)                                                                                              \
@@ -187,19 +187,19 @@ typedef struct skv_rules skv_rules;
 
 /* Reads rules, {"rules":[...],"actions":["<name of a site action>",...]}: docs/inspection-rules.md describes a rule.
  * Release with skv_rules_free(), while no call uses them. Returns NULL on failure: SKV_INVALID, and the message has the
- * place: "rule UUID: actions[1].args.path: ..." ("rule UUID: " only if the rule has a uuid). Thread-safe. */
-SKV_API skv_rules *skv_rules_new(const char *json, size_t json_len, skv_reply *reply);
+ * place: "rule UUID: actions[1].args.path: ..." ("rule UUID: " if there is one); SKV_INTERRUPTED. Thread-safe. */
+SKV_API skv_rules *skv_rules_new(const char *json, size_t json_len, skv_cancel *cancel, skv_reply *reply);
 SKV_API void skv_rules_free(skv_rules *rules);
 
-/* Applies the rules to the input, and does no I/O: docs/inspection-engine.md describes the input, and the data, which
- * are JSON as well. SKV_OK, also if a rule refused the node or failed; SKV_TOO_LARGE. Thread-safe. */
-SKV_API skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_reply *reply);
+/* Applies the rules to the input, both JSON as the data: docs/inspection-engine.md describes them. Does no I/O. SKV_OK,
+ * also if a rule refused the node or failed; SKV_TOO_LARGE; SKV_INTERRUPTED. Thread-safe. */
+SKV_API skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_cancel *cancel,
+                                     skv_reply *reply);
 
 /* Returns 1 if rules take a member of this name for a secret, such as "db_password", else 0. Thread-safe. */
 SKV_API int skv_is_secret_name(const char *name, size_t name_len);
 
-/* Checks the name of a parameter of a node. Returns SKV_OK, or SKV_INVALID if Puppet sets the variable of this name
- * itself: facts, trusted, server_facts, environment, and numbers. Thread-safe. */
+/* Returns SKV_INVALID for the name of a parameter that Puppet sets itself, such as "facts", else SKV_OK. Thread-safe. */
 SKV_API skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *reply);
 
 /* ---- Stores ----------------------------------------------------------------------------------------------------- */

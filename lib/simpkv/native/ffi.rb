@@ -128,7 +128,7 @@ module Simpkv
       def initialize(json)
         refuse_rules
         Calls.uninterrupted do
-          made = Calls.handle(:skv_rules_free) { |r| Library.skv_rules_new(*Calls.bytes(json), r) }
+          made = Calls.handle(:skv_rules_free) { |r| Library.skv_rules_new(*Calls.bytes(json), nil, r) }
           # Another thread may have initialized the object meanwhile.
           KEEPING.synchronize do
             refuse_rules
@@ -147,7 +147,7 @@ module Simpkv
         raise InvalidError, 'no rules are read' unless rules
 
         begin
-          Calls.reply(:data) { |r| Library.skv_rules_inspect(rules, *Calls.bytes(json), r) }
+          Calls.reply(:data) { |r| Library.skv_rules_inspect(rules, *Calls.bytes(json), nil, r) }
         ensure
           # This reference keeps the garbage collector from freeing the rules during the call.
           rules.address

@@ -15,7 +15,8 @@ module Simpkv
       POINTER = /\A(?:const )?(?:char|void|skv_\w+) \*\z/.freeze
       private_constant :TYPES, :POINTER
 
-      # A declared function, with the types of FFI. `waits` is true if it may wait for a lock, a disk or a server.
+      # A declared function, with the types of FFI. `waits` is true if it may wait for a lock, a disk or a server,
+      # or work for long: such functions take a cancel handle.
       Function = Struct.new(:result, :parameters, :waits)
 
       # @return [Hash{String => Function}] the functions by name
@@ -59,7 +60,7 @@ module Simpkv
 
         parameters = parameters == 'void' ? [] : parameters.split(', ')
         types = parameters.map { |parameter| ffi_type(parameter[/\A.*[ *](?=\w+\z)/].to_s.strip, declaration) }
-        waits = parameters.include?('int64_t timeout_ms') || name == 'skv_open'
+        waits = parameters.include?('skv_cancel *cancel') || name == 'skv_open'
         [name, Function.new(result_type(name, ffi_type(result, declaration)), types, waits)]
       end
 

@@ -244,6 +244,11 @@ skv_status skv_deadline_check_request(skv_deadline *deadline)
     return lengthen_grace(deadline, skv_deadline_check(deadline));
 }
 
+skv_status skv_deadline_check_work(skv_deadline *deadline)
+{
+    return check_fired(deadline, 0) ? skv_deadline_check(deadline) : SKV_OK;
+}
+
 bool skv_deadline_has_fired(skv_deadline *deadline)
 {
     return check_fired(deadline, current_grace(deadline));

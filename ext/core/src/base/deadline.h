@@ -58,4 +58,7 @@ int64_t skv_deadline_left(const skv_deadline *deadline);
 /* Returns SKV_INTERRUPTED if the cancel handle has fired, else SKV_OK: for loops that do not wait. */
 skv_status skv_deadline_check(skv_deadline *deadline);
 
+/* The same for loops that work for long: asks the function of skv_cancel_watch(), too. */
+skv_status skv_deadline_check_work(skv_deadline *deadline);
+
 #endif

@@ -42,22 +42,40 @@ static bool names_port(const char *id, const json_t *port)
     return false;
 }
 
+/* Returns the work of names_port(). */
+static size_t work_of_port(const json_t *port)
+{
+    size_t bytes = json_string_length(json_object_get(port, "mac")) + json_string_length(json_object_get(port, "uuid"));
+
+    return 1 + bytes / SKV_VALUE_BYTES;
+}
+
+/* Sets *index to the position of the port that the text names. */
+static bool search_ports(skv_inspection *inspection, const char *text, size_t *index)
+{
+    const json_t *ports = json_object_get(inspection->node.root, "ports");
+    size_t work = 0;
+
+    for (*index = 0; text && *index < json_array_size(ports); (*index)++) {
+        const json_t *port = json_array_get(ports, *index);
+
+        work += work_of_port(port);
+        if (!skv_count_work(inspection, &work, SKV_STEP_VALUES))
+            return false;
+        if (names_port(text, port))
+            return true;
+    }
+    return skv_fail_at(inspection, 0, "the node has no port with this MAC address or UUID");
+}
+
 /* Sets *index to the position of the port that the first argument names. */
 static bool find_port(skv_inspection *inspection, size_t *index)
 {
-    const json_t *ports = json_object_get(inspection->node.root, "ports");
     json_t *id = skv_evaluate(inspection, 0);
-    const char *text = skv_text_of(id);
+    bool found = id && search_ports(inspection, skv_text_of(id), index);
 
-    if (!id)
-        return false;
-    for (*index = 0; text && *index < json_array_size(ports); (*index)++)
-        if (names_port(text, json_array_get(ports, *index)))
-            break;
     json_decref(id);
-    if (text && *index < json_array_size(ports))
-        return true;
-    return skv_fail_at(inspection, 0, "the node has no port with this MAC address or UUID");
+    return found;
 }
 
 /* Makes the path within a port one within the node. */

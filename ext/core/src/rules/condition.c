@@ -18,11 +18,10 @@ static json_t *texts_of(skv_inspection *inspection, json_t *values)
         json_t *text = skv_text_of_value(inspection, json_array_get(values, i));
 
         bytes += json_string_length(text) + TEXT_OVERHEAD;
-        if (text && !skv_count_steps(inspection, bytes / SKV_STEP_BYTES)) {
+        if (text && !skv_count_work(inspection, &bytes, SKV_STEP_BYTES)) {
             json_decref(text);
             text = NULL;
         }
-        bytes %= SKV_STEP_BYTES;
         skv_json_append(&texts, text);
     }
     if (!texts && inspection->reply->status == SKV_OK)
@@ -35,14 +34,17 @@ static bool are_equal(skv_inspection *inspection, json_t *values, bool *holds)
     size_t work = 0;
 
     *holds = true;
-    for (size_t i = 1; i < json_array_size(values) && *holds; i++)
+    for (size_t i = 1; i < json_array_size(values) && *holds; i++) {
         *holds = skv_value_equal(json_array_get(values, 0), json_array_get(values, i), &work);
-    return skv_count_steps(inspection, work / SKV_STEP_VALUES);
+        if (!skv_count_work(inspection, &work, SKV_STEP_VALUES))
+            return false;
+    }
+    return true;
 }
 
 static bool are_ordered(skv_inspection *inspection, json_t *values, skv_order order, bool *holds)
 {
-    size_t work = json_array_size(values);
+    size_t work = 0;
 
     *holds = true;
     for (size_t i = 1; i < json_array_size(values); i++) {
@@ -51,9 +53,11 @@ static bool are_ordered(skv_inspection *inspection, json_t *values, skv_order or
         if (found == SKV_ORDER_NONE)
             return skv_fail_at(inspection, SKV_WHOLE, "expected numbers, or texts");
         *holds &= found == order;
-        work += json_string_length(json_array_get(values, i)) / SKV_VALUE_BYTES;
+        work += 1 + json_string_length(json_array_get(values, i)) / SKV_VALUE_BYTES;
+        if (!skv_count_work(inspection, &work, SKV_STEP_VALUES))
+            return false;
     }
-    return skv_count_steps(inspection, work / SKV_STEP_VALUES);
+    return true;
 }
 
 static bool test_comparison(skv_inspection *inspection, bool *holds)
@@ -127,11 +131,13 @@ static bool test_membership(skv_inspection *inspection, bool *holds)
     bool ok = values != NULL;
 
     *holds = false;
-    for (size_t i = 0; i < json_array_size(values) && !*holds; i++)
+    for (size_t i = 0; i < json_array_size(values) && ok && !*holds; i++) {
         *holds = skv_value_equal(value, json_array_get(values, i), &work);
+        ok = skv_count_work(inspection, &work, SKV_STEP_VALUES);
+    }
     json_decref(value);
     json_decref(values);
-    return ok && skv_count_steps(inspection, work / SKV_STEP_VALUES);
+    return ok;
 }
 
 static bool test_value(skv_inspection *inspection, bool *holds)

@@ -125,7 +125,7 @@ static void record_error(skv_inspection *inspection)
     skv_reply *reply = inspection->reply;
     json_t *error;
 
-    if (reply->status == SKV_NOMEM)
+    if (reply->status == SKV_NOMEM || reply->status == SKV_INTERRUPTED)
         return;
     error = skv_rule_object(rule, "rule");
     if (rule->is_sensitive) {
@@ -195,10 +195,13 @@ static void write_output(skv_inspection *inspection)
 
 /* ---- The inspection ---- */
 
-static void inspect_input(const skv_rules *rules, json_t *input, skv_reply *reply)
+static void inspect_input(const skv_rules *rules, json_t *input, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_inspection inspection = {
-        .reply = reply, .matcher = skv_matcher_new(), .listed = json_array(), .effects = json_array()};
+    skv_inspection inspection = {.reply = reply,
+                                 .deadline = deadline,
+                                 .matcher = skv_matcher_new(deadline),
+                                 .listed = json_array(),
+                                 .effects = json_array()};
     unsigned phases;
 
     skv_buf_init(&inspection.place, SKV_MESSAGE_MAX / 4);
@@ -232,8 +235,10 @@ static json_t *read_input(const char *input, size_t input_len, skv_reply *reply)
     return tree;
 }
 
-skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_reply *reply)
+skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_cancel *cancel,
+                             skv_reply *reply)
 {
+    skv_deadline deadline;
     skv_locale locale;
     json_t *tree;
 
@@ -241,11 +246,11 @@ skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t i
         return SKV_INVALID;
     if (!rules || !input)
         return skv_fail(reply, SKV_INVALID, "the rules or the input are NULL");
-    if (skv_locale_enter(&locale, reply) != SKV_OK)
+    if (skv_deadline_init(&deadline, INT64_MAX, cancel, reply) != SKV_OK || skv_locale_enter(&locale, reply) != SKV_OK)
         return reply->status;
     tree = read_input(input, input_len, reply);
     if (tree)
-        inspect_input(rules, tree, reply);
+        inspect_input(rules, tree, &deadline, reply);
     json_decref(tree);
     skv_locale_leave(&locale);
     return reply->status;

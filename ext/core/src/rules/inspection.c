@@ -59,11 +59,23 @@ bool skv_fail_at(skv_inspection *inspection, size_t index, const char *reason)
 
 bool skv_count_steps(skv_inspection *inspection, size_t steps)
 {
+    if (skv_deadline_check_work(inspection->deadline) != SKV_OK) {
+        skv_fail(inspection->reply, SKV_INTERRUPTED, "interrupted");
+        return false;
+    }
     inspection->steps += steps;
     if (inspection->steps <= SKV_INSPECTION_STEPS_MAX)
         return true;
     skv_fail(inspection->reply, SKV_TOO_LARGE, "the inspection takes more than %d steps", SKV_INSPECTION_STEPS_MAX);
     return skv_fail_at(inspection, SKV_STEP, "");
+}
+
+bool skv_count_work(skv_inspection *inspection, size_t *work, size_t unit)
+{
+    size_t steps = *work / unit;
+
+    *work %= unit;
+    return steps == 0 || skv_count_steps(inspection, steps);
 }
 
 bool skv_count_growth(skv_inspection *inspection, size_t bytes)
@@ -206,16 +218,20 @@ static bool is_pattern(const skv_inspection *inspection, size_t index)
     return type == SKV_TYPE_PART_PATTERN || type == SKV_TYPE_WHOLE_PATTERN;
 }
 
-/* Counts steps before such a range is compiled. */
+/* A range that is slow to compile, and the compilation of any expression: PCRE2 looks for the end of its group from
+ * each item such as `a?` of an alternation, so that the time grows with the square of the length. */
 #define STEPS_OF_SLOW_RANGE 300
+#define SQUARE_OF_STEP 32768
 
-static bool count_slow_ranges(skv_inspection *inspection, json_t *text)
+/* Counts steps before the regular expression is compiled. */
+static bool count_compilation(skv_inspection *inspection, json_t *text)
 {
     size_t len = json_string_length(text);
 
     if (len > SKV_PATTERN_SIZE_MAX)
         return true;
-    return skv_count_steps(inspection, STEPS_OF_SLOW_RANGE * skv_pattern_slow_ranges(json_string_value(text), len));
+    return skv_count_steps(inspection, 1 + len * len / SQUARE_OF_STEP +
+                                           STEPS_OF_SLOW_RANGE * skv_pattern_slow_ranges(json_string_value(text), len));
 }
 
 const skv_meaning *skv_read_meaning(skv_inspection *inspection, size_t index, json_t *text, skv_meaning *own)
@@ -224,7 +240,7 @@ const skv_meaning *skv_read_meaning(skv_inspection *inspection, size_t index, js
 
     if (argument->is_constant)
         return &argument->meaning;
-    if (is_pattern(inspection, index) && !count_slow_ranges(inspection, text))
+    if (is_pattern(inspection, index) && !count_compilation(inspection, text))
         return NULL;
     if (skv_meaning_read(own, inspection->step->operation->parameters[index].type, text, inspection->reply) != SKV_OK) {
         skv_fail_at(inspection, index, "");

@@ -2,6 +2,7 @@
 #ifndef SKV_RULES_INSPECTION_H
 #define SKV_RULES_INSPECTION_H
 
+#include "base/deadline.h"
 #include "rules/mask.h"
 #include "rules/rule.h"
 
@@ -37,6 +38,7 @@ typedef struct skv_inspection {
 
     skv_template_data templates;
     skv_matcher *matcher;
+    skv_deadline *deadline;          /* borrowed; never passes, but has the cancel handle */
     size_t steps, growth, explained; /* so far; the last two in bytes */
 
     /* The output. */
@@ -48,7 +50,8 @@ typedef struct skv_inspection {
 } skv_inspection;
 
 /*
- * The functions below return false, or NULL, after a failure, with its reason in the reply and its place in `place`.
+ * The functions below return false, or NULL, after a failure, with its reason in the reply and its place in `place`. An
+ * interrupt is a failure with SKV_INTERRUPTED, which ends the whole inspection.
  */
 
 /* Counts steps. A text costs one for each SKV_STEP_BYTES that are matched or made, and other work one for each
@@ -56,6 +59,10 @@ typedef struct skv_inspection {
 #define SKV_STEP_BYTES 256
 #define SKV_STEP_VALUES 64
 bool skv_count_steps(skv_inspection *inspection, size_t steps);
+
+/* Counts the steps of *work units, of which a step has `unit`, and leaves the rest in *work. A loop calls it in each
+ * iteration, so that it ends at the limit. */
+bool skv_count_work(skv_inspection *inspection, size_t *work, size_t unit);
 
 /* Counts bytes that an action adds to the output. */
 bool skv_count_growth(skv_inspection *inspection, size_t bytes);

@@ -21,6 +21,9 @@ struct skv_matcher {
     pcre2_match_context *limits;
     pcre2_match_data *data;
     size_t work, last; /* the work of all matches so far; the offset in the text at the last item of the expression */
+    size_t checked;    /* the work at which an interrupt was looked for */
+    bool interrupted;
+    skv_deadline *deadline;
 };
 
 /* ---- Memory ---- */
@@ -126,6 +129,18 @@ size_t skv_pattern_size(const skv_pattern *pattern)
 
 /* ---- Matching ---- */
 
+/* The work between two looks for an interrupt: some 0.1 ms. */
+#define WORK_BETWEEN_CHECKS 10000
+
+static bool is_interrupted(skv_matcher *matcher)
+{
+    if (matcher->work - matcher->checked < WORK_BETWEEN_CHECKS)
+        return false;
+    matcher->checked = matcher->work;
+    matcher->interrupted = skv_deadline_check_work(matcher->deadline) != SKV_OK;
+    return matcher->interrupted;
+}
+
 /* PCRE2 calls this before each item of an expression. Its match limit alone bounds no time: it counts from 0 again at
  * each offset in the text. An item of more than one character, such as a{30000}, may read the rest of the text and then
  * fail without another call, hence the share of that. */
@@ -138,10 +153,10 @@ static int count_work(pcre2_callout_block *block, void *data)
     if (block->next_item_length > 1)
         matcher->work += (block->subject_length - at) / 64;
     matcher->last = at;
-    return matcher->work > SKV_INSPECTION_PATTERN_WORK_MAX ? PCRE2_ERROR_CALLOUT : 0;
+    return matcher->work > SKV_INSPECTION_PATTERN_WORK_MAX || is_interrupted(matcher) ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-skv_matcher *skv_matcher_new(void)
+skv_matcher *skv_matcher_new(skv_deadline *deadline)
 {
     skv_matcher *matcher = skv_alloc_zeroed(1, sizeof *matcher);
     pcre2_general_context *allocator = matcher ? new_allocator() : NULL;
@@ -155,6 +170,7 @@ skv_matcher *skv_matcher_new(void)
         skv_matcher_free(matcher);
         return NULL;
     }
+    matcher->deadline = deadline;
     pcre2_set_match_limit(matcher->limits, SKV_PATTERN_MATCH_MAX);
     pcre2_set_depth_limit(matcher->limits, SKV_PATTERN_DEPTH_MAX);
     pcre2_set_heap_limit(matcher->limits, SKV_PATTERN_HEAP_MAX);
@@ -205,7 +221,10 @@ skv_status skv_pattern_match(const skv_pattern *pattern, skv_matcher *matcher, c
         return skv_fail(reply, SKV_TOO_LARGE, "a text of more than %d bytes is not matched with a regular expression",
                         SKV_PATTERN_SUBJECT_MAX);
     matcher->last = 0;
+    matcher->interrupted = false;
     result = pcre2_match(const_code_of(pattern), (PCRE2_SPTR)text, len, 0, 0, matcher->data, matcher->limits);
+    if (matcher->interrupted)
+        return skv_fail(reply, SKV_INTERRUPTED, "interrupted");
     *matched = result >= 0;
     return result >= 0 || result == PCRE2_ERROR_NOMATCH ? SKV_OK : fail_to_match(result, reply);
 }

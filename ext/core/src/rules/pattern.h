@@ -2,7 +2,7 @@
 #ifndef SKV_RULES_PATTERN_H
 #define SKV_RULES_PATTERN_H
 
-#include "base/reply.h"
+#include "base/deadline.h"
 
 /* A compiled expression. Immutable: several threads may match it at once. */
 typedef struct skv_pattern skv_pattern;
@@ -24,15 +24,15 @@ size_t skv_pattern_size(const skv_pattern *pattern);
 /* Memory and limits of the matches of an inspection. Used by one thread at a time. */
 typedef struct skv_matcher skv_matcher;
 
-/* Returns NULL when out of memory. Release with skv_matcher_free(). */
-skv_matcher *skv_matcher_new(void);
+/* Returns NULL when out of memory. Release with skv_matcher_free(). Borrows the deadline, whose handle ends a match. */
+skv_matcher *skv_matcher_new(skv_deadline *deadline);
 
 /* Accepts NULL. */
 void skv_matcher_free(skv_matcher *matcher);
 
 /* Sets *matched. Returns SKV_OK; SKV_TOO_LARGE with the limit that the match exceeded (SKV_PATTERN_SUBJECT_MAX, PCRE2's
  * match, depth or heap limit), or all matches of the matcher together (SKV_INSPECTION_PATTERN_WORK_MAX); SKV_INVALID
- * for a text that is not UTF-8; SKV_NOMEM. The text appears in no message. */
+ * for a text that is not UTF-8; SKV_INTERRUPTED; SKV_NOMEM. The text appears in no message. */
 skv_status skv_pattern_match(const skv_pattern *pattern, skv_matcher *matcher, const char *text, size_t len,
                              bool *matched, skv_reply *reply);
 

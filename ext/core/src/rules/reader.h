@@ -2,7 +2,7 @@
 #ifndef SKV_RULES_READER_H
 #define SKV_RULES_READER_H
 
-#include "base/reply.h"
+#include "base/deadline.h"
 
 #include <jansson.h>
 
@@ -15,6 +15,7 @@ typedef struct skv_reader {
     skv_buf place;   /* of the value that is read, such as "actions[1].args.path"; "" for the rule */
     json_t *actions; /* an object whose members have the names of the site's actions */
     skv_reply *reply;
+    skv_deadline *deadline;   /* borrowed; has the cancel handle */
     skv_compiled rule, rules; /* of this rule, and of all so far */
 } skv_reader;
 

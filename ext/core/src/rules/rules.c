@@ -38,6 +38,8 @@ static skv_status read_rule_list(skv_rules *rules, json_t *list, skv_reader *rea
     while (rules->count < count) {
         skv_rule *rule = &rules->rules[rules->count++];
 
+        if (skv_deadline_check_work(reader->deadline) != SKV_OK)
+            return skv_fail(reader->reply, SKV_INTERRUPTED, "interrupted");
         reader->rule = (skv_compiled){0};
         if (skv_rule_read(rule, json_array_get(list, rules->count - 1), reader) != SKV_OK) {
             put_place(reader, rule->uuid);
@@ -107,9 +109,9 @@ static skv_status read_document(skv_rules *rules, skv_reader *reader)
     return read_rule_list(rules, list, reader);
 }
 
-static void read_tree(skv_rules *rules, const char *json, size_t json_len, skv_reply *reply)
+static void read_tree(skv_rules *rules, const char *json, size_t json_len, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_reader reader = {.reply = reply};
+    skv_reader reader = {.deadline = deadline, .reply = reply};
     json_error_t error = {.text = ""};
 
     if (json_len > SKV_RULES_SIZE_MAX) {
@@ -128,8 +130,9 @@ static void read_tree(skv_rules *rules, const char *json, size_t json_len, skv_r
     skv_buf_free(&reader.place);
 }
 
-skv_rules *skv_rules_new(const char *json, size_t json_len, skv_reply *reply)
+skv_rules *skv_rules_new(const char *json, size_t json_len, skv_cancel *cancel, skv_reply *reply)
 {
+    skv_deadline deadline;
     skv_rules *rules;
     skv_locale locale;
 
@@ -144,8 +147,9 @@ skv_rules *skv_rules_new(const char *json, size_t json_len, skv_reply *reply)
         skv_fail_memory(reply);
         return NULL;
     }
-    if (skv_locale_enter(&locale, reply) == SKV_OK) {
-        read_tree(rules, json, json_len, reply);
+    if (skv_deadline_init(&deadline, INT64_MAX, cancel, reply) == SKV_OK &&
+        skv_locale_enter(&locale, reply) == SKV_OK) {
+        read_tree(rules, json, json_len, &deadline, reply);
         skv_locale_leave(&locale);
     }
     if (reply->status == SKV_OK)

@@ -10,6 +10,7 @@
 
 static skv_reply *reply;
 static skv_matcher *matcher;
+static skv_deadline deadline; /* without a cancel handle */
 
 static skv_pattern *compiled(const char *text, bool whole)
 {
@@ -142,7 +143,7 @@ static void all_matches_together_end_within_their_limit(void)
 
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
         skv_pattern *pattern = compiled(expressions[i], false), *next = compiled("b", true);
-        skv_matcher *own = skv_matcher_new();
+        skv_matcher *own = skv_matcher_new(&deadline);
         char *subject = malloc(SKV_PATTERN_SUBJECT_MAX);
         bool matched = true;
 
@@ -163,7 +164,7 @@ static void all_matches_together_end_within_their_limit(void)
 static void what_a_failing_item_reads_counts(void)
 {
     skv_pattern *pattern = compiled("[ab]{30000}", false);
-    skv_matcher *own = skv_matcher_new();
+    skv_matcher *own = skv_matcher_new(&deadline);
     char subject[60000];
     bool matched = true;
 
@@ -188,7 +189,7 @@ static void a_matcher_serves_many_expressions(void)
 static void lack_of_memory_is_a_status(void)
 {
     skv_reply *mine = skv_reply_new();
-    skv_matcher *own = skv_matcher_new();
+    skv_matcher *own = skv_matcher_new(&deadline);
     skv_pattern *pattern = NULL;
     bool matched = true;
 
@@ -227,10 +228,34 @@ static void slow_ranges_are_counted(void)
             printf("  %s\n", cases[i].pattern);
 }
 
+static int count_calls(void *calls)
+{
+    return ++*(int *)calls == 3;
+}
+
+/* The function of a runtime that cannot fire the handle ends a match, too. */
+static void a_cancel_handle_ends_a_match(void)
+{
+    static char text[60000];
+    int calls = 0;
+    bool matched = true;
+    skv_deadline watched = {.cancel = skv_cancel_new()};
+    skv_matcher *own = skv_matcher_new(&watched);
+    skv_pattern *pattern = compiled("a.*?[xy]", false);
+
+    memset(text, 'a', sizeof text);
+    skv_cancel_watch(watched.cancel, count_calls, &calls);
+    CHECK(skv_pattern_match(pattern, own, text, sizeof text, &matched, reply) == SKV_INTERRUPTED);
+    CHECK(calls == 3 && !matched);
+    skv_pattern_free(pattern);
+    skv_matcher_free(own);
+    skv_cancel_free(watched.cancel);
+}
+
 int main(void)
 {
     reply = skv_reply_new();
-    matcher = skv_matcher_new();
+    matcher = skv_matcher_new(&deadline);
     expressions_match_somewhere_or_the_whole_text();
     wrong_expressions_are_refused_with_their_offset();
     matches_end_within_their_limits();
@@ -239,6 +264,7 @@ int main(void)
     what_a_failing_item_reads_counts();
     slow_ranges_are_counted();
     chaos(lack_of_memory_is_a_status);
+    a_cancel_handle_ends_a_match();
     skv_matcher_free(matcher);
     skv_reply_free(reply);
     return check_summary("pattern");

@@ -26,7 +26,7 @@ static skv_rules *rules_of(const json_t *one)
 {
     static const char *const names[] = {"rules", "actions", NULL};
     char *text = part_of(one, names);
-    skv_rules *rules = skv_rules_new(text, strlen(text), reply);
+    skv_rules *rules = skv_rules_new(text, strlen(text), NULL, reply);
 
     free(text);
     return rules;
@@ -87,7 +87,7 @@ static bool inspect_case(const skv_rules *rules, const json_t *one)
     bool held = CHECK_STATUS(reply, SKV_OK);
     json_t *output;
 
-    skv_rules_inspect(rules, input, strlen(input), reply);
+    skv_rules_inspect(rules, input, strlen(input), NULL, reply);
     free(input);
     if (!(CHECK_STATUS(reply, SKV_OK) && held))
         return false;
@@ -191,11 +191,11 @@ static char *all_rules, *full_input, *full_output;
 
 static void inspect_everything(void)
 {
-    skv_rules *rules = skv_rules_new(all_rules, strlen(all_rules), reply);
+    skv_rules *rules = skv_rules_new(all_rules, strlen(all_rules), NULL, reply);
     json_t *output;
 
     CHECK_STATUS(reply, SKV_OK);
-    skv_rules_inspect(rules, full_input, strlen(full_input), reply);
+    skv_rules_inspect(rules, full_input, strlen(full_input), NULL, reply);
     if (CHECK_STATUS(reply, SKV_OK))
         full_output = strdup(skv_reply_data(reply));
     skv_rules_free(rules);
@@ -221,12 +221,12 @@ static void check_lack_of_memory(const skv_reply *mine)
 static void inspect_without_memory(void)
 {
     skv_reply *mine = skv_reply_new();
-    skv_rules *rules = mine ? skv_rules_new(all_rules, strlen(all_rules), mine) : NULL;
+    skv_rules *rules = mine ? skv_rules_new(all_rules, strlen(all_rules), NULL, mine) : NULL;
 
     if (mine && !rules)
         check_lack_of_memory(mine);
     for (int i = 0; i < 2 && rules; i++) {
-        if (skv_rules_inspect(rules, full_input, strlen(full_input), mine) == SKV_OK)
+        if (skv_rules_inspect(rules, full_input, strlen(full_input), NULL, mine) == SKV_OK)
             CHECK_STR(skv_reply_data(mine), full_output);
         else
             check_lack_of_memory(mine);
@@ -241,7 +241,7 @@ static void *inspect_often(void *rules)
     bool same = true;
 
     for (int i = 0; i < 100; i++)
-        same &= skv_rules_inspect(rules, full_input, strlen(full_input), mine) == SKV_OK &&
+        same &= skv_rules_inspect(rules, full_input, strlen(full_input), NULL, mine) == SKV_OK &&
                 strcmp(skv_reply_data(mine), full_output) == 0;
     skv_reply_free(mine);
     return same ? rules : NULL;
@@ -249,7 +249,7 @@ static void *inspect_often(void *rules)
 
 static void threads_share_rules(void)
 {
-    skv_rules *rules = skv_rules_new(all_rules, strlen(all_rules), reply);
+    skv_rules *rules = skv_rules_new(all_rules, strlen(all_rules), NULL, reply);
     pthread_t threads[4];
     void *result;
 
@@ -262,14 +262,14 @@ static void threads_share_rules(void)
 
 static void missing_arguments_are_refused(void)
 {
-    skv_rules *rules = skv_rules_new("{\"rules\":[]}", 12, reply);
+    skv_rules *rules = skv_rules_new("{\"rules\":[]}", 12, NULL, reply);
 
-    CHECK(!skv_rules_new("{\"rules\":[]}", 12, NULL));
-    CHECK(!skv_rules_new(NULL, 0, reply));
+    CHECK(!skv_rules_new("{\"rules\":[]}", 12, NULL, NULL));
+    CHECK(!skv_rules_new(NULL, 0, NULL, reply));
     CHECK_STATUS(reply, SKV_INVALID);
-    CHECK(skv_rules_inspect(rules, "{}", 2, NULL) == SKV_INVALID);
-    CHECK(skv_rules_inspect(rules, NULL, 0, reply) == SKV_INVALID);
-    CHECK(skv_rules_inspect(NULL, "{}", 2, reply) == SKV_INVALID);
+    CHECK(skv_rules_inspect(rules, "{}", 2, NULL, NULL) == SKV_INVALID);
+    CHECK(skv_rules_inspect(rules, NULL, 0, NULL, reply) == SKV_INVALID);
+    CHECK(skv_rules_inspect(NULL, "{}", 2, NULL, reply) == SKV_INVALID);
     skv_rules_free(rules);
     skv_rules_free(NULL);
 }

@@ -73,13 +73,13 @@ static char *repeat_step(const struct limit_case *c)
 static void check_limit_case(const struct limit_case *c)
 {
     char *text = repeat_step(c), *json = expand(text), *input_text = malloc(1000), *input;
-    skv_rules *rules = skv_rules_new(json, strlen(json), reply);
+    skv_rules *rules = skv_rules_new(json, strlen(json), NULL, reply);
 
     snprintf(input_text, 1000, "{'phases':['early'],'plugin_data':{'long':LONG},'inventory':%s}", c->input);
     input = expand(input_text);
     CHECK_STATUS(reply, SKV_OK);
     if (rules)
-        skv_rules_inspect(rules, input, strlen(input), reply);
+        skv_rules_inspect(rules, input, strlen(input), NULL, reply);
     CHECK_STATUS(reply, SKV_OK);
     if (c->message && !CHECK(strstr(skv_reply_data(reply), c->message)))
         printf("  %s\n", c->step);
@@ -91,13 +91,64 @@ static void check_limit_case(const struct limit_case *c)
     free(text);
 }
 
+/* Applies one rule with the step to the input, and expects the limit of steps. */
+static void check_counted(const char *kind, const char *step, const char *input)
+{
+    static const char log[] = ",'actions':[{'op':'log','args':['x']}]";
+    char *text = malloc(strlen(step) + 200), *json;
+    skv_rules *rules;
+
+    sprintf(text, "{'rules':[{'%s':[%s]%s}]}", kind, step, kind[0] == 'c' ? log : "");
+    json = expand(text);
+    rules = skv_rules_new(json, strlen(json), NULL, reply);
+    CHECK_STATUS(reply, SKV_OK);
+    free(json);
+    json = expand(input);
+    CHECK(skv_rules_inspect(rules, json, strlen(json), NULL, reply) == SKV_OK);
+    if (!CHECK(strstr(skv_reply_data(reply), "takes more than 200000 steps")))
+        printf("  %.100s: %.200s\n", step, skv_reply_data(reply));
+    skv_rules_free(rules);
+    free(json);
+    free(text);
+}
+
+/* Looking for the last one of 100,000 ports, 1,000 times, counted 1,000 steps and took 4 s. */
+static void looking_up_ports_is_counted(void)
+{
+    char *input = malloc(2500000), *end = input;
+
+    end += sprintf(end, "{'phases':['main'],'inventory':{'list':LIST},'node':{'ports':[");
+    for (int i = 0; i < 100000; i++)
+        end += sprintf(end, "%s{'mac':'%06d'}", i ? "," : "", i);
+    sprintf(end, "]}}");
+    check_counted("actions", "{'op':'set-port-attribute','args':['099999','/x',1],'loop':'{inventory[list]}'}", input);
+    free(input);
+}
+
+/* The time to compile such an expression grows with the square of its length. One step counted less than it took, and
+ * 1,000 compilations of 4 KiB took 1.7 s. */
+static void compiling_a_fact_is_counted(void)
+{
+    char *input = malloc(10000), *end = input;
+
+    end += sprintf(end, "{'phases':['main'],'node':{},'inventory':{'list':LIST,'regex':'x");
+    for (int i = 0; i < 1300; i++)
+        end += sprintf(end, "|a?");
+    sprintf(end, "'}}");
+    check_counted("conditions",
+                  "{'op':'!contains','args':['','(?=b)(?:{inventory[regex]})'],'loop':'{inventory[list]}',"
+                  "'multiple':'all'}",
+                  input);
+    free(input);
+}
+
 static void a_number_beyond_64_bits_is_named(void)
 {
     static const char input[] = "{\"phases\":[\"early\"],\"inventory\":{\"x\":18446744073709551616}}";
     static const char json[] = "{\"rules\":[]}";
-    skv_rules *rules = skv_rules_new(json, strlen(json), reply);
+    skv_rules *rules = skv_rules_new(json, strlen(json), NULL, reply);
 
-    CHECK(skv_rules_inspect(rules, input, strlen(input), reply) == SKV_INVALID);
+    CHECK(skv_rules_inspect(rules, input, strlen(input), NULL, reply) == SKV_INVALID);
     CHECK_HAS(skv_reply_message(reply), "a number beyond 64 bits: line 1");
     CHECK(!strstr(skv_reply_message(reply), "18446744073709551616"));
     skv_rules_free(rules);
@@ -115,9 +166,9 @@ static void an_explanation_is_bounded(void)
              "'loop':LIST}]}]}",
              1);
     json = expand(text);
-    rules = skv_rules_new(json, strlen(json), reply);
+    rules = skv_rules_new(json, strlen(json), NULL, reply);
     CHECK_STATUS(reply, SKV_OK);
-    CHECK(skv_rules_inspect(rules, input, strlen(input), reply) == SKV_OK);
+    CHECK(skv_rules_inspect(rules, input, strlen(input), NULL, reply) == SKV_OK);
     CHECK(skv_reply_size(reply) < 9000000);
     skv_rules_free(rules);
     free(json);
@@ -163,7 +214,7 @@ static void expressions_of_rules_are_limited(void)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *json = rules_with_expressions(cases[i].count, cases[i].conditions, cases[i].expression, cases[i].repeat);
-        skv_rules *rules = skv_rules_new(json, strlen(json), reply);
+        skv_rules *rules = skv_rules_new(json, strlen(json), NULL, reply);
 
         CHECK_STATUS(reply, cases[i].message ? SKV_INVALID : SKV_OK);
         if (cases[i].message)
@@ -180,11 +231,36 @@ static void the_size_of_all_rules_is_limited(void)
 
     memset(json, ' ', len);
     memcpy(json, "{\"rules\":[]}", 12);
-    CHECK(!skv_rules_new(json, len, reply));
+    CHECK(!skv_rules_new(json, len, NULL, reply));
     CHECK_STATUS(reply, SKV_INVALID);
     CHECK_HAS(skv_reply_message(reply), "the rules have 16777217 bytes of JSON: 16777216 are allowed");
-    skv_rules_free(skv_rules_new(json, len - 1, reply));
+    skv_rules_free(skv_rules_new(json, len - 1, NULL, reply));
     CHECK_STATUS(reply, SKV_OK);
+    free(json);
+}
+
+/* No interrupt could end an inspection. */
+static void a_cancel_handle_ends_reading_and_inspection(void)
+{
+    char *json = expand("{'rules':[{'conditions':[{'op':'!contains','args':['{inventory[text]}','a.*?[xy]'],"
+                        "'loop':'{inventory[list]}','multiple':'all'}],'actions':[{'op':'log','args':['x']}]}]}");
+    char *input = expand("{'phases':['main'],'node':{},'inventory':{'list':LIST,'text':'aaaaaaaaaa'}}");
+    skv_cancel *cancel = skv_cancel_new();
+    skv_rules *rules;
+
+    skv_cancel_fire(cancel);
+    CHECK(!skv_rules_new(json, strlen(json), cancel, reply));
+    CHECK_STATUS(reply, SKV_INTERRUPTED);
+    rules = skv_rules_new(json, strlen(json), cancel, reply);
+    CHECK_STATUS(reply, SKV_OK);
+    skv_cancel_fire(cancel);
+    CHECK(skv_rules_inspect(rules, input, strlen(input), cancel, reply) == SKV_INTERRUPTED);
+    CHECK(skv_reply_size(reply) == 0);
+    CHECK(skv_rules_inspect(rules, input, strlen(input), cancel, reply) == SKV_OK);
+    CHECK_HAS(skv_reply_data(reply), "\"op\":\"log\"");
+    skv_rules_free(rules);
+    skv_cancel_free(cancel);
+    free(input);
     free(json);
 }
 
@@ -193,6 +269,9 @@ int main(void)
     reply = skv_reply_new();
     for (size_t i = 0; i < sizeof limit_cases / sizeof *limit_cases; i++)
         check_limit_case(&limit_cases[i]);
+    looking_up_ports_is_counted();
+    compiling_a_fact_is_counted();
+    a_cancel_handle_ends_reading_and_inspection();
     a_number_beyond_64_bits_is_named();
     an_explanation_is_bounded();
     expressions_of_rules_are_limited();
