@@ -199,7 +199,7 @@ SKV_API skv_status skv_rules_inspect(const skv_rules *rules, const char *input, 
 /* Returns 1 if rules take a member of this name for a secret, such as "db_password", else 0. Thread-safe. */
 SKV_API int skv_is_secret_name(const char *name, size_t name_len);
 
-/* Returns SKV_INVALID for the name of a parameter that Puppet sets itself, such as "facts", else SKV_OK. Thread-safe. */
+/* Returns SKV_INVALID for the name of a parameter that Puppet sets, such as "facts", else SKV_OK. Thread-safe. */
 SKV_API skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *reply);
 
 /* ---- Stores ----------------------------------------------------------------------------------------------------- */

@@ -45,8 +45,8 @@ module Simpkv
       option('built_in', :path, nil,
              'a file with rules in YAML, which no command changes or deletes; read again when it changes'),
       option('default_scope', :scope, nil,
-             'the scope of rules without one, except those of the phase early: a rule with a scope applies only to ' \
-             'nodes with that `scope`', absent: 'rules without a scope apply to all nodes'),
+             'the scope of rules without one, except built-in rules and those of the phase early: a rule with a ' \
+             'scope applies only to nodes with that `scope`', absent: 'rules without a scope apply to all nodes'),
       option('mask_secrets', %w[always never sensitive], 'always',
              'members of facts and records with names such as `password` and `token`: `always` hides their values ' \
              'from rules, `sensitive` from rules that are not sensitive, `never` from none'),

@@ -61,7 +61,8 @@ skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *rep
 
 static skv_status check_node_path(const skv_pointer *pointer, skv_reply *reply)
 {
-    static const char *const roots[] = {"environment", "classes", "parameters", "scope", "attributes", "ports"};
+    static const char *const roots[] = {"environment", "classes", "parameters", "scope",
+                                        "attributes",  "ports",   "port_groups"};
     const char *const *names = pointer->names;
     bool is_known = false;
 
@@ -70,7 +71,7 @@ static skv_status check_node_path(const skv_pointer *pointer, skv_reply *reply)
     if (!is_known)
         return skv_fail(reply, SKV_INVALID,
                         "a rule cannot change this part of a node: expected a path below /environment, /classes, "
-                        "/parameters, /scope, /attributes or /ports");
+                        "/parameters, /scope, /attributes, /ports or /port_groups");
     if (strcmp(names[0], "ports") == 0 && pointer->count > 2 && skv_is_port_identity(names[2]))
         return skv_fail(reply, SKV_INVALID, "a rule cannot change the '%s' of a port", names[2]);
     if (strcmp(names[0], "parameters") == 0 && pointer->count > 1)

@@ -20,11 +20,8 @@ typedef struct span {
 static const struct root_name {
     const char *name;
     skv_root root;
-} root_names[] = {{"node", SKV_ROOT_NODE},
-                  {"inventory", SKV_ROOT_INVENTORY},
-                  {"plugin_data", SKV_ROOT_PLUGIN_DATA},
-                  {"ports", SKV_ROOT_NODE},
-                  {"item", SKV_ROOT_ITEM}};
+} root_names[] = {{"node", SKV_ROOT_NODE},  {"inventory", SKV_ROOT_INVENTORY}, {"plugin_data", SKV_ROOT_PLUGIN_DATA},
+                  {"ports", SKV_ROOT_NODE}, {"port_groups", SKV_ROOT_NODE},    {"item", SKV_ROOT_ITEM}};
 
 /* ---- Finding the end ---- */
 
@@ -52,6 +49,12 @@ static skv_status find_end(const char *text, size_t len, size_t brace, span *s, 
 }
 
 /* ---- The root ---- */
+
+/* Returns true for a root that is a member of the node. */
+static bool is_member(const struct root_name *root)
+{
+    return root->root == SKV_ROOT_NODE && strcmp(root->name, "node") != 0;
+}
 
 static size_t root_len(const span *s)
 {
@@ -86,7 +89,8 @@ static const struct root_name *read_root(const span *s, unsigned roots, skv_repl
         skv_fail(reply, SKV_INVALID, "empty field at offset %zu: write '{{' for a brace", s->start - 1);
     else
         skv_fail(reply, SKV_INVALID,
-                 "unknown field at offset %zu: a field is node, inventory, plugin_data, ports or item, with '.name' or "
+                 "unknown field at offset %zu: a field is node, inventory, plugin_data, ports, port_groups or item, "
+                 "with '.name' or "
                  "'[key]' behind it; write '{{' for a brace",
                  s->start - 1);
     return NULL;
@@ -168,14 +172,15 @@ skv_status skv_field_parse(const char *text, size_t len, size_t *at, unsigned ro
     if (!root)
         return reply->status;
     size = s.end - s.start;
-    /* Each name is a part of the text, and has a NUL in place of its '.' or '['. The first name may be "ports". */
+    /* Each name is a part of the text, and has a NUL in place of its '.' or '['. The first name may be that of a member
+     * of the node. */
     block = skv_alloc(sizeof *block + (s.names + 1) * sizeof *block->names + 2 * (size + 1));
     if (!block)
         return skv_fail_memory(reply);
     bytes = (char *)(block->names + s.names + 1);
     block->field =
         (skv_field){.root = root->root, .names = block->names, .text = store_text(&bytes, text + s.start, size)};
-    if (strcmp(root->name, "ports") == 0)
+    if (is_member(root))
         block->names[count++] = root->name;
     if (read_field_names(&s, block->names, &count, bytes, reply) != SKV_OK) {
         skv_free(block);

@@ -13,7 +13,8 @@ typedef enum skv_root {
     SKV_ROOT_ITEM = 8
 } skv_root;
 
-/* Immutable. {ports[0]} is read as {node.ports[0]}: its root is the node and its first name "ports". */
+/* Immutable. {ports[0]} is read as {node.ports[0]}: its root is the node and its first name "ports". {port_groups} is
+ * read alike. */
 typedef struct skv_field {
     skv_root root;
     const char *const *names; /* below the root: members, or indexes of lists (skv_value_member()) */

@@ -109,7 +109,7 @@ static bool perform_rule(skv_inspection *inspection)
 
 static bool is_in_scope(const skv_inspection *inspection, const skv_rule *rule)
 {
-    const char *scope = rule->scope ? rule->scope : inspection->default_scope;
+    const char *scope = rule->scope || rule->is_built_in ? rule->scope : inspection->default_scope;
     const char *found;
 
     if (rule->phase == SKV_PHASE_EARLY || !scope || !*scope)

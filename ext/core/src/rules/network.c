@@ -34,6 +34,23 @@ static bool read_bits(const char *text, size_t len, unsigned max, unsigned *bits
     return number <= max;
 }
 
+/* Reads the prefix length of a netmask, whose set bits come first. */
+static bool read_mask(const char *text, size_t len, unsigned *bits)
+{
+    skv_network mask;
+    unsigned set = 0;
+
+    if (!skv_network_parse_address(text, len, &mask) || mask.size != 4)
+        return false;
+    while (set < mask.bits && mask.bytes[set / 8] & 0x80U >> set % 8)
+        set++;
+    *bits = set;
+    for (unsigned i = set; i < mask.bits; i++)
+        if (mask.bytes[i / 8] & 0x80U >> i % 8)
+            return false;
+    return true;
+}
+
 bool skv_network_parse(const char *text, size_t len, skv_network *out)
 {
     const char *slash = len ? memchr(text, '/', len) : NULL;
@@ -41,7 +58,11 @@ bool skv_network_parse(const char *text, size_t len, skv_network *out)
 
     if (!skv_network_parse_address(text, address_len, out))
         return false;
-    return !slash || read_bits(slash + 1, len - address_len - 1, out->bits, &out->bits);
+    if (!slash)
+        return true;
+    if (out->size == 4 && memchr(slash, '.', len - address_len))
+        return read_mask(slash + 1, len - address_len - 1, &out->bits);
+    return read_bits(slash + 1, len - address_len - 1, out->bits, &out->bits);
 }
 
 bool skv_network_contains(const skv_network *network, const skv_network *address)

@@ -17,7 +17,7 @@ typedef struct skv_network {
 bool skv_network_parse_address(const char *text, size_t len, skv_network *out);
 
 /* Reads a subnet, such as "10.0.0.0/8", or an address, which is a subnet of one host. Bits behind the prefix may be
- * set. Returns false for any other text. */
+ * set. IPv4 also has netmasks: "10.0.0.0/255.0.0.0". Returns false for any other text. */
 bool skv_network_parse(const char *text, size_t len, skv_network *out);
 
 /* Returns true if the address is in the subnet. An address of the other family is not, nor is an IPv4-mapped IPv6

@@ -99,7 +99,7 @@ static skv_status read_sensitive(skv_rule *rule, json_t *value, skv_reader *read
     return !value || json_is_boolean(value) ? SKV_OK : skv_fail(reader->reply, SKV_INVALID, "expected true or false");
 }
 
-/* Times and built_in are for the owner of the rules. */
+/* Times are for the owner of the rules. */
 static skv_status ignore_time(skv_rule *rule, json_t *value, skv_reader *reader)
 {
     const char *text = NULL;
@@ -108,9 +108,9 @@ static skv_status ignore_time(skv_rule *rule, json_t *value, skv_reader *reader)
     return read_text(&text, value, reader);
 }
 
-static skv_status ignore_boolean(skv_rule *rule, json_t *value, skv_reader *reader)
+static skv_status read_built_in(skv_rule *rule, json_t *value, skv_reader *reader)
 {
-    (void)rule;
+    rule->is_built_in = json_is_true(value);
     return !value || json_is_boolean(value) ? SKV_OK : skv_fail(reader->reply, SKV_INVALID, "expected true or false");
 }
 
@@ -174,11 +174,11 @@ static skv_status read_actions(skv_rule *rule, json_t *list, skv_reader *reader)
 static const struct {
     const char *name;
     skv_status (*read)(skv_rule *rule, json_t *value, skv_reader *reader);
-} members[] = {{"uuid", read_uuid},          {"description", read_description},
-               {"scope", read_scope},        {"priority", read_priority},
-               {"phase", read_phase},        {"sensitive", read_sensitive},
-               {"created_at", ignore_time},  {"updated_at", ignore_time},
-               {"built_in", ignore_boolean}, {"conditions", read_conditions},
+} members[] = {{"uuid", read_uuid},         {"description", read_description},
+               {"scope", read_scope},       {"priority", read_priority},
+               {"phase", read_phase},       {"sensitive", read_sensitive},
+               {"created_at", ignore_time}, {"updated_at", ignore_time},
+               {"built_in", read_built_in}, {"conditions", read_conditions},
                {"actions", read_actions}};
 
 #define MEMBERS (sizeof members / sizeof members[0])

@@ -13,7 +13,8 @@ typedef struct skv_rule {
     json_int_t priority;
     skv_phase phase;
     bool is_sensitive;
-    int number; /* the position in the order in which rules run */
+    bool is_built_in; /* default_scope does not count for it */
+    int number;       /* the position in the order in which rules run */
     skv_step *conditions, *actions;
     size_t condition_count, action_count;
 } skv_rule;

@@ -40,16 +40,31 @@ json_t *skv_loop_items(json_t *value, skv_reply *reply)
     return items;
 }
 
+/* Checks a list or a Hash, and keeps its items if they have no fields. */
+static void read_literal_loop(skv_step *step, json_t *loop, skv_reply *reply)
+{
+    json_t *constant = skv_template_constant(step->loop);
+
+    step->items = skv_loop_items(constant ? constant : loop, reply);
+    if (constant) {
+        skv_template_free(step->loop);
+        step->loop = NULL;
+    } else {
+        json_decref(step->items);
+        step->items = NULL;
+    }
+}
+
 static skv_status read_loop(skv_step *step, json_t *loop, unsigned roots, skv_reader *reader)
 {
     size_t before = skv_place_member(reader, "loop");
 
-    if (!json_is_string(loop)) {
-        step->items = skv_loop_items(loop, reader->reply);
-    } else if (skv_template_compile(loop, roots, &reader->place, &step->loop, reader->reply) == SKV_OK &&
-               !skv_template_is_field(step->loop)) {
+    if (skv_template_compile(loop, roots, &reader->place, &step->loop, reader->reply) != SKV_OK)
+        return reader->reply->status;
+    if (!json_is_string(loop))
+        read_literal_loop(step, loop, reader->reply);
+    else if (!skv_template_is_field(step->loop))
         skv_fail(reader->reply, SKV_INVALID, "expected a list, a Hash, or one field such as '{inventory[disks]}'");
-    }
     if (reader->reply->status == SKV_OK)
         skv_buf_truncate(&reader->place, before);
     return reader->reply->status;
@@ -61,8 +76,6 @@ static skv_status read_multiple(skv_step *step, json_t *value, skv_reader *reade
     const char *word = skv_text_of(value);
     size_t before = skv_place_member(reader, "multiple");
 
-    if (!skv_step_loops(step))
-        return skv_fail(reader->reply, SKV_INVALID, "there is no 'loop' whose results it could combine");
     for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(words[i], word) != 0)
             continue;
