@@ -290,13 +290,13 @@ RSpec.describe Simpkv::Config do
     it 'fills in defaults, those of inspection_rules too' do
       expect(described_class.estate({})).to include('unknown_nodes' => 'accept', 'reports' => 5, 'node_ttl' => nil)
       expect(described_class.estate({})['inspection_rules'])
-        .to eq('built_in' => nil, 'default_scope' => nil, 'mask_secrets' => 'always',
+        .to eq('built_in' => nil, 'default_scope' => nil, 'inspection_scope' => nil, 'mask_secrets' => 'always',
                'supported_interfaces' => /^(server|apply)$/)
     end
 
     it 'converts the options of inspection_rules' do
-      given = { 'built_in' => '/etc/simpkv//rules.yaml', 'default_scope' => 'dc1', 'mask_secrets' => 'sensitive',
-                'supported_interfaces' => 'cli' }
+      given = { 'built_in' => '/etc/simpkv//rules.yaml', 'default_scope' => 'dc1', 'inspection_scope' => 'new',
+                'mask_secrets' => 'sensitive', 'supported_interfaces' => 'cli' }
       expect(described_class.estate('inspection_rules' => given)['inspection_rules'])
         .to eq(given.merge('built_in' => '/etc/simpkv/rules.yaml', 'supported_interfaces' => /cli/))
     end

@@ -143,6 +143,27 @@ RSpec.describe Simpkv::Estate::Inspection do
     expect(perform('web8').record['parameters']).to eq('token' => '******')
   end
 
+  # The default scope used to apply to built-in rules as well.
+  it 'applies built-in rules without a scope to all nodes' do
+    file = File.join(root, 'built_in.yaml')
+    action = { 'op' => 'set-attribute', 'args' => ['/parameters/built_in', true] }
+    File.write(file, [{ 'description' => 'for all', 'actions' => [action] }].to_yaml)
+    rule('set-attribute', '/parameters/stored', true)
+    other = open_estate(options.merge('inspection_rules' => { 'default_scope' => 'lab', 'built_in' => file }))
+
+    expect(perform(within: other).record['parameters']).to eq('built_in' => true)
+  end
+
+  it 'shows the port groups of the record to rules, and an empty list without them' do
+    rule('set-attribute', '/parameters/groups', '{port_groups}')
+    estate.nodes.declare('web8', 'port_groups' => [{ 'name' => 'bond0' }])
+
+    expect(perform.record).to include('parameters' => { 'groups' => [] })
+    expect(perform.record).not_to have_key('port_groups')
+    expect(perform('web8').record).to include('parameters' => { 'groups' => [{ 'name' => 'bond0' }] },
+                                              'port_groups' => [{ 'name' => 'bond0' }])
+  end
+
   describe 'of a node without a record' do
     before { rule('set-attribute', '/parameters/role', 'web') }
 
@@ -151,6 +172,18 @@ RSpec.describe Simpkv::Estate::Inspection do
       expect(perform.to_h).to include(known: :discovered, record: discovered)
       expect(estate.nodes.get('web7')).to eq(discovered)
       expect(perform.known).to be(:declared)
+    end
+
+    it 'gives the record the scope of the option' do
+      other = open_estate(options.merge('inspection_rules' => { 'inspection_scope' => 'new' }))
+      action = { 'op' => 'set-attribute', 'args' => ['/parameters/new', 1] }
+      estate.rules.create('scope' => 'new', 'actions' => [action])
+
+      expect(perform(within: other).record['scope']).to eq('new')
+      expect(perform(within: other).record['parameters']).to eq('role' => 'web', 'new' => 1)
+      expect(estate.nodes.get('web7')).to include('scope' => 'new')
+      estate.nodes.declare('web8', {})
+      expect(perform('web8', within: other).record).not_to have_key('scope')
     end
 
     it 'keeps what it has declared when the rules change' do

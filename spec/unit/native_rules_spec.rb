@@ -101,7 +101,7 @@ RSpec.describe 'Simpkv::Native::Rules' do
   end
 
   it 'completes an inspection under harmless signals', needs: %i[fork cext] do
-    former = trap(:USR2) {}
+    former = trap(:USR2) { nil }
     sender = fork { loop { sleep(Process.kill(:USR2, Process.ppid) * 0.02) } }
 
     expect(long_inspection.call).to include('more than 200000 steps')

@@ -12,7 +12,8 @@ module Simpkv
       NAME = 'name'
 
       # Rules see these members of a record that lacks them: a missing name would fail the compile of every such node.
-      DEFAULTS = { 'auto_discovered' => false, 'classes' => {}, 'parameters' => {}, 'attributes' => {} }.freeze
+      DEFAULTS = { 'auto_discovered' => false, 'classes' => {}, 'parameters' => {}, 'attributes' => {},
+                   'port_groups' => [] }.freeze
       private_constant :ATTEMPTS, :NAME, :DEFAULTS
 
       # certname:: of the node

@@ -6,7 +6,8 @@ module Simpkv
     # node classifier gives, the others describe the machine. None is required:
     #
     #     { 'environment' => 'production', 'classes' => { 'ntp' => { 'servers' => ['a'] } },
-    #       'parameters' => { 'role' => 'web' }, 'scope' => 'rack12', 'attributes' => {}, 'ports' => [] }
+    #       'parameters' => { 'role' => 'web' }, 'scope' => 'rack12', 'attributes' => {}, 'ports' => [],
+    #       'port_groups' => [] }
     #
     # `classes` may be a list of names as well. A record that discovery has made has `auto_discovered` as well, and
     # `sensitive` names the values that no command shows: a list of JSON pointers (RFC 6901) into the record, such as
@@ -22,7 +23,8 @@ module Simpkv
         'parameters' => [->(value) { named?(value) }, 'a Hash of names and values'],
         'scope' => [->(value) { value.is_a?(String) && value.length <= 255 }, 'a String of up to 255 characters'],
         'attributes' => [->(value) { named?(value) }, 'a Hash of names and values'],
-        'ports' => [->(value) { value.is_a?(Array) && value.all?(Hash) }, 'a list of Hashes'],
+        'ports' => [->(value) { hashes?(value) }, 'a list of Hashes'],
+        'port_groups' => [->(value) { hashes?(value) }, 'a list of Hashes'],
         'auto_discovered' => [->(value) { [true, false].include?(value) }, 'true or false'],
         'sensitive' => [->(value) { value.is_a?(Array) && value.all? { |path| JsonPointer.valid?(path) } },
                         'a list of JSON pointers, such as /parameters/token']
@@ -48,6 +50,10 @@ module Simpkv
           return value.all? { |name| name.is_a?(String) && !name.empty? } if value.is_a?(Array)
 
           named?(value) && value.values.all? { |parameters| parameters.nil? || named?(parameters) }
+        end
+
+        def hashes?(value)
+          value.is_a?(Array) && value.all?(Hash)
         end
 
         def named?(value)
@@ -109,7 +115,8 @@ module Simpkv
       # @raise [NotFoundError] the option `unknown_nodes` refuses such a node
       def blank(certname)
         case @estate.options['unknown_nodes']
-        when 'discover' then { 'auto_discovered' => true }
+        when 'discover'
+          { 'auto_discovered' => true, 'scope' => @estate.options['inspection_rules']['inspection_scope'] }.compact
         when 'accept' then {}
         else
           raise NotFoundError, "it is not declared, and the option 'unknown_nodes' of 'estate' is 'refuse': declare " \

@@ -47,6 +47,9 @@ module Simpkv
       option('default_scope', :scope, nil,
              'the scope of rules without one, except built-in rules and those of the phase early: a rule with a ' \
              'scope applies only to nodes with that `scope`', absent: 'rules without a scope apply to all nodes'),
+      option('inspection_scope', :scope, nil,
+             'the `scope` of the records of nodes that discovery makes, unless a rule sets another one',
+             absent: 'they have none'),
       option('mask_secrets', %w[always never sensitive], 'always',
              'members of facts and records with names such as `password` and `token`: `always` hides their values ' \
              'from rules, `sensitive` from rules that are not sensitive, `never` from none'),

@@ -51,7 +51,7 @@ static skv_status find_end(const char *text, size_t len, size_t brace, span *s, 
 /* ---- The root ---- */
 
 /* Returns true for a root that is a member of the node. */
-static bool is_member(const struct root_name *root)
+static bool names_member_of_node(const struct root_name *root)
 {
     return root->root == SKV_ROOT_NODE && strcmp(root->name, "node") != 0;
 }
@@ -180,7 +180,7 @@ skv_status skv_field_parse(const char *text, size_t len, size_t *at, unsigned ro
     bytes = (char *)(block->names + s.names + 1);
     block->field =
         (skv_field){.root = root->root, .names = block->names, .text = store_text(&bytes, text + s.start, size)};
-    if (is_member(root))
+    if (names_member_of_node(root))
         block->names[count++] = root->name;
     if (read_field_names(&s, block->names, &count, bytes, reply) != SKV_OK) {
         skv_free(block);

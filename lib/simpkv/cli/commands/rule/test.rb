@@ -20,7 +20,7 @@ module Simpkv
             Applies the inspection rules of a file to the facts of another file, and prints for each rule whether it
             matched, which condition did not hold and its values, what each action changed, and the effective record.
             Needs no store, and takes no rule but those of the file. The node is one that is discovered, unless
-            --record gives its declared record. The options default_scope and mask_secrets of inspection_rules count if
+            --record gives its declared record. The options default_scope, inspection_scope and mask_secrets count if
             there is a file with options. Carries out no action of the site. Hides secrets as simpkv node inspect does,
             unless --show-secrets is given.
 
@@ -31,6 +31,10 @@ module Simpkv
             'simpkv node facts web1 -o json | simpkv rule test rules.yaml --facts - --name web1' => 'With stored facts',
             'simpkv rule test rules.yaml --facts facts.yaml --record web1.yaml' => 'With a declared record'
           }.freeze
+
+          # The options of inspection_rules that count.
+          OPTIONS = %w[default_scope inspection_scope mask_secrets].freeze
+          private_constant :OPTIONS
 
           def run(file)
             raise Failure.new('which facts? --facts FILE (simpkv rule test --help)', Failure::USAGE) unless @facts
@@ -71,7 +75,7 @@ module Simpkv
 
           # @return [Estate] an empty one, with the options of the site for rules
           def estate_below(folder)
-            options = (configuration.estate['inspection_rules'] || {}).slice('default_scope', 'mask_secrets')
+            options = (configuration.estate['inspection_rules'] || {}).slice(*OPTIONS)
             backend = { 'type' => 'file', 'id' => 'test', 'root_path' => folder, 'case_sensitive' => true }
             site = { 'backends' => { 'default' => backend },
                      'estate' => { 'unknown_nodes' => 'discover', 'inspection_rules' => options } }
