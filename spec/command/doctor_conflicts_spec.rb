@@ -34,4 +34,19 @@ RSpec.describe 'simpkv doctor, with two suppliers of 389-DS that replicate each 
     expect(conflicts).to eq([])
     expect(simpkv!('get', '-g', 'app1/k')).to start_with('pl4nted')
   end
+
+  # Doctor said ok.
+  it 'names the server that has not got the changes of the other one' do
+    backends['default']['ldap_uri'] = @suppliers.map(&:uri).join(' ')
+    stores.first.put('globals/app1/both', '{"value":1}')
+    @suppliers.settle
+    expect(findings('--read-only').map { |finding| finding['what'] }).not_to include('replication')
+    @suppliers.apart do
+      stores.first.put('globals/app1/k', '{"value":1}')
+      expect(findings('--read-only')).to include(
+        problem('replication', %r{\Aof the 2 keys of .* lacks 1 key, such as 'globals/app1/k'\z},
+                /dsconf INSTANCE replication monitor/)
+      )
+    end
+  end
 end

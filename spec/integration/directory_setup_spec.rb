@@ -4,9 +4,13 @@ require_relative '../support/command'
 require_relative '../support/configured_slapd'
 require_relative '../support/debian_slapd'
 require_relative '../support/ds389'
+require_relative '../support/eventually'
+require_relative '../support/replica'
 
 # From a server that knows nothing of simpkv to the first key, with what `simpkv schema` prints.
 RSpec.describe 'A directory with the files of simpkv schema', :heavy do
+  include Eventually
+
   include_context 'with the command'
 
   # Names that differ from those in the files, one of them with characters that slapd's rules, ACIs and LDIF escape.
@@ -80,6 +84,80 @@ RSpec.describe 'A directory with the files of simpkv schema', :heavy do
           apply!(server, printed(form, '--server', '389ds', '--database', Ds389::BACKEND))
         end
         expect_it_to_work(5001)
+      end
+    end
+  end
+
+  describe 'for OpenLDAP that has a replica with an identity of its own' do
+    attr_reader :supplier
+
+    let(:replicator) { 'cn=replica\, é,dc=simp' }
+    let(:quoted) { replicator.sub('\\') { '\\\\' } }
+    # The site's own rules, which follow those of simpkv.
+    let(:own_rules) { %(access to * by dn.exact="#{quoted}" read by anonymous auth\n) }
+
+    around do |example|
+      ConfiguredSlapd.run(layout: nil, more: own_rules + Replica::SUPPLIER) do |server|
+        @supplier = server
+        example.run
+      end
+    end
+
+    before do
+      backends['default'] = { 'type' => 'ldap' }.merge(supplier.options('layout' => 'plain'))
+      supplier.add("dn: #{replicator}\nobjectClass: organizationalRole\nobjectClass: simpleSecurityObject\n" \
+                   "userPassword: #{DirectoryServer::PASSWORD}\n")
+    end
+
+    # Prepares the supplier, stores one key, and adds more folders than a server lists for anybody.
+    def configure(*arguments)
+      forms = { 'schema' => [], 'access' => arguments, 'limits' => arguments }
+      supplier.configure(forms.to_h { |form, more| [form, printed(form, *more)] })
+      apply!(supplier, printed('base'))
+      simpkv!('put', '-g', 'app1/key', 'value')
+      supplier.add((1..600).map { |number| <<~LDIF }.join("\n"))
+        dn: ou=f#{number},#{DirectoryServer::BASE_DN}
+        objectClass: organizationalUnit
+      LDIF
+    end
+
+    # @yieldparam replica [Replica] that has replicated all that it may read
+    def with_replica
+      Replica.run(supplier, as: quoted) do |replica|
+        supplier.add("dn: cn=marker,dc=simp\nobjectClass: organizationalRole\n")
+        eventually(errors: RuntimeError) { replica.search(DirectoryServer::SUFFIX, '(cn=marker)').any? }
+        backends['default'].merge!('ldap_uri' => "#{supplier.uri} #{replica.uri}", 'write_uri' => supplier.uri)
+        File.write(config, { 'backends' => backends }.to_yaml)
+        yield replica
+      end
+    end
+
+    def entries_of(server)
+      server.search(DirectoryServer::SUFFIX, '(objectClass=*)').sort
+    end
+
+    def replication
+      outcome = simpkv('doctor', '--user', 'root', '--read-only', '-o', 'json')
+      JSON.parse(outcome.out).select { |finding| finding['what'] == 'replication' }
+    end
+
+    it 'let it read all entries of its supplier, with --replicator' do
+      configure('--replicator', replicator)
+      with_replica do |replica|
+        expect(entries_of(replica)).to eq(entries_of(supplier))
+        expect(replication).to match([include('state' => 'ok', 'why' => /has the 1 key of/)])
+      end
+    end
+
+    # The replica held nothing, and doctor found no problem.
+    it 'keep all keys from it, without --replicator, and doctor finds that' do
+      configure
+      with_replica do |replica|
+        expect(entries_of(replica)).to include('cn=marker,dc=simp')
+        expect(entries_of(replica).grep(/ou=simpkv/)).to eq([])
+        problem = include('state' => 'problem', 'why' => /#{Regexp.escape(replica.uri)} has no entry ou=simpkv/,
+                          'fix' => /'to \* by dn\.exact="REPLICA_DN" read by \* break' in front/)
+        expect(replication).to match([problem])
       end
     end
   end

@@ -17,7 +17,7 @@ class ConfiguredSlapd < Slapd
   private
 
   def configuration
-    [schema_section, *include_lines('schema'), <<~CONFIGURATION, *include_lines('access', 'limits')].join("\n")
+    [schema_section, *include_lines('schema'), <<~CONFIGURATION, *include_lines('access', 'limits'), @more].join("\n")
       database mdb
       suffix "#{SUFFIX}"
       rootdn "#{ROOT_DN}"

@@ -8,8 +8,8 @@ module ServerProcess
   # The methods of the class.
   module Running
     # Starts a server, yields it, stops it. When the block raises, prints the end of its log.
-    def run(**options)
-      server = new(**options)
+    def run(*arguments, **options)
+      server = new(*arguments, **options)
       server.start
       yield server
     rescue Exception # rubocop:disable Lint/RescueException -- prints the log for any exception, and re-raises

@@ -6,6 +6,7 @@ require 'simpkv/cli/conflict_entries'
 require 'simpkv/cli/directory_remedies'
 require 'simpkv/cli/directory_schema'
 require 'simpkv/cli/foreign_entries_examination'
+require 'simpkv/cli/replication_examination'
 
 module Simpkv
   module Cli
@@ -23,6 +24,8 @@ module Simpkv
         return unless usable? && reachable?
 
         look_at_tls
+        @replication = ReplicationExamination.new(backend, @bases, findings, remedies)
+        @replication.look_for_bases
         look_at_contents if base? && schema?
       end
 
@@ -31,6 +34,7 @@ module Simpkv
       def look_at_contents
         look_for_leftovers
         look_at_keys
+        @replication.compare(roots, @writable, &method(:trouble))
         look_at_indexes
         look_at_conflicts
         look_at_foreign_entries
@@ -76,17 +80,18 @@ module Simpkv
       # Connects to each server by itself, because a store would fail over to another one.
       def reachable?
         uris = settings.values_at('ldap_uri', 'write_uri').compact.map(&:split)
-        answers = uris.flatten.uniq.to_h { |uri| [uri, connects?(uri)] }
-        @writable = uris.last.any? { |uri| answers[uri] }
-        answers.value?(true)
+        @bases = uris.flatten.uniq.to_h { |uri| [uri, base_at(uri)] }.compact
+        @writable = uris.last.find { |uri| @bases[uri] }
+        @bases.any?
       end
 
-      def connects?(uri)
+      # @return [Symbol, nil] see {LdapAccess.base}; nil if the server does not answer
+      def base_at(uri)
         store = LdapAccess.open(settings, 'ldap_uri' => uri, 'write_uri' => uri, 'retries' => 0)
-        LdapAccess.base(store)
-        findings.ok('connecting', "#{uri} answers")
+        LdapAccess.base(store).tap { findings.ok('connecting', "#{uri} answers") }
       rescue Simpkv::Error => e
         findings.problem('connecting', e.message, remedies.for_connecting(uri, e.message))
+        nil
       ensure
         store&.close
       end
@@ -123,6 +128,7 @@ module Simpkv
       def base?
         base = backend.base
         return findings.ok('base entry', settings['base_dn']) if base == :visible
+        return false if @bases.value?(:visible) # reported
 
         base == :hidden && role? ? hidden : no_base
       rescue Simpkv::Error => e

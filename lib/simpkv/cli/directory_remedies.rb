@@ -7,6 +7,9 @@ module Simpkv
   module Cli
     # The remedies for the findings of {DirectoryExamination}, with commands to paste.
     class DirectoryRemedies
+      REPLICA_RULE = "'to * by dn.exact=\"REPLICA_DN\" read by * break'"
+      private_constant :REPLICA_RULE
+
       # @param backend [Backend]
       # @param simpkv [#call] turns arguments of simpkv into a command line
       # @yieldreturn [DirectorySchema] that of the server. Called only if a remedy needs it
@@ -114,6 +117,20 @@ module Simpkv
                    'cn']
         "an administrator sees those that there are: #{LdapAccess.shell(command)}; those that are missing: " \
           "#{printed('limits')}"
+      end
+
+      # @param uri [String] a server that lacks what another one has
+      # @return [String]
+      def for_replication(uri)
+        if schema.server == '389ds'
+          return "see why #{uri} does not get all changes: dsconf INSTANCE replication monitor; and initialize it anew"
+        end
+
+        "see the log of #{uri}. If it replicates with an identity of its own, that must read all entries: put " \
+          "#{REPLICA_RULE} in front of all rules of its supplier (" \
+          "#{@simpkv.call('schema', '--form', 'access', '--replicator', 'REPLICA_DN')} " \
+          'prints it), empty the database of the replica, and start it: slapd sends an entry ' \
+          'that was hidden no other way'
       end
 
       # @return [String]

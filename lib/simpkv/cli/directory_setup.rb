@@ -5,6 +5,7 @@ require 'simpkv/cli/base_entry'
 require 'simpkv/cli/directory_schema'
 require 'simpkv/cli/failure'
 require 'simpkv/cli/output'
+require 'simpkv/cli/replica_rules'
 
 module Simpkv
   module Cli
@@ -28,13 +29,16 @@ module Simpkv
       # @param base_dn [String]
       # @param identity [String] the bind DN
       # @param database [String, nil] the server's name of the database that holds the base DN
+      # @param replicators [Array<String>] the bind DNs of replicas of OpenLDAP
       # @raise [Failure] a name that such a file cannot contain
-      def initialize(server, layout, title: nil, base_dn: SAMPLE_BASE, identity: SAMPLE_IDENTITY, database: nil)
+      def initialize(server, layout, title: nil, base_dn: SAMPLE_BASE, identity: SAMPLE_IDENTITY, database: nil, # rubocop:disable Metrics/ParameterLists
+                     replicators: [])
         @server = server
         @layout = layout
         @title = title
         @names = { SAMPLE_BASE => base_dn, SAMPLE_IDENTITY => identity }
         @database = database || SAMPLE_DATABASE.fetch(server)
+        @replicators = replicators
         check_names
       end
 
@@ -60,9 +64,15 @@ module Simpkv
       def filled(form)
         lines = read(form).lines.reject { |line| @title && line.match?(NOTE) }
         text = form == 'base' && @title ? base_entries(lines) : for_layout(lines.join)
-        ldif = !DirectorySchema.file(@server, @layout, form).end_with?('.conf')
-        # slapd reads two backslashes in slapd.conf as one, and in LDIF as two.
-        text.lines(chomp: true).map { |line| ldif ? encoded(fill(line, '\\')) : fill(line, '\\\\') }.join("\n") << "\n"
+        return with_names(text, '\\\\') if DirectorySchema.file(@server, @layout, form).end_with?('.conf')
+
+        with_names(text, '\\').lines(chomp: true).map { |line| "#{encoded(line)}\n" }.join
+      end
+
+      # @param backslash [String] slapd reads two backslashes in slapd.conf as one, and in LDIF as two
+      def with_names(text, backslash)
+        text = text.lines(chomp: true).map { |line| "#{fill(line, backslash)}\n" }.join
+        ReplicaRules.new(@replicators.map { |dn| escaped(dn, backslash) }).add_to(text)
       end
 
       def base_entries(lines)
@@ -88,7 +98,7 @@ module Simpkv
       # slapd needs other escapes between quotes than in the DN of an entry. An ACI does not.
       def fill(line, backslash)
         samples = Regexp.union(@names.keys)
-        line.gsub(/"(#{samples})"/) { "\"#{quotable(@names[Regexp.last_match(1)]).gsub('\\') { backslash }}\"" }
+        line.gsub(/"(#{samples})"/) { "\"#{escaped(@names[Regexp.last_match(1)], backslash)}\"" }
             .gsub(%r{"ldap:///(#{samples})"}) { "\"ldap:///#{@names[Regexp.last_match(1)]}\"" }
             .sub(/\Adn: (#{samples})\z/) { "dn: #{@names[Regexp.last_match(1)]}" }
             .sub("olcDatabase=#{SAMPLE_DATABASE['openldap']},") { "olcDatabase=#{@database}," }
@@ -105,13 +115,18 @@ module Simpkv
         "#{name}:: #{[value].pack('m0')}"
       end
 
+      # @return [String] the DN between the quotes of a rule
+      def escaped(dn, backslash)
+        quotable(dn).gsub('\\') { backslash }
+      end
+
       # @return [String] the DN with escapes for the characters that a quoted text cannot contain
       def quotable(dn)
         dn.gsub(/\\([^0-9A-Fa-f])|(")/) { format('\\%02X', (Regexp.last_match(1) || Regexp.last_match(2)).ord) }
       end
 
       def check_names
-        check([*@names.values, @database], /[[:cntrl:]]/, 'control characters')
+        check([*@names.values, @database, *@replicators], /[[:cntrl:]]/, 'control characters')
         return unless @server == '389ds'
 
         check([@names[SAMPLE_IDENTITY]], /["?*]|\|\|/, "'\"', '?', '*' or '||', which mean something in an ACI")

@@ -22,7 +22,8 @@ module Simpkv
           of --list-size. With --read-only it stores nothing. With FOLDER, it does all this in that folder. For an
           identity that sees only the folders of its roles (simpkv access), name one of them, or its environment with
           -e. If root runs it, it also checks that the user of puppetserver can read the files that the configuration
-          names. Counts keys that have expired. Of an encrypted backend, counts plain documents, documents of old or
+          names. Of a directory with several servers, compares the keys of each with those of the server for writes, which
+          reads all documents of each. Counts keys that have expired. Of an encrypted backend, counts plain documents, documents of old or
           missing keys, and keys that no document needs. Prints no values. Exits with 69 if there is a problem.
 
           If nodes are kept in the store, checks the settings of puppet.conf for that, and whether the documents of

@@ -19,14 +19,22 @@ module Simpkv
           the schema, the rules, the limits and the indexes in one file. The file has the base DN, the bind DN and
           the layout of the backend if that is a directory. Otherwise it has sample names below dc=simp, and notes
           about the names to replace. Asks no server.
+
+          With these rules, a replica of OpenLDAP that binds with an identity of its own may not read simpkv's entries:
+          it silently holds no keys, or old ones. --replicator names that identity, and may be repeated: a rule in
+          front of the others then lets it read the whole database, without limits.
         TEXT
         EXAMPLES = {
           'simpkv schema --form config > config.ldif' => 'All settings for OpenLDAP with cn=config',
+          'simpkv schema --form config --replicator cn=replica,dc=simp' => 'The same for a server that has replicas',
           'simpkv schema --form schema > /etc/ldap/schema/simpkv.schema' => 'For OpenLDAP with slapd.conf',
           'simpkv schema --server 389ds --layout hex > hex.ldif' => 'For 389 Directory Server',
           'simpkv schema -b directory --server 389ds --form limits > limits.ldif' => 'For one of several backends',
           'simpkv schema --form base > base.ldif' => 'The base entry, for either server'
         }.freeze
+        # The forms with rules or limits of identities.
+        WITH_RULES = %w[access limits config].freeze
+        private_constant :WITH_RULES
 
         def run
           forms = DirectorySchema.forms(@server)
@@ -34,6 +42,7 @@ module Simpkv
             raise Failure.new("there is no form '#{@form}' for #{@server}: it has #{forms.join(', ')}", Failure::USAGE)
           end
 
+          check_replicators
           $stdout.print(setup.text(@form))
         end
 
@@ -42,6 +51,7 @@ module Simpkv
         def define(parser)
           @server = 'openldap'
           @form = 'ldif'
+          @replicators = []
           parser.on('--server SERVER', %w[openldap 389ds], 'openldap (default) or 389ds') { |name| @server = name }
           parser.on('--layout LAYOUT', %w[plain hex], 'plain or hex, as in the options of the backend') do |name|
             @layout = name
@@ -49,15 +59,29 @@ module Simpkv
           parser.on('--form FORM', %w[ldif schema base access limits config],
                     'ldif (default), schema, base, access, limits or config') { |name| @form = name }
           parser.on('--identity DN', 'the DN that the server gives to the local user') { |dn| @identity = dn }
+          parser.on('--replicator DN', 'the DN that a replica of OpenLDAP binds with') { |dn| @replicators << dn }
           parser.on('--database NAME', "the server's database with the base DN ({1}mdb; userRoot)") do |name|
             @database = name
           end
         end
 
+        def check_replicators
+          return if @replicators.empty?
+
+          if @server == '389ds'
+            raise Failure.new('--replicator is for openldap: 389-DS asks no access rules when it replicates',
+                              Failure::USAGE)
+          end
+          return if WITH_RULES.include?(@form)
+
+          raise Failure.new("--replicator is for the forms #{WITH_RULES.join(', ')}: '#{@form}' has no rules",
+                            Failure::USAGE)
+        end
+
         def setup
           layout = @layout || (backend.ldap? ? backend.settings['layout'] : 'plain')
           names = backend.ldap? ? names_of_backend : { identity: @identity }.compact
-          DirectorySetup.new(@server, layout, database: @database, **names)
+          DirectorySetup.new(@server, layout, database: @database, replicators: @replicators, **names)
         end
 
         def names_of_backend
