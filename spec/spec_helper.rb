@@ -33,6 +33,9 @@ RSpec.configure do |config|
     raise "#{pending.length} examples were skipped, such as #{pending.first.location}" if pending.any?
   end
 
+  # Examples run as production does, also those that load Puppet's test support.
+  config.before { allow(Simpkv::DefaultRoot).to receive(:unit_test?).and_return(false) }
+
   # No example may use the default store of the machine. rakelib/clean_machine.sh hides what other processes make.
   default_stores = File.expand_path('../..', Simpkv::Config.default_root_path('id'))
   existed = File.exist?(default_stores)

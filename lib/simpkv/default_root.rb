@@ -1,12 +1,20 @@
 # frozen_string_literal: true
 
+require 'fileutils'
 require 'simpkv/vardirs'
 
 module Simpkv
   # The root of a file backend without `root_path`. Functions and the command `simpkv` find it by the same rule, so that
   # both use one store: the place below /var/simp if it exists; else the one below a vardir of Puppet if that exists;
-  # else the first is made, or if that is not possible the second (docs/adr/0019).
+  # else the first is made, or if that is not possible the second (docs/adr/0019). In a unit test, it is the one below
+  # Puppet's vardir, which is a temporary folder: the others are the stores of this machine.
   class DefaultRoot
+    # @return [Boolean] whether this process runs the unit tests of a module: rspec-puppet loads Puppet's test support,
+    #   and no program does that loads modules for a node
+    def self.unit_test?
+      defined?(::Puppet::Test::TestHelper) ? true : false
+    end
+
     # @return [String] the first place
     attr_reader :preferred
 
@@ -18,6 +26,7 @@ module Simpkv
       @preferred = Config.default_root_path(id)
       @fallbacks = vardirs.map { |vardir| below(vardir) }
       @more = more.map { |vardir| below(vardir) } - @fallbacks
+      keep_to(vardirs.first) if self.class.unit_test?
     end
 
     # @return [String, nil] the place that exists
@@ -36,13 +45,30 @@ module Simpkv
     # @return [Array(Store, String)] the store, and a warning if it is not in the preferred place
     # @raise [Error] it can be made nowhere
     def make(&block)
+      remove_at_exit if @temporary && !File.exist?(@temporary)
       [yield(preferred), nil]
     rescue Error => e
       why = explained(e)
+      raise e.class, why if fallback == preferred
+
       [make_fallback(why, &block), "#{why}. Using '#{fallback}' instead."]
     end
 
     private
+
+    def keep_to(vardir)
+      @temporary = vardir
+      @preferred = below(vardir)
+      @fallbacks = [@preferred]
+      @more = []
+    end
+
+    # rspec-puppet removes the vardir before it calls a function. The next call finds the store of this one.
+    def remove_at_exit
+      folder = @temporary
+      process = Process.pid
+      at_exit { FileUtils.rm_rf(folder) if process == Process.pid }
+    end
 
     def below(vardir)
       File.join(vardir, 'simp', 'simpkv', 'file', @id)
