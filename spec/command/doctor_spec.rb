@@ -94,6 +94,16 @@ RSpec.describe 'simpkv doctor, with files' do
     expect(findings).to eq([])
   end
 
+  # Doctor and copy said nothing of them.
+  it 'names keys whose secrets simpkv 1.0.0 has lost' do
+    simpkv!('put', 'app1/password', 'Sensitive [value redacted]')
+    simpkv!('put', 'app1/users', '--json', '{"dba": ["Sensitive [value redacted]"], "other": "pl4nted"}')
+    simpkv!('put', 'app1/motd', 'Sensitive')
+    expect(findings).to contain_exactly(
+      warning('lost secrets', %r{2 keys .*: environments/production/app1/password, \S+/app1/users\z}, /store .* anew/)
+    )
+  end
+
   describe 'with times' do
     include StandingClock
 

@@ -17,6 +17,19 @@ RSpec.describe 'moving keys' do
     end
   end
 
+  # It stored them without a word.
+  it 'copy and import name the keys whose secrets simpkv 1.0.0 has lost' do
+    fill('default', 'globals/lost' => document('Sensitive [value redacted]'), 'globals/kept' => document('pl4nted'),
+                    'environments/dev/lost' => document({ 'a' => ['Sensitive [value redacted]'] }))
+    exported = simpkv!('export')
+    warning = "in place of a secret. 2 keys with that text: store these values anew\n  " \
+              "environments/dev/lost\n  globals/lost\n"
+    expect(simpkv('copy', 'default', 'other', '--dry-run').err).to include(warning)
+    expect(simpkv('copy', 'default', 'other')).to have_attributes(code: 0, err: include(warning))
+    expect(simpkv('-b', 'third', 'import', input: exported)).to have_attributes(code: 0, err: include(warning))
+    expect(simpkv('copy', '-e', 'dev', 'default', 'other').err).to include('1 key with that text')
+  end
+
   # @return [Hash{String => String}] the documents of a backend, by path
   def everything(name)
     found = {}

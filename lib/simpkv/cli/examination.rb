@@ -42,6 +42,7 @@ module Simpkv
         @folder = folder
         @samples = []
         @expired = 0
+        @lost_secrets = []
       end
 
       private
@@ -114,6 +115,7 @@ module Simpkv
           fault ? faults[path] = fault : note(path, document)
         end
         report_expired
+        report_lost_secrets
         return report_keys(errors, faults, count) if errors.any? || faults.any?
 
         folders = Output.count(folders.length, 'folder')
@@ -124,6 +126,7 @@ module Simpkv
 
       def note(path, document)
         @expired += 1 if Versions.expired?(document)
+        @lost_secrets << path if Value.lost_secret?(document)
         samples << path if samples.length < SAMPLES
       end
 
@@ -157,6 +160,16 @@ module Simpkv
         return if @expired.zero?
 
         findings.ok('expiry', "#{Output.count(@expired, 'key')} expired (#{simpkv('expire', '--dry-run')} names them)")
+      end
+
+      def report_lost_secrets
+        return if @lost_secrets.empty?
+
+        names = @lost_secrets.sort.first(NAMED).map { |path| Output.name(path) }.join(', ')
+        more = ", and #{@lost_secrets.length - NAMED} more" if @lost_secrets.length > NAMED
+        findings.warning('lost secrets', "#{Output.count(@lost_secrets.length, 'key')} with the text " \
+                                         "'#{Value::LOST_SECRET}', which simpkv 1.0.0 stored in place of a secret: " \
+                                         "#{names}#{more}", 'store these values anew, or delete the keys')
       end
 
       def report_keys(errors, faults, count)

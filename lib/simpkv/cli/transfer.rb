@@ -4,6 +4,7 @@ require 'digest/sha2'
 require 'simpkv/cli/case_policy'
 require 'simpkv/cli/journal'
 require 'simpkv/cli/progress'
+require 'simpkv/cli/value'
 require 'simpkv/cli/workers'
 
 module Simpkv
@@ -16,8 +17,8 @@ module Simpkv
       # The work of a transfer. `targets` has the source's path by the target's. Of its keys, `same` are in the target
       # already, `missing` are not, `differing` have other documents there, and so have `kept`, which stay. `equivalent`
       # are those of `same` that have the same content in other bytes. `unread` has the source's keys that cannot be
-      # read, and why.
-      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread)
+      # read, and why; `lost` has those without their secrets: see {Value.lost_secret?}.
+      Plan = Struct.new(:targets, :same, :missing, :differing, :kept, :equivalent, :unread, :lost)
 
       # The largest number of keys in a batch.
       BATCH = 256
@@ -54,10 +55,14 @@ module Simpkv
       # @raise [Failure, Simpkv::Error]
       def plan(keep: false)
         unread = {}
-        digests = digests(@source, 'reading the source', @roots, unread)
+        lost = []
+        digests = digests(@source, 'reading the source', @roots, unread) do |path, document|
+          lost << path if Value.lost_secret?(document)
+        end
         targets = @capitals.targets(digests.keys)
         @digests = targets.transform_values { |path| digests.fetch(path) }
-        sorted_out(targets, digests(@target, 'reading the target', @roots), keep, unread)
+        there = digests(@target, 'reading the target', @roots)
+        sorted_out(targets, there, keep, unread).tap { |plan| plan.lost = lost }
       end
 
       # Stores the missing and the differing keys.
@@ -125,6 +130,8 @@ module Simpkv
         wrong.to_h { |path| [path, there.key?(path) ? 'the target has another document' : 'the target lacks it'] }
       end
 
+      # @yieldparam path [String]
+      # @yieldparam document [String]
       # @return [Hash{String => String}] the SHA-256 of each document, by path
       def digests(place, title, roots, errors = {})
         digests = {}
@@ -132,6 +139,7 @@ module Simpkv
         Progress.of(title) do |progress|
           place.each(roots, errors) do |path, document|
             digests[path] = Digest::SHA256.digest(document)
+            yield path, document if block_given?
             bytes += document.bytesize
             progress.advance
           end

@@ -73,6 +73,7 @@ module Simpkv
       def check_plan(plan, capitals, source, target)
         refuse_empty(source) if [plan.targets, plan.unread, capitals.affected].all?(&:empty?)
         warn_about_capitals(plan, capitals)
+        warn_about_lost_secrets(plan.lost)
         refuse_differing(plan, target)
       end
 
@@ -115,6 +116,14 @@ module Simpkv
           becomes = targets[path]
           warn "simpkv: '#{path}' has capital letters: #{becomes ? "it becomes '#{becomes}'" : 'it is left out'}"
         end
+      end
+
+      # Their documents are stored as they are.
+      def warn_about_lost_secrets(paths)
+        return if paths.empty?
+
+        warn "simpkv: simpkv 1.0.0 stored '#{Value::LOST_SECRET}' in place of a secret. " \
+             "#{Output.count(paths.length, 'key')} with that text: store these values anew\n#{Output.some(paths.sort)}"
       end
 
       def refuse_differing(plan, target)

@@ -5,6 +5,9 @@ module Simpkv
     # A stored value, read without Puppet. A Sensitive becomes its content. A Binary becomes its bytes if it is the
     # whole value, else its base64. Other types of Puppet stay as they are stored.
     module Value
+      # The text that simpkv 1.0.0 stored in place of a Sensitive.
+      LOST_SECRET = 'Sensitive [value redacted]'
+
       class << self
         # @param document [String]
         # @return [Hash] `{value:, metadata:}`
@@ -33,6 +36,12 @@ module Simpkv
           Versions.expired?(document)
         rescue MalformedError
           false
+        end
+
+        # @param document [String]
+        # @return [Boolean] whether it has {LOST_SECRET} at any place: the secret itself is not stored
+        def lost_secret?(document)
+          document.b.include?(LOST_SECRET)
         end
 
         # @return [Boolean] whether the value is bytes, not text
