@@ -3,6 +3,7 @@
 
 #include "ldap/key.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -125,7 +126,6 @@ skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv
 typedef struct pair {
     const char *attribute;
     struct berval value;
-    bool taken;
 } pair;
 
 /* The additions as libldap wants them: each attribute once, with all of its values. */
@@ -165,20 +165,13 @@ static bool read_addition_pairs(additions *a, const skv_entry_args *args)
     return true;
 }
 
-/* Fills `row` with the values of one attribute, from the pair `first` on. Returns the start of the next row. */
-static struct berval **gather_values(additions *a, size_t first, struct berval **row)
+/* Sorts by attribute, and keeps the order of the values of each. */
+static int compare_pairs(const void *left, const void *right)
 {
-    const char *attribute = a->pairs[first].attribute;
+    const char *a = ((const pair *)left)->attribute, *b = ((const pair *)right)->attribute;
+    int order = strcasecmp(a, b);
 
-    for (size_t i = first; i < a->count; i++) {
-        pair *each = &a->pairs[i];
-
-        if (each->taken || strcasecmp(each->attribute, attribute) != 0)
-            continue;
-        each->taken = true;
-        *row++ = &each->value;
-    }
-    return row + 1;
+    return order ? order : (a > b) - (a < b);
 }
 
 static bool read_additions(additions *a, const skv_entry_args *args)
@@ -189,17 +182,18 @@ static bool read_additions(additions *a, const skv_entry_args *args)
     *a = (additions){0};
     if (!read_addition_pairs(a, args))
         return false;
+    qsort(a->pairs, a->count, sizeof *a->pairs, compare_pairs);
     row = a->values;
     for (size_t i = 0; i < a->count; i++) {
-        LDAPMod *mod = &a->mods[mods];
-
-        if (a->pairs[i].taken)
-            continue;
-        mod->mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES;
-        mod->mod_type = SKV_LDAP_TEXT(a->pairs[i].attribute);
-        mod->mod_bvalues = row;
-        a->list[mods++] = mod;
-        row = gather_values(a, i, row);
+        if (i == 0 || strcasecmp(a->pairs[i - 1].attribute, a->pairs[i].attribute) != 0) {
+            row += mods > 0;
+            a->mods[mods] =
+                (LDAPMod){.mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES, .mod_type = SKV_LDAP_TEXT(a->pairs[i].attribute)};
+            a->mods[mods].mod_bvalues = row;
+            a->list[mods] = &a->mods[mods];
+            mods++;
+        }
+        *row++ = &a->pairs[i].value;
     }
     return true;
 }

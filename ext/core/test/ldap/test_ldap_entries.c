@@ -86,6 +86,20 @@ static void values_of_an_attribute_need_not_be_together(void)
     CHECK_STR(skv_reply_data(reply), "{\"description\":[\"one\",\"two\",\"three\"]}");
 }
 
+/* The time grew with the square of the number of attributes: 5 s of processor time for these. */
+static void many_attributes_take_little_time(void)
+{
+    static char values[SKV_ENTRY_TEXTS_MAX * 10];
+    clock_t began = clock();
+    size_t len = 0;
+
+    for (int i = 0; i < SKV_ENTRY_TEXTS_MAX / 2; i++)
+        len += (size_t)sprintf(values + len, "attribute%d%c%d", i, '\0', i % 10) + 1;
+    CHECK(add("ou=many," BASE, values, len) == SKV_UNAVAILABLE);
+    CHECK_HAS(skv_reply_message(reply), "Undefined attribute type");
+    CHECK(clock() - began < 3 * CLOCKS_PER_SEC);
+}
+
 static void a_refusal_names_the_reason_but_no_value(void)
 {
     CHECK(add("ou=c," BASE, LIST("objectClass\0top\0ou\0c\0description\0hush")) == SKV_UNAVAILABLE);
@@ -293,6 +307,7 @@ static void tests_as_user(void)
     an_entry_is_read_as_the_server_spells_it();
     an_entry_is_added_once_and_below_another();
     values_of_an_attribute_need_not_be_together();
+    many_attributes_take_little_time();
     a_refusal_names_the_reason_but_no_value();
     without_rights_a_call_is_denied();
     a_malformed_list_is_refused();
