@@ -87,21 +87,6 @@ static bool is_current(const skv_audit *audit, struct stat *file)
            file->st_dev == audit->device;
 }
 
-/* Opens the file that has the path now. Another process may be in the middle of a line. */
-static skv_status open_current(skv_audit *audit, struct stat *file, skv_reply *reply)
-{
-    for (int attempts = 0; !is_current(audit, file); attempts++) {
-        skv_audit_forget(audit);
-        if (attempts == OPEN_ATTEMPTS)
-            return fail_replaced(audit, reply);
-        if (open_log(audit, reply) != SKV_OK)
-            return reply->status;
-    }
-    return SKV_OK;
-}
-
-/* ---- The lock of the file ---- */
-
 /* An open file description has the lock, so that threads of other processes and forked children are excluded as well.
  * Only a process that may write the file can lock it. */
 static int set_lock(int fd, short type)
@@ -114,6 +99,32 @@ static int set_lock(int fd, short type)
     while (result < 0 && errno == EINTR);
     return result;
 }
+
+/* Closes a file that was renamed or deleted. Frees the disk space that is reserved beyond its end, which nobody needs
+ * any more, unless another process still writes to it. */
+static void leave_file(skv_audit *audit)
+{
+    struct stat file;
+
+    if (audit->fd >= 0 && audit->reserved && set_lock(audit->fd, F_WRLCK) == 0 && fstat(audit->fd, &file) == 0)
+        (void)!ftruncate(audit->fd, file.st_size);
+    skv_audit_forget(audit);
+}
+
+/* Opens the file that has the path now. Another process may be in the middle of a line. */
+static skv_status open_current(skv_audit *audit, struct stat *file, skv_reply *reply)
+{
+    for (int attempts = 0; !is_current(audit, file); attempts++) {
+        leave_file(audit);
+        if (attempts == OPEN_ATTEMPTS)
+            return fail_replaced(audit, reply);
+        if (open_log(audit, reply) != SKV_OK)
+            return reply->status;
+    }
+    return SKV_OK;
+}
+
+/* ---- The lock of the file ---- */
 
 static skv_status wait_for_lock(const skv_audit *audit, int64_t end_ns, skv_reply *reply)
 {
@@ -140,7 +151,7 @@ static skv_status lock_current(skv_audit *audit, struct stat *file, int64_t end_
             return reply->status;
         if (is_current(audit, file))
             return SKV_OK;
-        skv_audit_forget(audit);
+        leave_file(audit);
     }
     return fail_replaced(audit, reply);
 }

@@ -242,6 +242,29 @@ static void space_is_reserved_ahead_of_the_end(void)
     skv_audit_close(audit);
 }
 
+/* Each rotated file kept 128 KiB. */
+static void a_rotated_file_gives_reserved_space_back(void)
+{
+    skv_audit *audit = open_log_file();
+    struct stat file;
+    char old[80];
+
+    snprintf(old, sizeof old, "%s.1", log_file);
+    /* A process notices the rotation in a write, or in a reservation. */
+    for (int i = 0; i < 2; i++) {
+        CHECK(skv_audit_reserve(audit, 1000, WAIT_MS, result) == SKV_OK && write_text(audit, "line\n") == SKV_OK);
+        CHECK(stat(log_file, &file) == 0 && file.st_blocks * 512 >= 64 * 1024);
+        CHECK(rename(log_file, old) == 0);
+        if (i == 0)
+            CHECK(write_text(audit, "next\n") == SKV_OK);
+        else
+            CHECK(skv_audit_reserve(audit, 1000, WAIT_MS, result) == SKV_OK);
+        CHECK(stat(old, &file) == 0 && file.st_blocks * 512 < 64 * 1024);
+        CHECK_STR(content_of(old), i == 0 ? "line\n" : "next\nline\n");
+    }
+    skv_audit_close(audit);
+}
+
 static void space_that_cannot_be_reserved_is_an_error(void)
 {
     skv_audit *audit = open_log_file();
@@ -290,6 +313,7 @@ int main(void)
                                           a_limit_on_the_size_of_files_is_an_error_and_no_signal,
                                           a_limit_on_the_size_of_files_holds_for_reserved_space,
                                           space_is_reserved_ahead_of_the_end,
+                                          a_rotated_file_gives_reserved_space_back,
                                           space_that_cannot_be_reserved_is_an_error,
                                           memory_runs_out};
 
