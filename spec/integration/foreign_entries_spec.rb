@@ -90,6 +90,11 @@ Directories::ALL.each do |server, layout, tags|
       expect(store.list('globals/shared')).to eq(keys: { 'k' => value }, folders: ['f'], errors: {})
     end
 
+    it 'do not keep a writer from the deletion of entries that replication has left behind', if: server == Ds389 do
+      access.server.modify(ldif.conflict)
+      expect(access.tool('writer', 'ldapdelete', access.dn('globals/shared/x', :key)).last).to be(true)
+    end
+
     # @return [Simpkv::Access::ForeignEntries] as an identity sees them
     def foreign(store = access.root, settings = access.settings)
       Simpkv::Access::ForeignEntries.new(store, settings, access.slapd? ? 'openldap' : '389ds')

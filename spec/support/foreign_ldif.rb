@@ -41,6 +41,11 @@ class ForeignLdif
     end.to_h
   end
 
+  # @return [String] the key `x` as replication marks one of two
+  def conflict
+    entry(:key, *classes('ldapSubEntry'), "nsds5ReplConflict: namingConflict #{key}")
+  end
+
   # @return [Hash{String => Array(String, String)}] by DN, a part of the reason why it is foreign, and its LDIF
   def planted
     { "ou=ref,#{@shared}" => ['object class referral', referral('ou=ref')],
@@ -133,7 +138,7 @@ class ForeignLdif
   def languages
     { 'a member of a role in another language' => unit("nsRoleDN;lang-en: cn=x,#{@shared}"),
       'a folder with rights in another language' => unit("aci;lang-en: #{RULE}") }.merge(
-        %w[extensibleObject ldapSubEntry nsView].to_h do |name|
+        %w[extensibleObject nsView].to_h do |name|
           ["the class #{name} in another language", unit("objectClass;lang-en: #{name}")]
         end
       )

@@ -32,8 +32,8 @@ RSpec.describe Simpkv::Access::Aci do
   key_or_folder = '(|(&(objectClass=simpkvEntry)(!(|(objectClass=organizationalUnit))))' \
                   '(&(objectClass=organizationalUnit)(!(|(objectClass=simpkvEntry)))))'
   special = %w[aci=* nsRoleDN=* seeAlso=* userPassword=*] +
-            %w[alias cosSuperDefinition cosTemplate extensibleObject glue ldapSubEntry nsRoleDefinition nsTombstone
-               nsView passwordPolicy referral].map { |name| "objectClass=#{name}" }
+            %w[alias cosSuperDefinition cosTemplate extensibleObject nsRoleDefinition nsView passwordPolicy
+               referral].map { |name| "objectClass=#{name}" }
   write = "(targetattr=\"simpkvJsonValue\")#{addable}(targetfilter=\"(&#{key_or_folder}" \
           "(!(|#{special.map { |each| "(#{each})" }.join}))" \
           '(!(entrydn=ou=dev,ou=environments,ou=x,ou=instances,dc=simp)))")' \

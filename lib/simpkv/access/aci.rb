@@ -22,11 +22,12 @@ module Simpkv
       HIDDEN = %w[aci userPassword].freeze
 
       # The filter of what a value with an option (`objectClass;lang-en`) could mean to the server. `targattrfilters`
-      # looks at no such value, and a filter of an entry also sees the values of a class of service, so that it names
-      # no attribute that a site is likely to give all entries.
+      # looks at no such value. A filter of an entry also sees the values of a class of service, so this one names no
+      # attribute that a site is likely to give all entries; and it holds for deletions, so it does not name
+      # ldapSubEntry, the class of the conflict entries that deletetree deletes.
       SPECIAL = [*%w[aci nsRoleDN seeAlso userPassword].map { |name| "(#{name}=*)" },
-                 *%w[alias cosSuperDefinition cosTemplate extensibleObject glue ldapSubEntry nsRoleDefinition
-                     nsTombstone nsView passwordPolicy referral].map { |name| "(objectClass=#{name})" }].join.freeze
+                 *%w[alias cosSuperDefinition cosTemplate extensibleObject nsRoleDefinition nsView passwordPolicy
+                     referral].map { |name| "(objectClass=#{name})" }].join.freeze
       private_constant :NAME, :TARGET, :UNSUPPORTED, :HIDDEN, :SPECIAL
 
       # @param below [String] the DN of the instance: rules with another target are not simpkv's
