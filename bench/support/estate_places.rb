@@ -112,6 +112,7 @@ class EstatePlaces
     Scratch.make('estate') do |root|
       store = Simpkv::Store.open('file', 'root_path' => root)
       estate = Simpkv::Estate.new({ 'backends' => { 'default' => files } }) { store }
+      estate.make
       EstateData::NODES.times { |number| fill(estate, number) }
       FileUtils.cp_r(root, files['root_path'])
       store.tree('globals')[:keys].transform_keys { |path| "globals/#{path}" }

@@ -10,6 +10,7 @@ require 'simpkv/estate/facts'
 require 'simpkv/estate/inspection'
 require 'simpkv/estate/inspections'
 require 'simpkv/estate/inventory'
+require 'simpkv/estate/markers'
 require 'simpkv/estate/nodes'
 require 'simpkv/estate/query'
 require 'simpkv/estate/removal'
@@ -29,6 +30,12 @@ module Simpkv
   class Estate
     # The folder of the estate in a store.
     FOLDER = 'globals/estate'
+
+    # The name of the marker in a folder of the estate, which no node can have (docs/adr/0052).
+    MARKER = '.estate'
+
+    # A folder of the estate is missing or hidden, or the estate has not been made.
+    class MissingError < ConfigError; end
 
     # @return [Hash{String => Object}] the options of {Config::ESTATE} with their defaults: see {Config.estate}
     attr_reader :options
@@ -83,6 +90,21 @@ module Simpkv
     # @return [Boolean] whether a server that is not the one of writes may answer reads
     def replica?
       @settings.key?('write_uri')
+    end
+
+    # Makes a new estate, or adds what one of an earlier version lacks: see {Markers#make}. `simpkv init` does so.
+    #
+    # @param incomplete [Boolean] whether to give up what folders of the estate have held that are lost or hidden
+    # @return [Array<String>] the folders that were made
+    # @raise [ConfigError] such a folder is lost or hidden
+    # @raise [Error]
+    def make(incomplete: false)
+      markers.make(incomplete: incomplete)
+    end
+
+    # @return [Markers]
+    def markers
+      @markers ||= Markers.new(self)
     end
 
     # @return [Inventory]

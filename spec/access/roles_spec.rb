@@ -145,8 +145,9 @@ require_relative 'roles_helper'
     end
 
     it 'permit a dashboard to read nodes, and nothing else' do
-      Simpkv::Estate.new({ 'backends' => { 'default' => admin_options.merge('type' => 'ldap') } })
-                    .facts.save('web1', { 'os' => 'Debian' })
+      estate = Simpkv::Estate.new({ 'backends' => { 'default' => admin_options.merge('type' => 'ldap') } })
+      estate.make
+      estate.facts.save('web1', { 'os' => 'Debian' })
       access!('apply', file(documented('A dashboard that only reads')))
       expect(run_as('dashboard', 'nodes', '-o', 'json').out).to include('web1')
       expect(run_as('dashboard', 'node', 'facts', 'web1').to_a)

@@ -18,6 +18,8 @@ RSpec.describe 'simpkv import-puppetdb' do
   end
   let(:hosts) { [{ 'type' => 'Host', 'title' => 'web1', 'parameters' => { 'ip' => '192.0.2.1' } }] }
 
+  before { simpkv!('init') }
+
   after { puppetdb.stop }
 
   def import(*arguments, **more)
@@ -138,7 +140,7 @@ RSpec.describe 'simpkv import-puppetdb' do
   it 'stores nothing with --dry-run, and counts the same' do
     puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, resources: hosts)
     expect(import!('--dry-run')).to include('to store' => 1, 'documents to store' => 4)
-    expect(File.exist?(File.join(folder, 'keys'))).to be(false)
+    expect(estate.inventory.all).to eq({})
     expect(import!).to include('stored' => 1, 'documents stored' => 4)
     expect(import!('-n')).to include('to store' => 0, 'unchanged' => 1)
   end
@@ -178,6 +180,7 @@ RSpec.describe 'simpkv import-puppetdb' do
     puppetdb.node('web1', facts: { 'kernel' => 'Linux' }, resources: hosts)
     Slapd.run do |server|
       backends['default'] = { 'type' => 'ldap' }.merge(server.options)
+      simpkv!('init', '--only', 'estate')
       expect(import!).to include('stored' => 1)
       expect(estate.exports.all('host').keys).to eq(['web1'])
       expect(import!).to include('stored' => 0)

@@ -32,7 +32,7 @@ RSpec.describe 'simpkv init' do
         simpkv!('put', 'app1/key', 'value')
         expect(simpkv!('get', 'app1/key')).to eq('value')
         again = simpkv!('init', '--as', Ds389::ROOT_DN, '--password-file', server.password_file)
-        expect(again.scan('already exists').length).to eq(2)
+        expect(again.scan('already exists').length).to eq(3)
       end
     end
 
@@ -82,8 +82,9 @@ RSpec.describe 'simpkv init' do
         as_root = ['--as', type::ROOT_DN, '--password-file', server.password_file]
         made = JSON.parse(simpkv!('init', *as_root, '-o', 'json'))
         expect(made).to eq('schema' => 'already exists',
+                           'estate' => 'was made: exported, facts, inventory, nodes, rules, status',
                            'base entry' => "was made: o=site,dc=simp; ou=more,o=site,dc=simp; #{base}")
-        expect(simpkv!('init', *as_root).scan('already exists').length).to eq(2)
+        expect(simpkv!('init', *as_root).scan('already exists').length).to eq(3)
       end
     end
 

@@ -20,6 +20,8 @@ RSpec.shared_context 'with nodes for the command' do
     end
   end
 
+  before { estate.make }
+
   # Writes the options as they are now.
   def configure(file = config)
     File.write(file, site.to_yaml)
@@ -62,6 +64,6 @@ RSpec.shared_context 'with nodes for the command' do
 
   # @return [Array<String>] the names of the documents below the estate
   def documents
-    estate.store.tree('globals/estate', required: false)[:keys].keys.sort
+    estate.store.tree('globals/estate', required: false)[:keys].keys.reject { |path| path.end_with?('.estate') }.sort
   end
 end

@@ -382,7 +382,7 @@ RSpec.describe 'simpkv rule' do
         expect(failure('rule', 'import', file(text))).to match([65, /rules\.yaml': it has /])
       end
     expect(failure('rule', 'import', file("#{'? ' * 20_000}a"))).to match([65, /is nested too deeply/])
-    expect(Dir.exist?(File.join(folder, 'keys'))).to be(false)
+    expect(estate.rules.list).to eq([])
   end
 
   it 'completes UUIDs and fields' do

@@ -39,7 +39,10 @@ RSpec.describe 'The estate in an audited backend' do
     let(:soft) { false }
     let(:backend) { super().merge('audit' => audit(required: true)) }
 
-    before { Dir.mkdir(audit_file) }
+    before do
+      FileUtils.rm_f(audit_file)
+      Dir.mkdir(audit_file)
+    end
 
     it 'fails a save' do
       expect { run_node('web1', "@@file { '/x': }") }

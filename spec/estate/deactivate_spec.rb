@@ -12,7 +12,7 @@ RSpec.describe 'puppet node deactivate' do
 
   # @return [Array<String>] the names of all documents of the estate
   def documents
-    estate.store.tree('globals/estate', required: false)[:keys].keys.sort
+    estate.store.tree('globals/estate', required: false)[:keys].keys.reject { |path| path.end_with?('.estate') }.sort
   end
 
   before do

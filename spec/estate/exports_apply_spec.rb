@@ -50,7 +50,7 @@ RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: tr
 
   it 'fail the run for one reason, if the backend fails' do
     globals = File.join(scratch, 'root/globals')
-    FileUtils.rmdir(globals)
+    FileUtils.rm_r(globals)
     File.write(globals, '')
     output, code = apply('web1', "@@file { '#{target('plain')}': }")
 

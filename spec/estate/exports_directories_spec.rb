@@ -11,6 +11,8 @@ Directories::ALL.each do |server, layout, tags|
 
     let(:exports) { opened.exports }
 
+    before { opened.make }
+
     # An estate with its own connections, as each compiler has.
     def opened
       Simpkv::Estate.new({ 'backends' => { 'default' => directory.options('id' => id).merge('type' => 'ldap') } })

@@ -82,7 +82,7 @@ RSpec.describe 'Exported resources in a store that fails' do
     let(:why) { 'globals' }
 
     before do
-      FileUtils.rmdir(File.join(backend['root_path'], 'globals'))
+      FileUtils.rm_r(File.join(backend['root_path'], 'globals'))
       File.write(File.join(backend['root_path'], 'globals'), '')
     end
 

@@ -29,9 +29,12 @@ module EstateSite
     Simpkv::Termini.estate
   end
 
-  # Makes the store, as `simpkv init` does: the termini do not.
+  # Makes the store and the estate, as `simpkv init` does: the termini do not.
   def make_store
+    return unless backend['type'] == 'file' || respond_to?(:directory)
+
     Simpkv::Store.open('file', backend.slice('root_path')).close if backend['type'] == 'file'
+    Simpkv::Estate.new({ 'backends' => { 'default' => backend } }).make
   end
 
   # Makes the termini read the configuration again.

@@ -73,7 +73,9 @@ RSpec.describe 'An estate whose store has vanished' do
       expect { absent.store }.to raise_error(Simpkv::ConfigError, /no store in the folder '#{preferred}'/)
       expect(Dir.exist?(preferred)).to be(false)
 
-      Simpkv::Store.open('file', 'root_path' => place).close
+      store = Simpkv::Store.open('file', 'root_path' => place)
+      Simpkv::Estate.new({}) { store }.make
+      store.close
       expect(absent.exports.all('file')).to eq({})
     end
   end

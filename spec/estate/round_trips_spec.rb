@@ -82,7 +82,7 @@ RSpec.describe 'The round trips of a run' do
     expect(requests).to eq([%i[search], %i[search], %i[modify], %i[search], %i[modify], %i[search], %i[modify]])
   end
 
-  { 'one more for a declared node' => ['web1', 1], 'two more for a node that is not declared' => ['web2', 2] }
+  { 'one more for a declared node' => ['web1', 1], 'three more for a node that is not declared' => ['web2', 3] }
     .each do |text, (certname, count)|
     it "are #{text}, with the terminus simpkv of nodes" do
       route(:node, terminus: :simpkv)

@@ -24,6 +24,11 @@ require_relative '../support/suppliers'
 
     after { stores.each(&:close) }
 
+    def make_estate
+      estates.first.make
+      suppliers.settle
+    end
+
     # A compiler at each server.
     describe 'for compilers' do
       include EstateSite
@@ -40,6 +45,7 @@ require_relative '../support/suppliers'
       end
 
       it 'have what one node exports at one server for a node at the other' do
+        make_estate
         expect(compile_at(0, 'web1')).to eq(['of web1'])
         suppliers.settle
         expect(compile_at(1, 'web2')).to eq(['of web1', 'of web2'])
@@ -73,6 +79,7 @@ require_relative '../support/suppliers'
     end
 
     it 'have the exports of a node at one server for a compiler at the other' do
+      make_estate
       here, there = estates
       here.exports.save('web1', { 'host' => [{ 'title' => 'web1' }] }, 'production')
       there.exports.save('web2', { 'host' => [{ 'title' => 'web2' }] }, 'production')
@@ -84,6 +91,7 @@ require_relative '../support/suppliers'
 
     # The folders are in conflict, too.
     it 'have all exports of two nodes that were the first ones at each server at once' do
+      make_estate
       suppliers.apart do
         estates.each.with_index(1) do |estate, number|
           estate.exports.save("web#{number}", { 'host' => [{ 'title' => "web#{number}" }] }, 'production')

@@ -30,6 +30,7 @@ RSpec.describe 'Eight nodes at a time of a puppetserver with an estate in slapd'
   end
 
   it 'collect all that the others export, and nothing twice, while the server needs no more memory' do
+    Simpkv::Estate.new(site).make
     server.estate(site)
     server.start
     load = EstateLoad.new(server, 8)

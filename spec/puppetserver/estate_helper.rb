@@ -5,9 +5,12 @@ require_relative 'puppetserver_helper'
 require_relative '../support/estate_nodes'
 require_relative '../support/scratch'
 
-# Makes the store in `backend` before each example: Puppet's termini do not.
+# Makes the store and the estate in `backend` before each example: Puppet's termini do not.
 RSpec.shared_context 'with the store of an estate' do
-  before { Simpkv::Store.open('file', backend.slice('root_path')).close if backend['type'] == 'file' }
+  before do
+    Simpkv::Store.open('file', backend.slice('root_path')).close if backend['type'] == 'file'
+    Simpkv::Estate.new({ 'backends' => { 'default' => backend } }).make
+  end
 end
 
 # Examples for nodes that run in some way over some store. A group defines `site`, the content of simpkv.yaml, `nodes`,

@@ -13,6 +13,7 @@ RSpec.shared_context 'with an estate in files' do
   let(:site) { { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'estate', 'root_path' => root } } } }
   let(:estate) { open_estate(options) }
 
+  before { open_estate.make }
   after { FileUtils.remove_entry(root) }
 
   # @param disturbances [Hash{Integer => Proc}] of the store: see {DisturbedStore}

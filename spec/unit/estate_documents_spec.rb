@@ -14,6 +14,9 @@ RSpec.describe 'Documents of the estate' do
   end
 
   let(:estate) { Simpkv::Estate.new({ 'estate' => {} }) { Simpkv::Store.open('file', 'root_path' => root) } }
+
+  before { estate.make }
+
   let(:documents) { Simpkv::Estate.const_get(:Documents).new(estate, 'things') }
 
   def document(value)

@@ -17,6 +17,8 @@ RSpec.describe 'Exported resources of nodes' do
     end
   end
 
+  before { opened.make }
+
   let(:estate) { opened }
   let(:exports) { estate.exports }
   let(:old) { { 'changed' => one('a', 'x' => 1), 'gone' => list('b'), 'same' => list('c') } }
@@ -25,6 +27,17 @@ RSpec.describe 'Exported resources of nodes' do
   def opened(options: {}, disturbances: {}, folder: root)
     store = Simpkv::Store.open('file', 'root_path' => folder)
     Simpkv::Estate.new({ 'estate' => options }) { DisturbedStore.new(store, disturbances) }
+  end
+
+  # Makes an estate in a new folder.
+  #
+  # @yieldparam folder [String]
+  # @return the result of the block
+  def folder
+    Scratch.make('simpkv-exports') do |folder|
+      opened(folder: folder).make
+      yield folder
+    end
   end
 
   def one(title, parameters)
@@ -162,10 +175,6 @@ RSpec.describe 'Exported resources of nodes' do
       (1..).each { |number| [number, -number].all?(&block) || break }
     end
 
-    def folder(&block)
-      Scratch.make('simpkv-exports', &block)
-    end
-
     # @return [Boolean] whether the save died
     def dies?(folder, call, resources, more = {})
       dying = lambda do
@@ -284,7 +293,7 @@ RSpec.describe 'Exported resources of nodes' do
     def each_meeting(*runs)
       runs.product([1, -1]).each do |run, side|
         (side..(side * 1000)).step(side).each do |call|
-          Scratch.make('simpkv-exports') do |folder|
+          folder do |folder|
             opened(folder: folder).exports.save('web1', old, 'production')
             meeting = { call => -> { opened(folder: folder).exports.save('web1', run, 'production') } }
             yield folder, ->(more = {}) { remove(folder, meeting, more) }, call
@@ -334,7 +343,7 @@ RSpec.describe 'Exported resources of nodes' do
       allow_any_instance_of(Simpkv::Estate::Removal).to receive(:sleep)
       cases = 0
       [old, new, other].product([1, -1], (1..12).to_a, [1, 2, 3]).each do |run, side, call, life|
-        Scratch.make('simpkv-exports') do |folder|
+        folder do |folder|
           opened(folder: folder).exports.save('web1', old, 'production')
           cases += 1 if dies_beside_removal(folder, run, call * side, call + life)
           now = opened(folder: folder)

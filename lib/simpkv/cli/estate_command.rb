@@ -65,10 +65,9 @@ module Simpkv
 
       # Runs a call of the estate. Its errors name the backend.
       #
-      # @param create [Boolean] whether to create the folder of a backend of type file
       # @yieldparam estate [Estate]
-      def on_estate(create: false)
-        yield estate(create: create)
+      def on_estate
+        yield estate
       rescue Simpkv::Error => e
         raise Failure.new("#{backend.title}: #{backend.explained(e)}", Failure.code_for(e))
       end
@@ -101,7 +100,7 @@ module Simpkv
       # @return [Array<String>] sorted
       def names_in(subject)
         listed = on_estate { estate.store.tree("#{Estate::FOLDER}/#{subject}", values: false, required: false) }
-        listed[:keys].keys.map { |name| Output.name(name) }.sort
+        (listed[:keys].keys - [Estate::MARKER]).map { |name| Output.name(name) }.sort
       end
 
       # Reads a document of a node.

@@ -16,9 +16,12 @@ module Simpkv
       end
 
       # @return [void]
+      # @raise [Estate::MissingError] a folder is missing
       # @raise [Simpkv::Error] the backend cannot be used
       def perform
+        @estate.markers.demand_all
         @paths = backend.store.tree(Estate::FOLDER, values: false, required: false)[:keys].keys
+        @paths.reject! { |path| File.basename(path) == Estate::MARKER }
         @records = read_records
         wrong = look_at_facts + look_at_orphans + look_at_exports
         return if wrong.any?

@@ -64,6 +64,8 @@ module Simpkv
         estate = @configuration.estate_in(backend)
         EstateExamination.new(estate, backend, @findings, simpkv: line).perform
         RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line, user: @user).perform
+      rescue Estate::MissingError => e
+        @findings.problem('nodes', e.message, "#{line} init")
       rescue DeniedError => e
         # The identity of a compiler need not see all documents of the estate.
         @findings.unknown('nodes', "not examined: #{e.message}")

@@ -7,24 +7,7 @@ module Simpkv
   module Cli
     # A store that notes what is written to it. In a dry run, it notes what would be written, and writes nothing.
     class PuppetDBWrites < SimpleDelegator
-      # The store of a dry run whose backend has no folder yet.
-      class Empty
-        def get(_key, **); end
-
-        def get_many(_keys, **)
-          {}
-        end
-
-        def exist?(_key)
-          false
-        end
-
-        def list(_folder, **)
-          { keys: {}, folders: [], errors: {} }
-        end
-      end
-
-      # @return [Set<String>] the keys that were written since {#clear}
+      # @return [Set<String>] the keys that were written since {#clear}, without markers
       attr_reader :keys
 
       # @param store [Store]
@@ -65,7 +48,7 @@ module Simpkv
       end
 
       def note(key, written)
-        @keys << key if written
+        @keys << key if written && File.basename(key) != Estate::MARKER
         written
       end
     end

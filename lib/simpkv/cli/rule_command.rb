@@ -46,8 +46,8 @@ module Simpkv
       # @param subject [String]
       # @param create [Boolean] whether to create the folder of a backend of type file
       # @yieldparam rules [Rules]
-      def on_rules(subject, create: false)
-        on_estate(create: create) { |estate| about(subject) { yield Rules.new(estate, site_actions) } }
+      def on_rules(subject)
+        on_estate { |estate| about(subject) { yield Rules.new(estate, site_actions) } }
       end
 
       # @param subject [String] begins the message for a wrong rule

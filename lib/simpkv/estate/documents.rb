@@ -82,15 +82,24 @@ module Simpkv
       #   {Error} that names the key
       # @raise [TransientError, DeniedError] the store failed
       def read_many(keys)
-        places = keys.to_h { |names| [[path, *names].join('/'), names] }
+        places = keys.to_h { |names| [place(names), names] }
         documents = @estate.store.get_many(places.keys).reject { |_, document| document.is_a?(NotFoundError) }
         documents.each_value { |error| raise error if error.is_a?(TransientError) || error.is_a?(DeniedError) }
         documents.to_h { |place, document| [places[place], value_or_error(place, document)] }
       end
 
       # @return [Array<String>] the names of the keys in the subject's folder
+      # @raise [ConfigError] the folder has no marker
       def names
-        @estate.store.tree(path, values: false, required: false)[:keys].keys
+        names = @estate.store.tree(path, values: false, required: false)[:keys].keys
+        names.delete(MARKER) || refuse_unmarked([])
+        names
+      end
+
+      # @return [Array<String>] the names of the folders in the subject's folder
+      # @raise [ConfigError] the folder has no marker
+      def folders
+        listed([]) { nil }[:folders]
       end
 
       # @param value [Object] plain data
@@ -104,6 +113,7 @@ module Simpkv
       # @param value [Object] plain data
       # @return [Boolean] whether it was stored; false if there is another document
       def put_if_absent(*names, value)
+        demand_folder
         @estate.store.put(path(*names), Codec.encode(value), condition: :absent, non_unique: true)
       rescue ExistsError
         false
@@ -174,7 +184,7 @@ module Simpkv
       #   it is encrypted; names the key
       def all(*names, valid: method(:valid?), as: ->(_, value) { value }, strict: false, &block)
         folder = path(*names)
-        listed = @estate.store.list(folder, required: false) do |name, document|
+        listed = listed(names) do |name, document|
           decoded_or_error(document, valid) { |value| as.call(name, value) }
         end
         values, errors = listed[:keys].partition { |_, value| !value.is_a?(Error) }.map(&:to_h)
@@ -184,6 +194,11 @@ module Simpkv
       end
 
       private
+
+      # @return [String] the path of names that are known to be valid
+      def place(names)
+        [FOLDER, @subject, *names].join('/')
+      end
 
       # @param documents [Hash{String => String}] by the path in the store, of any subject
       def store_many(documents)
@@ -197,7 +212,52 @@ module Simpkv
         true
       end
 
+      # Lists a folder. One that must have a marker is missing or hidden without it.
+      #
+      # @param names [Array<String>] of the folder below the subject's
+      # @yieldparam name [String]
+      # @yieldparam document [String]
+      # @return [Hash] as {Store#list}, without the marker
+      # @raise [ConfigError] the folder has no marker
+      def listed(names, &block)
+        marked, listed = search(names, &block)
+        refuse_unmarked(names) unless marked
+        listed
+      end
+
+      # @return [Array(Boolean, Hash)] whether the folder has a marker, perhaps one among the errors; and its list
+      # @raise [MalformedError, DeniedError] the marker cannot be decoded
+      def search(names)
+        marker = nil
+        listed = @estate.store.list(path(*names), required: false) do |name, document|
+          name == MARKER ? (marker = document) : yield(name, document)
+        end
+        listed[:keys].delete(MARKER)
+        decoded("#{path(*names)}/#{MARKER}", marker) if marker
+        [!marker.nil? || listed[:errors].key?(MARKER), listed]
+      end
+
+      # @param names [Array<String>] of a folder without marker, below the subject's
+      # @raise [ConfigError] it should have one
+      def refuse_unmarked(names)
+        raise Markers.missing(@subject) if names.empty? && marked?
+      end
+
+      # @return [Boolean] whether the folder of the subject has a marker
+      def marked?
+        Markers::SUBJECTS.include?(@subject)
+      end
+
+      # Refuses to begin a folder anew that is missing or hidden, before a document is added.
+      #
+      # @return [nil]
+      def demand_folder
+        @estate.markers.demand(@subject) if marked?
+        nil
+      end
+
       def check(name)
+        raise InvalidError, "the name '#{name}' is that of a marker of simpkv" if name == MARKER
         raise InvalidError, "the name '#{name}' has a '/', and cannot be a part of a key" if name.include?('/')
 
         Native.key_check(name, @estate.case_sensitive?)
@@ -259,6 +319,7 @@ module Simpkv
       def replace(place, stored, value)
         return stored if value.nil? || (stored && value == stored.value)
 
+        demand_folder unless stored
         document = Codec.encode(value)
         @estate.store.put(place, document, condition: condition(stored), expect: stored&.document)
         Stored.new(document, value)

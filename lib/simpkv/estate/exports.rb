@@ -12,9 +12,27 @@ module Simpkv
     # completes it. If other saves of the node are on their way, the last of them enters the digests: a save that was
     # overtaken may write documents before it notices. A removal is such a save, of no resources.
     class Exports
+      # The documents of all types. The folder of a type has a marker if the marker of the exports names the type.
+      class ByType < Documents
+        private
+
+        def listed(names, &block)
+          return super if names.empty?
+
+          marked, listed = search(names, &block)
+          return listed if marked
+          return listed if listed.values.all?(&:empty?) && !@estate.markers.types.include?(names.first)
+
+          # A run may have added the type since.
+          marked, listed = search(names, &block)
+          marked ? listed : raise(Markers.missing(@subject, *names))
+        end
+      end
+      private_constant :ByType
+
       def initialize(estate)
         @estate = estate
-        @documents = Documents.new(estate, 'exported')
+        @documents = ByType.new(estate, 'exported')
         @saving = Saving.new(estate, 'exports', '')
       end
 
@@ -64,8 +82,9 @@ module Simpkv
       end
 
       # @return [Array<String>] all types of which a document is stored, or was
+      # @raise [ConfigError] their folder is missing or hidden
       def types
-        @estate.store.list(@documents.path, required: false) { nil }[:folders].sort
+        @documents.folders.sort
       end
 
       # Deletes what a node exported, of any type. The next save of the node stores it again.
@@ -169,6 +188,7 @@ module Simpkv
 
       def write(certname, documents, changed)
         kept, vanished = changed.partition { |type| documents[type] }
+        @estate.markers.add_types(kept)
         @documents.put_many(kept.to_h { |type| [[type, certname], documents[type]] })
         vanished.count { |type| @documents.delete(type, certname) }
       end

@@ -49,9 +49,11 @@ module Simpkv
 
       # @param certname [String]
       # @return [Hash, nil] as above; nil if none are stored
+      # @raise [ConfigError] the folder of the facts is missing or hidden
       # @raise [MalformedError] names the key
       def find(certname)
         record = @documents.get(certname)
+        @estate.markers.demand('facts') unless record
         return record if record.nil? || facts?(record)
 
         raise MalformedError, "'#{@documents.path(certname)}' cannot be read: #{Documents::OTHER_FORM}"

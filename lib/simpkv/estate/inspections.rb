@@ -25,7 +25,7 @@ module Simpkv
         record, outcome = [@estate.nodes, self].map { |documents| documents.path(certname) }
         documents = @estate.store.get_many([record, outcome]).reject { |_, document| document.is_a?(NotFoundError) }
         documents.each_value { |document| raise document if document.is_a?(Error) }
-        [documents[record] && @estate.nodes.parse(certname, documents[record]),
+        [@estate.nodes.parse(certname, documents[record]),
          documents[outcome] && parsed(outcome, documents[outcome])]
       end
 

@@ -69,15 +69,21 @@ module Simpkv
       # @param certname [String]
       # @return [Hash, nil] the declared record; nil if there is none
       # @raise [MalformedError] it is not such a record; names the key
+      # @raise [ConfigError] the folder of the records is missing or hidden
       def get(certname)
-        readable_record(self, certname) { super }
+        record = readable_record(self, certname) { super }
+        demand_folder unless record
+        record
       end
 
       # @param certname [String]
-      # @param document [String] the declared record as it is stored
-      # @return [Hash] the record
+      # @param document [String, nil] the declared record as it is stored; nil for none
+      # @return [Hash, nil] the record; nil for nil
       # @raise [MalformedError] it is not such a record; names the key
+      # @raise [ConfigError] there is no document, and the folder of the records is missing or hidden
       def parse(certname, document)
+        return demand_folder unless document
+
         readable_record(self, certname) { decoded(path(certname), document) }
       end
 
@@ -95,6 +101,7 @@ module Simpkv
       # @return [Boolean] whether it was written; an equal one stays
       # @raise [InvalidError] a member is unknown or has the wrong type; nothing is stored
       def declare(certname, record)
+        demand_folder
         put(certname, checked(certname, record))
       end
 

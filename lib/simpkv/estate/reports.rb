@@ -69,7 +69,9 @@ module Simpkv
 
       # A status that cannot be read is replaced.
       def runs(certname)
-        (@estate.statuses.get(certname) || {})['runs'].to_i
+        status = @estate.statuses.get(certname)
+        @estate.markers.demand('status') unless status
+        (status || {})['runs'].to_i
       rescue MalformedError
         0
       end

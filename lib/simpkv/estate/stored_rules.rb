@@ -12,7 +12,7 @@ module Simpkv
       # @return [Hash{String => String}] the documents of all rules
       # @raise [Error] one of them cannot be read; the message names the key
       def documents
-        listed = @estate.store.list(path, required: false)
+        listed = listed([]) { |_, document| document }
         name, why = listed[:errors].min_by(&:first)
         raise Error, "'#{path(name)}' cannot be read: #{why}" if name
 
@@ -45,7 +45,7 @@ module Simpkv
       # @return [Hash{String => Stored}] the documents and the rules, by UUID, in order of creation; at the end those
       #   that cannot be read, with a {MalformedError} in place of the rule
       def current
-        documents = @estate.store.list(path, required: false)[:keys]
+        documents = listed([]) { |_, document| document }[:keys]
         stored = documents.to_h do |uuid, document|
           [uuid, Stored.new(document, decoded_or_error(document, method(:valid?)) { |rule| rule })]
         end
@@ -71,6 +71,7 @@ module Simpkv
       # @return [void]
       # @raise [ExistsError] there is one with this UUID
       def create(rule)
+        demand_folder
         @estate.store.put(path(rule['uuid']), Codec.encode(rule), condition: :absent)
       end
 

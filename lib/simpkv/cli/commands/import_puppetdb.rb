@@ -61,7 +61,7 @@ module Simpkv
 
         # @return [Array<Estate>] one for each thread, whose stores count what is written
         def estates
-          store = @dry && !backend.there? ? PuppetDBWrites::Empty.new : backend.store(jobs: @jobs, create: !@dry)
+          store = backend.store(jobs: @jobs)
           Array.new(@jobs) { configuration.estate_in(backend) { PuppetDBWrites.new(store, @dry) } }
         end
 

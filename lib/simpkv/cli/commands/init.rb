@@ -4,6 +4,7 @@ require 'simpkv/cli/command'
 require 'simpkv/cli/base_entry'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/directory_schema'
+require 'simpkv/estate'
 
 module Simpkv
   module Cli
@@ -20,16 +21,23 @@ module Simpkv
           the rights: --as, --password-file and --uri choose another. On OpenLDAP the schema goes into cn=config,
           which often only root can change over ldapi:///: use --uri ldapi:/// --local. If a right is missing, prints
           how to do the step by hand.
+
+          In the backend of the estate, makes the estate as well: a marker in each of its folders, without which
+          Puppet's termini do not use them. An estate of an earlier version gets the markers that it lacks. If an
+          estate has lost a folder, or the identity cannot see it, names the folder and makes nothing; --incomplete
+          gives up what the folder held.
         TEXT
         EXAMPLES = {
           'simpkv init' => 'Files',
           "simpkv init --as 'cn=Directory Manager' --password-file dm.txt" => 'Schema and base entry, on 389-DS',
           'simpkv init --uri ldapi:/// --local --only schema' => 'The schema, on OpenLDAP',
-          'simpkv init --as cn=admin,dc=simp --password-file admin.txt --only base' => 'The base entry'
+          'simpkv init --as cn=admin,dc=simp --password-file admin.txt --only base' => 'The base entry',
+          'simpkv init --only estate' => 'The estate'
         }.freeze
 
         def run
           steps = backend.ldap? ? prepare_directory : prepare_folder
+          steps['estate'] = about('the estate') { make_estate } if [nil, 'estate'].include?(@only)
           output.print(steps) { Output.table(steps.map { |what, outcome| ["#{what}:", outcome] }) }
         end
 
@@ -45,7 +53,8 @@ module Simpkv
           parser.on('--uri URI', 'the server') do |uri|
             @overriding.merge!('ldap_uri' => uri, 'write_uri' => nil)
           end
-          parser.on('--only PART', %w[schema base], 'schema, or base') { |part| @only = part }
+          parser.on('--only PART', %w[schema base estate], 'schema, base or estate') { |part| @only = part }
+          parser.on('--incomplete', 'give up what lost folders of the estate held') { @incomplete = true }
         end
 
         def prepare_folder
@@ -62,17 +71,26 @@ module Simpkv
 
         # Without its configuration file, the command would create a folder for an administrator who means a directory.
         def refuse_directory_options
-          return unless @only || @overriding.any?
+          return unless %w[schema base].include?(@only) || @overriding.any?
 
           raise Failure.new("--as, --password-file, --local, --uri and --only are for directories: #{backend.title} " \
                             'keeps its keys in files (--config or --backend names another)', Failure::USAGE)
         end
 
+        # @return [String] what was done
+        def make_estate
+          name = configuration.estate['backend'] || Config.backend_for(configuration.options, nil)
+          return "is in the backend '#{name}': run simpkv init --backend #{name}" unless name == backend.name
+
+          made = configuration.estate_in(backend).make(incomplete: @incomplete ? true : false)
+          made.empty? ? 'already exists' : "was made: #{made.sort.join(', ')}"
+        end
+
         def prepare_directory
           @backend = backend.with(@overriding)
           steps = {}
-          steps['schema'] = about('the schema') { load_schema } unless @only == 'base'
-          steps['base entry'] = about(base_dn) { make_base } unless @only == 'schema'
+          steps['schema'] = about('the schema') { load_schema } if [nil, 'schema'].include?(@only)
+          steps['base entry'] = about(base_dn) { make_base } if [nil, 'base'].include?(@only)
           steps
         end
 

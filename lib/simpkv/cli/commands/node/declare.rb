@@ -71,7 +71,7 @@ module Simpkv
           # @return [Hash{String => String}] see {NodeRecord.changes}
           def change(name, change)
             changes = {}
-            on_estate(create: true) do |estate|
+            on_estate do |estate|
               estate.nodes.update(name) do |old|
                 change.applied_to(old).tap { |new| changes = NodeRecord.changes(NodeRecord.uniform(old), new) }
               end

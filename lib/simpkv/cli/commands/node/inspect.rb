@@ -39,7 +39,7 @@ module Simpkv
 
           def run(name)
             facts = @file ? DataFile.facts(@file) : stored_facts(name)
-            outcome = on_estate(create: @save) { |estate| inspected(estate, name, facts) }
+            outcome = on_estate { |estate| inspected(estate, name, facts) }
             present(outcome, secrets(estate))
           end
 

@@ -31,7 +31,7 @@ module Simpkv
           }.freeze
 
           def run
-            created = on_rules('the rule cannot be stored', create: true) { |rules| rules.create(@fields) }
+            created = on_rules('the rule cannot be stored') { |rules| rules.create(@fields) }
             output.print(created) { ["created: #{named(created)}"] }
           end
 

@@ -24,7 +24,7 @@ module Simpkv
 
           def run(file)
             data = DataFile.read(file)
-            imported = on_rules(file, create: true) { |rules| rules.import(data) }
+            imported = on_rules(file) { |rules| rules.import(data) }
             output.print(imported.map { |outcome, rule| { 'outcome' => outcome.to_s, 'rule' => rule } }) do
               imported.map { |outcome, rule| "#{outcome}: #{named(rule)}" }
             end

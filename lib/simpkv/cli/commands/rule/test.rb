@@ -68,6 +68,7 @@ module Simpkv
             Dir.mktmpdir('simpkv-rule-test') do |folder|
               estate = estate_below(folder)
               @secrets = secrets(estate)
+              estate.make
               estate.nodes.declare(name, DataFile.read(@record)) if @record
               Estate::Inspection.new(estate, engine, explain: true).perform(name, facts, save: false)
             end
