@@ -39,8 +39,9 @@ RSpec.describe 'simpkv access, with an identity that may not read cn=config', ne
   let(:access_options) { { 'users_dn' => AccessServers::USERS_DN, 'roles_dn' => AccessServers::ROLES_DN } }
 
   it 'prints the rules for an administrator once, and status tries their effect' do
+    expect(access('plan', file).err).to match(/if a rule there lets anybody read, such as .* put 'to dn\.subtree=/)
     ldif = access!('apply', file)[/^dn: .*?\n\n/m]
-    expect(access!('apply', file)).to eq('')
+    expect(access('apply', file).to_a).to eq(['', '', 0])
     expect(access('status', '--verify').to_a)
       .to match([%r{^rules .*unknown .*cn=config.*^user one: 'environments/dev': lacks list, read, write$}m, '', 1])
     directory.configure(ldif)
@@ -78,5 +79,30 @@ RSpec.describe 'simpkv access, with an identity that may not read cn=config', ne
       outcome = access('plan', file)
       expect([outcome.code, outcome.err]).to match(failure)
     end
+  end
+end
+
+RSpec.describe "simpkv access, with Debian's rules and none that closes the tree of the keys", needs: :cext do
+  include_context 'with access control', AccessServers::Slapd
+
+  around do |example|
+    rule = directory.rules.grep(/by \* none/).find { |each| each.include?(%("#{DirectoryServer::BASE_DN}")) }
+    directory.replace_rule(nil, rule)
+    example.run
+  ensure
+    directory.replace_rule(rule)
+  end
+
+  # Only status --verify told that users without roles read everything.
+  it 'warns when it plans and applies, names the rule that lets everybody read, and what to add' do
+    warning = "simpkv: roles: also without one, anybody may read keys, by your rule '{N}to * by * read': put " \
+              "'to dn.subtree=\"#{DirectoryServer::BASE_DN}\" by * none' in front of it, and behind simpkv's rules\n"
+    %w[plan apply plan apply].each { |command| expect(access(command, file).err.sub(/\{\d+\}/, '{N}')).to eq(warning) }
+    number = directory.rules.index('to * by * read')
+    directory.configure("dn: olcDatabase={1}mdb,cn=config\nchangetype: modify\nadd: olcAccess\n" \
+                        "olcAccess: {#{number}}#{warning[/(?<=put ').*(?=' in)/]}\n")
+    expect([access('apply', file).to_a, access('status', '--verify').code]).to eq([['', '', 0], 0])
+  ensure
+    directory.replace_rule(nil, warning[/(?<=put ').*(?=' in)/])
   end
 end

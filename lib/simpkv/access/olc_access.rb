@@ -129,6 +129,12 @@ module Simpkv
         renumbered([], concerned ? add.select(&concerned) : add, wanted, present)
       end
 
+      # @param values [Array<String>] of the database
+      # @return [Array<String>] the rules of the site, in their order
+      def others(values)
+        in_order(values).reject { |value| ours?(value) }
+      end
+
       private
 
       # @return [Boolean] whether simpkv's rules come first, each once, and those that are wanted in their order

@@ -3,6 +3,7 @@
 require 'simpkv/access/aci'
 require 'simpkv/access/names'
 require 'simpkv/access/olc_access'
+require 'simpkv/access/site_rules'
 
 module Simpkv
   module Access
@@ -11,7 +12,8 @@ module Simpkv
     class ServerRules
       # The usual name, for an administrator.
       SOME_DATABASE = 'olcDatabase={1}mdb,cn=config'
-      private_constant :SOME_DATABASE
+      DEBIAN = "lets anybody read, such as Debian's 'to * by * read'"
+      private_constant :SOME_DATABASE, :DEBIAN
 
       # @param store [Store] of type ldap
       # @param settings [Hash{String => Object}] of its backend
@@ -46,7 +48,8 @@ module Simpkv
         additions = language.additions(values, wanted, &concerned)
         texts(rules, settings).merge(
           changes: settings + rules, by_hand: by_hand, additions: additions && (settings + additions),
-          ldif: language.ldif_of(place, settings + rules), rules: language.rules(wanted), warnings: warnings(grants)
+          ldif: language.ldif_of(place, settings + rules), rules: language.rules(wanted),
+          warnings: warnings(grants) + warnings_of_site(language, values, by_hand, rules)
         )
       end
 
@@ -83,6 +86,20 @@ module Simpkv
         grants.select { |grant| grant.rights.include?('read') && !grant.rights.include?('list') }.map do |grant|
           "roles.#{grant.role}: '#{grant.prefix}': 389-DS lets those list who may read"
         end
+      end
+
+      # @return [Array<String>] on OpenLDAP, that the rules after those of simpkv let everybody read
+      def warnings_of_site(language, values, by_hand, changes)
+        return [] if @server == '389ds' || @grants.empty? || (by_hand && changes.empty?)
+        return ["roles: the identity may not read 'cn=config': if a rule there #{DEBIAN}, put #{closing}"] if by_hand
+
+        opening = SiteRules.new(language.others(values), LdapAccess.instance_dn(@settings)).opening
+        opening ? ["roles: also without one, anybody may read keys, by your rule '#{opening}': put #{closing}"] : []
+      end
+
+      # @return [String] the remedy
+      def closing
+        "'to dn.subtree=\"#{@settings['base_dn']}\" by * none' in front of it, and behind simpkv's rules"
       end
 
       # @return [Array<Grant>] the same array for the same grants, so that their rules are made once

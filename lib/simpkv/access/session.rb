@@ -78,10 +78,11 @@ module Simpkv
         excerpt(section, name).steps
       end
 
-      # @return [Array<String>]
+      # @return [Array<String>] those of the object, and those of its section
       def warnings(section, name)
         place = "#{section}.#{name}"
-        found = excerpt(section, name).warnings.select { |text| text.start_with?("#{place}:", "#{place}.") }
+        places = ["#{place}:", "#{place}.", "#{section}:"]
+        found = excerpt(section, name).warnings.select { |text| text.start_with?(*places) }
         section == 'users' ? found + file_warnings(@state.users[name]) : found
       end
 
