@@ -66,7 +66,6 @@ Conformance.describe 'A wrong configuration' do
     'two backends of one type and id that differ' =>
       [{ 'backends' => { 'x' => { 'type' => 't', 'id' => 'i' }, 'y' => { 'type' => 't', 'id' => 'i', 'o' => 2 } } },
        'contains different backend configs for type=t id=i'],
-    # DEFECTS 22.
     'an unselected backend that is undef (it was a NoMethodError)' =>
       [{ 'backends' => { 'x' => nil } }, "simpkv backend 'x' is not a Hash"],
     'an unselected backend that is a String' => [{ 'backends' => { 'x' => 'y' } }, "simpkv backend 'x' is not a Hash"],

@@ -196,7 +196,6 @@ Conformance.describe 'simpkv::delete' do
     2.times { expect(delete('d/one')).to be(true) }
   end
 
-  # DEFECTS 18.
   it 'fails for a folder, which stays (backends differed silently)' do
     put('d/sub/key', 1)
     expect { delete('d/sub') }.to raise_error(RuntimeError, %r{simpkv Error for simpkv::delete with key='d/sub'})
@@ -218,7 +217,6 @@ Conformance.describe 'simpkv::deletetree' do
     expect(deletetree('nowhere/at/all')).to be(true)
   end
 
-  # DEFECTS 18.
   it 'fails for a key, which stays (backends differed silently)' do
     put('t/key', 1)
     expect do
@@ -229,7 +227,7 @@ Conformance.describe 'simpkv::deletetree' do
 end
 
 Conformance.describe 'A key and a folder of the same name' do
-  # DEFECTS 18.
+  # In simpkv 1.0.0, files and directories differed silently.
   it 'exclude each other with an error; in a directory both exist, delete removes the key, deletetree the folder' do
     trait?(:shares_names) ? share_a_name : exclude_each_other
   end

@@ -36,7 +36,7 @@ Conformance.describe 'Options in Hiera' do
     expect(world.warnings).to eq([])
   end
 
-  # DEFECTS 22: a NoMethodError.
+  # It was a NoMethodError.
   it 'are an error that names a backend that is undef, selected or not (it was a NoMethodError)' do
     { 'other' => "simpkv backend 'other' is not a Hash",
       'default' => "No simpkv backend 'default' with 'id' and 'type' attributes has been configured" }
@@ -82,7 +82,7 @@ Conformance.describe 'Options of a call' do
     value.freeze
   end
 
-  # DEFECTS 22: a NoMethodError.
+  # It was a NoMethodError.
   [5, 1.5, true, %w[a b], { 'a' => 'b' }].each do |app_id|
     it "are an error that names app_id when that is #{app_id.inspect} (it was a NoMethodError)" do
       expect { exists('a', { 'app_id' => app_id, 'softfail' => true }) }.to raise_error(

@@ -88,7 +88,6 @@ Conformance.describe 'Environments' do
     expect(get('secret')['value']).to eq('production')
   end
 
-  # DEFECTS 2.
   it 'cannot be left with dots in a key (get read another environment, deletetree of .. deleted all of them)' do
     put('secret', 'production')
     in_environment('dev') do |dev|

@@ -85,7 +85,7 @@ Conformance.describe 'Stored bytes' do
     end
   end
 
-  # DEFECTS 20: such a document raised an error that softfail did not catch.
+  # Such a document raised an error that softfail did not catch.
   it 'are read without metadata, with and without softfail (it crashed, and softfail did not catch it)' do
     ['{"value":7}', '{"value":7,"metadata":null}'].each do |document|
       store_raw('bytes/bare', document)

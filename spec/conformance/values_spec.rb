@@ -140,7 +140,7 @@ Conformance.describe 'Sensitive values' do
     stored_bytes(key)
   end
 
-  # DEFECTS 5: the string "Sensitive [value redacted]" was stored.
+  # The string "Sensitive [value redacted]" was stored.
   it 'come back as Sensitive, with their content' do
     ['hush-hush', 1, nil, ['a', { 'b' => 1.5 }], { 'user' => 'x', 'password' => 'y' }].each do |content|
       expect(put('sensitive/one', sensitive(content))).to be(true)
@@ -379,7 +379,7 @@ Conformance.describe 'Metadata' do
     expect(get('metadata/changing')['metadata']).to eq('b' => 2)
   end
 
-  # DEFECTS 20: such a document raised an error despite softfail.
+  # Such a document raised an error despite softfail.
   it 'are absent if the document has none' do
     store_raw('metadata/missing', '{"value":7}')
     store_raw('metadata/null', '{"value":8,"metadata":null}')

@@ -132,7 +132,6 @@ RSpec.describe 'The adapter' do
       end
     end
 
-    # DEFECTS 8.
     it 'reports why it cannot be configured at each call (it reported: no implicit conversion of nil), and retries' do
       world.add_plugin('zed', 'acme', <<-RUBY)
         #{base}
@@ -195,7 +194,6 @@ RSpec.describe 'The adapter' do
     end
   end
 
-  # DEFECTS 9.
   describe 'given another configuration for a type and id that are in use (the first was used silently)' do
     def moved(options)
       { 'backends' => { 'default' => file['backends']['default'].merge(options) } }

@@ -66,7 +66,7 @@ RSpec.describe 'The file plugin' do
       expect(stored_in).to eq([root])
     end
 
-    # DEFECTS 16: get worked, list was always empty.
+    # get worked, and list was always empty.
     it 'accepts a trailing slash' do
       configure('root_path' => "#{root}/")
       expect(stored_in).to eq([root])

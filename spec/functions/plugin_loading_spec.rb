@@ -62,7 +62,6 @@ RSpec.describe 'Loading of plugins' do
     expect(world.warnings.size).to eq(2)
   end
 
-  # DEFECTS 21.
   {
     'requires a missing gem' => "require 'no_such_gem_anywhere'",
     'is no Ruby' => 'plugin_class = Class.new do',

@@ -46,7 +46,7 @@ Directories::ALL.each do |server, layout, tags|
       end
     end
 
-    # DEFECTS 1: both hung for ever.
+    # Both hung forever.
     it 'appear in a list of 1,201 keys, and a document of 1.4 MB is read' do
       1201.times { |n| store.put("globals/hosts/h#{n}", document('n' => n)) }
       found = store.list('globals/hosts')
@@ -80,7 +80,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(store.get('globals/big')).to eq(document(1))
     end
 
-    # DEFECTS 3: put succeeded, get failed, list left it out, the next put failed.
+    # put succeeded, get failed, list left the key out, and the next put failed.
     it 'hold text beyond ASCII' do
       2.times do |round|
         store.put('globals/text/greek', document("καλημέρα é \u{1F600} #{round}"))
@@ -89,7 +89,7 @@ Directories::ALL.each do |server, layout, tags|
       end
     end
 
-    # DEFECTS 4: the stored entry was in the error.
+    # The error had the stored entry.
     it 'do not appear in errors, nor do values that cannot be stored' do
       ["\xff hush-hush", ''].each do |impossible|
         expect { store.put('globals/k', impossible) }.to raise_error(Simpkv::Error) { |error|
@@ -99,7 +99,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(store.kind('globals/k')).to be_nil
     end
 
-    # DEFECTS 10: ran the command.
+    # The command in the name ran.
     it 'have hostile names, which are not interpreted' do
       marker = File.join(directory.folder, 'ran')
       hostile = ["z$(touch #{marker})", "`touch #{marker}`;x".tr('/', '_'), 'a,ou=globals', '*)(objectClass=*', 'a+b=c',
@@ -113,7 +113,7 @@ Directories::ALL.each do |server, layout, tags|
       expect(File.exist?(marker)).to be(false)
     end
 
-    # DEFECTS 11: exists answered false, so that a password would be generated anew.
+    # exists answered false, so that a password would be generated anew.
     it 'are the same however the base DN is spelled' do
       store.put('globals/a/k', document(1))
       ['OU=simpkv, O=puppet , dc=simp', 'ou=SIMPKV,o=Puppet,dc=simp'].each do |spelled|
@@ -125,7 +125,7 @@ Directories::ALL.each do |server, layout, tags|
       end
     end
 
-    # DEFECTS 12: put failed with error 32, from a cache of folders.
+    # put failed with error 32, from a cache of folders.
     it 'are stored with their folders, also if another client has just removed these' do
       3.times do |round|
         store.put('environments/dev/a/b/k', document(round))
@@ -142,7 +142,7 @@ Directories::ALL.each do |server, layout, tags|
       dn('globals', :folder).sub(/\Aou=globals,/, '')
     end
 
-    # DEFECTS 14: it vanished from lists.
+    # The key vanished from lists.
     it 'may hold text that looks like an entry' do
       text = "\ndn: x\nobjectClass: organizationalUnit\nsimpkvJsonValue: {}\n\n"
       store.put('globals/ldif/k', document(text))
@@ -150,7 +150,7 @@ Directories::ALL.each do |server, layout, tags|
       expect([value(found[:keys]['k']), found[:folders]]).to eq([text, []])
     end
 
-    # DEFECTS 19: dev and Dev shared their keys.
+    # dev and Dev shared their keys.
     it 'refuse an environment with capital letters, unless fold_case is set' do
       store.put('environments/dev/k', document(1))
       %i[get kind delete deletetree list].each do |call|

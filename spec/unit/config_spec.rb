@@ -119,7 +119,7 @@ RSpec.describe Simpkv::Config do
 
     {
       'ldap_uri' => ['', ' , ', 5, [], [5], ["ldap://a\0"], {}],
-      # DEFECTS 23: '3' crashed, -1 was an endless loop while the server was busy.
+      # '3' crashed, and -1 was an endless loop while the server was busy.
       'retries' => [-1, '-1', 101, 1.5, '1.5', 'many', '', true, '9' * 40],
       'enable_tls' => ['yes', 1],
       'admin_dn' => ['', 5],
@@ -146,7 +146,7 @@ RSpec.describe Simpkv::Config do
       } }.merge(options), ['ldap'])
     end
 
-    # DEFECTS 19: dev and Dev shared their keys.
+    # dev and Dev shared their keys.
     it 'refuses an environment with capital letters, which would share keys with another one, in both layouts' do
       %w[plain hex].each do |layout|
         expect { validate({ 'layout' => layout }, { 'environment' => 'Dev' }) }.to raise_error(
