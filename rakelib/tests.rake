@@ -202,7 +202,7 @@ def suite(name, text, stages)
 end
 
 suite('test', 'Test this Ruby, with files and slapd (minutes)', BASIC)
-suite('test:quick', 'Test without servers (seconds)', QUICK)
+suite('test:quick', 'Test without servers (about a minute)', QUICK)
 suite('test:all', 'Test everything: every Ruby, real servers, sanitizers, style (25 minutes)', ALL)
 task default: 'test:quick'
 
