@@ -13,10 +13,11 @@ require 'simpkv/rules/total'
 module Simpkv
   # The inspection rules of an estate (docs/inspection-rules.md): those of the store, which operators change, and the
   # built-in ones of a file. A rule is a Hash with the fields of {Definition::DEFAULTS}. Conditions and actions of a
-  # sensitive rule are in no result and in no message; the document in the store has them. Thread-safe.
+  # sensitive rule are nil in results, and in no message; the document in the store has them. Thread-safe.
   #
   # Each change compares and swaps, so that changes of several operators at once are all kept. With `updated_at`, the
-  # time of the last change that the caller has seen, a change of a rule that was changed since then is refused.
+  # time of the last change that the caller has seen, a change of a rule that was changed since then is refused. For a
+  # rule without a change, whose `updated_at` is nil, that is `created_at`.
   class Rules
     # @param estate [Estate]
     # @param site_actions [Array<String>] the names of the site's actions, which rules may use as well
@@ -33,7 +34,8 @@ module Simpkv
     # @param detail [Boolean] whether to include conditions, actions, and the times of creation and of the last change
     # @param scope [String, nil] only rules of this scope
     # @param phase [String, nil] only rules of this phase
-    # @yieldparam key [String] of a rule that cannot be read; without a block, the first is raised
+    # @yieldparam key [String] of a rule that cannot be read; without a block, the first is raised. Also a
+    #   built-in rule that is wrong, which nothing has checked before: the result has it
     # @yieldparam why [String]
     # @return [Array<Hash>]
     # @raise [ConfigError] the file of the built-in rules cannot be read
@@ -42,6 +44,7 @@ module Simpkv
       chosen = Definition.by_precedence(@built_in.rules + @stored.all(&block)).select do |rule|
         [nil, rule['scope']].include?(scope) && [nil, rule['phase']].include?(phase)
       end
+      @built_in.each_fault(chosen, @site_actions, &block) if block
       chosen.map { |rule| detail ? Definition.shown(rule) : Definition.short(rule) }
     end
 
@@ -68,8 +71,7 @@ module Simpkv
       rule = Definition.check(Definition.complete(fields), @site_actions)
       rule['uuid'] ||= SecureRandom.uuid
       @built_in.refuse(rule['uuid'])
-      time = now
-      rule = rule.merge('created_at' => time, 'updated_at' => time)
+      rule = rule.merge('created_at' => now, 'updated_at' => nil)
       check_total(rule)
       @stored.create(rule)
       Definition.shown(rule)
@@ -225,7 +227,7 @@ module Simpkv
       Definition.check_time(updated_at)
       # This names the key of a rule that cannot be read.
       rule ||= @stored.get(uuid) || raise(missing(uuid))
-      [nil, rule['updated_at']].include?(updated_at) ? rule : raise(changed_since(uuid, updated_at))
+      [nil, Definition.last_change(rule)].include?(updated_at) ? rule : raise(changed_since(uuid, updated_at))
     end
 
     def missing(uuid)

@@ -57,7 +57,7 @@ RSpec.describe 'simpkv rule' do
       shown = simpkv!('rule', 'list', '--long')
       expect(shown).to include('conditions[0]:  {"op":"eq","args":["{inventory[hostname]}","web1"]}')
         .and match(/^description:  keys\n(?:.*\n)*conditions:   \[redacted\]\nactions:      \[redacted\]\n\z/)
-      expect(data('rule', 'list', '--long').map { |rule| rule.key?('actions') }).to eq([true, true, false])
+      expect(data('rule', 'list', '--long').map { |rule| rule['actions'].nil? }).to eq([false, false, true])
       expect(in_all_formats('rule', 'list', '--long').join).not_to include('pl4nted')
     end
 
@@ -87,6 +87,15 @@ RSpec.describe 'simpkv rule' do
         "- {description: vendors, priority: 10000, actions: [{op: fail, args: [closed]}]}\n"
       end
 
+      # It was listed as any other.
+      it 'names a wrong one' do
+        File.write(File.join(folder, 'built_in.yaml'), '[{description: vendors, actions: [{op: vanished}]}]')
+        outcome = simpkv('rule', 'list')
+        expect([outcome.code, outcome.out, outcome.err])
+          .to match([65, /built in +vendors$/,
+                     /\Asimpkv: '.*built_in.yaml: \h{8}-\S+ \('vendors'\)': actions\[0\]\.op: there is no action/])
+      end
+
       it 'marks them, and names a file that cannot be read' do
         expect(simpkv!('rule', 'list').lines[1]).to match(/\A\h{8}\S+  main   10000     -       built in   vendors$/)
         File.delete(File.join(folder, 'built_in.yaml'))
@@ -107,7 +116,6 @@ RSpec.describe 'simpkv rule' do
         phase:          main
         sensitive:      false
         created at:     TIME
-        updated at:     TIME
         conditions[0]:  {"op":"eq","args":["{inventory[hostname]}","web1"]}
         actions[0]:     {"op":"set-attribute","args":["/parameters/role","web"]}
       TEXT
@@ -205,13 +213,22 @@ RSpec.describe 'simpkv rule' do
 
     it 'leave a rule alone that was changed since the given time' do
       uuid = create
-      seen = rules.get(uuid)['updated_at']
+      seen = rules.get(uuid)['created_at']
       simpkv!('rule', 'set', uuid, '--priority', '5', '--updated-at', seen)
       expect(failure('rule', 'set', uuid, '--priority', '6', '--updated-at', seen))
         .to match([75, /the rule #{uuid} has been changed since #{seen}: read it again/])
       expect(failure('rule', 'set', uuid, '--priority', '6', '--updated-at', 'now'))
         .to match([65, /cannot be changed: updated_at: it must be the time of the last change, such as 2026/])
       expect(rules.get(uuid)['priority']).to eq(5)
+    end
+
+    it 'take the options of the specification' do
+      uuid = create
+      simpkv!('rule', 'set', uuid, '--conditions', '[{"op":"eq","args":[1,2]}]', '--uuid', uuid)
+      expect(simpkv!('rule', 'unset', uuid, '--conditions', '--priority')).to start_with("changed: #{uuid}")
+      expect(rules.get(uuid)).to include('conditions' => [], 'priority' => 0)
+      expect(failure('rule', 'set', uuid, '--uuid', missing)).to match([65, /uuid: it cannot be changed/])
+      expect(simpkv!('rule', 'get', uuid)).to eq(simpkv!('rule', 'show', uuid))
     end
 
     it 'never make a sensitive rule visible' do

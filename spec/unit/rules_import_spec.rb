@@ -71,13 +71,13 @@ RSpec.describe Simpkv::Rules, 'files,' do
       expect(outcomes).to eq(%i[updated unchanged unchanged])
     end
 
-    it 'reads the rules at once, and stores them in one batch' do
+    it 'reads the rules at once, changes them in one batch, and creates one after the other' do
       list[0] = list[0].merge('uuid' => rules.create(list[0])['uuid'], 'priority' => 5)
       counted = open_estate({})
       expect(counted.rules.import(list).map(&:first)).to eq(%i[updated created created])
-      expect(counted.store.calls).to eq(2)
+      expect(counted.store.calls).to eq(4)
       expect(counted.rules.import(list).map(&:first)).to eq(%i[unchanged unchanged unchanged])
-      expect(counted.store.calls).to eq(3)
+      expect(counted.store.calls).to eq(5)
     end
 
     it 'stores none of ten rules if one is invalid' do
@@ -159,6 +159,31 @@ RSpec.describe Simpkv::Rules, 'files,' do
                        Simpkv::Codec.encode(broken.merge('actions' => [{ 'op' => 'vanished' }])))
       expect(rules.update(other['uuid'], { 'priority' => 5 })).to include('priority' => 5)
       expect(outcomes).to eq(%i[created created created])
+    end
+
+    # The rule that the other import had not created yet came before the one that it had.
+    it 'ends at a rule that another import creates meanwhile, so that the order of the file stays' do
+      slow = open_estate({}, 2 => -> { rules.import(list.first(1)) }).rules
+      expect { slow.import(list) }
+        .to raise_error(Simpkv::ConflictError, /\Arules\[0\]: .* \(0 of 3 changes are stored\)\z/)
+      expect(described).to eq([list.first['description']])
+      rules.import(list)
+      expect(rules.list(detail: true).sort_by { |rule| rule['created_at'] }.map { |rule| rule['description'] })
+        .to eq(list.map { |rule| rule['description'] })
+    end
+
+    # The author of the file could not see what was wrong.
+    it 'gives the reason for a mistake in a sensitive rule' do
+      wrong = [{ 'op' => 'fail', 'args' => { 'x' => 1 } }]
+      expect { rules.import([{ 'description' => 'keys', 'sensitive' => true, 'actions' => wrong }]) }
+        .to raise_error(Simpkv::InvalidError, /\Arules\[0\]: actions\[0\]\.args\.x: 'fail' has no such argument/)
+    end
+
+    # It named a line and a column of JSON that nobody had written.
+    it 'names the place of a number beyond 64 bits' do
+      wrong = list.first.merge('actions' => [{ 'op' => 'set-attribute', 'args' => ['/parameters/n', [2**63]] }])
+      expect { rules.import([list.last, wrong]) }
+        .to raise_error(Simpkv::InvalidError, /\Arules\[1\]: actions\[0\]\.args\[1\]\[0\]: a number beyond 64 bits/)
     end
 
     # It said at each attempt that another operator had changed the rule.

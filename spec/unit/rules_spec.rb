@@ -11,7 +11,7 @@ RSpec.describe Simpkv::Rules do
       rule = rules.create('actions' => actions)
       expect(rule).to match('uuid' => /\A\h{8}-\h{4}-4\h{3}-[89ab]\h{3}-\h{12}\z/, 'priority' => 0, 'phase' => 'main',
                             'sensitive' => false, 'conditions' => [], 'actions' => actions, 'created_at' => time,
-                            'updated_at' => rule['created_at'])
+                            'updated_at' => nil)
       expect([rules.get(rule['uuid']), stored(rule['uuid'])]).to eq([rule, rule])
     end
 
@@ -21,7 +21,7 @@ RSpec.describe Simpkv::Rules do
                  'sensitive' => false, 'conditions' => conditions, 'actions' => actions }
       rule = rules.create(fields.merge('uuid' => uuid.upcase, 'created_at' => 'x', 'updated_at' => 'x',
                                        'built_in' => false))
-      expect(rule).to match(fields.merge('uuid' => uuid, 'created_at' => time, 'updated_at' => time))
+      expect(rule).to match(fields.merge('uuid' => uuid, 'created_at' => time, 'updated_at' => nil))
       expect(rules.get(uuid.upcase)).to eq(rule)
     end
 
@@ -113,7 +113,7 @@ RSpec.describe Simpkv::Rules do
       before = rules.get(uuid)
       rule = rules.update(uuid.upcase, { 'priority' => 7, 'conditions' => conditions })
       expect(rule).to eq(before.merge('priority' => 7, 'conditions' => conditions, 'updated_at' => rule['updated_at']))
-      expect(rule['updated_at']).to be > before['updated_at']
+      expect(rule['updated_at']).to be > before['created_at']
       expect(rules.get(uuid)).to eq(rule)
     end
 
@@ -156,7 +156,7 @@ RSpec.describe Simpkv::Rules do
     end
 
     it 'refuses a change of a rule that was changed since the given time' do
-      seen = rules.get(uuid)['updated_at']
+      seen = rules.get(uuid)['created_at']
       changed = rules.update(uuid, { 'priority' => 6 }, updated_at: seen)
       expect { rules.update(uuid, { 'priority' => 7 }, updated_at: seen) }
         .to raise_error(Simpkv::ConflictError, "the rule #{uuid} has been changed since #{seen}: read it again")

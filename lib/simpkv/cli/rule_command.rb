@@ -89,7 +89,7 @@ module Simpkv
       # @param rule [Hash] with conditions and actions, unless it is sensitive
       # @return [Array<String>] a line for each field, condition and action
       def lines(rule)
-        fields = rule.reject { |name, _| Rules::Definition::HIDDEN.include?(name) }
+        fields = rule.reject { |name, value| value.nil? || Rules::Definition::HIDDEN.include?(name) }
         rows = fields.map { |name, value| ["#{name.tr('_', ' ')}:", shown(value)] }
         rows << ['conditions:', '[redacted]'] << ['actions:', '[redacted]'] if rule['sensitive']
         Output.table(rows + steps(rule, 'conditions') + steps(rule, 'actions'))

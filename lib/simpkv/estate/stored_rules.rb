@@ -78,7 +78,8 @@ module Simpkv
       private
 
       def valid?(rule)
-        Rules::Definition.unlistable(rule).nil? && %w[uuid created_at updated_at].all? { |name| rule[name].is_a?(String) }
+        Rules::Definition.unlistable(rule).nil? && %w[uuid created_at].all? { |name| rule[name].is_a?(String) } &&
+          (rule['updated_at'].nil? || rule['updated_at'].is_a?(String))
       end
 
       def sorted(rules)

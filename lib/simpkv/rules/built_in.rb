@@ -55,6 +55,19 @@ module Simpkv
         rules.find { |rule| rule['uuid'] == uuid }
       end
 
+      # @param rules [Array<Hash>] of which the built-in ones are checked
+      # @param site_actions [Array<String>]
+      # @yieldparam what [String] the file and the rule
+      # @yieldparam why [String] it is wrong
+      # @return [void]
+      def each_fault(rules, site_actions)
+        rules.each do |rule|
+          Definition.compiled(rule, site_actions) if rule['built_in']
+        rescue InvalidError, TooLargeError => e
+          yield "#{@file}: #{Definition.named(rule)}", e.message
+        end
+      end
+
       # @param uuid [String]
       # @return [void]
       # @raise [InvalidError] there is such a rule

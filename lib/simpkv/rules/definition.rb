@@ -88,26 +88,29 @@ module Simpkv
         #
         # @param rule [Hash{String => Object}] the result of {complete}
         # @param site_actions [Array<String>] the names of actions of the site
+        # @param terse [Boolean] whether the message is terse for a sensitive rule: false for the author of all of it
         # @return [Hash] the same
         # @raise [InvalidError, TooLargeError, UnencodableError] the message has the place, such as
         #   `actions[1].args.path: ...`, and quotes no value
-        def check(rule, site_actions)
+        def check(rule, site_actions, terse: true)
           check_owner(rule)
-          compiled(rule, site_actions)
+          compiled(rule, site_actions, terse: terse)
         end
 
         # Checks any rule.
         #
         # @param rule [Hash{String => Object}]
         # @param site_actions [Array<String>]
+        # @param terse [Boolean] whether the message is terse for a sensitive rule
         # @return [Hash] the same
         # @raise [InvalidError, TooLargeError, UnencodableError] see {check}
-        def compiled(rule, site_actions)
+        def compiled(rule, site_actions, terse: true)
+          check_numbers(rule)
           compile([rule], site_actions)
           rule
         rescue InvalidError, TooLargeError, UnencodableError => e
           message = e.message.sub(PREFIX, '')
-          raise e.class, rule['sensitive'] ? terse(message) : message, cause: nil
+          raise e.class, terse && rule['sensitive'] ? terse(message) : message, cause: nil
         end
 
         # @param number [Integer] of rules, built-in ones included
@@ -144,10 +147,16 @@ module Simpkv
         end
 
         # @param rule [Hash]
-        # @return [Hash] its fields, in order; without conditions and actions if it is sensitive
+        # @return [Hash] its fields, in order; nil for the conditions and actions of a sensitive rule
         def shown(rule)
-          names = rule['sensitive'] ? DEFAULTS.keys - HIDDEN : DEFAULTS.keys
-          rule.slice(*names)
+          shown = rule.slice(*DEFAULTS.keys)
+          rule['sensitive'] ? shown.merge(HIDDEN.to_h { |name| [name, nil] }) : shown
+        end
+
+        # @param rule [Hash]
+        # @return [String] the time of its last change; that of its creation if it has not been changed
+        def last_change(rule)
+          rule['updated_at'] || rule['created_at']
         end
 
         # @param rule [Hash]
@@ -205,6 +214,20 @@ module Simpkv
         end
 
         private
+
+        # The core cannot read such a number, and would name a place in its JSON.
+        #
+        # @param data [Object]
+        # @param place [String]
+        # @raise [InvalidError]
+        def check_numbers(data, place = nil)
+          case data
+          when Hash then data.each { |name, value| check_numbers(value, [place, name].compact.join('.')) }
+          when Array then data.each_with_index { |value, index| check_numbers(value, "#{place}[#{index}]") }
+          when Integer
+            raise InvalidError, "#{place}: a number beyond 64 bits: quote it to get text" if data.bit_length > 63
+          end
+        end
 
         # The messages of conditions and actions quote names of operations, arguments and paths.
         #

@@ -22,13 +22,14 @@ module Simpkv
       # @param stored [Estate::StoredRules]
       # @yieldreturn [String] the time: a later one at each call
       # @return [Array<Array(Symbol, Hash)>] see {Rules#import}
-      def perform(data, stored)
+      def perform(data, stored, &now)
         planned = SourceFile.each(data) { |fields| plan(fields) }
         SourceFile.refuse_twice(planned)
-        changed = (planned - @former.values).to_h { |rule| [rule['uuid'], timed(rule, yield)] }
-        Total.check(@built_in.rules + @former.values, changed.values, @site_actions)
-        check_results(planned, stored.replace_many(changed, @expected))
-        planned.map { |rule| outcome(rule, changed[rule['uuid']]) }
+        pending = planned - @former.values
+        Total.check(@built_in.rules + @former.values, pending, @site_actions)
+        written, results = store(pending, stored, &now)
+        check_results(planned, results, pending.length)
+        planned.map { |rule| outcome(rule, written[rule['uuid']]) }
       end
 
       # @param fields [Object] those of a rule in the file
@@ -38,11 +39,11 @@ module Simpkv
         rule = Definition.complete(fields)
         @built_in.refuse(rule['uuid'])
         old = rule['uuid'] ? @former[rule['uuid']] : same(rule)
-        return readable(Definition.check(new_rule(rule), @site_actions)) unless old
+        return readable(Definition.check(new_rule(rule), @site_actions, terse: false)) unless old
 
         # A file need not say again that a rule is sensitive.
         rule['sensitive'] = true if old['sensitive'] && fields['sensitive'].nil?
-        Definition.check(Definition.changed(old, rule.merge('uuid' => old['uuid'])), @site_actions)
+        Definition.check(Definition.changed(old, rule.merge('uuid' => old['uuid'])), @site_actions, terse: false)
       end
 
       private
@@ -83,14 +84,38 @@ module Simpkv
         raise InvalidError, "uuid: the stored rule #{rule['uuid']} cannot be read: delete it first"
       end
 
-      # @return [Hash] the rule with the times of its creation and of this change
-      def timed(rule, time)
-        rule.merge('created_at' => rule['created_at'] || time, 'updated_at' => time)
+      # Changes rules in one batch, and creates the others one after the other, up to the first error: the times of
+      # creation decide in which order rules run. Another import of the file at the same time must not bring a rule
+      # before one that precedes it.
+      #
+      # @param pending [Array<Hash>] in the order of the file
+      # @return [Array(Hash, Hash)] by UUID: the rules with their times, and the results, an {Error} or something else
+      def store(pending, stored, &now)
+        changed, created = pending.partition { |rule| @former.key?(rule['uuid']) }
+        written = changed.to_h { |rule| [rule['uuid'], rule.merge('updated_at' => now.call)] }
+        results = stored.replace_many(written, @expected)
+        created = [] if results.values.any?(Error)
+        created.each do |rule|
+          uuid = rule['uuid']
+          written[uuid] = rule.merge('created_at' => now.call, 'updated_at' => nil)
+          results[uuid] = create(written[uuid], stored)
+          break if results[uuid].is_a?(Error)
+        end
+        [written, results]
+      end
+
+      # @return [true, Error]
+      def create(rule, stored)
+        stored.create(rule)
+        true
+      rescue Error => e
+        e
       end
 
       # @param results [Hash{String => Object}] by UUID
+      # @param count [Integer] of all changes
       # @raise [Error] a rule could not be stored
-      def check_results(planned, results)
+      def check_results(planned, results, count)
         number = planned.index { |rule| results[rule['uuid']].is_a?(Error) }
         return unless number
 
@@ -100,7 +125,7 @@ module Simpkv
           error = ConflictError.new("another operator has changed the rule #{uuid}: try again")
         end
         stored = results.length - results.values.grep(Error).length
-        raise error.class, "rules[#{number}]: #{error.message} (#{stored} of #{results.length} changes are stored)",
+        raise error.class, "rules[#{number}]: #{error.message} (#{stored} of #{count} changes are stored)",
               cause: nil
       end
 

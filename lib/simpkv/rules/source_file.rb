@@ -67,7 +67,7 @@ module Simpkv
         def checked(data, site_actions, built_in, problems = nil)
           import = Import.new({}, BuiltIn.new(nil), site_actions)
           each(data, problems) do |fields|
-            built_in ? Definition.compiled(BuiltIn.rule(fields), site_actions) : import.plan(fields)
+            built_in ? Definition.compiled(BuiltIn.rule(fields), site_actions, terse: false) : import.plan(fields)
           end
         end
       end

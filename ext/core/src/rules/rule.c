@@ -105,7 +105,7 @@ static skv_status ignore_time(skv_rule *rule, json_t *value, skv_reader *reader)
     const char *text = NULL;
 
     (void)rule;
-    return read_text(&text, value, reader);
+    return json_is_null(value) ? SKV_OK : read_text(&text, value, reader);
 }
 
 static skv_status read_built_in(skv_rule *rule, json_t *value, skv_reader *reader)

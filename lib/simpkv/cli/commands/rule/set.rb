@@ -13,9 +13,10 @@ module Simpkv
           ARGUMENTS = 'ID'
           DESCRIPTION = <<~TEXT
             Replaces the given fields of a stored inspection rule, and keeps the others. Two operators who change
-            different fields at once keep both changes. With --updated-at, the time that simpkv rule show prints, a
-            rule that another operator has changed since then is left alone, and the command exits with 75. Built-in
-            rules cannot be changed, and a sensitive rule stays sensitive. Exits with 66 if there is no such rule.
+            different fields at once keep both changes. With --updated-at, the time of the last change that simpkv rule
+            show prints, or that of the creation of an unchanged rule, a rule that another operator has changed since
+            then is left alone, and the command exits with 75. Built-in rules cannot be changed, and a sensitive rule
+            stays sensitive. --uuid must be the UUID of the rule. Exits with 66 if there is no such rule.
           TEXT
           EXAMPLES = {
             'simpkv rule set 6f0c9a52-3c4e-4a5f-9f0e-2f6a3c1d7b90 --priority 100 --scope rack12' => 'Two fields'
@@ -31,6 +32,7 @@ module Simpkv
 
           def define(parser)
             define_fields(parser)
+            parser.on('--uuid UUID', 'the UUID, which cannot be changed') { |uuid| @fields['uuid'] = uuid }
             define_condition(parser)
           end
 
