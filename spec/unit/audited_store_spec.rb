@@ -2,6 +2,7 @@
 
 require 'delegate'
 require 'etc'
+require 'open3'
 require 'socket'
 require 'time'
 require_relative '../support/audit_file'
@@ -190,6 +191,29 @@ RSpec.describe Simpkv::AuditedStore do
     expect([text.count("\n"), text.delete("\n")]).to match([8, /\A[[:print:]]*\z/])
     expect(lines.map { |line| line['key'] })
       .to eq(["a\nb", "\e[31m", "\u009b31m", "\u202egpj", "\uFFFD\0", "\u2028", 'x"}', '\\'])
+  end
+
+  # U+061C, which changes the direction, and others that nobody sees, were in the log as they are.
+  it 'escapes characters that are invisible' do
+    invisible = %W[\u061c \u00a0 \u00ad \u034f \u115f \u180e \u200b \u2007 \u2060 \u2800 \u3000 \u3164 \ufe0f \ufeff
+                   \ufffb \u{1d173} \u{e0041} \u{e0100}]
+    visible = ['é', 'ا', '日', '€', '😀', 'é b']
+    (invisible + visible).each { |character| audited.put("globals/a#{character}b", document(1)) }
+    text = File.read(audit_file, encoding: 'UTF-8')
+    expect(invisible.select { |character| text.include?(character) }).to be_empty
+    expect(visible.reject { |character| text.include?(character) }).to be_empty
+    expect(lines.map { |line| line['key'] }).to eq((invisible + visible).map { |character| "a#{character}b" })
+  end
+
+  # It ended at a line about lost lines, which has no key.
+  it 'is read by the command in the documentation', :tools, :once do
+    audited.put('globals/app1/x', document(1))
+    File.write(audit_file, Simpkv::Audit::Line.lost(2) + File.read(audit_file) + Simpkv::Audit::Line.lost(1))
+    audited.put('globals/app2/x', document(1))
+    command = File.read(File.expand_path('../../docs/audit.md', __dir__))[/^jq -r .*?@tsv'/m].sub(/"2026-[^"]+"/, '""')
+    output, status = Open3.capture2e("#{command} #{audit_file}")
+    expect([output.split("\t").values_at(1, 2, 3), output.count("\n"), status.success?])
+      .to eq([%w[put app1/x written], 1, true])
   end
 
   it 'asks for the node of each line' do
