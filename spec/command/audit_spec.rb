@@ -41,6 +41,19 @@ RSpec.describe 'The command simpkv with an audited backend' do
     expect(File.read(audit_file)).not_to include('pl4nted')
   end
 
+  # There was no line.
+  it 'has a line for a key that a rollback leaves, because another client has changed it' do
+    configure('audit' => audit)
+    journal = File.join(folder, 'undo.journal')
+    simpkv!('put', 'a', 'pl4nted')
+    exported = simpkv!('export')
+    simpkv!('put', 'a', 'pl4nted-2')
+    simpkv!('import', '--existing', 'replace', '--journal', journal, input: exported)
+    simpkv!('put', 'a', 'pl4nted-3')
+    expect(simpkv('import', '--rollback', journal).code).to eq(65)
+    expect(operations.last).to eq('put production:a conflict')
+  end
+
   it 'has lines for documents that are encrypted again' do
     configure('audit' => audit, 'encryption_keys' => write_keys('a'))
     store.put('globals/a', Simpkv::Codec.encode('pl4nted'))

@@ -65,6 +65,14 @@ module Simpkv
         @store.delete(path, expect: document)
       end
 
+      # Notes that a key stays because another document is stored: see {Store#refuse_put}.
+      #
+      # @param path [String]
+      # @return [void]
+      def refuse(path)
+        @store.refuse_put(path)
+      end
+
       private
 
       # Lets only as many threads store at once as the server handles best.

@@ -233,6 +233,7 @@ module Simpkv
         end
         return old unless old == now && now != changes.last.old
 
+        @target.refuse(changes.last.path)
         raise ConflictError, CHANGED
       end
 
