@@ -123,7 +123,7 @@ RSpec.describe Simpkv::Estate::Facts do
         kept = stored
         expect(versions).to include(kept)
         expect(estate.inventory.get('web1').keys).to contain_exactly('facts', 'facts_digest')
-        expect { estate.facts.save('web1', kept) }.to change { estate.store.calls }.by(1)
+        expect { estate.facts.save('web1', kept) }.to change { estate.store.calls }.by(2)
       end
     end
 

@@ -41,7 +41,7 @@ module Simpkv
       def save(certname, values, trusted: nil, timestamp: Time.now.utc.iso8601)
         kept = { 'values' => allowed(values, @blocklist), 'trusted' => trusted }.compact
         members = { 'facts' => indexed(kept['values']), 'facts_digest' => digest(kept) }
-        saved = @saving.repeat(certname, @estate.inventory.readable(certname)) do |stored, token|
+        saved = @saving.repeat(certname, @estate.inventory.intact(certname)) do |stored, token|
           store(certname, token, stored, members) { kept.merge('timestamp' => timestamp) }
         end
         @estate.inventory.keep(certname, saved)

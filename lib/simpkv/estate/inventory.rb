@@ -38,7 +38,23 @@ module Simpkv
       def take(certname)
         inventory, name, stored, time = Thread.current[KEPT]
         Thread.current[KEPT] = nil
-        inventory.equal?(self) && name == certname && now - time < KEPT_FOR ? stored : readable(certname)
+        inventory.equal?(self) && name == certname && now - time < KEPT_FOR ? stored : intact(certname)
+      end
+
+      # Reads a record and the documents that it names, for a run that saves some of them. It then stores again what is
+      # missing or damaged.
+      #
+      # @param certname [String]
+      # @return [Stored, nil] the record, with nil in place of the digest of such a document
+      # @raise [DeniedError] a document is encrypted with a key that this process does not have
+      # @raise [Error] the store cannot read a document
+      def intact(certname)
+        stored = readable(certname)
+        record = stored&.value
+        return stored unless record
+
+        damaged = damaged(certname, record)
+        damaged.empty? ? stored : Stored.new(stored.document, without(record, damaged))
       end
 
       # Reads the records of all nodes that have not expired.
@@ -72,6 +88,39 @@ module Simpkv
       end
 
       private
+
+      # @param record [Hash]
+      # @return [Array<Array<String>>] the folders of documents that the record names and that are not there, or damaged
+      def damaged(certname, record)
+        digests = (record['exports'] || {}).compact.transform_keys { |type| ['exported', type] }
+        digests[['facts']] = :any if record['facts_digest']
+        return [] if digests.empty?
+
+        places = digests.keys.to_h { |folder| [[FOLDER, *folder, certname].join('/'), folder] }
+        wrong = @estate.store.get_many(places.keys).reject do |place, document|
+          intact?(value_or_error(place, document), digests[places[place]])
+        end
+        places.values_at(*wrong.keys)
+      end
+
+      # @return [Boolean] whether a value is the one that the record names
+      # @raise [Error] the store cannot read it
+      def intact?(value, digest)
+        return digest == :any || digest?(value, digest) unless value.is_a?(Error)
+        raise value unless value.is_a?(NotFoundError) || value.is_a?(MalformedError)
+
+        false
+      end
+
+      def digest?(value, digest)
+        Documents.digest(Codec.encode(value)) == digest
+      end
+
+      def without(record, folders)
+        types = folders.select { |folder| folder.length == 2 }.map(&:last)
+        record = record.merge('exports' => record['exports'].merge(types.to_h { |type| [type, nil] })) if types.any?
+        folders.include?(['facts']) ? record.merge('facts_digest' => nil) : record
+      end
 
       def now
         Process.clock_gettime(Process::CLOCK_MONOTONIC)
