@@ -8,14 +8,19 @@ module Simpkv
     # The depth is the core's. Of repeated members the last one counts: newer json gems refuse them without this option,
     # or warn and quote them; older ones ignore the option.
     OPTIONS = { max_nesting: 100, allow_duplicate_key: true }.freeze
-    private_constant :OPTIONS
+    # Texts with a number that may be beyond a Float; strings; numbers that become Floats.
+    EXTREME = /[\d.][eE][+-]?\d{3}|\d{200}/.freeze
+    STRING = /"(?:[^"\\]++|\\.)*+"/m.freeze
+    REAL = /\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)/.freeze
+    private_constant :OPTIONS, :EXTREME, :STRING, :REAL
 
     # @param text [String] JSON
     # @return [Object] the result of JSON.parse
-    # @raise [MalformedError] it cannot be read, or is not UTF-8, which some parsers accept; neither the message nor a
-    #   cause quotes the text
+    # @raise [MalformedError] it cannot be read, or is not UTF-8, which some parsers accept; it has a number beyond a
+    #   Float, which JSON.parse takes for Infinity or 0.0; neither the message nor a cause quotes the text
     def self.parse(text)
       raise MalformedError, 'not a JSON document' unless utf8?(text)
+      raise MalformedError, 'a number is too large or too near to zero for a Float' if beyond_float?(text)
 
       JSON.parse(text, **OPTIONS)
     rescue JSON::NestingError
@@ -33,5 +38,21 @@ module Simpkv
       text.valid_encoding?
     end
     private_class_method :utf8?
+
+    def self.beyond_float?(text)
+      text = String.try_convert(text)
+      return false unless text
+
+      text = text.encode(Encoding::UTF_8) unless text.encoding.ascii_compatible?
+      bytes = text.b
+      bytes.match?(EXTREME) && bytes.gsub(STRING, '""').scan(REAL).any? { |number| lost?(number) }
+    end
+    private_class_method :beyond_float?
+
+    def self.lost?(number)
+      float = Float(number)
+      float.infinite? || (float.zero? && number.match?(/\A[0.]*[1-9]/))
+    end
+    private_class_method :lost?
   end
 end

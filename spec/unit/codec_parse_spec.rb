@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
+require 'bigdecimal'
 require 'json'
 require 'simpkv/json_reader'
 require 'simpkv/json_writer'
 require_relative '../support/another_ruby'
 require_relative '../support/json_values'
 
-# Simpkv::Native.parse returns the result of JSON.parse, or both refuse.
+# Simpkv::Native.parse returns the result of JSON.parse, or both refuse. It also refuses a number that no Float holds,
+# which JSON.parse takes for Infinity or 0.0.
 RSpec.describe 'Reading JSON' do
   native = Simpkv::Native
 
@@ -33,7 +35,20 @@ RSpec.describe 'Reading JSON' do
     text = document.encoding == Encoding::BINARY ? document.dup.force_encoding(Encoding::UTF_8) : document
     return :refused unless text.valid_encoding?
 
-    outcome(JSON::ParserError) { JSON.parse(document, max_nesting: 100, allow_duplicate_key: true) }
+    options = { max_nesting: 100, allow_duplicate_key: true }
+    outcome(JSON::ParserError) do
+      next :refused if beyond_float?(JSON.parse(document, decimal_class: BigDecimal, **options))
+
+      JSON.parse(document, **options)
+    end
+  end
+
+  def self.beyond_float?(object)
+    case object
+    when Array then object.any? { |element| beyond_float?(element) }
+    when Hash then object.values.any? { |element| beyond_float?(element) }
+    when BigDecimal then object.to_f.infinite? || object.to_f.zero? != object.zero?
+    end
   end
 
   compare = lambda do |document|
@@ -164,6 +179,26 @@ RSpec.describe 'Reading JSON' do
       mine, theirs = compare.call(document)
       expect(mine == theirs).to be(true), "#{document[0, 20]}... differs"
       expect(mine).not_to eq(:refused)
+    end
+  end
+
+  # They became Infinity, which nothing can write, and 0.0.
+  it 'refuses a number that is beyond a Float, wherever it is' do
+    digits = '9' * 250
+    beyond = %W[1e400 -1e400 1E+309 1e-400 -0.5e-324 1e0000400 #{digits}e99 #{digits}#{digits}.0 0.#{'0' * 400}1]
+    beyond.each do |number|
+      [number, "{\"a\":[\"\\\"\",#{number}]}", "[#{number}]".encode('UTF-16LE')].each do |document|
+        expect { native.parse(document) }
+          .to raise_error(Simpkv::MalformedError, 'a number is too large or too near to zero for a Float')
+      end
+    end
+  end
+
+  it 'reads numbers that a Float holds, and texts that look like others' do
+    { '1.7976931348623157e308' => Float::MAX, '5e-324' => 5e-324, '0e999' => 0.0, '-0.0e-999' => -0.0,
+      '0.1234567890123456789012345678901234567890' => 0.12345678901234568, '["1e400","\\"1e400"]' => %w[1e400 "1e400],
+      '{"1e-400":1}' => { '1e-400' => 1 }, '9' * 500 => Integer('9' * 500) }.each do |document, value|
+      expect(native.parse(document)).to eql(value)
     end
   end
 
