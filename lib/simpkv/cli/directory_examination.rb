@@ -196,7 +196,7 @@ module Simpkv
 
         entries = ConflictEntries.new(settings)
         names = entries.names
-        return findings.ok('conflict entries', 'none') if names.empty?
+        return findings.ok('conflict entries', ConflictEntries::NONE) if names.empty?
 
         names.first(NAMED).each do |name|
           findings.problem('conflict entry', name,

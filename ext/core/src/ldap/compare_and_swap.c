@@ -102,11 +102,11 @@ skv_status skv_ldap_finish_swap(skv_ldap_call *call, const char *dn, struct berv
     return status;
 }
 
-skv_status skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
-                                     skv_ldap_response *response)
+skv_status skv_ldap_compare_and_swap(skv_ldap_call *call, const char *dn, struct berval *old, struct berval *new,
+                                     bool exact, skv_ldap_response *response)
 {
-    swap_values(call, call->dn, old, new, exact, response);
-    return skv_ldap_finish_swap(call, call->dn, old, new, response);
+    swap_values(call, dn, old, new, exact, response);
+    return skv_ldap_finish_swap(call, dn, old, new, response);
 }
 
 /* ---- Deleting ---- */

@@ -6,13 +6,13 @@
 #include "ldap/call.h"
 
 /*
- * Replaces the document of the call's entry, `old`, by `new`. With `exact`, every byte counts. Without, the documents
+ * Replaces the document of an entry, `old`, by `new`. With `exact`, every byte counts. Without, the documents
  * are compared by caseExactMatch. Fills the response, which the caller frees: LDAP_NO_SUCH_ATTRIBUTE if the stored
  * document is not `old`. Returns SKV_OK; or the reply's failure SKV_UNAVAILABLE if another document, equal by
  * caseExactMatch, was replaced and could not be put back.
  */
-skv_status skv_ldap_compare_and_swap(skv_ldap_call *call, struct berval *old, struct berval *new, bool exact,
-                                     skv_ldap_response *response);
+skv_status skv_ldap_compare_and_swap(skv_ldap_call *call, const char *dn, struct berval *old, struct berval *new,
+                                     bool exact, skv_ldap_response *response);
 
 /* The two halves, for any entry: sends the request without waiting, and returns LDAP_SUCCESS with *id set, or libldap's
  * error; takes its response, and puts back a document that was replaced by mistake. */

@@ -5,8 +5,12 @@
  * document back (docs/adr/0038).
  */
 #include "ldap/compare_and_swap.h"
+#include "ldap/confirm.h"
 #include "ldap/entry.h"
 #include "ldap/key.h"
+
+/* The number of deletions that 389-DS may refuse for an entry that it keeps half. */
+#define HALF_DELETED_MAX 8
 
 /* The least time for putting a document back. */
 #define PUT_BACK_MS 5000
@@ -15,6 +19,7 @@ typedef struct delete_call {
     skv_ldap_call call;
     const skv_put_args *args;
     skv_ldap_versions versions;
+    int half_deleted;      /* the number of deletions that the server refused so */
     struct berval **taken; /* a document that was deleted instead of the expected one; owned */
 } delete_call;
 
@@ -53,6 +58,36 @@ static skv_ldap_code delete_entry(delete_call *del, const skv_ldap_entry *entry,
     return skv_ldap_entry_delete(&del->call, version, response);
 }
 
+/* Ends a deletion that the server has acknowledged, once it shows the deleted entry no more. */
+static skv_status finish_deletion(delete_call *del)
+{
+    skv_ldap_call *call = &del->call;
+    bool exists;
+
+    if (skv_ldap_confirm_deletion(call, call->dn, &exists) == SKV_OK) {
+        call->reply->number = !del->taken;
+        return SKV_OK;
+    }
+    call->in_doubt = true;
+    del->versions.in_doubt = del->versions.read;
+    return call->reply->status;
+}
+
+/* Handles an operations error of 389-DS, which answers it for an entry that it keeps half. */
+static skv_status delete_half_deleted(delete_call *del, const skv_ldap_response *response)
+{
+    skv_ldap_call *call = &del->call;
+    bool exists;
+
+    if (!skv_ldap_needs_confirmation(call))
+        return skv_ldap_fail(call, response);
+    if (skv_ldap_confirm_deletion(call, call->dn, &exists) != SKV_OK)
+        return call->reply->status;
+    if (!exists)
+        return finish_absent_delete(del);
+    return ++del->half_deleted < HALF_DELETED_MAX ? skv_ldap_stale(call) : skv_ldap_refuse_half_deleted(call);
+}
+
 static skv_status delete_read_version(delete_call *del, const skv_ldap_entry *entry)
 {
     skv_ldap_call *call = &del->call;
@@ -67,10 +102,13 @@ static skv_status delete_read_version(delete_call *del, const skv_ldap_entry *en
     }
     switch (code) {
     case LDAP_SUCCESS:
-        call->reply->number = !del->taken;
+        status = finish_deletion(del);
         break;
     case LDAP_NO_SUCH_OBJECT:
         status = skv_ldap_check_base(call, &response) == SKV_OK ? finish_absent_delete(del) : call->reply->status;
+        break;
+    case LDAP_OPERATIONS_ERROR:
+        status = delete_half_deleted(del, &response);
         break;
     default:
         skv_ldap_note_lost(&del->versions, &response);

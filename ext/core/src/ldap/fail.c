@@ -8,6 +8,8 @@
 #define ADVICE_RIGHTS ": bind as another identity ('admin_dn'), or give that one the right"
 #define ADVICE_TLS ": use ldaps:// or 'enable_tls'"
 #define ADVICE_SCHEMA ": if its schema is not loaded, load simpkv's: "
+#define ADVICE_HALF_DELETED                                                                                            \
+    ": for a half-deleted entry, which reads show and lists do not, restart the server (docs/adr/0054)"
 #define ADVICE_BUSY ": try again later, or raise 'retries'"
 
 static const struct {
@@ -21,6 +23,7 @@ static const struct {
     {LDAP_UNWILLING_TO_PERFORM, SKV_DENIED, ": is the server, or its database, read-only?"},
     {LDAP_STRONG_AUTH_REQUIRED, SKV_DENIED, ADVICE_TLS},
     {LDAP_CONFIDENTIALITY_REQUIRED, SKV_DENIED, ADVICE_TLS},
+    {LDAP_OPERATIONS_ERROR, SKV_UNAVAILABLE, ADVICE_HALF_DELETED},
     {LDAP_BUSY, SKV_UNAVAILABLE, ADVICE_BUSY},
     {LDAP_UNAVAILABLE, SKV_UNAVAILABLE, ADVICE_BUSY},
     {LDAP_UNDEFINED_TYPE, SKV_UNAVAILABLE, ADVICE_SCHEMA},
@@ -227,6 +230,8 @@ skv_status skv_ldap_fail(skv_ldap_call *call, const skv_ldap_response *response)
     }
     /* The schema of an entry that is not a key's is not one of simpkv's. */
     if (!call->key && strcmp(advice, ADVICE_SCHEMA) == 0)
+        advice = "";
+    if (!skv_conn_features(call->conn)->is_389ds && strcmp(advice, ADVICE_HALF_DELETED) == 0)
         advice = "";
     note_retry(call, response->code);
     return skv_fail(call->reply, status, "%s '%s'%s: %s answered %d to '%s', %s%s%s%s%s%s", call->what, call->name,

@@ -156,6 +156,8 @@ static skv_ldap_code send_item_request(skv_ldap_many *many, const skv_ldap_item 
         if (item->record)
             wanted = SKV_READ_DOCUMENT | (many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call) ? SKV_READ_CSN : 0);
         return send_read(call, item->dn, skv_ldap_attributes(call, wanted), id);
+    case SKV_STEP_CONFIRM:
+        return send_read(call, item->dn, skv_ldap_attributes(call, SKV_READ_KIND), id);
     case SKV_STEP_TWIN:
         twin = skv_ldap_twin(item->dn);
         error = send_read(call, twin, skv_ldap_attributes(call, SKV_READ_KIND), id);
@@ -297,7 +299,7 @@ static skv_status attempt_batch(skv_ldap_call *call)
     /* A missing folder may show only when a key is added. */
     (void)(send_steps(many, SKV_STEP_READ, SKV_STEP_READ) && send_steps(many, SKV_STEP_TWIN, SKV_STEP_TWIN) &&
            run_plans(many) && send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && run_plans(many) &&
-           send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE));
+           send_steps(many, SKV_STEP_ADD, SKV_STEP_REPLACE) && send_steps(many, SKV_STEP_CONFIRM, SKV_STEP_CONFIRM));
     skv_ldap_pipeline_drain(&many->pipeline);
     if (many->pipeline.error)
         fail_batch_connection(many);

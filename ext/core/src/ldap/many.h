@@ -16,6 +16,7 @@ typedef enum skv_step {
     SKV_STEP_MAKE,    /* add a folder */
     SKV_STEP_ADD,     /* add the key */
     SKV_STEP_REPLACE, /* replace its document */
+    SKV_STEP_CONFIRM, /* read whether the server has kept the replacement: ldap/confirm.h */
     SKV_STEP_SINGLE,  /* leave it to the operation on one key */
     SKV_STEP_DONE,
 } skv_step;

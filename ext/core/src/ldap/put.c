@@ -6,6 +6,7 @@
  * the read says which folders exist.
  */
 #include "ldap/compare_and_swap.h"
+#include "ldap/confirm.h"
 #include "ldap/entry.h"
 #include "ldap/key.h"
 #include "ldap/limit.h"
@@ -48,13 +49,37 @@ static skv_status mark_written(put_call *put)
     return SKV_OK;
 }
 
+/* Ends a replacement that the server has acknowledged. If the entry is missing all the same, a put without a condition
+ * starts again. */
+static skv_status finish_replacement(put_call *put)
+{
+    skv_ldap_call *call = &put->call;
+    skv_ldap_response response;
+    skv_status status;
+
+    switch (skv_ldap_confirm_replacement(call, &response)) {
+    case LDAP_SUCCESS:
+        status = mark_written(put);
+        break;
+    case LDAP_NO_SUCH_OBJECT:
+        status = put->args->condition == SKV_PUT_ANY ? skv_ldap_stale(call) : skv_ldap_refuse_vanished(call);
+        break;
+    default:
+        call->in_doubt = true;
+        put->versions.in_doubt = put->versions.read;
+        status = skv_ldap_fail(call, &response);
+    }
+    skv_ldap_response_free(&response);
+    return status;
+}
+
 /* ---- The key exists ---- */
 
 static skv_status finish_conditional_write(put_call *put, const skv_ldap_response *response)
 {
     switch (response->code) {
     case LDAP_SUCCESS:
-        return mark_written(put);
+        return finish_replacement(put);
     case LDAP_ASSERTION_FAILED:
     case LDAP_NO_SUCH_ATTRIBUTE:
     case LDAP_TYPE_OR_VALUE_EXISTS:
@@ -87,7 +112,7 @@ static skv_status swap_document(put_call *put, struct berval *stored)
 {
     bool exact = put->args->condition == SKV_PUT_EXPECT;
     skv_ldap_response response;
-    skv_status status = skv_ldap_compare_and_swap(&put->call, stored, &put->document, exact, &response);
+    skv_status status = skv_ldap_compare_and_swap(&put->call, put->call.dn, stored, &put->document, exact, &response);
 
     if (status == SKV_OK)
         status = finish_conditional_write(put, &response);

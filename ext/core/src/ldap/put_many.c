@@ -5,6 +5,7 @@
 #include "ldap/put_many.h"
 
 #include "ldap/compare_and_swap.h"
+#include "ldap/confirm.h"
 #include "ldap/key.h"
 
 #include <stdio.h>
@@ -21,6 +22,31 @@ static void decide_written(skv_ldap_many *many, skv_ldap_item *item)
 {
     skv_ldap_many_word(many, item)->reply->number = 1;
     skv_ldap_many_decide(many, item);
+}
+
+/* Takes an acknowledged replacement. Until it is confirmed, the record is in doubt. */
+static void take_acknowledged(skv_ldap_many *many, skv_ldap_item *item)
+{
+    if (!skv_ldap_needs_confirmation(&many->call)) {
+        decide_written(many, item);
+        return;
+    }
+    item->in_doubt = true;
+    item->step = SKV_STEP_CONFIRM;
+}
+
+static void take_confirmation(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_response *response)
+{
+    item->step = SKV_STEP_SINGLE;
+    if (response->code == LDAP_SUCCESS) {
+        item->in_doubt = false;
+        decide_written(many, item);
+    } else if (response->code == LDAP_NO_SUCH_OBJECT && item->record->put.condition == SKV_PUT_ANY) {
+        item->in_doubt = false;
+    } else if (response->code == LDAP_NO_SUCH_OBJECT) {
+        skv_ldap_refuse_vanished(skv_ldap_many_word(many, item));
+        skv_ldap_many_decide(many, item);
+    }
 }
 
 /* Plans to replace the document if the entry has the version that was read, as far as the server can compare it. */
@@ -123,7 +149,7 @@ static void take_replaced_response(skv_ldap_many *many, skv_ldap_item *item, skv
     if (skv_ldap_finish_swap(skv_ldap_many_word(many, item), item->dn, &expected, &new, response) != SKV_OK)
         skv_ldap_many_decide(many, item);
     else if (response->code == LDAP_SUCCESS)
-        decide_written(many, item);
+        take_acknowledged(many, item);
     else
         item->step = SKV_STEP_SINGLE;
 }
@@ -139,6 +165,8 @@ static void take_put_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap
         take_added_response(put, item, response);
     else if (item->step == SKV_STEP_REPLACE)
         take_replaced_response(many, item, response);
+    else if (item->step == SKV_STEP_CONFIRM)
+        take_confirmation(many, item, response);
     else if (item->step == SKV_STEP_READ && absent && !item->tried)
         take_absent_response(put, item, response);
     else if (item->step == SKV_STEP_READ)

@@ -7,6 +7,7 @@
  * conflict entry, which searches leave out unless their filter asks for it. A folder with such entries cannot be
  * deleted without them.
  */
+#include "ldap/confirm.h"
 #include "ldap/entry.h"
 #include "ldap/key.h"
 #include "ldap/pipeline.h"
@@ -41,6 +42,7 @@ typedef struct tree_call {
     skv_ldap_pipeline pipeline;
     bool busy, others_added; /* in this round */
     bool existed;            /* the folder existed */
+    bool *shown;             /* for each name: the server shows the entry after its deletion */
 } tree_call;
 
 static skv_status add_enumerated_name(tree_call *tree, LDAPMessage *message)
@@ -120,6 +122,15 @@ static name *sort_innermost_first(const tree_call *tree)
 
 /* ---- Deleting --------------------------------------------------------------------------------------------------- */
 
+/* 389-DS answers this for a half-deleted entry, which the confirmation removes. In the last rounds it is a failure. */
+static void take_operations_error(tree_call *tree, skv_ldap_response *response)
+{
+    if (skv_ldap_needs_confirmation(&tree->call) && tree->compares)
+        tree->others_added = true;
+    else
+        skv_ldap_fail(&tree->call, response);
+}
+
 /* Counts a response. The entry of a response does not matter: the next enumeration finds the entries that are left. */
 static void take_deletion_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot, skv_ldap_response *response)
 {
@@ -142,6 +153,9 @@ static void take_deletion_response(skv_ldap_pipeline *pipeline, const skv_ldap_s
         break;
     case LDAP_ASSERTION_FAILED:
         tree->others_added = true;
+        break;
+    case LDAP_OPERATIONS_ERROR:
+        take_operations_error(tree, response);
         break;
     case LDAP_BUSY:
         tree->busy = true;
@@ -181,11 +195,70 @@ static void drain_deletions(tree_call *tree)
         skv_ldap_fail(&tree->call, &(skv_ldap_response){.code = tree->pipeline.error});
 }
 
+/* ---- Confirming ------------------------------------------------------------------------------------------------- */
+
+static void take_confirmation_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot *slot,
+                                       skv_ldap_response *response)
+{
+    tree_call *tree = (tree_call *)pipeline->call;
+
+    if (response->code < 0)
+        skv_ldap_fail(&tree->call, response);
+    tree->shown[slot->tag] = response->code == LDAP_SUCCESS;
+}
+
+/* Reads the deleted entries, many at once. */
+static skv_status read_deleted_entries(tree_call *tree, const name *names, size_t count)
+{
+    skv_ldap_call *call = &tree->call;
+
+    skv_ldap_pipeline_begin(&tree->pipeline, call, count, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1, take_confirmation_response);
+    for (size_t i = 0; i < count && call->reply->status == SKV_OK; i++) {
+        skv_ldap_response response = {0};
+        int id = 0;
+
+        if (skv_ldap_pipeline_room(&tree->pipeline, 0))
+            response.code = skv_ldap_search(call, names[i].dn, LDAP_SCOPE_BASE, NULL, skv_ldap_no_attributes, NULL,
+                                            LDAP_NO_LIMIT, &id);
+        else
+            response.code = tree->pipeline.error;
+        if (response.code == LDAP_SUCCESS)
+            skv_ldap_pipeline_sent(&tree->pipeline, id, i, 0);
+        else
+            skv_ldap_fail(call, &response);
+    }
+    drain_deletions(tree);
+    return call->reply->status;
+}
+
+/* Removes what 389-DS keeps of deleted entries (ldap/confirm.h). An entry that exists was added by another client. */
+static skv_status confirm_deletions(tree_call *tree, const name *names, size_t count)
+{
+    skv_ldap_call *call = &tree->call;
+
+    if (!count || !skv_ldap_needs_confirmation(call))
+        return SKV_OK;
+    tree->shown = skv_alloc_zeroed(count, sizeof *tree->shown);
+    if (!tree->shown)
+        return skv_fail_memory(call->reply);
+    read_deleted_entries(tree, names, count);
+    for (size_t i = 0; i < count && call->reply->status == SKV_OK; i++) {
+        bool exists;
+
+        if (tree->shown[i] && skv_ldap_confirm_deletion(call, names[i].dn, &exists) == SKV_OK)
+            tree->others_added |= exists;
+    }
+    skv_free(tree->shown);
+    tree->shown = NULL;
+    return call->reply->status;
+}
+
 /* Deletes the enumerated entries, one level after the other. */
 static skv_status delete_enumerated(tree_call *tree)
 {
     skv_ldap_call *call = &tree->call;
     int outermost = skv_dn_depth(call->dn, strlen(call->dn));
+    size_t i = 0;
     name *names = sort_innermost_first(tree);
 
     if (!names)
@@ -193,7 +266,7 @@ static skv_status delete_enumerated(tree_call *tree)
     skv_conn_begin(call->conn, skv_ldap_round_trip(call));
     skv_ldap_pipeline_begin(&tree->pipeline, call, tree->count + 1, IN_FLIGHT_MAX, IN_FLIGHT_MAX - 1,
                             take_deletion_response);
-    for (size_t i = 0; i < tree->count && call->reply->status == SKV_OK; i++) {
+    for (; i < tree->count && call->reply->status == SKV_OK; i++) {
         if (tree->keep && names[i].depth == outermost)
             break;
         if (i > 0 && names[i].depth != names[i - 1].depth)
@@ -202,6 +275,8 @@ static skv_status delete_enumerated(tree_call *tree)
             pipeline_deletion(tree, &names[i]);
     }
     drain_deletions(tree);
+    if (call->reply->status == SKV_OK)
+        confirm_deletions(tree, names, i);
     skv_free(names);
     return call->reply->status;
 }

@@ -1,0 +1,34 @@
+/*
+ * ldap/confirm.h - writes to 389-DS. If a deletion meets a read of the same entry, this server can keep the entry half:
+ * its cache shows it and its indexes do not (docs/adr/0054). It acknowledges a change of such an entry, and the entry
+ * is gone then. Replacements and deletions are therefore confirmed by a read. Additions need none, and other servers do
+ * not either.
+ */
+#ifndef SKV_LDAP_CONFIRM_H
+#define SKV_LDAP_CONFIRM_H
+
+#include "ldap/entry.h"
+
+/* Returns true if the server of the call's connection is a 389-DS. */
+bool skv_ldap_needs_confirmation(const skv_ldap_call *call);
+
+/* Reads whether the call's entry exists after a replacement, on a server that needs a confirmation. Fills a response,
+ * which the caller frees, and returns its code: LDAP_SUCCESS without a request on other servers. */
+skv_ldap_code skv_ldap_confirm_replacement(skv_ldap_call *call, skv_ldap_response *response);
+
+/* Fails the reply for a conditional replacement that was acknowledged, and whose entry is missing after that: nobody
+ * can tell whether it took effect. */
+skv_status skv_ldap_refuse_vanished(skv_ldap_call *call);
+
+/*
+ * Removes what 389-DS keeps of a deleted key: it writes the document of the entry again, after which the server shows
+ * the entry only if it exists. Sets *exists if it does, because another client has put it. Returns SKV_OK, or the
+ * reply's failure: SKV_UNAVAILABLE with the remedy if it cannot tell. Does nothing on other servers, and for a DN that
+ * is not a key's.
+ */
+skv_status skv_ldap_confirm_deletion(skv_ldap_call *call, const char *dn, bool *exists);
+
+/* Fails the reply for an entry that 389-DS keeps half, and names the remedy. */
+skv_status skv_ldap_refuse_half_deleted(skv_ldap_call *call);
+
+#endif
