@@ -10,6 +10,10 @@ module Simpkv
       SEARCH = ['(&(nsds5ReplConflict=*)(|(objectClass=*)(objectClass=ldapSubEntry)))', '1.1'].freeze
       private_constant :SEARCH
 
+      # The words for their absence. No search shows the half-deleted entries of docs/adr/0054.
+      NONE = "none. No search shows half-deleted entries: if 'simpkv get' shows a key and 'simpkv ls' does not, " \
+             "delete it with 'simpkv rm', or restart the server"
+
       # @param settings [Hash{String => Object}] of a backend of type ldap
       def initialize(settings)
         @settings = settings
