@@ -75,9 +75,10 @@ RSpec.describe Simpkv::Rules, 'files,' do
       list[0] = list[0].merge('uuid' => rules.create(list[0])['uuid'], 'priority' => 5)
       counted = open_estate({})
       expect(counted.rules.import(list).map(&:first)).to eq(%i[updated created created])
-      expect(counted.store.calls).to eq(4)
+      # A list, a batch, and for each new rule a look at the folder and a write.
+      expect(counted.store.calls).to eq(6)
       expect(counted.rules.import(list).map(&:first)).to eq(%i[unchanged unchanged unchanged])
-      expect(counted.store.calls).to eq(5)
+      expect(counted.store.calls).to eq(7)
     end
 
     it 'stores none of ten rules if one is invalid' do
