@@ -25,6 +25,7 @@ rmdir "$layers"
 # The fixtures of puppetserver and PuppetDB copy the settings that their packages bring.
 find /opt -mindepth 1 -delete
 find /etc/puppet -mindepth 1 -maxdepth 1 ! -name puppetserver -exec rm -rf {} +
-rm -rf /etc/puppetlabs /etc/simpkv /var/simp /var/cache/puppet /var/lib/puppet/*
+# Debian's package of Puppet brings folders in those of the last two.
+rm -rf /etc/puppetlabs /etc/simpkv /var/simp /var/cache/puppet/*/* /var/lib/puppet/*/*
 
 exec "$@"
