@@ -5,6 +5,7 @@ require_relative '../support/configured_slapd'
 require_relative '../support/debian_slapd'
 require_relative '../support/ds389'
 require_relative '../support/eventually'
+require_relative '../support/foreign_ldif'
 require_relative '../support/replica'
 
 # From a server that knows nothing of simpkv to the first key, with what `simpkv schema` prints.
@@ -84,6 +85,38 @@ RSpec.describe 'A directory with the files of simpkv schema', :heavy do
           apply!(server, printed(form, '--server', '389ds', '--database', Ds389::BACKEND))
         end
         expect_it_to_work(5001)
+      end
+    end
+  end
+
+  # Where {ForeignLdif} puts its entries.
+  place = Struct.new(:layout, :base_dn) do
+    def dn(path, kind = :folder)
+      Simpkv::Native.dn_from_path(layout.to_sym, kind, base_dn, 'spec', path)
+    end
+
+    def slapd?
+      false
+    end
+  end
+
+  # Attributes that mean nothing to the server in an entry that cannot bind.
+  harmless = /description|name of another|language|policy|limits|conflict|is a folder/
+
+  # A class of service showed the bind DN, and so every compiler, the password hash of the Directory Manager.
+  names.each do |layout, (base_dn, identity)|
+    it "lets the bind DN of 389 Directory Server add no accounts and the like, layout #{layout}", :ds389 do
+      Ds389.run(layout: nil) do |server|
+        prepare(server, layout, base_dn, identity)
+        %w[ldif base access].each { |form| apply!(server, printed(form, '--server', '389ds')) }
+        simpkv!('put', '-g', 'shared/k', 'value')
+        target = place.new(layout, base_dn)
+        attempts = ForeignLdif.new(target, target.dn('globals/shared/k', :key)).additions
+        codes = attempts.reject { |what, _| what.match?(harmless) }.transform_values do |ldif|
+          Open3.capture2e('ldapmodify', '-x', '-D', identity, '-w', DirectoryServer::PASSWORD, '-H', server.uri,
+                          stdin_data: "#{ldif}\n").last.exitstatus
+        end
+        expect([codes.length, codes.values.uniq]).to match([a_value > 20, [50]])
       end
     end
   end
