@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../puppet_helper'
+require 'simpkv/estate'
 require 'simpkv/termini'
 require_relative 'roles_helper'
 
@@ -11,6 +12,7 @@ require_relative 'roles_helper'
     describe 'for compilers' do
       before do
         access!('apply', file(documented('A compiler for each environment')))
+        Simpkv::Estate.new({ 'backends' => { 'default' => { 'type' => 'ldap', **admin_options } } }).make
         admin.put('globals/shared/key', '{"value":"shared"}')
         admin.put('environments/production/key', '{"value":"of production"}')
       end

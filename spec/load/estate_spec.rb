@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/estate'
 require_relative '../support/ldap_store'
 require_relative '../support/estate_load'
 require_relative '../support/puppet_server'
