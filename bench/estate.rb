@@ -191,9 +191,9 @@ class EstateBench
 
   def config(server, uri)
     options = { 'type' => 'ldap' }.merge(server.options('ldap_uri' => uri))
-    File.join(server.folder, 'simpkv.yaml').tap do |file|
-      File.write(file, { 'backends' => { 'default' => options } }.to_yaml)
-    end
+    site = { 'backends' => { 'default' => options } }
+    Simpkv::Estate.new(site).make
+    File.join(server.folder, 'simpkv.yaml').tap { |file| File.write(file, site.to_yaml) }
   end
 
   def count_writes(server)
