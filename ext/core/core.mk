@@ -81,7 +81,7 @@ $(filter $(addprefix %/,$(wipe_tests)),$(tests)): $(BUILD)/test/freed.o
 $(encryption): $(BUILD)/test/crypt_fixture.o
 $(filter $(BUILD)/test/audit/%,$(tests)): $(BUILD)/test/audit_fixture.o
 $(tests): %: %.o $(harness) $(objects)
-	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -o $@
+	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -ldl -o $@
 
 # Copies under a temporary name and renames, so that a process that has mapped the old library keeps it intact.
 install: $(library)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,12 @@
 
 #define LINKS_MAX 8
 
+#ifdef SYS_openat2
+/* True after the kernel answered that it lacks openat2(). It is not called again: valgrind 3.19 prints five lines for
+ * each call. */
+static atomic_bool lacks_openat2;
+#endif
+
 /*
  * Opens a path without links in one system call. The kernel may lack the call, a sandbox may forbid it, and it refuses
  * a link without saying which one. walk_to_folder() works in all these cases, and is called if this fails
@@ -31,8 +38,16 @@ static int open_beneath(int root, const char *path, int flags)
         .flags = (unsigned)flags,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
+    int fd;
 
-    return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (atomic_load_explicit(&lacks_openat2, memory_order_relaxed)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd < 0 && errno == ENOSYS)
+        atomic_store_explicit(&lacks_openat2, true, memory_order_relaxed);
+    return fd;
 #else
     (void)root, (void)path, (void)flags;
     errno = ENOSYS;
