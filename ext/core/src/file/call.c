@@ -192,19 +192,22 @@ static ssize_t read_interruptibly(skv_file_call *call, int fd, char *out, size_t
     return got;
 }
 
-skv_status skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out)
+static skv_status read_contents(skv_file_call *call, int fd, off_t size, bool to_end, skv_buf *out)
 {
-    ssize_t got = 1;
+    size_t start = out->len;
+    bool at_end = false;
+    ssize_t got;
 
     /* One byte more than the file has, to see its end without growing the buffer. */
     skv_buf_reserve(out, size < 0 ? 1 : (size_t)size + 1);
-    while (got > 0 && !skv_buf_failed(out)) {
+    while (!at_end && !skv_buf_failed(out)) {
         got = read_interruptibly(call, fd, out->bytes + out->len, out->size - out->len - 1);
         if (got < 0)
             return errno == EINTR ? skv_file_stopped(call, SKV_INTERRUPTED) : skv_file_fail(call, errno);
         out->len += (size_t)got;
         out->bytes[out->len] = '\0';
-        if (out->size - out->len <= 1)
+        at_end = got == 0 || (!to_end && out->len - start == (size_t)size);
+        if (!at_end && out->size - out->len <= 1)
             skv_buf_reserve(out, 4096);
     }
     if (out->no_memory)
@@ -213,4 +216,14 @@ skv_status skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *o
         return skv_fail(call->reply, SKV_TOO_LARGE, "Cannot read '%s/%s': it has more than %zu bytes", call->root_path,
                         call->key->path, out->max);
     return SKV_OK;
+}
+
+skv_status skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out)
+{
+    return read_contents(call, fd, size, true, out);
+}
+
+skv_status skv_file_read_unchanged(skv_file_call *call, int fd, off_t size, skv_buf *out)
+{
+    return read_contents(call, fd, size, false, out);
 }

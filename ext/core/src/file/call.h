@@ -92,4 +92,8 @@ skv_status skv_file_lock(skv_file_call *call, int fd, int lock, bool *waited);
 /* Appends an open file, which has about `size` bytes, to the buffer. */
 skv_status skv_file_read_all(skv_file_call *call, int fd, off_t size, skv_buf *out);
 
+/* The same for a file of `size` bytes, without a read that only sees its end. The bytes count only if the caller finds
+ * afterwards that the file did not change. */
+skv_status skv_file_read_unchanged(skv_file_call *call, int fd, off_t size, skv_buf *out);
+
 #endif

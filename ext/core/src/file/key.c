@@ -62,9 +62,10 @@ static bool is_file_unchanged(int fd, const struct stat *before)
 /*
  * Waits for a process that has locked the key. A lock that many readers hold in turn would keep writers out forever,
  * so this call releases it before reading if it can: the bytes count if the file did not change meanwhile. Only a
- * program that writes in place changes it; then it is read again under the lock.
+ * program that writes in place changes it; then it is read again under the lock. Sets *locked to false if this call
+ * holds no lock at its end.
  */
-static skv_status read_open_file(skv_file_call *call, int fd)
+static skv_status read_open_file(skv_file_call *call, int fd, bool *locked)
 {
     skv_buf *data = &call->reply->data;
     size_t used = data->len;
@@ -72,14 +73,18 @@ static skv_status read_open_file(skv_file_call *call, int fd)
     bool waited;
     skv_status status;
 
+    *locked = false;
     if (skv_file_check(call, fd, &before) != SKV_OK)
         return call->reply->status;
+    *locked = true;
     status = lock_current_file(call, fd, &waited);
     if (status == SKV_OK && !waited && is_old_enough(&before)) {
         skv_lock_drop(fd);
-        if (skv_file_read_all(call, fd, before.st_size, data) != SKV_OK || is_file_unchanged(fd, &before))
+        *locked = false;
+        if (skv_file_read_unchanged(call, fd, before.st_size, data) != SKV_OK || is_file_unchanged(fd, &before))
             return call->reply->status;
         skv_buf_truncate(data, used);
+        *locked = true;
         status = lock_current_file(call, fd, &waited);
         if (status == SKV_OK && lseek(fd, 0, SEEK_SET) < 0)
             status = skv_file_fail(call, errno);
@@ -90,6 +95,7 @@ static skv_status read_open_file(skv_file_call *call, int fd)
 skv_status skv_key_read(skv_file_call *call)
 {
     skv_status status;
+    bool locked;
     int fd;
 
     call->what = "Cannot read";
@@ -97,8 +103,10 @@ skv_status skv_key_read(skv_file_call *call)
         fd = skv_key_open(call, O_RDONLY);
         if (fd < 0)
             return fail_open(call);
-        status = read_open_file(call, fd);
-        skv_lock_close(fd);
+        status = read_open_file(call, fd, &locked);
+        if (locked)
+            skv_lock_drop(fd);
+        skv_fd_close(fd);
         if (!call->is_stale)
             return status;
         if (skv_file_again(call) != SKV_OK)
