@@ -58,6 +58,13 @@ module Simpkv
       e.is_a?(DeniedError) ? :hidden : :missing
     end
 
+    # @param settings [Hash{String => Object}]
+    # @param uri [String] one of its servers
+    # @return [Boolean] whether connections to this server need TLS
+    def self.tls?(settings, uri)
+      uri.start_with?('ldaps:') || (settings['enable_tls'] == true && uri.start_with?('ldap:'))
+    end
+
     # Checks the options together; each of them is valid.
     #
     # @param settings [Hash{String => Object}]
@@ -182,7 +189,7 @@ module Simpkv
       end
 
       def tls_problem(settings)
-        return unless tls?(settings)
+        return unless any_tls?(settings)
 
         incomplete = 'TLS configuration incomplete:'
         return "#{incomplete} 'tls_cacert' is missing" if settings['tls_cacert'].nil?
@@ -211,8 +218,8 @@ module Simpkv
         "the user #{Process.euid}"
       end
 
-      def tls?(settings)
-        uris(settings).any? { |uri| uri.start_with?('ldaps:') } || starttls?(settings)
+      def any_tls?(settings)
+        uris(settings).any? { |uri| tls?(settings, uri) }
       end
 
       def starttls?(settings)
@@ -220,7 +227,7 @@ module Simpkv
       end
 
       def tls_variables(settings)
-        files = tls?(settings) ? TLS_FILES.select { |name, _| settings[name] } : {}
+        files = any_tls?(settings) ? TLS_FILES.select { |name, _| settings[name] } : {}
         files.map { |name, variable| "#{variable}=#{quoted(settings[name])}" }
       end
 

@@ -189,7 +189,41 @@ RSpec.describe 'simpkv doctor' do
         authority = Certificates.new(folder)
         at(type, tls: authority.issue(days: -1), authority: authority) do |server|
           also('ldap_uri' => server.tls_uri, 'tls_cacert' => authority.cacert)
-          expect(findings).to contain_exactly(problem('connecting', /expired on \d{4}-\d\d-\d\d/, /certificate/))
+          expect(findings).to contain_exactly(
+            problem('connecting', /expired on \d{4}-\d\d-\d\d/, /\Arenew the server's certificate\z/)
+          )
+        end
+      end
+
+      # The remedy was to correct 'tls_cacert'.
+      it 'finds a certificate for another host name' do
+        authority = Certificates.new(folder)
+        at(type, tls: authority.issue('127.0.0.2'), authority: authority) do |server|
+          also('ldap_uri' => server.tls_uri, 'tls_cacert' => authority.cacert)
+          expect(findings).to contain_exactly(
+            problem('connecting', /for another host name/, /name of the certificate into 'ldap_uri'(?!.*tls_cacert)/)
+          )
+        end
+      end
+
+      it 'finds a certificate of an unknown CA' do
+        at(type, tls: true) do |server|
+          also('ldap_uri' => server.tls_uri, 'tls_cacert' => Certificates.new(folder).cacert)
+          expect(findings).to contain_exactly(problem('connecting', /not signed by a CA/, /correct 'tls_cacert'/))
+        end
+      end
+
+      # The password was said to be sent in the clear.
+      %w[ldap ldaps].each do |scheme|
+        it "says that the encryption of a server that does not answer is unknown (#{scheme}, enable_tls)" do
+          at(type, tls: true) do |server|
+            also('ldap_uri' => server.tls_uri, 'write_uri' => "#{scheme}://127.0.0.1:1", 'enable_tls' => true,
+                 'tls_cacert' => server.certificates.cacert)
+            unknown = include('state' => 'unknown', 'what' => 'encryption', 'why' => %r{#{scheme}://.*no connection})
+            expect(findings.select { |finding| finding['why'].include?(':1:') }).to contain_exactly(
+              problem('connecting', /refused/i, /start the server/), unknown
+            )
+          end
         end
       end
 

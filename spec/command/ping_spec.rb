@@ -53,4 +53,10 @@ RSpec.describe 'simpkv ping and stats of a directory with TLS' do
     json = JSON.parse(simpkv!('stats', '-o', 'json', process: true))
     expect(json.dig('pools', 0, 'servers', 0, 'tls', 'certificate_ends')).to eq(ends)
   end
+  # The encryption of the first server was 'none'.
+  it 'does not know the encryption of a server that does not answer' do
+    backends['default']['ldap_uri'] = "ldaps://127.0.0.1:1 #{directory.tls_uri}"
+    servers = JSON.parse(simpkv!('ping', '-o', 'json', process: true))['servers']
+    expect(servers.map { |server| server['encryption'] }).to match([/unknown/, /TLS/])
+  end
 end

@@ -99,7 +99,7 @@ module Simpkv
       def look_at_tls
         servers.each do |server|
           tls = server['tls']
-          next plain(server['uri']) if tls.nil?
+          next without_tls(server['uri']) if tls.nil?
 
           ends = tls['certificate_ends']
           text = "#{server['uri']}: #{tls['protocol']}, #{tls['cipher']}"
@@ -115,11 +115,14 @@ module Simpkv
         uris = settings.values_at('ldap_uri', 'write_uri').compact.flat_map(&:split).uniq
         connected = Simpkv.stats['pools'].flat_map { |pool| pool['servers'] }
         used = connected.select { |server| uris.include?(server['uri']) && server['connects'].positive? }
-        used.uniq { |server| server['uri'] }
+        # One pool may have failed where another one has connected.
+        used.partition { |server| server['tls'] }.flatten.uniq { |server| server['uri'] }
       end
 
-      def plain(uri)
+      # A server that must do TLS gets neither password nor values before it has done so.
+      def without_tls(uri)
         return if uri.start_with?('ldapi:') || !settings['admin_pw_file']
+        return findings.unknown('encryption', "#{uri}: no connection with TLS") if LdapAccess.tls?(settings, uri)
 
         findings.warning('encryption', "#{uri}: the password and all values are sent in the clear",
                          "use ldaps://, or 'enable_tls: true'")

@@ -67,11 +67,12 @@ module Simpkv
       def for_connecting(uri, why)
         case why
         when /cannot read '.*', the file of/ then "let this user read it, or correct 'admin_pw_file'"
-        when /certificate|TLS|handshake/i then "replace the server's certificate, or correct 'tls_cacert'"
+        when /certificate/ then for_certificate(uri, why)
+        when /TLS|handshake/i then "check that the server speaks TLS there, and the options 'tls_*' of the backend"
         when /credentials|password|admin_dn/i then "correct 'admin_dn', or the password in 'admin_pw_file'"
         else
-          option = settings['ldap_uri'].split.include?(uri) ? 'ldap_uri' : 'write_uri'
-          "start the server, or correct '#{option}'; by hand: #{LdapAccess.command(settings.merge('ldap_uri' => uri))}"
+          "start the server, or correct '#{option_of(uri)}'; by hand: " +
+            LdapAccess.command(settings.merge('ldap_uri' => uri))
         end
       end
 
@@ -166,6 +167,21 @@ module Simpkv
       end
 
       private
+
+      # @return [String] the option that names the server
+      def option_of(uri)
+        settings['ldap_uri'].split.include?(uri) ? 'ldap_uri' : 'write_uri'
+      end
+
+      def for_certificate(uri, why)
+        case why
+        when /certificate is for another host name/
+          "put a name of the certificate into '#{option_of(uri)}', or give the server a certificate for the name there"
+        when /certificate expired on/ then "renew the server's certificate"
+        when /certificate is not valid before/ then 'correct the clock of the server or of this machine'
+        else "correct 'tls_cacert', the CA that signed the server's certificate, or replace the certificate"
+        end
+      end
 
       # The server's referral is no reason to trust the other one with a password.
       def for_referral(supplier)

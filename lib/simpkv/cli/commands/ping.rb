@@ -92,8 +92,14 @@ module Simpkv
         def server_facts(server)
           tls = server['tls']
           { 'server' => server['uri'], 'product' => server['vendor'],
-            'encryption' => tls ? "#{tls['protocol']}, #{tls['cipher']}" : 'none',
+            'encryption' => encryption(server),
             'certificate_ends' => tls && certificate_end(tls) }.compact
+        end
+
+        def encryption(server)
+          return server['tls'].values_at('protocol', 'cipher').join(', ') if server['tls']
+
+          LdapAccess.tls?(backend.settings, server['uri']) ? 'unknown' : 'none'
         end
 
         # @return [String, nil] a time in the form of RFC 3339
