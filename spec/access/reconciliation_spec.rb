@@ -40,6 +40,15 @@ require_relative 'access_helper'
         expect(directory.log).not_to include('pass one')
       end
 
+      # On 389-DS, plan was silent about `list`, whose values a search with the control of RFC 2891 gives away.
+      it 'warns, when it plans, of rights that the server does not tell apart' do
+        rights = { 'reads' => %w[read], 'writes' => %w[write], 'lists' => %w[list], 'both' => %w[read list] }
+        roles = rights.to_h { |name, each| [name, [{ 'prefixes' => ["globals/#{name}"], 'rights' => each }]] }
+        warnings = access('plan', file('roles' => roles)).err.scan(/^simpkv: roles\.(\w+): .*389-DS (\w+)/)
+        expected = [%w[lists sorts], %w[reads lets], %w[writes lets]]
+        expect(warnings).to match_array(tags[:ds389] ? expected : [])
+      end
+
       it 'refuses everything if the entry of a user has another UID, or none' do
         access!('apply', file)
         ["delete: description\n", "replace: description\ndescription: simpkv:uid:other\n"].each do |change|

@@ -171,6 +171,46 @@ Directories::ALL.each do |server, layout, tags|
       end
     end
 
+    # @return [String] LDIF of a key without a value
+    def ldif_of(dn)
+      "dn: #{dn}\nobjectClass: simpkvEntry\n#{dn[/\A[^,]+/].sub('=', ': ')}\n" \
+        "#{"simpkvId: k\n" if access.server.layout == 'hex'}"
+    end
+
+    # @return [Hash{String => String}] the answers to somebody without rights, by tool, without the name of the key
+    def answers_about(key)
+      dn = access.dn("environments/dev/#{key}", :key)
+      change = "dn: #{dn}\nchangetype: modify\nreplace: simpkvJsonValue\nsimpkvJsonValue: x\n"
+      rename = "dn: #{dn}\nchangetype: modrdn\nnewrdn: #{access.dn('globals/q', :key)[/\A[^,]+/]}\ndeleteoldrdn: 1\n"
+      entry = "#{ldif_of(dn)}simpkvJsonValue: x\n"
+      { 'modify' => [['ldapmodify'], change], 'rename' => [['ldapmodify'], rename], 'add' => [['ldapadd'], entry],
+        'delete' => [['ldapdelete', dn], ''], 'compare' => [['ldapcompare', dn, 'simpkvJsonValue:x'], ''],
+        'search' => [['ldapsearch', '-LLL', '-b', dn, '-s', 'base', '1.1'], ''] }
+        .transform_values { |words, input| access.tool('nobody', *words, input: input).first.gsub(/#{dn}/i, 'DN') }
+    end
+
+    # docs/security.md named only some of them. On 389-DS, the codes of modify and delete are the same, not their texts.
+    it 'tells somebody without rights whether a name exists by the operations that docs/security.md names' do
+      present, missing = %w[k n].map { |key| answers_about(key) }
+      telling = access.slapd? ? %w[add delete modify] : %w[compare delete modify]
+      expect(present.reject { |tool, answer| missing[tool] == answer }.keys).to match_array(telling)
+      expect(present.values.join).not_to include('treasure')
+    end
+
+    # The order was said to be hidden with the values. No access rule of 389-DS forbids the control.
+    it 'sorts by values for somebody who may list, but not read, on 389-DS alone' do
+      %w[one two].zip(%w[b a]) { |key, value| access.root.put("environments/dev/#{key}", value) }
+      search = ['ldapsearch', '-LLL', '-o', 'ldif_wrap=no', '-b', access.dn('environments/dev'), '-s', 'one']
+      orders = %w[simpkvJsonValue -simpkvJsonValue].map do |order|
+        access.tool('lister', *search, '-E', "sss=#{order}", '(objectClass=simpkvEntry)', '1.1').first.scan(/^dn: .*/)
+      end
+      expect(orders.map(&:length)).to eq([3, 3])
+      expect(orders.first == orders.last).to be(access.slapd?)
+      expect(orders.first).to eq(orders.last.reverse) unless access.slapd?
+    ensure
+      restore
+    end
+
     # The rights of a user on the folder that a DN is in, which is the deepest of these. A folder is in itself.
     def rights_on(user, dn)
       folder = ['environments', *AccessMatrix::FOLDERS].select { |each| below?(dn, each) }.max_by(&:length)

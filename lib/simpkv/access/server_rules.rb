@@ -83,9 +83,16 @@ module Simpkv
       def warnings(grants)
         return [] unless @server == '389ds'
 
-        grants.select { |grant| grant.rights.include?('read') && !grant.rights.include?('list') }.map do |grant|
-          "roles.#{grant.role}: '#{grant.prefix}': 389-DS lets those list who may read"
-        end
+        grants.map { |grant| warning_of_389ds(grant) }.compact
+      end
+
+      # The server sorts by values that it does not show, and no rule forbids the control.
+      def warning_of_389ds(grant)
+        why = case Access.expand(grant.rights) & %w[read list]
+              when %w[read] then 'lets those list who may read'
+              when %w[list] then 'sorts keys by their values for those who may list, so they can find out the values'
+              end
+        "roles.#{grant.role}: '#{grant.prefix}': 389-DS #{why}" if why
       end
 
       # @return [Array<String>] on OpenLDAP, that the rules after those of simpkv let everybody read
