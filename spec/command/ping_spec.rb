@@ -22,6 +22,18 @@ RSpec.describe 'simpkv ping' do
     expect(File.mtime(directory.password_file)).to eq(mtime)
   end
 
+  # Only functions, termini and doctor said so.
+  it 'warns about a world-readable password file, as get, exists, put and ls do' do
+    File.chmod(0o604, directory.password_file)
+    [%w[put a x], %w[get a], %w[exists a], %w[ls], %w[ping]].each do |command|
+      outcome = simpkv(*command)
+      expect([outcome.code, outcome.err.lines])
+        .to match([0, [%r{\Asimpkv: ldap/#{id}: 'admin_pw_file' .* is open to every local user \(mode 0604\): chmod}]])
+    end
+  ensure
+    File.chmod(0o600, directory.password_file)
+  end
+
   it 'does not touch the file if the server refuses the password' do
     ctime = File.stat(directory.password_file).ctime
     change_password('another')

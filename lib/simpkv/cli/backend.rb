@@ -34,6 +34,14 @@ module Simpkv
         Backend.new(options, reason, @vardir)
       end
 
+      # Leaves the warnings about its files to the examination that reports them.
+      #
+      # @return [Backend] itself
+      def examined
+        @examined = true
+        self
+      end
+
       def type
         settings['type']
       end
@@ -210,6 +218,7 @@ module Simpkv
       end
 
       def ldap_store(jobs)
+        LdapAccess.warnings(settings).each { |warning| warn("simpkv: #{title}: #{warning}") } unless @examined
         LdapAccess.open(settings, jobs ? { 'pool_size' => [jobs, settings['pool_size']].max } : {})
       rescue InvalidError => e
         raise Failure.new("#{title}: #{e.message}", Failure::CONFIG)

@@ -79,7 +79,7 @@ module Simpkv
           kind = backend.ldap? ? 'directory' : 'file'
           require "simpkv/cli/#{kind}_examination"
           type = Cli.const_get("#{kind.capitalize}Examination")
-          type.new(backend, findings, write: !@read_only, size: @size, **options)
+          type.new(backend.examined, findings, write: !@read_only, size: @size, **options)
         end
 
         # @return [EncryptionExamination, nil]
