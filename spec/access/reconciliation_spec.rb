@@ -101,6 +101,22 @@ require_relative 'access_helper'
         expect(members('dev')).to eq(%w[dev hand two])
       end
 
+      # plan and status showed nothing.
+      it 'shows members that no binding has, and removes them with undeclared_members: remove' do
+        access!('apply', file)
+        directory.modify("dn: #{role_dn('dev')}\nchangetype: modify\nadd: member\nmember: cn=hand,dc=simp\n")
+        expect(access('status').to_a)
+          .to match([/^role +dev +present +member that no binding has: cn=hand,dc=simp$/, '', 1])
+        warning = /roles\.dev: no binding has its member 'cn=hand,dc=simp': .*'undeclared_members: remove'/
+        expect([access('plan').to_a, access('apply').to_a]).to all(match(['', warning, 0]))
+        expect(members('dev')).to eq(%w[dev hand one])
+        access_options['undeclared_members'] = 'remove'
+        configure(config)
+        expect(access('status').to_a).to match([/^role +dev +present +member to remove: cn=hand,dc=simp$/, '', 1])
+        expect(access('apply').to_a).to eq(["- member of role dev: cn=hand,dc=simp\n", '', 0])
+        expect([members('dev'), access('status').code]).to eq([%w[dev one], 0])
+      end
+
       it 'refuses another directory' do
         access!('apply', file)
         pin = admin.get('globals/estate/access/directory')

@@ -71,8 +71,9 @@ module Simpkv
         users = named('users', state.users, entries('users', @names.users_dn))
         found = entries('roles', @names.roles_dn)
         roles = named('roles', state.roles, found)
+        groups = found.reject { |_, entry| entry.uid }.keys
         observed = Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {}, missing(state),
-                                      found.reject { |_, entry| entry.uid }.keys)
+                                      groups, @options['undeclared_members'] == 'remove')
         return observed unless passwords
 
         state.users.each { |name, user| observe_password(observed, name, user, passwords) unless user['deleting'] }

@@ -59,6 +59,23 @@ module Simpkv
         end
         @bound[role].flat_map { |binding| binding[list] }.uniq.sort
       end
+
+      # @param role [String]
+      # @return [Array<String>] the DNs of the users that bindings bind to a role
+      def members(role)
+        bound(role, 'users').map { |name| @names.user(name) }
+      end
+
+      # @param role [String]
+      # @return [Array<String>] the DNs in a role of simpkv that neither a binding wants nor simpkv has added
+      def undeclared_members(role)
+        document = @state.roles.fetch(role)
+        entry = @observed.roles[role]
+        return [] if entry.nil? || document['deleting'] || existing?(role)
+
+        # The entry itself is its first member: a groupOfNames needs one.
+        Names.beyond(entry.member, [@names.role(role), *document['added'].to_a, *members(role)])
+      end
     end
   end
 end

@@ -28,7 +28,8 @@ module Simpkv
       # groups:: the DNs of bindings that have no entry
       # stamps:: of users whose password was tried and accepted: see `stamp` in {State}
       # foreign:: the DNs of the groups beside the roles that simpkv has not made
-      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps, :groups, :foreign)
+      # exclusive:: whether members of simpkv's own roles that no binding wants are to be removed
+      Observed = Struct.new(:unique_id, :users, :roles, :folders, :passwords, :stamps, :groups, :foreign, :exclusive)
 
       # uid:: the UUID in the entry; nil for none
       # member:: the DNs in a role
@@ -98,7 +99,7 @@ module Simpkv
         @grants.all
       end
 
-      # See {Grants#existing?}, {Grants#ours?} and {Grants#bound}.
+      # See {Grants#existing?}, {Grants#ours?}, {Grants#bound} and {Grants#undeclared_members}.
       def existing?(role)
         @grants.existing?(role)
       end
@@ -109,6 +110,10 @@ module Simpkv
 
       def bound(role, list)
         @grants.bound(role, list)
+      end
+
+      def undeclared_members(role)
+        @grants.undeclared_members(role)
       end
 
       private
@@ -181,7 +186,9 @@ module Simpkv
 
       def warnings_of_roles
         live(@state.roles).flat_map do |name, role|
-          existing?(name) ? warnings_of_existing(name, role) : warnings_of_grants(name, role)
+          next warnings_of_existing(name, role) if existing?(name)
+
+          warnings_of_grants(name, role) + warnings_of_members(name)
         end
       end
 
@@ -189,6 +196,13 @@ module Simpkv
         groups = bound(name, 'groups').any?
         [*("roles.#{name}: it existed before, so its rights stay as they are" if role['grants'].any?),
          *("roles.#{name}: it existed before, and a group needs a rule of its own: no group is bound" if groups)]
+      end
+
+      def warnings_of_members(name)
+        (@observed.exclusive ? [] : undeclared_members(name)).map do |dn|
+          "roles.#{name}: no binding has its member '#{dn}': declare it, remove it, or set 'undeclared_members: " \
+            "remove' of 'access'"
+        end
       end
 
       # A member of such a role could make the next apply delete entries and members of others.
@@ -267,9 +281,10 @@ module Simpkv
         entry = @observed.roles[name]
         return { add: [], delete: [] } unless existing?(name) ? entry : !role['deleting']
 
-        wanted = role['deleting'] ? [] : members(name)
+        wanted = role['deleting'] ? [] : @grants.members(name)
         present = entry ? entry.member : []
-        { add: Names.beyond(wanted, present), delete: Names.beyond(role['added'].to_a, wanted) }
+        surplus = @observed.exclusive ? undeclared_members(name) : []
+        { add: Names.beyond(wanted, present), delete: Names.beyond(role['added'].to_a, wanted) + surplus }
       end
 
       # @param kind [Symbol] `:add` or `:delete`
@@ -277,10 +292,6 @@ module Simpkv
         changes.reject { |_, change| change[kind].empty? }.map do |name, change|
           step('members', 'roles', name, { add: [], delete: [] }.merge(kind => change[kind]))
         end
-      end
-
-      def members(role)
-        bound(role, 'users').map { |name| @names.user(name) }
       end
 
       def deletions(section)

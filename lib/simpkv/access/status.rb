@@ -25,6 +25,11 @@ module Simpkv
           state.bindings.map { |name, binding| binding_row(name, binding) } + [rules_row]
       end
 
+      # @return [Boolean] whether something differs from what is declared, also what {Apply} leaves alone
+      def differs?
+        @plan.steps.any? || @plan.state.roles.keys.any? { |name| @plan.undeclared_members(name).any? }
+      end
+
       private
 
       def user_state(name, user)
@@ -57,7 +62,9 @@ module Simpkv
       end
 
       def role_notes(name)
-        @members.fetch(name, {}).fetch(:delete, []).map { |dn| "member to remove: #{dn}" }
+        remove = @members.fetch(name, {}).fetch(:delete, [])
+        remove.map { |dn| "member to remove: #{dn}" } +
+          (@plan.undeclared_members(name) - remove).map { |dn| "member that no binding has: #{dn}" }
       end
 
       def binding_row(name, binding)

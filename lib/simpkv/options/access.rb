@@ -11,6 +11,9 @@ module Simpkv
              absent: 'that of the estate'),
       option('users_dn', :string, nil, 'the DN of the entry below which users are', absent: 'required'),
       option('roles_dn', :string, nil, 'the DN of the entry below which roles are', absent: 'required'),
+      option('undeclared_members', %w[keep remove], 'keep',
+             'what `apply` does with members of its own roles that no binding wants, such as those that somebody has ' \
+             'added by hand. `status` shows them in any case'),
       option('config_uri', :uris, nil, 'OpenLDAP: the server whose `cn=config` has the rules', absent: '`ldap_uri`'),
       option('config_dn', :string, nil, 'OpenLDAP: a bind DN that may change `cn=config`',
              absent: "the backend's; with `config_uri`, the local user over ldapi"),

@@ -19,7 +19,8 @@ module Simpkv
             those that others have made, with the command that deletes each (with ldapsearch).
 
             Exits with 1 if something differs from what is declared, which simpkv access apply mends, or if there are
-            such entries. Exits with 2 if apply would refuse.
+            such entries. Members that no binding has are such a difference; apply removes them only with
+            undeclared_members: remove. Exits with 2 if apply would refuse.
           TEXT
           EXAMPLES = {
             'simpkv access status' => 'A table',
@@ -32,9 +33,8 @@ module Simpkv
           def run
             on_access do |access|
               plan = access.plan
-              rows = Simpkv::Access::Status.new(plan).rows
               failures = @verify ? access.verify(plan) : []
-              show(rows, failures, plan)
+              show(Simpkv::Access::Status.new(plan), failures, plan)
             end
           end
 
@@ -45,12 +45,13 @@ module Simpkv
           end
 
           # @return [Integer, nil] the exit code
-          def show(rows, failures, plan)
+          def show(status, failures, plan)
+            rows = status.rows
             output.print('objects' => rows.map { |row| object(row) }, 'rights' => failures,
                          'conflicts' => plan.conflicts) { table(rows) + failures }
             raise Simpkv::Access::Refused, plan.conflicts if plan.conflicts.any?
 
-            Failure::NO if plan.steps.any? || failures.any?
+            Failure::NO if status.differs? || failures.any?
           end
 
           def object(row)
