@@ -54,21 +54,6 @@ Directories::ALL.each do |server, layout, tags|
       expect([exports.delete('web1.example.com'), collected('web1.example.com')]).to eq [1, {}]
     end
 
-    # They used to be left out.
-    it 'are found completely, or the search fails, if a subtree is missing or a document is torn' do
-      exports.save('web1', { 'host' => list('a') }, 'production')
-      estate = opened
-      estate.store.put('globals/estate/exported/host/web1', '{"value":[{"ti')
-      expect { opened.exports.all('host') }.to raise_error(Simpkv::MalformedError, %r{exported/host/web1'})
-      exports.save('web1', { 'host' => list('a') }, 'production')
-      expect(opened.exports.all('host')).to eq('web1' => list('a'))
-      %w[/exported/host /exported].push('').each do |folder|
-        estate.store.deletetree("globals/estate#{folder}")
-        expect { opened.exports.all('host') }.to raise_error(Simpkv::Estate::MissingError, /globals.estate.exported/)
-        expect { opened.exports.save('web1', { 'host' => list('b') }, 'production') }.to raise_error(Simpkv::ConfigError)
-      end
-    end
-
     it 'are those of one of many saves at once, after the next save at the latest' do
       versions = (1..6).map { |n| { 'all' => list("t#{n}"), "only#{n % 3}" => list("t#{n}"), 'same' => list('c') } }
       3.times do

@@ -1,0 +1,210 @@
+# frozen_string_literal: true
+
+require 'etc'
+require_relative '../spec_helper'
+require_relative '../support/key_file'
+require_relative '../support/ldap_store'
+require_relative '../support/processes'
+require_relative '../support/scratch'
+require 'simpkv/estate'
+
+# Collectors used to find a part of the exported resources, and those that purge removed the others from the node. Here,
+# each fault of a store meets a collector: it finds all of them, or it fails and names the place.
+module ExportsMatrix
+  ESTATE = 'globals/estate'
+  HOSTS = "#{ESTATE}/exported/host"
+  PLACE = "#{HOSTS}/web1"
+  ALL = { 'web1' => [{ 'title' => 'a' }], 'web2' => [{ 'title' => 'b' }] }.freeze
+
+  # @return [Simpkv::Estate] one with its own store, as another compiler has
+  def opened(more = {})
+    Simpkv::Estate.new({ 'backends' => { 'default' => backend.merge(more) } })
+  end
+
+  # @return [Array<Hash, String>] what compilers find, each with these options: all exports, or an error's message
+  def found(more = {})
+    Array.new(2) do
+      opened(more).exports.all('host')
+    rescue Simpkv::Error, Simpkv::ConfigError => e
+      e.message
+    end.uniq
+  end
+
+  def fill(more = {})
+    opened(more).make
+    ALL.each { |name, list| opened(more).exports.save(name, { 'host' => list }, 'production') }
+    expect(found(more)).to eq([ALL])
+  end
+
+  # Stores bytes as another program does.
+  def replace
+    document = yield(raw.get(PLACE))
+    raw.delete(PLACE)
+    raw.put(PLACE, document)
+  end
+end
+
+RSpec.shared_examples 'exports that are found completely or not at all' do
+  {
+    'is torn' => [->(text) { text[0, text.length / 2] }, %r{/host/web1' cannot be read}],
+    'has another form' => [->(_) { '{"value":"x","metadata":{}}' }, %r{/host/web1' cannot be read: .*another form}]
+  }.each do |what, (change, why)|
+    it "if a document #{what}" do
+      fill
+      replace(&change)
+      expect(found).to match([why])
+      opened.exports.save('web1', { 'host' => ExportsMatrix::ALL['web1'] }, 'production')
+      expect(found).to eq([ExportsMatrix::ALL])
+    end
+  end
+
+  [ExportsMatrix::HOSTS, "#{ExportsMatrix::ESTATE}/exported", ExportsMatrix::ESTATE].each do |folder|
+    it "if #{folder} is missing" do
+      fill
+      raw.deletetree(folder)
+      expect(found).to match([%r{globals/estate(/exported)?.* (missing|hidden)}])
+      expect { opened.exports.save('web1', { 'host' => [{ 'title' => 'c' }] }, 'production') }
+        .to raise_error(Simpkv::Estate::MissingError)
+    end
+  end
+
+  describe 'in an encrypted backend' do
+    let(:keys) { { 'encryption_keys' => write_keys('a') } }
+
+    it 'if this compiler does not have the key of a document, or any keys' do
+      fill(keys)
+      write_keys('b', 'a')
+      opened(keys).exports.save('web1', { 'host' => [{ 'title' => 'new' }] }, 'production')
+      expect(found(keys)).to eq([ExportsMatrix::ALL.merge('web1' => [{ 'title' => 'new' }])])
+      write_keys('a')
+      expect(found(keys)).to match([%r{/host/web1' cannot be read: .*the key 'b', which is not in}])
+      expect(found).to match([/encrypted: set 'encryption_keys'/])
+    end
+
+    it 'if another compiler has stored a plain document' do
+      fill(keys)
+      replace { |_| Simpkv::Codec.encode([{ 'title' => 'a' }]) }
+      expect(found(keys)).to eq([ExportsMatrix::ALL])
+      expect(found(keys.merge('encrypted_only' => true))).to match([%r{host/web1.* is not encrypted}])
+    end
+
+    it 'if an encrypted document is torn' do
+      fill(keys)
+      replace { |text| text.sub(/"encoding".*/, '') }
+      expect(found(keys)).to match([%r{/host/web1' cannot be read: .*damaged}])
+      expect(found).to match([/cannot be read/])
+    end
+  end
+end
+
+RSpec.describe 'Exported resources in files with faults' do
+  include ExportsMatrix
+  include KeyFile
+  include Processes
+
+  let(:scratch) { Scratch.make('simpkv-exports') }
+  let(:backend) { { 'type' => 'file', 'id' => 'x', 'root_path' => File.join(scratch, 'root') } }
+  let(:raw) { Simpkv::Store.open('file', backend.slice('root_path')) }
+
+  before { raw }
+
+  after do
+    FileUtils.rm_r(scratch)
+  end
+
+  def file(key)
+    File.join(backend['root_path'], key)
+  end
+
+  it_behaves_like 'exports that are found completely or not at all'
+
+  {
+    'a FIFO' => ->(place) { File.mkfifo(place) },
+    'a folder' => ->(place) { Dir.mkdir(place) },
+    'a link to nothing' => ->(place) { File.symlink('/nonexistent', place) },
+    'a link out of the store' => ->(place) { File.symlink('/etc/passwd', place) },
+    'a link to itself' => ->(place) { File.symlink('web1', place) }
+  }.each do |what, make|
+    it "are found completely or not at all with #{what} in place of a document" do
+      fill
+      raw.delete(ExportsMatrix::PLACE)
+      make.call(file(ExportsMatrix::PLACE))
+      expect(found).to match([%r{/host/web1' cannot be read}])
+    end
+  end
+
+  describe 'without permission', :once, needs: :fork do
+    {
+      'for a document' => [ExportsMatrix::PLACE, 0, %r{host/web1' cannot be read: .*Permission denied}],
+      'to enter a folder that it may list' => [ExportsMatrix::HOSTS, 0o744, /Permission denied/],
+      'to list a folder that it may enter' => [ExportsMatrix::HOSTS, 0o711, /Permission denied/],
+      'for the folder above' => ["#{ExportsMatrix::ESTATE}/exported", 0o744, /Permission denied/]
+    }.each do |what, (place, mode, why)|
+      it "#{what} are found completely or not at all" do
+        fill
+        FileUtils.chmod_R('a+rX', backend['root_path'])
+        File.chmod(0o755, scratch)
+        as_nobody { found == [ExportsMatrix::ALL] }
+        File.chmod(mode, file(place))
+        as_nobody do
+          message = found
+          (message.length == 1 && message.first.to_s.match?(why)) || raise("found #{message}")
+        end
+      end
+    end
+  end
+end
+
+Directories.each_server do |server, tags|
+  RSpec.describe "Exported resources on #{server.name} with faults", **tags do
+    include ExportsMatrix
+    include KeyFile
+
+    # On slapd, the administrator of the directory may change the access rules.
+    configuration = server == Slapd ? { more: "database config\nrootdn \"#{Slapd::ROOT_DN}\"\n" } : {}
+    include_context 'with a directory', server, **configuration
+
+    let(:backend) { directory.options('id' => id).merge('type' => 'ldap') }
+    let(:raw) { store }
+
+    it_behaves_like 'exports that are found completely or not at all'
+
+    # Puts a rule that denies everything before all others, or takes it away.
+    def deny(target, verb = 'add')
+      if directory.is_a?(Slapd)
+        rule = { 'add' => "{0}to #{target[:slapd]} by * none", 'delete' => '{0}' }.fetch(verb)
+        directory.modify("dn: olcDatabase={1}mdb,cn=config\nchangetype: modify\n#{verb}: olcAccess\n" \
+                         "olcAccess: #{rule}\n")
+      else
+        rule = %[#{target[:ds389]}(version 3.0; acl "hide"; deny (all) userdn="ldap:///anyone";)]
+        directory.modify("dn: #{DirectoryServer::BASE_DN}\nchangetype: modify\n#{verb}: aci\naci: #{rule}\n")
+      end
+    end
+
+    def subtree(path)
+      dn = dn(path, :folder)
+      { slapd: %(dn.subtree="#{dn}"), ds389: %[(target="ldap:///#{dn}")(targetattr="*")] }
+    end
+
+    def expect_refused(target, why)
+      fill
+      deny(target)
+      expect(found).to match([why])
+      deny(target, 'delete')
+      expect(found).to eq([ExportsMatrix::ALL])
+    end
+
+    [ExportsMatrix::HOSTS, "#{ExportsMatrix::ESTATE}/exported", ExportsMatrix::ESTATE].each do |folder|
+      it "are found completely or not at all if the directory hides #{folder}" do
+        expect_refused(subtree(folder), %r{globals/estate(/exported)?.*(hidden from|no access to it)})
+      end
+    end
+
+    it 'are found completely or not at all if the directory hides the values' do
+      place = dn(ExportsMatrix::HOSTS, :folder)
+      expect_refused({ slapd: %(dn.subtree="#{place}" attrs=simpkvJsonValue),
+                       ds389: %[(target="ldap:///#{place}")(targetattr="simpkvJsonValue")] },
+                     /simpkvJsonValue/)
+    end
+  end
+end
