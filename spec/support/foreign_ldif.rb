@@ -66,9 +66,12 @@ class ForeignLdif
     @access.dn('globals/shared/k', :key)
   end
 
-  # An entry that searches do not show.
+  # Entries that searches of simpkv do not show.
   def hidden
-    return { "cn=x,#{@shared}" => ['object class subentry', of_openldap['a subentry']] } if @access.slapd?
+    if @access.slapd?
+      return { "cn=x,#{@shared}" => ['object class subentry', of_openldap['a subentry']],
+               "userPassword=x,#{@shared}" => ['its name is a userPassword', account] }
+    end
 
     { "ou=x,#{@shared}" => ['object class cosIndirectDefinition', class_of_service.values.first] }
   end
@@ -163,6 +166,12 @@ class ForeignLdif
 
   def other_name
     ["dn: description=x,#{@shared}", 'changetype: add', *classes('organizationalUnit'), 'ou: x', 'description: x']
+      .join("\n")
+  end
+
+  # The entry that a rename makes of a folder.
+  def account
+    ["dn: userPassword=x,#{@shared}", 'changetype: add', *classes('organizationalUnit'), 'ou: x', 'userPassword: x']
       .join("\n")
   end
 

@@ -2,8 +2,8 @@
 
 module Simpkv
   module Access
-    # The entries that simpkv makes below the entry of its instance, as an allow-list: rules let writers add these and
-    # no others, and {ForeignEntries} finds all others.
+    # The entries that simpkv makes below the entry of its instance, as an allow-list: rules let writers add these, and
+    # beside them a few that give no right (docs/adr/0050); {ForeignEntries} finds what the allow-list does not have.
     class OwnEntries
       # By layout, the object classes.
       CLASSES = { 'plain' => %w[simpkvEntry organizationalUnit top],
