@@ -1,19 +1,16 @@
 # frozen_string_literal: true
 
+require 'simpkv/unsafe_characters'
+
 module Simpkv
   module Audit
     # Makes the lines of an audit log, a JSON object each. They name a key, and never have a value.
     class Line
       # Texts that JSON has as they are.
       PLAIN = %r{\A[\w.:/@=,+ -]*\z}.freeze
-      # Characters that a terminal takes for commands, that change the direction or the lines of a text, or that nobody
-      # sees: control and format characters, spaces, fillers, selectors of variations, and tags.
-      UNSAFE = /[\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f]|
-                [\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{13430}-\u{1345f}]|
-                [\u{1bca0}-\u{1bca3}\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/x.freeze
       # Bytes of a line beside the texts in it.
       FRAME = 400
-      private_constant :PLAIN, :UNSAFE, :FRAME
+      private_constant :PLAIN, :FRAME
 
       class << self
         # @param value [String] of any bytes
@@ -22,12 +19,7 @@ module Simpkv
           value = utf8(value)
           return %("#{value}") if value.match?(PLAIN)
 
-          Native.generate(value).gsub(UNSAFE) { |character| escaped(character) }
-        end
-
-        # @return [String] the character as JSON escapes it: beyond U+FFFF, as two units of UTF-16
-        def escaped(character)
-          character.encode(Encoding::UTF_16BE).unpack('n*').map { |unit| format('\\u%04x', unit) }.join
+          UnsafeCharacters.escaped_in_json(Native.generate(value))
         end
 
         # @param value [String] of any bytes

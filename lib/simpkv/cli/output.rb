@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/unsafe_characters'
+
 module Simpkv
   module Cli
     # Prints the results of a command: as a table for people, as JSON or YAML for programs.
@@ -40,16 +42,9 @@ module Simpkv
       end
 
       # @param text [String] may hold what agents have sent, such as the escapes of a terminal
-      # @return [String] the same in UTF-8, without control characters other than line feeds
+      # @return [String] see {UnsafeCharacters.escaped}
       def self.text(text)
-        text.dup.force_encoding(Encoding::UTF_8).scrub { |bytes| bytes.unpack('C*').map { |byte| format('\\x%02X', byte) }.join }
-            .gsub(/(?!\n)[[:cntrl:]]/) { |letter| format('\\x%02X', letter.ord) }
-      end
-
-      # @param json [String] JSON, in which DEL and C1 control characters may stand as they are
-      # @return [String] equal JSON, in which they are escaped, as C0 control characters are
-      def self.escaped(json)
-        json.gsub(/[\u007f-\u009f]/) { |letter| format('\\u%04x', letter.ord) }
+        UnsafeCharacters.escaped(text)
       end
 
       # @param number [Integer]
@@ -82,7 +77,7 @@ module Simpkv
 
       def json(data)
         require 'json'
-        Output.escaped(JSON.pretty_generate(data))
+        UnsafeCharacters.escaped_in_json(JSON.pretty_generate(data))
       end
 
       def yaml(data)

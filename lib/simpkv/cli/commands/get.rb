@@ -61,7 +61,7 @@ module Simpkv
         end
 
         def write(value)
-          text = value.is_a?(String) ? value : Output.escaped(Native.generate(value))
+          text = value.is_a?(String) ? value : UnsafeCharacters.escaped_in_json(Native.generate(value))
           $stdout.binmode
           $stdout.write(text)
           $stdout.puts if $stdout.tty?
