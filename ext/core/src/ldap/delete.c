@@ -129,7 +129,7 @@ static skv_status delete_present(delete_call *del, const skv_ldap_entry *entry)
     if (kind == SKV_KIND_FOLDER)
         return skv_ldap_refuse_folder(call);
     if (expects_document(del) && !stored->bv_val)
-        return skv_ldap_refuse(call, SKV_DENIED, "its simpkvJsonValue may not be read");
+        return skv_ldap_refuse(call, SKV_DENIED, SKV_NO_DOCUMENT);
     if (expects_document(del) && !skv_is_expected(del->args, stored->bv_val, stored->bv_len))
         return call->in_doubt ? skv_ldap_refuse_in_doubt(call) : SKV_OK;
     if (skv_ldap_was_changed_in_doubt(call, &del->versions))

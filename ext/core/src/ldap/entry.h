@@ -22,6 +22,10 @@ typedef struct skv_ldap_entry {
     struct berval document, csn; /* bv_val is NULL if the entry does not show any */
 } skv_ldap_entry;
 
+/* Why a key has no document, for messages. */
+#define SKV_NO_DOCUMENT                                                                                                \
+    "it shows no simpkvJsonValue: give this identity the right to read it; if the entry has none, delete the key"
+
 /* Reads an entry. Returns LDAP_SUCCESS, or libldap's error. */
 skv_ldap_code skv_ldap_entry_read(skv_ldap_call *call, LDAPMessage *message, skv_ldap_entry *entry);
 

@@ -12,7 +12,7 @@ static skv_status copy_document(skv_ldap_call *call, skv_ldap_response *response
     if (entry.is_folder && !entry.is_key)
         return skv_ldap_refuse_folder(call);
     if (!entry.document.bv_val)
-        return skv_ldap_refuse(call, SKV_DENIED, "its simpkvJsonValue may not be read");
+        return skv_ldap_refuse(call, SKV_DENIED, SKV_NO_DOCUMENT);
     skv_buf_put(&call->reply->data, entry.document.bv_val, entry.document.bv_len);
     skv_ldap_entry_wipe(&entry);
     return skv_reply_done(call->reply);

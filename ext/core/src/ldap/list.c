@@ -211,7 +211,7 @@ static skv_ldap_record record_of_entry(const ldap_list *list, const skv_ldap_ent
     if (list->names_only)
         return (skv_ldap_record){'k', "", 0};
     if (!entry->document.bv_val)
-        return error_record("its simpkvJsonValue may not be read");
+        return error_record(SKV_NO_DOCUMENT);
     return (skv_ldap_record){'k', entry->document.bv_val, entry->document.bv_len};
 }
 

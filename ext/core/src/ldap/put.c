@@ -178,7 +178,7 @@ static skv_status put_present(put_call *put, skv_ldap_entry *entry)
     if (entry->is_folder && !entry->is_key)
         return skv_ldap_refuse_folder(call);
     if (!stored->bv_val)
-        return skv_ldap_refuse(call, SKV_DENIED, "its simpkvJsonValue may not be read");
+        return skv_ldap_refuse(call, SKV_DENIED, SKV_NO_DOCUMENT);
     if (args->condition == SKV_PUT_ABSENT ||
         (args->condition == SKV_PUT_EXPECT && !skv_is_expected(args, stored->bv_val, stored->bv_len)))
         return fail_condition(put, stored);
