@@ -130,6 +130,8 @@ static void define_conditions(VALUE native)
     rb_hash_aset(conditions, ID2SYM(rb_intern("expect")), INT2FIX(SKV_PUT_EXPECT));
     rb_define_const(native, "CONDITIONS", rb_hash_freeze(conditions));
     rb_define_const(native, "IN_DOUBT", INT2FIX(SKV_PUT_IN_DOUBT));
+    rb_define_const(native, "NON_UNIQUE", INT2FIX(SKV_PUT_NON_UNIQUE));
+    rb_define_const(native, "KEEP_ENCRYPTED", INT2FIX(SKV_PUT_KEEP_ENCRYPTED));
 }
 
 static int condition_number(VALUE condition)
@@ -141,14 +143,14 @@ static int condition_number(VALUE condition)
     return FIX2INT(number);
 }
 
-static VALUE native_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE non_unique,
+static VALUE native_put(VALUE self, VALUE key, VALUE document, VALUE condition, VALUE expect, VALUE flags,
                         VALUE timeout_ms)
 {
     skv_rb_call call = {.run = run_put,
                         .convert = to_boolean,
                         .key = skv_rb_bytes(key),
                         .document = skv_rb_bytes(document),
-                        .condition = condition_number(condition) | (RTEST(non_unique) ? SKV_PUT_NON_UNIQUE : 0),
+                        .condition = condition_number(condition) | NUM2INT(flags),
                         .expect = NIL_P(expect) ? Qnil : skv_rb_bytes(expect),
                         .timeout_ms = NUM2LL(timeout_ms)};
 

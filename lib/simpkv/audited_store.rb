@@ -79,10 +79,8 @@ module Simpkv
     end
 
     # @return [Boolean] as {Store#put}
-    def put(key, document, condition: :any, expect: nil, non_unique: false)
-      audited('put', key, WRITTEN) do
-        @below.put(key, document, condition: condition, expect: expect, non_unique: non_unique)
-      end
+    def put(key, document, **options)
+      audited('put', key, WRITTEN) { @below.put(key, document, **options) }
     end
 
     # @return [false] as {Store#refuse_put}
@@ -91,11 +89,9 @@ module Simpkv
     end
 
     # @return [Hash{String => Boolean, Error}] as {Store#put_many}
-    def put_many(documents, condition: :any, expect: nil)
+    def put_many(documents, condition: :any, **options)
       audited_many('put_many', documents.keys, WRITTEN) do
-        next @below.put_many(documents) if condition == :any && expect.nil?
-
-        @below.put_many(documents, condition: condition, expect: expect)
+        @below.put_many(documents, condition: condition, **options)
       end
     end
 

@@ -23,12 +23,13 @@ module Simpkv
       end
 
       # The parameters are those of {Store#put_many}.
-      def of_documents(documents, condition, expect)
+      def of_documents(documents, condition, expect, keep_encrypted)
         check(documents, condition, expect)
+        flags = keep_encrypted ? Native::KEEP_ENCRYPTED : 0
         new(documents.map do |key, document|
           old = expect[key] if expect
           number = Native::CONDITIONS[expect && old.nil? ? :absent : condition]
-          Record.new([key, document, old || ''], number)
+          Record.new([key, document, old || ''], number | flags)
         end)
       end
 

@@ -12,8 +12,8 @@ module Simpkv
   #
   # A document may have further members: see {Versions}.
   module Codec
+    # Why a document is neither read nor replaced without keys. The core has the same text.
     ENCRYPTED = "it is encrypted: set 'encryption_keys' of the backend"
-    private_constant :ENCRYPTED
 
     class << self
       # @param value [nil, true, false, Integer, Float, String, Symbol, Array, Hash] plain data; a Symbol is stored as
@@ -53,6 +53,14 @@ module Simpkv
         return document if document.is_a?(Hash) && document.key?('value')
 
         malformed("'value' missing")
+      end
+
+      # @param bytes [String] a document
+      # @return [Boolean] whether it is encrypted, perhaps damaged
+      def encrypted?(bytes)
+        !Native::Keyring.kid_of(bytes).nil?
+      rescue MalformedError
+        true
       end
 
       # @param string [String]

@@ -44,7 +44,8 @@ module Simpkv
       @backend = backend
       @mode = mode
       @encrypted_only = encrypted_only
-      @canonical = canonical
+      @folds = !canonical.nil?
+      @canonical = canonical || :itself.to_proc
     end
 
     # @return [String, nil] as {Store#get}
@@ -58,7 +59,8 @@ module Simpkv
       raw && decrypt(key, raw)
     end
 
-    # @return [Boolean] as {Store#put}. Replaces a document that cannot be decrypted, without `condition`
+    # @return [Boolean] as {Store#put}. Replaces a damaged document, without `condition`
+    # @raise [DeniedError] the stored document is encrypted with a key that the file of keys lacks
     # @raise [Error] as {Store#put} and {#get}
     def put(key, document, condition: :any, expect: nil, non_unique: false)
       return put_any(key, document) if condition == :any && expect.nil?
@@ -137,7 +139,7 @@ module Simpkv
     # @raise [Error] as {#get} and {#put}
     def renew(path, decrypt: false)
       while (raw = @below.get(path, latest: true, required: false))
-        form = decrypt ? @keyring.decrypt(@backend, canonical(path), raw) : renewed(path, raw)
+        form = decrypt ? @keyring.decrypt(@backend, @canonical.call(path), raw) : renewed(path, raw)
         return :unchanged unless form
 
         return :renewed unless put_in_place_of(raw, path, form).nil?
@@ -152,13 +154,9 @@ module Simpkv
 
     private
 
-    def canonical(path)
-      @canonical ? @canonical.call(path) : path
-    end
-
     # @return [String] the plain document
     def decrypt(path, raw)
-      document = @keyring.decrypt(@backend, canonical(path), raw)
+      document = @keyring.decrypt(@backend, @canonical.call(path), raw)
       return document if document
       return raw unless @encrypted_only
 
@@ -167,7 +165,7 @@ module Simpkv
     end
 
     def encrypt(path, document)
-      @keyring.encrypt(@backend, canonical(path), document)
+      @keyring.encrypt(@backend, @canonical.call(path), document)
     end
 
     # @return [String] the document as it is stored; the same object if it stays plain
@@ -203,17 +201,18 @@ module Simpkv
       e
     end
 
-    # @return [Boolean] whether the document is stored; false if the stored one cannot be decrypted
+    # @return [Boolean] whether the document is stored; false if the stored one is damaged
+    # @raise [DeniedError] the file of keys lacks its key
     def stored?(key, raw, document)
       Native.document_same?(decrypt(key, raw), document)
-    rescue MalformedError, DeniedError
+    rescue MalformedError
       false
     end
 
     def put_any(key, document)
       form = form_of(key, document)
       raw = latest_for_put(key)
-      raw && stored?(key, raw, document) ? false : @below.put(key, form)
+      raw && stored?(key, raw, document) ? false : @below.put(key, form, keep_encrypted: false)
     end
 
     # @return [String, nil] nil also if it may not be read, or there is a folder of that name: the store below decides
@@ -239,7 +238,7 @@ module Simpkv
 
     # @return [Boolean, nil] nil if another document is stored now, which may be the same one, encrypted again
     def put_in_place_of(raw, key, form)
-      @below.put(key, form, condition: :expect, expect: raw)
+      @below.put(key, form, condition: :expect, expect: raw, keep_encrypted: false)
     rescue ConflictError
       nil
     end
@@ -251,8 +250,10 @@ module Simpkv
     # @return [Hash{String => Boolean, Error}]
     def put_any_of(documents, forms)
       raws = @below.get_many(forms.keys).select { |_, raw| raw.is_a?(String) }
-      same = raws.select { |key, raw| stored?(key, raw, documents[key]) }
-      @below.put_many(forms.reject { |key, _| same.key?(key) }).merge(confirmed(same, documents))
+      known = raws.to_h { |key, raw| [key, attempt { raw if stored?(key, raw, documents[key]) }] }.compact
+      same, denied = known.partition { |_, raw| raw.is_a?(String) }.map(&:to_h)
+      written = @below.put_many(forms.reject { |key, _| known.key?(key) }, keep_encrypted: false)
+      written.merge(confirmed(same, documents), denied)
     end
 
     # {Store#get_many} may have asked a server that lags behind. A put of the same document writes nothing.
@@ -269,7 +270,7 @@ module Simpkv
       raws = expected_raws(forms.keys, expect)
       certain = raws.merge(forms.keys.reject { |key| expect[key] }.to_h { |key| [key, nil] })
       outcomes = @below.put_many(forms.slice(*certain.keys).merge(unchanged(raws, documents, expect)),
-                                 condition: :expect, expect: certain)
+                                 condition: :expect, expect: certain, keep_encrypted: false)
       again = forms.keys - certain.keys + raws.keys.select { |key| outcomes[key].is_a?(ConflictError) }
       outcomes.merge(each_put_expected(again, documents, expect))
     end
@@ -292,7 +293,7 @@ module Simpkv
     end
 
     # Lists with the core, which decrypts documents while the server looks for more. Documents of plugins, and of names
-    # that {#canonical} may change, are decrypted here.
+    # that the block of {#initialize} may change, are decrypted here.
     #
     # @yieldparam options [Hash{Symbol => Object}] for the store below
     # @yieldparam each [Proc, nil] for the store below
@@ -310,7 +311,7 @@ module Simpkv
 
     # @return [Array] for {Store#list}
     def cipher(folder)
-      [@keyring, @backend, canonical(folder), @encrypted_only, !@canonical.nil?]
+      [@keyring, @backend, @canonical.call(folder), @encrypted_only, @folds]
     end
 
     # @param raws [Hash{String => String}] documents by name

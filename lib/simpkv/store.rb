@@ -78,15 +78,18 @@ module Simpkv
     # @param condition [:any, :absent, :expect] `:absent` stores only a new key; `:expect` only in place of `expect`
     # @param expect [String, nil] the document, byte for byte, that must be stored now
     # @param non_unique [Boolean] whether other writers may store the same document
+    # @param keep_encrypted [Boolean] whether a plain document in place of an encrypted one is refused
     # @return [Boolean] whether something was written
     # @raise [ExistsError] with `:absent`: the key exists
     # @raise [ConflictError] with `:expect`: another document is stored, or none
+    # @raise [DeniedError] the stored document is encrypted: see `keep_encrypted`
     # @raise [IsFolderError, IsKeyError] the name is a folder's; a name on the way is a key's
     # @raise [TimeoutError] another process kept the key locked; the directory did not respond
     # @raise [UnavailableError] the storage cannot be used; or the outcome is unknown: the connection to the directory
     #   was lost before the response came, and another client has changed the key since
-    def put(key, document, condition: :any, expect: nil, non_unique: false)
-      @native.put(key, document, condition, expect, non_unique, call_timeout)
+    def put(key, document, condition: :any, expect: nil, non_unique: false, keep_encrypted: true)
+      flags = (non_unique ? Native::NON_UNIQUE : 0) | (keep_encrypted ? Native::KEEP_ENCRYPTED : 0)
+      @native.put(key, document, condition, expect, flags, call_timeout)
     end
 
     # Notes that the caller has read a key, and stores nothing because another value than the expected one is there.
@@ -109,6 +112,7 @@ module Simpkv
     #   says
     # @param expect [Hash{String => String, nil}, nil] with `:expect`: for each key the document, byte for byte, that
     #   must be stored now; nil for a key that must not exist
+    # @param keep_encrypted [Boolean] as {#put}
     # @return [Hash{String => Boolean, Error}] by key, in the same order: whether it was written; or the error that
     #   {#put} would have raised. If the server cannot be reached any more, or does not respond, each key that this
     #   concerns has an {UnavailableError} or a {TimeoutError}
@@ -121,8 +125,8 @@ module Simpkv
     #   store.put_many({ 'globals/a' => '{"value":3}', 'globals/new' => '{"value":3}' },
     #                  condition: :expect, expect: { 'globals/a' => '{"value":1}', 'globals/new' => nil })
     #   # => { 'globals/a' => true, 'globals/new' => true }
-    def put_many(documents, condition: :any, expect: nil)
-      Batch.of_documents(documents, condition, expect).put(@native, @timeout_ms)
+    def put_many(documents, condition: :any, expect: nil, keep_encrypted: true)
+      Batch.of_documents(documents, condition, expect, keep_encrypted).put(@native, @timeout_ms)
     end
 
     # Reads many keys, each as {#get} would, in the manner of {#put_many}.

@@ -167,7 +167,7 @@ RSpec.shared_examples 'a backend with keys' do
       store.delete('environments/production/b')
       store.put('environments/production/b', copied[0..-2])
       store.put('environments/production/deep/c', copied)
-      store.put('globals/a', document('plain'))
+      store.put('globals/a', document('plain'), keep_encrypted: false)
       configure(encryption.merge('encrypted_only' => true))
       remedies = JSON.parse(simpkv('doctor', '--read-only', '--user', 'root', '-o', 'json').out)
                      .select { |each| each['what'].start_with?('key ') }.map { |each| each['fix'] }

@@ -96,6 +96,23 @@ RSpec.describe 'Encrypted backends' do
     expect { call('get', 'a') }.to raise_error(RuntimeError, /it is encrypted.*'encryption_keys'/)
   end
 
+  # A compiler without the option stored plain documents in place of encrypted ones.
+  %w[default memory].each do |backend|
+    it "keep an encrypted document that a process without the keys would replace (backend #{backend})" do
+      on = { 'backend' => backend }
+      call('put', 'a', 'x', {}, on)
+      before = raw('a', backend)
+      world.hiera = { 'backends' => { 'default' => file, 'memory' => memory } }
+      world.fresh_catalog
+      refused = [RuntimeError, /a' failed: it is encrypted: set 'encryption_keys' of the backend/]
+      expect { call('put', 'a', 'pl4nted', {}, on) }.to raise_error(*refused)
+      expect { call('put', 'a', 'pl4nted', {}, on.merge('history' => 1)) }.to raise_error(*refused)
+      result = call('put_many', { 'a' => { 'value' => 1 }, 'b' => { 'value' => 2 } }, on.merge('errors' => 'return'))
+      expect(result).to match('stored' => ['b'], 'errors' => { 'a' => refused.last })
+      expect(raw('a', backend)).to eq(before)
+    end
+  end
+
   context 'with encrypted_only' do
     let(:options) { { 'encrypted_only' => true } }
 

@@ -79,7 +79,8 @@ RSpec.describe 'A plugin' do
                                 'softfail' => true)]]
     )
     expect(calls.drop(2)).to eq(
-      [['put', 'environments/production/a/b', '{"value":"é","metadata":{"m":1}}'],
+      [%w[exists environments/production/a/b], %w[get environments/production/a/b],
+       ['put', 'environments/production/a/b', '{"value":"é","metadata":{"m":1}}'],
        %w[get environments/production/a/b], %w[list environments/production/a], %w[exists environments/production],
        %w[delete globals/a/b], %w[deletetree globals]]
     )

@@ -130,6 +130,38 @@ RSpec.shared_examples 'an encrypted store' do
     expect([encrypted.put('globals/k', document(1)), encrypted.get('globals/k')]).to eq([true, document(1)])
   end
 
+  # A compiler whose file of keys or whose options are older stored its own document in place.
+  it 'does not replace a document of a key that it lacks, and says which (it replaced it)' do
+    encrypted.put('globals/k', document(1))
+    raw = below.get('globals/k')
+    write_keys('b')
+    [open_encrypted, open_encrypted(mode: :none)].each do |store|
+      lacking = [Simpkv::DeniedError, %r{'globals/k': .*encrypted with the key 'a', which is not in #{key_file}}]
+      expect { store.put('globals/k', document(2)) }.to raise_error(*lacking)
+      outcomes = store.put_many({ 'globals/k' => document(2), 'globals/n' => document(3) })
+      expect(outcomes.transform_values(&:class)).to match('globals/k' => lacking.first, 'globals/n' => be_truthy)
+      expect(outcomes['globals/k'].message).to match(lacking.last)
+    end
+    expect(below.get('globals/k')).to eq(raw)
+  end
+
+  it 'is not replaced by plain documents of a store without keys (they were stored in the clear)' do
+    encrypted.put('globals/k', document(1))
+    raw = below.get('globals/k')
+    damaged = raw.sub('"jwe"', '"jwf"')
+    below.put('globals/damaged', damaged, keep_encrypted: false)
+    refused = [Simpkv::DeniedError, /globals.k' failed: it is encrypted: set 'encryption_keys' of the backend/]
+    expect { below.put('globals/k', document(2)) }.to raise_error(*refused)
+    expect { below.put('globals/k', document(2), condition: :expect, expect: raw) }.to raise_error(*refused)
+    outcomes = below.put_many(%w[k damaged new].to_h { |name| ["globals/#{name}", document(2)] })
+    expect(outcomes.transform_values(&:class))
+      .to eq('globals/k' => Simpkv::DeniedError, 'globals/damaged' => Simpkv::DeniedError, 'globals/new' => TrueClass)
+    expect(outcomes['globals/k'].message).to match(refused.last)
+    expect(below.get_many(%w[globals/k globals/damaged]).values).to eq([raw, damaged])
+    expect([below.put('globals/k', damaged), below.put('globals/k', document(2), keep_encrypted: false)])
+      .to eq([true, true])
+  end
+
   it 'reads documents of all keys, and leaves unchanged ones under their key' do
     encrypted.put('globals/k', document(1))
     write_keys('b', 'a')
@@ -139,7 +171,6 @@ RSpec.shared_examples 'an encrypted store' do
     write_keys('c')
     expect { encrypted.get('globals/k') }
       .to raise_error(Simpkv::DeniedError, /the key 'b', which is not in #{key_file}/)
-    expect([encrypted.put('globals/k', document(2)), kid('globals/k')]).to eq([true, 'c'])
   end
 
   it 'renews documents of old keys and plain ones, and makes them plain again' do
@@ -187,7 +218,7 @@ RSpec.shared_examples 'an encrypted store' do
     expect(some.get_many(%w[globals/rich globals/plain]).values).to eq([rich, document('x')])
     expect([some.put('globals/plain', document('x')), some.put('globals/rich', rich)]).to eq([false, false])
     some.put('globals/rich', document('now public'))
-    below.put('globals/rich2', rich)
+    below.put('globals/rich2', rich, keep_encrypted: false)
     expect(%w[globals/rich2 globals/plain].map { |key| some.renew(key) }).to eq(%i[renewed unchanged])
     expect([kid('globals/rich'), kid('globals/rich2')]).to eq([:plain, 'a'])
   end
@@ -228,6 +259,7 @@ RSpec.shared_examples 'an encrypted store' do
     [->(store) { store.put('globals/k', document(2), condition: :expect, expect: document(1)) },
      ->(store) { store.put_many({ 'globals/k' => document(2) }, **expecting) },
      ->(store) { store.delete('globals/k', expect: document(1)) }].each_with_index do |write, index|
+      encrypted.delete('globals/k')
       write_keys("k#{index}")
       encrypted.put('globals/k', document(1))
       write_keys("k#{index}n", "k#{index}")

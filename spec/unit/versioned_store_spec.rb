@@ -122,7 +122,7 @@ RSpec.describe Simpkv::VersionedStore do
     end
 
     it 'replaces a document that cannot be read' do
-      store.put(key, '{"encoding":"jwe"}')
+      store.put(key, '{"encoding":"jwf"}')
       expect(versioned(history: 5).put(key, document(1))).to be(true)
       expect(values(key)).to eq([1])
     end

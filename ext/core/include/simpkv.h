@@ -254,16 +254,16 @@ SKV_API skv_status skv_exists(skv_store *store, const char *key, size_t key_len,
  * stored. If the condition does not allow the stored document, the outcome is unknown (SKV_UNAVAILABLE). */
 #define SKV_PUT_IN_DOUBT 4
 
-/* Another flag: the document is not unique, because other clients may put the same one. Finding it after a lost
- * response then does not prove that this call has written it (SKV_UNAVAILABLE). */
+/* More flags: other clients may put the same document, so that finding it after a lost response does not prove that
+ * this call has written it (SKV_UNAVAILABLE); a plain document does not replace an encrypted one (SKV_DENIED). */
 #define SKV_PUT_NON_UNIQUE 8
+#define SKV_PUT_KEEP_ENCRYPTED 16
 
 /* Stores a document, and makes the folders above it. The number is 1 if something was written, 0 if the stored document
  * is the same already (skv_document_same()). `expect` is NULL except with SKV_PUT_EXPECT. SKV_OK, SKV_EXISTS,
- * SKV_CONFLICT (also if the key does not exist), SKV_IS_FOLDER, SKV_IS_KEY (a folder of the path is a key).
- * After SKV_INTERRUPTED the number is 1 if the document may have been written, else 0. The status is also
- * SKV_UNAVAILABLE if the connection to a directory was lost, and another client has changed the key since: this call
- * may have written before that, and does not write again (docs/adr/0022). */
+ * SKV_CONFLICT (also if the key does not exist), SKV_IS_FOLDER, SKV_IS_KEY (a folder of the path is a key). The number
+ * of SKV_INTERRUPTED is 1 if the document may have been written, else 0. SKV_UNAVAILABLE also if the connection to a
+ * directory was lost, and another client has changed the key since: the outcome is unknown (docs/adr/0022). */
 SKV_API skv_status skv_put(skv_store *store, const char *key, size_t key_len, const char *document, size_t document_len,
                            int condition, const char *expect, size_t expect_len, int64_t timeout_ms, skv_cancel *cancel,
                            skv_reply *reply);

@@ -139,6 +139,30 @@ static void root_folders_are_no_keys(void)
     CHECK(skv_deletetree(store, "/", 1, 0, NULL, reply) == SKV_INVALID);
 }
 
+static skv_status keep(const char *document, int condition, const char *expect)
+{
+    return skv_put(store, "globals/k", 9, document, strlen(document), condition | SKV_PUT_KEEP_ENCRYPTED, expect,
+                   expect ? strlen(expect) : 0, 1000, NULL, reply);
+}
+
+/* Whoever has no keys replaced encrypted documents by plain ones. */
+static void a_plain_document_does_not_replace_an_encrypted_one(void)
+{
+    static const char *const encrypted[] = {"{\"value\":\"eyJ.a.b.c.d\",\"encoding\":\"jwe\"}",
+                                            "{\"value\":\"eyJhbGciOiJkaXIiLC", "{\"encoding\": \"jwe\"}"};
+
+    for (int i = 0; i < 3; i++) {
+        CHECK(keep(encrypted[i], SKV_PUT_ANY, NULL) == SKV_OK);
+        CHECK(keep("{\"value\":1}", SKV_PUT_ANY, NULL) == SKV_DENIED);
+        CHECK_HAS(skv_reply_message(reply), "globals/k' failed: it is encrypted: set 'encryption_keys'");
+        CHECK(keep("{\"value\":1}", SKV_PUT_EXPECT, encrypted[i]) == SKV_DENIED);
+        CHECK(skv_get(store, "globals/k", 9, 0, 1000, NULL, reply) == SKV_OK);
+        CHECK_STR(skv_reply_data(reply), encrypted[i]);
+    }
+    CHECK(skv_put(store, "globals/k", 9, "{}", 2, SKV_PUT_ANY, NULL, 0, 1000, NULL, reply) == SKV_OK);
+    CHECK(skv_delete(store, "globals/k", 9, SKV_PUT_ANY, NULL, 0, 1000, NULL, reply) == SKV_OK);
+}
+
 static void a_put_names_its_condition_in_full(void)
 {
     CHECK(skv_put(store, "a", 1, NULL, 0, SKV_PUT_ANY, NULL, 0, 0, NULL, reply) == SKV_INVALID);
@@ -177,6 +201,7 @@ int main(void)
     keys_that_could_leave_their_folder_are_refused();
     names_and_keys_have_a_maximum_length();
     root_folders_are_no_keys();
+    a_plain_document_does_not_replace_an_encrypted_one();
     a_put_names_its_condition_in_full();
     a_delete_names_its_condition_in_full();
     CHECK(skv_deletetree(store, "globals", 7, 0, NULL, reply) == SKV_OK);

@@ -28,14 +28,15 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Stores a document. If the plugin has no method for the condition, reads first: then a write of another process in
   # between is lost.
   #
+  # @param keep_encrypted [Boolean] as {Simpkv::Store#put}. Without a condition, this takes one call of the plugin more
   # @return [Boolean] false if the document is the expected one, which is stored already
   # @raise [Simpkv::ExistsError, Simpkv::ConflictError] the condition does not hold
-  def put(path, document, condition: :any, expect: nil, non_unique: false) # rubocop:disable Lint/UnusedMethodArgument
-    return confirm(path, document) if condition == :expect && document == expect
-
+  # @raise [Simpkv::DeniedError] the stored document is encrypted, and this one is not
+  def put(path, document, condition: :any, expect: nil, non_unique: false, keep_encrypted: true) # rubocop:disable Lint/UnusedMethodArgument
+    demand_plain(path, document, condition, expect) if keep_encrypted
     case condition
     when :absent then put_new(path, document) || raise(Simpkv::ExistsError, "'#{path}' exists")
-    when :expect then exchange(path, expect, document) || raise(Simpkv::ConflictError, "'#{path}' has changed")
+    when :expect then return replace(path, expect, document)
     else call(:put, path, document)
     end
     true
@@ -71,16 +72,15 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @param condition [Symbol] as of {#put}; the plugin's own `put_many` has no conditions
   # @param expect [Hash{String => String, nil}, nil] as {Simpkv::Store#put_many}
+  # @param keep_encrypted [Boolean] as of {#put}
   # @return [Hash{String => Boolean, Simpkv::Error}] by path
-  def put_many(documents, condition: :any, expect: nil)
-    return put_each(documents, condition, expect) unless condition == :any
+  def put_many(documents, condition: :any, expect: nil, keep_encrypted: true)
+    options = { condition: condition, keep_encrypted: keep_encrypted }
+    return put_each(documents, expect, **options) if condition != :any || !has?(:put_many)
 
-    outcomes(documents.keys, :put_many, documents) { |path| put(path, documents[path]) }.transform_values do |outcome|
-      case outcome
-      when true, Simpkv::Error then outcome
-      else failure(outcome, 'put_many returned neither true nor a reason')
-      end
-    end
+    refused = keep_encrypted ? refusals(documents) : {}
+    stored = put_any_of(documents.reject { |path, _| refused.key?(path) })
+    documents.to_h { |path, _| [path, refused.fetch(path) { stored[path] }] }
   end
 
   # @param required [Boolean] whether a missing folder is a failure; otherwise it is empty
@@ -133,6 +133,43 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     raise Simpkv::PluginError, @text.of(e), cause: nil
   end
 
+  # @raise [Simpkv::DeniedError] the stored document is encrypted, and the new one is not
+  def demand_plain(path, document, condition, expect)
+    return if condition == :absent || Simpkv::Codec.encrypted?(document)
+
+    stored = condition == :expect ? expect : get(path, latest: true, required: false)
+    raise kept(path) if stored && Simpkv::Codec.encrypted?(stored)
+  end
+
+  # @return [Hash{String => Simpkv::Error}] by path, why a document cannot be put without a condition
+  def refusals(documents)
+    plain = documents.reject { |_, document| Simpkv::Codec.encrypted?(document) }
+    stored = get_many(plain.keys).reject { |_, document| document.is_a?(Simpkv::NotFoundError) }
+    stored.select { |_, document| document.is_a?(Simpkv::Error) || Simpkv::Codec.encrypted?(document) }
+          .to_h { |path, document| [path, document.is_a?(Simpkv::Error) ? document : kept(path)] }
+  end
+
+  def kept(path)
+    Simpkv::DeniedError.new("Key write to '#{path}' failed: #{Simpkv::Codec::ENCRYPTED}")
+  end
+
+  def put_any_of(documents)
+    outcomes(documents.keys, :put_many, documents).transform_values do |outcome|
+      case outcome
+      when true, Simpkv::Error then outcome
+      else failure(outcome, 'put_many returned neither true nor a reason')
+      end
+    end
+  end
+
+  # @return [Boolean]
+  def replace(path, old, document)
+    return confirm(path, document) if document == old
+
+    exchange(path, old, document) || raise(Simpkv::ConflictError, "'#{path}' has changed")
+    true
+  end
+
   # @return [false]
   def confirm(path, document)
     stored = get(path, latest: true, required: false)
@@ -141,10 +178,11 @@ plugin_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
     false
   end
 
-  def put_each(documents, condition, expect)
+  def put_each(documents, expect, condition:, keep_encrypted:)
     documents.to_h do |path, document|
       old = expect[path] if expect
-      [path, put(path, document, condition: expect && old.nil? ? :absent : condition, expect: old)]
+      [path, put(path, document, condition: expect && old.nil? ? :absent : condition, expect: old,
+                                 keep_encrypted: keep_encrypted)]
     rescue Simpkv::Error => e
       [path, e]
     end

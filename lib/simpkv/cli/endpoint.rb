@@ -51,7 +51,8 @@ module Simpkv
       # @param olds [Hash{String => String, nil}] by key, the document that must be stored; nil for none
       # @return [Hash{String => Simpkv::Error, nil}] nil for a key that has its document
       def write_many(documents, olds)
-        outcomes = in_turn { @store.put_many(documents, condition: :expect, expect: olds) }
+        raw = @backend.raw? ? { keep_encrypted: false } : {}
+        outcomes = in_turn { @store.put_many(documents, condition: :expect, expect: olds, **raw) }
         stored = read_many(outcomes.select { |_, outcome| outcome.is_a?(ExistsError) }.keys)
         outcomes.to_h do |path, outcome|
           same = stored.key?(path) && Native.document_same?(stored[path].to_s, documents[path])

@@ -270,14 +270,15 @@ module Simpkv
       def decoded(place, document)
         Codec.decode(document)[:value]
       rescue MalformedError => e
-        raise encrypted?(document) ? DeniedError : MalformedError, "'#{place}' cannot be read: #{e.message}", cause: nil
+        type = Codec.encrypted?(document) ? DeniedError : MalformedError
+        raise type, "'#{place}' cannot be read: #{e.message}", cause: nil
       end
 
       def decoded_or_error(document, valid)
         value = Codec.decode(document)[:value]
         valid.call(value) ? yield(value) : MalformedError.new(OTHER_FORM)
       rescue MalformedError => e
-        encrypted?(document) ? DeniedError.new(e.message) : e
+        Codec.encrypted?(document) ? DeniedError.new(e.message) : e
       end
 
       # @return [Hash{String => String}] by name, why an entry of a list has no document
@@ -293,13 +294,6 @@ module Simpkv
 
           yield "#{folder}/#{name}", error.to_s
         end
-      end
-
-      # @return [Boolean] whether a document that cannot be decoded is encrypted, so that it must not be replaced
-      def encrypted?(document)
-        !Native::Keyring.kid_of(document).nil?
-      rescue MalformedError
-        true # A damaged one.
       end
 
       # @return [Object, nil] nil if it is malformed

@@ -38,6 +38,7 @@ module Simpkv
     CONDITIONS = { any: number['PUT_ANY'], absent: number['PUT_ABSENT'], expect: number['PUT_EXPECT'] }.freeze
     IN_DOUBT = number['PUT_IN_DOUBT']
     NON_UNIQUE = number['PUT_NON_UNIQUE']
+    KEEP_ENCRYPTED = number['PUT_KEEP_ENCRYPTED']
     LATEST = number['GET_LATEST']
     NAMES = number['TREE_NAMES']
     PASSWORD_SET = number['PASSWORD_SET']
@@ -45,7 +46,7 @@ module Simpkv
     UPPER = number['KEY_UPPER']
     DOUBLE_MAX = number['DOUBLE_MAX']
     END_OF_LIST = number['END']
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NON_UNIQUE, :LATEST, :NAMES, :PASSWORD_SET, :PASSWORD_CHECK,
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :LATEST, :NAMES, :PASSWORD_SET, :PASSWORD_CHECK,
                      :UPPER, :DOUBLE_MAX, :END_OF_LIST
 
     class << self
@@ -191,8 +192,8 @@ module Simpkv
         KIND_NAMES[call(:skv_exists, key, timeout_ms, wanted: :number)]
       end
 
-      def put(key, document, condition, expect, non_unique, timeout_ms)
-        condition = Calls.choice(:condition, CONDITIONS, condition) | (non_unique ? NON_UNIQUE : 0)
+      def put(key, document, condition, expect, flags, timeout_ms)
+        condition = Calls.choice(:condition, CONDITIONS, condition) | flags
         arguments = [*Calls.bytes(key), *Calls.bytes(document), condition, *expected(expect)]
         open_store { |store| Calls.reply(:number) { |r| Library.skv_put(store, *arguments, timeout_ms, nil, r) } == 1 }
       end

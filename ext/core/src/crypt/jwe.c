@@ -119,18 +119,22 @@ static bool split(skv_span rest, skv_jwe *jwe)
            skv_base64url_size(jwe->tag.len) == SKV_JWE_TAG_SIZE;
 }
 
+bool skv_jwe_is_plain(skv_span document)
+{
+    return !ends_with(document, SKV_JWE_AFTER) && !was_encrypted(document) && !is_respelled(document);
+}
+
 skv_status skv_jwe_find(skv_span document, skv_jwe *jwe, skv_reply *reply)
 {
     const size_t before = strlen(SKV_JWE_BEFORE), after = strlen(SKV_JWE_AFTER);
     bool complete = ends_with(document, SKV_JWE_AFTER);
 
     *jwe = (skv_jwe){.header = {NULL, 0}};
-    if (!complete && !was_encrypted(document)) {
-        if (!is_respelled(document))
-            return SKV_OK;
+    if (skv_jwe_is_plain(document))
+        return SKV_OK;
+    if (!complete && !was_encrypted(document))
         return skv_fail(reply, SKV_MALFORMED, "its encrypted document was edited: it must be %s<JWE>%s", SKV_JWE_BEFORE,
                         SKV_JWE_AFTER);
-    }
     if (!complete || !begins_with(document, SKV_JWE_BEFORE) || document.len < before + after ||
         !split((skv_span){document.bytes + before, document.len - before - after}, jwe))
         return skv_fail(reply, SKV_MALFORMED, "its encrypted document is damaged or truncated");

@@ -35,6 +35,9 @@ typedef struct skv_jwe {
  * it is formatted differently. */
 skv_status skv_jwe_find(skv_span document, skv_jwe *jwe, skv_reply *reply);
 
+/* Returns true for a document of which skv_jwe_find() would say that it is plain. */
+bool skv_jwe_is_plain(skv_span document);
+
 /* Appends the text of the header, as libjose writes it, in base64url. Appends nothing if a name needs escapes. */
 void skv_jwe_put_plain_header(skv_buf *buf, const char *kid, const skv_place *place);
 

@@ -221,6 +221,9 @@ static skv_status replace_key_file(attempt *a)
         return refuse_conflict(call, "the stored document is not the expected one");
     if (compare_with_stored_file(a, &same) != SKV_OK || same)
         return call->reply->status;
+    if (skv_is_kept_encrypted(args, a->stored.bytes, a->stored.len))
+        return skv_fail(call->reply, SKV_DENIED, "Key write to '%s/%s' failed: %s", call->root_path, call->key->path,
+                        SKV_KEPT_ENCRYPTED);
     return a->old_error ? fail_write(call, a->old_error) : write_document(a, info.st_mode);
 }
 

@@ -188,6 +188,8 @@ static skv_status put_present(put_call *put, skv_ldap_entry *entry)
         call->reply->number = call->in_doubt;
         return SKV_OK;
     }
+    if (skv_is_kept_encrypted(args, stored->bv_val, stored->bv_len))
+        return skv_ldap_refuse(call, SKV_DENIED, SKV_KEPT_ENCRYPTED);
     if (skv_ldap_was_changed_in_doubt(call, &put->versions))
         return skv_ldap_refuse_in_doubt(call);
     how = choose_replacement(put, stored);

@@ -84,6 +84,8 @@ static void decide_by_stored_document(skv_ldap_many *many, skv_ldap_item *item, 
     } else if (same || reply->number == 1) {
         reply->number = item->record->put.in_doubt;
         skv_ldap_many_decide(many, item);
+    } else if (skv_is_kept_encrypted(&item->record->put, stored->bv_val, stored->bv_len)) {
+        item->step = SKV_STEP_SINGLE;
     } else {
         plan_replacement(item, entry);
     }

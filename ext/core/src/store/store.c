@@ -1,5 +1,7 @@
 #include "store/store.h"
 
+#include "crypt/jwe.h"
+
 #include <string.h>
 
 /* Half of the size of a reply: a page of a list has room for any document beside others. */
@@ -28,11 +30,12 @@ skv_put_args skv_put_args_of(const char *document, size_t document_len, int cond
 {
     return (skv_put_args){.document = document,
                           .document_len = document_len,
-                          .condition = condition & ~(SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE),
+                          .condition = condition & ~(SKV_PUT_IN_DOUBT | SKV_PUT_NON_UNIQUE | SKV_PUT_KEEP_ENCRYPTED),
                           .expect = expect,
                           .expect_len = expect_len,
                           .in_doubt = condition & SKV_PUT_IN_DOUBT,
-                          .non_unique = condition & SKV_PUT_NON_UNIQUE};
+                          .non_unique = condition & SKV_PUT_NON_UNIQUE,
+                          .keep_encrypted = condition & SKV_PUT_KEEP_ENCRYPTED};
 }
 
 static skv_status check_condition(const skv_put_args *args, bool is_known, skv_reply *reply)
@@ -61,7 +64,7 @@ skv_status skv_check_put(const skv_key *key, const skv_put_args *args, skv_reply
 
 skv_status skv_check_delete(const skv_key *key, const skv_put_args *args, skv_reply *reply)
 {
-    bool is_known = args->condition == SKV_PUT_ANY || args->condition == SKV_PUT_EXPECT;
+    bool is_known = (args->condition == SKV_PUT_ANY || args->condition == SKV_PUT_EXPECT) && !args->keep_encrypted;
 
     return check_condition(args, is_known, reply) == SKV_OK ? skv_refuse_structure(key, reply) : reply->status;
 }
@@ -69,6 +72,12 @@ skv_status skv_check_delete(const skv_key *key, const skv_put_args *args, skv_re
 bool skv_is_expected(const skv_put_args *args, const char *document, size_t len)
 {
     return len == args->expect_len && memcmp(document, args->expect, len) == 0;
+}
+
+bool skv_is_kept_encrypted(const skv_put_args *args, const char *stored, size_t len)
+{
+    return args->keep_encrypted && !skv_jwe_is_plain((skv_span){stored, len}) &&
+           skv_jwe_is_plain((skv_span){args->document, args->document_len});
 }
 
 bool skv_key_is_root(const skv_key *key)

@@ -19,8 +19,9 @@ typedef struct skv_put_args {
     int condition;
     const char *expect;
     size_t expect_len;
-    bool in_doubt;   /* SKV_PUT_IN_DOUBT */
-    bool non_unique; /* SKV_PUT_NON_UNIQUE */
+    bool in_doubt;       /* SKV_PUT_IN_DOUBT */
+    bool non_unique;     /* SKV_PUT_NON_UNIQUE */
+    bool keep_encrypted; /* SKV_PUT_KEEP_ENCRYPTED */
 } skv_put_args;
 
 /* Separates the flags from the condition. */
@@ -89,6 +90,12 @@ struct skv_list {
 
 /* Returns true for a document with the bytes that the condition SKV_PUT_EXPECT wants. */
 bool skv_is_expected(const skv_put_args *args, const char *document, size_t len);
+
+/* Returns true if SKV_PUT_KEEP_ENCRYPTED forbids to replace the stored document. A damaged one counts as encrypted. */
+bool skv_is_kept_encrypted(const skv_put_args *args, const char *stored, size_t len);
+
+/* Why the put is refused then. */
+#define SKV_KEPT_ENCRYPTED "it is encrypted: set 'encryption_keys' of the backend"
 
 /* Returns the value of an option in the packed and checked list of skv_open(), or NULL. */
 const char *skv_option(const char *options, size_t options_len, const char *name);
