@@ -28,6 +28,10 @@ RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: tr
     File.join(home, name)
   end
 
+  # The folder of a collector that purges.
+  let(:folder) { target('collected') }
+  let(:collecting) { "file { '#{folder}': ensure => directory, recurse => true, purge => true } File <<| |>>" }
+
   it 'are exported by one node, collected by another, and vanish' do
     exporting = <<~PUPPET
       @@file { '#{target('plain')}': content => 'from web1', tag => 'x' }
@@ -61,8 +65,6 @@ RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: tr
 
   # The run used to make a new store, in which the collector found nothing.
   it 'fail the run if the store has vanished, so that a collector that purges deletes nothing' do
-    folder = target('collected')
-    collecting = "file { '#{folder}': ensure => directory, recurse => true, purge => true } File <<| |>>"
     apply('web1', "@@file { '#{folder}/web1': content => 'from web1' }")
     expect(apply('web2', collecting).last).to eq(0)
 
@@ -71,5 +73,23 @@ RSpec.describe 'Exported resources with puppet apply', needs: :mri, thorough: tr
     expect([code, output]).to match([1, include("there is no store in the folder '#{backend['root_path']}'")])
     expect(File.read("#{folder}/web1")).to eq('from web1')
     expect(File.exist?(backend['root_path'])).to be(false)
+  end
+  # The collector left the document out with a warning, and the purge removed what it had exported.
+  it 'fail the run if a document is torn, so that a collector that purges deletes nothing' do
+    exporting = ->(name) { apply(name, "@@file { '#{folder}/#{name}': content => 'from #{name}' }") }
+    %w[web1 web3].each(&exporting)
+    expect(apply('web2', collecting).last).to eq(0)
+
+    torn = File.join(backend['root_path'], 'globals/estate/exported/file/web1')
+    File.truncate(torn, 30)
+    output, code = apply('web2', collecting)
+    expect([code, output]).to match([1, include("'globals/estate/exported/file/web1' cannot be read")])
+    expect(Dir.children(folder)).to contain_exactly('web1', 'web3')
+
+    expect(exporting.call('web1').last).to eq(0)
+    File.delete("#{folder}/web1")
+    output, code = apply('web2', collecting)
+    expect(code).to eq(0), output
+    expect(%w[web1 web3].map { |name| File.read("#{folder}/#{name}") }).to eq(['from web1', 'from web3'])
   end
 end
