@@ -26,9 +26,10 @@ skv_status skv_ldap_refuse_vanished(skv_ldap_call *call)
 
 skv_status skv_ldap_refuse_half_deleted(skv_ldap_call *call)
 {
-    return skv_ldap_refuse(call, SKV_UNAVAILABLE,
-                           "389-DS keeps a half-deleted entry: reads show it, lists do not, and it cannot be deleted. "
-                           "Restart the server, which removes it (docs/adr/0054)");
+    return skv_ldap_refuse(
+        call, SKV_UNAVAILABLE,
+        "389-DS keeps a half-deleted entry, this one or one beside it: reads show it, lists do not, and "
+        "deletions fail. Restart the server, which removes it (docs/adr/0054)");
 }
 
 /* Writes the document of the entry again. Returns SKV_OK, or the reply's failure. */
