@@ -25,7 +25,7 @@ NATIVE = Dir['spec/unit/{audited,binding,codec,dn,key,memory,native,rules_cases,
 
 stage(:core, 'the C tests') { |stage| stage.sh(*core('test')) }
 stage(:core_alone, 'the C tests that sanitizers leave out') do |stage|
-  stage.sh(*core('test', 'ONLY=test_fork test_keyring_wipe test_wipe'))
+  stage.sh(*core('test-alone'))
 end
 specs(:cext_unit, :cext, 'the library, on MRI with the extension', '--tag', '~tools', 'spec/unit')
 specs(:cext_functions, :cext, 'the Puppet functions, on MRI with the extension', 'spec/functions')

@@ -108,20 +108,24 @@ $(tests:%=%.run): %.run: %
 test:
 	$(MAKE) run-tests BUILD=build/test CFLAGS="-O1 -g"
 
-# Sanitizers have a free() of their own, as these tests have. Its locks stay taken in a child if another thread allocates
-# during the fork, as in test_fork (a hang in some 40 runs): valgrind and the build without tools run that.
+# Sanitizers have a free() of their own, as the tests of wiped memory have. Its locks stay taken in a child if another
+# thread allocates during the fork, as in test_fork (a hang in some 40 runs).
+alone := test_fork $(wipe_tests)
+test-alone:
+	$(MAKE) test ONLY="$(alone)"
+
 asan:
-	$(MAKE) run-tests BUILD=build/asan WITHOUT="test_fork $(wipe_tests)" \
+	$(MAKE) run-tests BUILD=build/asan WITHOUT="$(alone)" \
 	  CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # test_rules_limits has one thread, and takes a minute here.
 tsan:
-	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_fork test_rules_limits $(wipe_tests)" \
+	$(MAKE) run-tests BUILD=build/tsan WITHOUT="test_rules_limits $(alone)" \
 	  CFLAGS="-O1 -g -fsanitize=thread" RUN="env TSAN_OPTIONS=suppressions=$(root)test/tsan.supp"
 
 # Runs each test repeatedly. In the first run the first allocation fails, in the second run the second one, and so on.
 chaos:
-	$(MAKE) run-chaos BUILD=build/chaos WITHOUT="test_fork $(wipe_tests)" CPPFLAGS=-DSKV_CHAOS \
+	$(MAKE) run-chaos BUILD=build/chaos WITHOUT="$(alone)" CPPFLAGS=-DSKV_CHAOS \
 	  CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 run-chaos: export SKV_CHAOS := 1
@@ -179,6 +183,6 @@ format:
 clean:
 	rm -rf build/release build/test build/valgrind build/asan build/tsan build/chaos build/analyze build/fuzz
 
-.PHONY: all install run-tests test asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
+.PHONY: all install run-tests test test-alone asan tsan chaos run-chaos valgrind analyze objects tidy format clean fuzz run-fuzz
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

@@ -57,10 +57,10 @@ static void apply_rules(void)
         "\"value\":\"x{inventory[a]}\"}}]}],\"actions\":[]}",
                       input[] = "{\"phases\":[\"main\"],\"inventory\":{\"a\":\"" SECRET
                                 "\"},\"node\":{\"name\":\"web01.example.org\"}}";
-    skv_rules *rules = skv_rules_new(text, strlen(text), reply);
+    skv_rules *rules = skv_rules_new(text, strlen(text), NULL, reply);
 
     CHECK_STATUS(reply, SKV_OK);
-    CHECK(rules && skv_rules_inspect(rules, input, strlen(input), reply) == SKV_OK);
+    CHECK(rules && skv_rules_inspect(rules, input, strlen(input), NULL, reply) == SKV_OK);
     CHECK_STATUS(reply, SKV_OK);
     CHECK_HAS(skv_reply_data(reply), SECRET);
     skv_rules_free(rules);
