@@ -13,6 +13,7 @@ require 'simpkv/estate/inventory'
 require 'simpkv/estate/markers'
 require 'simpkv/estate/nodes'
 require 'simpkv/estate/query'
+require 'simpkv/estate/recent'
 require 'simpkv/estate/removal'
 require 'simpkv/estate/reports'
 require 'simpkv/estate/rule_actions'
@@ -94,12 +95,14 @@ module Simpkv
 
     # Makes a new estate, or adds what one of an earlier version lacks: see {Markers#make}. `simpkv init` does so.
     #
-    # @param incomplete [Boolean] whether to give up what folders of the estate have held that are lost or hidden
-    # @return [Array<String>] the folders that were made
+    # @param incomplete [Boolean] whether to give up what folders of the estate have held that are lost or hidden, and
+    #   single documents of exports
+    # @return [Array<String>] the folders that were made, and the documents that were given up
     # @raise [ConfigError] such a folder is lost or hidden
     # @raise [Error]
     def make(incomplete: false)
-      markers.make(incomplete: incomplete)
+      made = markers.make(incomplete: incomplete)
+      incomplete ? made + inventory.give_up : made
     end
 
     # @return [Markers]

@@ -200,9 +200,25 @@ RSpec.describe 'Exported resources in a store that fails' do
     manifest = "@@notify { 'a': } @@file { '/a': }"
     run_node('web1', manifest)
     estate.store.delete('globals/estate/exported/notify/web1')
-    expect(titles(run_node('proxy', 'Notify <<| |>>'), 'Notify')).to eq([])
+    lost = "'globals/estate/exported/notify/web1' is missing, or hidden from this identity"
+    expect(failure { run_node('proxy', 'Notify <<| |>>') }).to include(lost, "The next run of 'web1' stores it again")
+    configure('soft' => true)
+    expect(failure { run_node('proxy', 'Notify <<| |>>') }).to include(lost)
     run_node('web1', manifest)
     expect(titles(run_node('proxy', 'Notify <<| |>>'), 'Notify')).to eq(%w[a])
+  end
+
+  # The run failed before it could store its document again, as long as a collector had its type.
+  it 'come back by the next run of their node, if that run collects their type' do
+    manifests = { 'web1' => "@@notify { 'a': } Notify <<| |>>", 'proxy' => 'Notify <<| |>>' }
+    run_node('web1', manifests['web1'])
+    configure # As after a minute: the compiler reads the inventory again.
+    [-> { tamper('notify', 'web1') { '{' } },
+     -> { estate.store.delete('globals/estate/exported/notify/web1') }].each do |damage|
+      damage.call
+      expect(failure { run_node('proxy', manifests['proxy']) }).to include("'globals/estate/exported/notify/web1' ")
+      %w[web1 proxy].each { |node| expect(titles(run_node(node, manifests[node]), 'Notify')).to eq(%w[a]) }
+    end
   end
 
   describe 'for a reason in the catalog' do

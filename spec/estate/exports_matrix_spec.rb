@@ -68,6 +68,29 @@ RSpec.shared_examples 'exports that are found completely or not at all' do
     end
   end
 
+  # Each was left out without a word.
+  it 'if a single document is deleted, or has the name of another node' do
+    fill
+    document = raw.get(ExportsMatrix::PLACE)
+    raw.delete(ExportsMatrix::PLACE)
+    expect(found).to match([%r{/host/web1' is missing, or hidden .*The next run of 'web1' stores it again}])
+    raw.put("#{ExportsMatrix::HOSTS}/web9", document)
+    expect(found).to match([%r{/host/web1' is missing}])
+    opened.exports.save('web1', { 'host' => ExportsMatrix::ALL['web1'] }, 'production')
+    expect(opened.exports.all('host')).to include(ExportsMatrix::ALL)
+  end
+
+  it 'if nodes change their exports meanwhile' do
+    fill
+    compiler = opened
+    expect(compiler.exports.all('host')).to eq(ExportsMatrix::ALL)
+    opened.exports.save('web1', {}, 'production')
+    opened.exports.save('web3', { 'host' => [{ 'title' => 'c' }] }, 'production')
+    expect(compiler.exports.all('host').keys).to contain_exactly('web2', 'web3')
+    raw.delete("#{ExportsMatrix::HOSTS}/web2")
+    expect { compiler.exports.all('host') }.to raise_error(Simpkv::Estate::MissingError, %r{/host/web2' is missing})
+  end
+
   describe 'in an encrypted backend' do
     let(:keys) { { 'encryption_keys' => write_keys('a') } }
 
@@ -129,7 +152,13 @@ RSpec.describe 'Exported resources in files with faults' do
       fill
       raw.delete(ExportsMatrix::PLACE)
       make.call(file(ExportsMatrix::PLACE))
-      expect(found).to match([%r{/host/web1' cannot be read}])
+      expect(found).to match([%r{/host/web1' cannot be read: (it is|the link)}])
+      # Only an administrator knows whose it is.
+      expect { opened.exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production') }
+        .to raise_error(Simpkv::Error, /web1': (it is|the link)|specifies a folder/)
+      FileUtils.rm_rf(file(ExportsMatrix::PLACE))
+      opened.exports.save('web1', { 'host' => [{ 'title' => 'a' }] }, 'production')
+      expect(found).to eq([ExportsMatrix::ALL])
     end
   end
 
@@ -198,6 +227,12 @@ Directories.each_server do |server, tags|
       it "are found completely or not at all if the directory hides #{folder}" do
         expect_refused(subtree(folder), %r{globals/estate(/exported)?.*(hidden from|no access to it)})
       end
+    end
+
+    it 'are found completely or not at all if the directory hides a single document' do
+      place = dn(ExportsMatrix::PLACE)
+      expect_refused({ slapd: %(dn.base="#{place}"), ds389: %[(target="ldap:///#{place}")(targetattr="*")] },
+                     %r{host/web1' is missing, or hidden|Cannot read '.*host/web1': .* no access to it})
     end
 
     it 'are found completely or not at all if the directory hides the values' do

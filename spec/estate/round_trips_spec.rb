@@ -96,9 +96,10 @@ RSpec.describe 'The round trips of a run' do
     end
   end
 
-  it 'are one more for each type that a catalog collects, however many collectors it has' do
+  it 'are one more for each type that a catalog collects, however many collectors it has, and one a minute' do
     collectors = 'User <<| |>> User <<| uid == 1001 |>> User <<| tag == x or title == y |>>'
-    expect(proxy.hold([]) { compile('web2', "#{collectors} Group <<| |>>") }).to eq([%i[search], %i[search]])
+    rounds = Array.new(2) { proxy.hold([]) { compile('web2', "#{collectors} Group <<| |>>") } }
+    expect(rounds).to eq([[%i[search]] * 3, [%i[search]] * 2])
   end
 
   it 'are one more for all queries of a catalog' do

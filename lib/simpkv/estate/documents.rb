@@ -175,6 +175,7 @@ module Simpkv
       # @param valid [Proc] says whether a value has the form of the subject
       # @param as [Proc] replaces each value in the result as soon as it is read: it gets the name and the value. It
       #   should not call a store
+      # @param except [String, nil] the name of a document that may be one that cannot be read
       # @param strict [Boolean] whether the block gets only documents that the store has read, and whose content is
       #   malformed
       # @yieldparam key [String] of a document that cannot be read
@@ -182,14 +183,15 @@ module Simpkv
       # @return [Hash{String => Object}] values by name, unsorted
       # @raise [MalformedError] without a block: a document cannot be read; with `strict`: the store cannot read it, or
       #   it is encrypted; names the key
-      def all(*names, valid: method(:valid?), as: ->(_, value) { value }, strict: false, &block)
+      def all(*names, valid: method(:valid?), as: ->(_, value) { value }, except: nil, strict: false, &block)
         folder = path(*names)
         listed = listed(names) do |name, document|
           decoded_or_error(document, valid) { |value| as.call(name, value) }
         end
         values, errors = listed[:keys].partition { |_, value| !value.is_a?(Error) }.map(&:to_h)
-        refuse_or_report(folder, unreadable(listed), strict, &block)
-        refuse_or_report(folder, errors, strict, &block)
+        [unreadable(listed), errors].each do |reasons|
+          refuse_or_report(folder, reasons.reject { |name, _| name == except }, strict, &block)
+        end
         values
       end
 
@@ -290,9 +292,10 @@ module Simpkv
       def refuse_or_report(folder, errors, strict)
         errors.sort_by(&:first).each do |name, error|
           refused = !block_given? || (strict && !error.is_a?(MalformedError))
-          raise MalformedError, "'#{folder}/#{name}' cannot be read: #{error}" if refused
+          reason = error.to_s.sub(/\ACannot read '.*?': /, '') # The store names the key, too.
+          raise MalformedError, "'#{folder}/#{name}' cannot be read: #{reason}" if refused
 
-          yield "#{folder}/#{name}", error.to_s
+          yield "#{folder}/#{name}", reason
         end
       end
 

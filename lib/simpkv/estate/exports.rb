@@ -56,16 +56,19 @@ module Simpkv
       end
 
       # @param type [String] in lower case
+      # @param except [String, nil] the node that collects: its own run stores its documents again
       # @param strict [Boolean] see {Documents#all}, as for the block
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Array<Hash>}] the resources that nodes export, by the nodes' names; without those of
       #   nodes that have expired
       # @raise [MalformedError] see {Documents#all}
-      def all(type, strict: false, &block)
+      # @raise [MissingError] a document is missing, or hidden, that the inventory names
+      def all(type, except: nil, strict: false, &block)
         expired = @estate.statuses.expired
-        found = @documents.all(type, valid: method(:resources?), strict: strict, &block)
-        found.reject { |certname, _| expired.include?(certname) }
+        found = @documents.all(type, valid: method(:resources?), except: except, strict: strict, &block)
+        refuse_lost(type, @estate.inventory.exporters(type) - found.keys - [*expired, except])
+        found.reject { |certname, _| certname == except || expired.include?(certname) }
       end
 
       # @param certname [String]
@@ -111,6 +114,16 @@ module Simpkv
       end
 
       private
+
+      # @param absent [Array<String>] nodes of which no document was found, perhaps rightly
+      def refuse_lost(type, absent)
+        lost = absent.find { |certname| @estate.inventory.lost?(type, certname) }
+        return unless lost
+
+        raise MissingError, "'#{@documents.path(type, lost)}' is missing, or hidden from this identity, though the " \
+                            "inventory names it. The next run of '#{lost}' stores it again, if nothing hides it. " \
+                            "'simpkv init --only estate --incomplete' gives it up"
+      end
 
       # @return [Array(String, String)] the key and the reason
       def problem(key, value)

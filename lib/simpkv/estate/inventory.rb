@@ -22,6 +22,28 @@ module Simpkv
 
       def initialize(estate)
         super(estate, 'inventory')
+        @exporters = Recent.new { find_exporters }
+      end
+
+      # Returns the nodes of which a document of exports must be stored: see {Recent}. The records of damaged documents
+      # do not count.
+      #
+      # @param type [String]
+      # @return [Array<String>]
+      # @raise [Error] a record cannot be read
+      def exporters(type)
+        @exporters.value.fetch(type, [])
+      end
+
+      # @param certname [String]
+      # @param type [String]
+      # @return [Boolean] whether the record names a document of exports that is not there. Reads the record before and
+      #   after the document: if both are the same, no save has ended in between
+      def lost?(type, certname)
+        record = readable(certname)&.value
+        return false unless record && (record['exports'] || {})[type]
+
+        !stored?([FOLDER, 'exported', type, certname].join('/')) && readable(certname)&.value == record
       end
 
       # Keeps a record for the next step of the same run, which then does not read it.
@@ -57,6 +79,21 @@ module Simpkv
         damaged.empty? ? stored : Stored.new(stored.document, without(record, damaged))
       end
 
+      # Gives up the documents of exports that records name and that are not there. The next run of the node stores them
+      # again.
+      #
+      # @return [Array<String>] their paths below the estate's folder
+      # @raise [Error]
+      def give_up
+        find_exporters.flat_map do |type, names|
+          lost = names.select { |certname| lost?(type, certname) }
+          lost.map do |certname|
+            update(certname) { |record| without(record, [['exported', type]]) if record && lost?(type, certname) }
+            "exported/#{type}/#{certname}"
+          end
+        end
+      end
+
       # Reads the records of all nodes that have not expired.
       #
       # @param strict [Boolean] see {Documents#all}, as for the block
@@ -88,6 +125,20 @@ module Simpkv
       end
 
       private
+
+      def stored?(place)
+        !@estate.store.get(place, latest: true, required: false).nil?
+      rescue MalformedError
+        true # A damaged one.
+      end
+
+      # @return [Hash{String => Array<String>}] the nodes by type
+      def find_exporters
+        types = all(strict: true, as: ->(_, record) { (record['exports'] || {}).compact.keys }) { nil }
+        types.each_with_object({}) do |(certname, exported), nodes|
+          exported.each { |type| (nodes[type] ||= []) << certname }
+        end
+      end
 
       # @param record [Hash]
       # @return [Array<Array<String>>] the folders of documents that the record names and that are not there, or damaged

@@ -15,33 +15,19 @@ module Simpkv
     class Statuses < Documents
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?Z\z/.freeze
 
-      # The number of seconds for which {#expired} does not look again.
-      EXPIRED_FOR = 60
-
-      # The result of {#expired}, and the time until which it counts.
-      Known = Struct.new(:nodes, :until)
-      private_constant :TIME, :EXPIRED_FOR, :Known
+      private_constant :TIME
 
       def initialize(estate)
         super(estate, 'status')
-        @mutex = Mutex.new
+        @expired = Recent.new { find_expired }
       end
 
-      # Returns the nodes that have had no run for `node_ttl`. A process looks at most once a minute. While one thread
-      # looks, the others get what it found last.
+      # Returns the nodes that have had no run for `node_ttl`: see {Recent}.
       #
       # @return [Set<String>]
       # @raise [Error]
       def expired
-        return Set.new unless @estate.options['node_ttl']
-
-        known = @known
-        return known.nodes if known && (known.until > now || @mutex.locked?)
-
-        @mutex.synchronize do
-          @known = Known.new(find_expired, now + EXPIRED_FOR) unless @known && @known.until > now
-          @known.nodes
-        end
+        @estate.options['node_ttl'] ? @expired.value : Set.new
       end
 
       # @param statuses [Hash{String => Hash}] records of this subject, by the names of nodes
@@ -80,10 +66,6 @@ module Simpkv
         status.is_a?(Hash) && (status['last_seen'].nil? || Statuses.time?(status['last_seen'])) &&
           status.values_at('environment', 'status').compact.all?(String) &&
           status.values_at('changes', 'failures', 'runs').compact.all?(Integer)
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       # Reads few records of the inventory: those of nodes without a recent status. A node whose status cannot be read

@@ -22,14 +22,14 @@ module Simpkv
       # Reads all exported resources of a type.
       #
       # @param type [String]
-      # @param host [String, nil] the node that collects them
+      # @param host [String, nil] the node that collects them, and whose own are left out
       # @return [Array<Array(String, Array<Hash>)>] the node's name and its resources, sorted by name; none if the
       #   backend fails and the option `soft` is set
       # @raise [Puppet::Error]
       def self.read(type, host = nil)
         step = "collect the exported resources of type '#{type}'"
         exports = Termini.perform(step, otherwise: {}, node: host) do |estate|
-          estate.exports.all(type.downcase, strict: true) { |key, why| Termini.malformed(key, why) }
+          estate.exports.all(type.downcase, except: host, strict: true) { |key, why| Termini.malformed(key, why) }
         end
         exports.sort
       end
@@ -65,7 +65,7 @@ module Simpkv
       def search(type, host, filter, scope)
         filter = Filter.new(filter)
         resource_type = Puppet::Pops::Evaluator::Runtime3ResourceSupport.find_resource_type(scope, type)
-        exports = (@exports[type] ||= Collection.read(type, host)).reject { |certname, _| certname == host }
+        exports = @exports[type] ||= Collection.read(type, host)
         exports.flat_map do |certname, list|
           list.map do |data|
             Collection.readable(type, certname, data) do

@@ -25,7 +25,7 @@ module Simpkv
           In the backend of the estate, makes the estate as well: a marker in each of its folders, without which
           Puppet's termini do not use them. An estate of an earlier version gets the markers that it lacks. If an
           estate has lost a folder, or the identity cannot see it, names the folder and makes nothing; --incomplete
-          gives up what the folder held.
+          gives up what the folder held, and each exported document that the inventory names in vain.
         TEXT
         EXAMPLES = {
           'simpkv init' => 'Files',
@@ -82,8 +82,15 @@ module Simpkv
           name = configuration.estate['backend'] || Config.backend_for(configuration.options, nil)
           return "is in the backend '#{name}': run simpkv init --backend #{name}" unless name == backend.name
 
-          made = configuration.estate_in(backend).make(incomplete: @incomplete ? true : false)
-          made.empty? ? 'already exists' : "was made: #{made.sort.join(', ')}"
+          changes_of(configuration.estate_in(backend).make(incomplete: @incomplete ? true : false))
+        end
+
+        # @param changed [Array<String>] folders, and documents of exports
+        # @return [String]
+        def changes_of(changed)
+          given_up, made = changed.sort.partition { |name| name.count('/') > 1 }
+          texts = { 'was made' => made, 'gave up' => given_up }.reject { |_, names| names.empty? }
+          texts.empty? ? 'already exists' : texts.map { |text, names| "#{text}: #{names.join(', ')}" }.join('; ')
         end
 
         def prepare_directory
