@@ -367,4 +367,14 @@ RSpec.describe 'simpkv node' do
       end
     end
   end
+
+  it 'is not missed any more by collectors, after init has given up what it has lost' do
+    run('web1', exports: { 'host' => [{ 'title' => 'a' }] })
+    estate.store.delete('globals/estate/exported/host/web1')
+    expect { estate.exports.all('host') }.to raise_error(Simpkv::Estate::MissingError, /init --only estate --incomp/)
+    expect(JSON.parse(simpkv!('init', '--only', 'estate', '-o', 'json'))['estate']).to eq('already exists')
+    expect(JSON.parse(simpkv!('init', '--only', 'estate', '--incomplete', '-o', 'json'))['estate'])
+      .to eq('gave up: exported/host/web1')
+    expect(estate.exports.all('host')).to eq({})
+  end
 end
