@@ -213,7 +213,7 @@ static void a_write_in_doubt_after_another_write_is_an_error(void)
     put_gives(key, "{\"value\":3}", 1);
     CHECK(put_as(SKV_PUT_EXPECT | SKV_PUT_IN_DOUBT) == SKV_UNAVAILABLE);
     CHECK_HAS(skv_reply_message(reply), "the outcome is unknown");
-    CHECK(skv_put(store, key, strlen(key), D1, strlen(D1), 16, NULL, 0, LONG_MS, NULL, reply) == SKV_INVALID);
+    CHECK(skv_put(store, key, strlen(key), D1, strlen(D1), 256, NULL, 0, LONG_MS, NULL, reply) == SKV_INVALID);
 }
 
 static int deletetree_far(void)
