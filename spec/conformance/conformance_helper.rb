@@ -162,9 +162,10 @@ RSpec.shared_context 'with a backend' do |backend|
     (keyring.decrypt(entry.values_at('type', 'id').join('/'), path, answer[:result]) || answer[:result]).b
   end
 
-  # Stores bytes without the codec.
+  # Stores bytes without the codec, also in place of an encrypted document, which a put of plain bytes keeps.
   def store_raw(key, bytes)
     plugin = world.adapter.plugin_instance(merged)
+    plugin.delete("environments/production/#{key}")
     answer = plugin.put("environments/production/#{key}", bytes)
     expect(answer).to include(result: be_truthy)
   end

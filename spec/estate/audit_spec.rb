@@ -28,7 +28,7 @@ RSpec.describe 'The estate in an audited backend' do
     expect(written).to include('web1 put_many estate/exported/file/web1', 'web1 put estate/catalogs/web1')
     expect(written).to all(start_with('web1 '))
     collected = added { compile('web2', 'File <<| |>>') }
-    expect(collected).to eq(['web2 list estate/exported/file'])
+    expect(collected).to eq(['web2 list estate/exported/file', 'web2 list estate/inventory'])
     removed = added { Simpkv::Termini::Deactivation.perform(['web1']) }
     expect(removed).to include('web1 delete estate/exported/file/web1')
     expect(File.read(audit_file)).not_to include('pl4nted')
