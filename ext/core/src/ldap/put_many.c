@@ -78,13 +78,12 @@ static void decide_by_stored_document(skv_ldap_many *many, skv_ldap_item *item, 
     const struct berval *stored = &entry->document, new = skv_ldap_many_document(item);
     skv_reply *reply = skv_ldap_many_word(many, item)->reply;
     bool same = ber_bvcmp(stored, &new) == 0;
+    bool is_known = same || skv_document_same(stored->bv_val, stored->bv_len, new.bv_val, new.bv_len, reply) == SKV_OK;
 
-    if (!same && skv_document_same(stored->bv_val, stored->bv_len, new.bv_val, new.bv_len, reply) != SKV_OK) {
-        item->step = SKV_STEP_SINGLE;
-    } else if (same || reply->number == 1) {
+    if (is_known && (same || reply->number == 1)) {
         reply->number = item->record->put.in_doubt;
         skv_ldap_many_decide(many, item);
-    } else if (skv_is_kept_encrypted(&item->record->put, stored->bv_val, stored->bv_len)) {
+    } else if (!is_known || skv_is_kept_encrypted(&item->record->put, stored->bv_val, stored->bv_len)) {
         item->step = SKV_STEP_SINGLE;
     } else {
         plan_replacement(item, entry);
