@@ -17,7 +17,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}',
                    'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure}', 'ext/core/{include,src}/**/*.{c,h}',
-                   'schema/**/*.*', 'docs/*.{md,1}', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort
+                   'schema/**/*.*', 'docs/*.{md,1,svg}', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort
 
   if ENV['SIMPKV_GEM_PLATFORM'] == 'java'
     spec.platform = 'java'

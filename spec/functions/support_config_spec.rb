@@ -20,8 +20,8 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
   end
 
   # Its sample set `backend`, so that an app_id stored secrets in the wrong place.
-  it 'chooses the backends that README.md names for its sample' do
-    sample = File.read(File.expand_path('../../README.md', __dir__))[/^```yaml\n(simpkv::options:.*?)^```/m, 1]
+  it 'chooses the backends that docs/functions.md names for its sample' do
+    sample = File.read(File.expand_path('../../docs/functions.md', __dir__))[/^```yaml\n(simpkv::options:.*?)^```/m, 1]
     options = YAML.safe_load(sample).fetch('simpkv::options')
     { {} => 'default', { 'backend' => 'secrets' } => 'secrets', { 'app_id' => 'secrets' } => 'secrets' }
       .each do |call, chosen|

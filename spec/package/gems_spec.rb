@@ -56,9 +56,9 @@ RSpec.describe 'The gems that rake package builds' do
     expect(simpkv('completion', 'bash')).to include('complete -F _simpkv simpkv')
   end
 
-  # The command of README.md that installs the gem for MRI from files.
+  # The command of docs/install.md that installs the gem for MRI from files.
   def documented_installation
-    File.read(File.join(Packages::ROOT, 'README.md'))[/^gem install --local .*/]
+    File.read(File.join(Packages::ROOT, 'docs/install.md'))[/^gem install --local .*/]
   end
 
   # Runs a command without access to a registry, in a folder with the files that an administrator copies: the folder
@@ -72,7 +72,7 @@ RSpec.describe 'The gems that rake package builds' do
                                       environment: { 'GEM_HOME' => @folder, 'GEM_PATH' => @folder, 'GEMRC' => gemrc })
   end
 
-  it 'install into MRI without a registry by the command in README.md (a pattern matched both gems)' do
+  it 'install into MRI without a registry by the command in docs/install.md (a pattern matched both gems)' do
     run_without_registry(documented_installation)
     expect(Dir.children(File.join(@folder, 'gems')))
       .to contain_exactly(File.basename(Packages.progressbar, '.gem'), "simpkv-#{version}")
