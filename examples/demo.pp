@@ -35,7 +35,7 @@ $values.each |$name, $value| {
   }
   $size = $value ? { Binary => " of ${value.convert_to(Array).length} bytes", default => '' }
   $where = sprintf('environments/%s/demo/%-8s', $environment, $name)
-  notice("${where} holds the ${type($value, 'generalized')}${size}, which came back unchanged")
+  notice("${where} holds the ${type($value, 'generalized')}${size}, unchanged")
 }
 
 # Stores a value for all environments.
@@ -51,7 +51,7 @@ $list = simpkv::list('demo')
 unless $list['keys'].keys == $values.keys.sort and $list['folders'] == ['tree'] {
   fail("demo lists other names: ${list['keys'].keys}, ${list['folders']}")
 }
-notice("demo/ has the keys ${list['keys'].keys.join(', ')} and the folder tree/")
+notice("demo/ has ${list['keys'].keys.join(', ')} and tree/")
 
 # Deletes a key, and a folder with all its keys and folders.
 simpkv::put('demo/passing', 'soon gone')

@@ -78,12 +78,18 @@ RSpec.describe 'A rake task that needs the gems of the group lint' do
 end
 
 RSpec.describe 'bin/demo' do
+  # @return [String] what a demo prints, with long lines in one piece
+  def demo(kind, folder)
+    said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), kind,
+                        environment: { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil })
+    expect(said.lines.map { |line| line.chomp.length }.max).to be <= 120
+    said.gsub(/\n {8,}/, ' ')
+  end
+
   { 'files' => /root_path: (.*)/, 'ldap' => %r{ldap_uri: ldapi://(.*)%2Fldapi} }.each do |kind, place|
     it "stores in temporary #{kind}, and removes them (it used the default store)" do
       Dir.mktmpdir do |folder|
-        said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), kind,
-                            environment: { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path],
-                                           'CFLAGS' => nil })
+        said = demo(kind, folder)
         expect(said[place, 1].gsub('%2F', '/')).to start_with("#{folder}/")
         expect(said).to include('globals/simpkv_demo/shared exists for every environment',
                                 '"value":"for every environment"')
@@ -95,8 +101,7 @@ RSpec.describe 'bin/demo' do
 
   it 'exports and collects resources in temporary files and in a directory, and removes them' do
     Dir.mktmpdir do |folder|
-      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
-      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'estate', environment: environment)
+      said = demo('estate', folder)
       in_files, in_directory = said.split("== In a directory\n")
       collected = %r{monitor/hosts.d/web1: 192\.0\.2\.11 web1\b.*^  web1 +simpkv_demo .*: removed$.*^  none$}m
       expect([in_files, in_directory]).to all(match(collected))
@@ -107,8 +112,7 @@ RSpec.describe 'bin/demo' do
 
   it 'makes, changes and purges keys as resources, and shows no secret' do
     Dir.mktmpdir do |folder|
-      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
-      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'keys', environment: environment)
+      said = demo('keys', folder)
       before, told, done, again, shown = said.split(/^== .*\n/).drop(1)
       expect(before).to include('color', 'Color (old)', 'worker.lock')
       expect(told).to match(%r{app1/color.*noop}).and match(/app1:unnamed-2.*noop/)
@@ -123,8 +127,7 @@ RSpec.describe 'bin/demo' do
 
   it 'makes users, roles and rights in a directory, mends them, and deletes them' do
     Dir.mktmpdir do |folder|
-      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
-      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'access', environment: environment)
+      said = demo('access', folder)
       planned, rights, mended, deleted = said.split(/^== .*\n/).drop(1)
       expect(planned.scan('create user compiler-dev').length).to eq(2)
       expect(rights).to match(/^  url$.*'write' on 'environments.production.app1'.*code 77.*^  prod +environments/m)
@@ -136,8 +139,7 @@ RSpec.describe 'bin/demo' do
 
   it 'replaces a password when it has expired, restores it, and deletes it' do
     Dir.mktmpdir do |folder|
-      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
-      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'rotation', environment: environment)
+      said = demo('rotation', folder)
       made, replaced, restored, deleted = said.split(/^== .*\n/).drop(1)
       first = made[/The database accepts (\h{12})\b/, 1]
       expect(made).to match(/and no other$.*^  0 +2026-01-01T08:00:00Z +expires 2026-04-01T08:00:00Z$/m)
@@ -151,8 +153,7 @@ RSpec.describe 'bin/demo' do
 
   it 'classifies, completes and refuses machines with inspection rules' do
     Dir.mktmpdir do |folder|
-      environment = { 'TMPDIR' => folder, 'SIMPKV_GEMS' => Bundler.settings[:path], 'CFLAGS' => nil }
-      said = Packages.run(File.join(Packages::ROOT, 'bin/demo'), 'rules', environment: environment)
+      said = demo('rules', folder)
       classified, completed, refused = said.split(/^== .*\n/).drop(1)
       expect(classified).to include('role::web', 'bern', '[redacted]')
       expect(completed).to include('role::db', 'zurich', 'billing')
