@@ -172,7 +172,7 @@ end
 stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|
   lint = { 'BUNDLE_WITH' => 'lint' }
   stage.sh(lint, 'bundle', 'exec', 'rubocop', '--format', 'quiet')
-  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers', 'static_names', 'prose')
+  stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers')
   stage.sh(lint, 'bundle', 'exec', 'metadata-json-lint', 'metadata.json')
   stage.sh(lint, 'bundle', 'exec', 'puppet-lint', '--fail-on-warnings', '--no-autoloader_layout-check', 'examples',
            'manifests', 'types')
