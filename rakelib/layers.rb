@@ -8,7 +8,7 @@ require 'tsort'
 class Layers
   include TSort
 
-  # From the lowest; '.' is store.c, the public calls.
+  # From the lowest; '.' is api.c, the public calls.
   FOLDERS = %w[base json rules name crypt audit net store file ldap .].freeze
 
   # @param sources [String] the folder of the sources

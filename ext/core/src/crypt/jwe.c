@@ -2,7 +2,6 @@
 
 #include "crypt/base64url.h"
 #include "crypt/keys.h"
-#include "json/locale.h"
 #include "json/tree.h"
 
 #include <string.h>

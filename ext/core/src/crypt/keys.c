@@ -1,7 +1,6 @@
 #include "crypt/keys.h"
 
 #include "crypt/base64url.h"
-#include "json/locale.h"
 #include "json/tree.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* document.c - compares the meaning of two documents, with jansson. */
-#include "json/locale.h"
 #include "json/tree.h"
 
 #include <math.h>

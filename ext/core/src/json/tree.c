@@ -44,3 +44,18 @@ skv_status skv_json_reply(json_t *tree, skv_reply *reply)
     json_decref(tree);
     return written || skv_buf_failed(&reply->data) ? skv_reply_done(reply) : skv_fail_memory(reply);
 }
+
+skv_status skv_locale_enter(skv_locale *locale, skv_reply *reply)
+{
+    locale->numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!locale->numbers)
+        return skv_fail_memory(reply);
+    locale->previous = uselocale(locale->numbers);
+    return SKV_OK;
+}
+
+void skv_locale_leave(const skv_locale *locale)
+{
+    uselocale(locale->previous);
+    freelocale(locale->numbers);
+}

@@ -1,5 +1,5 @@
 /* New connections: the attempts that skv_server_choose() decides on, and the message if all of them fail. */
-#include "net/pool_rotation.h"
+#include "net/pool_password.h"
 
 #include <inttypes.h>
 #include <stdio.h>

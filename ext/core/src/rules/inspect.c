@@ -2,7 +2,6 @@
 #include "rules/condition.h"
 #include "rules/input.h"
 #include "rules/value.h"
-#include "json/locale.h"
 #include "json/tree.h"
 
 #include <string.h>

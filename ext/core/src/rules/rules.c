@@ -1,6 +1,5 @@
 #include "rules/limits.h"
 #include "rules/rule.h"
-#include "json/locale.h"
 #include "json/tree.h"
 
 #include <stdint.h>

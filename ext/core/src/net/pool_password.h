@@ -1,5 +1,5 @@
 /*
- * net/pool_rotation.h - the passwords of a pool while an administrator replaces the password, first in the file and
+ * net/pool_password.h - the passwords of a pool while an administrator replaces the password, first in the file and
  * then in the directory. The pool keeps the last password that a server accepted, until a server accepts another one.
  *
  * Binds begin with that password while the file is the same. If the file has changed, one call at a time binds with its
@@ -7,8 +7,8 @@
  * a server refuses it, or the file changes again. So a replacement costs two refused binds, one when the file changes
  * and one when the directory does, and an accepted one follows each: the server does not lock the account.
  */
-#ifndef SKV_NET_POOL_ROTATION_H
-#define SKV_NET_POOL_ROTATION_H
+#ifndef SKV_NET_POOL_PASSWORD_H
+#define SKV_NET_POOL_PASSWORD_H
 
 #include "net/pool_failover.h"
 
