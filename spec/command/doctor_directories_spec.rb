@@ -331,7 +331,7 @@ RSpec.describe 'simpkv doctor' do
         File.chmod(0o666, output)
         File.chmod(0o644, config)
         Simpkv::Cli::Commands['doctor']
-        require 'simpkv/cli/directory_examination'
+        require 'simpkv/cli/doctor/directory_examination'
         as_nobody do
           $stdout.reopen(output)
           Simpkv::Cli.run(['doctor', '-c', config]) == 69

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'digest'
-require 'simpkv/cli/transfer_command'
+require 'simpkv/cli/transfer/transfer_command'
 require_relative 'command_helper'
 
 # Another client changes keys of the target between the moment at which a transfer reads them and the moment at which it

@@ -3,7 +3,7 @@
 require_relative '../estate/exports_helper'
 require_relative '../support/puppetdb'
 require 'simpkv/cli'
-require 'simpkv/cli/puppetdb_node'
+require 'simpkv/cli/puppetdb/puppetdb_node'
 require 'simpkv/termini/filter'
 
 # The conditions of collectors, on the same resources in a PuppetDB and as simpkv imports them.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/transfer_command'
+require 'simpkv/cli/transfer/transfer_command'
 
 module Simpkv
   module Cli

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/findings'
-require 'simpkv/cli/nodes_examination'
-require 'simpkv/cli/other_user'
+require 'simpkv/cli/doctor/findings'
+require 'simpkv/cli/doctor/nodes_examination'
+require 'simpkv/cli/doctor/other_user'
 
 module Simpkv
   module Cli
@@ -77,7 +77,7 @@ module Simpkv
         # @return [FileExamination, DirectoryExamination]
         def store_of(findings, options)
           kind = backend.ldap? ? 'directory' : 'file'
-          require "simpkv/cli/#{kind}_examination"
+          require "simpkv/cli/doctor/#{kind}_examination"
           type = Cli.const_get("#{kind.capitalize}Examination")
           type.new(backend.examined, findings, write: !@read_only, size: @size, **options)
         end
@@ -86,7 +86,7 @@ module Simpkv
         def encryption_of(findings, options)
           return unless backend.encrypted?
 
-          require 'simpkv/cli/encryption_examination'
+          require 'simpkv/cli/doctor/encryption_examination'
           EncryptionExamination.new(configuration, backend, findings, **options)
         end
 

@@ -2,8 +2,8 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/endpoint'
-require 'simpkv/cli/export_file'
+require 'simpkv/cli/transfer/endpoint'
+require 'simpkv/cli/transfer/export_file'
 require 'simpkv/cli/progress'
 
 module Simpkv

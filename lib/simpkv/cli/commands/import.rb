@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/export_file'
-require 'simpkv/cli/transfer_command'
+require 'simpkv/cli/transfer/export_file'
+require 'simpkv/cli/transfer/transfer_command'
 
 module Simpkv
   module Cli

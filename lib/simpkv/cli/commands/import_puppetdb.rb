@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/estate_command'
-require 'simpkv/cli/puppetdb'
-require 'simpkv/cli/puppetdb_import'
+require 'simpkv/cli/puppetdb/puppetdb'
+require 'simpkv/cli/puppetdb/puppetdb_import'
 
 module Simpkv
   module Cli

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/journaled'
+require 'simpkv/cli/transfer/journaled'
 require 'simpkv/cli/key_use'
 require 'simpkv/cli/many_keys'
 require 'simpkv/cli/progress'

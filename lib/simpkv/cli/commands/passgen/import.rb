@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/legacy_passwords'
-require 'simpkv/cli/transfer_command'
+require 'simpkv/cli/transfer/transfer_command'
 
 module Simpkv
   module Cli

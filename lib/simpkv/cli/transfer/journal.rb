@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'digest/sha2'
-require 'simpkv/cli/lines'
+require 'simpkv/cli/transfer/lines'
 
 module Simpkv
   module Cli

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/journal'
+require 'simpkv/cli/transfer/journal'
 
 module Simpkv
   module Cli

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'digest/sha2'
-require 'simpkv/cli/case_policy'
-require 'simpkv/cli/journal'
+require 'simpkv/cli/transfer/case_policy'
+require 'simpkv/cli/transfer/journal'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/value'
 require 'simpkv/cli/workers'

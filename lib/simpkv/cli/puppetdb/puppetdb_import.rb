@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/progress'
-require 'simpkv/cli/puppetdb_node'
-require 'simpkv/cli/puppetdb_node_import'
-require 'simpkv/cli/puppetdb_writes'
+require 'simpkv/cli/puppetdb/puppetdb_node'
+require 'simpkv/cli/puppetdb/puppetdb_node_import'
+require 'simpkv/cli/puppetdb/puppetdb_writes'
 require 'simpkv/cli/workers'
 
 module Simpkv

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'shellwords'
-require 'simpkv/cli/examination'
+require 'simpkv/cli/doctor/examination'
 require 'simpkv/estate'
 
 module Simpkv

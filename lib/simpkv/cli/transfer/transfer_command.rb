@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/endpoint'
-require 'simpkv/cli/journaled'
-require 'simpkv/cli/transfer'
+require 'simpkv/cli/transfer/endpoint'
+require 'simpkv/cli/transfer/journaled'
+require 'simpkv/cli/transfer/transfer'
 
 module Simpkv
   module Cli

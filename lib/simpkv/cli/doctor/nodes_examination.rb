@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate_examination'
-require 'simpkv/cli/puppet_examination'
-require 'simpkv/cli/rules_examination'
+require 'simpkv/cli/doctor/estate_examination'
+require 'simpkv/cli/doctor/puppet_examination'
+require 'simpkv/cli/doctor/rules_examination'
 
 module Simpkv
   module Cli

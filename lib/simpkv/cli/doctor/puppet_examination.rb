@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/puppet_settings'
+require 'simpkv/cli/doctor/puppet_settings'
 
 module Simpkv
   module Cli

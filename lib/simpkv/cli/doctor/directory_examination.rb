@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/examination'
-require 'simpkv/cli/anonymous_access'
-require 'simpkv/cli/conflict_entries'
-require 'simpkv/cli/directory_remedies'
+require 'simpkv/cli/doctor/examination'
+require 'simpkv/cli/doctor/anonymous_access'
+require 'simpkv/cli/doctor/conflict_entries'
+require 'simpkv/cli/doctor/directory_remedies'
 require 'simpkv/cli/directory_schema'
-require 'simpkv/cli/foreign_entries_examination'
-require 'simpkv/cli/replication_examination'
+require 'simpkv/cli/doctor/foreign_entries_examination'
+require 'simpkv/cli/doctor/replication_examination'
 
 module Simpkv
   module Cli

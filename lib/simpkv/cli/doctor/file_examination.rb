@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/examination'
+require 'simpkv/cli/doctor/examination'
 
 module Simpkv
   module Cli
