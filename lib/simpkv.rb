@@ -48,6 +48,7 @@ module Simpkv
   require 'simpkv/layers'
   require 'simpkv/ldap_access'
   require 'simpkv/store'
+  require 'simpkv/store/compare_and_swap'
   require 'simpkv/store_options'
   require 'simpkv/validation'
   require 'simpkv/versioned_store'

@@ -11,10 +11,6 @@ module Simpkv
   class VersionedStore
     extend Forwardable
 
-    # The number of attempts of a put while other processes keep changing the key.
-    ATTEMPTS = 100
-    private_constant :ATTEMPTS
-
     # @return [Store, EncryptedStore, Object] the store below
     attr_reader :below
 
@@ -91,15 +87,11 @@ module Simpkv
     end
 
     def put_any(key, document)
-      ATTEMPTS.times do
+      CompareAndSwap.repeat("Key write to '#{key}' failed: others keep changing it") do
         stored = latest(key) { return @below.put(key, form(document, nil)) }
         form = form(document, stored)
-        return false unless form
-
-        written = attempt { put_if(key, form, stored) }
-        return written unless written.is_a?(ConditionError)
+        form ? CompareAndSwap.attempt { put_if(key, form, stored) } : false
       end
-      raise ConflictError, "Key write to '#{key}' failed: others keep changing it"
     end
 
     # @return [String, nil, Object] the stored document; the result of the block if it cannot be read, or a folder has
@@ -114,13 +106,6 @@ module Simpkv
     # @raise [ConditionError] another document is stored now
     def put_if(key, form, stored)
       stored ? @below.put(key, form, condition: :expect, expect: stored) : @below.put(key, form, condition: :absent)
-    end
-
-    # @return [Object, ConditionError]
-    def attempt
-      yield
-    rescue ConditionError => e
-      e
     end
 
     def put_absent(key, document, non_unique)

@@ -190,11 +190,7 @@ operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # Tries until the block returns something. Other processes may prevent that by changing the key in between.
   def repeatedly
-    100.times do
-      settled = yield
-      return settled if settled
-    end
-    raise Simpkv::ConflictError, 'others keep changing it'
+    Simpkv::CompareAndSwap.repeat { yield || Simpkv::CompareAndSwap.overtaken }
   end
 
   # @param outcomes [Hash{String => Object, Simpkv::Error}] by path

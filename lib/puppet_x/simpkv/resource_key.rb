@@ -206,15 +206,17 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # Other writers may change the key meanwhile.
   def replace(store, path, desired)
     expected = @document
-    100.times do
+    Simpkv::CompareAndSwap.repeat do
       live = expected unless expected && @simpkv.expired?(expected)
-      store.put(path, completed(live, desired), condition: expected ? :expect : :absent, expect: expected,
-                                                non_unique: true)
-      return
-    rescue Simpkv::ConditionError
-      expected = store.get(path, latest: true, required: false)
+      document = completed(live, desired)
+      condition = expected ? :expect : :absent
+      Simpkv::CompareAndSwap.attempt do
+        store.put(path, document, condition: condition, expect: expected, non_unique: true)
+      rescue Simpkv::ConditionError
+        expected = store.get(path, latest: true, required: false)
+        raise
+      end
     end
-    raise Simpkv::ConflictError, 'others keep changing it'
   end
 
   # @param document [String, nil] the stored one

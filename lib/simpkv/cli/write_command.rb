@@ -11,10 +11,6 @@ module Simpkv
     class WriteCommand < Command
       include Versioned
 
-      # The number of attempts of a write that other writers interrupt.
-      ATTEMPTS = 20
-      private_constant :ATTEMPTS
-
       private
 
       def define(parser)
@@ -72,16 +68,15 @@ module Simpkv
       # @return [Boolean, nil] whether it was written; nil if the stored one stays
       # @raise [ConflictError] other writers were faster each time
       def replace(store, path)
-        ATTEMPTS.times do
+        CompareAndSwap.repeat('others keep changing it: nothing was stored') do
           stored = stored(store, path)
           document = yield(stored)
-          return if document.nil?
+          next if document.nil?
 
-          return store.put(path, document, condition: stored ? :expect : :absent, expect: stored)
-        rescue ConflictError, ExistsError
-          next
+          CompareAndSwap.attempt do
+            store.put(path, document, condition: stored ? :expect : :absent, expect: stored)
+          end
         end
-        raise ConflictError, "others have changed it #{ATTEMPTS} times meanwhile: nothing was stored"
       end
 
       def stored(store, path)

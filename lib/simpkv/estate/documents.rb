@@ -10,11 +10,7 @@ module Simpkv
       # A document as it is stored, and its value.
       Stored = Struct.new(:document, :value)
 
-      # The number of attempts of an update that other writers interrupt.
-      ATTEMPTS = 20
-
       OTHER_FORM = 'it has another form than simpkv writes'
-      private_constant :ATTEMPTS
 
       # @param document [String]
       # @return [String] the digest that the inventory has of it
@@ -138,17 +134,12 @@ module Simpkv
       # @return [Stored] what is stored now
       # @raise [ConflictError] other writers were faster each time
       def update(*names, known: nil)
-        ATTEMPTS.times do
+        CompareAndSwap.repeat("'#{path(*names)}': others keep changing it: try again") do
           stored = known || readable(*names)
           known = nil
           value = yield(stored&.value)
-          begin
-            return replace(path(*names), stored, value)
-          rescue ConflictError, ExistsError
-            next
-          end
+          CompareAndSwap.attempt { replace(path(*names), stored, value) }
         end
-        raise ConflictError, "'#{path(*names)}': others have changed it #{ATTEMPTS} times meanwhile: try again"
       end
 
       # @return [Boolean] whether it existed

@@ -5,16 +5,13 @@ module Simpkv
     # Inspects nodes with the rules of the store, as the compiler does before it compiles: first phase early, then with
     # the declared record, or a blank one for a node that is discovered, phases preprocess and main.
     class Inspection
-      # The number of attempts of a discovery that others interrupt.
-      ATTEMPTS = 20
-
       # The members of the record that only discovery and this class write.
       NAME = 'name'
 
       # Rules see these members of a record that lacks them: a missing name would fail the compile of every such node.
       DEFAULTS = { 'auto_discovered' => false, 'classes' => {}, 'parameters' => {}, 'attributes' => {},
                    'port_groups' => [] }.freeze
-      private_constant :ATTEMPTS, :NAME, :DEFAULTS
+      private_constant :NAME, :DEFAULTS
 
       # certname:: of the node
       # known:: :declared, :discovered, or :unknown for a node without declared record that gets none
@@ -87,15 +84,15 @@ module Simpkv
         declared, last = @estate.inspections.get_with_record(certname)
         # A replica may not have the record yet. Discovery finds that out when it stores one.
         declared ||= @estate.nodes.get(certname) if @estate.replica? && !@estate.nodes.discover?
-        ATTEMPTS.times do
+        CompareAndSwap.repeat("'#{certname}' could not be discovered: its record keeps appearing and vanishing: " \
+                              'try again') do
           outcome = inspected(certname, facts, declared)
-          return outcome unless save
-          return outcome.tap { store(outcome, last) } if declare(outcome)
+          next outcome unless save
+          next outcome.tap { store(outcome, last) } if declare(outcome)
 
           declared = @estate.nodes.get(certname)
+          CompareAndSwap.overtaken
         end
-        raise ConflictError, "'#{certname}' could not be discovered: its record has appeared and vanished " \
-                             "#{ATTEMPTS} times meanwhile: try again"
       end
 
       # @return [String] no values

@@ -23,12 +23,6 @@ module Simpkv
         @estate = estate
       end
 
-      # The number of attempts of a removal that runs of the node interrupt, and the seconds by which each pause is
-      # longer than the last one.
-      ATTEMPTS = 20
-      PAUSE = 0.02
-      private_constant :ATTEMPTS, :PAUSE
-
       # Removes what a node left. The record of the inventory goes last, because it names the other documents: a removal
       # that dies is completed by the next one. The record stays while a run is saving: a run that dies after it has
       # written a document would leave that without a record.
@@ -39,14 +33,13 @@ module Simpkv
       # @raise [Error]
       def remove(certname)
         removed = {}
-        ATTEMPTS.times do |attempt|
-          sleep(PAUSE * attempt)
+        CompareAndSwap.repeat("'#{certname}' could not be removed: a run of it is saving, or has died while it " \
+                              "saved: try again in #{Saving::SAVING_FOR / 60} minutes") do
           removed = removed_once(certname).merge(removed) { |_, now, before| now.is_a?(Integer) ? now + before : now }
           deleted = remove_record(certname)
-          return deleted ? removed.merge('inventory' => true) : removed unless deleted.nil?
+          CompareAndSwap.overtaken if deleted.nil?
+          deleted ? removed.merge('inventory' => true) : removed
         end
-        raise ConflictError, "'#{certname}' could not be removed: a run of it is saving, or has died while it saved: " \
-                             "try again in #{Saving::SAVING_FOR / 60} minutes"
       end
 
       # Removes what expired nodes left. Checks each again, because it may run meanwhile. A node whose run is saving

@@ -11,10 +11,6 @@ module Simpkv
       # The number of seconds after which a save that has not ended counts as dead.
       SAVING_FOR = 300
 
-      # The number of attempts of a save that others interrupt.
-      ATTEMPTS = 100
-      private_constant :ATTEMPTS
-
       # @param estate [Estate]
       # @param subject [String] for messages
       # @param prefix [String] of the names of the members
@@ -35,14 +31,13 @@ module Simpkv
       # @raise [ConflictError] others kept saving
       def repeat(certname, stored)
         token = SecureRandom.hex(8)
-        ATTEMPTS.times do |attempt|
-          return yield(stored, token)
-        rescue ConflictError, ExistsError
-          sleep(rand * 0.01 * attempt)
-          stored = @estate.inventory.readable(certname)
+        first = true
+        CompareAndSwap.repeat("the #{@subject} of '#{certname}' could not be saved: others keep changing them: " \
+                              'try again') do
+          stored = @estate.inventory.readable(certname) unless first
+          first = false
+          CompareAndSwap.attempt { yield(stored, token) }
         end
-        raise ConflictError, "the #{@subject} of '#{certname}' could not be saved: others have changed them " \
-                             "#{ATTEMPTS} times meanwhile: try again"
       end
 
       # @param record [Hash]
