@@ -2,7 +2,7 @@
 
 require 'erb'
 require 'simpkv/config'
-require 'simpkv/site_file'
+require 'simpkv/config/site_file'
 
 # Writes the generated pages: docs/configuration.md from the definitions of the options, docs/simpkv.1 from the
 # commands, REFERENCE.md from the docstrings of the functions.

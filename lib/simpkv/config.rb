@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require 'simpkv/coercion'
+require 'simpkv/config/coercion'
 require 'simpkv/errors'
-require 'simpkv/options'
-require 'simpkv/spelling'
+require 'simpkv/config/options'
+require 'simpkv/config/spelling'
 
 module Simpkv
   # Converts options, and chooses a backend and an environment by them. options.rb defines the options, and {Validation}

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/json_pointer'
+require 'simpkv/document/json_pointer'
 require 'simpkv/estate/documents'
 require 'simpkv/estate/catalogs'
 require 'simpkv/estate/engine_values'
@@ -20,9 +20,9 @@ require 'simpkv/estate/rule_actions'
 require 'simpkv/estate/secrets'
 require 'simpkv/estate/statuses'
 require 'simpkv/estate/stored_rules'
-require 'simpkv/rules'
-require 'simpkv/site_backend'
-require 'simpkv/site_file'
+require 'simpkv/inspection/rules'
+require 'simpkv/backend/site_backend'
+require 'simpkv/config/site_file'
 
 module Simpkv
   # The memory of a Puppet estate: facts, exported resources, node records, catalogs and reports, as global keys below

@@ -2,7 +2,7 @@
 
 require_relative '../spec_helper'
 require 'simpkv/access/declarations'
-require 'simpkv/plain_yaml'
+require 'simpkv/document/plain_yaml'
 
 RSpec.describe Simpkv::Access::Declarations do
   def declared(yaml, *more)

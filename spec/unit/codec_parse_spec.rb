@@ -2,8 +2,8 @@
 
 require 'bigdecimal'
 require 'json'
-require 'simpkv/json_reader'
-require 'simpkv/json_writer'
+require 'simpkv/document/json_reader'
+require 'simpkv/document/json_writer'
 require_relative '../support/another_ruby'
 require_relative '../support/json_values'
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'English'
-require 'simpkv/validation'
+require 'simpkv/config/validation'
 require_relative '../support/another_ruby'
 
 RSpec.describe Simpkv::Config do

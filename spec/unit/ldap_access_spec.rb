@@ -2,7 +2,7 @@
 
 require 'etc'
 require 'simpkv/config'
-require 'simpkv/ldap_access'
+require 'simpkv/backend/ldap_access'
 require 'tmpdir'
 require_relative '../support/processes'
 

@@ -2,7 +2,7 @@
 
 require_relative '../support/file_store'
 
-# lib/simpkv/options.rb defines the options; the core has a table of its own for the options of a store.
+# lib/simpkv/config/options.rb defines the options; the core has a table of its own for the options of a store.
 RSpec.describe 'The options of a store in a directory' do
   options = Simpkv::Config::TYPES.fetch('ldap')
   rows = Dir[File.expand_path('../../ext/core/src/**/*.c', __dir__)].flat_map do |file|

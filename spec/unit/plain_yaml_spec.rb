@@ -2,7 +2,7 @@
 
 require 'spec_helper'
 require 'simpkv'
-require 'simpkv/plain_yaml'
+require 'simpkv/document/plain_yaml'
 
 RSpec.describe Simpkv::PlainYaml do
   { "a: [1, x]\n" => { 'a' => [1, 'x'] }, '{a: b}' => { 'a' => 'b' },

@@ -2,7 +2,7 @@
 
 require_relative '../spec_helper'
 require_relative '../support/scratch'
-require 'simpkv/site_backend'
+require 'simpkv/backend/site_backend'
 require 'fileutils'
 
 RSpec.describe Simpkv::SiteBackend do

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative '../spec_helper'
-require 'simpkv/site_file'
+require 'simpkv/config/site_file'
 require 'tmpdir'
 require 'yaml'
 

@@ -2,7 +2,7 @@
 
 require 'tmpdir'
 require 'fileutils'
-require 'simpkv/vardirs'
+require 'simpkv/backend/vardirs'
 
 RSpec.describe Simpkv::Vardirs do
   let(:dir) { Dir.mktmpdir('simpkv-vardirs') }

@@ -9,7 +9,7 @@ Class.new do
 
   # @return [true, nil] nil if the gem may become available later
   def available
-    return true if defined?(Simpkv::Catalog)
+    return true if defined?(Simpkv::Purging)
 
     problem ? nil : true
   end
@@ -34,7 +34,7 @@ Class.new do
   end
 
   def require_catalog
-    require 'simpkv/catalog'
+    require 'simpkv/purging'
   rescue LoadError
     raise LoadError, "the gem 'simpkv' #{Simpkv::VERSION} is too old for the resource types of this module. #{remedy}"
   end

@@ -114,14 +114,14 @@ resource_folder_class = Class.new do # rubocop:disable Lint/UselessAssignment
     "#{number} #{number == 1 ? 'key' : 'keys'}"
   end
 
-  # @return [Array<Simpkv::Catalog::Entry>]
+  # @return [Array<Simpkv::Purging::Entry>]
   def unmanaged
     store = own_store
     return [] unless store
 
-    @entries = Simpkv::Catalog::Entries.new(backend, @resource.place, @resource.title)
+    @entries = Simpkv::Purging::Entries.new(backend, @resource.place, @resource.title)
     keys = @simpkv.keys(backend)
-    patterns = Simpkv::Catalog::Patterns.new(@resource[:purge_unless] || [])
+    patterns = Simpkv::Purging::Patterns.new(@resource[:purge_unless] || [])
     @listed = @entries.list(store, recurse: recurse?)
     (@listed || []).reject do |entry|
       place = backend.canonical(entry.path)

@@ -25,7 +25,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # Takes an entry of a listing instead of the name of the resource.
   #
-  # @param entry [Simpkv::Catalog::Entry]
+  # @param entry [Simpkv::Purging::Entry]
   # @return [self]
   def pin(entry)
     @entry = entry

@@ -56,7 +56,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @classes[:resource_folder].new(self, resource)
   end
 
-  # @return [Array<Array(Simpkv::Catalog::Entry, Object)>] the keys of the environment in the default backend, and
+  # @return [Array<Array(Simpkv::Purging::Entry, Object)>] the keys of the environment in the default backend, and
   #   their {#key}
   def instances
     backend = backend({})
@@ -81,10 +81,10 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @param resource [Puppet::Type] a simpkv_key whose title stands for an entry without a usable name
-  # @return [Simpkv::Catalog::Entry, nil]
+  # @return [Simpkv::Purging::Entry, nil]
   def entry(resource)
     title = resource[:name]
-    listed(backend(resource), Simpkv::Catalog::Entries.folder_of(title)).find { |entry| entry.title == title }
+    listed(backend(resource), Simpkv::Purging::Entries.folder_of(title)).find { |entry| entry.title == title }
   end
 
   # @param resource [Puppet::Type] a simpkv_key or a simpkv_folder
@@ -203,11 +203,11 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @backends.attempt(&block)
   end
 
-  # @return [Array<Simpkv::Catalog::Entry>]
+  # @return [Array<Simpkv::Purging::Entry>]
   def listed(backend, folder)
     store = store(backend)
     @listed[[backend.identity, folder]] ||=
-      store ? Simpkv::Catalog::Entries.new(backend, folder).list(store, recurse: true) || [] : []
+      store ? Simpkv::Purging::Entries.new(backend, folder).list(store, recurse: true) || [] : []
   end
 
   def valid?(name, backend)
@@ -251,7 +251,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def path_around(resource)
     return path(resource).rpartition('/').first if resource.place
 
-    backend(resource).path(Simpkv::Catalog::Entries.folder_of(resource[:name]))
+    backend(resource).path(Simpkv::Purging::Entries.folder_of(resource[:name]))
   end
 
   def absent?(folder)

@@ -2,7 +2,7 @@
 
 require 'simpkv/errors'
 require 'simpkv/access/grant'
-require 'simpkv/spelling'
+require 'simpkv/config/spelling'
 
 module Simpkv
   module Access

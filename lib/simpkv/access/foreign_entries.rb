@@ -2,7 +2,7 @@
 
 require 'simpkv'
 require 'simpkv/access/own_entries'
-require 'simpkv/ldap_search'
+require 'simpkv/backend/ldap_search'
 
 module Simpkv
   module Access

@@ -2,8 +2,8 @@
 
 require 'simpkv/cli/backend'
 require 'simpkv/cli/data_file'
-require 'simpkv/site_backend'
-require 'simpkv/site_file'
+require 'simpkv/backend/site_backend'
+require 'simpkv/config/site_file'
 
 module Simpkv
   module Cli

@@ -2,7 +2,7 @@
 
 require 'simpkv/cli/failure'
 require 'simpkv/cli/output'
-require 'simpkv/plain_yaml'
+require 'simpkv/document/plain_yaml'
 
 module Simpkv
   module Cli

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'etc'
-require 'simpkv/file_root'
+require 'simpkv/backend/file_root'
 
 module Simpkv
   module Cli

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/value'
-require 'simpkv/coercion'
+require 'simpkv/config/coercion'
 
 module Simpkv
   module Cli

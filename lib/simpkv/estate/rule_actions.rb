@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/vardirs'
+require 'simpkv/backend/vardirs'
 
 module Simpkv
   class Estate

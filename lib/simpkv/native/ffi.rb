@@ -15,8 +15,8 @@ rescue LoadError => e
          end
   raise LoadError, "#{e.message} (#{hint})"
 end
-require 'simpkv/json_reader'
-require 'simpkv/json_writer'
+require 'simpkv/document/json_reader'
+require 'simpkv/document/json_writer'
 begin
   require 'simpkv/native/library'
   require 'simpkv/native/calls'

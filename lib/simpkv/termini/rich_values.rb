@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/codec'
+require 'simpkv/document/codec'
 require 'simpkv/errors'
 
 module Simpkv

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/ldap_search'
+require 'simpkv/backend/ldap_search'
 
 module Simpkv
   module Cli

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/site_file'
+require 'simpkv/config/site_file'
 
 module Simpkv
   module Cli

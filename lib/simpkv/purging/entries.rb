@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Simpkv
-  module Catalog
+  module Purging
     # A key of a folder, as a listing found it.
     #
     # title:: the title of its resource

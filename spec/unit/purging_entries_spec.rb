@@ -2,10 +2,10 @@
 
 require_relative '../spec_helper'
 require_relative '../support/scratch'
-require 'simpkv/catalog'
+require 'simpkv/purging'
 require 'fileutils'
 
-RSpec.describe Simpkv::Catalog::Entries do
+RSpec.describe Simpkv::Purging::Entries do
   let(:root) { Scratch.make('simpkv-entries') }
   let(:more) { {} }
   let(:backend) do

@@ -2,13 +2,13 @@
 
 require 'securerandom'
 require 'time'
-require 'simpkv/rules/built_in'
-require 'simpkv/rules/definition'
-require 'simpkv/rules/faults'
-require 'simpkv/rules/import'
-require 'simpkv/rules/patch'
-require 'simpkv/rules/source_file'
-require 'simpkv/rules/total'
+require 'simpkv/inspection/rules/built_in'
+require 'simpkv/inspection/rules/definition'
+require 'simpkv/inspection/rules/faults'
+require 'simpkv/inspection/rules/import'
+require 'simpkv/inspection/rules/patch'
+require 'simpkv/inspection/rules/source_file'
+require 'simpkv/inspection/rules/total'
 
 module Simpkv
   # The inspection rules of an estate (docs/inspection-rules.md): those of the store, which operators change, and the

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'fileutils'
-require 'simpkv/vardirs'
+require 'simpkv/backend/vardirs'
 
 module Simpkv
   # The root of a file backend without `root_path`. Functions and the command `simpkv` find it by the same rule, so that

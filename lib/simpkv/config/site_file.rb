@@ -55,7 +55,7 @@ module Simpkv
       # @return [Hash] the options
       # @raise [ConfigError] as {read}
       def parse(text, title)
-        require 'simpkv/plain_yaml'
+        require 'simpkv/document/plain_yaml'
         options_in(PlainYaml.parse(text), title)
       rescue MalformedError => e
         raise ConfigError, "#{title}: #{e.message}", cause: nil

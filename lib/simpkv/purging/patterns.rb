@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Simpkv
-  module Catalog
+  module Purging
     # The option `purge_unless`: the names of the keys that a purge leaves. Globs are those of File.fnmatch, with
     # braces. As in keys, a slash at the beginning means nothing, and several are one. A glob that ends with a slash, or
     # with `**` in the place of a name, matches all keys below that folder.

@@ -190,4 +190,4 @@ module Simpkv
   end
 end
 
-require 'simpkv/versions/successor'
+require 'simpkv/document/versions/successor'

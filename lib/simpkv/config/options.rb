@@ -213,7 +213,7 @@ module Simpkv
   end
 end
 
-require 'simpkv/options/access'
-require 'simpkv/options/audit'
-require 'simpkv/options/estate'
-require 'simpkv/options/level'
+require 'simpkv/config/options/access'
+require 'simpkv/config/options/audit'
+require 'simpkv/config/options/estate'
+require 'simpkv/config/options/level'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/json_pointer'
+require 'simpkv/document/json_pointer'
 
 module Simpkv
   class Rules

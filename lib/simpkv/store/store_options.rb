@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'simpkv/errors'
-require 'simpkv/isolation'
-require 'simpkv/options'
+require 'simpkv/backend/isolation'
+require 'simpkv/config/options'
 
 module Simpkv
   # Turns the options of a store into those of the core, which are text, with times in milliseconds.

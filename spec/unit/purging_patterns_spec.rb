@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require_relative '../spec_helper'
-require 'simpkv/catalog'
+require 'simpkv/purging'
 
-RSpec.describe Simpkv::Catalog::Patterns do
+RSpec.describe Simpkv::Purging::Patterns do
   def match?(pattern, *names)
     described_class.new([pattern]).match?(*names)
   end

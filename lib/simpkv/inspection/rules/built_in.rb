@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv/plain_yaml'
-require 'simpkv/rules/definition'
+require 'simpkv/document/plain_yaml'
+require 'simpkv/inspection/rules/definition'
 
 module Simpkv
   class Rules

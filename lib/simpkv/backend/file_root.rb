@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/default_root'
+require 'simpkv/backend/default_root'
 
 module Simpkv
   # The folder of a backend of type file: the configured one, or a default ({DefaultRoot}).
