@@ -365,7 +365,7 @@ RSpec.describe 'Exported resources of nodes' do
 
     # A run that died after the removal used to leave a document that no record named.
     it 'have a record if the run dies, whatever it has written before and after the removal' do
-      allow_any_instance_of(Simpkv::Estate::Removal).to receive(:sleep)
+      allow(Simpkv::CompareAndSwap).to receive(:sleep)
       cases = 0
       [old, new, other].product([1, -1], (1..12).to_a, [1, 2, 3]).each do |run, side, call, life|
         folder do |folder|
@@ -379,7 +379,7 @@ RSpec.describe 'Exported resources of nodes' do
     end
 
     it 'make the removal fail while the run may be alive, for five minutes' do
-      allow_any_instance_of(Simpkv::Estate::Removal).to receive(:sleep)
+      allow(Simpkv::CompareAndSwap).to receive(:sleep)
       %w[saving facts_saving].each do |member|
         [[Time.now, false], [Time.now - 301, true]].each do |time, succeeds|
           exports.save('web1', old, 'production')
@@ -462,7 +462,7 @@ RSpec.describe 'Exported resources of nodes' do
   end
 
   it 'of expired nodes go, also if a run of another expired node may be alive' do
-    allow_any_instance_of(Simpkv::Estate::Removal).to receive(:sleep)
+    allow(Simpkv::CompareAndSwap).to receive(:sleep)
     estate = opened(options: { 'node_ttl' => '1d' })
     long_ago = (Time.now.utc - 100_000).iso8601
     %w[web1 web2].each do |name|
