@@ -1,16 +1,14 @@
 # frozen_string_literal: true
 
-require 'forwardable'
 require 'simpkv/audit'
+require 'simpkv/store/layer'
 
 module Simpkv
   # A store that writes a line to an audit log for each operation on the store below it, with the same methods. No line
   # has a value, nor metadata. Thread-safe, if the store below is.
   #
   # With `required`, an operation first reserves the space of its lines. If that fails, it is not done.
-  class AuditedStore
-    extend Forwardable
-
+  class AuditedStore < Layer
     # The outcomes by the results of the methods.
     WRITTEN = { true => 'written', false => 'unchanged' }.freeze
     CHANGED = { true => 'written', false => 'conflict' }.freeze
@@ -23,14 +21,15 @@ module Simpkv
     NEVER = { Object => :never }.freeze
     private_constant :NEVER
 
-    def_delegators :@below, :close, :keyring, :state, :read_entry, :entries, :password?
+    # Those of an {EncryptedStore}.
+    def_delegators :@below, :keyring, :state
 
     # @param below [Store, Object] a {Store}, or an object with its methods
     # @param settings [Hash{String => Object}] the options of the backend, with `audit`
     # @param node [String, #call, nil] the node that the operations are for, or returns it; nil for this machine
     # @param warn [#call, nil] receives a warning if the log cannot be written, once
     def initialize(below, settings, node: nil, warn: nil)
-      @below = below
+      super(below)
       @settings = settings
       @node = node
       @warn = warn

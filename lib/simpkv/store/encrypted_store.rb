@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'forwardable'
+require 'simpkv/store/layer'
 
 module Simpkv
   # A store that encrypts the documents of the store below it, with the same methods: callers pass and get plain
@@ -8,9 +8,7 @@ module Simpkv
   #
   # Each encrypted document is bound to its backend and path. Equal documents are encrypted differently, so that this
   # class reads before it writes: a put of an equal value writes nothing, and a condition holds for the plain document.
-  class EncryptedStore
-    extend Forwardable
-
+  class EncryptedStore < Layer
     # Finds rich data, and the members by which declared records, inspection rules and catalogs name what is Sensitive.
     # A text with escapes may hold anything.
     #
@@ -22,14 +20,8 @@ module Simpkv
         (bytes.include?('__ptype') && bytes.include?('Sensitive'))
     end
 
-    # @return [Store, Object] the store below, with the documents as they are stored
-    attr_reader :below
-
     # @return [Native::Keyring]
     attr_reader :keyring
-
-    def_delegators :@below, *%i[refuse_put exist? kind create_folder delete_folder deletetree close read_entry entries
-                                add_entry modify_entry extend_entry delete_entry set_entry_password password?]
 
     # @param below [Store, Object] a {Store}, or an object with its methods
     # @param keyring [Native::Keyring]
@@ -39,7 +31,7 @@ module Simpkv
     # @yieldparam path [String]
     # @yieldreturn [String] the path in the header: the same for all paths that are one key, if the store ignores case
     def initialize(below, keyring, backend, mode: :all, encrypted_only: false, &canonical)
-      @below = below
+      super(below)
       @keyring = keyring
       @backend = backend
       @mode = mode

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'forwardable'
+require 'simpkv/store/layer'
 
 module Simpkv
   # A store that keeps the history of keys and lets them expire, with the methods of the store below it. Callers pass
@@ -8,21 +8,12 @@ module Simpkv
   # compare-and-swap. Reads return documents as they are stored, expired ones too. Thread-safe, if the store below is.
   #
   # An expired key counts as missing for the condition `:absent`. Its value goes into the history of the new one.
-  class VersionedStore
-    extend Forwardable
-
-    # @return [Store, EncryptedStore, Object] the store below
-    attr_reader :below
-
-    def_delegators :@below, :get, :get_many, :list, :tree, :exist?, :kind, :refuse_put, :delete, :create_folder,
-                   :delete_folder, :deletetree, :close, :read_entry, :entries, :add_entry, :modify_entry,
-                   :extend_entry, :delete_entry, :set_entry_password, :password?
-
+  class VersionedStore < Layer
     # @param below [Store, EncryptedStore, Object] an object with the methods of a {Store}
     # @param history [Integer, nil] how many replaced values to keep; nil: of an expired key one, or as many as it has
     # @param expires_after [Numeric, nil] the seconds after which keys expire; nil: keys do not expire
     def initialize(below, history: nil, expires_after: nil)
-      @below = below
+      super(below)
       @history = history
       @expires_after = expires_after
     end
