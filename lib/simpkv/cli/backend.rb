@@ -197,7 +197,6 @@ module Simpkv
 
       # @return [Store] the store with documents as they are stored
       def below(jobs: nil, create: false)
-        GC.enable # exe/simpkv
         @below ||= ldap? ? ldap_store(jobs) : file_store(create)
       end
 

@@ -146,11 +146,6 @@ module Simpkv
       audited('set_entry_password', dn, nil => 'written') { @below.set_entry_password(dn, password) }
     end
 
-    # @return [String] the store below
-    def inspect
-      "#<#{self.class.name} #{@below.inspect}>"
-    end
-
     private
 
     def read(operation, path, outcomes, &call)
