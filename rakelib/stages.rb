@@ -25,7 +25,8 @@ module Stages
   RUNNING = {} # rubocop:disable Style/MutableConstant -- stages add and remove them
 
   LOCK = Mutex.new
-  private_constant :FINISHED, :RUNNING, :LOCK
+  BEGAN = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  private_constant :FINISHED, :RUNNING, :LOCK, :BEGAN
 
   # Commands that run one after the other, until one fails.
   class Stage
@@ -130,13 +131,16 @@ module Stages
 
     # Prints what the stages counted, all that the failed ones printed, and how each ended.
     #
+    # @param minutes [Integer, nil] that this should take, for the last line
     # @return [Boolean] whether all passed
-    def report
+    def report(minutes = nil)
       finished = Array.new(FINISHED.size) { FINISHED.pop }
       passed, failed = finished.partition(&:passed?)
       passed.each { |stage| puts "== #{stage.name}", stage.counts }
       failed.each { |stage| puts "== #{stage.name}", stage.output }
       puts '', 'What ran:', finished.map(&:row)
+      took = ((Process.clock_gettime(Process::CLOCK_MONOTONIC) - BEGAN) / 60).round(1)
+      puts "In #{took} minutes; the limit is #{minutes}." if minutes
       failed.empty?
     end
 

@@ -46,6 +46,17 @@ specs(:quick_functions, :cext, 'the quick examples of the functions one by one',
 
 QUICK = %w[quick_unit quick_core quick_functions].freeze
 
+# ---- The tests of changed files
+
+stage(:changed, 'the specs and C tests of the files that differ from main') do |stage|
+  require_relative 'changed'
+  files = Changed.files
+  specs = Changed.specs(files)
+  tests = Changed.c_tests(files)
+  stage.sh(*Rubies.rspec(:cext, *specs)) if specs.any?
+  stage.sh(*core('test', "ONLY=#{tests.join(' ')}")) if tests.any?
+end
+
 # ---- Other Rubies, servers and packages
 
 specs(:tools, :cext, 'examples that need packages which `bin/test` leaves out', '--tag', 'tools', 'spec/unit')
@@ -194,16 +205,18 @@ ALL = %w[
 
 # ---- Suites
 
-# Defines a task that runs stages in parallel, and fails if one of them fails.
-def suite(name, text, stages)
+# Defines a task that runs stages in parallel, and fails if one of them fails. It prints how long it took, and how many
+# minutes it should take on two processors.
+def suite(name, text, stages, minutes)
   multitask("#{name}:stages" => stages.map { |stage| "stage:#{stage}" })
-  desc text
-  task(name => "#{name}:stages") { Stages.report || abort }
+  desc "#{text} (at most #{minutes} minutes)"
+  task(name => "#{name}:stages") { Stages.report(minutes) || abort }
 end
 
-suite('test', 'Test this Ruby, with files and slapd (minutes)', BASIC)
-suite('test:quick', 'Test without servers (about a minute)', QUICK)
-suite('test:all', 'Test everything: every Ruby, real servers, sanitizers, style (25 minutes)', ALL)
+suite('test', 'Test this Ruby, with files and slapd', BASIC, 5)
+suite('test:quick', 'Test without servers', QUICK, 2)
+suite('test:changed', 'Run the tests of the files that differ from main', %w[changed], 5)
+suite('test:all', 'Test everything: every Ruby, real servers, sanitizers, style', ALL, 30)
 task default: 'test:quick'
 
 desc 'Run some stages, one after the other: rake stages[style,core]'

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+# Finds the tests of files that have changed.
+module Changed
+  # By the beginning of a path, the specs. The first one that fits counts.
+  SPECS = {
+    'lib/simpkv/access/' => %w[spec/unit/access_*_spec.rb spec/access],
+    'lib/simpkv/backend/' => %w[spec/unit/{default_root,isolation,ldap_access,layer,site_backend,vardirs}_spec.rb
+                                spec/functions/file_backend_spec.rb spec/command/{default_store,stores}_spec.rb],
+    'lib/simpkv/cli/doctor/' => %w[spec/command/doctor*_spec.rb],
+    'lib/simpkv/cli/puppetdb/' => %w[spec/command/import_puppetdb_spec.rb],
+    'lib/simpkv/cli/transfer/' => %w[spec/command/transfer*_spec.rb],
+    'lib/simpkv/cli' => %w[spec/command/{base,completion,errors,manual,stores}_spec.rb],
+    'lib/simpkv/config' => %w[spec/unit/{config,option_table,site_file}_spec.rb spec/conformance/options_spec.rb
+                              spec/functions/support_*_spec.rb],
+    'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,versions}*_spec.rb spec/conformance/values_spec.rb],
+    'lib/simpkv/estate' => %w[spec/unit/estate_*_spec.rb spec/estate],
+    'lib/simpkv/inspection/' => %w[spec/unit/rules*_spec.rb spec/command/rule*_spec.rb],
+    'lib/simpkv/native/' => %w[spec/unit/{binding,native,store,memory,ffi}*_spec.rb],
+    'lib/simpkv/purging' => %w[spec/unit/purging_*_spec.rb spec/types],
+    'lib/simpkv/ssh/' => %w[spec/unit/ssh_*_spec.rb spec/command/ssh_spec.rb],
+    'lib/simpkv/store' => %w[spec/unit/{audited,encrypted,layer,store,versioned}*_spec.rb spec/conformance],
+    'lib/simpkv/termini' => %w[spec/estate],
+    'lib/puppet/indirector/' => %w[spec/estate], 'lib/puppet/reports/' => %w[spec/estate],
+    'lib/puppet/type/' => %w[spec/types], 'lib/puppet/provider/' => %w[spec/types],
+    'lib/puppet_x/simpkv/resource' => %w[spec/types], 'lib/puppet_x/simpkv/access_' => %w[spec/types/access_spec.rb],
+    'lib/puppet' => %w[spec/functions spec/conformance],
+    'lib/' => %w[spec/unit], 'ext/simpkv/' => %w[spec/unit/{binding,native,store,memory,codec}*_spec.rb],
+    'schema/' => %w[spec/integration/{schema,directory_setup}_spec.rb], 'bin/' => %w[spec/package/commands_spec.rb],
+    'examples/' => %w[spec/package/commands_spec.rb], 'docs/' => %w[spec/unit/documentation_spec.rb],
+    'README.md' => %w[spec/unit/documentation_spec.rb], 'CONTRIBUTING.md' => %w[spec/unit/documentation_spec.rb]
+  }.freeze
+
+  # The folders of the C sources, and those of the tests that have another name.
+  C = %r{\Aext/core/(?:src|test)/(?<folder>\w+)/}.freeze
+  private_constant :SPECS, :C
+
+  class << self
+    # @param files [Array<String>] names relative to the root
+    # @return [Array<String>] specs and folders of specs that exist, sorted
+    def specs(files)
+      own, others = files.partition { |file| file.end_with?('_spec.rb') }
+      patterns = others.flat_map { |file| SPECS.find { |beginning, _| file.start_with?(beginning) }&.last.to_a }
+      wanted = (own + patterns).flat_map { |pattern| Dir[pattern] }.uniq.sort
+      wanted.reject { |spec| wanted.include?(File.dirname(spec)) }
+    end
+
+    # @param files [Array<String>] names relative to the root
+    # @return [Array<String>] the names of C tests
+    def c_tests(files)
+      folders = files.map { |file| file[C, :folder] }.compact.uniq
+      tests = folders.flat_map { |folder| Dir["ext/core/test/#{folder}/test_*.c"] }
+      tests.map { |test| File.basename(test, '.c') }.sort
+    end
+
+    # @return [Array<String>] the files that differ from the branch main, and those that git does not track
+    def files
+      base = `git merge-base HEAD origin/main 2> /dev/null || git merge-base HEAD main`.strip
+      `git diff --name-only #{base} && git ls-files --others --exclude-standard`.lines(chomp: true).uniq
+    end
+  end
+end
