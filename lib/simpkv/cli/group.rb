@@ -6,8 +6,7 @@ module Simpkv
   module Cli
     # A group of commands: a module with the constant SUMMARY that extends this one. The names of files are the names of
     # its members: `commands/passgen/import.rb` has the class `Commands::Passgen::Import`, which is `simpkv passgen
-    # import`, and `commands/passgen.rb` has the group, the module `Commands::Passgen`. A member is loaded when it is
-    # called.
+    # import`. A member is loaded when it is called. {Commands} has the groups.
     module Group
       # The folders of the files.
       FOLDERS = [File.join(__dir__, 'commands')].freeze
@@ -25,11 +24,10 @@ module Simpkv
         return unless word.match?(MEMBER)
 
         word = aliases.fetch(word, word)
+        name = word.split('-').map(&:capitalize).join
         file = files(word.tr('-', '_')).first
-        return unless file
-
-        require file
-        const_get(word.split('-').map(&:capitalize).join, false)
+        require file if file
+        const_get(name, false) if const_defined?(name, false)
       end
 
       # Removes the words that name a command or a group from the list.
@@ -46,7 +44,8 @@ module Simpkv
 
       # @return [Hash{String => Class, Group}] all members that are shown, by their names, section by section
       def members
-        names = files('*').map { |file| File.basename(file, '.rb').tr('_', '-') }.uniq.sort
+        names = files('*').map { |file| File.basename(file, '.rb').tr('_', '-') }
+        names |= constants(false).select { |name| const_get(name).is_a?(Group) }.map { |name| name.to_s.downcase }
         shown = names.to_h { |name| [name, self[name]] }.reject { |_, member| member.const_defined?(:HIDDEN) }
         order = Commands::SECTIONS.keys
         shown.sort_by { |name, member| [order.index(member.section), name] }.to_h
