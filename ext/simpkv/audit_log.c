@@ -1,5 +1,5 @@
 /* Simpkv::Native::AuditLog: lines that are appended to a file or sent to syslog. Any number of threads may use it. */
-#include "simpkv_ext.h"
+#include "convert.h"
 
 #include <ruby/thread.h>
 #include <stdbool.h>

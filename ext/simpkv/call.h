@@ -5,7 +5,7 @@
 #ifndef SKV_EXT_CALL_H
 #define SKV_EXT_CALL_H
 
-#include "simpkv_ext.h"
+#include "convert.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* Simpkv::Native::Keyring: the keys of a file, which encrypt documents and decrypt them. Any number of threads may use
  * them at once. */
-#include "simpkv_ext.h"
+#include "convert.h"
 
 #include <ruby/thread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Simpkv::Native: keys, distinguished names, numbers and statistics: the calls that never wait. */
-#include "simpkv_ext.h"
+#include "convert.h"
 
 static VALUE check_key(VALUE self, VALUE key, VALUE upper)
 {

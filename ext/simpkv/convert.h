@@ -1,6 +1,6 @@
-/* simpkv_ext.h - what the files of the MRI extension share. They convert, release the GVL, and raise. */
-#ifndef SKV_EXT_H
-#define SKV_EXT_H
+/* convert.h - conversions and exceptions of the MRI extension, and what simpkv_ext.c calls to load it. */
+#ifndef SKV_RB_CONVERT_H
+#define SKV_RB_CONVERT_H
 
 #include "simpkv.h"
 #include "simpkv_audit.h"
