@@ -406,7 +406,8 @@ RSpec.describe 'moving keys' do
     it 'work through a pipe' do
       exported = simpkv!('export', process: true)
       # A file with the name `-` and plain values was written, and nothing was printed.
-      expect(simpkv!('export', '-', '-o', 'json').lines.drop(1)).to match_array(exported.lines.drop(1))
+      # The first line has the time, the last one the digest of all before it.
+      expect(simpkv!('export', '-', '-o', 'json').lines[1...-1]).to match_array(exported.lines[1...-1])
       expect(File).not_to exist(File.join(folder, '-'))
       expect(simpkv('-b', 'other', 'import', input: exported, process: true).code).to eq(0)
       expect(everything('other')).to eq(site)
