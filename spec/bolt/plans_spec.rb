@@ -37,6 +37,7 @@ class BoltProject
   attr_reader :root
 
   def initialize
+    @bolt = ENV.fetch('BOLT_HOME') { raise 'BOLT_HOME must name the folder of the gem of Bolt: run `bin/test bolt`' }
     @root = Dir.mktmpdir('simpkv-bolt')
     %w[modules plans].each { |folder| Dir.mkdir("#{root}/#{folder}") }
     File.symlink(MODULE, "#{root}/modules/simpkv")
@@ -46,7 +47,7 @@ class BoltProject
 
   # @return [Hash] the result of the plan, or the error that ended it
   def run(plan)
-    output, log, = Open3.capture3(environment, "#{ENV.fetch('BOLT_HOME')}/bin/bolt", 'plan', 'run', "demo::#{plan}",
+    output, log, = Open3.capture3(environment, "#{@bolt}/bin/bolt", 'plan', 'run', "demo::#{plan}",
                                   "root=#{root}", '--format', 'json', chdir: root)
     JSON.parse(output)
   rescue JSON::ParserError
@@ -70,7 +71,7 @@ class BoltProject
   # The environment variables without those of the specs' bundle, which does not contain Bolt.
   def environment
     clean = ENV.to_h.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM') }.transform_values { nil }
-    clean.merge('GEM_PATH' => [ENV.fetch('BOLT_HOME'), *Gem.default_path].join(':'), 'RUBYLIB' => "#{MODULE}/lib",
+    clean.merge('GEM_PATH' => [@bolt, *Gem.default_path].join(':'), 'RUBYLIB' => "#{MODULE}/lib",
                 'HOME' => root, 'BOLT_GEM' => 'true', 'BOLT_DISABLE_ANALYTICS' => 'true')
   end
 end
@@ -80,7 +81,7 @@ RSpec.describe 'A Bolt plan' do
     @project = BoltProject.new
     @answer = @project.run('keys')
   end
-  after(:all) { @project.close }
+  after(:all) { @project&.close }
 
   let(:root) { @project.root }
 
