@@ -39,6 +39,7 @@ module Simpkv
   require 'simpkv/store/audited_store'
   require 'simpkv/store/batch'
   require 'simpkv/document/codec'
+  require 'simpkv/document/rich_data'
   require 'simpkv/config'
   require 'simpkv/store/deadline'
   require 'simpkv/backend/default_root'

@@ -13,6 +13,8 @@ module Changed
     'lib/simpkv/cli' => %w[spec/command/{base,completion,errors,manual,stores}_spec.rb],
     'lib/simpkv/config' => %w[spec/unit/{config,option_table,site_file}_spec.rb spec/conformance/options_spec.rb
                               spec/functions/support_*_spec.rb],
+    'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
+                                          spec/estate/exports*_spec.rb spec/command/{base,puppet}_spec.rb],
     'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,versions}*_spec.rb spec/conformance/values_spec.rb],
     'lib/simpkv/estate' => %w[spec/unit/estate_*_spec.rb spec/estate],
     'lib/simpkv/inspection/' => %w[spec/unit/rules*_spec.rb spec/command/rule*_spec.rb],

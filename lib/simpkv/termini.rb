@@ -3,8 +3,8 @@
 require 'simpkv/estate'
 
 module Simpkv
-  # The common code of Puppet's termini named simpkv, in lib/puppet/indirector. They run inside Puppet, and this file
-  # and those of its folder are the only ones of the gem's library that know Puppet.
+  # The common code of Puppet's termini named simpkv, in lib/puppet/indirector. They run inside Puppet. This file,
+  # those of its folder and those of document/rich_data are the only ones of the gem's library that know Puppet.
   module Termini
     # The termini that read stored copies. Others, such as facter or the compiler, make new data.
     STORED = %i[json memory msgpack simpkv store_configs yaml].freeze

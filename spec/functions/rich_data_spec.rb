@@ -69,10 +69,4 @@ RSpec.describe 'Rich data, between the functions and the store' do
       expect(adapter.deserialize(document)[:value]).to eq(value)
     end
   end
-
-  it 'is encoded by an anonymous class, one for each environment' do
-    classes = Array.new(2) { world.fresh_environment.adapter.__send__(:classes)[:rich_data] }
-    expect(classes.map(&:name)).to eq([nil, nil])
-    expect(classes.uniq.size).to eq(2)
-  end
 end

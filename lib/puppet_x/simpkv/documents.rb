@@ -1,19 +1,16 @@
 # frozen_string_literal: true
 
+require 'simpkv/document/rich_data/encoder'
+
 # Turns values and metadata of Puppet's types into documents, and back.
 documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # @param rich_data [Class] see rich_data.rb
-  def initialize(rich_data)
-    @rich_data = rich_data
-  end
-
   # @param value [Object] plain data, or a Binary; it and the metadata may contain Sensitive and Binary
   # @param metadata [Hash]
   # @param all [Boolean] whether Timestamp, Regexp, SemVer and the like are kept; otherwise they become strings
   # @return [String] the document
   # @raise [Simpkv::UnencodableError] names the place, not the value
   def encode(value, metadata, all)
-    plain(value, metadata, all) || @rich_data.new(all).encode(value, metadata)
+    plain(value, metadata, all) || Simpkv::RichData::Encoder.new(all).encode(value, metadata)
   end
 
   # @param document [String]
@@ -28,11 +25,11 @@ documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
   # @return [Hash, nil] `{ value:, metadata: }`; nil if it has expired
   # @raise [Simpkv::MalformedError]
   def current(document)
-    entry = Simpkv::Codec.decode(document, foreign: 'pcore')
+    entry = Simpkv::RichData.decode(document)
     return entry if entry.length == 2
     return if Simpkv::Versions.past?(entry.delete(:expires)) && !(block_given? && yield)
 
-    entry.key?(:encoding) ? @rich_data.new.decode(entry) : entry
+    entry.key?(:encoding) ? Simpkv::RichData::Converter.load_entry(entry) : entry
   end
 
   # @param block [Proc] as of {#current}
@@ -68,7 +65,7 @@ documents_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @return [Object] the value for comparisons with `eql?`
   def bare(value)
-    @rich_data.new.bare(value)
+    Simpkv::RichData::Converter.bare(value)
   end
 
   private

@@ -41,7 +41,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   # @return [Object] converts values, see documents.rb
   def documents
-    @documents ||= @classes[:documents].new(@classes[:rich_data])
+    @documents ||= @classes[:documents].new
   end
 
   # @param backend [Simpkv::SiteBackend, nil] nil for the one of the resource

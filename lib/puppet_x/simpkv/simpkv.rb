@@ -12,7 +12,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
   code_file = File.join(File.dirname(__FILE__), 'environment_code.rb')
   code = TOPLEVEL_BINDING.eval(File.read(code_file), code_file).new(File.dirname(__FILE__))
   classes = code.classes(:backends, :calls, :configured_backend, :documents, :dry_run, :exception_text, :hiera_level,
-                         :listing, :operations, :plugin_backend, :plugin_files, :plugin_results, :rich_data)
+                         :listing, :operations, :plugin_backend, :plugin_files, :plugin_results)
   define_method(:code) { code }
   define_method(:classes) { classes }
   private :code, :classes
@@ -34,7 +34,7 @@ simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignmen
     @warned = []
     @hiera_levels = {}
     @backends = classes[:backends].new(self, classes)
-    @documents = classes[:documents].new(classes[:rich_data])
+    @documents = classes[:documents].new
     @calls = classes[:calls].new(self, @backends, @documents, classes)
   end
 

@@ -93,7 +93,7 @@ module Simpkv
         document = (@stores[backend] ||= @store.call(backend)).get(path)
         raise InvalidError, "the key #{place} has expired" if Versions.expired?(document)
 
-        value = bare(Codec.decode(document, foreign: 'pcore'))
+        value = RichData.read(document)[:value]
         return value if value.is_a?(String)
 
         raise InvalidError, "the value of the key #{place} is not a String"
@@ -103,13 +103,6 @@ module Simpkv
         raise InvalidError, "there is no key #{place}", cause: nil
       rescue MalformedError
         raise InvalidError, "the key #{place} cannot be read: its document is malformed", cause: nil
-      end
-
-      # @return [Object] the value of a decoded document, or what its Sensitive wraps
-      def bare(decoded)
-        value = decoded[:value]
-        value = value['__pvalue'] if decoded.key?(:encoding) && value.is_a?(Hash) && value['__ptype'] == 'Sensitive'
-        value
       end
     end
   end

@@ -6,14 +6,10 @@ module Simpkv
   module Cli
     # A stored document, and the document with another value and the same metadata.
     class Revision
-      # The adapter's name for the encoding of Puppet's own types.
-      RICH = 'pcore'
-      private_constant :RICH
-
       # @param document [String]
       # @raise [MalformedError]
       def initialize(document)
-        decoded = Codec.decode(document, foreign: RICH)
+        decoded = RichData.decode(document)
         @metadata = decoded[:metadata]
         @rich = decoded.key?(:encoding)
         @content = decoded[:value]
@@ -25,13 +21,13 @@ module Simpkv
       # @return [String] the document with this value and the stored metadata
       # @raise [UnencodableError]
       def with(value)
-        return Codec.encode(value, @metadata) unless @rich && reserved?(@metadata)
+        return Codec.encode(value, @metadata) unless @rich && RichData.any?(@metadata)
 
-        if reserved?(value)
+        if RichData.any?(value)
           raise UnencodableError, "a hash key '__ptype' in the value cannot stand beside metadata of Puppet's types"
         end
 
-        Codec.encode(Value.binary?(value) ? binary(value) : value, @metadata, RICH)
+        Codec.encode(Value.binary?(value) ? RichData.binary(value) : value, @metadata, RichData::ENCODING)
       end
 
       # @return [Boolean] whether {text} is JSON
@@ -58,40 +54,28 @@ module Simpkv
         value = json? ? Value.from_json(text, 'the edited text') : string(text)
         return Codec.encode(value, @metadata) unless @rich
 
-        value = binary(value) if @bytes
-        @sensitive.times { value = { '__ptype' => 'Sensitive', '__pvalue' => value } }
-        Codec.encode(value, @metadata, RICH)
+        value = RichData.binary(value) if @bytes
+        @sensitive.times { value = RichData.object('Sensitive', value) }
+        Codec.encode(value, @metadata, RichData::ENCODING)
       end
 
       private
 
       def unwrap
-        while Value.rich?(@content, 'Sensitive')
-          @content = @content['__pvalue']
+        while RichData.object?(@content, 'Sensitive')
+          @content = @content[RichData::CONTENT]
           @sensitive += 1
         end
-        return unless Value.rich?(@content, 'Binary')
+        return unless RichData.object?(@content, 'Binary')
 
         @bytes = true
-        @content = @content['__pvalue'].to_s.unpack1('m')
+        @content = RichData.bytes(@content)
       end
 
       def string(text)
         return text.b if Value.binary?(@content)
 
         Value.utf8(text) || raise(Failure.new('the edited text is not UTF-8', Failure::DATA))
-      end
-
-      def binary(bytes)
-        { '__ptype' => 'Binary', '__pvalue' => [bytes].pack('m0') }
-      end
-
-      # Returns true if the data have a hash key of rich data, at any depth.
-      def reserved?(data)
-        case data
-        when Hash then data.key?('__ptype') || data.each_value.any? { |member| reserved?(member) }
-        when Array then data.any? { |member| reserved?(member) }
-        end
       end
     end
   end

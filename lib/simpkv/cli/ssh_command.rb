@@ -16,7 +16,7 @@ module Simpkv
       # @param document [String]
       # @return [Ssh::PublicKey, nil] nil if it is no key
       def key(document)
-        Ssh::PublicKey.from(Value.read(document)[:value])
+        Ssh::PublicKey.from(RichData.read(document)[:value])
       rescue MalformedError
         nil
       end

@@ -2,27 +2,13 @@
 
 module Simpkv
   module Cli
-    # A stored value, read without Puppet. A Sensitive becomes its content. A Binary becomes its bytes if it is the
-    # whole value, else its base64. Other types of Puppet stay as they are stored.
+    # Values on a command line, in the output and in an editor.
     module Value
       # The text that simpkv 1.0.0 stored in place of a Sensitive.
       LOST_SECRET = 'Sensitive [value redacted]'
 
       class << self
-        # @param document [String]
-        # @return [Hash] `{value:, metadata:}`
-        # @raise [MalformedError]
-        def read(document)
-          decoded = Codec.decode(document, foreign: 'pcore')
-          return decoded unless decoded.delete(:encoding)
-
-          value = decoded[:value]
-          value = value['__pvalue'] while rich?(value, 'Sensitive')
-          value = rich?(value, 'Binary') ? value['__pvalue'].to_s.unpack1('m') : plain(value)
-          { value: value, metadata: plain(decoded[:metadata]) }
-        end
-
-        # @param decoded [Hash] the result of {read}
+        # @param decoded [Hash] the result of {RichData.read}
         # @return [Hash{String => Object}] the same for JSON and YAML, with bytes in base64
         def presentable(decoded)
           value = decoded[:value]
@@ -47,11 +33,6 @@ module Simpkv
         # @return [Boolean] whether the value is bytes, not text
         def binary?(value)
           value.is_a?(String) && !Codec.text?(value)
-        end
-
-        # @return [Boolean] whether the value is a stored object of that type of Puppet
-        def rich?(value, type)
-          value.is_a?(Hash) && value['__ptype'] == type && value.key?('__pvalue')
         end
 
         # @param bytes [String]
@@ -84,7 +65,7 @@ module Simpkv
         # @return [Hash{String => Object}] a description without the value: its `type`, the `bytes` of the document,
         #   `metadata`, the number of their entries, and `expires`, if the document has that
         def summary(document)
-          decoded = Codec.decode(document, foreign: 'pcore')
+          decoded = RichData.decode(document)
           { 'type' => type(decoded[:value], decoded.key?(:encoding)), 'bytes' => document.bytesize,
             'metadata' => decoded[:metadata].length, **Versions.log(document).first.slice('expires').compact }
         rescue MalformedError
@@ -98,19 +79,9 @@ module Simpkv
 
         # The name of the type in Puppet.
         def type(value, rich)
-          return value['__ptype'] if rich && value.is_a?(Hash) && value['__ptype'].is_a?(String)
+          return value[RichData::TYPE] if rich && value.is_a?(Hash) && value[RichData::TYPE].is_a?(String)
 
           binary?(value) ? 'Binary' : TYPES.fetch(value.class, value.class.name)
-        end
-
-        def plain(value)
-          return plain(value['__pvalue']) if rich?(value, 'Sensitive') || rich?(value, 'Binary')
-
-          case value
-          when Hash then value.transform_values { |member| plain(member) }
-          when Array then value.map { |member| plain(member) }
-          else value
-          end
         end
       end
     end

@@ -116,7 +116,7 @@ module Simpkv
       end
 
       def readable?(document)
-        !document.nil? && Codec.decode(document, foreign: 'pcore') && true
+        !document.nil? && RichData.decode(document) && true
       rescue MalformedError
         false
       end

@@ -1,16 +1,13 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/codec'
-require 'simpkv/errors'
+require 'simpkv/document/rich_data/converter'
 
 module Simpkv
   module Termini
-    # Converts the values of parameters to plain data, and back, in the form of Puppet's rich data.
+    # Converts the values of parameters to plain data, and back: rich data, with references to resources and Deferred.
     module RichValues
-      # The types that data may name (docs/adr/0008-rich-data.md says why others are refused). A Deferred is data here:
-      # the agent calls its function.
-      TYPES = %w[Binary Default Deferred Hash Pcore::ClassType Pcore::ResourceType Regexp SemVer SemVerRange Sensitive
-                 Symbol Timespan Timestamp URI].freeze
+      # The types that data may name. A Deferred is data here: the agent calls its function.
+      TYPES = [*RichData::TYPES, 'Deferred', 'Pcore::ClassType', 'Pcore::ResourceType'].freeze
 
       # The names of resource types. Puppet loads a file of the name of a type that it looks up.
       RESOURCE_TYPE = /\A(?:::)?[A-Za-z]\w*(?:::[A-Za-z]\w*)*\z/.freeze
@@ -19,16 +16,6 @@ module Simpkv
       REFERENCES = %w[Pcore::ClassType Pcore::ResourceType].freeze
       private_constant :TYPES, :RESOURCE_TYPE, :REFERENCES
 
-      # Puppet's own converter, without messages that quote values.
-      class Converter < Puppet::Pops::Serialization::ToDataConverter
-        private
-
-        def serialization_issue(*)
-          raise TypeError
-        end
-      end
-      private_constant :Converter
-
       class << self
         # @param value [Object] of a parameter in a catalog
         # @return [Object] plain data; the value itself if it is plain
@@ -36,8 +23,7 @@ module Simpkv
         def dump(value)
           return value if plain?(value)
 
-          value = copied(value) { |scalar| convertible(scalar) }
-          data = with_loaders { Converter.convert(value, rich_data: true, local_reference: false) }
+          data = RichData::Converter.dump(copied(value) { |scalar| convertible(scalar) })
           check(data)
           data
         rescue StandardError
@@ -48,10 +34,9 @@ module Simpkv
         # @return [Object] the value of a parameter
         # @raise [MalformedError] the data name other types; quotes nothing
         def load(data)
-          return data unless rich?(data)
+          return data unless RichData.any?(data)
 
-          check(data)
-          value = with_loaders { Puppet::Pops::Serialization::FromDataConverter.convert(data) }
+          value = RichData::Converter.load(data, TYPES) { |object| check_object(object) }
           copied(value) { |scalar| restored(scalar) }
         rescue StandardError # Puppet's own messages quote the value.
           raise MalformedError, 'not rich data that can be read', cause: nil
@@ -95,12 +80,7 @@ module Simpkv
         # @return [void]
         # @raise [TypeError]
         def check(data)
-          case data
-          when Array then data.each { |member| check(member) }
-          when Hash
-            check_type(data) if data.key?('__ptype')
-            data.each_value { |member| check(member) }
-          end
+          RichData.check(data, TYPES) { |object| check_object(object) }
         end
 
         private
@@ -116,21 +96,11 @@ module Simpkv
         end
 
         def plain_names?(names)
-          names.all? { |name| name.is_a?(String) && name != '__ptype' && Codec.text?(name) }
+          names.all? { |name| name.is_a?(String) && name != RichData::TYPE && Codec.text?(name) }
         end
 
-        def rich?(data)
-          case data
-          when Array then data.any? { |member| rich?(member) }
-          when Hash then data.key?('__ptype') || data.any? { |_, member| rich?(member) }
-          else false
-          end
-        end
-
-        def check_type(data)
-          raise TypeError unless TYPES.include?(data['__ptype'])
-
-          case data['__ptype']
+        def check_object(data)
+          case data[RichData::TYPE]
           when 'Pcore::ResourceType' then check_reference(data['type_name'], data['title'])
           when 'Pcore::ClassType' then check_names([data['class_name']])
           when 'Deferred' then raise TypeError unless data['name'].is_a?(String)
@@ -167,7 +137,7 @@ module Simpkv
         def convertible(value)
           types = Puppet::Pops::Types
           case value
-          when String then Codec.text?(value) ? value : types::PBinaryType::Binary.from_binary_string(value.b)
+          when String then RichData::Converter.bytes_as_binary(value)
           when :undef then nil
           when Puppet::Resource then types::PResourceType.new(value.type.to_s, title(value))
           else value.is_a?(types::PAnyType) && !value.is_a?(types::PCatalogEntryType) ? value.to_s : value
@@ -185,14 +155,6 @@ module Simpkv
           when Puppet::Pops::Types::PClassType then Puppet::Resource.new('Class', value.class_name)
           else value
           end
-        end
-
-        # Without the loaders of a compiler, Puppet would bind a data type to a class that it generates.
-        def with_loaders(&block)
-          return yield if Puppet.lookup(:loaders) { nil }
-
-          loaders = Puppet::Pops::Loaders.new(Puppet.lookup(:current_environment))
-          Puppet.override({ loaders: loaders }, 'exported resources of simpkv', &block)
         end
       end
     end

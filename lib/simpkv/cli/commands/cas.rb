@@ -71,7 +71,7 @@ module Simpkv
         end
 
         def expected?(live, old)
-          @absent ? live.nil? : live && Value.read(live)[:value].eql?(old)
+          @absent ? live.nil? : live && RichData.read(live)[:value].eql?(old)
         end
       end
     end

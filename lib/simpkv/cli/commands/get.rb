@@ -32,7 +32,7 @@ module Simpkv
         def run(key)
           stored = about(key) { reading.get(existing(key)) }
           document = about(key) { chosen(stored) }
-          decoded = about(key) { Value.read(document) }
+          decoded = about(key) { RichData.read(document) }
           return output.print(Value.presentable(decoded).merge(times(stored))) if output.data?
 
           write(decoded[:value])

@@ -62,7 +62,7 @@ module Simpkv
         # @return [String, nil] the new document; nil if the stored one has this value
         def restored(stored, number)
           check_expiry(stored, 'say with --expires-after when the restored value expires') unless @expires_after
-          Value.read(version(stored, number)) # raises an error, so that no malformed value becomes the current one
+          RichData.read(version(stored, number)) # raises an error, so that no malformed value becomes the current one
           Versions.restored(stored, number, expires_after: @expires_after,
                                             expires: (Versions.expires(stored) unless @expires_after))
         end

@@ -140,7 +140,7 @@ module Simpkv
         return 'its document is empty' if document.empty?
         return ENCRYPTED if Native::Keyring.kid_of(document)
 
-        Codec.decode(document, foreign: 'pcore')
+        RichData.decode(document)
         fault_of_times(document)
       rescue MalformedError
         "its document is corrupt (#{Output.count(document.bytesize, 'byte')})"

@@ -84,7 +84,7 @@ module Simpkv
         when Array then value.map { |member| rich(member) }
         when Hash
           members = value.transform_values { |member| rich(member) }
-          members.key?('__ptype') ? { '__ptype' => 'Hash', '__pvalue' => members.flatten(1) } : members
+          members.key?(RichData::TYPE) ? RichData.object('Hash', members.flatten(1)) : members
         else value
         end
       end

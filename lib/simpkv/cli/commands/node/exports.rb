@@ -31,7 +31,7 @@ module Simpkv
             exports = of_type(name, type.downcase, exports, errors) if type
             not_there(name, 'there is no exported resource of a node', node_names) if exports.empty? && errors.empty?
 
-            exports = redacted(exports) unless @reveal
+            exports = RichData.replace(exports, 'Sensitive') { REDACTED } unless @reveal
             output.print(exports) { lines(exports) }
             report(errors)
           end
@@ -57,17 +57,6 @@ module Simpkv
             end
 
             exports.slice(type)
-          end
-
-          # @return [Object] the same data, without what a Sensitive holds at any depth
-          def redacted(data)
-            return REDACTED if Value.rich?(data, 'Sensitive')
-
-            case data
-            when Hash then data.transform_values { |member| redacted(member) }
-            when Array then data.map { |member| redacted(member) }
-            else data
-            end
           end
 
           def lines(exports)

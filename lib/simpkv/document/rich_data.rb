@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require 'simpkv/document/codec'
+
+module Simpkv
+  # Documents with values of Puppet's types, in the form of Puppet's rich data: docs/adr/0008-rich-data.md.
+  #
+  #     {"value":{"__ptype":"Sensitive","__pvalue":"x"},"encoding":"pcore","metadata":{...}}
+  #
+  # This file needs no Puppet. {Converter} makes Puppet's objects of such data, and data of objects. {Encoder} makes
+  # documents, for functions.
+  module RichData
+    # The encoding of such a document. The value and the metadata have it.
+    ENCODING = 'pcore'
+
+    # The members of an object: the name of its type, and its content.
+    TYPE = '__ptype'
+    CONTENT = '__pvalue'
+
+    # The types that a document may name. Types as values are not among them, nor are references (LocalRef): Puppet
+    # generates classes from the former, and calls methods that the latter name. With either, a client that can write to
+    # the store could run Ruby code.
+    TYPES = %w[Sensitive Binary Symbol Default Regexp URI SemVer SemVerRange Timestamp Timespan Hash].freeze
+
+    class << self
+      # @param document [String]
+      # @return [Hash{Symbol => Object}] as {Codec.decode}; value and metadata are rich data if it has `encoding:`
+      # @raise [MalformedError]
+      def decode(document)
+        Codec.decode(document, foreign: ENCODING)
+      end
+
+      # Reads a document without Puppet. A Sensitive becomes its content. A Binary becomes its bytes if it is the whole
+      # value, else its base64. Other types stay as they are stored.
+      #
+      # @param document [String]
+      # @return [Hash] `{value:, metadata:}`
+      # @raise [MalformedError]
+      def read(document)
+        decoded = decode(document)
+        return decoded unless decoded.delete(:encoding)
+
+        value = decoded[:value]
+        value = value[CONTENT] while object?(value, 'Sensitive')
+        value = object?(value, 'Binary') ? bytes(value) : revealed(value)
+        { value: value, metadata: revealed(decoded[:metadata]) }
+      end
+
+      # @return [Boolean] whether the data are an object of that type
+      def object?(data, type)
+        data.is_a?(Hash) && data[TYPE] == type && data.key?(CONTENT)
+      end
+
+      # @return [Boolean] whether the data hold an object, or a Hash that could be taken for one, at any depth
+      def any?(data)
+        case data
+        when Array then data.any? { |member| any?(member) }
+        when Hash then data.key?(TYPE) || data.each_value.any? { |member| any?(member) }
+        else false
+        end
+      end
+
+      # @param data [Object]
+      # @param types [Array<String>]
+      # @yieldparam object [Hash] each object of these types that is not inside another one
+      # @yieldreturn [Object] its replacement
+      # @return [Object] a copy
+      def replace(data, *types, &block)
+        return yield data if types.any? { |type| object?(data, type) }
+
+        case data
+        when Hash then data.transform_values { |member| replace(member, *types, &block) }
+        when Array then data.map { |member| replace(member, *types, &block) }
+        else data
+        end
+      end
+
+      # @return [Hash{String => Object}] an object of that type
+      def object(type, content)
+        { TYPE => type, CONTENT => content }
+      end
+
+      # @param bytes [String]
+      # @return [Hash{String => Object}] a Binary
+      def binary(bytes)
+        object('Binary', [bytes].pack('m0'))
+      end
+
+      # @param binary [Hash] an object of the type Binary
+      # @return [String]
+      def bytes(binary)
+        binary[CONTENT].to_s.unpack1('m')
+      end
+
+      # Refuses objects of other types: from them Puppet could make other objects, such as a Deferred, which an agent
+      # would call.
+      #
+      # @param data [Object]
+      # @param types [Array<String>]
+      # @yieldparam object [Hash] each object, for further checks
+      # @return [void]
+      # @raise [TypeError]
+      def check(data, types = TYPES, &block)
+        case data
+        when Array then data.each { |member| check(member, types, &block) }
+        when Hash
+          check_object(data, types, &block) if data.key?(TYPE)
+          data.each_value { |member| check(member, types, &block) }
+        end
+      end
+
+      private
+
+      def check_object(object, types)
+        raise TypeError unless types.include?(object[TYPE])
+
+        yield object if block_given?
+      end
+
+      def revealed(data)
+        replace(data, 'Sensitive', 'Binary') { |object| revealed(object[CONTENT]) }
+      end
+    end
+  end
+end
