@@ -33,9 +33,10 @@ RSpec.describe 'Access control of a large site', needs: :cext, once: true, heavy
 
   it 'is compared object by object, as a catalog does, without a request for each' do
     steps, seconds, searches, binds = measured(' SRCH base=', ' BIND dn=') do
-      session = @site.session
+      reconciler = @site.reconciler
       %w[users roles bindings].sum do |section|
-        @site.declarations.public_send(section).keys.sum { |name| session.drift(section, name).length }
+        names = @site.declarations.public_send(section).keys
+        names.sum { |name| reconciler.plan(only: [section, name]).steps.length }
       end
     end
     expect(searches).to be_between(200, 260)

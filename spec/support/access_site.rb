@@ -3,7 +3,6 @@
 require 'simpkv/access/declarations'
 require 'simpkv/access/passwords'
 require 'simpkv/access/reconciler'
-require 'simpkv/access/session'
 require 'simpkv/estate'
 require_relative 'access_directory'
 
@@ -43,20 +42,16 @@ class AccessSite
     reconciler.apply(->(state) { state.with(declarations) })
   end
 
-  # @return [Simpkv::Access::Session] as a catalog with all declarations has it
-  def session
-    Simpkv::Access::Session.new(*parts) { |state| state.with(declarations) }
+  # @return [Simpkv::Access::Reconciler] a new one, as a process has it; for single objects as a catalog with all
+  #   declarations has it
+  def reconciler
+    Simpkv::Access::Reconciler.new(*parts) { |state| state.with(declarations) }
   end
 
   private
 
   def named(letter, count)
     Array.new(count) { |number| ["#{letter}#{number}", yield(number)] }.to_h
-  end
-
-  # @return [Simpkv::Access::Reconciler] a new one, as a process has it
-  def reconciler
-    Simpkv::Access::Reconciler.new(*parts)
   end
 
   # @return [Array] the state, the directory and the passwords

@@ -8,7 +8,7 @@ Module.new do
     # @return [Array<Puppet::Provider>] what is declared in the store
     def instances
       access = resource_type.access(nil)
-      access.session.state[resource_type.section].keys.map { |name| new(name: name, access: access) }
+      access.reconciler.reading.state[resource_type.section].keys.map { |name| new(name: name, access: access) }
     end
   end
   define_singleton_method(:included) { |provider| provider.extend(class_methods) }
@@ -16,13 +16,15 @@ Module.new do
   # @return [Boolean]
   # @raise [Simpkv::Error, Simpkv::ConfigError] it cannot be determined, or somebody else has made its entry
   def exists?
-    session.check(*object)
-    resource.should(:ensure) == :absent ? session.known?(*object) : session.present?(*object)
+    reconciler.check(object)
+    reading = reconciler.reading
+    section, name = object
+    resource.should(:ensure) == :absent ? reading.state[section].key?(name) : reading.present?(section, name)
   end
 
   # @return [Object] what is declared in the store, as in Simpkv::Access::Declarations
   def stored
-    session.declaration(*object)
+    reconciler.reading.state.declaration(*object)
   end
 
   # @return [Object] what the resource declares, in the same form
@@ -33,22 +35,23 @@ Module.new do
 
   # @return [Array<String>] what there is to do in the directory for what is declared in the store
   def drift
-    steps = session.drift(*object)
+    part = reconciler.plan(only: object)
     # A password that cannot be read is one each time.
-    warn_of_object if resource.section == 'users'
-    lines(steps)
+    warn_of(part) if resource.section == 'users'
+    lines(part.steps)
   end
 
   # Stores the declaration, and brings the directory to it. The first property that is changed does it for all.
   def declare
     return if @done
 
-    change { session.declare(*object, wanted) }
-    warn_of_object unless resource.section == 'users'
+    declaration = wanted
+    part = change(->(state) { state.with_one(*object, declaration) })
+    warn_of(part) unless resource.section == 'users'
   end
 
   def destroy
-    change { session.remove(*object) }
+    change(->(state) { state.without_one(*object) })
   end
 
   # @return [String, nil] what was done
@@ -68,32 +71,32 @@ Module.new do
     @access ||= (@property_hash[:access] unless resource.catalog) || resource.class.access(resource.catalog)
   end
 
-  def session
-    access.session
+  def reconciler
+    access.reconciler
   end
 
   def object
     [resource.section, resource[:name]]
   end
 
-  def warn_of_object
-    session.warnings(*object).each { |warning| resource.warning(warning) }
+  def warn_of(part)
+    part.warnings.each { |warning| resource.warning(warning) }
   end
 
-  def change
-    @done = yield
-    by_hand(@done).each { |step| resource.warning(Simpkv::Access::StepText.lines(step).join("\n")) }
+  # @return [Simpkv::Access::Part] without steps
+  def change(declare)
+    done = []
+    part = reconciler.apply(declare, only: object) { |step| done << step }
+    @done = done
+    done.select(&:by_hand?).each { |step| resource.warning(step.lines.join("\n")) }
+    part
   rescue Simpkv::Access::Refused => e
-    session.check(*object)
+    reconciler.check(object)
     resource.fail("nothing is changed: #{e.message}")
   end
 
-  def by_hand(steps)
-    steps.select { |step| step.act == 'rules' && step.data[:by_hand] }
-  end
-
   def lines(steps)
-    (steps.to_a - by_hand(steps.to_a)).flat_map { |step| Simpkv::Access::StepText.lines(step) } +
-      by_hand(steps.to_a).map { 'rules that an administrator has to change' }
+    by_hand, others = steps.partition(&:by_hand?)
+    others.flat_map(&:lines) + by_hand.map { 'rules that an administrator has to change' }
   end
 end

@@ -8,12 +8,12 @@ access_resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @catalog = catalog
   end
 
-  # @return [Simpkv::Access::Session]
+  # @return [Simpkv::Access::Reconciler] with its reading
   # @raise [Simpkv::Error, Simpkv::ConfigError, SystemCallError]
-  def session
+  def reconciler
     raise @unavailable if @unavailable
 
-    @session ||= site.session { |state| after_run(state) }
+    @reconciler ||= site.reconciler { |state| after_run(state) }.tap(&:reading)
   rescue Simpkv::UnavailableError, Simpkv::TimeoutError => e
     # Each resource would wait for a server that hangs.
     @unavailable ||= e.class.new("the directory did not answer earlier in this run: #{e.message}")

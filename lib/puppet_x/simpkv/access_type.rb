@@ -22,7 +22,6 @@ Module.new do
     define_method(:access) do |catalog|
       check_gem
       require 'simpkv/access/site'
-      require 'simpkv/access/step_text'
       made = catalog&.instance_variable_get(:@simpkv_access) || resources_class.new(catalog)
       catalog&.instance_variable_set(:@simpkv_access, made)
       made

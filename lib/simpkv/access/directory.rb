@@ -63,21 +63,16 @@ module Simpkv
       end
 
       # @param state [State::Snapshot]
-      # @param passwords [Passwords, nil] nil: try no passwords
-      # @return [Plan::Observed]
+      # @return [Plan::Observed] without passwords
       # @raise [NotFoundError] there is no entry `users_dn` or `roles_dn`
       # @raise [Error]
-      def observe(state, passwords)
+      def observe(state)
         users = named('users', state.users, entries('users', @names.users_dn))
         found = entries('roles', @names.roles_dn)
         roles = named('roles', state.roles, found)
         groups = found.reject { |_, entry| entry.uid }.keys
-        observed = Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {}, missing(state),
-                                      groups, @options['undeclared_members'] == 'remove')
-        return observed unless passwords
-
-        state.users.each { |name, user| observe_password(observed, name, user, passwords) unless user['deleting'] }
-        observed
+        Plan::Observed.new(unique_id, users, roles, folders(state.roles.values), {}, {}, missing(state), groups,
+                           @options['undeclared_members'] == 'remove')
       end
 
       # Binds once as the user, unless the same password was accepted and neither its file nor the entry has changed.
@@ -149,6 +144,11 @@ module Simpkv
         @store.create_folder(prefix)
       end
 
+      # @return [Boolean] whether there is a folder of keys with this path
+      def folder?(prefix)
+        @store.kind(prefix) == :folder
+      end
+
       # @return [Plan::Entry, nil]
       def entry(section, name)
         attributes = @store.read_entry(@names.dn(section, name), ['description', 'member', VERSION.fetch(server)])
@@ -187,7 +187,7 @@ module Simpkv
       # @return [Array<String>] the prefixes of roles whose folders exist
       def folders(roles)
         prefixes = roles.flat_map { |role| role['grants'].keys }.map { |prefix| prefix.chomp('/*') }.uniq
-        prefixes.select { |prefix| @store.kind(prefix) == :folder }
+        prefixes.select { |prefix| folder?(prefix) }
       end
 
       # @return [Array<String>] the DNs of groups in bindings that have no entry

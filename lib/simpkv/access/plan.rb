@@ -2,6 +2,7 @@
 
 require 'simpkv/access/grants'
 require 'simpkv/access/names'
+require 'simpkv/access/step'
 
 module Simpkv
   module Access
@@ -12,12 +13,6 @@ module Simpkv
       # The folder of {State}.
       STATE = 'globals/estate/access'
       private_constant :STATE
-
-      # act:: `create`, `password`, `adopt`, `keep`, `folder`, `rules`, `members`, `delete`, `forget`
-      # section, name:: the user or role; for `folder` the prefix is the name
-      # data:: for `rules` and `members`: `add` and `delete`; for `rules` all that the block of {Plan#initialize}
-      #        returns, and perhaps `later`: the steps from this one on need another plan, after those before it
-      Step = Struct.new(:act, :section, :name, :data)
 
       # The directory, as far as the state concerns it.
       #
@@ -89,9 +84,14 @@ module Simpkv
         @conflicts.select { |each| each.section.nil? || [each.section, each.name] == [section, name] }.map(&:text)
       end
 
-      # @return [Array<Step>] what {Apply} has to do; none if there are conflicts
+      # @return [Array<Step>] what {StepRunner} has to do; none if there are conflicts
       def steps
         conflicts.empty? ? drift : []
+      end
+
+      # @return [Hash{String => String}] `stamps` of {Observed} that the state lacks
+      def stamps
+        @observed.stamps
       end
 
       # @return [Array<Grants::Grant>] what the rules of the server have to say

@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/apply'
 require 'simpkv/access/declarations'
 require 'simpkv/access/directory'
+require 'simpkv/access/passwords'
 require 'simpkv/access/plan'
+require 'simpkv/access/reading'
 require 'simpkv/access/state'
+require 'simpkv/access/step_runner'
 
 module Simpkv
   module Access
@@ -20,60 +22,73 @@ module Simpkv
       end
     end
 
-    # Brings a directory to what is declared. What is declared is in the store first, and the steps follow from there:
-    # so an apply that was killed is completed by the next one, and two at once end in one state.
+    # Brings a directory to what is declared: all of it for the command, and one object after the other for a run of
+    # Puppet, which may skip each of them, or only show it (docs/adr/0045). A declaration is in the store first, and the
+    # steps follow from there: so an apply that was killed is completed by the next one, and two at once end in one
+    # state.
+    #
+    # An object is an array of its section (`users`, `roles` or `bindings`) and its name.
     class Reconciler
-      # An apply plans again when another one, or an administrator, was faster with a change.
-      ROUNDS = 10
-      private_constant :ROUNDS
-
-      # @param state [State]
+      # @param documents [State]
       # @param directory [Directory]
       # @param passwords [Passwords]
-      def initialize(state, directory, passwords)
-        @state = state
+      # @yieldparam snapshot [State::Snapshot] the state as it is
+      # @yieldreturn [State::Snapshot] the state after a run that changes single objects: the conflicts of all of them
+      #   stop each change
+      def initialize(documents, directory, passwords, &after_run)
+        @documents = documents
         @directory = directory
         @passwords = passwords
+        @after_run = after_run
       end
 
-      # Plans, and changes nothing.
+      # Plans, and changes nothing. A plan of all objects reads them; plans of single objects share one reading.
       #
+      # @param only [Array(String, String), nil] an object; nil for all
       # @yieldparam snapshot [State::Snapshot] the state as it is
-      # @yieldreturn [State::Snapshot] as it is to be
-      # @return [Plan]
+      # @yieldreturn [State::Snapshot] the state to plan for; without a block, as it is
+      # @return [Plan, Part]
       # @raise [Error]
-      def plan
-        snapshot = @state.read
-        planned(block_given? ? yield(snapshot) : snapshot)
+      def plan(only: nil, &declare)
+        only ? reading.part(only) : read(&declare).plan
       end
 
       # Stores what is declared, and brings the directory to it.
       #
-      # @param declare [Proc] as the block of {#plan}
-      # @yieldparam step [Plan::Step] that was done
-      # @return [Plan] the last one, without steps
+      # @param declare [Proc, nil] as the block of {#plan}
+      # @param only [Array(String, String), nil] the object that it changes; nil for all
+      # @yieldparam step [Step] that was done
+      # @return [Plan, Part] the last one, without steps
       # @raise [Refused] nothing was changed
       # @raise [ConflictError] others changed the same each time
       # @raise [Error] a step failed; the steps before it are done
-      def apply(declare = nil, &done)
+      def apply(declare = nil, only: nil, &done)
         done ||= ->(_step) {}
-        snapshot = @state.read
-        wanted = declare ? declare.call(snapshot) : snapshot
-        refuse(planned(wanted))
-        @state.pin(@directory.unique_id) unless snapshot.unique_id
-        @state.save(snapshot, wanted)
-        ROUNDS.times do
-          plan = refuse(planned(@state.read))
-          return finish(plan) if plan.steps.empty?
+        return change(only, declare, done) if only
 
-          perform(plan, &done)
-        end
-        raise ConflictError, "others have changed the same users, roles or rules #{ROUNDS} times meanwhile: try again"
+        reading = read(&declare)
+        refuse(reading.plan)
+        reading.save(reading.wanted)
+        converge(done) { read.plan }
+      end
+
+      # @return [void]
+      # @raise [Refused] there is a conflict of the run that concerns an object
+      def check(object)
+        conflicts = outline.conflicts_of(*object)
+        raise Refused, conflicts if conflicts.any?
+      end
+
+      # @return [Reading] that of single objects
+      # @raise [Error] the state or the directory cannot be read
+      def reading
+        @reading || outline
+        @reading
       end
 
       # @return [State::Snapshot]
       def snapshot
-        @state.read
+        @documents.read
       end
 
       # Tries the rights of users.
@@ -85,27 +100,41 @@ module Simpkv
         @directory.verification.failures(plan, @passwords)
       end
 
-      # @return [Hash] plain data, from which {Declarations} reads what is declared
-      def declared
-        state = @state.read
-        users, roles = [state.users, state.roles].map { |all| all.reject { |_, document| document['deleting'] } }
-        Declarations.data(users.transform_values { |user| user.slice('password') },
-                          roles.transform_values { |role| role['grants'] },
-                          state.bindings.select { |_, binding| binds?(binding) })
-      end
-
       private
 
-      # @return [Boolean] false for a binding whose users or roles {Session} has deleted, until that deletes it as well
-      def binds?(binding)
-        binding['roles'].any? && binding.values_at('users', 'groups').any?(&:any?)
+      def read(&declare)
+        Reading.new(@documents, @directory, @passwords, &declare)
       end
 
-      # @param snapshot [State::Snapshot]
-      def planned(snapshot)
-        observed = @directory.observe(snapshot, @passwords)
-        Plan.new(snapshot, observed, @directory.names) do |grants, foreign|
-          @directory.rule_changes(grants, foreign, snapshot.printed)
+      # @return [Plan] of the run, before its first change
+      def outline
+        @outline ||= begin
+          @reading = read(&@after_run)
+          @reading.outline
+        end
+      end
+
+      def change(object, declare, done)
+        refuse(outline)
+        from = reading.state
+        to = declare.call(from)
+        refuse(reading.part(object, to, from))
+        reading.save(to, object)
+        converge(done) do
+          reading.part(object, reading.state, from).tap { |part| reading.expire(part.steps) }
+        end
+      end
+
+      # Plans and does the steps until there are none: an administrator or another apply may be faster with a change.
+      #
+      # @yieldreturn [Plan, Part]
+      def converge(done)
+        CompareAndSwap.repeat('others keep changing the same users, roles or rules: try again') do
+          plan = refuse(yield)
+          return note_stamps(plan) if plan.steps.empty?
+
+          perform(due(plan.steps), done)
+          CompareAndSwap.overtaken
         end
       end
 
@@ -113,29 +142,29 @@ module Simpkv
         plan.conflicts.empty? ? plan : raise(Refused, plan.conflicts)
       end
 
-      # Notes the passwords that were tried, so that the next plan does not bind as each user.
-      def finish(plan)
-        plan.observed.stamps.each do |name, stamp|
-          @state.change('users', name) { |user| user.merge('stamp' => stamp) }
-        end
-        plan
+      # @return [Array<Step>] those that need no further plan. A member that the last ones wait for may be another
+      #   object's
+      def due(steps)
+        first = steps.take_while { |step| !step.later? }
+        first.empty? ? steps : first
       end
 
-      def perform(plan)
-        apply = Apply.new(@state, @directory, @passwords)
-        plan.steps.take_while { |step| !marked?(step, :later) }.each do |step|
+      def perform(steps, done)
+        runner = StepRunner.new(@documents, @directory, @passwords)
+        steps.each do |step|
           # An administrator gets the rules before the state says so.
-          yield step if marked?(step, :by_hand)
-          apply.perform(step)
-          yield step unless marked?(step, :by_hand)
+          done.call(step) if step.by_hand?
+          runner.perform(step)
+          done.call(step) unless step.by_hand?
         end
       rescue ConflictError, ExistsError, NotFoundError
-        # Another apply or an administrator was faster.
-        sleep(rand * 0.1)
+        CompareAndSwap.overtaken
       end
 
-      def marked?(step, mark)
-        step.data ? step.data.fetch(mark, false) : false
+      # Notes the passwords that were tried, so that the next plan does not bind as each user.
+      def note_stamps(plan)
+        plan.stamps.each { |name, stamp| @documents.change('users', name) { |user| user.merge('stamp' => stamp) } }
+        plan
       end
     end
   end

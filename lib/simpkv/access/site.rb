@@ -1,9 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/declarations'
-require 'simpkv/access/directory'
-require 'simpkv/access/passwords'
-require 'simpkv/access/session'
+require 'simpkv/access/reconciler'
 require 'simpkv/estate'
 
 module Simpkv
@@ -30,13 +27,14 @@ module Simpkv
         target.case_sensitive?
       end
 
-      # @return [Session]
+      # @param after_run [Proc] see {Reconciler#initialize}
+      # @return [Reconciler]
       # @raise [Error, ConfigError]
-      def session(&wanted)
+      def reconciler(&after_run)
         directory = Directory.configured(store(target.name), target.settings, @options)
         options = (@site['estate'] || {}).merge('backend' => estate_name)
         estate = Estate.new(@site.merge('estate' => options)) { store(estate_name) }
-        Session.new(State.new(estate), directory, Passwords.new { |name| vault(name) }, &wanted)
+        Reconciler.new(State.new(estate), directory, Passwords.new { |name| vault(name) }, &after_run)
       end
 
       private

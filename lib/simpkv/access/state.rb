@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'securerandom'
+require 'simpkv/access/declarations'
 require 'simpkv/estate'
 require 'simpkv/estate/access_documents'
 
@@ -39,7 +40,43 @@ module Simpkv
                        bindings.reject { |name, _| objects.include?(['bindings', name]) }, printed)
         end
 
+        # @param object [Object] as in {Declarations}
+        # @return [Snapshot] as it will be when this object is declared
+        def with_one(section, name, object)
+          with(Snapshot.new(nil, {}, {}, {}).tap { |declared| declared[section] = { name => object } })
+        end
+
+        # @return [Snapshot] as it will be when this object is to be deleted, and no binding names it
+        def without_one(section, name)
+          left = section == 'bindings' ? {} : bindings.select { |_, binding| binding[section].include?(name) }
+          unbound = left.transform_values { |binding| binding.merge(section => binding[section] - [name]) }
+          without([[section, name]]).tap { |snapshot| snapshot.bindings = snapshot.bindings.merge(unbound) }
+        end
+
+        # @return [Object, nil] as in {Declarations}; nil for an object that the state does not have
+        def declaration(section, name)
+          document = self[section][name]
+          return document if document.nil? || section == 'bindings'
+
+          section == 'users' ? document.slice('password') : document['grants']
+        end
+
+        # @return [Hash] plain data, from which {Declarations} reads what is declared
+        def declared
+          users, roles = %w[users roles].map do |section|
+            live = self[section].reject { |_, document| document['deleting'] }
+            live.to_h { |name, _| [name, declaration(section, name)] }
+          end
+          Declarations.data(users, roles, bindings.select { |_, binding| binds?(binding) })
+        end
+
         private
+
+        # @return [Boolean] false for a binding that {#without_one} has left without users or roles, until it is deleted
+        #   as well
+        def binds?(binding)
+          binding['roles'].any? && binding.values_at('users', 'groups').any?(&:any?)
+        end
 
         def marked(section, objects)
           self[section].to_h do |name, document|
@@ -49,10 +86,7 @@ module Simpkv
       end
 
       NEW_ROLE = { 'status' => 'new', 'added' => [] }.freeze
-
-      # The number of attempts to read the documents while others change them.
-      READS = 20
-      private_constant :NEW_ROLE, :READS
+      private_constant :NEW_ROLE
 
       # @param documents [Hash{String => Hash}]
       # @param declared [Hash{String => Object}]
@@ -81,11 +115,16 @@ module Simpkv
       def read
         users, roles, bindings = sections
         Snapshot.new(@documents.get('directory')&.fetch('unique_id', nil), users, roles, bindings,
-                     @documents.get('rules')&.fetch('printed', nil).to_a)
+                     printed)
+      end
+
+      # @return [Array<String>] the rules that an administrator was asked to apply
+      def printed
+        @documents.get('rules')&.fetch('printed', nil).to_a
       end
 
       # Stores the rules that an administrator was asked to apply.
-      def printed(rules)
+      def note_printed(rules)
         @documents.put('rules', 'printed' => rules)
       end
 
@@ -138,12 +177,11 @@ module Simpkv
       # @return [Array<Hash>] users, roles and bindings
       def sections
         bindings = @documents.section('bindings')
-        READS.times do
+        CompareAndSwap.repeat('others change the bindings each time that simpkv reads them: try again') do
           before = bindings
           users, roles, bindings = %w[users roles bindings].map { |section| @documents.section(section) }
-          return [users, roles, bindings] if bindings == before
+          bindings == before ? [users, roles, bindings] : CompareAndSwap.overtaken
         end
-        raise ConflictError, 'others have changed the bindings each time that simpkv has read them: try again'
       end
 
       def store(from, users, roles)

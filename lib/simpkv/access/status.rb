@@ -25,7 +25,7 @@ module Simpkv
           state.bindings.map { |name, binding| binding_row(name, binding) } + [rules_row]
       end
 
-      # @return [Boolean] whether something differs from what is declared, also what {Apply} leaves alone
+      # @return [Boolean] whether something differs from what is declared, also what {StepRunner} leaves alone
       def differs?
         @plan.steps.any? || @plan.state.roles.keys.any? { |name| @plan.undeclared_members(name).any? }
       end

@@ -3,7 +3,6 @@
 require 'simpkv/access/declarations'
 require 'simpkv/access/passwords'
 require 'simpkv/access/reconciler'
-require 'simpkv/access/step_text'
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/estate_command'
 
@@ -114,20 +113,15 @@ module Simpkv
         steps << data(step)
         return if output.data?
 
-        output.print(nil) { lines(step) }
+        output.print(nil) { step.lines }
         $stdout.flush
-      end
-
-      # @return [Array<String>]
-      def lines(step)
-        Simpkv::Access::StepText.lines(step)
       end
 
       # @return [Hash] for programs
       def data(step)
         { 'act' => step.act, 'kind' => step.section&.chomp('s'), 'name' => step.name,
           'add' => step.data&.fetch(:add), 'delete' => step.data&.fetch(:delete),
-          'ldif' => (step.data[:ldif] if step.data&.fetch(:by_hand, false)) }.compact
+          'ldif' => (step.data[:ldif] if step.by_hand?) }.compact
       end
     end
   end

@@ -18,7 +18,7 @@ module Simpkv
           def run
             @flags[:output] = 'yaml' if @flags[:output] == 'table'
             on_access do |access|
-              output.print(access.declared)
+              output.print(access.snapshot.declared)
               nil
             end
           end

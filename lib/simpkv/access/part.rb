@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/access/grants'
+require 'simpkv/access/passwords'
 require 'simpkv/access/plan'
 require 'simpkv/access/state'
 
@@ -8,16 +9,17 @@ module Simpkv
   module Access
     # The part of a plan that concerns one user, role or binding. Each change by hand belongs to one of them: a missing
     # member to its binding, a member too many and the rules to the role.
-    class Excerpt
+    class Part
       NO_RULES = { add: [], delete: [] }.freeze
 
       # @return [Array<String>] see {Plan#conflicts}
       attr_reader :conflicts
 
-      # @return [Array<String>] see {Plan#warnings}
+      # @return [Array<String>] those of {Plan#warnings} that concern the object or its section, and about the file of
+      #   its password
       attr_reader :warnings
 
-      # @return [Array<Plan::Step>] what {Apply} has to do
+      # @return [Array<Step>] what {StepRunner} has to do
       attr_reader :steps
 
       # @param state [State::Snapshot]
@@ -37,11 +39,27 @@ module Simpkv
         @section, @name = object
         plan = Plan.new(part, observed, names) { rules? ? yield(roles) : NO_RULES }
         @conflicts = plan.conflicts_of(@section, @name)
-        @warnings = plan.warnings
+        @warnings = warnings_of(plan)
         @steps = @conflicts.empty? ? steps_of(plan) : []
       end
 
+      # @return [Hash{String => String}] see {Plan#stamps}
+      def stamps
+        @section == 'users' ? @observed.stamps.slice(@name) : {}
+      end
+
       private
+
+      def warnings_of(plan)
+        place = "#{@section}.#{@name}"
+        about_files = users.map { |name| @state.users[name] }.compact.map { |user| Passwords.warning(user['password']) }
+        plan.warnings.select { |text| text.start_with?("#{place}:", "#{place}.", "#{@section}:") } + about_files.compact
+      end
+
+      # @return [Array<String>] the name of the object, if it is a user
+      def users
+        @section == 'users' ? [@name] : []
+      end
 
       def steps_of(plan)
         plan.drift.map { |step| step.act == 'members' ? members(step) : step }.select { |step| mine?(step) }
@@ -50,7 +68,7 @@ module Simpkv
       # @return [State::Snapshot] the documents that have an effect on the object
       def part
         bindings = bindings_of_roles
-        users = @section == 'users' ? [@name] : bindings.values.flat_map { |binding| binding['users'] }
+        users = self.users + bindings.values.flat_map { |binding| binding['users'] }
         State::Snapshot.new(@state.unique_id, @state.users.slice(*users), @state.roles.slice(*roles), bindings,
                             @state.printed)
       end
@@ -101,7 +119,7 @@ module Simpkv
         @state.roles.key?(role) && !@observed.roles.key?(role)
       end
 
-      # @return [Plan::Step] with the members that the object adds or removes
+      # @return [Step] with the members that the object adds or removes
       def members(step)
         return step if @section != 'users' && missing?(step.name)
 
@@ -110,8 +128,8 @@ module Simpkv
                       when 'roles' then [[], step.data[:delete]]
                       else [@state, @from].map { |state| users_of(state.bindings[@name]) }
                       end
-        Plan::Step.new(step.act, step.section, step.name,
-                       { add: common(step.data[:add], add), delete: common(step.data[:delete], delete) })
+        Step.new(step.act, step.section, step.name,
+                 { add: common(step.data[:add], add), delete: common(step.data[:delete], delete) })
       end
 
       def users_of(binding)

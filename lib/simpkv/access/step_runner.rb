@@ -2,8 +2,8 @@
 
 module Simpkv
   module Access
-    # Does the steps of a plan. Each can be repeated: what is to be is in the state before it is done.
-    class Apply
+    # Does the steps of a plan. Each can be repeated: the state says what a step makes before the step is done.
+    class StepRunner
       # @param state [State]
       # @param directory [Directory]
       # @param passwords [Passwords]
@@ -13,7 +13,7 @@ module Simpkv
         @passwords = passwords
       end
 
-      # @param step [Plan::Step]
+      # @param step [Step]
       # @return [void]
       # @raise [Error]
       # @raise [ConflictError] the directory or the state is not as it was when the step was planned
@@ -49,7 +49,7 @@ module Simpkv
       end
 
       def rules(step)
-        step.data[:by_hand] ? @state.printed(step.data[:rules]) : @directory.change_rules(step.data)
+        step.by_hand? ? @state.note_printed(step.data[:rules]) : @directory.change_rules(step.data)
       end
 
       # The state has a member before it is in the role, and until it is out of it.
