@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/aci'
-require 'simpkv/access/olc_access'
+require 'simpkv/access/ldap_rules/aci'
+require 'simpkv/access/ldap_rules/olc_access'
 require_relative 'ldap_store'
 
 # A directory with users, roles and access rules. All users have the password of the server's identities.
@@ -100,7 +100,7 @@ class AccessDirectory
     rules_store.modify_entry(rules_dn, [[:add, 'olcAccess', ["{0}#{rule}"]]])
   end
 
-  # @return [Simpkv::Access::Rules]
+  # @return [Simpkv::Access::LdapRules]
   def rules
     instance = dn('globals').delete_prefix('ou=globals,')
     layout = @server.layout

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'spec_helper'
-require 'simpkv/access/aci'
+require 'simpkv/access/ldap_rules/aci'
 
 RSpec.describe Simpkv::Access::Aci do
   subject(:access) { with_layout('plain') }
@@ -97,7 +97,7 @@ RSpec.describe Simpkv::Access::Aci do
 
     it 'need no change if they are as declared' do
       expect(access.changes(wanted.reverse + foreign, [grant('r', %w[write])])).to eq([])
-      expect(access.ldif('dc=simp', wanted, [grant('r', %w[write])])).to eq('')
+      expect(access.ldif('dc=simp', access.changes(wanted, [grant('r', %w[write])]))).to eq('')
     end
 
     it 'are deleted in the spelling of the server, and added' do
@@ -105,7 +105,7 @@ RSpec.describe Simpkv::Access::Aci do
       expect(access.changes([edited, *foreign], [grant('r', %w[read])]))
         .to eq([[:delete, 'aci', [edited]], [:add, 'aci', [wanted.first]]])
       expect(access.additions([edited, *foreign], [grant('r', %w[read])])).to eq([[:add, 'aci', [wanted.first]]])
-      expect(access.difference([edited, *foreign], [])).to eq(missing: [], extra: [edited])
+      expect(access.changes([edited, *foreign], [])).to eq([[:delete, 'aci', [edited]]])
     end
 
     it 'change for the folders of one role, and leave those of others alone' do
@@ -118,7 +118,8 @@ RSpec.describe Simpkv::Access::Aci do
     end
 
     it 'become LDIF' do
-      ldif = access.ldif('ou=simpkv,dc=simp', ["#{wanted.first} "], [grant('r', %w[read], groups: ['cn=ä'])])
+      edited = access.changes(["#{wanted.first} "], [grant('r', %w[read], groups: ['cn=ä'])])
+      ldif = access.ldif('ou=simpkv,dc=simp', edited)
       changes = /delete: aci\naci: .*\n-\nadd: aci\naci:: [\w+=]+\n-\n/
       expect(ldif).to match(/\Adn: ou=simpkv,dc=simp\nchangetype: modify\n#{changes}\z/)
     end

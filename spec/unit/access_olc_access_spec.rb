@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'spec_helper'
-require 'simpkv/access/olc_access'
+require 'simpkv/access/ldap_rules/olc_access'
 
 RSpec.describe Simpkv::Access::OlcAccess do
   subject(:access) { described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'plain') }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'spec_helper'
-require 'simpkv/access/own_entries'
+require 'simpkv/access/ldap_rules/own_entries'
 
 RSpec.describe Simpkv::Access::OwnEntries do
   let(:types) do

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/access/site_rules'
+require 'simpkv/access/ldap_rules/site_rules'
 
 RSpec.describe Simpkv::Access::SiteRules do
   # @return [Integer, nil] the number of the rule that lets anybody read keys

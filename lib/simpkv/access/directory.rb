@@ -5,7 +5,7 @@ require 'simpkv'
 require 'simpkv/access/foreign_entries'
 require 'simpkv/access/names'
 require 'simpkv/access/plan'
-require 'simpkv/access/server_rules'
+require 'simpkv/access/ldap_rules/server_rules'
 require 'simpkv/access/verification'
 
 module Simpkv

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/access/own_entries'
+require 'simpkv/access/ldap_rules/own_entries'
 require 'simpkv/backend/ldap_search'
 
 module Simpkv

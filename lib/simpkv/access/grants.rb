@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
+require 'simpkv/access/grant'
+
 module Simpkv
   module Access
     # The rights that roles give, and the users and groups that bindings bind to them, as the state has them.
     class Grants
-      # The rights of the members of groups below a prefix.
-      Grant = Struct.new(:role, :prefix, :rights, :groups)
-
       # @param state [State::Snapshot]
       # @param observed [Plan::Observed]
       # @param names [Names]
@@ -27,7 +26,7 @@ module Simpkv
       # @return [Array<Grant>] of one role
       def of(name, role)
         groups = [@names.role(name), *bound(name, 'groups')]
-        role['grants'].map { |prefix, rights| Grant.new(name, prefix, rights, groups) }
+        role['grants'].map { |prefix, rights| Grant.new(role: name, prefix: prefix, rights: rights, groups: groups) }
       end
 
       # @param name [String] of a role

@@ -94,7 +94,7 @@ module Simpkv
         @observed.stamps
       end
 
-      # @return [Array<Grants::Grant>] what the rules of the server have to say
+      # @return [Array<Grant>] what the rules of the server have to say
       def grants
         @grants.all
       end

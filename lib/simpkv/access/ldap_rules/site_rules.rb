@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'names'
+require 'simpkv/access/names'
 
 module Simpkv
   module Access

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/aci'
+require 'simpkv/access/ldap_rules/aci'
 require 'simpkv/access/names'
-require 'simpkv/access/olc_access'
-require 'simpkv/access/site_rules'
+require 'simpkv/access/ldap_rules/olc_access'
+require 'simpkv/access/ldap_rules/site_rules'
 
 module Simpkv
   module Access
@@ -28,7 +28,7 @@ module Simpkv
         @server = server
       end
 
-      # @param grants [Array<Grants::Grant>]
+      # @param grants [Array<Grant>]
       # @param foreign [Array<String>] the DNs of groups below `roles_dn` that simpkv has not made
       # @param printed [Array<String>] the rules that an administrator was asked to apply
       # @yieldparam rule [String] without a block, and if an administrator changes the rules, all count
@@ -48,7 +48,7 @@ module Simpkv
         additions = language.additions(values, wanted, &concerned)
         texts(rules, settings).merge(
           changes: settings + rules, by_hand: by_hand, additions: additions && (settings + additions),
-          ldif: language.ldif_of(place, settings + rules), rules: language.rules(wanted),
+          ldif: language.ldif(place, settings + rules), rules: language.rules(wanted),
           warnings: warnings(grants) + warnings_of_site(language, values, by_hand, rules)
         )
       end
@@ -68,8 +68,8 @@ module Simpkv
                            "#{changes[:ldif]}", cause: nil
       end
 
-      # @param mine [Array<Grants::Grant>]
-      # @param all [Array<Grants::Grant>]
+      # @param mine [Array<Grant>]
+      # @param all [Array<Grant>]
       # @return [Proc] returns true for a rule on which a grant of `mine` has an effect, or none of `all`
       def chooser(mine, all)
         mine = translated(mine)
@@ -118,10 +118,7 @@ module Simpkv
       end
 
       def translated(grants)
-        grants.map do |grant|
-          Grant.new(role: grant.role, prefix: grant.prefix, rights: grant.rights, groups: grant.groups,
-                    dn: LdapAccess.folder_dn(@settings, grant.prefix.chomp('/*')))
-        end
+        grants.map { |grant| grant.at(LdapAccess.folder_dn(@settings, grant.prefix.chomp('/*'))) }
       end
 
       # @return [Aci, OlcAccess]

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require_relative 'names'
+require 'simpkv/access/names'
+require_relative 'ldap_rules'
 require_relative 'own_entries'
-require_relative 'rules'
 
 module Simpkv
   module Access
@@ -10,7 +10,7 @@ module Simpkv
     # rule that matches, and in it at the first `by` that matches. So the rules of a prefix come before those of the
     # prefixes around it, and name the roles of those as well. A member of one of the roles has exactly their rights
     # there. All others break to the rules of the site, which follow.
-    class OlcAccess < Rules
+    class OlcAccess < LdapRules
       INDEX = /\A\{(\d+)\}/.freeze
       TARGET = /\Ato dn\.(?:base|exact|one|onelevel|sub|subtree|children)="(?<dn>(?:[^"\\]|\\.)*)"/.freeze
       GROUP = %r{ by group(?:/[\w-]+/[\w-]+)?(?:\.exact)?="(?<dn>(?:[^"\\]|\\.)*)"}.freeze

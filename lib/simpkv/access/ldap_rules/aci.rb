@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+require_relative 'ldap_rules'
 require_relative 'own_entries'
-require_relative 'rules'
 
 module Simpkv
   module Access
@@ -9,7 +9,7 @@ module Simpkv
     # all roles. With 200 ACIs for an entry, the server does not remember the groups of an identity, and a get took up
     # to half a second. ACIs add up. This server does not distinguish between reading a known entry and listing, so
     # `read` includes `list` there.
-    class Aci < Rules
+    class Aci < LdapRules
       NAME = /acl "simpkv roles: (?<prefix>[^" ]+) (?<right>read|list|write)"/.freeze
       TARGET = %r{\(\s*target\s*=\s*"ldap:///(?<dn>[^"]*)"\s*\)}.freeze
 

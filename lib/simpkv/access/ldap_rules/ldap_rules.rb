@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-require_relative 'grant'
+require 'simpkv/access/grant'
 
 module Simpkv
   module Access
     # The common part of the access rules of all servers. A subclass has `attribute`, `rules`, `ours?` and `changes`.
-    class Rules
+    class LdapRules
       # @param values [Array<String>] that the server has
       # @return [Array<String>] those that simpkv has made
       def ours(values)
@@ -18,27 +18,10 @@ module Simpkv
         {}
       end
 
-      # Compares the rules of the server with those of the roles, for a report.
-      #
-      # @param values [Array<String>] that the server has
-      # @param grants [Array<Grant>]
-      # @return [Hash{Symbol => Array<String>}] `missing` ones, and `extra` ones, which are old or edited
-      def difference(values, grants)
-        changes = changes(values, grants)
-        { missing: texts_of(changes, :add), extra: texts_of(changes, :delete) }
-      end
-
       # @param name [String] the DN of the entry that has the rules
-      # @param values [Array<String>] that the server has
-      # @param grants [Array<Grant>]
-      # @return [String] LDIF of the changes, for ldapmodify; '' for none
-      def ldif(name, values, grants)
-        ldif_of(name, changes(values, grants))
-      end
-
       # @param changes [Array] from {#changes}
-      # @return [String] as {#ldif}
-      def ldif_of(name, changes)
+      # @return [String] LDIF of the changes, for ldapmodify; '' for none
+      def ldif(name, changes)
         return '' if changes.empty?
 
         mods = changes.map do |operation, type, list|
@@ -48,10 +31,6 @@ module Simpkv
       end
 
       private
-
-      def texts_of(changes, operation)
-        changes.select { |each| each.first == operation }.flat_map(&:last)
-      end
 
       # @return [String] a line of LDIF, in Base64 if it has to be
       def line(type, value)
