@@ -46,6 +46,21 @@ RSpec.describe Simpkv::EncryptedStore do
       end
     end
 
+    # Each of these used to go on for as long as others did.
+    it 'gives up if others keep changing the key' do
+      allow(Simpkv::CompareAndSwap).to receive(:sleep)
+      encrypted.put('globals/a', '{"value":1}')
+      below = store
+      allow(below).to receive(:put).and_raise(Simpkv::ConflictError, 'changed')
+      allow(below).to receive(:delete).and_return(false)
+      busy = described_class.new(below, keyring, backend)
+      expect { busy.put('globals/a', '{"value":2}', condition: :expect, expect: '{"value":1}') }
+        .to raise_error(Simpkv::ConflictError, "Key write to 'globals/a' failed: others keep changing it")
+      expect { busy.renew('globals/a', decrypt: true) }.to raise_error(Simpkv::ConflictError, /others keep changing it/)
+      expect { busy.delete('globals/a', expect: '{"value":1}') }
+        .to raise_error(Simpkv::ConflictError, "Delete of 'globals/a' failed: others keep changing it")
+    end
+
     it 'decrypts what the store below yields, returns, or both' do
       raws = { 'a' => keyring.encrypt(backend, 'globals/a', '{"value":1}'), 'b' => '{"value":2}' }
       below = Object.new

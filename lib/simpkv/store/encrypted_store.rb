@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'simpkv/store/compare_and_swap'
 require 'simpkv/store/layer'
 
 module Simpkv
@@ -88,12 +89,12 @@ module Simpkv
     def delete(key, expect: nil)
       return @below.delete(key) unless expect
 
-      while (raw = @below.get(key, latest: true, required: false))
-        return false unless decrypt(key, raw).b == expect.b
-        # Otherwise, perhaps another process has encrypted the same document again.
-        return true if @below.delete(key, expect: raw)
+      again("Delete of '#{key}' failed") do
+        raw = latest(key)
+        next false unless raw && decrypt(key, raw).b == expect.b
+
+        @below.delete(key, expect: raw) || CompareAndSwap.overtaken
       end
-      false
     end
 
     # @return [Hash] as {Store#list}
@@ -130,13 +131,15 @@ module Simpkv
     # @return [:renewed, :unchanged, :missing]
     # @raise [Error] as {#get} and {#put}
     def renew(path, decrypt: false)
-      while (raw = @below.get(path, latest: true, required: false))
-        form = decrypt ? @keyring.decrypt(@backend, @canonical.call(path), raw) : renewed(path, raw)
-        return :unchanged unless form
+      again("Key write to '#{path}' failed") do
+        next :missing unless (raw = latest(path))
 
-        return :renewed unless put_in_place_of(raw, path, form).nil?
+        form = decrypt ? @keyring.decrypt(@backend, @canonical.call(path), raw) : renewed(path, raw)
+        next :unchanged unless form
+
+        put_in_place_of(raw, path, form)
+        :renewed
       end
-      :missing
     end
 
     # @return [String] no keys
@@ -207,32 +210,37 @@ module Simpkv
       raw && stored?(key, raw, document) ? false : @below.put(key, form, keep_encrypted: false)
     end
 
+    def latest(key)
+      @below.get(key, latest: true, required: false)
+    end
+
     # @return [String, nil] nil also if it may not be read, or there is a folder of that name: the store below decides
     #   whether the key may be written
     def latest_for_put(key)
-      @below.get(key, latest: true, required: false)
+      latest(key)
     rescue DeniedError, IsFolderError
       nil
     end
 
     def put_expected(key, document, expect)
       form = form_of(key, document)
-      while (raw = @below.get(key, latest: true, required: false))
+      again("Key write to '#{key}' failed") do
+        raw = latest(key) || raise(conflict(key, 'there is no such key'))
         now = decrypt(key, raw)
         raise conflict(key, 'the stored document is not the expected one') unless now.b == expect.b
-        return false if Native.document_same?(now, document)
 
-        written = put_in_place_of(raw, key, form)
-        return written unless written.nil?
+        Native.document_same?(now, document) ? false : put_in_place_of(raw, key, form)
       end
-      raise conflict(key, 'there is no such key')
     end
 
-    # @return [Boolean, nil] nil if another document is stored now, which may be the same one, encrypted again
+    # Repeats the block while other documents appear, which may be the same one, encrypted again.
+    def again(failure, &block)
+      CompareAndSwap.repeat("#{failure}: others keep changing it", &block)
+    end
+
+    # @return [Boolean]
     def put_in_place_of(raw, key, form)
-      @below.put(key, form, condition: :expect, expect: raw, keep_encrypted: false)
-    rescue ConflictError
-      nil
+      CompareAndSwap.attempt { @below.put(key, form, condition: :expect, expect: raw, keep_encrypted: false) }
     end
 
     def conflict(key, why)
