@@ -70,6 +70,15 @@ static bool is_password_barred(const skv_pool *pool, const skv_stamp *stamp, int
     return false;
 }
 
+/* Returns true if binds with this file may run at the same time: all of them begin with the password that a server has
+ * accepted. While the file is another one than that of the pool's passwords, a bind may begin with a wrong password,
+ * also if the file is older: the bind reads the new one. Two refusals without an accepted bind between them may lock
+ * the account. */
+static bool may_bind_together(const skv_pool *pool, const skv_stamp *stamp)
+{
+    return !has_password(pool) || (skv_stamp_equals(&pool->rotation_file, stamp) && is_stamp_accepted(pool, stamp));
+}
+
 /* ---- Quarantine ------------------------------------------------------------------------------------------------- */
 
 static bool another_is_up(const skv_pool *pool, int but)
@@ -211,7 +220,7 @@ static skv_step wait_or_give_up(const skv_pool *pool, skv_search *search, int64_
 skv_step skv_server_choose(skv_pool *pool, skv_search *search, int64_t left_ns, skv_turn *turn)
 {
     int64_t now = skv_now_ns();
-    bool accepted = !has_password(pool) || is_stamp_accepted(pool, &search->stamp);
+    bool accepted = may_bind_together(pool, &search->stamp);
     int index = first_candidate(pool, search, accepted, now);
 
     *turn = (skv_turn){.index = index};

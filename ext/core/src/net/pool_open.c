@@ -75,7 +75,7 @@ static skv_conn *connect_to(skv_borrow *borrow, const skv_search *search, const 
     skv_identity identity = pool->identity;
 
     pthread_mutex_lock(&pool->lock);
-    skv_pool_get_rotation(pool, search, turn->index, rotation);
+    skv_pool_get_rotation(pool, search, turn, rotation);
     pthread_mutex_unlock(&pool->lock);
     identity.rotation = rotation;
     return skv_conn_open(&pool->server[turn->index].uri, &identity, &deadline, borrow->reply, failure);

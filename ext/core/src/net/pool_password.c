@@ -2,12 +2,14 @@
 
 #include "net/pool_state.h"
 
-void skv_pool_get_rotation(const skv_pool *pool, const skv_search *search, int server, skv_rotation *rotation)
+void skv_pool_get_rotation(const skv_pool *pool, const skv_search *search, const skv_turn *turn, skv_rotation *rotation)
 {
     *rotation = pool->rotation;
-    rotation->begins_with_last = rotation->last.len && skv_stamp_equals(&pool->rotation_file, &search->stamp);
+    /* A turn that proves nothing may run beside others, which may have noted a new file since it was chosen. */
+    rotation->begins_with_last =
+        rotation->last.len && (!turn->proves || skv_stamp_equals(&pool->rotation_file, &search->stamp));
     rotation->is_file_refused = rotation->is_file_refused && rotation->begins_with_last;
-    rotation->is_last_refused = pool->server[server].has_refused_last;
+    rotation->is_last_refused = pool->server[turn->index].has_refused_last;
 }
 
 void skv_pool_note_rotation(skv_pool *pool, const skv_search *search, int server, const skv_rotation *rotation,

@@ -13,7 +13,8 @@
 #include "net/pool_failover.h"
 
 /* Copies the pool's passwords for an attempt to connect. The caller wipes the copy. Under the lock. */
-void skv_pool_get_rotation(const skv_pool *pool, const skv_search *search, int server, skv_rotation *rotation);
+void skv_pool_get_rotation(const skv_pool *pool, const skv_search *search, const skv_turn *turn,
+                           skv_rotation *rotation);
 
 /* Notes the outcome of that attempt, unless another one has changed the pool's passwords meanwhile: a bind that is
  * older than the replacement must not bring the old password back. Under the lock. */

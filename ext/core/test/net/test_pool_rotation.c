@@ -2,6 +2,7 @@
  * password is wrong twice in a row. */
 #include "check.h"
 #include "directory.h"
+#include "net/pool_password.h"
 #include "pool_fixture.h"
 
 #include <pthread.h>
@@ -281,6 +282,48 @@ static void a_server_that_accepts_the_last_password_serves_on(void)
     proxy_end(&p);
 }
 
+static skv_step choose(skv_pool *pool, const skv_stamp *stamp, skv_turn *turn)
+{
+    skv_search search = {.end = pool->servers, .stamp = *stamp};
+    skv_step step;
+
+    pthread_mutex_lock(&pool->lock);
+    step = skv_server_choose(pool, &search, 10000 * SKV_NS_PER_MS, turn);
+    pthread_mutex_unlock(&pool->lock);
+    return step;
+}
+
+static bool begins_with_last(skv_pool *pool, const skv_stamp *stamp, const skv_turn *turn)
+{
+    skv_search search = {.end = pool->servers, .stamp = *stamp};
+    skv_rotation rotation;
+
+    pthread_mutex_lock(&pool->lock);
+    skv_pool_get_rotation(pool, &search, turn, &rotation);
+    pthread_mutex_unlock(&pool->lock);
+    return rotation.begins_with_last;
+}
+
+/* Calls that had looked at the file before another call noted the new one used to bind with the new password, all at
+ * the same time, and locked the account. */
+static void a_call_that_has_seen_the_old_file_refuses_no_password_beside_others(void)
+{
+    skv_pool *pool = pool_of_user(server.ldap, "seen");
+    skv_turn early, late, next;
+    skv_stamp old;
+
+    CHECK(connects(pool));
+    old = skv_stamp_of(file);
+    CHECK(choose(pool, &old, &early) == SKV_STEP_ATTEMPT && !early.proves);
+    write_file("not seen yet");
+    CHECK(connects(pool));
+    CHECK(begins_with_last(pool, &old, &early));
+    CHECK(choose(pool, &old, &late) == SKV_STEP_ATTEMPT && late.proves && !begins_with_last(pool, &old, &late));
+    CHECK(choose(pool, &old, &next) == SKV_STEP_WAIT);
+    pool->proving = false;
+    CHECK(connects(pool));
+}
+
 /* ---- Many threads ---- */
 
 static atomic_bool stops;
@@ -358,6 +401,7 @@ int main(void)
         two_wrong_passwords_are_two_binds();
         a_last_password_that_a_server_refuses_is_not_tried_again();
         a_server_that_accepts_the_last_password_serves_on();
+        a_call_that_has_seen_the_old_file_refuses_no_password_beside_others();
         many_threads_survive_replacements_without_locking_the_account();
         no_place_was_lost();
     }
