@@ -65,7 +65,7 @@ module Simpkv
 
   # An inspection rule refuses a node, or cannot be applied to it; the message names the rule.
   class RefusedError < Error
-    # @return [Estate::Inspection::Outcome] of the inspection
+    # @return [Inspection::Inspector::Outcome] of the inspection
     attr_reader :outcome
 
     def initialize(message, outcome)

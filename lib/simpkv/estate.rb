@@ -4,10 +4,8 @@ require 'simpkv'
 require 'simpkv/document/json_pointer'
 require 'simpkv/estate/documents'
 require 'simpkv/estate/catalogs'
-require 'simpkv/estate/engine_values'
 require 'simpkv/estate/exports'
 require 'simpkv/estate/facts'
-require 'simpkv/estate/inspection'
 require 'simpkv/estate/inspections'
 require 'simpkv/estate/inventory'
 require 'simpkv/estate/markers'
@@ -16,11 +14,8 @@ require 'simpkv/estate/query'
 require 'simpkv/estate/recent'
 require 'simpkv/estate/removal'
 require 'simpkv/estate/reports'
-require 'simpkv/estate/rule_actions'
 require 'simpkv/estate/secrets'
 require 'simpkv/estate/statuses'
-require 'simpkv/estate/stored_rules'
-require 'simpkv/inspection/rules'
 require 'simpkv/backend/site_backend'
 require 'simpkv/config/site_file'
 
@@ -69,6 +64,7 @@ module Simpkv
       @settings = @backend.settings
       @open = open
       @mutex = Mutex.new
+      @shared = {}
     end
 
     # Returns the store. Opens it at the first call, and never makes it: a new one would be empty, and collectors that
@@ -150,18 +146,10 @@ module Simpkv
       @inspections ||= Inspections.new(self)
     end
 
-    # @return [Rules] the inspection rules
-    def rules
-      @rules ||= Rules.new(self)
-    end
-
-    # @param actions [Array<String>] the names of the actions of the site
-    # @return [Inspection, nil] with the rules as they are now; nil if there are none, and nodes are not discovered
-    # @raise [MalformedError, InvalidError] a rule cannot be read, or is invalid; names it
-    # @raise [Error]
-    def inspection(actions)
-      engine = rules.engine(actions)
-      Inspection.new(self, engine) if engine || nodes.discover?
+    # @param subject [Class] of a folder above this one
+    # @return [Object] the one of this estate
+    def shared(subject)
+      @mutex.synchronize { @shared[subject] ||= subject.new(self) }
     end
 
     # Removes all that a node left: its exported resources first, the record of the inventory last. Its declared record

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/estate'
+require 'simpkv/inspection'
 
 module Simpkv
   # The common code of Puppet's termini named simpkv, in lib/puppet/indirector. They run inside Puppet. This file,

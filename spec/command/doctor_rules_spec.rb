@@ -11,7 +11,7 @@ RSpec.describe 'simpkv doctor, with inspection rules' do
   let(:estate_options) { { 'inspection_rules' => { 'built_in' => built_in } } }
   let(:actions) { [{ 'op' => 'fail', 'args' => ['no'] }] }
   let(:invalid) { [{ 'op' => 'set-attribute', 'args' => %w[pl4nted pl4nted] }] }
-  let(:uuid) { estate.rules.create('description' => 'web', 'actions' => actions)['uuid'] }
+  let(:uuid) { Simpkv::Inspection::Rules.of(estate).create('description' => 'web', 'actions' => actions)['uuid'] }
 
   before do
     simpkv!('init')

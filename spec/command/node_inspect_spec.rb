@@ -91,7 +91,7 @@ RSpec.describe 'simpkv node inspect' do
     expect(outcome.err).to eq("simpkv: web1: refused by the rule #{refusing} ('systems'): no Debian\\x1B\n")
     expect(JSON.parse(simpkv('node', 'inspect', 'web1', '-o', 'json').out))
       .to include('failed' => include('rule' => refusing, 'msg' => "no Debian\e"))
-    estate.rules.delete_all
+    Simpkv::Inspection::Rules.of(estate).delete_all
     wrong = rule('log', '{inventory.nothing}')
     outcome = simpkv('node', 'inspect', 'web1')
     expect([outcome.code, outcome.err])
@@ -174,7 +174,7 @@ RSpec.describe 'simpkv node inspect' do
     place = File.join(folder, 'lib/puppet_x/simpkv/rule_actions')
     FileUtils.mkdir_p(place)
     File.write(File.join(place, 'announce.rb'), "->(*) { File.write('#{folder}/called', '') }")
-    rules = Simpkv::Rules.new(estate, %w[announce])
+    rules = Simpkv::Inspection::Rules.new(estate, %w[announce])
     rules.create('actions' => [{ 'op' => 'announce', 'args' => %w[a] }])
     secret = rules.create('actions' => [{ 'op' => 'announce', 'args' => %w[pl4nted] }], 'sensitive' => true)
     run('web1', facts: facts)

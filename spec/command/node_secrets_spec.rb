@@ -21,7 +21,7 @@ RSpec.describe 'Secrets of nodes' do
   before { estate.nodes.declare('web1', declared) }
 
   def rules
-    Simpkv::Rules.new(estate, %w[register])
+    Simpkv::Inspection::Rules.new(estate, %w[register])
   end
 
   # Runs each command that prints a record.

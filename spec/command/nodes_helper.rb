@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'command_helper'
-require 'simpkv/estate'
+require 'simpkv/inspection'
 
 # Nodes in the store of the command's configuration file, in which `estate_options` are the options of the estate.
 RSpec.shared_context 'with nodes' do

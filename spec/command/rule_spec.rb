@@ -5,7 +5,7 @@ require_relative 'nodes_helper'
 RSpec.describe 'simpkv rule' do
   include_context 'with nodes'
 
-  let(:rules) { estate.rules }
+  let(:rules) { Simpkv::Inspection::Rules.of(estate) }
   let(:actions) { [{ 'op' => 'set-attribute', 'args' => ['/parameters/role', 'web'] }] }
   let(:conditions) { [{ 'op' => 'eq', 'args' => ['{inventory[hostname]}', 'web1'] }] }
   let(:secret) { [{ 'op' => 'set-attribute', 'args' => ['/parameters/pl4nted', 'pl4nted'] }] }
@@ -399,7 +399,7 @@ RSpec.describe 'simpkv rule' do
         expect(failure('rule', 'import', file(text))).to match([65, /rules\.yaml': it has /])
       end
     expect(failure('rule', 'import', file("#{'? ' * 20_000}a"))).to match([65, /is nested too deeply/])
-    expect(estate.rules.list).to eq([])
+    expect(Simpkv::Inspection::Rules.of(estate).list).to eq([])
   end
 
   it 'completes UUIDs and fields' do
@@ -430,12 +430,12 @@ RSpec.describe 'simpkv rule, in slapd' do
       Thread.new { simpkv('rule', 'set', uuid, *arguments, process: true) }
     end
     expect(changes.map { |thread| thread.value.code }).to eq([0] * 3)
-    seen = estate.rules.get(uuid)
+    seen = Simpkv::Inspection::Rules.of(estate).get(uuid)
     expect(seen).to include('priority' => 5, 'scope' => 'a', 'phase' => 'preprocess')
     simpkv!('rule', 'set', uuid, '--priority', '6', '--updated-at', seen['updated_at'])
     expect(simpkv('rule', 'set', uuid, '--priority', '7', '--updated-at', seen['updated_at']).code).to eq(75)
-    expect { estate.rules.delete(uuid, updated_at: seen['updated_at']) }.to raise_error(Simpkv::ConflictError)
-    expect(estate.rules.engine).to equal(estate.rules.engine)
+    expect { Simpkv::Inspection::Rules.of(estate).delete(uuid, updated_at: seen['updated_at']) }.to raise_error(Simpkv::ConflictError)
+    expect(Simpkv::Inspection::Rules.of(estate).engine).to equal(Simpkv::Inspection::Rules.of(estate).engine)
     expect(simpkv!('rule', 'delete', '--all').lines.length).to eq(10)
     expect(documents).to eq([])
   end

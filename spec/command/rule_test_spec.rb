@@ -79,7 +79,7 @@ RSpec.describe 'simpkv rule test' do
   end
 
   it 'applies the options of the site, but not its rules' do
-    estate.rules.create('description' => 'stored', 'actions' => role['actions'])
+    Simpkv::Inspection::Rules.of(estate).create('description' => 'stored', 'actions' => role['actions'])
     masked = role.merge('conditions' => [condition('eq', '{inventory[password]}', '******')])
     expect(test([masked]).out).to match(/\Arule \S+ 'role' \(main\): matched$/)
     estate_options['inspection_rules'] = { 'mask_secrets' => 'never' }

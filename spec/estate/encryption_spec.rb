@@ -31,7 +31,7 @@ RSpec.describe 'The estate in an encrypted backend' do
     run_node('web1', manifest)
     estate.nodes.declare('web1', 'parameters' => { 'password' => 'pl4nted', 'role' => 'web' },
                                  'sensitive' => ['/parameters/password'])
-    estate.rules.create(rule)
+    Simpkv::Inspection::Rules.of(estate).create(rule)
   end
 
   def plain_files

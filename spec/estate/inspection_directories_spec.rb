@@ -39,7 +39,7 @@ Directories.each_server do |server, tags|
       opened = Array.new(6) { Simpkv::Estate.new({ 'backends' => { 'default' => backend }, 'estate' => site_options }) }
       %w[web1 web2 web3].each do |name|
         found = opened.each_with_index.map do |compiler, number|
-          Thread.new { compiler.inspection([]).perform(name, { 'compiler' => number }).record }
+          Thread.new { Simpkv::Inspection::Inspector.of(compiler, []).perform(name, { 'compiler' => number }).record }
         end
         found.each(&:join)
         first, *others = estate.nodes.get(name)['parameters']['compilers']

@@ -27,10 +27,10 @@ RSpec.describe 'Actions of the site, in several environments,' do
     expect(File).to exist(file)
   end
 
-  # @return [Simpkv::Rules] which may name all actions of all environments
+  # @return [Simpkv::Inspection::Rules] which may name all actions of all environments
   def rules
     folders = environments.flat_map(&:modulepath)
-    Simpkv::Rules.new(estate, Simpkv::Estate::RuleActions.new(folders, []).names)
+    Simpkv::Inspection::Rules.new(estate, Simpkv::Inspection::ActionFiles.new(folders, []).names)
   end
 
   # @return [Array<String>] the actions that were called since the last time
@@ -73,7 +73,7 @@ RSpec.describe 'Actions of the site, in several environments,' do
     FileUtils.rm_r(folder('testing'))
     add_noting('bare', 'announce')
     find(environment: environments.last)
-    files = Simpkv::Termini::RuleActions.const_get(:LOADED).keys.grep(/\A#{scratch}/)
+    files = Simpkv::Termini::SiteActions.const_get(:LOADED).keys.grep(/\A#{scratch}/)
     expect(files.map { |file| file.delete_prefix("#{scratch}/")[/\w+/] }).to contain_exactly('production', 'bare')
   end
 

@@ -24,9 +24,9 @@ module InspectedNodes
     end
   end
 
-  # @return [Simpkv::Rules] which may name all actions of the site
+  # @return [Simpkv::Inspection::Rules] which may name all actions of the site
   def rules
-    Simpkv::Rules.new(estate, Simpkv::Estate::RuleActions.new([modules], [Puppet[:libdir]]).names)
+    Simpkv::Inspection::Rules.new(estate, Simpkv::Inspection::ActionFiles.new([modules], [Puppet[:libdir]]).names)
   end
 
   def facts(certname, more = {})
@@ -107,10 +107,10 @@ RSpec.shared_examples 'inspected nodes' do
     rule('extend-attribute', '/parameters/tags', 'new')
     rule('set-attribute', '/parameters/host', '{inventory.hostname}')
     program = <<~RUBY
-      require 'simpkv/estate'
+      require 'simpkv/inspection'
       estate = Simpkv::Estate.load
       $stdin.read
-      records = %w[web1 web2 web3].map { |name| estate.inspection([]).perform(name, { 'hostname' => name }).record }
+      records = %w[web1 web2 web3].map { |name| Simpkv::Inspection::Inspector.of(estate, []).perform(name, { 'hostname' => name }).record }
       puts Simpkv::Native.generate(records)
     RUBY
     processes = Array.new(2) { IO.popen(AnotherRuby.command('-e', program), 'r+') }

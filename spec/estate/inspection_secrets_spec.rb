@@ -69,8 +69,9 @@ RSpec.describe 'What sensitive rules hold' do
     rule('set-attribute', '/parameters/copies', ['{plugin_data}', '{node.parameters}', '{node.parameters[key]}'])
     2.times { said.concat(titles(compile_found('web1', 'notify { "$declared $key $deep": }'), 'Notify') + outcomes) }
     expect(find.parameters['key'].unwrap).to eq("#{secrets[:action]} #{secrets[:fact]}")
-    said << estate.rules.list(detail: true).to_s << find.to_s
-    said << [estate, estate.rules, estate.inspection([]), estate.inspection([]).perform('web1', {})].inspect
+    said << Simpkv::Inspection::Rules.of(estate).list(detail: true).to_s << find.to_s
+    inspector = Simpkv::Inspection::Inspector.of(estate, [])
+    said << [estate, Simpkv::Inspection::Rules.of(estate), inspector, inspector.perform('web1', {})].inspect
     expect(texts).to include('of the node')
     # A fact is no secret of a rule that is not sensitive, and the name of a member stands in the list of such paths.
     expect_no_leak(secrets.reject { |name, _| name == :path })
@@ -81,7 +82,7 @@ RSpec.describe 'What sensitive rules hold' do
       'set-attribute' => ["/parameters/-/#{secrets[:path]}/{inventory.nothing}", secrets[:action]],
       'extend-attribute' => ['/environment', secrets[:action]],
       'set-port-attribute' => [secrets[:argument], '/a', secrets[:action]] }.each do |action, arguments|
-      estate.rules.delete_all
+      Simpkv::Inspection::Rules.of(estate).delete_all
       sensitive_rule(action, *arguments)
       expect(attempt).to be_a(Puppet::Error)
     end
@@ -99,7 +100,7 @@ RSpec.describe 'What sensitive rules hold' do
   it 'is in none if the record or a rule is invalid' do
     sensitive_rule('set-attribute', '/environment', secrets[:action])
     expect(attempt).to be_a(Puppet::Error)
-    stored = estate.rules.list.first['uuid']
+    stored = Simpkv::Inspection::Rules.of(estate).list.first['uuid']
     [%({"value":"#{secrets[:action]}"}), secrets[:action],
      Simpkv::Codec.encode('uuid' => stored, 'sensitive' => true, 'actions' => [{ 'op' => secrets[:action] }],
                           'phase' => 'main', 'priority' => 0, 'created_at' => '', 'updated_at' => '')]

@@ -365,9 +365,13 @@ RSpec.describe 'Nodes that the terminus simpkv inspects with a replica that lags
   let(:supplier) { Simpkv::Estate.new({ 'backends' => { 'default' => supplier_options } }) }
 
   before do
-    supplier.rules.create('actions' => [{ 'op' => 'set-attribute', 'args' => %w[/parameters/role web] }])
+    rule = { 'actions' => [{ 'op' => 'set-attribute', 'args' => %w[/parameters/role web] }] }
+    Simpkv::Inspection::Rules.of(supplier).create(rule)
     lagging.restart
-    eventually { Simpkv::Estate.new({ 'backends' => { 'default' => backend } }).rules.list.length == 1 }
+    eventually do
+      replica = Simpkv::Estate.new({ 'backends' => { 'default' => backend } })
+      Simpkv::Inspection::Rules.of(replica).list.length == 1
+    end
     supplier.nodes.declare('web1', 'parameters' => { 'rack' => 12 })
   end
 

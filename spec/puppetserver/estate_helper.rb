@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/estate'
+require 'simpkv/inspection'
 require_relative 'puppetserver_helper'
 require_relative '../support/estate_nodes'
 require_relative '../support/scratch'

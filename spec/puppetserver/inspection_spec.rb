@@ -79,7 +79,7 @@ RSpec.describe 'Agents of a puppetserver that inspects nodes', :estate do
       expect(File.read(File.join(place, 'psk'))).to eq('pl4nted-s3cret')
       expect(estate.nodes.get('delta')).to include('auto_discovered' => true, 'sensitive' => ['/classes/role::web/psk'])
 
-      dc = estate.rules.list(detail: true).find { |each| each['actions'].to_s.include?('/parameters/dc') }
+      dc = Simpkv::Inspection::Rules.of(estate).list(detail: true).find { |each| each['actions'].to_s.include?('/parameters/dc') }
       rules.update(dc['uuid'], { 'actions' => [{ 'op' => 'set-attribute', 'args' => %w[/parameters/dc ams2] }] })
       expect(agent('delta')).to include('role web of 5, dc ams2')
       expect([output, *traces].grep(/pl4nted/)).to eq([])
@@ -94,7 +94,8 @@ RSpec.describe 'Agents of a puppetserver that inspects nodes', :estate do
 
     it 'calls the actions of a site after an inspection that has succeeded' do
       calls = add_action('announce')
-      Simpkv::Rules.new(estate, %w[announce]).create('actions' => [{ 'op' => 'announce', 'args' => ['{node.name}'] }])
+      rules = Simpkv::Inspection::Rules.new(estate, %w[announce])
+      rules.create('actions' => [{ 'op' => 'announce', 'args' => ['{node.name}'] }])
       expect { agent('zeta', vendor: 'initech') }.to raise_error(PuppetServer::Refused)
       expect(File).not_to exist(calls)
       2.times { agent('zeta') }

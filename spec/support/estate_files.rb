@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'fileutils'
-require 'simpkv/estate'
+require 'simpkv/inspection'
 require_relative 'disturbed_store'
 require_relative 'scratch'
 

@@ -7,7 +7,7 @@ require_relative 'estate_files'
 RSpec.shared_context 'with inspection rules' do
   include_context 'with an estate in files'
 
-  let(:rules) { estate.rules }
+  let(:rules) { Simpkv::Inspection::Rules.of(estate) }
   let(:actions) { [{ 'op' => 'set-attribute', 'args' => ['/parameters/role', 'web'] }] }
   let(:conditions) { [{ 'op' => 'eq', 'args' => ['{inventory.hostname}', 'web1'] }] }
   let(:secret_actions) { [{ 'op' => 'set-attribute', 'args' => ['/parameters/s3cret', 's3cret'] }] }

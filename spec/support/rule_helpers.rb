@@ -10,9 +10,9 @@ module RuleHelpers
     rules.create({ 'actions' => [{ 'op' => action, 'args' => arguments }] }.merge(fields.transform_keys(&:to_s)))
   end
 
-  # @return [Simpkv::Rules]
+  # @return [Simpkv::Inspection::Rules]
   def rules
-    estate.rules
+    Simpkv::Inspection::Rules.of(estate)
   end
 
   # @return [Hash] a condition of a rule

@@ -34,7 +34,8 @@ RSpec.describe 'An estate' do
     'inventory' => [->(estate) { estate.inventory.current }, ->(estate) { estate.inventory.names }],
     'nodes' => [->(estate) { estate.nodes.all }, ->(estate) { estate.nodes.get('web1') },
                 ->(estate) { estate.inspections.get_with_record('web1') }],
-    'rules' => [->(estate) { estate.rules.list }, ->(estate) { estate.inspection([]) }],
+    'rules' => [->(estate) { Simpkv::Inspection::Rules.of(estate).list },
+                ->(estate) { Simpkv::Inspection::Inspector.of(estate, []) }],
     'status' => [->(estate) { estate.statuses.all }]
   }
 
@@ -56,7 +57,9 @@ RSpec.describe 'An estate' do
     '.' => [->(estate) { estate.facts.save('web2', {}) }, ->(estate) { estate.exports.save('web2', {}, 'x') },
             ->(estate) { estate.reports.save('web2', 'status' => 'changed') },
             ->(estate) { estate.nodes.declare('web2', {}) }, ->(estate) { estate.nodes.update('web2') { {} } },
-            ->(estate) { estate.rules.create('actions' => [{ 'op' => 'log', 'args' => ['x'] }]) }],
+            lambda do |estate|
+              Simpkv::Inspection::Rules.of(estate).create('actions' => [{ 'op' => 'log', 'args' => ['x'] }])
+            end],
     'exported' => [->(estate) { estate.exports.save('web1', { 'file' => [{ 'title' => 'b' }] }, 'production') }],
     'exported/host' => [->(estate) { estate.exports.save('web1', { 'host' => [{ 'title' => 'b' }] }, 'production') }]
   }.each do |name, calls|

@@ -3,15 +3,16 @@
 require 'spec_helper'
 require_relative '../support/inspection_rules'
 
-RSpec.describe Simpkv::Rules, 'changes,' do
+RSpec.describe Simpkv::Inspection::Rules, 'changes,' do
   include_context 'with inspection rules'
 
   describe 'two operators at once' do
     let(:uuid) { rules.create('description' => 'web', 'actions' => actions)['uuid'] }
 
-    # @return [Simpkv::Rules] of an operator, before whose write (the second call of the store) the block runs
+    # @return [Simpkv::Inspection::Rules] of an operator, before whose write (the second call of the store) the block
+    #   runs
     def interrupted(&change)
-      open_estate({}, 2 => change).rules
+      described_class.of(open_estate({}, 2 => change))
     end
 
     # @return [Hash] an operation of a patch
@@ -31,14 +32,14 @@ RSpec.describe Simpkv::Rules, 'changes,' do
     end
 
     it 'see the conflict of changes that name the time they have seen' do
-      seen = Simpkv::Rules::Definition.last_change(rules.get(uuid))
+      seen = Simpkv::Inspection::Rules::Definition.last_change(rules.get(uuid))
       slow = interrupted { rules.update(uuid, { 'priority' => 1 }, updated_at: seen) }
       expect { slow.update(uuid, { 'priority' => 2 }, updated_at: seen) }.to raise_error(Simpkv::ConflictError)
       expect(rules.get(uuid)['priority']).to eq(1)
     end
 
     it 'see the conflict of a deletion that names the time it has seen' do
-      seen = Simpkv::Rules::Definition.last_change(rules.get(uuid))
+      seen = Simpkv::Inspection::Rules::Definition.last_change(rules.get(uuid))
       slow = interrupted { rules.update(uuid, { 'priority' => 1 }) }
       expect { slow.delete(uuid, updated_at: seen) }.to raise_error(Simpkv::ConflictError)
       expect(rules.get(uuid)['priority']).to eq(1)
@@ -52,9 +53,9 @@ RSpec.describe Simpkv::Rules, 'changes,' do
     end
 
     it 'delete a rule only if it is the one that they have seen' do
-      seen = Simpkv::Rules::Definition.last_change(rules.get(uuid))
+      seen = Simpkv::Inspection::Rules::Definition.last_change(rules.get(uuid))
       slow = open_estate({}, -1 => -> { rules.update(uuid, { 'priority' => 1 }) })
-      expect { slow.rules.delete(uuid, updated_at: seen) }
+      expect { described_class.of(slow).delete(uuid, updated_at: seen) }
         .to raise_error(Simpkv::ConflictError, "the rule #{uuid} has been changed since #{seen}: read it again")
       expect(slow.store.calls).to eq(2)
       expect(rules.get(uuid)['priority']).to eq(1)
@@ -62,7 +63,7 @@ RSpec.describe Simpkv::Rules, 'changes,' do
 
     it 'create one rule of a UUID' do
       fields = { 'uuid' => SecureRandom.uuid, 'actions' => actions }
-      slow = open_estate({}, 1 => -> { rules.create(fields) }).rules
+      slow = described_class.of(open_estate({}, 1 => -> { rules.create(fields) }))
       expect { slow.create(fields) }.to raise_error(Simpkv::ExistsError)
     end
 
@@ -70,7 +71,7 @@ RSpec.describe Simpkv::Rules, 'changes,' do
       uuid
       pids = Array.new(4) do |number|
         fork do
-          own = open_estate.rules
+          own = described_class.of(open_estate)
           5.times { |turn| own.patch(uuid, [append('op' => 'log', 'args' => ["#{number}.#{turn}"])]) }
           exit!(0)
         end

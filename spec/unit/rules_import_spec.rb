@@ -3,7 +3,7 @@
 require 'spec_helper'
 require_relative '../support/inspection_rules'
 
-RSpec.describe Simpkv::Rules, 'files,' do
+RSpec.describe Simpkv::Inspection::Rules, 'files,' do
   include_context 'with inspection rules'
 
   describe '#import' do
@@ -53,7 +53,7 @@ RSpec.describe Simpkv::Rules, 'files,' do
     end
 
     it 'lets only one of two operators create a rule' do
-      slow = open_estate({}, 2 => -> { rules.import(list) }).rules
+      slow = described_class.of(open_estate({}, 2 => -> { rules.import(list) }))
       expect { slow.import(list) }
         .to raise_error(Simpkv::ConflictError, /\Arules\[0\]: another operator has changed the rule \h.*: try again/)
       expect(described).to eq(['b', 'a', nil])
@@ -63,7 +63,7 @@ RSpec.describe Simpkv::Rules, 'files,' do
     it 'does not replace what another operator has changed meanwhile' do
       uuid = rules.import(list).first.last['uuid']
       list.each { |rule| rule['priority'] = 5 }
-      slow = open_estate({}, 2 => -> { rules.update(uuid, { 'priority' => 7 }) }).rules
+      slow = described_class.of(open_estate({}, 2 => -> { rules.update(uuid, { 'priority' => 7 }) }))
       expect { slow.import(list) }
         .to raise_error(Simpkv::ConflictError, "rules[0]: another operator has changed the rule #{uuid}: try again " \
                                                '(2 of 3 changes are stored)')
@@ -74,10 +74,10 @@ RSpec.describe Simpkv::Rules, 'files,' do
     it 'reads the rules at once, changes them in one batch, and creates one after the other' do
       list[0] = list[0].merge('uuid' => rules.create(list[0])['uuid'], 'priority' => 5)
       counted = open_estate({})
-      expect(counted.rules.import(list).map(&:first)).to eq(%i[updated created created])
+      expect(described_class.of(counted).import(list).map(&:first)).to eq(%i[updated created created])
       # A list, a batch, and for each new rule a look at the folder and a write.
       expect(counted.store.calls).to eq(6)
-      expect(counted.rules.import(list).map(&:first)).to eq(%i[unchanged unchanged unchanged])
+      expect(described_class.of(counted).import(list).map(&:first)).to eq(%i[unchanged unchanged unchanged])
       expect(counted.store.calls).to eq(7)
     end
 
@@ -140,7 +140,7 @@ RSpec.describe Simpkv::Rules, 'files,' do
       small = rules.create('actions' => actions)
       expect { rules.update(small['uuid'], large.last) }.to raise_error(Simpkv::TooLargeError, why)
       expect(rules.engine).to be_a(Simpkv::Native::Rules)
-      expect(Simpkv::Rules::SourceFile.problems(large, [])).to match([why])
+      expect(Simpkv::Inspection::Rules::SourceFile.problems(large, [])).to match([why])
     end
 
     it 'names the limit that the regular expressions of all rules exceed, also if a sensitive rule is the last one' do
@@ -164,7 +164,7 @@ RSpec.describe Simpkv::Rules, 'files,' do
 
     # The rule that the other import had not created yet came before the one that it had.
     it 'ends at a rule that another import creates meanwhile, so that the order of the file stays' do
-      slow = open_estate({}, 2 => -> { rules.import(list.first(1)) }).rules
+      slow = described_class.of(open_estate({}, 2 => -> { rules.import(list.first(1)) }))
       expect { slow.import(list) }
         .to raise_error(Simpkv::ConflictError, /\Arules\[0\]: .* \(0 of 3 changes are stored\)\z/)
       expect(described).to eq([list.first['description']])
@@ -235,7 +235,7 @@ RSpec.describe Simpkv::Rules, 'files,' do
       expect { rules.import([{ 'description' => 'a', 'actions' => actions }]) }
         .to raise_error(Simpkv::TooLargeError, '4 rules, built-in ones included: 3 are allowed')
       stub_const('Simpkv::Native::Rules::MAX', 2)
-      expect { estate.rules.list }
+      expect { described_class.of(estate).list }
         .to raise_error(Simpkv::ConfigError, /\.yaml: 3 rules, built-in ones included: 2 are allowed/)
     end
 

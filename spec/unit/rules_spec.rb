@@ -3,7 +3,7 @@
 require 'spec_helper'
 require_relative '../support/inspection_rules'
 
-RSpec.describe Simpkv::Rules do
+RSpec.describe Simpkv::Inspection::Rules do
   include_context 'with inspection rules'
 
   describe '#create' do

@@ -3,7 +3,7 @@
 require 'securerandom'
 require 'simpkv/access/declarations'
 require 'simpkv/estate'
-require 'simpkv/estate/access_documents'
+require 'simpkv/access/state_documents'
 
 module Simpkv
   module Access
@@ -106,7 +106,7 @@ module Simpkv
 
       # @param estate [Estate]
       def initialize(estate)
-        @documents = Estate::AccessDocuments.new(estate)
+        @documents = StateDocuments.new(estate)
       end
 
       # @return [Snapshot]

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/estate'
+require 'simpkv/inspection'
 
 module Simpkv
   module Cli
@@ -91,7 +91,7 @@ module Simpkv
 
       # @return [Array<String>] the names of the site's actions
       def site_actions
-        Estate::RuleActions.usual.names | @site_actions.to_a
+        Inspection::ActionFiles.usual.names | @site_actions.to_a
       end
 
       # Lists the names in a folder of the estate, and reads no document.

@@ -8,7 +8,7 @@ module Simpkv
     module InspectionOutcome
       private
 
-      # @param outcome [Estate::Inspection::Outcome]
+      # @param outcome [Inspection::Inspector::Outcome]
       # @param secrets [Estate::Secrets]
       # @return [Integer, nil] the exit code
       def present(outcome, secrets)

@@ -12,7 +12,7 @@ module Simpkv
 
       # @return [Array<Array(String, String)>] the UUIDs of the rules that an argument may name, and their descriptions
       def rule_ids
-        estate.rules.list.map { |rule| [rule['uuid'], rule['description']] }
+        Inspection::Rules.of(estate).list.map { |rule| [rule['uuid'], rule['description']] }
       end
 
       private
@@ -27,7 +27,7 @@ module Simpkv
         parser.on('--priority N', Integer, 'from 0 (the default) to 9999; higher ones run first') do |number|
           @fields['priority'] = number
         end
-        phases = Rules::Definition::PHASES
+        phases = Inspection::Rules::Definition::PHASES
         parser.on('--phase PHASE', phases, "#{phases.join(', ')} (the default)") { |name| @fields['phase'] = name }
         parser.on('--[no-]sensitive', 'never show conditions and actions; this cannot be undone') do |sensitive|
           @fields['sensitive'] = sensitive
@@ -45,16 +45,16 @@ module Simpkv
       #
       # @param subject [String]
       # @param create [Boolean] whether to create the folder of a backend of type file
-      # @yieldparam rules [Rules]
+      # @yieldparam rules [Inspection::Rules]
       def on_rules(subject)
-        on_estate { |estate| about(subject) { yield Rules.new(estate, site_actions) } }
+        on_estate { |estate| about(subject) { yield Inspection::Rules.new(estate, site_actions) } }
       end
 
       # @param subject [String] begins the message for a wrong rule
       def about(subject)
         yield
       rescue InvalidError, TooLargeError, UnencodableError => e
-        raise Failure.new("#{subject}: #{Estate::RuleActions.usual.explained(e.message)}", Failure.code_for(e))
+        raise Failure.new("#{subject}: #{Inspection::ActionFiles.usual.explained(e.message)}", Failure.code_for(e))
       end
 
       # The options for a file of rules that is not brought into a store.
@@ -83,13 +83,13 @@ module Simpkv
       # @param rule [Hash]
       # @return [String] its UUID, and its description
       def named(rule)
-        Output.name(Rules::Definition.named(rule))
+        Output.name(Inspection::Rules::Definition.named(rule))
       end
 
       # @param rule [Hash] with conditions and actions, unless it is sensitive
       # @return [Array<String>] a line for each field, condition and action
       def lines(rule)
-        fields = rule.reject { |name, value| value.nil? || Rules::Definition::HIDDEN.include?(name) }
+        fields = rule.reject { |name, value| value.nil? || Inspection::Rules::Definition::HIDDEN.include?(name) }
         rows = fields.map { |name, value| ["#{name.tr('_', ' ')}:", shown(value)] }
         rows << ['conditions:', '[redacted]'] << ['actions:', '[redacted]'] if rule['sensitive']
         Output.table(rows + steps(rule, 'conditions') + steps(rule, 'actions'))

@@ -320,6 +320,5 @@ module Simpkv
         stored.document ? :expect : :any
       end
     end
-    private_constant :Documents
   end
 end

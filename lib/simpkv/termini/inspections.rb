@@ -3,7 +3,7 @@
 require 'simpkv/termini'
 require 'simpkv/termini/facts'
 require 'simpkv/termini/plain_data'
-require 'simpkv/termini/rule_actions'
+require 'simpkv/termini/site_actions'
 
 module Simpkv
   module Termini
@@ -28,7 +28,7 @@ module Simpkv
         def record(estate, certname, environment, compiles: false)
           return unless estate.options['inspection_rules']['supported_interfaces'].match?(interface)
 
-          actions = RuleActions.new(environment)
+          actions = SiteActions.new(environment)
           inspection = actions.inspection(estate)
           facts = inspection && inventory(certname, yield, needed: compiles && inspection.rules?)
           return unless facts
@@ -67,7 +67,7 @@ module Simpkv
           raise NotFoundError, 'its facts are unknown, and inspection rules need them: an agent sends them at each run'
         end
 
-        # @param actions [RuleActions, nil] nil: logs only, because a rule has refused the node
+        # @param actions [SiteActions, nil] nil: logs only, because a rule has refused the node
         def carry_out(outcome, actions)
           rules = outcome.rules.to_h { |rule| [rule['uuid'], rule] }
           outcome.effects.each do |effect|
@@ -81,8 +81,8 @@ module Simpkv
         def log(effect, rule, certname)
           level = LEVELS.fetch(effect['level'], effect['level'].to_sym)
           text = effect['sensitive'] ? 'a message that is sensitive' : effect['msg']
-          message = "simpkv estate: #{RuleActions.named(rule)} of the node '#{certname}': #{text}"
-          Puppet::Util::Log.create(level: level, message: Estate::Inspection.printable(message))
+          message = "simpkv estate: #{SiteActions.named(rule)} of the node '#{certname}': #{text}"
+          Puppet::Util::Log.create(level: level, message: Inspection::Inspector.printable(message))
         end
       end
     end

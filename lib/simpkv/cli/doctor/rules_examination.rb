@@ -2,7 +2,7 @@
 
 require 'shellwords'
 require 'simpkv/cli/doctor/examination'
-require 'simpkv/estate'
+require 'simpkv/inspection'
 
 module Simpkv
   module Cli
@@ -37,10 +37,10 @@ module Simpkv
       private
 
       def rules
-        Rules.new(@estate, Estate::RuleActions.usual.names)
+        Inspection::Rules.new(@estate, Inspection::ActionFiles.usual.names)
       end
 
-      # @param what [String] see {Rules#each_fault}
+      # @param what [String] see {Inspection::Rules#each_fault}
       def remedy(what)
         return removal(what) if what.start_with?(Estate::FOLDER)
         return "delete some of them: #{simpkv('rule', 'delete', 'ID')}" if what == 'all rules'

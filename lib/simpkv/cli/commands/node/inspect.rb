@@ -61,14 +61,14 @@ module Simpkv
           end
 
           def inspected(estate, name, facts)
-            inspection = Estate::Inspection.new(estate, engine(estate), explain: @explain ? true : false)
+            inspection = Inspection::Inspector.new(estate, engine(estate), explain: @explain ? true : false)
             inspection.perform(name, facts, save: @save ? true : false)
           end
 
           def engine(estate)
-            estate.rules.engine(site_actions)
+            Inspection::Rules.of(estate).engine(site_actions)
           rescue InvalidError => e
-            raise InvalidError, Estate::RuleActions.usual.explained(e.message), cause: nil
+            raise InvalidError, Inspection::ActionFiles.usual.explained(e.message), cause: nil
           end
         end
       end

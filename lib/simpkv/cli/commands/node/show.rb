@@ -97,7 +97,7 @@ module Simpkv
             return [] unless inspection
 
             record, failed, error = inspection.values_at('record', 'failed', 'error')
-            refusal = Estate::Inspection::Outcome.new(record: record, failed: failed, error: error).refusal
+            refusal = Inspection::Inspector::Outcome.new(record: record, failed: failed, error: error).refusal
             matched = "#{Output.count(inspection['rules'].length, 'rule')} matched"
             [['inspection:', refusal ? refusal.message : matched]]
           end

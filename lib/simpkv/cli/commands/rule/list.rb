@@ -38,7 +38,7 @@ module Simpkv
           def define(parser)
             parser.on('-l', '--long', 'print conditions and actions, too') { @long = true }
             parser.on('--scope SCOPE', 'only rules of this scope') { |scope| @scope = scope }
-            phases = Rules::Definition::PHASES
+            phases = Inspection::Rules::Definition::PHASES
             parser.on('--phase PHASE', phases, "only rules of this phase: #{phases.join(', ')}") do |name|
               @phase = name
             end

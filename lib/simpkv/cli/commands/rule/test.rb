@@ -39,7 +39,7 @@ module Simpkv
           def run(file)
             raise Failure.new('which facts? --facts FILE (simpkv rule test --help)', Failure::USAGE) unless @facts
 
-            engine = about(file) { Rules::SourceFile.engine(DataFile.read(file), site_actions, built_in: built_in?) }
+            engine = about(file) { Inspection::Rules::SourceFile.engine(DataFile.read(file), site_actions, built_in: built_in?) }
             facts = DataFile.facts(@facts)
             name = @name || certname(facts)
             present(about(name) { inspected(name, facts, engine) }, @secrets)
@@ -63,14 +63,14 @@ module Simpkv
             names.grep(String).first || 'node'
           end
 
-          # @return [Estate::Inspection::Outcome]
+          # @return [Inspection::Inspector::Outcome]
           def inspected(name, facts, engine)
             Dir.mktmpdir('simpkv-rule-test') do |folder|
               estate = estate_below(folder)
               @secrets = secrets(estate)
               estate.make
               estate.nodes.declare(name, DataFile.read(@record)) if @record
-              Estate::Inspection.new(estate, engine, explain: true).perform(name, facts, save: false)
+              Inspection::Inspector.new(estate, engine, explain: true).perform(name, facts, save: false)
             end
           end
 

@@ -24,8 +24,8 @@ module Simpkv
 
           def run(file)
             data = DataFile.read(file)
-            problems = Rules::SourceFile.problems(data, site_actions, built_in: built_in?)
-                                        .map { |problem| Estate::RuleActions.usual.explained(problem) }
+            problems = Inspection::Rules::SourceFile.problems(data, site_actions, built_in: built_in?)
+                                                    .map { |problem| Inspection::ActionFiles.usual.explained(problem) }
             count = data.is_a?(Array) ? data.length : 0
             output.print('rules' => count, 'problems' => problems) do
               problems.empty? ? ["#{file}: #{Output.count(count, 'valid rule')}"] : []

@@ -3,9 +3,9 @@
 require 'fileutils'
 require 'tmpdir'
 require 'spec_helper'
-require 'simpkv/estate'
+require 'simpkv/inspection'
 
-RSpec.describe Simpkv::Estate::RuleActions do
+RSpec.describe Simpkv::Inspection::ActionFiles do
   let(:root) { Dir.mktmpdir('simpkv-actions') }
   let(:actions) { described_class.new([File.join(root, 'one'), File.join(root, 'two')], [File.join(root, 'lib')]) }
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Simpkv
-  class Estate
+  module Inspection
     # Makes data readable for the engine of the inspection rules. It reads integers of 64 bits, and no names with NUL.
     module EngineValues
       class << self

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/estate/rule_actions'
+require 'simpkv/inspection'
 
 module Simpkv
   module Termini
@@ -12,7 +12,7 @@ module Simpkv
     #     end
     #
     # Constants of a file are its own.
-    class RuleActions
+    class SiteActions
       # An object of a file, and the version of the file.
       Loaded = Struct.new(:version, :action)
       LOADED = {} # rubocop:disable Style/MutableConstant
@@ -27,15 +27,15 @@ module Simpkv
 
       # @param environment [Puppet::Node::Environment]
       def initialize(environment)
-        @files = Estate::RuleActions.new(environment.modulepath, Puppet[:libdir].to_s.split(File::PATH_SEPARATOR))
+        @files = Inspection::ActionFiles.new(environment.modulepath, Puppet[:libdir].to_s.split(File::PATH_SEPARATOR))
       end
 
       # @param estate [Estate]
-      # @return [Estate::Inspection, nil] see {Estate#inspection}
+      # @return [Inspection::Inspector, nil] see {Inspection::Inspector.of}
       # @raise [InvalidError] a rule is invalid; the message says where an unknown action was looked for
       # @raise [Error]
       def inspection(estate)
-        estate.inspection(@files.names)
+        Inspection::Inspector.of(estate, @files.names)
       rescue InvalidError => e
         raise InvalidError, @files.explained(e.message), cause: nil
       end
@@ -53,13 +53,14 @@ module Simpkv
         action(name).call(certname, arguments)
       rescue StandardError, ScriptError => e
         why = rule['sensitive'] ? 'the rule is sensitive, so the reason is not shown' : "#{e.class}: #{e.message}"
-        raise PluginError, "the action '#{name}' of #{RuleActions.named(rule)} failed: #{why}", cause: nil
+        raise PluginError, "the action '#{name}' of #{SiteActions.named(rule)} failed: #{why}", cause: nil
       end
 
       private
 
       def action(name)
-        file = @files.file(name) || raise(LoadError, "its file #{Estate::RuleActions::FOLDER}/#{name}.rb has vanished")
+        place = "#{Inspection::ActionFiles::FOLDER}/#{name}.rb"
+        file = @files.file(name) || raise(LoadError, "its file #{place} has vanished")
         MUTEX.synchronize do
           version = File.stat(file).then { |stat| [stat.mtime, stat.size, stat.ino] }
           load(file, version) unless LOADED[file]&.version == version

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Simpkv
-  class Estate
+  module Inspection
     # Inspects nodes with the rules of the store, as the compiler does before it compiles: first phase early, then with
     # the declared record, or a blank one for a node that is discovered, phases preprocess and main.
-    class Inspection
+    class Inspector
       # The members of the record that only discovery and this class write.
       NAME = 'name'
 
@@ -23,13 +23,13 @@ module Simpkv
       Outcome = Struct.new(:certname, :known, :record, :rules, :effects, :failed, :error, keyword_init: true) do
         # @return [RefusedError, nil] why the node gets no record
         def refusal
-          RefusedError.new(Inspection.printable(refusal_message), self) unless record
+          RefusedError.new(Inspector.printable(refusal_message), self) unless record
         end
 
         # @return [Hash{String => Object}] the form that is stored, without sensitive values
         def stored_form
           matched = rules.select { |rule| rule['matched'] }.map { |rule| rule['uuid'] }
-          { 'rules' => matched, 'record' => record && Secrets.without_sensitive(record),
+          { 'rules' => matched, 'record' => record && Estate::Secrets.without_sensitive(record),
             'failed' => failed, 'error' => error }.compact
         end
 
@@ -49,6 +49,16 @@ module Simpkv
 
           [named, rule['place'], rule['message']].compact.join(': ')
         end
+      end
+
+      # @param estate [Estate]
+      # @param actions [Array<String>] the names of the actions of the site
+      # @return [Inspector, nil] with the rules as they are now; nil if there are none, and nodes are not discovered
+      # @raise [MalformedError, InvalidError] a rule cannot be read, or is invalid; names it
+      # @raise [Error]
+      def self.of(estate, actions)
+        engine = Rules.of(estate).engine(actions)
+        new(estate, engine) if engine || estate.nodes.discover?
       end
 
       # @param text [String] a message of a rule, which may have parts of facts

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require 'spec_helper'
-require 'simpkv/estate'
+require 'simpkv/inspection'
 require_relative '../support/estate_files'
 require_relative '../support/rule_helpers'
 
-RSpec.describe Simpkv::Estate::Inspection do
+RSpec.describe Simpkv::Inspection::Inspector do
   include RuleHelpers
 
   include_context 'with an estate in files'
@@ -21,7 +21,7 @@ RSpec.describe Simpkv::Estate::Inspection do
   end
 
   def perform(certname = 'web7', within: estate, **more)
-    within.inspection([]).perform(certname, facts, **more)
+    described_class.of(within, []).perform(certname, facts, **more)
   end
 
   def refusal(*arguments, **more)
@@ -37,11 +37,11 @@ RSpec.describe Simpkv::Estate::Inspection do
   end
 
   it 'does not exist without rules, unless nodes are discovered' do
-    expect(open_estate.inspection([])).to be_nil
-    expect(open_estate('unknown_nodes' => 'refuse').inspection([])).to be_nil
-    expect(estate.inspection([])).to be_a(described_class)
+    expect(described_class.of(open_estate, [])).to be_nil
+    expect(described_class.of(open_estate('unknown_nodes' => 'refuse'), [])).to be_nil
+    expect(described_class.of(estate, [])).to be_a(described_class)
     rule('set-attribute', '/parameters/role', 'web')
-    expect(open_estate.inspection([])).to be_a(described_class)
+    expect(described_class.of(open_estate, [])).to be_a(described_class)
   end
 
   it 'gives a declared node what matching rules say, and stores the outcome beside the record' do
@@ -97,7 +97,7 @@ RSpec.describe Simpkv::Estate::Inspection do
   it 'has no ports if the facts have no interfaces' do
     [{}, { 'networking' => 1 }, { 'networking' => { 'interfaces' => [1] } },
      { 'networking' => { 'interfaces' => { 'eth0' => 1, 'eth1' => { 'mac' => 2 } } } }].each do |facts|
-      expect(estate.inspection([]).perform('web7', facts, save: false).record['ports']).to eq([])
+      expect(described_class.of(estate, []).perform('web7', facts, save: false).record['ports']).to eq([])
     end
   end
 
@@ -177,7 +177,7 @@ RSpec.describe Simpkv::Estate::Inspection do
     it 'gives the record the scope of the option' do
       other = open_estate(options.merge('inspection_rules' => { 'inspection_scope' => 'new' }))
       action = { 'op' => 'set-attribute', 'args' => ['/parameters/new', 1] }
-      estate.rules.create('scope' => 'new', 'actions' => [action])
+      Simpkv::Inspection::Rules.of(estate).create('scope' => 'new', 'actions' => [action])
 
       expect(perform(within: other).record['scope']).to eq('new')
       expect(perform(within: other).record['parameters']).to eq('role' => 'web', 'new' => 1)
@@ -188,7 +188,7 @@ RSpec.describe Simpkv::Estate::Inspection do
 
     it 'keeps what it has declared when the rules change' do
       perform
-      estate.rules.delete_all
+      Simpkv::Inspection::Rules.of(estate).delete_all
       rule('set-attribute', '/parameters/rack', 12)
       expect(perform.record['parameters']).to eq('role' => 'web', 'rack' => 12)
       expect(estate.nodes.get('web7')['parameters']).to eq('role' => 'web')
@@ -221,7 +221,7 @@ RSpec.describe Simpkv::Estate::Inspection do
       ready = Queue.new
       threads = Array.new(8) do
         Thread.new do
-          inspection = open_estate(options).inspection([])
+          inspection = described_class.of(open_estate(options), [])
           ready.pop
           inspection.perform('web7', facts).record
         end
@@ -259,7 +259,7 @@ RSpec.describe Simpkv::Estate::Inspection do
     it 'says no more than that for a sensitive rule' do
       secret = rule('fail', 's3cret {inventory.vendor}', description: 'terse', sensitive: true)
       expect(refusal.message).to eq("refused by the rule #{secret['uuid']} ('terse')")
-      estate.rules.delete_all
+      Simpkv::Inspection::Rules.of(estate).delete_all
       secret = rule('set-attribute', '/parameters/s3cret', '{inventory.s3cret}', sensitive: true)
       expect(refusal.message)
         .to eq("the rule #{secret['uuid']} cannot be applied. It is sensitive, so the reason is not shown")
@@ -348,7 +348,7 @@ RSpec.describe Simpkv::Estate::Inspection do
     # The record of a discovered node has the values of its first inspection.
     it 'shows other rules nothing of a declared value that is sensitive' do
       perform
-      estate.rules.delete_all
+      Simpkv::Inspection::Rules.of(estate).delete_all
       rule('log', '{node.parameters}')
       rule('set-attribute', '/parameters/copy', '{node.parameters.psk}')
       expect(perform.record['parameters']).to include('psk' => psk, 'copy' => '******')

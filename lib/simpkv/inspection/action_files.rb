@@ -3,11 +3,11 @@
 require 'simpkv/backend/vardirs'
 
 module Simpkv
-  class Estate
+  module Inspection
     # Finds the actions that a site adds to those of inspection rules: a file each, named
     # `puppet_x/simpkv/rule_actions/NAME.rb`, below the folder `lib` of a module, or below another folder of Ruby code.
     # Reads no file.
-    class RuleActions
+    class ActionFiles
       # The place of the files in each folder of Ruby code.
       FOLDER = 'puppet_x/simpkv/rule_actions'
 
@@ -20,7 +20,7 @@ module Simpkv
       NAME = /\A[a-z][a-z0-9_-]*\z/.freeze
       private_constant :CODEDIRS, :MODULEPATHS, :NAME
 
-      # @return [RuleActions] for programs that are not Puppet: those of all environments in the usual places
+      # @return [ActionFiles] for programs that are not Puppet: those of all environments in the usual places
       def self.usual
         modulepaths = CODEDIRS.product(MODULEPATHS).flat_map { |parts| Dir.glob(File.join(parts)) }
         new(modulepaths, Vardirs.all.map { |vardir| File.join(vardir, 'lib') })

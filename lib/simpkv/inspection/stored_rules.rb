@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Simpkv
-  class Estate
-    # The stored inspection rules, by UUID: the documents of {Simpkv::Rules}, its only user. Sensitive rules have all
+  module Inspection
+    # The stored inspection rules, by UUID: the documents of {Rules}, its only user. Sensitive rules have all
     # fields here.
-    class StoredRules < Documents
+    class StoredRules < Estate::Documents
       def initialize(estate)
         super(estate, 'rules')
       end

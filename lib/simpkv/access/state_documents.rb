@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 module Simpkv
-  class Estate
+  module Access
     # The documents of access control: `directory`, and `users`, `roles` and `bindings` with a document for each name.
-    # {Access::State} is their only user.
-    class AccessDocuments < Documents
+    # {State} is their only user.
+    class StateDocuments < Estate::Documents
       def initialize(estate)
         super(estate, 'access')
       end
