@@ -50,7 +50,7 @@ module Simpkv
   require 'simpkv/backend/ldap_access'
   require 'simpkv/store'
   require 'simpkv/store/compare_and_swap'
-  require 'simpkv/store/store_options'
+  require 'simpkv/config/store_options'
   require 'simpkv/config/validation'
   require 'simpkv/store/versioned_store'
   require 'simpkv/document/versions'

@@ -5,14 +5,14 @@ module Changed
   # By the beginning of a path, the specs. The first one that fits counts.
   SPECS = {
     'lib/simpkv/access/' => %w[spec/unit/access_*_spec.rb spec/access],
-    'lib/simpkv/backend/' => %w[spec/unit/{default_root,isolation,ldap_access,layer,site_backend,vardirs}_spec.rb
+    'lib/simpkv/backend/' => %w[spec/unit/{default_root,ldap_access,layer,site_backend,vardirs}_spec.rb
                                 spec/functions/file_backend_spec.rb spec/command/{default_store,stores}_spec.rb],
     'lib/simpkv/cli/doctor/' => %w[spec/command/doctor*_spec.rb],
     'lib/simpkv/cli/puppetdb/' => %w[spec/command/import_puppetdb_spec.rb],
     'lib/simpkv/cli/transfer/' => %w[spec/command/transfer*_spec.rb],
     'lib/simpkv/cli' => %w[spec/command/{base,completion,errors,manual,stores}_spec.rb],
-    'lib/simpkv/config' => %w[spec/unit/{config,option_table,site_file}_spec.rb spec/conformance/options_spec.rb
-                              spec/functions/support_*_spec.rb],
+    'lib/simpkv/config' => %w[spec/unit/{config,isolation,option_table,site_file}_spec.rb
+                              spec/conformance/options_spec.rb spec/functions/support_*_spec.rb],
     'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
                                           spec/estate/exports*_spec.rb spec/command/{base,puppet}_spec.rb],
     'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,versions}*_spec.rb spec/conformance/values_spec.rb],

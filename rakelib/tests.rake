@@ -180,7 +180,7 @@ stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation', 'audit')
 end
 
-stage :style, 'linters, formatters, layers of the core, and pages that are out of date' do |stage|
+stage :style, 'linters, formatters, layers, and pages that are out of date' do |stage|
   lint = { 'BUNDLE_WITH' => 'lint' }
   stage.sh(lint, 'bundle', 'exec', 'rubocop', '--format', 'quiet')
   stage.sh(lint, 'bundle', 'exec', 'rake', 'docs:check', 'layers')

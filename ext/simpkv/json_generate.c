@@ -295,7 +295,7 @@ static VALUE generate_document(VALUE self, VALUE object)
     text.depth = 0;
     text.comma = false;
     if (!generate_value(&text, object))
-        return skv_rb_call_module("simpkv/document/json_writer", "Simpkv::JsonWriter", "generate", object);
+        return skv_rb_call_module("simpkv/native/json_writer", "Simpkv::JsonWriter", "generate", object);
     if (NIL_P(text.string))
         return skv_rb_utf8(text.chunk, text.len);
     flush_chunk(&text);

@@ -202,7 +202,7 @@ static VALUE parse_document(VALUE self, VALUE string)
             value = Qundef;
     }
     if (value == Qundef)
-        value = skv_rb_call_module("simpkv/document/json_reader", "Simpkv::JsonReader", "parse", string);
+        value = skv_rb_call_module("simpkv/native/json_reader", "Simpkv::JsonReader", "parse", string);
     RB_GC_GUARD(string);
     return value;
 }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_writer'
 require 'simpkv/backend/site_backend'
 require 'simpkv/config/site_file'
 require 'simpkv/purging/entries'

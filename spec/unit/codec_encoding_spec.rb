@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_writer'
 
 # A caller can use an encoding of its own, as the Puppet module does for rich data.
 RSpec.describe 'Documents in an encoding of the caller' do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_writer'
 require_relative '../support/c_locale'
 
 # The JVM sets LC_NUMERIC to what the environment says: numbers must not follow.

@@ -2,8 +2,8 @@
 
 require 'bigdecimal'
 require 'json'
-require 'simpkv/document/json_reader'
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_reader'
+require 'simpkv/native/json_writer'
 require_relative '../support/another_ruby'
 require_relative '../support/json_values'
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'json'
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_writer'
 require_relative '../support/json_values'
 
 # Stored bytes and values read back, for ten thousand values of every kind. The oracle is the json of MRI 3.1: itself

@@ -88,7 +88,7 @@ RSpec.describe Simpkv::Native::Header do
     end
 
     it 'has the limits that JsonWriter has' do
-      require 'simpkv/document/json_writer'
+      require 'simpkv/native/json_writer'
       limits = %w[SKV_DOCUMENT_DEPTH_MAX SKV_DATA_MAX].map { |name| header.constant(name) }
       expect(limits).to eq([Simpkv::JsonWriter::DEPTH_MAX, Simpkv::JsonWriter::SIZE_MAX])
     end

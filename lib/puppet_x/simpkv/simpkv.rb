@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_writer'
 
 # The adapter: the object between the functions and the backends of one catalog. It reads the other files of this
 # folder. Each assigns a class to a local variable, which has the name of the file. No class has a name, so that every

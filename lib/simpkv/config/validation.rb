@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/config'
-require 'simpkv/backend/isolation'
+require 'simpkv/config/isolation'
 
 module Simpkv
   # Checks merged options as a whole, and compares configurations of backends. {Config} converts single options.

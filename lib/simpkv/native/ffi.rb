@@ -15,8 +15,8 @@ rescue LoadError => e
          end
   raise LoadError, "#{e.message} (#{hint})"
 end
-require 'simpkv/document/json_reader'
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_reader'
+require 'simpkv/native/json_writer'
 begin
   require 'simpkv/native/library'
   require 'simpkv/native/calls'

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/document/json_writer'
+require 'simpkv/native/json_writer'
 require 'simpkv/document/rich_data/converter'
 
 module Simpkv

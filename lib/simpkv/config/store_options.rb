@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/errors'
-require 'simpkv/backend/isolation'
+require 'simpkv/config/isolation'
 require 'simpkv/config/options'
 
 module Simpkv

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+# Checks who uses whom in the Ruby library, by the constants that its files define and name: a file uses only its own
+# folder, or folders before it in FOLDERS. Needs MRI, whose parser it uses.
+class Rooms
+  # From the lowest; '.' has errors.rb and other files without a folder.
+  FOLDERS = %w[. native document audit config store backend adapter estate inspection access purging ssh termini server
+               cli].freeze
+
+  # @param root [String] the folder of the library
+  def initialize(root)
+    trees = Dir['**/*.rb', base: root].sort.to_h do |file|
+      [file, RubyVM::AbstractSyntaxTree.parse_file(File.join(root, file))]
+    end
+    @homes = Hash.new { |all, name| all[name] = [] }
+    trees.each { |file, tree| define(tree, [], file) }
+    @uses = trees.flat_map { |file, tree| uses(tree, []).uniq.map { |name| [file, name] } }
+  end
+
+  # @return [Array<String>] a sentence for each violation
+  def violations
+    above = @uses.select { |file, name| @homes[name].all? { |home| rank(home) > rank(file) } }
+    above.map { |file, name| "#{file} names #{name} of #{@homes[name].first}, in a folder above its own." }
+  end
+
+  private
+
+  # The file store.rb belongs to the folder store.
+  def rank(file)
+    folder = file[%r{\A\w+(?=/)}] || (FOLDERS & [File.basename(file, '.rb')]).first || '.'
+    FOLDERS.index(folder) || raise("FOLDERS in #{__FILE__} does not name the folder of #{file}")
+  end
+
+  # Notes the constants that a file defines, by their full names.
+  def define(node, nesting, file)
+    opened = opened(node, nesting)
+    name = opened || (full(node.children[0].to_s, nesting) if node.type == :CDECL)
+    @homes[name] |= [file] if name
+    nodes(node.children).each { |child| define(child, [*nesting, *opened], file) }
+  end
+
+  # @return [Array<String>] the full names of the constants of the library that a file names
+  def uses(node, nesting)
+    opened = opened(node, nesting)
+    text = path(node)
+    return [*resolve(text, nesting)] if text
+
+    nodes(opened ? node.children.drop(1) : node.children).flat_map { |child| uses(child, [*nesting, *opened]) }
+  end
+
+  # @return [String, nil] the full name of a constant of the library, or of the last one in a path that is known
+  def resolve(text, nesting)
+    until text.empty?
+      names = nesting.length.downto(0).map { |depth| full(text, nesting.first(depth)) }
+      found = names.find { |name| @homes.key?(name) }
+      return found if found
+
+      text = text.rpartition('::').first
+    end
+  end
+
+  # @return [String, nil] the full name of the class or module that a node opens
+  def opened(node, nesting)
+    full(path(node.children[0]), nesting) if %i[CLASS MODULE].include?(node.type)
+  end
+
+  def full(name, nesting)
+    [*nesting.last, name].join('::')
+  end
+
+  # @return [String, nil] the text of a constant such as A::B
+  def path(node)
+    case node.type
+    when :CONST, :COLON3 then node.children[0].to_s
+    when :COLON2
+      above, name = node.children
+      above ? path(above)&.then { |text| "#{text}::#{name}" } : name.to_s
+    end
+  end
+
+  def nodes(children)
+    children.grep(RubyVM::AbstractSyntaxTree::Node)
+  end
+end
