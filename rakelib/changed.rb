@@ -5,6 +5,7 @@ module Changed
   # By the beginning of a path, the specs. The first one that fits counts.
   SPECS = {
     'lib/simpkv/access/' => %w[spec/unit/access_*_spec.rb spec/access],
+    'lib/simpkv/adapter' => %w[spec/functions spec/conformance],
     'lib/simpkv/backend/' => %w[spec/unit/{default_root,ldap_access,layer,site_backend,vardirs}_spec.rb
                                 spec/functions/file_backend_spec.rb spec/command/{default_store,stores}_spec.rb],
     'lib/simpkv/cli/doctor/' => %w[spec/command/doctor*_spec.rb],

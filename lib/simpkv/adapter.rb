@@ -1,147 +1,154 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/native/json_writer'
 
-# The adapter: the object between the functions and the backends of one catalog. It reads the other files of this
-# folder. Each assigns a class to a local variable, which has the name of the file. No class has a name, so that every
-# environment has its own.
-#
-# Its public operations return `{ result:, err_msg: }`. They raise Simpkv::ConfigError and nothing else.
-simp_simpkv_adapter_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  code_file = File.join(code_folder, 'environment_code.rb')
-  code = TOPLEVEL_BINDING.eval(File.read(code_file), code_file).new(File.dirname(code_file))
-  classes = code.classes(:backends, :calls, :configured_backend, :documents, :dry_run, :exception_text, :hiera_level,
-                         :listing, :operations, :plugin_backend, :plugin_files, :plugin_results)
-  define_method(:code) { code }
-  define_method(:classes) { classes }
-  private :code, :classes
-
-  # @return [Hash{String => Hash}] by type: `{ class:, source: }`, the class of the plugin and the file it came from
-  attr_reader :plugin_info
-
-  # @return [Object] runs the calls of functions, see calls.rb
-  attr_reader :calls
-
-  # @return [String, nil] the node of the catalog, see loader.rb
-  attr_accessor :node
-
-  # @return [Hash, nil] `simpkv::options` of Hiera, once it was looked up
-  attr_accessor :site_options
-
-  def initialize
-    @plugin_info = read_plugins
-    @warned = []
-    @hiera_levels = {}
-    @backends = classes[:backends].new(self, classes)
-    @documents = classes[:documents].new
-    @calls = classes[:calls].new(self, @backends, @documents, classes)
-  end
-
-  # @return [Array<String>] the types for which there is a plugin, sorted
-  def backends
-    plugin_info.keys.sort
-  end
-
-  # @return [Hash{String => Object}] the configured plugins of this catalog, by `<type>/<id>`
-  def plugin_instances
-    @backends.plugins
-  end
-
-  # Returns the plugin of the chosen backend, which is made and configured at its first use.
+module Simpkv
+  # The object between Puppet's functions and the backends of one catalog. The module's `puppet_x/simpkv/simpkv.rb`
+  # makes a subclass for each environment, which has the plugins of that environment.
   #
-  # @param options [Hash] merged options
-  # @return [Object] the plugin
-  # @raise [RuntimeError] it cannot be made or configured
-  # @raise [Simpkv::ConfigError] it is in use with another location or identity
-  def plugin_instance(options)
-    @backends.for(options).plugin
-  end
+  # Its public operations return `{ result:, err_msg: }`. They raise {ConfigError} and nothing else.
+  class Adapter
+    # @return [Hash{String => Hash}] by type: `{ class:, source: }`, the class of the plugin and the file it came from
+    attr_reader :plugin_info
 
-  # Adds the folder of the environment or of the global keys to a key, or removes it.
-  #
-  # @param key [String] `a/b`, or for `:remove_prefix` `environments/production/a/b`
-  # @param options [Hash] `global` and `environment` count; the environment `''` is the folder of all environments
-  # @param operation [Symbol] `:add_prefix` or `:remove_prefix`
-  # @return [String] the key, without superfluous slashes
-  # @raise [ArgumentError, Simpkv::Error] a name could lead elsewhere, or is too long
-  def normalize_key(key, options, operation = :add_prefix)
-    case operation
-    when :add_prefix then Simpkv::Native.key_join(Simpkv::Config.prefix(options), key)
-    when :remove_prefix then key.delete_prefix("#{Simpkv::Config.prefix(options)}/")
-    else raise ArgumentError, "normalize_key: unknown operation '#{operation}'"
+    # @return [Calls] runs the calls of functions
+    attr_reader :calls
+
+    # @return [String, nil] the node of the catalog
+    attr_accessor :node
+
+    # @return [Hash, nil] `simpkv::options` of Hiera, once it was looked up
+    attr_accessor :site_options
+
+    # @param code [Object] reads the plugins, see puppet_x/simpkv/environment_code.rb
+    def initialize(code)
+      @plugin_info = plugins_of(code)
+      @warned = []
+      @hiera_levels = {}
+      @backends = Backends.new(self)
+      @documents = Documents.new
+      @calls = Calls.new(self, @backends, @documents)
     end
-  end
 
-  # @return [String] the document, JSON; see documents.rb
-  # @raise [Simpkv::UnencodableError]
-  def serialize(value, metadata, rich_data = false) # rubocop:disable Style/OptionalBooleanParameter
-    @documents.encode(value, metadata, rich_data)
-  end
-
-  # @return [Hash] `{ value:, metadata: }`
-  # @raise [Simpkv::MalformedError]
-  def deserialize(json)
-    @documents.decode(json)
-  end
-
-  # @param backtrace [Array<String>, nil]
-  # @return [Array<String>] the lines that belong to simpkv and its plugins
-  def filter_backtrace(backtrace)
-    classes[:exception_text].own_lines(backtrace)
-  end
-
-  # Other modules call these: delete, deletetree, exists, get and list with a key and options.
-  { delete: false, deletetree: false, exists: nil, get: nil, list: nil }.each do |operation, failed|
-    define_method(operation) { |key, options| reply(failed) { calls.perform(operation, key, options) } }
-  end
-
-  # @return [Hash] `result:` true
-  def put(key, value, metadata, options)
-    reply(false) { calls.perform(:put, key, value, metadata, options) }
-  end
-
-  # @param options [Hash] of a level of hiera.yaml
-  # @param compiling [String] the environment that the catalog is compiled in
-  # @return [Object] the level, see hiera_level.rb. The same options have the same level, which keeps its entries while
-  #   Hiera drops its own, as it does whenever a variable of hiera.yaml changes
-  # @raise [Simpkv::ConfigError] an option is invalid
-  def hiera_level(options, compiling)
-    @hiera_levels.fetch(options) do
-      @hiera_levels[Simpkv::Config.copy(options)] = classes[:hiera_level].new(self, options, compiling)
+    # @return [Array<String>] the types for which there is a plugin, sorted
+    def backends
+      plugin_info.keys.sort
     end
-  end
 
-  # Returns true if Bolt made up the environment: `bolt_catalog` for its catalogs, `bolt` for its plans. An environment
-  # `bolt` with a folder belongs to the site.
-  #
-  # @param environment [String]
-  # @return [Boolean]
-  def made_up?(environment)
-    environment == 'bolt_catalog' ||
-      (environment == 'bolt' && Puppet.lookup(:environments) { nil }.instance_of?(Puppet::Environments::Static))
-  end
+    # @return [Hash{String => Object}] the configured plugins of this catalog, by `<type>/<id>`
+    def plugin_instances
+      @backends.plugins
+    end
 
-  # Gives each warning once a catalog.
-  #
-  # @param messages [Array<String>]
-  # @return [void]
-  def warn_of(messages)
-    (messages - @warned).each { |message| Puppet.warning(message) }
-    @warned |= messages
-  end
+    # Returns the plugin of the chosen backend, which is made and configured at its first use.
+    #
+    # @param options [Hash] merged options
+    # @return [Object] the plugin
+    # @raise [RuntimeError] it cannot be made or configured
+    # @raise [ConfigError] it is in use with another location or identity
+    def plugin_instance(options)
+      @backends.for(options).plugin
+    end
 
-  private
+    # Adds the folder of the environment or of the global keys to a key, or removes it.
+    #
+    # @param key [String] `a/b`, or for `:remove_prefix` `environments/production/a/b`
+    # @param options [Hash] `global` and `environment` count; the environment `''` is the folder of all environments
+    # @param operation [Symbol] `:add_prefix` or `:remove_prefix`
+    # @return [String] the key, without superfluous slashes
+    # @raise [ArgumentError, Error] a name could lead elsewhere, or is too long
+    def normalize_key(key, options, operation = :add_prefix)
+      case operation
+      when :add_prefix then Native.key_join(Config.prefix(options), key)
+      when :remove_prefix then key.delete_prefix("#{Config.prefix(options)}/")
+      else raise ArgumentError, "normalize_key: unknown operation '#{operation}'"
+      end
+    end
 
-  def read_plugins
-    types, warnings = code.kept(:@simpkv_plugins) { classes[:plugin_files].new(code).read }
-    warnings.each { |warning| Puppet.warning(warning) }
-    types
-  end
+    # @return [String] the document, JSON; see {Documents#encode}
+    # @raise [UnencodableError]
+    def serialize(value, metadata, rich_data = false) # rubocop:disable Style/OptionalBooleanParameter
+      @documents.encode(value, metadata, rich_data)
+    end
 
-  def reply(failed)
-    { result: yield, err_msg: nil }
-  rescue Simpkv::Error => e
-    { result: failed, err_msg: e.message }
+    # @return [Hash] `{ value:, metadata: }`
+    # @raise [MalformedError]
+    def deserialize(json)
+      @documents.decode(json)
+    end
+
+    # @param backtrace [Array<String>, nil]
+    # @return [Array<String>] the lines that belong to simpkv and its plugins
+    def filter_backtrace(backtrace)
+      ExceptionText.own_lines(backtrace)
+    end
+
+    # Other modules call these: delete, deletetree, exists, get and list with a key and options.
+    { delete: false, deletetree: false, exists: nil, get: nil, list: nil }.each do |operation, failed|
+      define_method(operation) { |key, options| reply(failed) { calls.perform(operation, key, options) } }
+    end
+
+    # @return [Hash] `result:` true
+    def put(key, value, metadata, options)
+      reply(false) { calls.perform(:put, key, value, metadata, options) }
+    end
+
+    # @param options [Hash] of a level of hiera.yaml
+    # @param compiling [String] the environment that the catalog is compiled in
+    # @return [HieraLevel] the level. The same options have the same level, which keeps its entries while
+    #   Hiera drops its own, as it does whenever a variable of hiera.yaml changes
+    # @raise [ConfigError] an option is invalid
+    def hiera_level(options, compiling)
+      @hiera_levels.fetch(options) do
+        @hiera_levels[Config.copy(options)] = HieraLevel.new(self, options, compiling)
+      end
+    end
+
+    # Returns true if Bolt made up the environment: `bolt_catalog` for its catalogs, `bolt` for its plans. An
+    # environment `bolt` with a folder belongs to the site.
+    #
+    # @param environment [String]
+    # @return [Boolean]
+    def made_up?(environment)
+      environment == 'bolt_catalog' ||
+        (environment == 'bolt' && Puppet.lookup(:environments) { nil }.instance_of?(Puppet::Environments::Static))
+    end
+
+    # Gives each warning once a catalog.
+    #
+    # @param messages [Array<String>]
+    # @return [void]
+    def warn_of(messages)
+      (messages - @warned).each { |message| Puppet.warning(message) }
+      @warned |= messages
+    end
+
+    private
+
+    def plugins_of(code)
+      types, warnings = code.kept(:@simpkv_plugins) { PluginFiles.new(code).read }
+      warnings.each { |warning| Puppet.warning(warning) }
+      types
+    end
+
+    def reply(failed)
+      { result: yield, err_msg: nil }
+    rescue Error => e
+      { result: failed, err_msg: e.message }
+    end
   end
 end
+
+require 'simpkv/adapter/backends'
+require 'simpkv/adapter/calls'
+require 'simpkv/adapter/configured_backend'
+require 'simpkv/adapter/documents'
+require 'simpkv/adapter/dry_run'
+require 'simpkv/adapter/exception_text'
+require 'simpkv/adapter/hiera_level'
+require 'simpkv/adapter/listing'
+require 'simpkv/adapter/operations'
+require 'simpkv/adapter/plugin_backend'
+require 'simpkv/adapter/plugin_files'
+require 'simpkv/adapter/plugin_methods'
+require 'simpkv/adapter/plugin_results'

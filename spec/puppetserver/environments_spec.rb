@@ -7,26 +7,36 @@ RSpec.describe 'Environments of one puppetserver' do
 
   let(:manifest) { "notify { simpkv::get('k')['value']: }" }
 
-  # Edits the module so that its function, its adapter and its plugin each return their version.
-  def edit(place, version)
+  # By file of the module, a text and what replaces it, so that the function, the adapter and the plugin each return
+  # their version.
+  let(:edits) do
     { 'puppet/functions/simpkv/get.rb' =>
         ['simpkv(scope, :get, key, options)', "\\0.transform_values { |value| value + ' f%s' }"],
-      'puppet_x/simpkv/documents.rb' =>
-        ['def current(document)', "\\0\n return { value: document + ' a%s', metadata: {} }"],
+      'puppet_x/simpkv/simpkv.rb' => ['super(code) }', <<~RUBY],
+        \\0
+        def calls
+          super.tap do |calls|
+            calls.define_singleton_method(:run) { |*all| super(*all).transform_values { |value| value + ' a%s' } }
+          end
+        end
+      RUBY
       'puppet_x/simpkv/file_plugin.rb' => ['  private', <<~RUBY] }
         def simpkv_store
-          super.tap { |store| store.define_singleton_method(:get) { |*, **| 'p%s' } }
+          super.tap { |store| store.define_singleton_method(:get) { |*, **| '{"value":"p%s"}' } }
         end
         \\0
       RUBY
-      .each do |name, (text, other)|
-        file = File.join(place, 'lib', name)
-        File.write("#{file}.original", File.read(file)) unless File.exist?("#{file}.original")
-        original = File.read("#{file}.original")
-        raise "#{name} has no '#{text}'" unless original.include?(text)
+  end
 
-        File.write(file, original.sub(text) { format(other.sub('\\0', text), version) })
-      end
+  def edit(place, version)
+    edits.each do |name, (text, other)|
+      file = File.join(place, 'lib', name)
+      File.write("#{file}.original", File.read(file)) unless File.exist?("#{file}.original")
+      original = File.read("#{file}.original")
+      raise "#{name} has no '#{text}'" unless original.include?(text)
+
+      File.write(file, original.sub(text) { format(other.sub('\\0', text), version) })
+    end
   end
 
   def all_of(version)

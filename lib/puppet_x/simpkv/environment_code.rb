@@ -29,13 +29,7 @@ Class.new do
   # @param names [Array<Symbol>] of files in the folder
   # @return [Hash{Symbol => Class}] the class of each, by the name of its file
   def classes(*names)
-    names.to_h { |name| [name, evaluate(place_of(name), :"#{name}_class")] }
-  end
-
-  # @return [String] the file, in the folder or among those of the adapter
-  def place_of(name)
-    file = File.join(folder, "#{name}.rb")
-    File.exist?(file) ? file : File.join(File.dirname(Simpkv.method(:stats).source_location.first), 'simpkv/adapter', "#{name}.rb")
+    names.to_h { |name| [name, evaluate(File.join(folder, "#{name}.rb"), :"#{name}_class")] }
   end
 
   # Keeps a value in the environment object until Puppet drops that. Two threads may both make it; then one of the two

@@ -1,9 +1,8 @@
 # frozen_string_literal: true
 
 # Keeps keys in files, one each, below a root folder, in a Simpkv::Store. plugin_template.rb describes plugins.
-plugin_methods = File.join(File.dirname(Simpkv.method(:stats).source_location.first), 'simpkv/adapter/plugin_methods.rb')
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  include TOPLEVEL_BINDING.eval(File.read(plugin_methods), plugin_methods)
+  include Simpkv::Adapter::PluginMethods
 
   # Chooses the root folder and opens the store there.
   def configure(options)

@@ -27,13 +27,14 @@ Class.new do
   def loaded
     Gem.clear_paths
     require_gem
-    require_catalog
+    require_parts
     nil
   rescue LoadError => e
     e.message
   end
 
-  def require_catalog
+  def require_parts
+    require 'simpkv/adapter'
     require 'simpkv/purging'
   rescue LoadError
     raise LoadError, "the gem 'simpkv' #{Simpkv::VERSION} is too old for the resource types of this module. #{remedy}"

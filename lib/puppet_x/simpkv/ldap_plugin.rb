@@ -2,9 +2,8 @@
 
 # Keeps keys in an LDAP directory, below an existing entry, in a Simpkv::Store whose connections outlive the catalog.
 # plugin_template.rb describes plugins.
-plugin_methods = File.join(File.dirname(Simpkv.method(:stats).source_location.first), 'simpkv/adapter/plugin_methods.rb')
 plugin_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  include TOPLEVEL_BINDING.eval(File.read(plugin_methods), plugin_methods)
+  include Simpkv::Adapter::PluginMethods
 
   # Opens the store and reads its base entry, so that a problem with server, password or base DN has one complete
   # message. The entry may be hidden.

@@ -8,7 +8,7 @@ Module.new do
   evaluated = ->(file) { TOPLEVEL_BINDING.eval(File.read(file), file) }
   gem = evaluated.call(File.join(folder, 'gem_feature.rb')).new
   code = evaluated.call(File.join(folder, 'environment_code.rb')).new(folder)
-  classes = code.classes(:documents, :resource_backends, :resource_folder, :resource_key, :resources)
+  classes = code.classes(:resource_backends, :resource_folder, :resource_key, :resources)
 
   deferred = Puppet::Pops::Evaluator.const_get(:DeferredValue) if Puppet::Pops::Evaluator.const_defined?(:DeferredValue)
   late = %i[value metadata expires_after history]

@@ -39,9 +39,9 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @backends.with_store(backend, **options, &block)
   end
 
-  # @return [Object] converts values, see documents.rb
+  # @return [Simpkv::Adapter::Documents] converts values
   def documents
-    @documents ||= @classes[:documents].new
+    @documents ||= Simpkv::Adapter::Documents.new
   end
 
   # @param backend [Simpkv::SiteBackend, nil] nil for the one of the resource

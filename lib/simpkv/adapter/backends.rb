@@ -1,109 +1,110 @@
 # frozen_string_literal: true
 
-# The backends of a catalog, each made and configured at its first use.
-backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # @return [Hash{String => Object}] the configured plugins, by `<type>/<id>`
-  attr_reader :plugins
+module Simpkv
+  class Adapter
+    # The backends of a catalog, each made and configured at its first use.
+    class Backends
+      # @return [Hash{String => Object}] the configured plugins, by `<type>/<id>`
+      attr_reader :plugins
 
-  # @param adapter [Object] see simpkv.rb
-  # @param classes [Hash{Symbol => Class}] by the name of the file
-  def initialize(adapter, classes)
-    @adapter = adapter
-    @types = adapter.plugin_info
-    @classes = classes
-    @plugins = {}
-    @stores = {}
-    @configurations = {}
-    @known = {}.compare_by_identity
-  end
+      # @param adapter [Adapter]
+      def initialize(adapter)
+        @adapter = adapter
+        @types = adapter.plugin_info
+        @plugins = {}
+        @stores = {}
+        @configurations = {}
+        @known = {}.compare_by_identity
+      end
 
-  # @param options [Hash] merged options
-  # @return [Object] the chosen backend, see configured_backend.rb. If its configuration fails, the next call makes it
-  #   anew
-  # @raise [RuntimeError] it cannot be made or configured
-  # @raise [Simpkv::ConfigError] it is in use with another location or identity
-  def for(options)
-    @known[options] || find(options)
-  end
+      # @param options [Hash] merged options
+      # @return [Object] [ConfiguredBackend] the chosen backend. If its configuration fails, the next call makes
+      #   it anew
+      # @raise [RuntimeError] it cannot be made or configured
+      # @raise [ConfigError] it is in use with another location or identity
+      def for(options)
+        @known[options] || find(options)
+      end
 
-  private
+      private
 
-  # Remembers the backend for options that cannot change.
-  def find(options)
-    configuration = chosen(options)
-    name = configuration.values_at('type', 'id').join('/')
-    if @plugins.key?(name)
-      check_unchanged(name, configuration) unless @configurations[name] == configuration
-    else
-      check_apart(name, configuration)
-      @plugins[name], @stores[name] = made(name, configuration, options)
-      @configurations[name] = Simpkv::Config.copy(configuration)
+      # Remembers the backend for options that cannot change.
+      def find(options)
+        configuration = chosen(options)
+        name = configuration.values_at('type', 'id').join('/')
+        if @plugins.key?(name)
+          check_unchanged(name, configuration) unless @configurations[name] == configuration
+        else
+          check_apart(name, configuration)
+          @plugins[name], @stores[name] = made(name, configuration, options)
+          @configurations[name] = Config.copy(configuration)
+        end
+        backend = ConfiguredBackend.new(@plugins[name], @stores[name], name, options)
+        @known[options] = backend if [options, options['backends'], configuration].all?(&:frozen?)
+        backend
+      end
+
+      def chosen(options)
+        backends = options['backends']
+        backend = backends[options['backend']] if backends.is_a?(Hash)
+        unless backend.is_a?(Hash) && backend['type'].is_a?(String) && backend['id'].is_a?(String)
+          malformed(options, "its 'type' and 'id' must be Strings")
+        end
+        return backend if @types.key?(backend['type'])
+
+        malformed(options, "there is no plugin of type '#{backend['type']}', only of #{@adapter.backends.join(', ')}")
+      end
+
+      def malformed(options, why)
+        raise InvalidError, "Malformed backend config of backend '#{options['backend']}': #{why}"
+      end
+
+      # @return [Array(Object, Object)] the plugin, and its store
+      def made(name, configuration, options)
+        plugin = @types[configuration['type']][:class].new(name)
+        check_configured(plugin.configure(Config.copy(options)))
+        settings = Config.typed(configuration, options['backend'])
+        warn = ->(warning) { @adapter.warn_of(["simpkv #{name}: #{warning}"]) }
+        [plugin, Layers.over(store_of(plugin), settings, node: @adapter.node, warn: warn)]
+      rescue SystemExit, SignalException, NoMemoryError
+        raise
+      rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything
+        # The plugin has seen no value yet, and its message may name an option.
+        raise PluginError, "simpkv Error: Unable to construct '#{name}': #{e.message}"
+      end
+
+      # @return [Store, Object] for a third-party plugin a {PluginBackend}
+      def store_of(plugin)
+        return plugin.simpkv_store if plugin.respond_to?(:simpkv_store)
+
+        PluginBackend.new(plugin)
+      end
+
+      # Any result other than a failure counts as success.
+      def check_configured(returned)
+        return unless returned.is_a?(Hash) && returned.key?(:result) && !returned[:result]
+
+        why = returned[:err_msg].to_s
+        raise PluginError, why.empty? ? 'configure failed and gave no reason' : why
+      end
+
+      # Refuses a backend inside another one of this catalog, or around it.
+      def check_apart(name, configuration)
+        problem = Isolation.clash(configuration, @configurations.values)
+        raise ConfigError, "simpkv backend #{name}: #{problem}" if problem
+      end
+
+      def check_unchanged(name, configuration)
+        location, others = Validation.differences(@configurations[name], configuration)
+        if location.any?
+          type, id = configuration.values_at('type', 'id')
+          raise ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they " \
+                             "differ in #{location.join(', ')}"
+        end
+        @adapter.warn_of(others.map do |option|
+          "simpkv backend #{name} is in use already with another '#{option}', which stays until the end of this catalog"
+        end)
+      end
     end
-    backend = @classes[:configured_backend].new(@plugins[name], @stores[name], name, options, @classes)
-    @known[options] = backend if [options, options['backends'], configuration].all?(&:frozen?)
-    backend
-  end
-
-  def chosen(options)
-    backends = options['backends']
-    backend = backends[options['backend']] if backends.is_a?(Hash)
-    unless backend.is_a?(Hash) && backend['type'].is_a?(String) && backend['id'].is_a?(String)
-      malformed(options, "its 'type' and 'id' must be Strings")
-    end
-    return backend if @types.key?(backend['type'])
-
-    malformed(options, "there is no plugin of type '#{backend['type']}', only of #{@adapter.backends.join(', ')}")
-  end
-
-  def malformed(options, why)
-    raise Simpkv::InvalidError, "Malformed backend config of backend '#{options['backend']}': #{why}"
-  end
-
-  # @return [Array(Object, Object)] the plugin, and its store
-  def made(name, configuration, options)
-    plugin = @types[configuration['type']][:class].new(name)
-    check_configured(plugin.configure(Simpkv::Config.copy(options)))
-    settings = Simpkv::Config.typed(configuration, options['backend'])
-    warn = ->(warning) { @adapter.warn_of(["simpkv #{name}: #{warning}"]) }
-    [plugin, Simpkv::Layers.over(store_of(plugin), settings, node: @adapter.node, warn: warn)]
-  rescue SystemExit, SignalException, NoMemoryError
-    raise
-  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
-    # The plugin has seen no value yet, and its message may name an option.
-    raise Simpkv::PluginError, "simpkv Error: Unable to construct '#{name}': #{e.message}"
-  end
-
-  # @return [Simpkv::Store, Object] for a third-party plugin an object with the methods of a Store, see
-  #   plugin_backend.rb
-  def store_of(plugin)
-    return plugin.simpkv_store if plugin.respond_to?(:simpkv_store)
-
-    @classes[:plugin_backend].new(plugin, @classes[:exception_text], @classes[:plugin_results])
-  end
-
-  # Any result other than a failure counts as success.
-  def check_configured(returned)
-    return unless returned.is_a?(Hash) && returned.key?(:result) && !returned[:result]
-
-    why = returned[:err_msg].to_s
-    raise Simpkv::PluginError, why.empty? ? 'configure failed and gave no reason' : why
-  end
-
-  # Refuses a backend inside another one of this catalog, or around it.
-  def check_apart(name, configuration)
-    problem = Simpkv::Isolation.clash(configuration, @configurations.values)
-    raise Simpkv::ConfigError, "simpkv backend #{name}: #{problem}" if problem
-  end
-
-  def check_unchanged(name, configuration)
-    location, others = Simpkv::Validation.differences(@configurations[name], configuration)
-    if location.any?
-      type, id = configuration.values_at('type', 'id')
-      raise Simpkv::ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they " \
-                                 "differ in #{location.join(', ')}"
-    end
-    @adapter.warn_of(others.map do |option|
-      "simpkv backend #{name} is in use already with another '#{option}', which stays until the end of this catalog"
-    end)
   end
 end

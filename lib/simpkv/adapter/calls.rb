@@ -1,195 +1,198 @@
 # frozen_string_literal: true
 
-# Runs the calls of the Puppet functions, from the merge of their options to the shape of their result. The operations
-# themselves are the methods of operations.rb, listing.rb and dry_run.rb.
-operation = Struct.new(:name, :function, :named, :writes, :presented, :failed)
-# `current` and `create` are the steps of get_or_create. The last column is the result of a failure with `softfail`.
-table = [
-  [:compare_and_put, 'compare_and_put', 'key', true, :as_is, false],
-  [:create, 'get_or_create', 'key', true, :entry, nil],
-  [:current, 'get_or_create', 'key', false, :entry, nil],
-  [:delete, 'delete', 'key', true, :as_is, false],
-  [:deletetree, 'deletetree', 'keydir', true, :as_is, false],
-  [:exists, 'exists', 'key', false, :as_is, nil],
-  [:get, 'get', 'key', false, :entry, nil],
-  [:get_many, 'get_many', 'keys', false, :collection, nil],
-  [:list, 'list', 'keydir', false, :collection, nil],
-  [:put, 'put', 'key', true, :as_is, false],
-  [:put_many, 'put_many', 'keys', true, :collection, nil],
-  [:tree, 'tree', 'keydir', false, :collection, nil]
-].to_h { |row| [row.first, operation.new(*row).freeze] }.freeze
+module Simpkv
+  class Adapter
+    # Runs the calls of the Puppet functions, from the merge of their options to the shape of their result. The
+    # operations themselves are the methods of {Operations}, {Listing} and {DryRun}.
+    class Calls
+      Operation = Struct.new(:name, :function, :named, :writes, :presented, :failed)
 
-# A key of this length is short enough with every prefix: `environments/`, a name of 255 bytes, and a slash.
-surely_short = 4096 - 269
+      # `current` and `create` are the steps of get_or_create. The last column is the result of a failure with
+      # `softfail`.
+      TABLE = [
+        [:compare_and_put, 'compare_and_put', 'key', true, :as_is, false],
+        [:create, 'get_or_create', 'key', true, :entry, nil],
+        [:current, 'get_or_create', 'key', false, :entry, nil],
+        [:delete, 'delete', 'key', true, :as_is, false],
+        [:deletetree, 'deletetree', 'keydir', true, :as_is, false],
+        [:exists, 'exists', 'key', false, :as_is, nil],
+        [:get, 'get', 'key', false, :entry, nil],
+        [:get_many, 'get_many', 'keys', false, :collection, nil],
+        [:list, 'list', 'keydir', false, :collection, nil],
+        [:put, 'put', 'key', true, :as_is, false],
+        [:put_many, 'put_many', 'keys', true, :collection, nil],
+        [:tree, 'tree', 'keydir', false, :collection, nil]
+      ].to_h { |row| [row.first, Operation.new(*row).freeze] }.freeze
 
-calls_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the calls
-  attr_reader :merged_options
+      # A key of this length is short enough with every prefix: `environments/`, a name of 255 bytes, and a slash.
+      SURELY_SHORT = 4096 - 269
+      private_constant :Operation, :TABLE, :SURELY_SHORT
 
-  # @param adapter [Object] see simpkv.rb
-  # @param backends [Object] see backends.rb
-  # @param documents [Object] see documents.rb
-  # @param classes [Hash{Symbol => Class}] by the name of the file
-  define_method(:initialize) do |adapter, backends, documents, classes|
-    @table = table
-    @adapter = adapter
-    @backends = backends
-    @text = classes[:exception_text]
-    @merged_options = {}
-    operations, listing, @dry_run = classes.values_at(:operations, :listing, :dry_run).map do |each|
-      each.new(documents)
+      # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the calls
+      attr_reader :merged_options
+
+      # @param adapter [Adapter]
+      # @param backends [Backends]
+      # @param documents [Documents]
+      def initialize(adapter, backends, documents)
+        @adapter = adapter
+        @backends = backends
+        @merged_options = {}
+        @dry_run = DryRun.new(documents)
+        listing = Listing.new(documents)
+        @performers = { list: listing, tree: listing, snapshot: listing }
+        @performers.default = Operations.new(documents)
+      end
+
+      # Runs the call of a function.
+      #
+      # @param function [#call_puppet] the Puppet function, see puppet_x/simpkv/function.rb
+      # @param scope [Puppet::Parser::Scope]
+      # @param name [Symbol] of the operation
+      # @param key [String, Array<String>, Hash{String => Object}] the key or folder, or the keys of many
+      # @param options [Hash] of the call
+      # @param arguments [Array] the others
+      # @return [Object] the result of the function
+      # @raise [ArgumentError] the key or the configuration is wrong
+      # @raise [RuntimeError] the backend fails, unless `softfail` is set
+      def run(function, scope, name, key, options, arguments)
+        operation = TABLE.fetch(name)
+        each_key(key) { |each| function.check_key(scope, each) }
+        merged = merged(function, scope, options)
+        each_key(key) { |each| check_merged(function, scope, each, merged) }
+        result = outcome(operation, scope, key, arguments, merged, options)
+        return fail_softly(operation, key, result.message, merged) if result.is_a?(Error)
+        return presented_default(options['default'], merged) if result == false && name == :get
+
+        __send__(operation.presented, result, merged)
+      rescue ConfigError => e
+        raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
+      end
+
+      # Performs an operation on the chosen backend. Its calls of a directory share one deadline.
+      #
+      # @param name [Symbol] of the method
+      # @param arguments [Array] those of the method, without the backend
+      # @param options [Hash] merged options
+      # @param dry [Boolean] whether to check the arguments of a write and write nothing
+      # @return [Object]
+      # @raise [Error] the text names the backend and shows no value
+      # @raise [ConfigError]
+      def perform(name, *arguments, options, dry: false)
+        backend = nil
+        Deadline.shared do
+          backend = @backends.for(options)
+          (dry ? @dry_run : @performers[name]).public_send(name, backend, *arguments)
+        end
+      rescue ConfigError
+        raise
+      rescue StandardError, SystemStackError => e
+        raise backend ? backend.failure(e) : Error.new(ExceptionText.of(e)), cause: nil
+      end
+
+      private
+
+      # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own. A
+      # `default` belongs to the call alone.
+      def merged(function, scope, options)
+        options = options.reject { |name, _| name == 'default' } if options.key?('default')
+        @merged_options.fetch(options) do
+          merged = function.call_puppet(scope, 'simpkv::support::config::merge', options, @adapter.backends)
+          @merged_options[Config.copy(options)] = Config.frozen(merged)
+        end
+      end
+
+      def each_key(key)
+        return yield key if key.is_a?(String)
+
+        key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
+      end
+
+      # The checks that need the backend: capital letters, and the length with the prefix.
+      def check_merged(function, scope, key, merged)
+        function.check_key(scope, key, Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
+        @adapter.normalize_key(key, merged) if key.bytesize > SURELY_SHORT
+      rescue TooLargeError => e
+        raise ArgumentError, e.message
+      end
+
+      # @return [Object, Error] the result, or the failure
+      def outcome(operation, scope, key, arguments, merged, options)
+        # With a default, a missing key is no failure.
+        name = operation.name == :get && options.key?('default') ? :find : operation.name
+        result = perform(name, key, *arguments, merged, dry: skipped?(operation, scope, key, merged))
+        (failure_of_keys(operation, key, result[:errors], merged) if operation.named == 'keys') || result
+      rescue Error => e
+        e
+      end
+
+      # Returns true, after a notice, for a write on a node that runs in noop, if its writes are to be skipped.
+      def skipped?(operation, scope, key, merged)
+        return false if !operation.writes || merged['noop_writes'].nil?
+        return false if Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
+
+        Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
+        true
+      end
+
+      def noop?(scope)
+        facts = scope['facts'] if scope.is_a?(Puppet::Parser::Scope) && scope.include?('facts')
+        facts.is_a?(Hash) && facts['clientnoop'].to_s == 'true'
+      end
+
+      # @return [Error, nil] the failure if some of many keys failed, unless the caller wants their errors
+      def failure_of_keys(operation, key, errors, merged)
+        return if errors.empty? || Config.flag(merged, 'errors') == 'return'
+
+        reasons = errors.first(10).map { |name, why| "'#{name}': #{why}" }
+        reasons << "and #{errors.length - 10} more" if errors.length > 10
+        Error.new("#{errors.length} of #{key.length} keys not #{operation.writes ? 'stored' : 'read'}: " \
+                  "#{reasons.join('; ')}")
+      end
+
+      def fail_softly(operation, key, why, merged)
+        message = "simpkv Error for #{description(operation, key)}: #{why}"
+        raise message unless merged['softfail']
+
+        Puppet.warning(message)
+        operation.failed
+      end
+
+      # The function and its keys; of many keys, the first three.
+      def description(operation, key)
+        keys = key.is_a?(String) ? [key] : key.first(3).map { |each, _| each }
+        more = " and #{key.length - 3} more" if keys.length > 1 && key.length > 3
+        "simpkv::#{operation.function} with #{operation.named}='#{keys.join("', '")}'#{more}"
+      end
+
+      def as_is(result, _merged)
+        result
+      end
+
+      # A name without its value is an empty Hash.
+      def entry(data, merged)
+        return data if !data || data.empty?
+
+        value = data[:value]
+        value = sensitive(value) if merged['sensitive'] && Config.flag(merged, 'sensitive')
+        data[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => data[:metadata] }
+      end
+
+      def collection(data, merged)
+        result = data.transform_keys(&:to_s)
+        result['keys'] = data[:keys].transform_values { |each| entry(each, merged) } if data.key?(:keys)
+        result
+      end
+
+      # The result of simpkv::get for a missing key.
+      def presented_default(value, merged)
+        value.nil? ? { 'value' => nil } : entry({ value: value, metadata: {} }, merged)
+      end
+
+      def sensitive(value)
+        type = Puppet::Pops::Types::PSensitiveType::Sensitive
+        value.is_a?(type) ? value : type.new(value)
+      end
     end
-    @performers = { list: listing, tree: listing, snapshot: listing }
-    @performers.default = operations
-  end
-
-  # Runs the call of a function.
-  #
-  # @param function [#call_puppet] the Puppet function, see function.rb
-  # @param scope [Puppet::Parser::Scope]
-  # @param name [Symbol] of the operation
-  # @param key [String, Array<String>, Hash{String => Object}] the key or folder, or the keys of many
-  # @param options [Hash] of the call
-  # @param arguments [Array] the others
-  # @return [Object] the result of the function
-  # @raise [ArgumentError] the key or the configuration is wrong
-  # @raise [RuntimeError] the backend fails, unless `softfail` is set
-  def run(function, scope, name, key, options, arguments)
-    operation = @table.fetch(name)
-    each_key(key) { |each| function.check_key(scope, each) }
-    merged = merged(function, scope, options)
-    each_key(key) { |each| check_merged(function, scope, each, merged) }
-    result = outcome(operation, scope, key, arguments, merged, options)
-    return fail_softly(operation, key, result.message, merged) if result.is_a?(Simpkv::Error)
-    return presented_default(options['default'], merged) if result == false && name == :get
-
-    __send__(operation.presented, result, merged)
-  rescue Simpkv::ConfigError => e
-    raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
-  end
-
-  # Performs an operation on the chosen backend. Its calls of a directory share one deadline.
-  #
-  # @param name [Symbol] of the method
-  # @param arguments [Array] those of the method, without the backend
-  # @param options [Hash] merged options
-  # @param dry [Boolean] whether to check the arguments of a write and write nothing
-  # @return [Object]
-  # @raise [Simpkv::Error] the text names the backend and shows no value
-  # @raise [Simpkv::ConfigError]
-  def perform(name, *arguments, options, dry: false)
-    backend = nil
-    Simpkv::Deadline.shared do
-      backend = @backends.for(options)
-      (dry ? @dry_run : @performers[name]).public_send(name, backend, *arguments)
-    end
-  rescue Simpkv::ConfigError
-    raise
-  rescue StandardError, SystemStackError => e
-    raise backend ? backend.failure(e) : Simpkv::Error.new(@text.of(e)), cause: nil
-  end
-
-  private
-
-  # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own. A
-  # `default` belongs to the call alone.
-  def merged(function, scope, options)
-    options = options.reject { |name, _| name == 'default' } if options.key?('default')
-    @merged_options.fetch(options) do
-      merged = function.call_puppet(scope, 'simpkv::support::config::merge', options, @adapter.backends)
-      @merged_options[Simpkv::Config.copy(options)] = Simpkv::Config.frozen(merged)
-    end
-  end
-
-  def each_key(key)
-    return yield key if key.is_a?(String)
-
-    key.each { |each, _| yield each } # rubocop:disable Style/HashEachMethods -- it may be an Array
-  end
-
-  # The checks that need the backend: capital letters, and the length with the prefix.
-  define_method(:check_merged) do |function, scope, key, merged|
-    function.check_key(scope, key, Simpkv::Config.case_sensitive?(merged)) if key.match?(/[A-Z]/)
-    @adapter.normalize_key(key, merged) if key.bytesize > surely_short
-  rescue Simpkv::TooLargeError => e
-    raise ArgumentError, e.message
-  end
-
-  # @return [Object, Simpkv::Error] the result, or the failure
-  def outcome(operation, scope, key, arguments, merged, options)
-    # With a default, a missing key is no failure.
-    name = operation.name == :get && options.key?('default') ? :find : operation.name
-    result = perform(name, key, *arguments, merged, dry: skipped?(operation, scope, key, merged))
-    (failure_of_keys(operation, key, result[:errors], merged) if operation.named == 'keys') || result
-  rescue Simpkv::Error => e
-    e
-  end
-
-  # Returns true, after a notice, for a write on a node that runs in noop, if its writes are to be skipped.
-  def skipped?(operation, scope, key, merged)
-    return false if !operation.writes || merged['noop_writes'].nil?
-    return false if Simpkv::Config.flag(merged, 'noop_writes') == 'write' || !noop?(scope)
-
-    Puppet.notice("#{description(operation, key)} is not done: this node runs in noop, and 'noop_writes' is skip")
-    true
-  end
-
-  def noop?(scope)
-    facts = scope['facts'] if scope.is_a?(Puppet::Parser::Scope) && scope.include?('facts')
-    facts.is_a?(Hash) && facts['clientnoop'].to_s == 'true'
-  end
-
-  # @return [Simpkv::Error, nil] the failure if some of many keys failed, unless the caller wants their errors
-  def failure_of_keys(operation, key, errors, merged)
-    return if errors.empty? || Simpkv::Config.flag(merged, 'errors') == 'return'
-
-    reasons = errors.first(10).map { |name, why| "'#{name}': #{why}" }
-    reasons << "and #{errors.length - 10} more" if errors.length > 10
-    Simpkv::Error.new("#{errors.length} of #{key.length} keys not #{operation.writes ? 'stored' : 'read'}: " \
-                      "#{reasons.join('; ')}")
-  end
-
-  def fail_softly(operation, key, why, merged)
-    message = "simpkv Error for #{description(operation, key)}: #{why}"
-    raise message unless merged['softfail']
-
-    Puppet.warning(message)
-    operation.failed
-  end
-
-  # The function and its keys; of many keys, the first three.
-  def description(operation, key)
-    keys = key.is_a?(String) ? [key] : key.first(3).map { |each, _| each }
-    more = " and #{key.length - 3} more" if keys.length > 1 && key.length > 3
-    "simpkv::#{operation.function} with #{operation.named}='#{keys.join("', '")}'#{more}"
-  end
-
-  def as_is(result, _merged)
-    result
-  end
-
-  # A name without its value is an empty Hash.
-  def entry(data, merged)
-    return data if !data || data.empty?
-
-    value = data[:value]
-    value = sensitive(value) if merged['sensitive'] && Simpkv::Config.flag(merged, 'sensitive')
-    data[:metadata].empty? ? { 'value' => value } : { 'value' => value, 'metadata' => data[:metadata] }
-  end
-
-  def collection(data, merged)
-    result = data.transform_keys(&:to_s)
-    result['keys'] = data[:keys].transform_values { |each| entry(each, merged) } if data.key?(:keys)
-    result
-  end
-
-  # The result of simpkv::get for a missing key.
-  def presented_default(value, merged)
-    value.nil? ? { 'value' => nil } : entry({ value: value, metadata: {} }, merged)
-  end
-
-  def sensitive(value)
-    type = Puppet::Pops::Types::PSensitiveType::Sensitive
-    value.is_a?(type) ? value : type.new(value)
   end
 end

@@ -1,110 +1,113 @@
 # frozen_string_literal: true
 
-# A backend for one set of merged options: its plugin, its store, the paths of keys there, and the text of its failures.
-configured_backend_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # @return [Object] the plugin
-  attr_reader :plugin
+module Simpkv
+  class Adapter
+    # A backend for one set of merged options: its plugin, its store, the paths of keys there, and the text of its
+    # failures.
+    class ConfiguredBackend
+      # @return [Object] the plugin
+      attr_reader :plugin
 
-  # @return [Simpkv::Store, Object] see backends.rb
-  attr_reader :store
+      # @return [Store, Layer, PluginBackend]
+      attr_reader :store
 
-  # @param plugin [Object] a configured one
-  # @param store [Object]
-  # @param name [String] `<type>/<id>`
-  # @param options [Hash] merged options
-  # @param classes [Hash{Symbol => Class}] by the name of the file
-  def initialize(plugin, store, name, options, classes)
-    @plugin = plugin
-    @options = options
-    @name = name
-    @title = "simpkv #{name} Error:"
-    @text = classes[:exception_text]
-    @native = plugin.respond_to?(:simpkv_store)
-    @store = store
-  end
+      # @param plugin [Object] a configured one
+      # @param store [Object]
+      # @param name [String] `<type>/<id>`
+      # @param options [Hash] merged options
+      def initialize(plugin, store, name, options)
+        @plugin = plugin
+        @options = options
+        @name = name
+        @title = "simpkv #{name} Error:"
+        @native = plugin.respond_to?(:simpkv_store)
+        @store = store
+      end
 
-  # @return [Object] the option of the call, or its default
-  # @raise [Simpkv::ConfigError] it is of the wrong type
-  def flag(name)
-    Simpkv::Config.flag(@options, name)
-  end
+      # @return [Object] the option of the call, or its default
+      # @raise [ConfigError] it is of the wrong type
+      def flag(name)
+        Config.flag(@options, name)
+      end
 
-  # @return [Boolean] whether the store is one of the core, or above one
-  def native?
-    @native
-  end
+      # @return [Boolean] whether the store is one of the core, or above one
+      def native?
+        @native
+      end
 
-  # @return [Simpkv::VersionedStore] the store for writes that depend on the stored document, which may have expired
-  # @raise [Simpkv::ConfigError] an option is of the wrong type
-  def versioned
-    @versioned ||= Simpkv::VersionedStore.new(@store, history: Simpkv::Config.history(@options),
-                                                      expires_after: flag('expires_after'))
-  end
+      # @return [VersionedStore] the store for writes that depend on the stored document, which may have expired
+      # @raise [ConfigError] an option is of the wrong type
+      def versioned
+        @versioned ||= VersionedStore.new(@store, history: Config.history(@options),
+                                                  expires_after: flag('expires_after'))
+      end
 
-  # @return [Object] the store for other writes
-  # @raise [Simpkv::ConfigError] an option is of the wrong type
-  def writer
-    @writer ||= versioned.plain? ? @store : versioned
-  end
+      # @return [Object] the store for other writes
+      # @raise [ConfigError] an option is of the wrong type
+      def writer
+        @writer ||= versioned.plain? ? @store : versioned
+      end
 
-  # @return [Integer] the version to read
-  # @raise [Simpkv::ConfigError] the option is of the wrong type
-  def version
-    @version ||= flag('version')
-  end
+      # @return [Integer] the version to read
+      # @raise [ConfigError] the option is of the wrong type
+      def version
+        @version ||= flag('version')
+      end
 
-  # @param key [String] one that has expired
-  # @return [Boolean] whether readers get it all the same
-  # @raise [Simpkv::ConfigError] the option is of the wrong type
-  def returns_expired?(key)
-    @expired ||= flag('expired')
-    Puppet.warning("simpkv #{@name}: key '#{key}' has expired, and is read all the same") if @expired == 'warn'
-    @expired != 'absent'
-  end
+      # @param key [String] one that has expired
+      # @return [Boolean] whether readers get it all the same
+      # @raise [ConfigError] the option is of the wrong type
+      def returns_expired?(key)
+        @expired ||= flag('expired')
+        Puppet.warning("simpkv #{@name}: key '#{key}' has expired, and is read all the same") if @expired == 'warn'
+        @expired != 'absent'
+      end
 
-  # @param name [String] a key or folder
-  # @return [String] its path in the store: below the folder of the environment, or of the global keys
-  # @raise [ArgumentError, Simpkv::Error] a name could lead elsewhere, or is too long
-  def path(name)
-    @prefix ||= Simpkv::Config.prefix(@options)
-    Simpkv::Native.key_join(@prefix, name)
-  end
+      # @param name [String] a key or folder
+      # @return [String] its path in the store: below the folder of the environment, or of the global keys
+      # @raise [ArgumentError, Error] a name could lead elsewhere, or is too long
+      def path(name)
+        @prefix ||= Config.prefix(@options)
+        Native.key_join(@prefix, name)
+      end
 
-  # @return [String] the path of a key
-  # @raise [Simpkv::IsFolderError] the key is the root of an environment or of the global keys
-  def path_of_key(key)
-    path = path(key)
-    raise Simpkv::IsFolderError, "Key specifies a folder: '#{key}'" if Simpkv::Config.root?(path)
+      # @return [String] the path of a key
+      # @raise [IsFolderError] the key is the root of an environment or of the global keys
+      def path_of_key(key)
+        path = path(key)
+        raise IsFolderError, "Key specifies a folder: '#{key}'" if Config.root?(path)
 
-    path
-  end
+        path
+      end
 
-  # @return [Array(Hash{String => String}, Hash{String => String})] by key: the paths, and why a key has none
-  def paths_of_keys(keys)
-    errors = {}
-    paths = keys.to_h do |key|
-      [key, path_of_key(key)]
-    rescue Simpkv::Error => e
-      errors[key] = e.message
-      [key, nil]
+      # @return [Array(Hash{String => String}, Hash{String => String})] by key: the paths, and why a key has none
+      def paths_of_keys(keys)
+        errors = {}
+        paths = keys.to_h do |key|
+          [key, path_of_key(key)]
+        rescue Error => e
+          errors[key] = e.message
+          [key, nil]
+        end
+        [paths.compact, errors]
+      end
+
+      # @param exception [Exception] of an operation
+      # @return [Error] an error that names the backend and shows no value
+      def failure(exception)
+        text = ExceptionText.of(exception)
+        return Error.new(attributed(text)) unless exception.is_a?(Error)
+
+        exception.class.new(attributed(@native ? @plugin.explain(exception) : text))
+      end
+
+      # @param why [String, Hash{Object => String}] a text, or several
+      # @return [String, Hash{Object => String}] the same, with the name of the backend at its beginning
+      def attributed(why)
+        return why.transform_values { |each| attributed(each) } if why.is_a?(Hash)
+
+        why.start_with?(@title) ? why : "#{@title} #{why}"
+      end
     end
-    [paths.compact, errors]
-  end
-
-  # @param exception [Exception] of an operation
-  # @return [Simpkv::Error] an error that names the backend and shows no value
-  def failure(exception)
-    text = @text.of(exception)
-    return Simpkv::Error.new(attributed(text)) unless exception.is_a?(Simpkv::Error)
-
-    exception.class.new(attributed(@native ? @plugin.explain(exception) : text))
-  end
-
-  # @param why [String, Hash{Object => String}] a text, or several
-  # @return [String, Hash{Object => String}] the same, with the name of the backend at its beginning
-  def attributed(why)
-    return why.transform_values { |each| attributed(each) } if why.is_a?(Hash)
-
-    why.start_with?(@title) ? why : "#{@title} #{why}"
   end
 end

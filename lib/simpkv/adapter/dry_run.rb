@@ -1,46 +1,50 @@
 # frozen_string_literal: true
 
-# The writing operations of operations.rb, for a dry run: each checks its arguments and returns the result of the write,
-# but does not call the store.
-dry_run_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  def initialize(documents)
-    @documents = documents
-  end
+module Simpkv
+  class Adapter
+    # The writing operations of {Operations}, for a dry run: each checks its arguments and returns the result of the
+    # write, but does not call the store.
+    class DryRun
+      def initialize(documents)
+        @documents = documents
+      end
 
-  def put(backend, key, value, metadata)
-    backend.path_of_key(key)
-    document(backend, value, metadata) && true
-  end
+      def put(backend, key, value, metadata)
+        backend.path_of_key(key)
+        document(backend, value, metadata) && true
+      end
 
-  def create(backend, key, value, metadata)
-    backend.path_of_key(key)
-    @documents.decode(document(backend, value, metadata))
-  end
+      def create(backend, key, value, metadata)
+        backend.path_of_key(key)
+        @documents.decode(document(backend, value, metadata))
+      end
 
-  def compare_and_put(backend, key, expected, value, metadata)
-    @documents.expectations(expected, backend.flag('rich_data'))
-    put(backend, key, value, metadata) && false
-  end
+      def compare_and_put(backend, key, expected, value, metadata)
+        @documents.expectations(expected, backend.flag('rich_data'))
+        put(backend, key, value, metadata) && false
+      end
 
-  def put_many(backend, entries)
-    paths, errors = backend.paths_of_keys(entries.keys)
-    documents = @documents.encode_many(entries, paths, backend.flag('rich_data'))
-    documents.each_value { |document| backend.versioned.first(document) }
-    { stored: [], errors: backend.attributed(errors) }
-  end
+      def put_many(backend, entries)
+        paths, errors = backend.paths_of_keys(entries.keys)
+        documents = @documents.encode_many(entries, paths, backend.flag('rich_data'))
+        documents.each_value { |document| backend.versioned.first(document) }
+        { stored: [], errors: backend.attributed(errors) }
+      end
 
-  def delete(backend, key)
-    backend.path_of_key(key) && true
-  end
+      def delete(backend, key)
+        backend.path_of_key(key) && true
+      end
 
-  def deletetree(backend, keydir)
-    backend.path(keydir) && true
-  end
+      def deletetree(backend, keydir)
+        backend.path(keydir) && true
+      end
 
-  private
+      private
 
-  # @return [String] the document that the write would store under a missing key
-  def document(backend, value, metadata)
-    backend.versioned.first(@documents.encode(value, metadata, backend.flag('rich_data')))
+      # @return [String] the document that the write would store under a missing key
+      def document(backend, value, metadata)
+        backend.versioned.first(@documents.encode(value, metadata, backend.flag('rich_data')))
+      end
+    end
   end
 end

@@ -1,213 +1,221 @@
 # frozen_string_literal: true
 
-# The operations on keys. Each takes the backend of the call (see configured_backend.rb) and its arguments, and raises
-# Simpkv::Error.
-operations_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # @param documents [Object] see documents.rb
-  def initialize(documents)
-    @documents = documents
-  end
-
-  # @return [Hash] `{ value:, metadata: }` of the version that the options name
-  # @raise [Simpkv::NotFoundError] also if the key has expired, or lacks the version
-  def get(backend, key)
-    chosen_version(backend, key, backend.store.get(backend.path_of_key(key)))
-  end
-
-  # @return [Hash, false] as {#get}; false for a missing key
-  def find(backend, key)
-    document = backend.store.get(backend.path_of_key(key), required: false)
-    document ? chosen_version(backend, key, document) : false
-  rescue Simpkv::NotFoundError
-    false
-  end
-
-  # @return [Hash, false] `{ value:, metadata: }`; false for a missing or expired key, whatever the options for readers
-  def current(backend, key)
-    document = backend.store.get(backend.path_of_key(key), required: false)
-    (document && @documents.current(document)) || false
-  end
-
-  # Reads the key: it may have expired. In a store of the core this takes no more requests than a search for its name.
-  #
-  # @return [Boolean] whether there is a key or a folder of that name
-  def exists(backend, key)
-    path = backend.path(key)
-    return exists_there?(backend, key, path) if !backend.native? || Simpkv::Config.root?(path)
-
-    document = backend.store.get(path, required: false)
-    !document.nil? && shown?(backend, key, document)
-  rescue Simpkv::IsFolderError
-    true
-  rescue Simpkv::Error
-    backend.store.exist?(path)
-  end
-
-  # @return [true]
-  def put(backend, key, value, metadata)
-    document = @documents.encode(value, metadata, backend.flag('rich_data'))
-    backend.writer.put(backend.path_of_key(key), document)
-    true
-  end
-
-  # @return [true] also for a missing key
-  def delete(backend, key)
-    backend.store.delete(backend.path_of_key(key))
-    true
-  end
-
-  # @return [true] also for a missing folder
-  def deletetree(backend, keydir)
-    backend.store.deletetree(backend.path(keydir))
-    true
-  end
-
-  # Stores a key unless it exists, and has not expired. The first of several writers at the same moment wins; all get
-  # the stored entry.
-  #
-  # @return [Hash] `{ value:, metadata: }`
-  def create(backend, key, value, metadata)
-    path = backend.path_of_key(key)
-    document = @documents.encode(value, metadata, backend.flag('rich_data'))
-    @documents.decode(repeatedly { put_or_read(backend.versioned, path, document) })
-  end
-
-  # Stores a key if its value is the expected one. A Sensitive is equal to the value that it wraps.
-  #
-  # @param expected [Object] nil for a key that is missing or has expired
-  # @return [Boolean] whether it was stored
-  def compare_and_put(backend, key, expected, value, metadata)
-    path = backend.path_of_key(key)
-    expected = @documents.expectations(expected, backend.flag('rich_data'))
-    document = @documents.encode(value, metadata, backend.flag('rich_data'))
-    repeatedly do
-      stored = backend.store.get(path, latest: true, required: false)
-      entry = stored && @documents.current(stored)
-      unless entry
-        next [expected.empty? ? put_if?(backend.versioned, path, document, condition: :absent) : refuse(backend, path)]
+module Simpkv
+  class Adapter
+    # The operations on keys. Each takes the backend of the call ({ConfiguredBackend}) and its arguments, and
+    # raises Error.
+    class Operations
+      # @param documents [Documents]
+      def initialize(documents)
+        @documents = documents
       end
 
-      value = @documents.bare(entry[:value])
-      next [refuse(backend, path)] unless expected.any? { |each| each.eql?(value) }
+      # @return [Hash] `{ value:, metadata: }` of the version that the options name
+      # @raise [NotFoundError] also if the key has expired, or lacks the version
+      def get(backend, key)
+        chosen_version(backend, key, backend.store.get(backend.path_of_key(key)))
+      end
 
-      # After a conflict, perhaps only the metadata have changed.
-      [true] if put_if?(backend.writer, path, document, condition: :expect, expect: stored)
-    end.first
-  end
+      # @return [Hash, false] as {#get}; false for a missing key
+      def find(backend, key)
+        document = backend.store.get(backend.path_of_key(key), required: false)
+        document ? chosen_version(backend, key, document) : false
+      rescue NotFoundError
+        false
+      end
 
-  # @return [Hash] `{ keys: { key => { value:, metadata: } }, absent: [key], errors: { key => why } }`
-  def get_many(backend, keys)
-    paths, errors = backend.paths_of_keys(keys)
-    outcomes = reached(backend.store.get_many(paths.values.uniq))
-    result = { keys: {}, absent: [], errors: errors }
-    paths.each { |key, path| sort_in(result, backend, key, outcomes[path]) }
-    result.merge(errors: backend.attributed(errors))
-  end
+      # @return [Hash, false] `{ value:, metadata: }`; false for a missing or expired key, whatever the options for
+      #   readers
+      def current(backend, key)
+        document = backend.store.get(backend.path_of_key(key), required: false)
+        (document && @documents.current(document)) || false
+      end
 
-  # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
-  # @return [Hash] `{ stored: [key], errors: { key => why } }`
-  def put_many(backend, entries)
-    paths, errors = backend.paths_of_keys(entries.keys)
-    outcomes = reached(backend.writer.put_many(@documents.encode_many(entries, paths, backend.flag('rich_data'))))
-    failed, stored = paths.partition { |_, path| outcomes[path].is_a?(Simpkv::Error) }
-    failed.each { |key, path| errors[key] = outcomes[path].message }
-    { stored: stored.map(&:first), errors: backend.attributed(errors) }
-  end
+      # Reads the key: it may have expired. In a store of the core this takes no more requests than a search for its
+      # name.
+      #
+      # @return [Boolean] whether there is a key or a folder of that name
+      def exists(backend, key)
+        path = backend.path(key)
+        return exists_there?(backend, key, path) if !backend.native? || Config.root?(path)
 
-  private
+        document = backend.store.get(path, required: false)
+        !document.nil? && shown?(backend, key, document)
+      rescue IsFolderError
+        true
+      rescue Error
+        backend.store.exist?(path)
+      end
 
-  # @return [Hash] `{ value:, metadata: }`
-  def chosen_version(backend, key, document)
-    return earlier_version(backend, key, document) unless backend.version.zero?
+      # @return [true]
+      def put(backend, key, value, metadata)
+        document = @documents.encode(value, metadata, backend.flag('rich_data'))
+        backend.writer.put(backend.path_of_key(key), document)
+        true
+      end
 
-    @documents.current(document) { backend.returns_expired?(key) } || fail_expired(key)
-  end
+      # @return [true] also for a missing key
+      def delete(backend, key)
+        backend.store.delete(backend.path_of_key(key))
+        true
+      end
 
-  def earlier_version(backend, key, document)
-    fail_expired(key) unless shown?(backend, key, document)
-    version = Simpkv::Versions.version(document, backend.version)
-    return @documents.decode(version) if version
+      # @return [true] also for a missing folder
+      def deletetree(backend, keydir)
+        backend.store.deletetree(backend.path(keydir))
+        true
+      end
 
-    earlier = Simpkv::Versions.log(document).length - 1
-    raise Simpkv::NotFoundError, "Key not found: '#{key}' has no version #{backend.version}: its history has #{earlier}"
-  end
+      # Stores a key unless it exists, and has not expired. The first of several writers at the same moment wins; all
+      # get the stored entry.
+      #
+      # @return [Hash] `{ value:, metadata: }`
+      def create(backend, key, value, metadata)
+        path = backend.path_of_key(key)
+        document = @documents.encode(value, metadata, backend.flag('rich_data'))
+        @documents.decode(repeatedly { put_or_read(backend.versioned, path, document) })
+      end
 
-  def fail_expired(key)
-    raise Simpkv::NotFoundError, "Key not found: '#{key}' has expired"
-  end
+      # Stores a key if its value is the expected one. A Sensitive is equal to the value that it wraps.
+      #
+      # @param expected [Object] nil for a key that is missing or has expired
+      # @return [Boolean] whether it was stored
+      def compare_and_put(backend, key, expected, value, metadata)
+        path = backend.path_of_key(key)
+        expected = @documents.expectations(expected, backend.flag('rich_data'))
+        document = @documents.encode(value, metadata, backend.flag('rich_data'))
+        repeatedly do
+          stored = backend.store.get(path, latest: true, required: false)
+          entry = stored && @documents.current(stored)
+          unless entry
+            new = expected.empty?
+            next [new ? put_if?(backend.versioned, path, document, condition: :absent) : refuse(backend, path)]
+          end
 
-  # @return [Boolean] whether readers get the document
-  def shown?(backend, key, document)
-    !Simpkv::Versions.expired?(document) || backend.returns_expired?(key)
-  end
+          value = @documents.bare(entry[:value])
+          next [refuse(backend, path)] unless expected.any? { |each| each.eql?(value) }
 
-  # As {#exists}, for a backend that tells less of a name when it reads it.
-  def exists_there?(backend, key, path)
-    return false unless backend.store.exist?(path)
+          # After a conflict, perhaps only the metadata have changed.
+          [true] if put_if?(backend.writer, path, document, condition: :expect, expect: stored)
+        end.first
+      end
 
-    document = backend.store.get(path, required: false) unless Simpkv::Config.root?(path)
-    document.nil? || shown?(backend, key, document)
-  end
+      # @return [Hash] `{ keys: { key => { value:, metadata: } }, absent: [key], errors: { key => why } }`
+      def get_many(backend, keys)
+        paths, errors = backend.paths_of_keys(keys)
+        outcomes = reached(backend.store.get_many(paths.values.uniq))
+        result = { keys: {}, absent: [], errors: errors }
+        paths.each { |key, path| sort_in(result, backend, key, outcomes[path]) }
+        result.merge(errors: backend.attributed(errors))
+      end
 
-  # If the outcome of the write is unknown, the stored document counts, regardless of its writer.
-  #
-  # @return [String, nil] the stored document; nil if another process has deleted it, or replaced it by an expired one
-  def put_or_read(store, path, document)
-    return document if put_if?(store, path, document, condition: :absent)
+      # @param entries [Hash{String => Hash}] by key, `{ 'value' =>, 'metadata' => }`
+      # @return [Hash] `{ stored: [key], errors: { key => why } }`
+      def put_many(backend, entries)
+        paths, errors = backend.paths_of_keys(entries.keys)
+        outcomes = reached(backend.writer.put_many(@documents.encode_many(entries, paths, backend.flag('rich_data'))))
+        failed, stored = paths.partition { |_, path| outcomes[path].is_a?(Error) }
+        failed.each { |key, path| errors[key] = outcomes[path].message }
+        { stored: stored.map(&:first), errors: backend.attributed(errors) }
+      end
 
-    live_document(store, path)
-  rescue Simpkv::Error => e
-    raise if e.is_a?(Simpkv::AuditError)
+      private
 
-    read_after_failure(store, path) || raise(e)
-  end
+      # @return [Hash] `{ value:, metadata: }`
+      def chosen_version(backend, key, document)
+        return earlier_version(backend, key, document) unless backend.version.zero?
 
-  def live_document(store, path)
-    document = store.get(path, latest: true, required: false)
-    document unless document && Simpkv::Versions.expired?(document)
-  end
+        @documents.current(document) { backend.returns_expired?(key) } || fail_expired(key)
+      end
 
-  def read_after_failure(store, path)
-    live_document(store, path)
-  rescue Simpkv::Error
-    nil
-  end
+      def earlier_version(backend, key, document)
+        fail_expired(key) unless shown?(backend, key, document)
+        version = Versions.version(document, backend.version)
+        return @documents.decode(version) if version
 
-  # Writes that document, which other writers may write as well.
-  #
-  # @return [Boolean] whether the condition held
-  def put_if?(store, path, document, **condition)
-    store.put(path, document, non_unique: true, **condition)
-    true
-  rescue Simpkv::ConditionError
-    false
-  end
+        earlier = Versions.log(document).length - 1
+        raise NotFoundError, "Key not found: '#{key}' has no version #{backend.version}: its history has #{earlier}"
+      end
 
-  # @return [false]
-  def refuse(backend, path)
-    backend.store.refuse_put(path)
-  end
+      def fail_expired(key)
+        raise NotFoundError, "Key not found: '#{key}' has expired"
+      end
 
-  # Tries until the block returns something. Other processes may prevent that by changing the key in between.
-  def repeatedly
-    Simpkv::CompareAndSwap.repeat { yield || Simpkv::CompareAndSwap.overtaken }
-  end
+      # @return [Boolean] whether readers get the document
+      def shown?(backend, key, document)
+        !Versions.expired?(document) || backend.returns_expired?(key)
+      end
 
-  # @param outcomes [Hash{String => Object, Simpkv::Error}] by path
-  # @raise [Simpkv::TransientError] no key was reached: then the backend failed
-  def reached(outcomes)
-    failed = outcomes.values.all?(Simpkv::TransientError)
-    raise outcomes.values.first if failed && outcomes.any?
+      # As {#exists}, for a backend that tells less of a name when it reads it.
+      def exists_there?(backend, key, path)
+        return false unless backend.store.exist?(path)
 
-    outcomes
-  end
+        document = backend.store.get(path, required: false) unless Config.root?(path)
+        document.nil? || shown?(backend, key, document)
+      end
 
-  def sort_in(result, backend, key, outcome)
-    outcome = @documents.current_or_reason(outcome) { backend.returns_expired?(key) } if outcome.is_a?(String)
-    case outcome
-    when Simpkv::NotFoundError, nil then result[:absent] << key
-    when Simpkv::Error then result[:errors][key] = outcome.message
-    else result[outcome.is_a?(Hash) ? :keys : :errors][key] = outcome
+      # If the outcome of the write is unknown, the stored document counts, regardless of its writer.
+      #
+      # @return [String, nil] the stored document; nil if another process has deleted it, or replaced it by an expired
+      #   one
+      def put_or_read(store, path, document)
+        return document if put_if?(store, path, document, condition: :absent)
+
+        live_document(store, path)
+      rescue Error => e
+        raise if e.is_a?(AuditError)
+
+        read_after_failure(store, path) || raise(e)
+      end
+
+      def live_document(store, path)
+        document = store.get(path, latest: true, required: false)
+        document unless document && Versions.expired?(document)
+      end
+
+      def read_after_failure(store, path)
+        live_document(store, path)
+      rescue Error
+        nil
+      end
+
+      # Writes that document, which other writers may write as well.
+      #
+      # @return [Boolean] whether the condition held
+      def put_if?(store, path, document, **condition)
+        store.put(path, document, non_unique: true, **condition)
+        true
+      rescue ConditionError
+        false
+      end
+
+      # @return [false]
+      def refuse(backend, path)
+        backend.store.refuse_put(path)
+      end
+
+      # Tries until the block returns something. Other processes may prevent that by changing the key in between.
+      def repeatedly
+        CompareAndSwap.repeat { yield || CompareAndSwap.overtaken }
+      end
+
+      # @param outcomes [Hash{String => Object, Error}] by path
+      # @raise [TransientError] no key was reached: then the backend failed
+      def reached(outcomes)
+        failed = outcomes.values.all?(TransientError)
+        raise outcomes.values.first if failed && outcomes.any?
+
+        outcomes
+      end
+
+      def sort_in(result, backend, key, outcome)
+        outcome = @documents.current_or_reason(outcome) { backend.returns_expired?(key) } if outcome.is_a?(String)
+        case outcome
+        when NotFoundError, nil then result[:absent] << key
+        when Error then result[:errors][key] = outcome.message
+        else result[outcome.is_a?(Hash) ? :keys : :errors][key] = outcome
+        end
+      end
     end
   end
 end

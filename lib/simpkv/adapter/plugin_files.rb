@@ -1,54 +1,58 @@
 # frozen_string_literal: true
 
-# Finds the files of plugins, and reads their classes.
-plugin_files_class = Class.new do # rubocop:disable Lint/UselessAssignment
-  # @param code [Object] see environment_code.rb
-  def initialize(code)
-    @code = code
-  end
+module Simpkv
+  class Adapter
+    # Finds the files of plugins, and reads their classes.
+    class PluginFiles
+      # @param code [Object] see environment_code.rb
+      def initialize(code)
+        @code = code
+      end
 
-  # Reads the plugins of the modules beside this one, then those of the rest of the modulepath. The first of a type
-  # wins.
-  #
-  # @return [Array(Hash, Array<String>)] by type `{ class:, source: }`; and the warnings that each catalog gives
-  def read
-    types = {}
-    warnings = files.map do |file|
-      type = File.basename(file, '_plugin.rb')
-      if types.key?(type)
-        "Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from #{types[type][:source]}"
-      else
-        plugin_class, why = class_from(file)
-        types[type] = { class: plugin_class, source: file } if plugin_class
-        why
+      # Reads the plugins of the modules beside this one, then those of the rest of the modulepath. The first of a type
+      # wins.
+      #
+      # @return [Array(Hash, Array<String>)] by type `{ class:, source: }`; and the warnings that each catalog gives
+      def read
+        types = {}
+        warnings = files.map do |file|
+          type = File.basename(file, '_plugin.rb')
+          if types.key?(type)
+            "Skipping load of simpkv plugin from #{file}: type '#{type}' is loaded already from #{types[type][:source]}"
+          else
+            plugin_class, why = class_from(file)
+            types[type] = { class: plugin_class, source: file } if plugin_class
+            why
+          end
+        end
+        [types.freeze, warnings.compact.freeze].freeze
+      end
+
+      private
+
+      def files
+        # The path keeps its links: __dir__ would resolve them, away from the modulepath.
+        own = File.expand_path('../../../..', @code.folder)
+        environment = Puppet.lookup(:current_environment) { nil }
+        folders = [own] + (environment ? environment.modulepath : [])
+        plugins = folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
+          Dir.glob('*/lib/puppet_x/simpkv/?*_plugin.rb', base: folder).map { |file| File.join(folder, file) }.sort
+        end
+        # On an agent, this file is in no module.
+        plugins | Dir.glob(File.join(@code.folder, '?*_plugin.rb')).sort
+      end
+
+      # @return [Array] the class; or nil, and why there is none
+      def class_from(file)
+        plugin_class = @code.evaluate(file, :plugin_class)
+        raise 'it does not assign a class to the variable plugin_class' unless plugin_class.is_a?(Class)
+
+        [plugin_class]
+      rescue SystemExit, SignalException, NoMemoryError
+        raise
+      rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything
+        [nil, "simpkv plugin from #{file} failed to load: #{e.message}"]
       end
     end
-    [types.freeze, warnings.compact.freeze].freeze
-  end
-
-  private
-
-  def files
-    # The path keeps its links: __dir__ would resolve them, away from the modulepath.
-    own = File.expand_path('../../../..', @code.folder)
-    environment = Puppet.lookup(:current_environment) { nil }
-    folders = [own] + (environment ? environment.modulepath : [])
-    plugins = folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
-      Dir.glob('*/lib/puppet_x/simpkv/?*_plugin.rb', base: folder).map { |file| File.join(folder, file) }.sort
-    end
-    # On an agent, this file is in no module.
-    plugins | Dir.glob(File.join(@code.folder, '?*_plugin.rb')).sort
-  end
-
-  # @return [Array] the class; or nil, and why there is none
-  def class_from(file)
-    plugin_class = @code.evaluate(file, :plugin_class)
-    raise 'it does not assign a class to the variable plugin_class' unless plugin_class.is_a?(Class)
-
-    [plugin_class]
-  rescue SystemExit, SignalException, NoMemoryError
-    raise
-  rescue Exception => e # rubocop:disable Lint/RescueException -- a plugin may raise anything, and breaks nothing else
-    [nil, "simpkv plugin from #{file} failed to load: #{e.message}"]
   end
 end

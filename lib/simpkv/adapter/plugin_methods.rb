@@ -1,79 +1,81 @@
 # frozen_string_literal: true
 
-# The methods of a plugin over a Simpkv::Store, for the plugins of the types file and ldap. Their `configure` opens the
-# store. The adapter calls the store itself; these methods are for code that calls a plugin. plugin_template.rb
-# describes them.
-#
-# The value of this file is the module: a plugin evaluates the file and includes the module.
-Module.new do
-  # @return [String] `<type>/<id>`
-  attr_reader :name
+module Simpkv
+  class Adapter
+    # The methods of a plugin over a Store, for the plugins of the types file and ldap. Their `configure` opens the
+    # store. The adapter calls the store itself; these methods are for code that calls a plugin. plugin_template.rb
+    # describes them.
+    module PluginMethods
+      # @return [String] `<type>/<id>`
+      attr_reader :name
 
-  # @return [Simpkv::Store, nil] the store, once it is configured
-  attr_reader :simpkv_store
+      # @return [Store, nil] the store, once it is configured
+      attr_reader :simpkv_store
 
-  def initialize(name)
-    @name = name
-  end
+      def initialize(name)
+        @name = name
+      end
 
-  # @param error [Simpkv::Error] of the store
-  # @return [String] its text, to which a plugin may add advice
-  def explain(error)
-    error.message
-  end
+      # @param error [Error] of the store
+      # @return [String] its text, to which a plugin may add advice
+      def explain(error)
+        error.message
+      end
 
-  def delete(key)
-    attempt(:delete, false) { |store| store.delete(key) || true }
-  end
+      def delete(key)
+        attempt(:delete, false) { |store| store.delete(key) || true }
+      end
 
-  def deletetree(keydir)
-    attempt(:deletetree, false) { |store| store.deletetree(keydir) || true }
-  end
+      def deletetree(keydir)
+        attempt(:deletetree, false) { |store| store.deletetree(keydir) || true }
+      end
 
-  def exists(key)
-    attempt(:exists, nil) { |store| store.exist?(key) }
-  end
+      def exists(key)
+        attempt(:exists, nil) { |store| store.exist?(key) }
+      end
 
-  def get(key)
-    attempt(:get, nil) { |store| store.get(key) }
-  end
+      def get(key)
+        attempt(:get, nil) { |store| store.get(key) }
+      end
 
-  def list(keydir, &block)
-    attempt(:list, nil) { |store| store.list(keydir, partial: false, &block) }
-  end
+      def list(keydir, &block)
+        attempt(:list, nil) { |store| store.list(keydir, partial: false, &block) }
+      end
 
-  def put(key, document)
-    attempt(:put, false) { |store| store.put(key, document) || true }
-  end
+      def put(key, document)
+        attempt(:put, false) { |store| store.put(key, document) || true }
+      end
 
-  private
+      private
 
-  # The block opens the store, and returns it. This is the result of `configure`.
-  def open_store
-    @simpkv_store = yield
-    { result: true, err_msg: nil }
-  rescue Simpkv::ConfigError => e
-    { result: false, err_msg: "Plugin misconfigured: #{e.message}" }
-  rescue Simpkv::Error, SystemCallError => e
-    { result: false, err_msg: e.message }
-  end
+      # The block opens the store, and returns it. This is the result of `configure`.
+      def open_store
+        @simpkv_store = yield
+        { result: true, err_msg: nil }
+      rescue ConfigError => e
+        { result: false, err_msg: "Plugin misconfigured: #{e.message}" }
+      rescue Error, SystemCallError => e
+        { result: false, err_msg: e.message }
+      end
 
-  def attempt(operation, failed)
-    raise Simpkv::InvalidError, "Internal error: #{operation} called before configure" if simpkv_store.nil?
+      def attempt(operation, failed)
+        raise InvalidError, "Internal error: #{operation} called before configure" if simpkv_store.nil?
 
-    { result: yield(simpkv_store), err_msg: nil }
-  rescue Simpkv::Error => e
-    { result: failed, err_msg: explain(e) }
-  end
+        { result: yield(simpkv_store), err_msg: nil }
+      rescue Error => e
+        { result: failed, err_msg: explain(e) }
+      end
 
-  # The options of this plugin's own backend, converted.
-  def settings_from(options, type)
-    backends = options['backends'] if options.is_a?(Hash)
-    backend = backends[options['backend']] if backends.is_a?(Hash)
-    unless backend.is_a?(Hash) && backend['type'] == type && backend['id']
-      raise Simpkv::ConfigError, "no backend with 'type' #{type} and an 'id' is chosen"
+      # The options of this plugin's own backend, converted.
+      def settings_from(options, type)
+        backends = options['backends'] if options.is_a?(Hash)
+        backend = backends[options['backend']] if backends.is_a?(Hash)
+        unless backend.is_a?(Hash) && backend['type'] == type && backend['id']
+          raise ConfigError, "no backend with 'type' #{type} and an 'id' is chosen"
+        end
+
+        Config.typed(backend, options['backend'])
+      end
     end
-
-    Simpkv::Config.typed(backend, options['backend'])
   end
 end
