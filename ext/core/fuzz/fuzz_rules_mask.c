@@ -6,6 +6,7 @@
 #include "rules/limits.h"
 #include "rules/mask.h"
 #include "rules/value.h"
+#include "json/writer.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static char *text_of(json_t *value)
     skv_buf text;
 
     skv_buf_init(&text, SIZE_MAX);
-    skv_value_put_json(value, &text);
+    skv_json_put_tree(&text, value);
     assert(!skv_buf_failed(&text));
     return text.bytes;
 }
@@ -96,7 +97,7 @@ static bool run_line(session *s, const char *line, size_t len)
     json_t *value = digit >= 0 ? value_for(s, digit / 3 - 1) : NULL;
 
     skv_reply_reset(s->reply);
-    if (value && skv_value_size(value, 2000) <= 2000 &&
+    if (value && skv_json_size(value, 2000) <= 2000 &&
         skv_pointer_parse(line + 1, len - 1, &pointer, s->reply) == SKV_OK) {
         apply(s, changes[digit % 3], digit / 3 - 1, pointer, value);
         applied = skv_reply_status(s->reply) == SKV_OK;

@@ -1,5 +1,7 @@
 #include "json/tree.h"
 
+#include "json/writer.h"
+
 bool skv_json_lacks_memory(const json_error_t *error)
 {
     return json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0';
@@ -31,18 +33,13 @@ void skv_json_append(json_t **array, json_t *value)
     *array = NULL;
 }
 
-static int put_piece(const char *bytes, size_t len, void *data)
-{
-    skv_buf_put(data, bytes, len);
-    return skv_buf_failed(data) ? -1 : 0;
-}
-
 skv_status skv_json_reply(json_t *tree, skv_reply *reply)
 {
-    bool written = tree && json_dump_callback(tree, put_piece, &reply->data, JSON_COMPACT) == 0;
-
+    if (!tree)
+        return skv_fail_memory(reply);
+    skv_json_put_tree(&reply->data, tree);
     json_decref(tree);
-    return written || skv_buf_failed(&reply->data) ? skv_reply_done(reply) : skv_fail_memory(reply);
+    return skv_reply_done(reply);
 }
 
 skv_status skv_locale_enter(skv_locale *locale, skv_reply *reply)

@@ -4,6 +4,7 @@
 #include "rules/limits.h"
 #include "rules/value.h"
 #include "json/tree.h"
+#include "json/writer.h"
 
 json_t *skv_rule_object(const skv_rule *rule, const char *name)
 {
@@ -99,7 +100,7 @@ static bool perform_site_action(skv_inspection *inspection)
 
     if (!args && inspection->reply->status == SKV_OK)
         skv_fail_memory(inspection->reply);
-    if (args && skv_count_growth(inspection, skv_value_size(args, SKV_INSPECTION_GROWTH_MAX))) {
+    if (args && skv_count_growth(inspection, skv_json_size(args, SKV_INSPECTION_GROWTH_MAX))) {
         effect = new_effect(inspection);
         /* Later rules change the node, of which the arguments may be a part. */
         skv_json_put(&effect, "args", skv_value_copy(args));

@@ -4,6 +4,7 @@
 #include "rules/limits.h"
 #include "rules/value.h"
 #include "json/tree.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static bool evaluate_change(skv_inspection *inspection, tree_change *change)
         return false;
     if (change->op == SKV_OP_EXTEND && !skv_evaluate_flag(inspection, change->at + SKV_AT_UNIQUE, &change->unique))
         return false;
-    bytes = change->pointer->size + skv_value_size(change->value, SKV_INSPECTION_GROWTH_MAX);
+    bytes = change->pointer->size + skv_json_size(change->value, SKV_INSPECTION_GROWTH_MAX);
     return skv_count_growth(inspection, bytes);
 }
 

@@ -184,12 +184,7 @@ static void write_output(skv_inspection *inspection)
         skv_json_put(&output, "failed", json_incref(inspection->failed));
     if (inspection->error)
         skv_json_put(&output, "error", json_incref(inspection->error));
-    if (output)
-        skv_value_put_json(output, &inspection->reply->data);
-    else
-        skv_fail_memory(inspection->reply);
-    json_decref(output);
-    skv_reply_done(inspection->reply);
+    skv_json_reply(output, inspection->reply);
 }
 
 /* ---- The inspection ---- */

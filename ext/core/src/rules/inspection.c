@@ -3,6 +3,7 @@
 #include "rules/limits.h"
 #include "rules/value.h"
 #include "json/tree.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -349,7 +350,7 @@ void skv_explain_value(skv_inspection *inspection, const char *name, json_t *val
 {
     if (skv_explanation_is_full(inspection))
         return;
-    inspection->explained += skv_value_size(value, SKV_INSPECTION_EXPLAINED_MAX);
+    inspection->explained += skv_json_size(value, SKV_INSPECTION_EXPLAINED_MAX);
     if (!skv_explanation_is_full(inspection))
         skv_json_put(object, name, skv_value_copy(value));
 }
@@ -362,7 +363,7 @@ void skv_explain_value(skv_inspection *inspection, const char *name, json_t *val
 /* Actions may change what they loop over. */
 static void copy_items(skv_inspection *inspection)
 {
-    size_t bytes = skv_value_size(inspection->items, (size_t)SKV_INSPECTION_STEPS_MAX * SKV_STEP_BYTES);
+    size_t bytes = skv_json_size(inspection->items, (size_t)SKV_INSPECTION_STEPS_MAX * SKV_STEP_BYTES);
     json_t *copy = skv_count_steps(inspection, bytes / SKV_STEP_BYTES) ? skv_value_copy(inspection->items) : NULL;
 
     json_decref(inspection->items);

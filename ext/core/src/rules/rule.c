@@ -2,6 +2,7 @@
 
 #include "rules/limits.h"
 #include "rules/value.h"
+#include "json/writer.h"
 
 #include <string.h>
 
@@ -193,7 +194,7 @@ static skv_status check_rule(json_t *json, skv_reader *reader)
         return skv_fail(reader->reply, SKV_INVALID, "a rule is a Hash");
     if (skv_value_is_deeper(json, SKV_RULE_DEPTH_MAX))
         return skv_fail(reader->reply, SKV_TOO_LARGE, "the rule is nested deeper than %d", SKV_RULE_DEPTH_MAX);
-    if (skv_value_size(json, SKV_RULE_SIZE_MAX) > SKV_RULE_SIZE_MAX)
+    if (skv_json_size(json, SKV_RULE_SIZE_MAX) > SKV_RULE_SIZE_MAX)
         return skv_fail(reader->reply, SKV_TOO_LARGE, "the rule has more than %d bytes of JSON", SKV_RULE_SIZE_MAX);
     return skv_refuse_unknown(reader, json, names);
 }

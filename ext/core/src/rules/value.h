@@ -1,7 +1,5 @@
-/* rules/value.h - properties of JSON values: truth, text, size, order and equality. Values are borrowed, and none is
- * changed. Values may be nested to SKV_VALUE_DEPTH_MAX + SKV_RULE_DEPTH_MAX; deeper ones equal nothing and have no
- * text.
- */
+/* rules/value.h - properties of JSON values: truth, text, order and equality. Values are borrowed, and none is changed.
+ * Values may be nested to SKV_TREE_DEPTH_MAX; deeper ones equal nothing and have no text. */
 #ifndef SKV_RULES_VALUE_H
 #define SKV_RULES_VALUE_H
 
@@ -18,17 +16,8 @@ bool skv_value_is_false(json_t *value);
 /* null, "", [] and {}. */
 bool skv_value_is_empty(json_t *value);
 
-/* Appends the value as text to a buffer: a string as it is, everything else as compact JSON, with the shortest digits
- * that read back as a number. Does not depend on the locale. The buffer fails as buffers do; it becomes too large for a
- * value that is nested too deeply, too. */
+/* Appends the value as text to a buffer: a string as it is, everything else as skv_json_put_tree() writes it. */
 void skv_value_put_text(json_t *value, skv_buf *out);
-
-/* Appends compact JSON: a string has quotes. Otherwise as skv_value_put_text(). */
-void skv_value_put_json(json_t *value, skv_buf *out);
-
-/* Returns the number of bytes of the value as compact JSON, or a number above `max` if there are more. Allocates
- * nothing, and stops counting there. */
-size_t skv_value_size(json_t *value, size_t max);
 
 /* Returns true if more than `max` brackets are open in each other. Recurses no deeper than `max`. */
 bool skv_value_is_deeper(json_t *value, size_t max);
