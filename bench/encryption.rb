@@ -93,4 +93,4 @@ Dir.mktmpdir('encryption') do |folder|
     bench.run('slapd', *%w[plain encrypted].map { |id| { 'type' => 'ldap' }.merge(slapd.options('id' => id)) })
   end
 end
-report.print('encryption', Versions.own.merge(Versions.of('slapd', 'libjose0', 'libssl3')))
+report.print('encryption', Versions.own.merge(Versions.of('slapd', 'libssl3')))

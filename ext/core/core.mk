@@ -1,5 +1,5 @@
-# The core: libsimpkv.so, its tests, and the builds that find defects. Needs GNU make, a C11 compiler, jansson, PCRE2
-# and libldap, and for encrypted documents libjose with OpenSSL's libcrypto.
+# The core: libsimpkv.so, its tests, and the builds that find defects. Needs GNU make, a C11 compiler, jansson, PCRE2,
+# libldap and OpenSSL's libcrypto.
 #
 #   ./configure             writes the Makefile that includes this
 #   make                    libsimpkv.so
@@ -18,9 +18,6 @@ BUILD ?= build/release
 SECONDS ?= 60
 FUZZ_CC ?= clang
 LDAP_LIBS ?= -lldap -llber
-# WITHOUT_JOSE=1 builds without libjose: 'encryption_keys' is refused then.
-WITHOUT_JOSE ?=
-JOSE_LIBS ?= -ljose -lcrypto
 
 this := $(abspath $(lastword $(MAKEFILE_LIST)))
 root := $(dir $(this))
@@ -37,21 +34,15 @@ hardening := -fstack-protector-strong $(if $(filter _FORTIFY_SOURCE,$(macros)),,
 ldflags := -Wl,-z,relro,-z,now $(LDFLAGS)
 
 warnings := -Wall -Wextra -Wconversion -Wshadow
-jose := $(if $(WITHOUT_JOSE),-DSKV_WITHOUT_JOSE)
-cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' $(jose) -I$(root)include -I$(root)src $(CPPFLAGS)
+cppflags := -D_GNU_SOURCE -DSKV_VERSION='"$(VERSION)"' -I$(root)include -I$(root)src $(CPPFLAGS)
 cflags := -std=c11 -fPIC -fvisibility=hidden -pthread $(hardening) $(warnings) $(WERROR) $(CFLAGS)
-libs := -ljansson -lpcre2-8 $(LDAP_LIBS) $(if $(WITHOUT_JOSE),,$(JOSE_LIBS)) -pthread
+libs := -ljansson -lpcre2-8 $(LDAP_LIBS) -lcrypto -pthread
 
 sources := $(sort $(wildcard $(root)src/*.c $(root)src/*/*.c))
 objects := $(patsubst $(root)src/%.c,$(BUILD)/%.o,$(sources))
 tests := $(patsubst $(root)test/%.c,$(BUILD)/test/%,$(sort $(wildcard $(root)test/test_*.c $(root)test/*/test_*.c)))
 fuzzers := $(patsubst $(root)fuzz/%.c,$(BUILD)/%,$(sort $(wildcard $(root)fuzz/fuzz_*.c)))
 harness := $(patsubst %,$(BUILD)/test/%.o,check chaos calls batches file_fixture pool_fixture slapd directory proxy)
-encryption := $(filter $(BUILD)/test/crypt/%,$(tests))
-ifneq ($(WITHOUT_JOSE),)
-tests := $(filter-out $(encryption),$(tests))
-fuzzers := $(filter-out $(BUILD)/fuzz_jwe $(BUILD)/fuzz_keys,$(fuzzers))
-endif
 library := $(BUILD)/libsimpkv.so
 
 all: $(library)
@@ -78,7 +69,7 @@ $(BUILD)/test/json/test_reader $(BUILD)/fuzz_json_read: $(reader)
 
 wipe_tests := test_wipe test_json_wipe test_keyring_wipe
 $(filter $(addprefix %/,$(wipe_tests)),$(tests)): $(BUILD)/test/freed.o
-$(encryption): $(BUILD)/test/crypt_fixture.o
+$(filter $(BUILD)/test/crypt/%,$(tests)): $(BUILD)/test/crypt_fixture.o
 $(filter $(BUILD)/test/audit/%,$(tests)): $(BUILD)/test/audit_fixture.o
 $(tests): %: %.o $(harness) $(objects)
 	$(CC) $(cflags) $(ldflags) $^ $(libs) -lm -ldl -o $@

@@ -12,8 +12,8 @@ end
 def missing(what)
   abort <<~MESSAGE
     simpkv: #{what} is missing. Install what the build needs:
-      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev libpcre2-dev libldap-dev    (before Debian 12: libldap2-dev)
-      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel pcre2-devel openldap-devel
+      Debian, Ubuntu:  apt-get install gcc make ruby-dev libjansson-dev libpcre2-dev libssl-dev libldap-dev    (before Debian 12: libldap2-dev)
+      EL, Fedora:      dnf install gcc make ruby-devel jansson-devel pcre2-devel openssl-devel openldap-devel
   MESSAGE
 end
 
@@ -30,6 +30,8 @@ missing('jansson (its header jansson.h)') unless have_header('jansson.h')
 missing('jansson (its library)') unless have_library('jansson', 'json_loadb', 'jansson.h')
 missing('PCRE2 (its header pcre2.h)') unless have_header('pcre2.h', nil, '-DPCRE2_CODE_UNIT_WIDTH=8')
 missing('PCRE2 (its library)') unless have_library('pcre2-8', 'pcre2_match_8')
+missing('OpenSSL (its header openssl/evp.h)') unless have_header('openssl/evp.h')
+missing('OpenSSL (its library libcrypto)') unless have_library('crypto', 'EVP_aes_256_gcm', 'openssl/evp.h')
 missing('libldap (its header ldap.h)') unless have_header('ldap.h')
 missing('liblber') unless have_library('lber', 'ber_free', 'lber.h')
 
@@ -45,14 +47,6 @@ libldap = %w[-lldap -lldap_r].find { |library| checking_for(library) { try_run(t
 missing('a thread-safe libldap') unless libldap
 $libs = "#{libldap} #{$libs}"
 
-# Without it, the option 'encryption_keys' is refused.
-jose = with_config('jose', true) && have_header('jose/jwe.h') && have_library('crypto', 'EVP_DecryptInit_ex') &&
-       have_library('jose', 'jose_jwe_enc_cek_io')
-unless jose
-  $defs << '-DSKV_WITHOUT_JOSE'
-  puts "simpkv: built without libjose: the option 'encryption_keys' will be refused. To have it, install libjose-dev " \
-       '(on EL libjose-devel and openssl-devel), and build again'
-end
 missing('rb_nogvl (Ruby 2.6 or newer)') unless have_func('rb_nogvl', 'ruby/thread.h')
 have_func('rb_enc_interned_str', 'ruby/encoding.h')
 

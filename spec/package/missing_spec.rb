@@ -25,10 +25,11 @@ RSpec.describe 'A gem that is installed without a prerequisite' do
     /make is missing/ => ->(&block) { Packages.without_commands(/\Amake\z/, &block) },
     /jansson.h.* is missing/ => ->(&block) { Packages.without_header('jansson.h', &block) },
     /pcre2.h.* is missing/ => ->(&block) { Packages.without_header('pcre2.h', &block) },
+    /openssl.evp.h.* is missing/ => ->(&block) { Packages.without_header('openssl', &block) },
     /ldap.h.* is missing/ => ->(&block) { Packages.without_header('ldap.h', &block) }
   }
-  debian = /apt-get install gcc make (ruby-dev )?libjansson-dev libpcre2-dev libldap-dev/
-  el = /dnf install gcc make (ruby-devel )?jansson-devel pcre2-devel openldap-devel/
+  debian = /apt-get install gcc make (ruby-dev )?libjansson-dev libpcre2-dev libssl-dev libldap-dev/
+  el = /dnf install gcc make (ruby-devel )?jansson-devel pcre2-devel openssl-devel openldap-devel/
 
   builds.each do |name, build|
     missing.each do |message, without|

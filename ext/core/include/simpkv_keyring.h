@@ -23,7 +23,7 @@ typedef struct skv_keyring skv_keyring;
  * of at most 64 printable characters; other members are ignored, except an alg or use that do not fit. The first key
  * encrypts, all decrypt. Release with skv_keyring_close(), while no call uses it, which wipes the keys. Returns NULL on
  * failure:
- *   SKV_INVALID      no such file, or its content is wrong; the library was built without libjose
+ *   SKV_INVALID      no such file, or its content is wrong
  *   SKV_DENIED       the file cannot be read, belongs to another user than root and that of the process, its group may
  *                    write it, or others may read or write it
  * Thread-safe.
@@ -44,7 +44,8 @@ SKV_API skv_status skv_keyring_encrypt(skv_keyring *keyring, const char *backend
 
 /* Decrypts a document that was found at a place: the number is 1, and the data are the plain document. For a plain
  * document the number is 0 without data. SKV_OK; SKV_MALFORMED (the document was changed, encrypted for another place,
- * with another algorithm, or with another key of the same kid), SKV_DENIED (no key has its kid). */
+ * with another algorithm, or with another key of the same kid), SKV_DENIED (no key has its kid), SKV_TOO_LARGE,
+ * SKV_UNAVAILABLE (libcrypto refuses). */
 SKV_API skv_status skv_keyring_decrypt(skv_keyring *keyring, const char *backend, size_t backend_len, const char *path,
                                        size_t path_len, const char *document, size_t document_len, skv_reply *reply);
 

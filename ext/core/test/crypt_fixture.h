@@ -1,4 +1,4 @@
-/* crypt_fixture.h - a keyring over a temporary file of keys, and JWEs that libjose does not make. */
+/* crypt_fixture.h - a keyring over a temporary file of keys, and JWEs that simpkv does not make. */
 #ifndef SKV_TEST_CRYPT_FIXTURE_H
 #define SKV_TEST_CRYPT_FIXTURE_H
 

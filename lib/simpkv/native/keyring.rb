@@ -20,7 +20,7 @@ module Simpkv
       end
 
       # @param file [String] an absolute path
-      # @raise [InvalidError] there is no such file, its content is wrong, or the library was built without libjose
+      # @raise [InvalidError] there is no such file, or its content is wrong
       # @raise [DeniedError] its owner or its mode lets others change the keys or read them, or it cannot be read
       def initialize(file)
         refuse_keyring

@@ -1,7 +1,9 @@
 /* crypt.c - encrypts documents, and decrypts them. */
+#include "crypt/base64url.h"
 #include "crypt/decrypt.h"
 #include "name/key.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* A place with the path as stores normalise it. */
@@ -39,6 +41,42 @@ static skv_status normalise_place(place_of_call *place, const skv_place *given, 
 
 /* ---- Encrypting ---- */
 
+static void put_document(skv_buf *data, const skv_sealed *sealed)
+{
+    skv_buf_put_string(data, SKV_JWE_BEFORE);
+    skv_buf_put(data, sealed->header.bytes, sealed->header.len);
+    skv_buf_put_string(data, "..");
+    skv_base64url_put(data, sealed->iv, sizeof sealed->iv);
+    skv_buf_put_string(data, ".");
+    skv_base64url_put(data, sealed->text, sealed->len);
+    skv_buf_put_string(data, ".");
+    skv_base64url_put(data, sealed->tag, sizeof sealed->tag);
+    skv_buf_put_string(data, SKV_JWE_AFTER);
+}
+
+static skv_status encrypt(const skv_secret *key, const skv_place *place, skv_span document, skv_reply *reply)
+{
+    skv_sealed sealed = {.text = skv_alloc(document.len), .len = document.len};
+    skv_cipher *cipher = skv_cipher_new(true);
+    skv_buf header;
+
+    skv_buf_init(&header, SIZE_MAX);
+    skv_jwe_put_header(&header, key->kid, place);
+    if (!cipher || !sealed.text || skv_buf_failed(&header)) {
+        skv_fail_memory(reply);
+    } else {
+        if (document.len)
+            memcpy(sealed.text, document.bytes, document.len);
+        sealed.header = (skv_span){header.bytes, header.len};
+        if (skv_cipher_seal(cipher, key, &sealed, reply) == SKV_OK)
+            put_document(&reply->data, &sealed);
+    }
+    skv_buf_free(&header);
+    skv_cipher_free(cipher);
+    skv_free(sealed.text);
+    return skv_reply_done(reply);
+}
+
 skv_status skv_keyring_encrypt(skv_keyring *keyring, const char *backend, size_t backend_len, const char *path,
                                size_t path_len, const char *document, size_t document_len, skv_reply *reply)
 {
@@ -54,11 +92,9 @@ skv_status skv_keyring_encrypt(skv_keyring *keyring, const char *backend, size_t
     keys = skv_keyring_take(keyring, reply);
     if (!keys)
         return reply->status;
-    skv_buf_put_string(&reply->data, SKV_JWE_BEFORE);
-    if (skv_cipher_seal(&keys->key[0], &place.place, span, reply) == SKV_OK)
-        skv_buf_put_string(&reply->data, SKV_JWE_AFTER);
+    encrypt(&keys->key[0], &place.place, span, reply);
     skv_keyring_release(keys);
-    return skv_reply_done(reply);
+    return reply->status;
 }
 
 /* ---- Decrypting ---- */

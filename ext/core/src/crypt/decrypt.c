@@ -24,7 +24,7 @@ skv_status skv_decryption_begin(skv_decryption *d, skv_keyring *keyring, skv_rep
 {
     *d = (skv_decryption){.keyring = keyring, .keys = skv_keyring_take(keyring, reply)};
     if (d->keys)
-        d->cipher = skv_cipher_new();
+        d->cipher = skv_cipher_new(false);
     return d->keys && !d->cipher ? skv_fail_memory(reply) : reply->status;
 }
 
@@ -60,8 +60,9 @@ static bool has_usual_header(const skv_jwe *jwe, const skv_secret *key, const sk
     bool same;
 
     skv_buf_init(&usual, SIZE_MAX);
-    skv_jwe_put_plain_header(&usual, key->kid, place);
-    same = usual.len && usual.len == jwe->header.len && memcmp(usual.bytes, jwe->header.bytes, usual.len) == 0;
+    skv_jwe_put_header(&usual, key->kid, place);
+    same = !skv_buf_failed(&usual) && usual.len == jwe->header.len &&
+           memcmp(usual.bytes, jwe->header.bytes, usual.len) == 0;
     skv_buf_free(&usual);
     return same;
 }

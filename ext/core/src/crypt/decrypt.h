@@ -16,8 +16,8 @@ typedef struct skv_decryption {
 skv_status skv_decryption_begin(skv_decryption *decryption, skv_keyring *keyring, skv_reply *reply);
 void skv_decryption_end(skv_decryption *decryption);
 
-/* Appends the plain document of a place to a buffer. After a failure (SKV_MALFORMED, SKV_DENIED, SKV_TOO_LARGE) the
- * buffer is as before, and the message begins with the path. */
+/* Appends the plain document of a place to a buffer. After a failure (SKV_MALFORMED, SKV_DENIED, SKV_TOO_LARGE,
+ * SKV_UNAVAILABLE) the buffer is as before, and the message begins with the path. */
 skv_status skv_decryption_run(skv_decryption *decryption, const skv_place *place, const skv_jwe *jwe, skv_buf *out,
                               skv_reply *reply);
 

@@ -3,7 +3,9 @@
 #include "crypt/base64url.h"
 #include "crypt/keys.h"
 #include "json/tree.h"
+#include "json/writer.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* ---- The document ---- */
@@ -142,35 +144,27 @@ skv_status skv_jwe_find(skv_span document, skv_jwe *jwe, skv_reply *reply)
 
 /* ---- The header ---- */
 
-static bool needs_escape(skv_span text)
+static void put_string(skv_buf *json, skv_span text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.bytes[i] < 0x20 || text.bytes[i] == '"' || text.bytes[i] == '\\')
-            return true;
-    return false;
+    skv_json_put_string(json, text.bytes, text.len);
 }
 
-static void put_span(skv_buf *buf, skv_span span)
-{
-    skv_buf_put(buf, span.bytes, span.len);
-}
-
-void skv_jwe_put_plain_header(skv_buf *buf, const char *kid, const skv_place *place)
+void skv_jwe_put_header(skv_buf *buf, const char *kid, const skv_place *place)
 {
     skv_buf json;
 
-    if (needs_escape(place->backend) || needs_escape(place->path))
-        return;
     skv_buf_init(&json, SIZE_MAX);
     skv_buf_reserve(&json, 128 + place->backend.len + place->path.len);
-    skv_buf_put_string(&json, "{\"alg\":\"dir\",\"backend\":\"");
-    put_span(&json, place->backend);
-    skv_buf_put_string(&json, "\",\"enc\":\"A256GCM\",\"kid\":\"");
-    skv_buf_put_string(&json, kid);
-    skv_buf_put_string(&json, "\",\"path\":\"");
-    put_span(&json, place->path);
-    skv_buf_put_string(&json, "\"}");
-    if (!skv_buf_failed(&json))
+    skv_buf_put_string(&json, "{\"alg\":\"dir\",\"backend\":");
+    put_string(&json, place->backend);
+    skv_buf_put_string(&json, ",\"enc\":\"A256GCM\",\"kid\":");
+    put_string(&json, (skv_span){kid, strlen(kid)});
+    skv_buf_put_string(&json, ",\"path\":");
+    put_string(&json, place->path);
+    skv_buf_put_string(&json, "}");
+    if (skv_buf_failed(&json))
+        buf->no_memory = true;
+    else
         skv_base64url_put(buf, json.bytes, json.len);
     skv_buf_free(&json);
 }
@@ -183,19 +177,12 @@ static skv_status fail_header(skv_reply *reply, const char *why)
     return skv_fail(reply, SKV_MALFORMED, "the header of its encrypted document %s", why);
 }
 
-static json_t *parse_header(skv_span json, skv_reply *reply)
+static json_t *parse_header(const char *json, size_t len, skv_reply *reply)
 {
-    json_error_t error = {.text = ""};
-    json_t *tree = NULL;
-    skv_locale locale;
+    json_error_t error;
+    json_t *tree = skv_json_load(json, len, JSON_REJECT_DUPLICATES, &error, reply);
 
-    if (skv_locale_enter(&locale, reply) != SKV_OK)
-        return NULL;
-    tree = json_loadb(json.bytes, json.len, JSON_REJECT_DUPLICATES, &error);
-    skv_locale_leave(&locale);
-    if (!tree && skv_json_lacks_memory(&error))
-        skv_fail_memory(reply);
-    else if (!tree)
+    if (!tree && reply->status == SKV_OK)
         fail_header(reply, "is not JSON, or has a member twice");
     return tree;
 }
@@ -216,7 +203,7 @@ static json_t *decode_header(skv_span text, skv_reply *reply)
     else if (!skv_base64url_decode(text.bytes, text.len, (unsigned char *)json))
         fail_header(reply, "is not base64url");
     else
-        tree = parse_header((skv_span){json, size}, reply);
+        tree = parse_header(json, size, reply);
     skv_free(json);
     return tree;
 }

@@ -38,8 +38,8 @@ skv_status skv_jwe_find(skv_span document, skv_jwe *jwe, skv_reply *reply);
 /* Returns true for a document of which skv_jwe_find() would say that it is plain. */
 bool skv_jwe_is_plain(skv_span document);
 
-/* Appends the text of the header, as libjose writes it, in base64url. Appends nothing if a name needs escapes. */
-void skv_jwe_put_plain_header(skv_buf *buf, const char *kid, const skv_place *place);
+/* Appends the header that simpkv writes, in base64url. */
+void skv_jwe_put_header(skv_buf *buf, const char *kid, const skv_place *place);
 
 /* The protected header of a JWE. Strings are in `tree`; release with json_decref(). */
 typedef struct skv_jwe_header {

@@ -1,7 +1,5 @@
 #include "crypt/keyring.h"
 
-#include "crypt/cipher.h"
-
 #include <pthread.h>
 #include <string.h>
 
@@ -108,8 +106,6 @@ skv_keyring *skv_keyring_open(const char *file, size_t file_len, skv_reply *repl
         skv_fail(reply, SKV_INVALID, "the file of 'encryption_keys' must have an absolute path");
         return NULL;
     }
-    if (skv_cipher_check(reply) != SKV_OK)
-        return NULL;
     pthread_once(&forks_are_watched, watch_forks_of_keyrings);
     keyring = skv_alloc_zeroed(1, sizeof *keyring);
     if (keyring)

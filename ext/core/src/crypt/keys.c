@@ -171,19 +171,12 @@ static skv_status read_keys(const key_file *file, const json_t *list, skv_keys *
 
 static skv_status parse_file(const key_file *file, skv_keys *keys)
 {
-    json_error_t error = {.text = ""};
-    skv_locale locale;
-    json_t *set;
+    json_error_t error;
+    json_t *set = skv_json_load(file->text, file->len, JSON_REJECT_DUPLICATES, &error, file->reply);
 
-    if (skv_locale_enter(&locale, file->reply) != SKV_OK)
-        return file->reply->status;
-    set = json_loadb(file->text, file->len, JSON_REJECT_DUPLICATES, &error);
-    skv_locale_leave(&locale);
     if (set)
         read_keys(file, json_object_get(set, "keys"), keys);
-    else if (skv_json_lacks_memory(&error))
-        skv_fail_memory(file->reply);
-    else
+    else if (file->reply->status == SKV_OK)
         FAIL(file, "is not JSON, or has a member twice: line %d, column %d", error.line, error.column);
     json_decref(set);
     return file->reply->status;

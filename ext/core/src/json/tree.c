@@ -17,6 +17,21 @@ skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv
     return skv_fail(reply, SKV_INVALID, "%s not JSON: line %d, column %d", name, error->line, error->column);
 }
 
+json_t *skv_json_load(const char *bytes, size_t len, size_t flags, json_error_t *error, skv_reply *reply)
+{
+    skv_locale locale;
+    json_t *tree;
+
+    *error = (json_error_t){.text = ""};
+    if (skv_locale_enter(&locale, reply) != SKV_OK)
+        return NULL;
+    tree = json_loadb(bytes, len, flags, error);
+    skv_locale_leave(&locale);
+    if (!tree && skv_json_lacks_memory(error))
+        skv_fail_memory(reply);
+    return tree;
+}
+
 void skv_json_put(json_t **object, const char *name, json_t *value)
 {
     if (json_object_set_new(*object, name, value) == 0)

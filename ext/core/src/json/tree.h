@@ -18,6 +18,10 @@ void skv_json_append(json_t **array, json_t *value);
 skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv_reply *reply);
 bool skv_json_lacks_memory(const json_error_t *error);
 
+/* Reads JSON of any locale with jansson, for which the flags are. Returns NULL if memory runs out, and fails the reply;
+ * or if it is no such JSON, and sets the error: the caller fails the reply then. */
+json_t *skv_json_load(const char *bytes, size_t len, size_t flags, json_error_t *error, skv_reply *reply);
+
 /* Appends the text of the tree to the reply's data, and frees the tree. Returns the reply's status. */
 skv_status skv_json_reply(json_t *tree, skv_reply *reply);
 

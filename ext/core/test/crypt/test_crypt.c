@@ -76,7 +76,7 @@ static void check_vector(const char *key, const char *iv, const char *aad, const
     skv_sealed sealed = {.header = {(char *)header, unhex(aad, header)}, .text = bytes, .len = unhex(text, bytes)};
     skv_secret with = {.kid = "a"};
 
-    skv_cipher *cipher = skv_cipher_new();
+    skv_cipher *cipher = skv_cipher_new(false);
 
     skv_reply_reset(result);
     CHECK(unhex(key, with.bytes) == 32 && unhex(iv, sealed.iv) == 12 && unhex(tag, sealed.tag) == 16);
@@ -115,7 +115,7 @@ static void the_content_of_rfc_7516_is_opened(void)
                                       138, 7,   110, 91,  112, 46,  34,  105, 47, 130, 203, 46,  122, 234, 64,  252}};
     unsigned char bytes[64];
     skv_sealed sealed = {.header = {header, sizeof header - 1}, .text = bytes, .len = sizeof plain - 1};
-    skv_cipher *cipher = skv_cipher_new();
+    skv_cipher *cipher = skv_cipher_new(false);
 
     skv_reply_reset(result);
     CHECK(skv_base64url_decode("48V1_ALb6US04U3b", 16, sealed.iv));
