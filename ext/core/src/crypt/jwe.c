@@ -180,9 +180,9 @@ static skv_status fail_header(skv_reply *reply, const char *why)
 static json_t *parse_header(const char *json, size_t len, skv_reply *reply)
 {
     json_error_t error;
-    json_t *tree = skv_json_load(json, len, JSON_REJECT_DUPLICATES, &error, reply);
+    json_t *tree = skv_json_load(json, len, 0, &error, reply);
 
-    if (!tree && reply->status == SKV_OK)
+    if (!tree)
         fail_header(reply, "is not JSON, or has a member twice");
     return tree;
 }

@@ -172,11 +172,11 @@ static skv_status read_keys(const key_file *file, const json_t *list, skv_keys *
 static skv_status parse_file(const key_file *file, skv_keys *keys)
 {
     json_error_t error;
-    json_t *set = skv_json_load(file->text, file->len, JSON_REJECT_DUPLICATES, &error, file->reply);
+    json_t *set = skv_json_load(file->text, file->len, 0, &error, file->reply);
 
     if (set)
         read_keys(file, json_object_get(set, "keys"), keys);
-    else if (file->reply->status == SKV_OK)
+    else
         FAIL(file, "is not JSON, or has a member twice: line %d, column %d", error.line, error.column);
     json_decref(set);
     return file->reply->status;

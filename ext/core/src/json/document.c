@@ -23,21 +23,16 @@ static json_t *member(const json_t *root, const char *name)
  * document again. */
 static skv_status load(document *doc, const char *bytes, size_t len, skv_reply *reply)
 {
-    json_error_t error = {.text = ""};
+    json_error_t error;
 
-    *doc = (document){.root = json_loadb(bytes, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error)};
+    *doc = (document){.root = skv_json_load(bytes, len, JSON_ALLOW_NUL, &error, reply)};
     if (!doc->root)
-        return skv_json_lacks_memory(&error) ? skv_fail_memory(reply) : SKV_OK;
+        return reply->status;
     doc->value = json_object_get(doc->root, "value");
     doc->metadata = member(doc->root, "metadata");
     doc->encoding = member(doc->root, "encoding");
     doc->original_encoding = member(doc->root, "original_encoding");
     return SKV_OK;
-}
-
-static void unload(document *doc)
-{
-    json_decref(doc->root);
 }
 
 /* 0.0 and -0.0 differ. */
@@ -187,15 +182,11 @@ static bool differ_in_a_string(const char *a, size_t a_len, const char *b, size_
 static void compare(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)
 {
     document in_a = {0}, in_b = {0};
-    skv_locale locale;
 
-    if (skv_locale_enter(&locale, reply) != SKV_OK)
-        return;
     if (load(&in_a, a, a_len, reply) == SKV_OK && in_a.value && load(&in_b, b, b_len, reply) == SKV_OK)
         reply->number = same_document(&in_a, &in_b);
-    unload(&in_b);
-    unload(&in_a);
-    skv_locale_leave(&locale);
+    json_decref(in_b.root);
+    json_decref(in_a.root);
 }
 
 skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply)

@@ -2,34 +2,40 @@
 
 #include "json/writer.h"
 
-bool skv_json_lacks_memory(const json_error_t *error)
+#include <locale.h>
+
+/* When memory runs out, some versions of jansson report a code, and some an empty message. */
+static bool lacks_memory(const json_error_t *error)
 {
     return json_error_code(error) == json_error_out_of_memory || error->text[0] == '\0';
 }
 
+/* jansson uses the thread's locale, and aborts if its decimal point has several bytes. */
+json_t *skv_json_load(const char *bytes, size_t len, size_t flags, json_error_t *error, skv_reply *reply)
+{
+    locale_t numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), previous;
+    json_t *tree;
+
+    *error = (json_error_t){.text = ""};
+    if (!numbers) {
+        skv_fail_memory(reply);
+        return NULL;
+    }
+    previous = uselocale(numbers);
+    tree = json_loadb(bytes, len, flags | JSON_REJECT_DUPLICATES, error);
+    uselocale(previous);
+    freelocale(numbers);
+    if (!tree && lacks_memory(error))
+        skv_fail_memory(reply);
+    return tree;
+}
+
 skv_status skv_json_fail_syntax(const char *name, const json_error_t *error, skv_reply *reply)
 {
-    if (skv_json_lacks_memory(error))
-        return skv_fail_memory(reply);
     if (json_error_code(error) == json_error_numeric_overflow)
         return skv_fail(reply, SKV_INVALID, "%s not usable, with a number beyond 64 bits: line %d, column %d", name,
                         error->line, error->column);
     return skv_fail(reply, SKV_INVALID, "%s not JSON: line %d, column %d", name, error->line, error->column);
-}
-
-json_t *skv_json_load(const char *bytes, size_t len, size_t flags, json_error_t *error, skv_reply *reply)
-{
-    skv_locale locale;
-    json_t *tree;
-
-    *error = (json_error_t){.text = ""};
-    if (skv_locale_enter(&locale, reply) != SKV_OK)
-        return NULL;
-    tree = json_loadb(bytes, len, flags, error);
-    skv_locale_leave(&locale);
-    if (!tree && skv_json_lacks_memory(error))
-        skv_fail_memory(reply);
-    return tree;
 }
 
 void skv_json_put(json_t **object, const char *name, json_t *value)
@@ -55,19 +61,4 @@ skv_status skv_json_reply(json_t *tree, skv_reply *reply)
     skv_json_put_tree(&reply->data, tree);
     json_decref(tree);
     return skv_reply_done(reply);
-}
-
-skv_status skv_locale_enter(skv_locale *locale, skv_reply *reply)
-{
-    locale->numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!locale->numbers)
-        return skv_fail_memory(reply);
-    locale->previous = uselocale(locale->numbers);
-    return SKV_OK;
-}
-
-void skv_locale_leave(const skv_locale *locale)
-{
-    uselocale(locale->previous);
-    freelocale(locale->numbers);
 }

@@ -219,33 +219,24 @@ static void inspect_input(const skv_rules *rules, json_t *input, skv_deadline *d
     skv_buf_free(&inspection.place);
 }
 
-static json_t *read_input(const char *input, size_t input_len, skv_reply *reply)
-{
-    json_error_t error = {.text = ""};
-    json_t *tree = json_loadb(input, input_len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-
-    if (!tree)
-        skv_json_fail_syntax("the input is", &error, reply);
-    return tree;
-}
-
 skv_status skv_rules_inspect(const skv_rules *rules, const char *input, size_t input_len, skv_cancel *cancel,
                              skv_reply *reply)
 {
     skv_deadline deadline;
-    skv_locale locale;
+    json_error_t error;
     json_t *tree;
 
     if (skv_reply_begin(reply) != SKV_OK)
         return SKV_INVALID;
     if (!rules || !input)
         return skv_fail(reply, SKV_INVALID, "the rules or the input are NULL");
-    if (skv_deadline_init(&deadline, INT64_MAX, cancel, reply) != SKV_OK || skv_locale_enter(&locale, reply) != SKV_OK)
+    if (skv_deadline_init(&deadline, INT64_MAX, cancel, reply) != SKV_OK)
         return reply->status;
-    tree = read_input(input, input_len, reply);
+    tree = skv_json_load(input, input_len, JSON_ALLOW_NUL, &error, reply);
     if (tree)
         inspect_input(rules, tree, &deadline, reply);
+    else
+        skv_json_fail_syntax("the input is", &error, reply);
     json_decref(tree);
-    skv_locale_leave(&locale);
     return reply->status;
 }

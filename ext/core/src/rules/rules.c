@@ -111,14 +111,14 @@ static skv_status read_document(skv_rules *rules, skv_reader *reader)
 static void read_tree(skv_rules *rules, const char *json, size_t json_len, skv_deadline *deadline, skv_reply *reply)
 {
     skv_reader reader = {.deadline = deadline, .reply = reply};
-    json_error_t error = {.text = ""};
+    json_error_t error;
 
     if (json_len > SKV_RULES_SIZE_MAX) {
         skv_fail(reply, SKV_INVALID, "the rules have %zu bytes of JSON: %d are allowed", json_len, SKV_RULES_SIZE_MAX);
         return;
     }
     skv_buf_init(&reader.place, SIZE_MAX);
-    rules->tree = json_loadb(json, json_len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    rules->tree = skv_json_load(json, json_len, JSON_ALLOW_NUL, &error, reply);
     if (!rules->tree)
         skv_json_fail_syntax("the rules are", &error, reply);
     else if (read_document(rules, &reader) == SKV_OK)
@@ -133,7 +133,6 @@ skv_rules *skv_rules_new(const char *json, size_t json_len, skv_cancel *cancel, 
 {
     skv_deadline deadline;
     skv_rules *rules;
-    skv_locale locale;
 
     if (skv_reply_begin(reply) != SKV_OK)
         return NULL;
@@ -146,11 +145,8 @@ skv_rules *skv_rules_new(const char *json, size_t json_len, skv_cancel *cancel, 
         skv_fail_memory(reply);
         return NULL;
     }
-    if (skv_deadline_init(&deadline, INT64_MAX, cancel, reply) == SKV_OK &&
-        skv_locale_enter(&locale, reply) == SKV_OK) {
+    if (skv_deadline_init(&deadline, INT64_MAX, cancel, reply) == SKV_OK)
         read_tree(rules, json, json_len, &deadline, reply);
-        skv_locale_leave(&locale);
-    }
     if (reply->status == SKV_OK)
         return rules;
     skv_rules_free(rules);
