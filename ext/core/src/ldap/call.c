@@ -303,20 +303,27 @@ skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, co
     return error == LDAP_SUCCESS ? error : skv_conn_send_error(call->conn, error);
 }
 
+void skv_ldap_note_hidden(skv_ldap_call *call, skv_ldap_response *response)
+{
+    if (response->code == LDAP_SUCCESS && !ldap_first_entry(skv_conn_handle(call->conn), response->message))
+        response->code = LDAP_INSUFFICIENT_ACCESS;
+}
+
+skv_ldap_code skv_ldap_finish_read(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_response *response)
+{
+    *response = (skv_ldap_response){0};
+    receive_result(call, error, id, response);
+    skv_ldap_note_hidden(call, response);
+    return response->code;
+}
+
 skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,
                             skv_ldap_response *response)
 {
-    skv_ldap_code error;
-    int id;
+    int id = 0;
+    skv_ldap_code error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, NULL, attributes, NULL, LDAP_NO_LIMIT, &id);
 
-    *response = (skv_ldap_response){0};
-    error = skv_ldap_search(call, dn, LDAP_SCOPE_BASE, NULL, attributes, NULL, LDAP_NO_LIMIT, &id);
-    if (error != LDAP_SUCCESS)
-        return response->code = error;
-    receive_result(call, LDAP_SUCCESS, id, response);
-    if (response->code == LDAP_SUCCESS && !ldap_first_entry(skv_conn_handle(call->conn), response->message))
-        response->code = LDAP_INSUFFICIENT_ACCESS;
-    return response->code;
+    return skv_ldap_finish_read(call, error, id, response);
 }
 
 LDAPMessage *skv_ldap_read_below(skv_ldap_call *call, const char *filter, const char *const *attributes,

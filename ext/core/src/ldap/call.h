@@ -104,6 +104,12 @@ static inline skv_deadline *skv_ldap_current_deadline(skv_ldap_call *call)
     return call->round_trip_ns ? &call->round_trip : call->deadline;
 }
 
+/* Receives the response to a read of one entry that was sent, or takes the error of sending it. */
+skv_ldap_code skv_ldap_finish_read(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_response *response);
+
+/* Sets the code LDAP_INSUFFICIENT_ACCESS if the response to such a read is a success that shows no entry. */
+void skv_ldap_note_hidden(skv_ldap_call *call, skv_ldap_response *response);
+
 /* Reads one entry. The code is LDAP_INSUFFICIENT_ACCESS if the server does not show it. */
 skv_ldap_code skv_ldap_read(skv_ldap_call *call, const char *dn, const char *const *attributes,
                             skv_ldap_response *response);

@@ -8,14 +8,6 @@ bool skv_ldap_needs_confirmation(const skv_ldap_call *call)
     return skv_conn_features(call->conn)->is_389ds;
 }
 
-skv_ldap_code skv_ldap_confirm_replacement(skv_ldap_call *call, skv_ldap_response *response)
-{
-    *response = (skv_ldap_response){.code = LDAP_SUCCESS};
-    if (skv_ldap_needs_confirmation(call))
-        skv_ldap_read(call, call->dn, skv_ldap_attributes(call, SKV_READ_KIND), response);
-    return response->code;
-}
-
 skv_status skv_ldap_refuse_vanished(skv_ldap_call *call)
 {
     return skv_ldap_refuse(call, SKV_UNAVAILABLE,

@@ -12,10 +12,6 @@
 /* Returns true if the server of the call's connection is a 389-DS. */
 bool skv_ldap_needs_confirmation(const skv_ldap_call *call);
 
-/* Reads whether the call's entry exists after a replacement, on a server that needs a confirmation. Fills a response,
- * which the caller frees, and returns its code: LDAP_SUCCESS without a request on other servers. */
-skv_ldap_code skv_ldap_confirm_replacement(skv_ldap_call *call, skv_ldap_response *response);
-
 /* Fails the reply for a conditional replacement that was acknowledged, and whose entry is missing after that: nobody
  * can tell whether it took effect. */
 skv_status skv_ldap_refuse_vanished(skv_ldap_call *call);

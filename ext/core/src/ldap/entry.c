@@ -41,6 +41,11 @@ const char *const *skv_ldap_attributes(const skv_ldap_call *call, int wanted)
     return call->store->layout == SKV_LAYOUT_HEX ? hex[wanted] : plain[wanted];
 }
 
+skv_ldap_code skv_ldap_entry_start_read(skv_ldap_call *call, const char *dn, int wanted, int *id)
+{
+    return skv_ldap_search(call, dn, LDAP_SCOPE_BASE, NULL, skv_ldap_attributes(call, wanted), NULL, LDAP_NO_LIMIT, id);
+}
+
 const char *skv_ldap_any_entry(const skv_ldap_call *call)
 {
     return skv_conn_features(call->conn)->is_389ds ? "(|(objectClass=*)(objectClass=ldapSubEntry))" : NULL;
@@ -217,17 +222,6 @@ skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, 
         error = ldap_modify_ext(skv_conn_handle(call->conn), dn, a.list, controls, NULL, id);
     ldap_control_free(controls[0]);
     return error;
-}
-
-skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, const char *version,
-                                     skv_ldap_response *response)
-{
-    skv_ldap_code error = skv_ldap_start(call);
-    int id = 0;
-
-    if (error == LDAP_SUCCESS)
-        error = skv_ldap_entry_start_replace(call, call->dn, document, version, &id);
-    return skv_ldap_finish_change(call, error, id, response);
 }
 
 skv_ldap_code skv_ldap_entry_start_delete(skv_ldap_call *call, const char *dn, const char *version, int *id)

@@ -43,15 +43,13 @@ const char *skv_ldap_any_entry(const skv_ldap_call *call);
 skv_ldap_code skv_ldap_entry_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                                  skv_ldap_response *response);
 
-/* Replaces the document of the call's entry if the entry has that version, as far as the server can compare it
- * (ldap/version.h); with "", whatever version it has. */
-skv_ldap_code skv_ldap_entry_replace(skv_ldap_call *call, struct berval *document, const char *version,
-                                     skv_ldap_response *response);
-
-/* Deletes the call's entry on the same condition. */
+/* Deletes the call's entry if it has that version, as far as the server can compare it (ldap/version.h); with "",
+ * whatever version it has. */
 skv_ldap_code skv_ldap_entry_delete(skv_ldap_call *call, const char *version, skv_ldap_response *response);
 
-/* Send the same requests without waiting for the response. Return LDAP_SUCCESS with *id set, or libldap's error. */
+/* Send requests without waiting for the response: read an entry (SKV_READ_*), add one, replace its document or delete
+ * it on the same condition. Return LDAP_SUCCESS with *id set, or libldap's error. */
+skv_ldap_code skv_ldap_entry_start_read(skv_ldap_call *call, const char *dn, int wanted, int *id);
 skv_ldap_code skv_ldap_entry_start_add(skv_ldap_call *call, const char *dn, int kind, const struct berval *document,
                                        int *id);
 skv_ldap_code skv_ldap_entry_start_replace(skv_ldap_call *call, const char *dn, struct berval *document,

@@ -48,7 +48,7 @@ static skv_status attempt_get(skv_ldap_call *call)
     return call->reply->status;
 }
 
-bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
+static bool get_one(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
     skv_ldap_call call;
     skv_status status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, deadline, reply);
@@ -63,7 +63,7 @@ bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadl
 
 skv_status skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_ldap_get_one(store, key, flags, deadline, reply);
+    get_one(store, key, flags, deadline, reply);
     return reply->status;
 }
 
@@ -130,17 +130,14 @@ static void decide_missing_key(skv_ldap_many *many, skv_ldap_item *item)
 
 static void decide_found_key(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
 {
-    skv_ldap_entry entry = {0};
-
     item->step = SKV_STEP_SINGLE;
-    if (skv_ldap_many_entry(many, response, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
-        skv_ldap_call *call = skv_ldap_many_word(many, item);
-
-        skv_buf_put(&call->reply->data, entry.document.bv_val, entry.document.bv_len);
-        skv_reply_done(call->reply);
+    if (response->code == LDAP_SUCCESS && copy_document(skv_ldap_many_word(many, item), response) == SKV_OK)
         skv_ldap_many_decide(many, item);
-    }
-    skv_ldap_entry_wipe(&entry);
+}
+
+static skv_ldap_code send_get_request(skv_ldap_many *many, skv_ldap_item *item, int *id)
+{
+    return skv_ldap_many_read(many, item, SKV_READ_DOCUMENT, id);
 }
 
 static void take_get_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
@@ -155,12 +152,13 @@ static void take_get_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap
 
 static bool get_single_item(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline)
 {
-    return skv_ldap_get_one(&many->call.store->store, &item->record->key, SKV_GET_ANY, deadline, many->batch->each);
+    return get_one(&many->call.store->store, &item->record->key, SKV_GET_ANY, deadline, many->batch->each);
 }
 
 void skv_ldap_get_many(skv_store *store, skv_batch *batch)
 {
-    static const skv_many_ops ops = {.op = SKV_OP_GET, .take = take_get_response, .single = get_single_item};
+    static const skv_many_ops ops = {
+        .op = SKV_OP_GET, .send = send_get_request, .take = take_get_response, .single = get_single_item};
     skv_ldap_many many = {0};
 
     skv_ldap_many_run(&many, store, batch, &ops);

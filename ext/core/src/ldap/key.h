@@ -8,14 +8,14 @@
 /* ldap/get.c */
 skv_status skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
 skv_status skv_ldap_exists(skv_store *store, const skv_key *key, skv_deadline *deadline, skv_reply *reply);
+void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 
 /* ldap/put.c */
 skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                         skv_reply *reply);
 
-/* ldap/put_many.c, ldap/get_many.c */
+/* ldap/put_many.c */
 void skv_ldap_put_many(skv_store *store, skv_batch *batch);
-void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 
 /* ldap/delete.c */
 skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
@@ -47,15 +47,6 @@ skv_status skv_ldap_admin_set_password(skv_store *store, const skv_entry_args *a
                                        skv_reply *reply);
 skv_status skv_ldap_admin_check_password(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
                                          skv_reply *reply);
-
-/* ---- One record of a batch. Both return false if the call failed in a way in which all others would fail. */
-
-/* ldap/get.c */
-bool skv_ldap_get_one(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply);
-
-/* ldap/put.c. `in_doubt` is the version for which the earlier write was made, if args->in_doubt; NULL if unknown. */
-bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, const skv_ldap_version *in_doubt,
-                      skv_deadline *deadline, skv_reply *reply);
 
 /* ---- ldap/kind.c */
 

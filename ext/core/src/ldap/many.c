@@ -1,7 +1,5 @@
 #include "ldap/many.h"
 
-#include "ldap/compare_and_swap.h"
-#include "ldap/key.h"
 #include "ldap/limit.h"
 
 #include <string.h>
@@ -17,11 +15,6 @@
 static bool is_pipelined(const skv_ldap_item *item)
 {
     return item->step < SKV_STEP_SINGLE;
-}
-
-static bool is_write_step(skv_step step)
-{
-    return step == SKV_STEP_ADD || step == SKV_STEP_REPLACE;
 }
 
 /* A document that is refused without asking a server is left to the operation on one key. */
@@ -55,10 +48,8 @@ static void add_record_item(skv_ldap_many *many, skv_store *store, skv_record *r
 
 static void free_items(skv_ldap_many *many)
 {
-    for (size_t i = 0; i < many->count; i++) {
+    for (size_t i = 0; i < many->count; i++)
         skv_free(many->items[i].dn);
-        skv_free(many->items[i].version);
-    }
     skv_free(many->items);
 }
 
@@ -79,12 +70,6 @@ void skv_ldap_many_decide(skv_ldap_many *many, skv_ldap_item *item)
     item->step = SKV_STEP_DONE;
 }
 
-bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_response *response, skv_ldap_entry *entry)
-{
-    return response->code == LDAP_SUCCESS && ldap_first_entry(skv_conn_handle(many->call.conn), response->message) &&
-           skv_ldap_entry_of(&many->call, response, entry) == LDAP_SUCCESS;
-}
-
 bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_response *response)
 {
     return response->code == LDAP_NO_SUCH_OBJECT && skv_ldap_has_base(&many->call, response);
@@ -96,7 +81,9 @@ static void take_batch_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot
     skv_ldap_item *item = &many->items[slot->tag];
 
     /* An unreadable response counts as lost. */
-    item->in_doubt |= response->code < 0 && is_write_step(item->step);
+    item->in_doubt |= response->code < 0 && skv_put_is_write(item->step);
+    if (item->step == SKV_STEP_READ || item->step == SKV_STEP_TWIN || item->step == SKV_STEP_CONFIRM)
+        skv_ldap_note_hidden(pipeline->call, response);
     many->ops->take(many, item, response);
     if (item->record && item->step == SKV_STEP_DONE)
         skv_pool_count(many->call.pool, many->call.conn, many->ops->op, skv_now_ns() - slot->sent_ns);
@@ -104,73 +91,23 @@ static void take_batch_response(skv_ldap_pipeline *pipeline, const skv_ldap_slot
 
 /* ---- Requests ---- */
 
-struct berval skv_ldap_many_document(const skv_ldap_item *item)
+skv_ldap_code skv_ldap_many_read(skv_ldap_many *many, const skv_ldap_item *item, int wanted, int *id)
 {
-    return (struct berval){item->record->put.document_len, SKV_LDAP_TEXT(item->record->put.document)};
-}
-
-struct berval skv_ldap_many_expected(const skv_ldap_item *item)
-{
-    return (struct berval){item->record->put.expect_len, SKV_LDAP_TEXT(item->record->put.expect)};
-}
-
-static skv_ldap_code send_read(skv_ldap_call *call, const char *dn, const char *const *attributes, int *id)
-{
-    return dn ? skv_ldap_search(call, dn, LDAP_SCOPE_BASE, NULL, attributes, NULL, LDAP_NO_LIMIT, id) : LDAP_NO_MEMORY;
-}
-
-/* An expected document is compared on a server that cannot compare the version. */
-static skv_ldap_code send_replace(skv_ldap_call *call, const skv_ldap_item *item, struct berval *document, int *id)
-{
-    struct berval expected = skv_ldap_many_expected(item);
-    const char *version = item->version ? item->version : "";
-
-    if (expected.bv_val && !skv_ldap_version_is_assertable(call, version))
-        return skv_ldap_start_swap(call, item->dn, &expected, document, true, id);
-    return skv_ldap_entry_start_replace(call, item->dn, document, version, id);
-}
-
-static skv_ldap_code send_write(skv_ldap_call *call, const skv_ldap_item *item, int *id)
-{
-    struct berval document;
-    skv_ldap_code error = skv_ldap_start(call);
-
-    if (error != LDAP_SUCCESS)
-        return error;
-    if (item->step == SKV_STEP_MAKE)
-        return skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id);
-    document = skv_ldap_many_document(item);
-    return item->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_KEY, &document, id)
-                                      : send_replace(call, item, &document, id);
-}
-
-static skv_ldap_code send_item_request(skv_ldap_many *many, const skv_ldap_item *item, int *id)
-{
-    skv_ldap_call *call = &many->call;
-    int wanted = SKV_READ_KIND;
-    skv_ldap_code error;
+    skv_ldap_code error = LDAP_NO_MEMORY;
     char *twin;
 
-    switch (item->step) {
-    case SKV_STEP_READ:
-        if (item->record)
-            wanted = SKV_READ_DOCUMENT | (many->ops->op == SKV_OP_PUT && skv_ldap_asserts(call) ? SKV_READ_CSN : 0);
-        return send_read(call, item->dn, skv_ldap_attributes(call, wanted), id);
-    case SKV_STEP_CONFIRM:
-        return send_read(call, item->dn, skv_ldap_attributes(call, SKV_READ_KIND), id);
-    case SKV_STEP_TWIN:
-        twin = skv_ldap_twin(item->dn);
-        error = send_read(call, twin, skv_ldap_attributes(call, SKV_READ_KIND), id);
-        skv_free(twin);
-        return error;
-    default:
-        return send_write(call, item, id);
-    }
+    if (item->step != SKV_STEP_TWIN)
+        return skv_ldap_entry_start_read(&many->call, item->dn, wanted, id);
+    twin = skv_ldap_twin(item->dn);
+    if (twin)
+        error = skv_ldap_entry_start_read(&many->call, twin, SKV_READ_KIND, id);
+    skv_free(twin);
+    return error;
 }
 
 static size_t request_size(const skv_ldap_item *item)
 {
-    size_t documents = is_write_step(item->step) ? item->record->put.document_len + item->record->put.expect_len : 0;
+    size_t documents = skv_put_is_write(item->step) ? item->record->put.document_len + item->record->put.expect_len : 0;
 
     return strlen(item->dn) + SKV_LDAP_OVERHEAD + documents;
 }
@@ -185,9 +122,10 @@ static void note_send_failure(skv_ldap_many *many, skv_ldap_item *item, skv_ldap
         many->stopped = true;
         return;
     }
-    item->in_doubt |= is_write_step(item->step) && skv_conn_has_sent(conn);
-    if (item->record && item->in_doubt)
+    if (skv_put_is_write(item->step) && skv_conn_has_sent(conn)) {
+        item->in_doubt = true;
         item->step = SKV_STEP_SINGLE;
+    }
     if (!skv_conn_is_usable(conn))
         many->pipeline.error = error;
     else
@@ -218,7 +156,7 @@ static void send_item(skv_ldap_many *many, size_t index)
         return;
     if (!may_begin(many, item))
         return;
-    error = send_item_request(many, item, &id);
+    error = many->ops->send(many, item, &id);
     if (error == LDAP_SUCCESS)
         skv_ldap_pipeline_sent(&many->pipeline, id, index, bytes);
     else
@@ -265,7 +203,7 @@ static void note_lost_requests(skv_ldap_many *many)
     for (size_t i = 0; i < pipeline->in_flight; i++) {
         skv_ldap_item *item = &many->items[pipeline->slots[i].tag];
 
-        if (!is_write_step(item->step))
+        if (!skv_put_is_write(item->step))
             continue;
         item->in_doubt = true;
         item->step = SKV_STEP_SINGLE;

@@ -6,20 +6,8 @@
 #define SKV_LDAP_MANY_H
 
 #include "ldap/pipeline.h"
-#include "ldap/version.h"
+#include "ldap/put.h"
 #include "store/batch.h"
-
-/* The next step of an item. */
-typedef enum skv_step {
-    SKV_STEP_READ,    /* read the entry */
-    SKV_STEP_TWIN,    /* in the plain layout: look for a folder of the key's name */
-    SKV_STEP_MAKE,    /* add a folder */
-    SKV_STEP_ADD,     /* add the key */
-    SKV_STEP_REPLACE, /* replace its document */
-    SKV_STEP_CONFIRM, /* read whether the server has kept the replacement: ldap/confirm.h */
-    SKV_STEP_SINGLE,  /* leave it to the operation on one key */
-    SKV_STEP_DONE,
-} skv_step;
 
 /* A record of the batch, or another entry that has to be read or made for one. */
 typedef struct skv_ldap_item {
@@ -27,9 +15,8 @@ typedef struct skv_ldap_item {
     char *dn;           /* owned */
     const char *name;   /* the path as the directory compares it: in lower case in the plain layout */
     skv_step step;
-    char *version; /* owned: of the entry that is to be replaced; NULL for one that is to be added */
     bool begun;    /* a request for it was sent, or is about to be */
-    bool tried;    /* it failed once */
+    bool tried;    /* it started again once */
     bool in_doubt; /* it may have been written */
     size_t group;  /* its folder, for ldap/put_folders.c */
 } skv_ldap_item;
@@ -48,6 +35,8 @@ typedef struct skv_many_ops {
     bool (*waits)(const skv_ldap_many *many, const skv_ldap_item *item);
     /* Adds items that others wait for. Returns false when there are none. May be NULL. */
     bool (*plan)(skv_ldap_many *many);
+    /* Sends the request of an item's step. Returns LDAP_SUCCESS with *id set, or libldap's error. */
+    skv_ldap_code (*send)(skv_ldap_many *many, skv_ldap_item *item, int *id);
     /* Takes an item's response, and sets its next step. */
     void (*take)(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response);
     /* Runs the operation on one key. Returns false if it would fail for all others as well. */
@@ -78,12 +67,8 @@ void skv_ldap_many_decide(skv_ldap_many *many, skv_ldap_item *item);
 /* For take(): empties the reply, and names the item's key in its messages. */
 skv_ldap_call *skv_ldap_many_word(skv_ldap_many *many, const skv_ldap_item *item);
 
-/* Return the document of an item's record, and the expected one, whose bytes are NULL without SKV_PUT_EXPECT. */
-struct berval skv_ldap_many_document(const skv_ldap_item *item);
-struct berval skv_ldap_many_expected(const skv_ldap_item *item);
-
-/* Reads the entry of a response. Returns false if it shows none. */
-bool skv_ldap_many_entry(skv_ldap_many *many, skv_ldap_response *response, skv_ldap_entry *entry);
+/* For send(): reads an item's entry at SKV_STEP_READ; at SKV_STEP_TWIN, whether the folder of its name exists. */
+skv_ldap_code skv_ldap_many_read(skv_ldap_many *many, const skv_ldap_item *item, int wanted, int *id);
 
 /* Returns true if the response says that the entry does not exist, while the base DN does. */
 bool skv_ldap_many_is_absent(const skv_ldap_many *many, const skv_ldap_response *response);

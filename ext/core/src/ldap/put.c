@@ -5,9 +5,10 @@
  * that reaches the server after its call has been repeated fails as well. No cache of folders exists: the matchedDN of
  * the read says which folders exist.
  */
+#include "ldap/put.h"
+
 #include "ldap/compare_and_swap.h"
 #include "ldap/confirm.h"
-#include "ldap/entry.h"
 #include "ldap/key.h"
 #include "ldap/limit.h"
 #include "ldap/new_folders.h"
@@ -17,276 +18,314 @@
 /* The most rounds in which another client may change the key, unless the versions show that it did. */
 #define ROUNDS_MAX 32
 
-/* The largest document that is replaced by "delete the old value, add the new one" without a condition of the caller's.
- */
+/* The largest document that a single put replaces by "delete the old value, add the new one" without a condition of the
+ * caller's. */
 #define SWAP_MAX ((size_t)64 << 10)
 
-typedef struct put_call {
-    skv_ldap_call call;
-    const skv_put_args *args;
-    struct berval document;
-    bool make_all_folders; /* the server does not say which folders exist */
-    skv_ldap_versions versions;
-} put_call;
+void skv_put_begin(skv_put_state *put, const skv_put_args *args, const char *dn, size_t swap_max)
+{
+    *put = (skv_put_state){.args = args,
+                           .dn = dn,
+                           .in_doubt = args->in_doubt,
+                           .swap_max = swap_max,
+                           .versions = {.in_doubt_is_unknown = args->in_doubt}};
+}
+
+void skv_put_end(skv_put_state *put)
+{
+    skv_free(put->old.bv_val);
+}
+
+static struct berval new_document(const skv_put_state *put)
+{
+    return (struct berval){put->args->document_len, SKV_LDAP_TEXT(put->args->document)};
+}
+
+/* ---- Requests ---- */
+
+static skv_ldap_code send_replace(skv_ldap_call *call, skv_put_state *put, struct berval *document, int *id)
+{
+    bool exact = put->args->condition == SKV_PUT_EXPECT;
+
+    return put->old.bv_val ? skv_ldap_start_swap(call, put->dn, &put->old, document, exact, id)
+                           : skv_ldap_entry_start_replace(call, put->dn, document, put->version, id);
+}
+
+skv_ldap_code skv_put_send(skv_ldap_call *call, skv_put_state *put, int *id)
+{
+    struct berval document = new_document(put);
+    skv_ldap_code error;
+
+    if (put->step == SKV_STEP_READ)
+        return skv_ldap_entry_start_read(call, put->dn, SKV_READ_DOCUMENT | (skv_ldap_asserts(call) ? SKV_READ_CSN : 0),
+                                         id);
+    if (put->step == SKV_STEP_CONFIRM)
+        return skv_ldap_entry_start_read(call, put->dn, SKV_READ_KIND, id);
+    error = skv_ldap_start(call);
+    if (error != LDAP_SUCCESS)
+        return error;
+    return put->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, put->dn, SKV_KIND_KEY, &document, id)
+                                     : send_replace(call, put, &document, id);
+}
+
+/* ---- The key exists ---- */
 
 /* Returns true if the stored document has the bytes of the new one. */
-static bool is_stored(const put_call *put, const struct berval *stored)
+static bool is_stored(const skv_put_state *put, const struct berval *stored)
 {
     const skv_put_args *args = put->args;
 
     return stored->bv_len == args->document_len && memcmp(stored->bv_val, args->document, args->document_len) == 0;
 }
 
-static skv_status fail_put_write(put_call *put, const skv_ldap_response *response)
-{
-    skv_ldap_note_lost(&put->versions, response);
-    return skv_ldap_fail_write(&put->call, response, put->document.bv_len);
-}
-
-static skv_status mark_written(put_call *put)
-{
-    put->call.reply->number = 1;
-    return SKV_OK;
-}
-
-/* Ends a replacement that the server has acknowledged. If the entry is missing all the same, a put without a condition
- * starts again. */
-static skv_status finish_replacement(put_call *put)
-{
-    skv_ldap_call *call = &put->call;
-    skv_ldap_response response;
-    skv_status status;
-
-    switch (skv_ldap_confirm_replacement(call, &response)) {
-    case LDAP_SUCCESS:
-        status = mark_written(put);
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        status = put->args->condition == SKV_PUT_ANY ? skv_ldap_stale(call) : skv_ldap_refuse_vanished(call);
-        break;
-    default:
-        call->in_doubt = true;
-        put->versions.in_doubt = put->versions.read;
-        status = skv_ldap_fail(call, &response);
-    }
-    skv_ldap_response_free(&response);
-    return status;
-}
-
-/* ---- The key exists ---- */
-
-static skv_status finish_conditional_write(put_call *put, const skv_ldap_response *response)
-{
-    switch (response->code) {
-    case LDAP_SUCCESS:
-        return finish_replacement(put);
-    case LDAP_ASSERTION_FAILED:
-    case LDAP_NO_SUCH_ATTRIBUTE:
-    case LDAP_TYPE_OR_VALUE_EXISTS:
-        return skv_ldap_note_overtaken(&put->call, &put->versions);
-    case LDAP_UNAVAILABLE_CRITICAL_EXTENSION:
-        /* slapd offers assertions that some of its databases (back-ldif) lack. */
-        return skv_ldap_is_refused(&put->versions) ? fail_put_write(put, response)
-                                                   : skv_ldap_note_overtaken(&put->call, &put->versions);
-    case LDAP_NO_SUCH_OBJECT:
-        return skv_ldap_stale(&put->call);
-    default:
-        return fail_put_write(put, response);
-    }
-}
-
-/* Replaces the document if the entry has that version; with "", whatever version it has. */
-static skv_status replace_document(put_call *put, const char *version)
-{
-    skv_ldap_response response;
-    skv_status status;
-
-    skv_ldap_entry_replace(&put->call, &put->document, version, &response);
-    status = finish_conditional_write(put, &response);
-    skv_ldap_response_free(&response);
-    return status;
-}
-
-/* Replaces the document if it is the one that was read. */
-static skv_status swap_document(put_call *put, struct berval *stored)
-{
-    bool exact = put->args->condition == SKV_PUT_EXPECT;
-    skv_ldap_response response;
-    skv_status status = skv_ldap_compare_and_swap(&put->call, put->call.dn, stored, &put->document, exact, &response);
-
-    if (status == SKV_OK)
-        status = finish_conditional_write(put, &response);
-    skv_ldap_response_free(&response);
-    return status;
-}
-
-/* Sets the reply's number to 1 if the stored document has the same content as the new one. */
-static skv_status compare_with_stored_document(put_call *put, const struct berval *stored)
-{
-    const skv_put_args *args = put->args;
-
-    if (is_stored(put, stored))
-        return mark_written(put);
-    return skv_document_same(stored->bv_val, stored->bv_len, args->document, args->document_len, put->call.reply);
-}
-
 /* Ends a put whose condition does not hold. After a lost response, the stored document (NULL: none) tells whether an
  * earlier attempt has written. */
-static skv_status fail_condition(put_call *put, const struct berval *stored)
+static void fail_condition(skv_ldap_call *call, const skv_put_state *put, const struct berval *stored)
 {
-    skv_ldap_call *call = &put->call;
     const skv_put_args *args = put->args;
     bool is_ours = stored && is_stored(put, stored);
 
     if (call->in_doubt && is_ours && !args->non_unique)
-        return mark_written(put);
-    if (call->in_doubt && is_ours)
-        return skv_ldap_refuse(call, SKV_UNAVAILABLE,
-                               "the outcome is unknown: the connection was lost, and what is stored now may have been "
-                               "written by this call, or by another one");
-    if (call->in_doubt)
-        return skv_ldap_refuse_in_doubt(call);
-    if (args->condition == SKV_PUT_ABSENT)
-        return skv_ldap_refuse_present(call);
-    return stored ? skv_ldap_refuse_unexpected(call) : skv_ldap_refuse(call, SKV_CONFLICT, "there is no such key");
+        call->reply->number = 1;
+    else if (call->in_doubt && is_ours)
+        skv_ldap_refuse(call, SKV_UNAVAILABLE,
+                        "the outcome is unknown: the connection was lost, and what is stored now may have been "
+                        "written by this call, or by another one");
+    else if (call->in_doubt)
+        skv_ldap_refuse_in_doubt(call);
+    else if (args->condition == SKV_PUT_ABSENT)
+        skv_ldap_refuse_present(call);
+    else if (stored)
+        skv_ldap_refuse_unexpected(call);
+    else
+        skv_ldap_refuse(call, SKV_CONFLICT, "there is no such key");
 }
 
-typedef enum replacement { REPLACE_ANY, REPLACE_VERSION, COMPARE_AND_SWAP } replacement;
-
-/* Chooses how to replace the document. A put without a condition replaces any document if the server compares neither
- * the version nor a document of that size. A put with a condition compares the document if the server does not compare
- * the version. */
-static replacement choose_replacement(const put_call *put, const struct berval *stored)
-{
-    bool must_compare = put->args->condition == SKV_PUT_EXPECT;
-    bool is_large = stored->bv_len > SWAP_MAX || put->document.bv_len > SWAP_MAX;
-
-    if (skv_ldap_is_refused(&put->versions))
-        return must_compare ? COMPARE_AND_SWAP : REPLACE_ANY;
-    if (skv_ldap_version_is_assertable(&put->call, put->versions.read.text))
-        return REPLACE_VERSION;
-    return is_large && !must_compare ? REPLACE_ANY : COMPARE_AND_SWAP;
-}
-
-static skv_status put_present(put_call *put, skv_ldap_entry *entry)
+/* Sets the reply's number to 1 if the stored document has the same content as the new one. */
+static skv_status compare_with_stored_document(skv_ldap_call *call, const skv_put_state *put,
+                                               const struct berval *stored)
 {
     const skv_put_args *args = put->args;
-    skv_ldap_call *call = &put->call;
-    struct berval *stored = &entry->document;
-    replacement how;
+
+    call->reply->number = is_stored(put, stored);
+    if (call->reply->number)
+        return SKV_OK;
+    return skv_document_same(stored->bv_val, stored->bv_len, args->document, args->document_len, call->reply);
+}
+
+/* Plans to replace the version that was read. If the server does not compare versions, it compares the documents; a put
+ * without a condition replaces any document then if the server has refused, or one of the two is large. */
+static void plan_replacement(skv_ldap_call *call, skv_put_state *put, const struct berval *stored)
+{
+    bool is_refused = skv_ldap_is_refused(&put->versions), must_compare = put->args->condition == SKV_PUT_EXPECT;
+    bool is_large = stored->bv_len > put->swap_max || put->args->document_len > put->swap_max;
+    bool asserts = !is_refused && skv_ldap_version_is_assertable(call, put->versions.read.text);
+    bool compares = !asserts && (must_compare || !(is_refused || is_large));
+
+    if (skv_ldap_check_size(call, put->args->document_len + (compares ? stored->bv_len : 0)) != SKV_OK)
+        return;
+    put->version = asserts ? put->versions.read.text : "";
+    skv_free(put->old.bv_val);
+    put->old = (struct berval){stored->bv_len, compares ? skv_copy_string(stored->bv_val, stored->bv_len) : NULL};
+    if (compares && !put->old.bv_val)
+        skv_fail_memory(call->reply);
+    else
+        put->step = SKV_STEP_REPLACE;
+}
+
+static void take_present(skv_ldap_call *call, skv_put_state *put, const skv_ldap_entry *entry)
+{
+    const skv_put_args *args = put->args;
+    const struct berval *stored = &entry->document;
 
     if (entry->is_folder && !entry->is_key)
-        return skv_ldap_refuse_folder(call);
-    if (!stored->bv_val)
-        return skv_ldap_refuse(call, SKV_DENIED, SKV_NO_DOCUMENT);
-    if (args->condition == SKV_PUT_ABSENT ||
-        (args->condition == SKV_PUT_EXPECT && !skv_is_expected(args, stored->bv_val, stored->bv_len)))
-        return fail_condition(put, stored);
-    if (compare_with_stored_document(put, stored) != SKV_OK)
-        return call->reply->status;
-    if (call->reply->number == 1) {
+        skv_ldap_refuse_folder(call);
+    else if (!stored->bv_val)
+        skv_ldap_refuse(call, SKV_DENIED, SKV_NO_DOCUMENT);
+    else if (args->condition == SKV_PUT_ABSENT ||
+             (args->condition == SKV_PUT_EXPECT && !skv_is_expected(args, stored->bv_val, stored->bv_len)))
+        fail_condition(call, put, stored);
+    else if (compare_with_stored_document(call, put, stored) != SKV_OK)
+        return;
+    else if (call->reply->number == 1)
         call->reply->number = call->in_doubt;
-        return SKV_OK;
+    else if (skv_is_kept_encrypted(args, stored->bv_val, stored->bv_len))
+        skv_ldap_refuse(call, SKV_DENIED, SKV_KEPT_ENCRYPTED);
+    else if (skv_ldap_was_changed_in_doubt(call, &put->versions))
+        skv_ldap_refuse_in_doubt(call);
+    else
+        plan_replacement(call, put, stored);
+}
+
+/* Takes an acknowledged replacement, which is in doubt until it is confirmed. */
+static void take_acknowledged(skv_ldap_call *call, skv_put_state *put)
+{
+    if (!skv_ldap_needs_confirmation(call)) {
+        call->reply->number = 1;
+        return;
     }
-    if (skv_is_kept_encrypted(args, stored->bv_val, stored->bv_len))
-        return skv_ldap_refuse(call, SKV_DENIED, SKV_KEPT_ENCRYPTED);
-    if (skv_ldap_was_changed_in_doubt(call, &put->versions))
-        return skv_ldap_refuse_in_doubt(call);
-    how = choose_replacement(put, stored);
-    if (skv_ldap_check_size(call, args->document_len + (how == COMPARE_AND_SWAP ? stored->bv_len : 0)) != SKV_OK)
-        return call->reply->status;
-    if (how == COMPARE_AND_SWAP)
-        return swap_document(put, stored);
-    return replace_document(put, how == REPLACE_VERSION ? put->versions.read.text : "");
+    put->was_in_doubt = call->in_doubt;
+    call->in_doubt = true;
+    put->versions.in_doubt = put->versions.read;
+    put->step = SKV_STEP_CONFIRM;
+}
+
+/* Returns true if another client has changed the entry since it was read. slapd offers assertions that some of its
+ * databases (back-ldif) lack: they are not used when the entry is read again. */
+static bool is_overtaken(const skv_put_state *put, skv_ldap_code code)
+{
+    return code == LDAP_ASSERTION_FAILED || code == LDAP_NO_SUCH_ATTRIBUTE || code == LDAP_TYPE_OR_VALUE_EXISTS ||
+           (code == LDAP_UNAVAILABLE_CRITICAL_EXTENSION && !skv_ldap_is_refused(&put->versions));
+}
+
+static void take_replaced(skv_ldap_call *call, skv_put_state *put, skv_ldap_response *response)
+{
+    struct berval document = new_document(put);
+
+    if (put->old.bv_val && skv_ldap_finish_swap(call, put->dn, &put->old, &document, response) != SKV_OK)
+        return;
+    if (response->code == LDAP_SUCCESS) {
+        take_acknowledged(call, put);
+    } else if (is_overtaken(put, response->code)) {
+        skv_ldap_note_overtaken(call, &put->versions);
+        put->step = SKV_STEP_READ;
+    } else {
+        put->step = response->code == LDAP_NO_SUCH_OBJECT ? SKV_STEP_READ : SKV_STEP_SINGLE;
+    }
+}
+
+/* If the entry is missing after a replacement, a put without a condition starts again. */
+static void take_confirmation(skv_ldap_call *call, skv_put_state *put, const skv_ldap_response *response)
+{
+    bool is_gone = response->code == LDAP_NO_SUCH_OBJECT;
+
+    if (is_gone)
+        call->in_doubt = put->was_in_doubt;
+    if (response->code == LDAP_SUCCESS)
+        call->reply->number = 1;
+    else if (is_gone && put->args->condition != SKV_PUT_ANY)
+        skv_ldap_refuse_vanished(call);
+    else
+        put->step = is_gone ? SKV_STEP_READ : SKV_STEP_SINGLE;
 }
 
 /* ---- The key does not exist ---- */
 
-static skv_status add_key(put_call *put)
+static void take_absent(skv_ldap_call *call, skv_put_state *put, const skv_ldap_response *response)
 {
-    skv_ldap_call *call = &put->call;
-    skv_ldap_response response;
-    skv_status status;
-
-    switch (skv_ldap_entry_add(call, call->dn, SKV_KIND_KEY, &put->document, &response)) {
-    case LDAP_SUCCESS:
-        status = mark_written(put);
-        break;
-    case LDAP_ALREADY_EXISTS:
-        status = skv_ldap_stale(call);
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        put->make_all_folders |= skv_ldap_matched_depth(&response) == 0;
-        status = skv_ldap_check_base(call, &response) == SKV_OK ? skv_ldap_stale(call) : call->reply->status;
-        break;
-    default:
-        status = fail_put_write(put, &response);
-    }
-    skv_ldap_response_free(&response);
-    return status;
-}
-
-static skv_status put_absent(put_call *put, const skv_ldap_response *response)
-{
-    skv_ldap_call *call = &put->call;
-    int depth = skv_ldap_matched_depth(response), base = call->store->base_depth;
-    skv_status status;
-    bool folders_are_missing = depth && depth < skv_dn_depth(call->dn, strlen(call->dn)) - 1;
-
+    put->existing_depth = skv_ldap_matched_depth(response);
     if (skv_ldap_check_base(call, response) != SKV_OK)
-        return call->reply->status;
+        return;
     if (put->args->condition == SKV_PUT_EXPECT)
-        return fail_condition(put, NULL);
-    if (skv_ldap_was_changed_in_doubt(call, &put->versions))
-        return skv_ldap_refuse_in_doubt(call);
-    if (skv_ldap_check_size(call, put->args->document_len) != SKV_OK)
-        return call->reply->status;
-    if (folders_are_missing || put->make_all_folders)
-        status = skv_ldap_make_folders(call, depth ? depth - base : 0);
-    else
-        status = skv_ldap_check_new_name(call, call->dn);
-    return status == SKV_OK ? add_key(put) : status;
+        fail_condition(call, put, NULL);
+    else if (skv_ldap_was_changed_in_doubt(call, &put->versions))
+        skv_ldap_refuse_in_doubt(call);
+    else if (skv_ldap_check_size(call, put->args->document_len) == SKV_OK)
+        put->step = SKV_STEP_ADD;
 }
 
-/* ---- Rounds ---- */
-
-static skv_status run_put_round(put_call *put)
+static void take_added(skv_ldap_call *call, skv_put_state *put, const skv_ldap_response *response)
 {
-    skv_ldap_call *call = &put->call;
+    bool lacks_folder = response->code == LDAP_NO_SUCH_OBJECT;
+
+    if (response->code == LDAP_SUCCESS) {
+        call->reply->number = 1;
+    } else if (!lacks_folder || skv_ldap_check_base(call, response) == SKV_OK) {
+        put->make_all_folders |= lacks_folder && skv_ldap_matched_depth(response) == 0;
+        put->step = lacks_folder || response->code == LDAP_ALREADY_EXISTS ? SKV_STEP_READ : SKV_STEP_SINGLE;
+    }
+}
+
+/* ---- Responses ---- */
+
+static void take_read(skv_ldap_call *call, skv_put_state *put, skv_ldap_response *response)
+{
     skv_ldap_entry entry = {0};
-    int wanted = SKV_READ_DOCUMENT | (skv_ldap_asserts(call) ? SKV_READ_CSN : 0);
-    skv_ldap_response response;
-    skv_ldap_code code;
-    skv_status status;
 
     put->versions.read = (skv_ldap_version){""};
-    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, wanted), &response)) {
-    case LDAP_SUCCESS:
-        code = skv_ldap_entry_of(call, &response, &entry);
+    if (response->code == LDAP_NO_SUCH_OBJECT) {
+        take_absent(call, put, response);
+    } else if (response->code != LDAP_SUCCESS || skv_ldap_entry_of(call, response, &entry) != LDAP_SUCCESS) {
+        put->step = SKV_STEP_SINGLE;
+    } else {
         put->versions.read = skv_ldap_version_of(&entry);
-        status = code == LDAP_SUCCESS ? put_present(put, &entry) : skv_ldap_fail(call, &response);
-        skv_ldap_entry_wipe(&entry);
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        status = put_absent(put, &response);
-        break;
-    default:
-        status = skv_ldap_fail(call, &response);
+        take_present(call, put, &entry);
+    }
+    skv_ldap_entry_wipe(&entry);
+}
+
+void skv_put_take(skv_ldap_call *call, skv_put_state *put, skv_ldap_response *response)
+{
+    skv_step step = put->step;
+
+    put->step = SKV_STEP_DONE;
+    if (step == SKV_STEP_READ)
+        take_read(call, put, response);
+    else if (step == SKV_STEP_ADD)
+        take_added(call, put, response);
+    else if (step == SKV_STEP_REPLACE)
+        take_replaced(call, put, response);
+    else
+        take_confirmation(call, put, response);
+}
+
+/* ---- Single puts ---- */
+
+typedef struct put_call {
+    skv_ldap_call call;
+    skv_put_state *put;
+} put_call;
+
+/* Checks that nothing else has the name, and makes missing folders. */
+static skv_status prepare_add(skv_ldap_call *call, const skv_put_state *put)
+{
+    int depth = put->existing_depth;
+    bool folders_are_missing = depth && depth < skv_dn_depth(call->dn, strlen(call->dn)) - 1;
+
+    call->is_stale = false;
+    if (folders_are_missing || put->make_all_folders)
+        return skv_ldap_make_folders(call, depth ? depth - call->store->base_depth : 0);
+    return skv_ldap_check_new_name(call, call->dn);
+}
+
+static void run_put_step(skv_ldap_call *call, skv_put_state *put)
+{
+    bool writes = skv_put_is_write(put->step);
+    skv_ldap_response response;
+    skv_ldap_code error;
+    int id = 0;
+
+    if (put->step == SKV_STEP_ADD && prepare_add(call, put) != SKV_OK) {
+        put->step = call->is_stale ? SKV_STEP_READ : SKV_STEP_DONE;
+        return;
+    }
+    error = skv_put_send(call, put, &id);
+    if (writes)
+        skv_ldap_finish_change(call, error, id, &response);
+    else
+        skv_ldap_finish_read(call, error, id, &response);
+    skv_put_take(call, put, &response);
+    if (put->step == SKV_STEP_SINGLE) {
+        put->step = SKV_STEP_DONE;
+        if (writes)
+            skv_ldap_note_lost(&put->versions, &response);
+        skv_ldap_fail_write(call, &response, writes ? put->args->document_len : 0);
     }
     skv_ldap_response_free(&response);
-    return status;
 }
 
 static skv_status attempt_put(skv_ldap_call *call)
 {
-    put_call *put = (put_call *)call;
+    skv_put_state *put = ((put_call *)call)->put;
 
     for (int i = 0; i < ROUNDS_MAX; i++) {
         int overtaken = put->versions.overtaken;
 
-        call->is_stale = false;
-        run_put_round(put);
-        if (!call->is_stale)
+        put->step = SKV_STEP_READ;
+        do
+            run_put_step(call, put);
+        while (put->step != SKV_STEP_READ && put->step != SKV_STEP_DONE);
+        if (put->step == SKV_STEP_DONE)
             return call->reply->status;
         if (put->versions.overtaken == overtaken)
             continue;
@@ -300,37 +339,41 @@ static skv_status attempt_put(skv_ldap_call *call)
 }
 
 /* Checks that a directory can keep the document. Both servers return 21 (invalidAttributeSyntax) if it cannot. */
-static skv_status check_document(put_call *put)
+static skv_status check_document(skv_ldap_call *call, const skv_put_args *args)
 {
-    if (put->args->document_len == 0)
-        return skv_ldap_refuse(&put->call, SKV_INVALID, "the document is empty, which a directory does not keep");
-    if (!skv_is_utf8(put->args->document, put->args->document_len))
-        return skv_ldap_refuse(&put->call, SKV_INVALID, "the document is not UTF-8, as a directory requires");
+    if (args->document_len == 0)
+        return skv_ldap_refuse(call, SKV_INVALID, "the document is empty, which a directory does not keep");
+    if (!skv_is_utf8(args->document, args->document_len))
+        return skv_ldap_refuse(call, SKV_INVALID, "the document is not UTF-8, as a directory requires");
     return SKV_OK;
 }
 
-bool skv_ldap_put_one(skv_store *store, const skv_key *key, const skv_put_args *args, const skv_ldap_version *in_doubt,
-                      skv_deadline *deadline, skv_reply *reply)
+bool skv_ldap_put_one(skv_store *store, const skv_key *key, skv_put_state *put, skv_deadline *deadline,
+                      skv_reply *reply)
 {
-    put_call put = {.args = args, .versions = {.in_doubt_is_unknown = args->in_doubt && !in_doubt}};
+    put_call one = {.put = put};
+    skv_ldap_call *call = &one.call;
 
-    if (in_doubt)
-        put.versions.in_doubt = *in_doubt;
-    if (skv_ldap_begin(&put.call, store, SKV_OP_PUT, key, SKV_KIND_KEY, deadline, reply) == SKV_OK &&
-        check_document(&put) == SKV_OK) {
-        put.document = (struct berval){args->document_len, SKV_LDAP_TEXT(args->document)};
-        put.call.in_doubt = args->in_doubt;
-        skv_ldap_run(&put.call, attempt_put);
+    if (skv_ldap_begin(call, store, SKV_OP_PUT, key, SKV_KIND_KEY, deadline, reply) == SKV_OK &&
+        check_document(call, put->args) == SKV_OK) {
+        put->dn = call->dn;
+        put->swap_max = SWAP_MAX;
+        call->in_doubt = put->in_doubt;
+        skv_ldap_run(call, attempt_put);
     }
     if (reply->status == SKV_INTERRUPTED)
-        reply->number = put.call.in_doubt;
-    skv_ldap_end(&put.call);
-    return reply->status == SKV_OK || !put.call.server_failed;
+        reply->number = call->in_doubt;
+    skv_ldap_end(call);
+    return reply->status == SKV_OK || !call->server_failed;
 }
 
 skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                         skv_reply *reply)
 {
-    skv_ldap_put_one(store, key, args, NULL, deadline, reply);
+    skv_put_state put;
+
+    skv_put_begin(&put, args, NULL, SWAP_MAX);
+    skv_ldap_put_one(store, key, &put, deadline, reply);
+    skv_put_end(&put);
     return reply->status;
 }

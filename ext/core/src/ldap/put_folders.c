@@ -184,7 +184,8 @@ static bool is_folder_response(skv_ldap_many *many, skv_ldap_response *response)
 {
     skv_ldap_entry entry = {0};
 
-    return skv_ldap_many_entry(many, response, &entry) && entry.is_folder && !entry.is_key;
+    return response->code == LDAP_SUCCESS && skv_ldap_entry_of(&many->call, response, &entry) == LDAP_SUCCESS &&
+           entry.is_folder && !entry.is_key;
 }
 
 /* Takes the response to the read of a folder that holds keys of the batch. */

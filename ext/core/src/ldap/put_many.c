@@ -1,14 +1,12 @@
 /*
- * A batch of puts reads the entries first, as a single put does. A record with SKV_PUT_ABSENT is added at once, and the
- * response to the add tells whether the key exists. Single puts handle all other cases.
+ * A batch of puts takes the steps of single puts (ldap/put.h), for many records at once. A record with SKV_PUT_ABSENT
+ * is added at once, and the response to the add tells whether the key exists. A failure, and a record that has to start
+ * again twice, are left to single puts.
  */
 #include "ldap/put_many.h"
 
-#include "ldap/compare_and_swap.h"
-#include "ldap/confirm.h"
 #include "ldap/key.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static skv_step step_for_absent_key(const skv_put_batch *put)
@@ -16,95 +14,29 @@ static skv_step step_for_absent_key(const skv_put_batch *put)
     return put->many.call.store->strict_paths && !put->hex ? SKV_STEP_TWIN : SKV_STEP_ADD;
 }
 
+/* Returns the state of the put of an item's record, at its step. */
+static skv_put_state *state_of(skv_put_batch *put, const skv_ldap_item *item)
+{
+    skv_put_state *state = &put->states[item - put->many.items];
+
+    state->step = item->step;
+    return state;
+}
+
+static skv_ldap_code send_put_request(skv_ldap_many *many, skv_ldap_item *item, int *id)
+{
+    skv_ldap_call *call = &many->call;
+    skv_ldap_code error;
+
+    if (item->record && item->step != SKV_STEP_TWIN)
+        return skv_put_send(call, state_of((skv_put_batch *)many, item), id);
+    if (item->step != SKV_STEP_MAKE)
+        return skv_ldap_many_read(many, item, SKV_READ_KIND, id);
+    error = skv_ldap_start(call);
+    return error == LDAP_SUCCESS ? skv_ldap_entry_start_add(call, item->dn, SKV_KIND_FOLDER, NULL, id) : error;
+}
+
 /* ---- Responses ---- */
-
-static void decide_written(skv_ldap_many *many, skv_ldap_item *item)
-{
-    skv_ldap_many_word(many, item)->reply->number = 1;
-    skv_ldap_many_decide(many, item);
-}
-
-/* Takes an acknowledged replacement. Until it is confirmed, the record is in doubt. */
-static void take_acknowledged(skv_ldap_many *many, skv_ldap_item *item)
-{
-    if (!skv_ldap_needs_confirmation(&many->call)) {
-        decide_written(many, item);
-        return;
-    }
-    item->in_doubt = true;
-    item->step = SKV_STEP_CONFIRM;
-}
-
-static void take_confirmation(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_response *response)
-{
-    item->step = SKV_STEP_SINGLE;
-    if (response->code == LDAP_SUCCESS) {
-        item->in_doubt = false;
-        decide_written(many, item);
-    } else if (response->code == LDAP_NO_SUCH_OBJECT && item->record->put.condition == SKV_PUT_ANY) {
-        item->in_doubt = false;
-    } else if (response->code == LDAP_NO_SUCH_OBJECT) {
-        skv_ldap_refuse_vanished(skv_ldap_many_word(many, item));
-        skv_ldap_many_decide(many, item);
-    }
-}
-
-/* Plans to replace the document if the entry has the version that was read, as far as the server can compare it. */
-static void plan_replacement(skv_ldap_item *item, const skv_ldap_entry *entry)
-{
-    skv_ldap_version version = skv_ldap_version_of(entry);
-
-    skv_free(item->version);
-    item->version = skv_copy_string(version.text, strlen(version.text));
-    item->step = item->version ? SKV_STEP_REPLACE : SKV_STEP_SINGLE;
-}
-
-/* The key exists, and the condition of the record does not hold. A record in doubt may have written it. */
-static void decide_failed_condition(skv_ldap_many *many, skv_ldap_item *item)
-{
-    skv_ldap_call *call = skv_ldap_many_word(many, item);
-
-    if (item->record->put.in_doubt)
-        return;
-    if (item->record->put.condition == SKV_PUT_ABSENT)
-        skv_ldap_refuse_present(call);
-    else
-        skv_ldap_refuse_unexpected(call);
-    skv_ldap_many_decide(many, item);
-}
-
-static void decide_by_stored_document(skv_ldap_many *many, skv_ldap_item *item, const skv_ldap_entry *entry)
-{
-    const struct berval *stored = &entry->document, new = skv_ldap_many_document(item);
-    skv_reply *reply = skv_ldap_many_word(many, item)->reply;
-    bool same = ber_bvcmp(stored, &new) == 0;
-    bool is_known = same || skv_document_same(stored->bv_val, stored->bv_len, new.bv_val, new.bv_len, reply) == SKV_OK;
-
-    if (is_known && (same || reply->number == 1)) {
-        reply->number = item->record->put.in_doubt;
-        skv_ldap_many_decide(many, item);
-    } else if (!is_known || skv_is_kept_encrypted(&item->record->put, stored->bv_val, stored->bv_len)) {
-        item->step = SKV_STEP_SINGLE;
-    } else {
-        plan_replacement(item, entry);
-    }
-}
-
-static void take_key_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
-{
-    const struct berval expected = skv_ldap_many_expected(item);
-    int condition = item->record->put.condition;
-    skv_ldap_entry entry = {0};
-
-    item->step = SKV_STEP_SINGLE;
-    if (skv_ldap_many_entry(many, response, &entry) && (entry.is_key || !entry.is_folder) && entry.document.bv_val) {
-        if (condition == SKV_PUT_ABSENT || (condition == SKV_PUT_EXPECT && ber_bvcmp(&entry.document, &expected) != 0))
-            decide_failed_condition(many, item);
-        else
-            decide_by_stored_document(many, item, &entry);
-    }
-    skv_ldap_entry_wipe(&entry);
-}
 
 static void note_missing_parent(skv_put_batch *put, const skv_ldap_item *item, const skv_ldap_response *response)
 {
@@ -112,81 +44,62 @@ static void note_missing_parent(skv_put_batch *put, const skv_ldap_item *item, c
 }
 
 /* The matched DN tells whether the folder exists. If the server does not say, the response to the add does. */
-static void take_absent_response(skv_put_batch *put, skv_ldap_item *item, const skv_ldap_response *response)
+static void plan_add(skv_put_batch *put, skv_ldap_item *item, const skv_ldap_response *response)
 {
     int depth = skv_ldap_matched_depth(response);
 
-    if (item->record->put.condition == SKV_PUT_EXPECT) {
-        item->step = SKV_STEP_SINGLE;
-        return;
-    }
     item->step = step_for_absent_key(put);
     if (depth > 0 && depth + 1 < skv_dn_depth(item->dn, strlen(item->dn)) && !put->hex)
         note_missing_parent(put, item, response);
 }
 
-static void take_added_response(skv_put_batch *put, skv_ldap_item *item, const skv_ldap_response *response)
+static void take_key_response(skv_put_batch *put, skv_ldap_item *item, skv_ldap_response *response)
 {
-    skv_ldap_many *many = &put->many;
-    bool again = !item->tried;
+    skv_ldap_call *call = skv_ldap_many_word(&put->many, item);
+    skv_put_state *state = state_of(put, item);
 
-    item->tried = true;
-    if (response->code == LDAP_SUCCESS) {
-        decide_written(many, item);
-    } else if (response->code == LDAP_NO_SUCH_OBJECT && again) {
-        note_missing_parent(put, item, response);
-    } else if (response->code == LDAP_ALREADY_EXISTS && again && item->record->put.condition == SKV_PUT_ABSENT) {
-        item->step = SKV_STEP_READ;
-    } else {
-        item->step = SKV_STEP_SINGLE;
+    call->in_doubt = item->in_doubt;
+    skv_put_take(call, state, response);
+    item->in_doubt = call->in_doubt;
+    call->in_doubt = false;
+    item->step = call->reply->status == SKV_NOMEM ? SKV_STEP_SINGLE : state->step;
+    if (item->step == SKV_STEP_DONE) {
+        skv_ldap_many_decide(&put->many, item);
+    } else if (item->step == SKV_STEP_ADD) {
+        plan_add(put, item, response);
+    } else if (item->step == SKV_STEP_READ) {
+        item->step = item->tried ? SKV_STEP_SINGLE : SKV_STEP_READ;
+        item->tried = true;
     }
-}
-
-/* 389-DS may have replaced another document, which was put back: a single put reads the present one. */
-static void take_replaced_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
-{
-    struct berval new = skv_ldap_many_document(item), expected = skv_ldap_many_expected(item);
-
-    if (skv_ldap_finish_swap(skv_ldap_many_word(many, item), item->dn, &expected, &new, response) != SKV_OK)
-        skv_ldap_many_decide(many, item);
-    else if (response->code == LDAP_SUCCESS)
-        take_acknowledged(many, item);
-    else
-        item->step = SKV_STEP_SINGLE;
 }
 
 static void take_put_response(skv_ldap_many *many, skv_ldap_item *item, skv_ldap_response *response)
 {
     skv_put_batch *put = (skv_put_batch *)many;
-    bool absent = skv_ldap_many_is_absent(many, response);
+    bool is_missing = response->code == LDAP_NO_SUCH_OBJECT;
 
-    if (!item->record)
+    if (!item->record) {
         skv_put_take_folder_response(put, item, response);
-    else if (item->step == SKV_STEP_ADD)
-        take_added_response(put, item, response);
-    else if (item->step == SKV_STEP_REPLACE)
-        take_replaced_response(many, item, response);
-    else if (item->step == SKV_STEP_CONFIRM)
-        take_confirmation(many, item, response);
-    else if (item->step == SKV_STEP_READ && absent && !item->tried)
-        take_absent_response(put, item, response);
-    else if (item->step == SKV_STEP_READ)
-        take_key_response(many, item, response);
-    else
-        item->step = item->step == SKV_STEP_TWIN && absent ? SKV_STEP_ADD : SKV_STEP_SINGLE;
+    } else if (item->step == SKV_STEP_TWIN) {
+        item->step = skv_ldap_many_is_absent(many, response) ? SKV_STEP_ADD : SKV_STEP_SINGLE;
+    } else if (item->step == SKV_STEP_ADD && is_missing && !item->tried) {
+        item->tried = true;
+        note_missing_parent(put, item, response);
+    } else if (item->step != SKV_STEP_CONFIRM && is_missing && !skv_ldap_has_base(&many->call, response)) {
+        item->step = SKV_STEP_SINGLE;
+    } else {
+        take_key_response(put, item, response);
+    }
 }
 
+/* A request whose response was lost was for the version that had been read. */
 static bool put_single_item(skv_ldap_many *many, skv_ldap_item *item, skv_deadline *deadline)
 {
-    skv_put_args args = item->record->put;
-    bool is_known = item->in_doubt && !args.in_doubt;
-    skv_ldap_version version = {""};
+    skv_put_state *state = state_of((skv_put_batch *)many, item);
 
-    if (item->version)
-        snprintf(version.text, sizeof version.text, "%s", item->version);
-    args.in_doubt |= item->in_doubt;
-    return skv_ldap_put_one(&many->call.store->store, &item->record->key, &args, is_known ? &version : NULL, deadline,
-                            many->batch->each);
+    state->in_doubt = item->in_doubt;
+    state->versions.in_doubt = state->versions.read;
+    return skv_ldap_put_one(&many->call.store->store, &item->record->key, state, deadline, many->batch->each);
 }
 
 /* ---- Calls ---- */
@@ -199,12 +112,15 @@ static bool prepare_puts(skv_ldap_many *many)
     put->hex = many->call.store->layout == SKV_LAYOUT_HEX;
     put->order = skv_alloc_zeroed(many->count, sizeof(skv_ldap_item *));
     put->folders = skv_alloc_zeroed(many->count, sizeof *put->folders);
-    if (!put->order || !put->folders || !skv_put_name_items(put))
+    put->states = skv_alloc_zeroed(many->count, sizeof *put->states);
+    if (!put->order || !put->folders || !put->states || !skv_put_name_items(put))
         return false;
     for (size_t i = 0; i < many->count; i++) {
         skv_ldap_item *item = &many->items[i];
 
         put->order[i] = item;
+        skv_put_begin(&put->states[i], &item->record->put, item->dn, 0);
+        item->in_doubt = item->record->put.in_doubt;
         is_ambiguous |= skv_put_is_ambiguous_path(put, item->record->key.path);
         if (item->step == SKV_STEP_READ && item->record->put.condition == SKV_PUT_ABSENT)
             item->step = step_for_absent_key(put);
@@ -225,12 +141,16 @@ void skv_ldap_put_many(skv_store *store, skv_batch *batch)
                                      .prepare = prepare_puts,
                                      .waits = skv_put_must_wait,
                                      .plan = skv_put_plan_folders,
+                                     .send = send_put_request,
                                      .take = take_put_response,
                                      .single = put_single_item,
                                      .settle = skv_put_settle_folders};
     skv_put_batch put = {0};
 
     skv_ldap_many_run(&put.many, store, batch, &ops);
+    for (size_t i = 0; put.states && i < batch->count; i++)
+        skv_put_end(&put.states[i]);
+    skv_free(put.states);
     skv_free(put.order);
     skv_free(put.names);
     skv_free(put.folders);

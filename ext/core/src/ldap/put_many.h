@@ -27,6 +27,7 @@ typedef struct skv_put_folder {
 
 typedef struct skv_put_batch {
     skv_ldap_many many;
+    skv_put_state *states; /* of the records */
     bool hex;              /* layout */
     skv_ldap_item **order; /* the items, sorted */
     char *names;
