@@ -4,7 +4,7 @@ require_relative 'exports_helper'
 require_relative 'termini_helper'
 require_relative '../support/audit_file'
 require 'simpkv/termini/deactivation'
-require 'simpkv/termini/nodes'
+require 'simpkv/termini/node_terminus'
 
 RSpec.describe 'The estate in an audited backend' do
   include EstateSite
@@ -60,7 +60,7 @@ RSpec.describe 'The estate in an audited backend' do
   end
 
   it 'names this machine for operations that are for no node' do
-    expect(added { Simpkv::Termini::Nodes.all }).to eq(["#{Puppet[:certname]} list estate/nodes"])
+    expect(added { Simpkv::Termini::NodeTerminus.all }).to eq(["#{Puppet[:certname]} list estate/nodes"])
   end
 
   it 'names the node of the catalog for queries' do

@@ -50,7 +50,7 @@ RSpec.describe 'Actions of the site, in several environments,' do
   it 'are those of the requested environment for threads of several environments' do
     rule('announce')
     threads = environments.first(2).map do |environment|
-      Thread.new { 20.times { Simpkv::Termini::Inspections.record(estate, 'web1', environment) { facts('web1') } } }
+      Thread.new { 20.times { Simpkv::Termini::NodeInspection.record(estate, 'web1', environment) { facts('web1') } } }
     end
     threads.each(&:join)
     expect(called.sort).to eq((['production announce'] * 20) + (['testing announce'] * 20))

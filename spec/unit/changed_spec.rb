@@ -8,7 +8,7 @@ RSpec.describe 'bin/test changed', :once do
     expect(Changed.specs(['lib/simpkv/ssh/public_key.rb', 'spec/unit/dn_spec.rb', 'LICENSE']))
       .to eq(%w[spec/command/ssh_spec.rb spec/unit/dn_spec.rb spec/unit/ssh_authorized_keys_spec.rb
                 spec/unit/ssh_public_key_spec.rb])
-    expect(Changed.specs(%w[lib/simpkv/termini/facts.rb spec/estate/facts_spec.rb])).to eq(%w[spec/estate])
+    expect(Changed.specs(%w[lib/simpkv/termini/facts_terminus.rb spec/estate/facts_spec.rb])).to eq(%w[spec/estate])
   end
 
   it 'runs the C tests of the folders that have changed' do

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'puppet/reports'
-require 'simpkv/termini/reports'
+require 'simpkv/termini/report_terminus'
 
 Puppet::Reports.register_report(:simpkv) do
   desc <<-TEXT
@@ -11,13 +11,13 @@ Puppet::Reports.register_report(:simpkv) do
 
   # Saves this report.
   def process
-    Simpkv::Termini::Reports.save(self)
+    Simpkv::Termini::ReportTerminus.save(self)
   end
 
   # Deletes the reports of a node: `puppet node clean` calls this method.
   #
   # @param certname [String]
   def self.destroy(certname)
-    Simpkv::Termini::Reports.delete(certname)
+    Simpkv::Termini::ReportTerminus.delete(certname)
   end
 end

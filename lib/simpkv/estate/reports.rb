@@ -3,7 +3,7 @@
 module Simpkv
   class Estate
     # The last reports of each node, as many as the option `reports` says: summaries of Puppet's reports
-    # ({Termini::Reports}), of which these members count here:
+    # ({Termini::ReportTerminus}), of which these members count here:
     #
     #     { 'environment' => 'production', 'status' => 'changed', 'noop' => false,
     #       'resources' => { 'changed' => 3, 'failed' => 0, 'failed_to_restart' => 0 } }

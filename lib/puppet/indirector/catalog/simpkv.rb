@@ -2,7 +2,7 @@
 
 require 'puppet/indirector/code'
 require 'puppet/resource/catalog'
-require 'simpkv/termini/catalogs'
+require 'simpkv/termini/catalog_terminus'
 
 # Stores what a node exports when its catalog has been compiled, and its catalog if the option `catalogs` is set.
 class Puppet::Resource::Catalog::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/ClassAndModuleChildren
@@ -12,16 +12,16 @@ class Puppet::Resource::Catalog::Simpkv < Puppet::Indirector::Code # rubocop:dis
   def find(request)
     return unless ::Simpkv::Termini.answers?(self, request)
 
-    ::Simpkv::Termini::Catalogs.find(request.key, ::Simpkv::Termini.main(self))
+    ::Simpkv::Termini::CatalogTerminus.find(request.key, ::Simpkv::Termini.main(self))
   end
 
   # @return [void]
   def save(request)
-    ::Simpkv::Termini::Catalogs.save(request, ::Simpkv::Termini.main(self))
+    ::Simpkv::Termini::CatalogTerminus.save(request, ::Simpkv::Termini.main(self))
   end
 
   # @return [Boolean] whether there was one
   def destroy(request)
-    ::Simpkv::Termini::Catalogs.delete(request.key)
+    ::Simpkv::Termini::CatalogTerminus.delete(request.key)
   end
 end

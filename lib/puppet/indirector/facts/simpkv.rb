@@ -3,7 +3,7 @@
 require 'puppet/indirector/code'
 require 'puppet/indirector/fact_search'
 require 'puppet/node/facts'
-require 'simpkv/termini/facts'
+require 'simpkv/termini/facts_terminus'
 
 # Keeps the facts of nodes.
 class Puppet::Node::Facts::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/ClassAndModuleChildren
@@ -13,7 +13,7 @@ class Puppet::Node::Facts::Simpkv < Puppet::Indirector::Code # rubocop:disable S
 
   # @return [Puppet::Node::Facts, nil] with the stored trusted facts as the fact `trusted`
   def find(request)
-    ::Simpkv::Termini::Facts.find(request.key) if ::Simpkv::Termini.answers?(self, request)
+    ::Simpkv::Termini::FactsTerminus.find(request.key) if ::Simpkv::Termini.answers?(self, request)
   end
 
   # Saves the facts. As the cache of facter, saves those of this machine only: `puppet node find NAME` gets them under
@@ -25,18 +25,18 @@ class Puppet::Node::Facts::Simpkv < Puppet::Indirector::Code # rubocop:disable S
     return destroy(request) unless request.instance
     return if ::Simpkv::Termini.main(self) == :facter && request.key != Puppet[:node_name_value]
 
-    ::Simpkv::Termini::Facts.save(request.key, request.instance)
+    ::Simpkv::Termini::FactsTerminus.save(request.key, request.instance)
   end
 
   # @return [Array<String>] the names of the nodes whose facts fulfil all conditions of the request's options:
   #   `facts.os.name.eq`, or `meta.timestamp.lt`
   def search(request)
-    ::Simpkv::Termini::Facts.search { |facts| node_matches?(facts, request.options) }
+    ::Simpkv::Termini::FactsTerminus.search { |facts| node_matches?(facts, request.options) }
   end
 
   # @return [Boolean] whether there were any
   def destroy(request)
-    ::Simpkv::Termini::Facts.delete(request.key)
+    ::Simpkv::Termini::FactsTerminus.delete(request.key)
   end
 
   # Extends Puppet's method by facts inside other facts.
@@ -46,7 +46,7 @@ class Puppet::Node::Facts::Simpkv < Puppet::Indirector::Code # rubocop:disable S
   # @return [Boolean]
   def node_matches?(facts, options)
     options.all? do |key, value|
-      type, name, operator = ::Simpkv::Termini::Facts.condition(key.to_s)
+      type, name, operator = ::Simpkv::Termini::FactsTerminus.condition(key.to_s)
       next node_matches_option?(type, name, operator, value, facts) unless type == 'facts'
 
       compare_facts(operator, ::Simpkv::Estate::Facts.dig(facts.values, name), value)

@@ -2,7 +2,7 @@
 
 require 'puppet/indirector/code'
 require 'puppet/node'
-require 'simpkv/termini/nodes'
+require 'simpkv/termini/node_terminus'
 
 # Finds the declared records of nodes, as an external node classifier does.
 class Puppet::Node::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/ClassAndModuleChildren
@@ -14,8 +14,9 @@ class Puppet::Node::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/Cl
 
     facts = request.options[:facts]
     # The compiler says which facts an agent has sent, even if it has sent none.
-    ::Simpkv::Termini::Nodes.find(request.key, request.environment, facts.is_a?(Puppet::Node::Facts) ? facts : nil,
-                                  compiles: request.options.key?(:facts))
+    facts = nil unless facts.is_a?(Puppet::Node::Facts)
+    ::Simpkv::Termini::NodeTerminus.find(request.key, request.environment, facts,
+                                         compiles: request.options.key?(:facts))
   end
 
   # Declares the node, or keeps the answer of the main terminus.
@@ -23,20 +24,20 @@ class Puppet::Node::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/Cl
   # @return [void]
   def save(request)
     if main?
-      ::Simpkv::Termini::Nodes.declare(request.key, request.instance)
+      ::Simpkv::Termini::NodeTerminus.declare(request.key, request.instance)
     else
-      ::Simpkv::Termini::Nodes.cache(request.key, request.instance)
+      ::Simpkv::Termini::NodeTerminus.cache(request.key, request.instance)
     end
   end
 
   # @return [Array<Puppet::Node>] all declared nodes, without facts; Puppet's own termini do not filter, either
   def search(_request)
-    main? ? ::Simpkv::Termini::Nodes.all : []
+    main? ? ::Simpkv::Termini::NodeTerminus.all : []
   end
 
   # @return [Boolean] whether there was one
   def destroy(request)
-    ::Simpkv::Termini::Nodes.delete(request.key, declared: main?)
+    ::Simpkv::Termini::NodeTerminus.delete(request.key, declared: main?)
   end
 
   private
@@ -47,6 +48,6 @@ class Puppet::Node::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/Cl
 
   # Puppet has asked the main terminus anyway, unless it asks the cache alone.
   def cached(request)
-    ::Simpkv::Termini::Nodes.cached(request.key) if request.ignore_terminus?
+    ::Simpkv::Termini::NodeTerminus.cached(request.key) if request.ignore_terminus?
   end
 end

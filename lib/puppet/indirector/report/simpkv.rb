@@ -2,7 +2,7 @@
 
 require 'puppet/indirector/code'
 require 'puppet/transaction/report'
-require 'simpkv/termini/reports'
+require 'simpkv/termini/report_terminus'
 
 # Keeps summaries of the last reports of nodes. It makes no reports, so it answers as a cache, too.
 class Puppet::Transaction::Report::Simpkv < Puppet::Indirector::Code # rubocop:disable Style/ClassAndModuleChildren
@@ -10,21 +10,21 @@ class Puppet::Transaction::Report::Simpkv < Puppet::Indirector::Code # rubocop:d
 
   # @return [Puppet::Transaction::Report, nil] the last one of a node
   def find(request)
-    ::Simpkv::Termini::Reports.find(request.key)
+    ::Simpkv::Termini::ReportTerminus.find(request.key)
   end
 
   # @return [Array<Puppet::Transaction::Report>] those of a node, newest first
   def search(request)
-    ::Simpkv::Termini::Reports.search(request.key)
+    ::Simpkv::Termini::ReportTerminus.search(request.key)
   end
 
   # @return [void]
   def save(request)
-    ::Simpkv::Termini::Reports.save(request.instance)
+    ::Simpkv::Termini::ReportTerminus.save(request.instance)
   end
 
   # @return [Boolean] whether there were any
   def destroy(request)
-    ::Simpkv::Termini::Reports.delete(request.key)
+    ::Simpkv::Termini::ReportTerminus.delete(request.key)
   end
 end

@@ -2,7 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/transfer/journaled'
-require 'simpkv/cli/key_use'
+require 'simpkv/cli/encryption_key_use'
 require 'simpkv/cli/many_keys'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/workers'
@@ -66,7 +66,7 @@ module Simpkv
           first = @store.keyring.kids.first
           todo = []
           Progress.of(title) do |progress|
-            KeyUse.each(@store, roots, @errors) do |path, state, document|
+            EncryptionKeyUse.each(@store, roots, @errors) do |path, state, document|
               states[state] += 1
               todo << path if outdated?(state, document, first)
               progress.advance

@@ -2,8 +2,8 @@
 
 require 'shellwords'
 require 'simpkv/cli/doctor/examination'
-require 'simpkv/cli/key_file'
-require 'simpkv/cli/key_use'
+require 'simpkv/cli/encryption_key_file'
+require 'simpkv/cli/encryption_key_use'
 
 module Simpkv
   module Cli
@@ -14,7 +14,7 @@ module Simpkv
       def initialize(configuration, *arguments, **more)
         super(*arguments, **more)
         @configuration = configuration
-        @file = KeyFile.new(settings['encryption_keys'])
+        @file = EncryptionKeyFile.new(settings['encryption_keys'])
       end
 
       # @return [Boolean] whether the keys can be used
@@ -33,7 +33,7 @@ module Simpkv
       def perform
         @states = Hash.new(0)
         @secrets = 0
-        KeyUse.each(backend.store, roots, {}) do |_, state, document|
+        EncryptionKeyUse.each(backend.store, roots, {}) do |_, state, document|
           @states[state] += 1
           @secrets += 1 if state == :plain && EncryptedStore.sensitive?(document)
         end
@@ -112,7 +112,7 @@ module Simpkv
         unused = @kids.drop(1).reject { |kid| @states.key?(kid) }
         return if unused.empty?
 
-        counts, _, unknown = KeyUse.count(@configuration, @file)
+        counts, _, unknown = EncryptionKeyUse.count(@configuration, @file)
         return if unknown.any?
 
         unused.reject { |kid| counts.key?(kid) }.each do |kid|

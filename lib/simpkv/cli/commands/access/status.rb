@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/access/status'
+require 'simpkv/access/status_report'
 require 'simpkv/cli/access_command'
 
 module Simpkv
@@ -34,7 +34,7 @@ module Simpkv
             on_access do |access|
               plan = access.plan
               failures = @verify ? access.verify(plan) : []
-              show(Simpkv::Access::Status.new(plan), failures, plan)
+              show(Simpkv::Access::StatusReport.new(plan), failures, plan)
             end
           end
 

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/keys_command'
+require 'simpkv/cli/encryption_keys_command'
 
 module Simpkv
   module Cli
     module Commands
       module Keys
         # Has a key encrypt.
-        class Activate < KeysCommand
+        class Activate < EncryptionKeysCommand
           SUMMARY = 'encrypt with another key of a file'
           ARGUMENTS = 'KID [FILE]'
           DESCRIPTION = <<~TEXT

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/keys_command'
+require 'simpkv/cli/encryption_keys_command'
 
 module Simpkv
   module Cli
     module Commands
       module Keys
         # Adds a key to a file.
-        class Generate < KeysCommand
+        class Generate < EncryptionKeysCommand
           SUMMARY = 'add a key to a file, or make a file with a key'
           ARGUMENTS = '[FILE]'
           DESCRIPTION = <<~TEXT

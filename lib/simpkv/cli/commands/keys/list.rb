@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/keys_command'
+require 'simpkv/cli/encryption_keys_command'
 
 module Simpkv
   module Cli
     module Commands
       module Keys
         # Lists the keys of a file.
-        class List < KeysCommand
+        class List < EncryptionKeysCommand
           SUMMARY = 'list the keys of a file'
           ARGUMENTS = '[FILE]'
           DESCRIPTION = <<~TEXT
@@ -24,7 +24,7 @@ module Simpkv
 
           def run(file = nil)
             file = key_file(file)
-            counts, titles, unknown = KeyUse.count(configuration, file) if @count
+            counts, titles, unknown = EncryptionKeyUse.count(configuration, file) if @count
             keys = rows(file.kids, counts)
             output.print(keys) { lines(keys) }
             return unless @count

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/keys_command'
+require 'simpkv/cli/encryption_keys_command'
 
 module Simpkv
   module Cli
     module Commands
       module Keys
         # Removes a key from a file.
-        class Retire < KeysCommand
+        class Retire < EncryptionKeysCommand
           SUMMARY = 'remove a key that no document needs from a file'
           ARGUMENTS = 'KID [FILE]'
           DESCRIPTION = <<~TEXT
@@ -43,7 +43,7 @@ module Simpkv
           end
 
           def refuse_needed(file, kid)
-            counts, titles, unknown = KeyUse.count(configuration, file)
+            counts, titles, unknown = EncryptionKeyUse.count(configuration, file)
             refuse(kid, "no backend of the configuration uses #{file.path}") if titles.empty? && unknown.empty?
             refuse(kid, unknown.first) if unknown.any?
             refuse(kid, "#{titles.join(', ')} has no encrypted documents, and may be the wrong place") if counts.empty?

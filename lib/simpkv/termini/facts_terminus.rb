@@ -7,7 +7,7 @@ require 'simpkv/termini/plain_data'
 module Simpkv
   module Termini
     # Facts of nodes, as Puppet's objects.
-    module Facts
+    module FactsTerminus
       # A condition of a search: `facts.os.name.eq`.
       CONDITION = /\A(?<type>\w+)\.(?<name>.+?)(?:\.(?<operator>eq|ne|lt|gt|le|ge))?\z/m.freeze
       private_constant :CONDITION

@@ -6,7 +6,7 @@ module Simpkv
   module Cli
     # A file of keys, a JWK Set, which the option `encryption_keys` names. Each change replaces the file atomically, so
     # that running compilers read the old or the new one. A replaced file keeps its owner, group and mode.
-    class KeyFile
+    class EncryptionKeyFile
       NEW_MODE = 0o600
       private_constant :NEW_MODE
 

@@ -3,7 +3,7 @@
 module Simpkv
   module Access
     # The state of each declared user, role and binding, and what was changed by hand: a pure function of a plan.
-    class Status
+    class StatusReport
       # kind:: `user`, `role`, `binding` or `rules`
       # state:: `present`, `existing`, `missing`, `foreign`, `deleting`; `unknown` for rules that cannot be read
       # notes:: what differs from what is declared

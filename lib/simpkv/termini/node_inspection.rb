@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 require 'simpkv/termini'
-require 'simpkv/termini/facts'
+require 'simpkv/termini/facts_terminus'
 require 'simpkv/termini/plain_data'
 require 'simpkv/termini/site_actions'
 
 module Simpkv
   module Termini
     # Inspects nodes for the compiler, and carries out the effects of the rules.
-    module Inspections
+    module NodeInspection
       # Puppet's names of the levels of logs that differ.
       LEVELS = { 'error' => :err, 'critical' => :crit }.freeze
       private_constant :LEVELS
@@ -55,13 +55,13 @@ module Simpkv
         def inventory(certname, facts, needed:)
           return stored_inventory(certname, needed) unless facts
 
-          trusted = Facts.trusted(certname)
+          trusted = FactsTerminus.trusted(certname)
           values = PlainData.of(facts.values).reject { |name, _| name == 'trusted' }
           trusted ? values.merge('trusted' => trusted) : values
         end
 
         def stored_inventory(certname, needed)
-          stored = Facts.inventory(certname)
+          stored = FactsTerminus.inventory(certname)
           return stored if stored || !needed
 
           raise NotFoundError, 'its facts are unknown, and inspection rules need them: an agent sends them at each run'

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 require 'simpkv/termini'
-require 'simpkv/termini/inspections'
+require 'simpkv/termini/node_inspection'
 require 'simpkv/termini/plain_data'
 require 'simpkv/termini/sensitive_parameters'
 
 module Simpkv
   module Termini
     # Declared nodes, as Puppet's objects.
-    module Nodes
+    module NodeTerminus
       class << self
         # Finds a node, and inspects it if there are rules. The option `soft` has no effect here: without its record, a
         # node would get another catalog, possibly one that removes what its classes manage.
@@ -22,7 +22,7 @@ module Simpkv
         #   rule refuses it; its facts are unknown
         def find(certname, environment, facts, compiles: false)
           record = Termini.perform("find the node '#{certname}'", node: certname, soft: false) do |estate|
-            inspected = Inspections.record(estate, certname, environment, compiles: compiles) do
+            inspected = NodeInspection.record(estate, certname, environment, compiles: compiles) do
               facts ||= found(certname, environment)
             end
             inspected || estate.nodes.get(certname) || unknown(estate, certname)

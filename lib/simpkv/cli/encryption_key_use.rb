@@ -5,7 +5,7 @@ require 'simpkv/cli/walk'
 module Simpkv
   module Cli
     # The keys that have encrypted the documents of backends.
-    module KeyUse
+    module EncryptionKeyUse
       class << self
         # Reads all documents as they are stored.
         #
@@ -23,7 +23,7 @@ module Simpkv
         # Counts the documents of all backends that a file of keys is for.
         #
         # @param configuration [Configuration]
-        # @param file [KeyFile]
+        # @param file [EncryptionKeyFile]
         # @return [Array(Hash{String => Integer}, Array<String>, Array<String>)] by the name of a key, the number of
         #   documents; the titles of the backends; and why documents of others cannot be counted
         # @raise [Simpkv::Error, Simpkv::ConfigError]

@@ -6,7 +6,7 @@ require 'simpkv/termini/resources'
 module Simpkv
   module Termini
     # Catalogs of nodes: what they export, and their resources.
-    module Catalogs
+    module CatalogTerminus
       class << self
         # Saves a catalog after Puppet has compiled or received it. The catalog of a rest terminus has no exported
         # resources any more, so only a compiler's changes them. A catalog that an operator compiles for another node

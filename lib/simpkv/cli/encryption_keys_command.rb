@@ -2,13 +2,13 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/key_file'
-require 'simpkv/cli/key_use'
+require 'simpkv/cli/encryption_key_file'
+require 'simpkv/cli/encryption_key_use'
 
 module Simpkv
   module Cli
     # The base class of the commands for files of keys.
-    class KeysCommand < Command
+    class EncryptionKeysCommand < Command
       # The common part of their DESCRIPTION.
       FILE_OF = <<~TEXT
         FILE is that of the option encryption_keys of the backend, unless it is given. It is replaced atomically, and
@@ -26,11 +26,11 @@ module Simpkv
       end
 
       # @param given [String, nil] the argument
-      # @return [KeyFile]
+      # @return [EncryptionKeyFile]
       # @raise [Failure] no file is given, and the backend has none
       def key_file(given)
         path = given ? File.expand_path(DataFile.path(given, 'FILE')) : backend.settings['encryption_keys']
-        return KeyFile.new(path) if path
+        return EncryptionKeyFile.new(path) if path
 
         raise Failure.new("#{backend.title} has no 'encryption_keys': set this option of the backend, or name the FILE",
                           Failure::CONFIG)

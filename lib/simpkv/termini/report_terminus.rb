@@ -8,7 +8,7 @@ require 'simpkv/termini/stored_report'
 module Simpkv
   module Termini
     # Reports of nodes: the summary that is stored of each, and what Puppet gets back.
-    module Reports
+    module ReportTerminus
       # The members of Puppet's reports that are stored as they are. The version of Puppet chooses among them.
       MEMBERS = %w[host status environment noop noop_pending corrective_change puppet_version report_format
                    configuration_version transaction_uuid transaction_completed cached_catalog_status].freeze
