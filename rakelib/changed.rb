@@ -8,6 +8,9 @@ module Changed
     'lib/simpkv/adapter' => %w[spec/functions spec/conformance],
     'lib/simpkv/backend/' => %w[spec/unit/{default_root,ldap_access,layer,site_backend,vardirs}_spec.rb
                                 spec/functions/file_backend_spec.rb spec/command/{default_store,stores}_spec.rb],
+    'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
+    'lib/simpkv/cli/encryption/' => %w[spec/command/encryption_spec.rb],
+    'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],
     'lib/simpkv/cli/doctor/' => %w[spec/command/doctor*_spec.rb],
     'lib/simpkv/cli/puppetdb/' => %w[spec/command/import_puppetdb_spec.rb],
     'lib/simpkv/cli/transfer/' => %w[spec/command/transfer*_spec.rb],

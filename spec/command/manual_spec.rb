@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative 'command_helper'
-require 'simpkv/cli/directory_schema'
+require 'simpkv/cli/directory/directory_schema'
 
 RSpec.describe 'The manual of simpkv' do
   include_context 'with the command'

@@ -2,7 +2,7 @@
 
 require 'etc'
 require 'openssl'
-require 'simpkv/cli/directory_setup'
+require 'simpkv/cli/directory/directory_setup'
 require_relative 'directory_server'
 
 # A 389 Directory Server, made from the templates of its package. dscreate would take 15 s, need systemd and write to

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/directory_setup'
+require 'simpkv/cli/directory/directory_setup'
 require_relative 'directory_server'
 
 # An OpenLDAP server.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/completer'
+require 'simpkv/cli/completion/completer'
 
 module Simpkv
   module Cli

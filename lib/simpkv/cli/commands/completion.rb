@@ -26,7 +26,7 @@ module Simpkv
             raise Failure.new("there is no completion for '#{shell}', only for bash, zsh and fish", Failure::USAGE)
           end
 
-          $stdout.print(File.read(File.expand_path("../shells/simpkv.#{shell}", __dir__), encoding: 'UTF-8'))
+          $stdout.print(File.read(File.expand_path("../completion/simpkv.#{shell}", __dir__), encoding: 'UTF-8'))
         end
       end
     end

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/base_entry'
+require 'simpkv/cli/directory/base_entry'
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/directory_schema'
+require 'simpkv/cli/directory/directory_schema'
 require 'simpkv/estate'
 
 module Simpkv

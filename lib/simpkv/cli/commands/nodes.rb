@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate_command'
-require 'simpkv/cli/node_list'
+require 'simpkv/cli/estate/estate_command'
+require 'simpkv/cli/estate/node_list'
 
 module Simpkv
   module Cli

@@ -2,7 +2,7 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/transfer/journaled'
-require 'simpkv/cli/encryption_key_use'
+require 'simpkv/cli/encryption/encryption_key_use'
 require 'simpkv/cli/many_keys'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/workers'

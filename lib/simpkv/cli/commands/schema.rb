@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/command'
-require 'simpkv/cli/directory_setup'
+require 'simpkv/cli/directory/directory_setup'
 
 module Simpkv
   module Cli

@@ -4,7 +4,7 @@ require 'simpkv/cli/doctor/examination'
 require 'simpkv/cli/doctor/anonymous_access'
 require 'simpkv/cli/doctor/conflict_entries'
 require 'simpkv/cli/doctor/directory_remedies'
-require 'simpkv/cli/directory_schema'
+require 'simpkv/cli/directory/directory_schema'
 require 'simpkv/cli/doctor/foreign_entries_examination'
 require 'simpkv/cli/doctor/replication_examination'
 

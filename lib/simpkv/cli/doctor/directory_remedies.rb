@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'shellwords'
-require 'simpkv/cli/directory_schema'
+require 'simpkv/cli/directory/directory_schema'
 
 module Simpkv
   module Cli

@@ -2,8 +2,8 @@
 
 require 'shellwords'
 require 'simpkv/cli/doctor/examination'
-require 'simpkv/cli/encryption_key_file'
-require 'simpkv/cli/encryption_key_use'
+require 'simpkv/cli/encryption/encryption_key_file'
+require 'simpkv/cli/encryption/encryption_key_use'
 
 module Simpkv
   module Cli

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/access_command'
+require 'simpkv/cli/estate/access_command'
 
 module Simpkv
   module Cli

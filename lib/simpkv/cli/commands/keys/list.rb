@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/encryption_keys_command'
+require 'simpkv/cli/encryption/encryption_keys_command'
 
 module Simpkv
   module Cli

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/estate_command'
-require 'simpkv/cli/node_record'
+require 'simpkv/cli/estate/estate_command'
+require 'simpkv/cli/estate/node_record'
 require 'simpkv/cli/value'
 
 module Simpkv

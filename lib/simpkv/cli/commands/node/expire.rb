@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate_command'
+require 'simpkv/cli/estate/estate_command'
 require 'simpkv/cli/progress'
 
 module Simpkv

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate_command'
-require 'simpkv/cli/node_reports'
+require 'simpkv/cli/estate/estate_command'
+require 'simpkv/cli/estate/node_reports'
 
 module Simpkv
   module Cli

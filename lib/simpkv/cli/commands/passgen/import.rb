@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/legacy_passwords'
+require 'simpkv/cli/transfer/legacy_passwords'
 require 'simpkv/cli/transfer/transfer_command'
 
 module Simpkv

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/rule_command'
+require 'simpkv/cli/estate/rule_command'
 
 module Simpkv
   module Cli

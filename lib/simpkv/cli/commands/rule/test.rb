@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/inspection_outcome'
-require 'simpkv/cli/rule_command'
+require 'simpkv/cli/estate/inspection_outcome'
+require 'simpkv/cli/estate/rule_command'
 require 'tmpdir'
 
 module Simpkv

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/rule_command'
+require 'simpkv/cli/estate/rule_command'
 
 module Simpkv
   module Cli

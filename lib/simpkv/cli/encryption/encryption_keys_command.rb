@@ -2,8 +2,8 @@
 
 require 'simpkv/cli/command'
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/encryption_key_file'
-require 'simpkv/cli/encryption_key_use'
+require 'simpkv/cli/encryption/encryption_key_file'
+require 'simpkv/cli/encryption/encryption_key_use'
 
 module Simpkv
   module Cli

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require 'simpkv'
-require 'simpkv/cli/base_entry'
-require 'simpkv/cli/directory_schema'
+require 'simpkv/cli/directory/base_entry'
+require 'simpkv/cli/directory/directory_schema'
 require 'simpkv/cli/failure'
 require 'simpkv/cli/output'
-require 'simpkv/cli/replica_rules'
+require 'simpkv/cli/directory/replica_rules'
 
 module Simpkv
   module Cli

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/node_filter'
+require 'simpkv/cli/estate/node_filter'
 
 module Simpkv
   module Cli

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/rule_explanation'
+require 'simpkv/cli/estate/rule_explanation'
 
 module Simpkv
   module Cli

@@ -4,7 +4,7 @@ module Simpkv
   module Cli
     # The schema of simpkv: the files of the gem, and the definitions of a server.
     class DirectorySchema
-      FOLDER = File.expand_path('../../../schema', __dir__)
+      FOLDER = File.expand_path('../../../../schema', __dir__)
 
       # By server, the file of each form; %s stands for the layout.
       FILES = {

@@ -4,7 +4,7 @@ require 'simpkv/access/declarations'
 require 'simpkv/access/passwords'
 require 'simpkv/access/reconciler'
 require 'simpkv/cli/data_file'
-require 'simpkv/cli/estate_command'
+require 'simpkv/cli/estate/estate_command'
 
 module Simpkv
   module Cli
