@@ -13,6 +13,7 @@ void skv_ldap_get_many(skv_store *store, skv_batch *batch);
 /* ldap/put.c */
 skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                         skv_reply *reply);
+skv_status skv_ldap_create_folder(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/put_many.c */
 void skv_ldap_put_many(skv_store *store, skv_batch *batch);
@@ -20,9 +21,6 @@ void skv_ldap_put_many(skv_store *store, skv_batch *batch);
 /* ldap/delete.c */
 skv_status skv_ldap_delete_key(skv_store *store, const skv_key *key, const skv_put_args *args, skv_deadline *deadline,
                                skv_reply *reply);
-
-/* ldap/create_folder.c */
-skv_status skv_ldap_create_folder(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);
 
 /* ldap/delete_folder.c */
 skv_status skv_ldap_delete_folder(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply);

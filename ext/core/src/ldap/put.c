@@ -36,6 +36,12 @@ void skv_put_end(skv_put_state *put)
     skv_free(put->old.bv_val);
 }
 
+/* SKV_KIND_* of the entry. */
+static int kind_of(const skv_put_state *put)
+{
+    return put->args->document ? SKV_KIND_KEY : SKV_KIND_FOLDER;
+}
+
 static struct berval new_document(const skv_put_state *put)
 {
     return (struct berval){put->args->document_len, SKV_LDAP_TEXT(put->args->document)};
@@ -56,15 +62,15 @@ skv_ldap_code skv_put_send(skv_ldap_call *call, skv_put_state *put, int *id)
     struct berval document = new_document(put);
     skv_ldap_code error;
 
+    if (put->step == SKV_STEP_CONFIRM || (put->step == SKV_STEP_READ && !put->args->document))
+        return skv_ldap_entry_start_read(call, put->dn, SKV_READ_KIND, id);
     if (put->step == SKV_STEP_READ)
         return skv_ldap_entry_start_read(call, put->dn, SKV_READ_DOCUMENT | (skv_ldap_asserts(call) ? SKV_READ_CSN : 0),
                                          id);
-    if (put->step == SKV_STEP_CONFIRM)
-        return skv_ldap_entry_start_read(call, put->dn, SKV_READ_KIND, id);
     error = skv_ldap_start(call);
     if (error != LDAP_SUCCESS)
         return error;
-    return put->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, put->dn, SKV_KIND_KEY, &document, id)
+    return put->step == SKV_STEP_ADD ? skv_ldap_entry_start_add(call, put->dn, kind_of(put), &document, id)
                                      : send_replace(call, put, &document, id);
 }
 
@@ -155,6 +161,19 @@ static void take_present(skv_ldap_call *call, skv_put_state *put, const skv_ldap
         skv_ldap_refuse_in_doubt(call);
     else
         plan_replacement(call, put, stored);
+}
+
+/* A folder that exists has no document to be replaced. After a lost response, this call may have added it. */
+static void take_present_folder(skv_ldap_call *call, const skv_ldap_entry *entry)
+{
+    int kind;
+
+    if (skv_ldap_kind_of(call, call->dn, entry, &kind) != SKV_OK)
+        return;
+    if (kind == SKV_KIND_KEY)
+        skv_ldap_refuse(call, SKV_IS_KEY, "it is a key, not a folder");
+    else
+        call->reply->number = call->in_doubt;
 }
 
 /* Takes an acknowledged replacement, which is in doubt until it is confirmed. */
@@ -249,7 +268,10 @@ static void take_read(skv_ldap_call *call, skv_put_state *put, skv_ldap_response
         put->step = SKV_STEP_SINGLE;
     } else {
         put->versions.read = skv_ldap_version_of(&entry);
-        take_present(call, put, &entry);
+        if (put->args->document)
+            take_present(call, put, &entry);
+        else
+            take_present_folder(call, &entry);
     }
     skv_ldap_entry_wipe(&entry);
 }
@@ -327,6 +349,8 @@ static skv_status attempt_put(skv_ldap_call *call)
         while (put->step != SKV_STEP_READ && put->step != SKV_STEP_DONE);
         if (put->step == SKV_STEP_DONE)
             return call->reply->status;
+        /* A folder has no versions. */
+        put->versions.overtaken += !put->args->document;
         if (put->versions.overtaken == overtaken)
             continue;
         /* In each round, one of the clients that write the key at the same time succeeds. */
@@ -341,9 +365,9 @@ static skv_status attempt_put(skv_ldap_call *call)
 /* Checks that a directory can keep the document. Both servers return 21 (invalidAttributeSyntax) if it cannot. */
 static skv_status check_document(skv_ldap_call *call, const skv_put_args *args)
 {
-    if (args->document_len == 0)
+    if (args->document && args->document_len == 0)
         return skv_ldap_refuse(call, SKV_INVALID, "the document is empty, which a directory does not keep");
-    if (!skv_is_utf8(args->document, args->document_len))
+    if (args->document && !skv_is_utf8(args->document, args->document_len))
         return skv_ldap_refuse(call, SKV_INVALID, "the document is not UTF-8, as a directory requires");
     return SKV_OK;
 }
@@ -353,8 +377,9 @@ bool skv_ldap_put_one(skv_store *store, const skv_key *key, skv_put_state *put, 
 {
     put_call one = {.put = put};
     skv_ldap_call *call = &one.call;
+    skv_op op = put->args->document ? SKV_OP_PUT : SKV_OP_CREATE_FOLDER;
 
-    if (skv_ldap_begin(call, store, SKV_OP_PUT, key, SKV_KIND_KEY, deadline, reply) == SKV_OK &&
+    if (skv_ldap_begin(call, store, op, key, kind_of(put), deadline, reply) == SKV_OK &&
         check_document(call, put->args) == SKV_OK) {
         put->dn = call->dn;
         put->swap_max = SWAP_MAX;
@@ -376,4 +401,11 @@ skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args
     skv_ldap_put_one(store, key, &put, deadline, reply);
     skv_put_end(&put);
     return reply->status;
+}
+
+skv_status skv_ldap_create_folder(skv_store *store, const skv_key *folder, skv_deadline *deadline, skv_reply *reply)
+{
+    static const skv_put_args without_document = {.condition = SKV_PUT_ANY};
+
+    return skv_ldap_put(store, folder, &without_document, deadline, reply);
 }

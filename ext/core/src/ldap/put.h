@@ -30,7 +30,7 @@ typedef enum skv_step {
 
 typedef struct skv_put_state {
     skv_step step;
-    const skv_put_args *args; /* borrowed */
+    const skv_put_args *args; /* borrowed; its document is NULL for a folder, which is created */
     const char *dn;           /* borrowed */
     size_t swap_max;          /* the largest document that is compared without a condition of the caller's */
     bool in_doubt;            /* for skv_ldap_put_one(): an earlier request may have written the key */
