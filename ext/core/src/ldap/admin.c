@@ -1,11 +1,38 @@
-/* The entries of a directory that are not keys: reads and additions. */
-#include "ldap/admin.h"
-
+/* The entries of a directory that are not keys: reads of one, and of those directly below one. */
 #include "ldap/key.h"
+#include "ldap/search.h"
+#include "json/tree.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+/* The responses with which a server refuses an operation on an entry, beside those that skv_ldap_fail() names. */
+static const struct {
+    skv_op op;
+    skv_ldap_code code;
+    skv_status status;
+    const char *why;
+} refusals[] = {
+    {SKV_OP_ENTRY_READ, LDAP_NO_SUCH_OBJECT, SKV_NOT_FOUND, "there is no such entry"},
+    {SKV_OP_ENTRY_LIST, LDAP_NO_SUCH_OBJECT, SKV_NOT_FOUND, "there is no such entry"},
+    {SKV_OP_ENTRY_ADD, LDAP_NO_SUCH_OBJECT, SKV_NOT_FOUND, "there is no entry above it"},
+    {SKV_OP_ENTRY_ADD, LDAP_ALREADY_EXISTS, SKV_EXISTS, "the entry exists already"},
+    {SKV_OP_ENTRY_MODIFY, LDAP_NO_SUCH_OBJECT, SKV_NOT_FOUND, "there is no such entry"},
+    {SKV_OP_ENTRY_MODIFY, LDAP_ASSERTION_FAILED, SKV_CONFLICT, "the entry was changed meanwhile"},
+    {SKV_OP_ENTRY_MODIFY, LDAP_TYPE_OR_VALUE_EXISTS, SKV_CONFLICT, "one of the values to be added exists already"},
+    {SKV_OP_ENTRY_MODIFY, LDAP_NO_SUCH_ATTRIBUTE, SKV_CONFLICT, "one of the values to be deleted does not exist"},
+    {SKV_OP_ENTRY_DELETE, LDAP_ASSERTION_FAILED, SKV_CONFLICT, "the entry was changed meanwhile"},
+    {SKV_OP_ENTRY_PASSWORD, LDAP_NO_SUCH_OBJECT, SKV_NOT_FOUND, "there is no such entry"},
+};
+
+skv_status skv_ldap_fail_entry(skv_ldap_call *call, const skv_ldap_response *response)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (refusals[i].op == call->op && refusals[i].code == response->code)
+            return skv_ldap_refuse(call, refusals[i].status, refusals[i].why);
+    if (response->code == LDAP_INVALID_DN_SYNTAX)
+        return skv_ldap_refuse(call, SKV_INVALID, "the server does not accept it as a DN");
+    return call->op == SKV_OP_ENTRY_LIST ? skv_ldap_search_failed(call, response) : skv_ldap_fail(call, response);
+}
 
 /* ---- Reading ---- */
 
@@ -39,7 +66,9 @@ static void wipe_values(const struct berval *values)
         explicit_bzero(values->bv_val, values->bv_len);
 }
 
-skv_ldap_code skv_ldap_read_entry(LDAP *handle, LDAPMessage *entry, struct berval *dn, json_t **tree)
+/* Puts the attributes of an entry into the tree, and wipes the message's values. `dn` points into the message. Returns
+ * LDAP_SUCCESS, or libldap's error. */
+static skv_ldap_code read_entry(LDAP *handle, LDAPMessage *entry, struct berval *dn, json_t **tree)
 {
     BerElement *ber = NULL;
     struct berval name;
@@ -66,17 +95,10 @@ static skv_status write_entry_json(skv_ldap_call *call, skv_ldap_response *respo
     json_t *tree = json_object();
     struct berval dn;
 
-    response->code = skv_ldap_read_entry(handle, ldap_first_entry(handle, response->message), &dn, &tree);
+    response->code = read_entry(handle, ldap_first_entry(handle, response->message), &dn, &tree);
     if (response->code == LDAP_SUCCESS)
         return skv_json_reply(tree, call->reply);
     json_decref(tree);
-    return skv_ldap_fail(call, response);
-}
-
-skv_status skv_ldap_fail_entry(skv_ldap_call *call, const skv_ldap_response *response)
-{
-    if (response->code == LDAP_INVALID_DN_SYNTAX)
-        return skv_ldap_refuse(call, SKV_INVALID, "the server does not accept it as a DN");
     return skv_ldap_fail(call, response);
 }
 
@@ -84,21 +106,16 @@ static skv_status attempt_entry_read(skv_ldap_call *call)
 {
     skv_ldap_response response;
 
-    switch (skv_ldap_read(call, call->dn, ((read_call *)call)->attributes, &response)) {
-    case LDAP_SUCCESS:
+    if (skv_ldap_read(call, call->dn, ((read_call *)call)->attributes, &response) == LDAP_SUCCESS)
         write_entry_json(call, &response);
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no such entry");
-        break;
-    default:
+    else
         skv_ldap_fail_entry(call, &response);
-    }
     skv_ldap_response_free(&response);
     return call->reply->status;
 }
 
-const char **skv_ldap_attribute_list(const skv_entry_args *args)
+/* Returns the texts of the arguments as a list that ends in NULL, or NULL when out of memory. It borrows the texts. */
+static const char **attribute_list(const skv_entry_args *args)
 {
     const char *text = args->texts, **list = skv_alloc_zeroed(args->count + 1, sizeof *list);
 
@@ -109,7 +126,7 @@ const char **skv_ldap_attribute_list(const skv_entry_args *args)
 
 skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    read_call read = {.attributes = skv_ldap_attribute_list(args)};
+    read_call read = {.attributes = attribute_list(args)};
 
     if (!read.attributes)
         return skv_fail_memory(reply);
@@ -120,120 +137,86 @@ skv_status skv_ldap_admin_read(skv_store *store, const skv_entry_args *args, skv
     return reply->status;
 }
 
-/* ---- Adding ---- */
+/* ---- Listing ---- */
 
-/* An attribute and one of its values. */
-typedef struct pair {
-    const char *attribute;
-    struct berval value;
-} pair;
-
-/* The additions as libldap wants them: each attribute once, with all of its values. */
-typedef struct additions {
-    pair *pairs;
-    size_t count;
-    LDAPMod *mods, **list;
-    struct berval **values; /* the rows of all attributes, each ending in a NULL */
-} additions;
-
-static void free_additions(additions *a)
-{
-    skv_free(a->pairs);
-    skv_free(a->mods);
-    skv_free(a->list);
-    skv_free(a->values);
-}
-
-/* Borrows the texts. Returns false when out of memory. */
-static bool read_addition_pairs(additions *a, const skv_entry_args *args)
-{
-    const char *text = args->texts;
-
-    a->count = args->count / 2;
-    a->pairs = skv_alloc_zeroed(a->count, sizeof *a->pairs);
-    a->mods = skv_alloc_zeroed(a->count, sizeof *a->mods);
-    a->list = skv_alloc_zeroed(a->count + 1, sizeof(LDAPMod *));
-    a->values = skv_alloc_zeroed(2 * a->count, sizeof(struct berval *));
-    if (!a->pairs || !a->mods || !a->list || !a->values)
-        return false;
-    for (size_t i = 0; i < a->count; i++) {
-        a->pairs[i].attribute = text;
-        text += strlen(text) + 1;
-        a->pairs[i].value = (struct berval){strlen(text), SKV_LDAP_TEXT(text)};
-        text += strlen(text) + 1;
-    }
-    return true;
-}
-
-/* Sorts by attribute, and keeps the order of the values of each. */
-static int compare_pairs(const void *left, const void *right)
-{
-    const char *a = ((const pair *)left)->attribute, *b = ((const pair *)right)->attribute;
-    int order = strcasecmp(a, b);
-
-    return order ? order : (a > b) - (a < b);
-}
-
-static bool read_additions(additions *a, const skv_entry_args *args)
-{
-    struct berval **row;
-    size_t mods = 0;
-
-    *a = (additions){0};
-    if (!read_addition_pairs(a, args))
-        return false;
-    qsort(a->pairs, a->count, sizeof *a->pairs, compare_pairs);
-    row = a->values;
-    for (size_t i = 0; i < a->count; i++) {
-        if (i == 0 || strcasecmp(a->pairs[i - 1].attribute, a->pairs[i].attribute) != 0) {
-            row += mods > 0;
-            a->mods[mods] =
-                (LDAPMod){.mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES, .mod_type = SKV_LDAP_TEXT(a->pairs[i].attribute)};
-            a->mods[mods].mod_bvalues = row;
-            a->list[mods] = &a->mods[mods];
-            mods++;
-        }
-        *row++ = &a->pairs[i].value;
-    }
-    return true;
-}
-
-typedef struct add_call {
+typedef struct entries_call {
     skv_ldap_call call;
-    additions additions;
-} add_call;
+    const char **attributes; /* NULL-terminated */
+    json_t *entries;         /* by DN; owned */
+} entries_call;
 
-static skv_status attempt_entry_add(skv_ldap_call *call)
+static skv_ldap_code add_listed_entry(entries_call *list, LDAPMessage *message)
+{
+    json_t *entry = json_object();
+    struct berval dn = {0};
+    skv_ldap_code error = read_entry(skv_conn_handle(list->call.conn), message, &dn, &entry);
+    char *name = error == LDAP_SUCCESS ? skv_copy_string(dn.bv_val, dn.bv_len) : NULL;
+
+    if (error != LDAP_SUCCESS) {
+        json_decref(entry);
+        return error;
+    }
+    skv_json_put(&list->entries, name ? name : "", name ? entry : NULL);
+    if (!name)
+        json_decref(entry);
+    skv_free(name);
+    return LDAP_SUCCESS;
+}
+
+/* Reads all entries. Returns the code of the failure, which the response describes. */
+static skv_ldap_code read_all_entries(entries_call *list, skv_ldap_search_state *search, skv_ldap_response *response)
+{
+    LDAPMessage *message;
+
+    do {
+        if (skv_ldap_search_next(&list->call, search, response, &message) != LDAP_SUCCESS)
+            break;
+        if (message)
+            response->code = add_listed_entry(list, message);
+    } while (!search->over && response->code == LDAP_SUCCESS);
+    return response->code;
+}
+
+/* 389-DS responds to a paged search below a missing entry as if the entry existed: checks that it does. */
+static skv_status check_entry_above(skv_ldap_call *call)
 {
     skv_ldap_response response;
 
-    switch (skv_ldap_add(call, call->dn, ((add_call *)call)->additions.list, &response)) {
-    case LDAP_SUCCESS:
-        break;
-    case LDAP_ALREADY_EXISTS:
-        skv_ldap_refuse(call, SKV_EXISTS, "the entry exists already");
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no entry above it");
-        break;
-    default:
+    if (skv_ldap_read(call, call->dn, skv_ldap_no_attributes, &response) != LDAP_SUCCESS)
         skv_ldap_fail_entry(call, &response);
-    }
     skv_ldap_response_free(&response);
     return call->reply->status;
 }
 
-skv_status skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
+static skv_status attempt_entry_list(skv_ldap_call *call)
 {
-    add_call add;
+    entries_call *list = (entries_call *)call;
+    skv_ldap_search_state search = {.dn = call->dn, .scope = LDAP_SCOPE_ONELEVEL, .attributes = list->attributes};
+    skv_ldap_response response;
 
-    if (skv_ldap_begin_entry(&add.call, store, SKV_OP_ENTRY_ADD, args->dn, deadline, reply) == SKV_OK) {
-        if (read_additions(&add.additions, args))
-            skv_ldap_run(&add.call, attempt_entry_add);
-        else
-            skv_fail_memory(reply);
-        free_additions(&add.additions);
-    }
-    skv_ldap_end(&add.call);
+    json_decref(list->entries);
+    list->entries = json_object();
+    if (read_all_entries(list, &search, &response) != LDAP_SUCCESS)
+        skv_ldap_fail_entry(call, &response);
+    else if (json_object_size(list->entries) == 0)
+        check_entry_above(call);
+    skv_ldap_response_free(&response);
+    skv_ldap_search_end(call, &search);
+    return call->reply->status;
+}
+
+skv_status skv_ldap_admin_list(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
+{
+    entries_call list = {.attributes = attribute_list(args)};
+
+    if (!list.attributes)
+        return skv_fail_memory(reply);
+    if (skv_ldap_begin_entry(&list.call, store, SKV_OP_ENTRY_LIST, args->dn, deadline, reply) == SKV_OK &&
+        skv_ldap_run(&list.call, attempt_entry_list) == SKV_OK)
+        skv_json_reply(list.entries, reply);
+    else
+        json_decref(list.entries);
+    skv_ldap_end(&list.call);
+    skv_free(list.attributes);
     return reply->status;
 }

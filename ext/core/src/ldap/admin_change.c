@@ -1,22 +1,32 @@
-/* The entries of a directory that are not keys: changes and deletions, on condition of a version. */
-#include "ldap/admin.h"
+/* The entries of a directory that are not keys: additions, changes and deletions, and passwords. */
 #include "ldap/entry.h"
 #include "ldap/key.h"
 #include "name/key.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-/* The changes as libldap wants them. */
+/* ---- Changes ---- */
+
+/* A value of an attribute, and what is done with it. The texts are borrowed. */
+typedef struct attribute_change {
+    const char *operation, *attribute;
+    struct berval value;
+} attribute_change;
+
+/* Changes as libldap wants them: those that follow each other with the same operation and attribute are one. */
 typedef struct changes {
-    struct berval *values;
-    struct berval **rows; /* of values, one for each modification, each ending in a NULL */
+    attribute_change *changes;
+    size_t count;
+    struct berval **values; /* the rows of all modifications, each ending in a NULL */
     LDAPMod *mods, **list;
 } changes;
 
 static void free_changes(changes *c)
 {
+    skv_free(c->changes);
     skv_free(c->values);
-    skv_free(c->rows);
     skv_free(c->mods);
     skv_free(c->list);
 }
@@ -32,62 +42,101 @@ static int change_operation(const char *name)
     return strcmp(name, "replace") == 0 || strcmp(name, "clear") == 0 ? LDAP_MOD_REPLACE : -1;
 }
 
-/* Reads the triples. Those that follow each other with the same operation and attribute become one modification. */
-static skv_status read_changes(changes *c, const skv_entry_args *args, skv_reply *reply)
+static const char *next_text(const char **text)
 {
-    const char *text = args->texts, *operation = "", *attribute = "";
-    size_t count = args->count / 3, mods = 0;
-    struct berval **row = c->rows;
+    const char *found = *text;
 
-    for (size_t i = 0; i < count; i++) {
-        const char *next_operation = text, *next_attribute = text + strlen(text) + 1;
-        int op = change_operation(next_operation);
+    *text += strlen(found) + 1;
+    return found;
+}
 
-        text = next_attribute + strlen(next_attribute) + 1;
+/* Sorts by attribute, and keeps the order of the values of each. */
+static int compare_attributes(const void *left, const void *right)
+{
+    const char *a = ((const attribute_change *)left)->attribute, *b = ((const attribute_change *)right)->attribute;
+    int order = strcasecmp(a, b);
+
+    return order ? order : (a > b) - (a < b);
+}
+
+static bool is_same_change(const attribute_change *a, const attribute_change *b, bool adds_entry)
+{
+    int order = adds_entry ? strcasecmp(a->attribute, b->attribute) : strcmp(a->attribute, b->attribute);
+
+    return order == 0 && strcmp(a->operation, b->operation) == 0;
+}
+
+static skv_status list_changes(changes *c, bool adds_entry, skv_reply *reply)
+{
+    struct berval **value = c->values;
+    size_t mods = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        attribute_change *change = &c->changes[i];
+        int op = change_operation(change->operation);
+
         if (op < 0)
             return skv_fail(reply, SKV_INVALID, "'%s' is no change: expected 'add', 'delete', 'replace' or 'clear'",
-                            skv_quoted(next_operation, strlen(next_operation)).text);
-        if (mods == 0 || strcmp(operation, next_operation) != 0 || strcmp(attribute, next_attribute) != 0) {
-            row += mods > 0;
-            c->mods[mods] = (LDAPMod){.mod_op = op | LDAP_MOD_BVALUES, .mod_type = SKV_LDAP_TEXT(next_attribute)};
-            c->mods[mods].mod_bvalues = row;
+                            skv_quoted(change->operation, strlen(change->operation)).text);
+        if (i == 0 || !is_same_change(change - 1, change, adds_entry)) {
+            value += mods > 0;
+            c->mods[mods] = (LDAPMod){.mod_op = op | LDAP_MOD_BVALUES, .mod_type = SKV_LDAP_TEXT(change->attribute)};
+            c->mods[mods].mod_bvalues = value;
             c->list[mods] = &c->mods[mods];
             mods++;
         }
-        operation = next_operation;
-        attribute = next_attribute;
-        c->values[i] = (struct berval){strlen(text), SKV_LDAP_TEXT(text)};
-        if (strcmp(operation, "clear") != 0)
-            *row++ = &c->values[i];
-        text += strlen(text) + 1;
+        if (strcmp(change->operation, "clear") != 0)
+            *value++ = &change->value;
     }
     return SKV_OK;
 }
 
-static skv_status make_changes(changes *c, const skv_entry_args *args, skv_reply *reply)
+/* Reads triples of operation, attribute and value; of a new entry, pairs of attribute and value. */
+static skv_status read_changes(changes *c, const skv_entry_args *args, bool adds_entry, skv_reply *reply)
 {
-    size_t count = args->count / 3;
+    const char *text = args->texts;
+    size_t count = args->count / (adds_entry ? 2 : 3);
 
-    *c = (changes){.values = skv_alloc_zeroed(count, sizeof *c->values),
-                   .rows = skv_alloc_zeroed(2 * count, sizeof(struct berval *)),
+    *c = (changes){.changes = skv_alloc_zeroed(count, sizeof *c->changes),
+                   .count = count,
+                   .values = skv_alloc_zeroed(2 * count, sizeof(struct berval *)),
                    .mods = skv_alloc_zeroed(count, sizeof *c->mods),
                    .list = skv_alloc_zeroed(count + 1, sizeof(LDAPMod *))};
-    if (!c->values || !c->rows || !c->mods || !c->list)
+    if (!c->changes || !c->values || !c->mods || !c->list)
         return skv_fail_memory(reply);
-    return read_changes(c, args, reply);
+    for (size_t i = 0; i < count; i++) {
+        attribute_change *change = &c->changes[i];
+
+        change->operation = adds_entry ? "add" : next_text(&text);
+        change->attribute = next_text(&text);
+        change->value = (struct berval){strlen(text), SKV_LDAP_TEXT(text)};
+        next_text(&text);
+    }
+    /* A server refuses an entry to which an attribute is added twice. */
+    if (adds_entry)
+        qsort(c->changes, count, sizeof *c->changes, compare_attributes);
+    return list_changes(c, adds_entry, reply);
 }
+
+/* ---- Requests ---- */
 
 typedef struct change_call {
     skv_ldap_call call;
-    const char *version;
-    changes changes;
+    const skv_entry_args *args;
+    skv_ldap_code (*send)(struct change_call *change, int *id);
+    changes changes; /* of an addition or a modification */
 } change_call;
+
+static skv_ldap_code send_entry_add(change_call *add, int *id)
+{
+    return ldap_add_ext(skv_conn_handle(add->call.conn), add->call.dn, add->changes.list, NULL, NULL, id);
+}
 
 static skv_ldap_code send_entry_modify(change_call *change, int *id)
 {
     skv_ldap_call *call = &change->call;
     LDAPControl *controls[] = {NULL, NULL};
-    skv_ldap_code error = skv_ldap_version_control(call, change->version, &controls[0]);
+    skv_ldap_code error = skv_ldap_version_control(call, change->args->version, &controls[0]);
 
     if (error == LDAP_SUCCESS)
         error = ldap_modify_ext(skv_conn_handle(call->conn), call->dn, change->changes.list, controls, NULL, id);
@@ -95,76 +144,100 @@ static skv_ldap_code send_entry_modify(change_call *change, int *id)
     return error;
 }
 
-static skv_status attempt_entry_modify(skv_ldap_call *call)
+static skv_ldap_code send_entry_delete(change_call *delete, int *id)
 {
+    return skv_ldap_entry_start_delete(&delete->call, delete->call.dn, delete->args->version, id);
+}
+
+/* slapd stores the value of a modification as it is, and hashes the password of an operation of its own (RFC 3062).
+ * 389-DS hashes each password, and accepts that operation over TLS alone. */
+static skv_ldap_code send_new_password(change_call *set, int *id)
+{
+    skv_ldap_call *call = &set->call;
+    struct berval user = {strlen(call->dn), call->dn};
+    struct berval password = {set->args->count, SKV_LDAP_TEXT(set->args->texts)}, *values[] = {&password, NULL};
+    LDAPMod mod = {.mod_op = LDAP_MOD_REPLACE | LDAP_MOD_BVALUES, .mod_type = SKV_LDAP_TEXT("userPassword")};
+    LDAPMod *mods[] = {&mod, NULL};
+
+    mod.mod_bvalues = values;
+    if (skv_conn_features(call->conn)->is_389ds)
+        return ldap_modify_ext(skv_conn_handle(call->conn), call->dn, mods, NULL, NULL, id);
+    return ldap_passwd(skv_conn_handle(call->conn), &user, NULL, &password, NULL, NULL, id);
+}
+
+static skv_status attempt_change(skv_ldap_call *call)
+{
+    change_call *change = (change_call *)call;
+    bool deletes = call->op == SKV_OP_ENTRY_DELETE, was_in_doubt = call->in_doubt;
     skv_ldap_code error = skv_ldap_start(call);
     skv_ldap_response response;
     int id = 0;
 
     if (error == LDAP_SUCCESS)
-        error = send_entry_modify((change_call *)call, &id);
-    switch (skv_ldap_finish_change(call, error, id, &response)) {
-    case LDAP_SUCCESS:
-        break;
-    case LDAP_ASSERTION_FAILED:
-        skv_ldap_refuse(call, SKV_CONFLICT, "the entry was changed meanwhile");
-        break;
-    case LDAP_TYPE_OR_VALUE_EXISTS:
-        skv_ldap_refuse(call, SKV_CONFLICT, "one of the values to be added exists already");
-        break;
-    case LDAP_NO_SUCH_ATTRIBUTE:
-        skv_ldap_refuse(call, SKV_CONFLICT, "one of the values to be deleted does not exist");
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        skv_ldap_refuse(call, SKV_NOT_FOUND, "there is no such entry");
-        break;
-    default:
+        error = change->send(change, &id);
+    skv_ldap_finish_change(call, error, id, &response);
+    if (response.code == LDAP_SUCCESS)
+        call->reply->number = deletes;
+    else if (response.code == LDAP_NO_SUCH_OBJECT && deletes)
+        call->reply->number = was_in_doubt;
+    else
         skv_ldap_fail_entry(call, &response);
-    }
     skv_ldap_response_free(&response);
     return call->reply->status;
+}
+
+/* ---- Calls ---- */
+
+static skv_status run_change(change_call *change, skv_store *store, skv_op op, skv_deadline *deadline, skv_reply *reply)
+{
+    if (skv_ldap_begin_entry(&change->call, store, op, change->args->dn, deadline, reply) == SKV_OK)
+        skv_ldap_run(&change->call, attempt_change);
+    skv_ldap_end(&change->call);
+    return reply->status;
+}
+
+skv_status skv_ldap_admin_add(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
+{
+    change_call add = {.args = args, .send = send_entry_add};
+
+    if (read_changes(&add.changes, args, true, reply) == SKV_OK)
+        run_change(&add, store, SKV_OP_ENTRY_ADD, deadline, reply);
+    free_changes(&add.changes);
+    return reply->status;
 }
 
 skv_status skv_ldap_admin_modify(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    change_call change = {.version = args->version};
+    change_call modify = {.args = args, .send = send_entry_modify};
 
-    if (make_changes(&change.changes, args, reply) == SKV_OK &&
-        skv_ldap_begin_entry(&change.call, store, SKV_OP_ENTRY_MODIFY, args->dn, deadline, reply) == SKV_OK)
-        skv_ldap_run(&change.call, attempt_entry_modify);
-    skv_ldap_end(&change.call);
-    free_changes(&change.changes);
+    if (read_changes(&modify.changes, args, false, reply) == SKV_OK)
+        run_change(&modify, store, SKV_OP_ENTRY_MODIFY, deadline, reply);
+    free_changes(&modify.changes);
     return reply->status;
-}
-
-static skv_status attempt_entry_delete(skv_ldap_call *call)
-{
-    bool was_in_doubt = call->in_doubt;
-    skv_ldap_response response;
-
-    switch (skv_ldap_entry_delete(call, ((change_call *)call)->version, &response)) {
-    case LDAP_SUCCESS:
-        call->reply->number = 1;
-        break;
-    case LDAP_ASSERTION_FAILED:
-        skv_ldap_refuse(call, SKV_CONFLICT, "the entry was changed meanwhile");
-        break;
-    case LDAP_NO_SUCH_OBJECT:
-        call->reply->number = was_in_doubt;
-        break;
-    default:
-        skv_ldap_fail_entry(call, &response);
-    }
-    skv_ldap_response_free(&response);
-    return call->reply->status;
 }
 
 skv_status skv_ldap_admin_delete(skv_store *store, const skv_entry_args *args, skv_deadline *deadline, skv_reply *reply)
 {
-    change_call change = {.version = args->version};
+    change_call delete = {.args = args, .send = send_entry_delete};
 
-    if (skv_ldap_begin_entry(&change.call, store, SKV_OP_ENTRY_DELETE, args->dn, deadline, reply) == SKV_OK)
-        skv_ldap_run(&change.call, attempt_entry_delete);
-    skv_ldap_end(&change.call);
+    return run_change(&delete, store, SKV_OP_ENTRY_DELETE, deadline, reply);
+}
+
+skv_status skv_ldap_admin_set_password(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                       skv_reply *reply)
+{
+    change_call set = {.args = args, .send = send_new_password};
+
+    return run_change(&set, store, SKV_OP_ENTRY_PASSWORD, deadline, reply);
+}
+
+skv_status skv_ldap_admin_check_password(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
+                                         skv_reply *reply)
+{
+    const skv_ldap_store *ldap = (const skv_ldap_store *)store;
+    bool is_right = false;
+
+    if (skv_pool_try_password(ldap->writes, &ldap->limits, args->dn, args->texts, deadline, &is_right, reply) == SKV_OK)
+        reply->number = is_right;
     return reply->status;
 }

@@ -347,26 +347,6 @@ skv_ldap_code skv_ldap_finish_change(skv_ldap_call *call, skv_ldap_code error, i
     return response->code;
 }
 
-skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response)
-{
-    skv_ldap_code error = skv_ldap_start(call);
-    int id = 0;
-
-    if (error == LDAP_SUCCESS)
-        error = ldap_add_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
-    return skv_ldap_finish_change(call, error, id, response);
-}
-
-skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response)
-{
-    skv_ldap_code error = skv_ldap_start(call);
-    int id = 0;
-
-    if (error == LDAP_SUCCESS)
-        error = ldap_modify_ext(skv_conn_handle(call->conn), dn, mods, NULL, NULL, &id);
-    return skv_ldap_finish_change(call, error, id, response);
-}
-
 char *skv_ldap_dn(const skv_ldap_store *store, int kind, const char *path, size_t len, skv_reply *reply)
 {
     char *dn = NULL;

@@ -124,9 +124,6 @@ LDAPMessage *skv_ldap_read_below(skv_ldap_call *call, const char *filter, const 
 skv_ldap_code skv_ldap_search(skv_ldap_call *call, const char *dn, int scope, const char *filter,
                               const char *const *attributes, LDAPControl *control, int limit, int *id);
 
-skv_ldap_code skv_ldap_add(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response);
-skv_ldap_code skv_ldap_modify(skv_ldap_call *call, const char *dn, LDAPMod **mods, skv_ldap_response *response);
-
 /* Receives the response to a change that was sent, or takes the error of sending it. The change is in doubt if its
  * response was lost. */
 skv_ldap_code skv_ldap_finish_change(skv_ldap_call *call, skv_ldap_code error, int id, skv_ldap_response *response);

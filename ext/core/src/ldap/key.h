@@ -46,6 +46,10 @@ skv_status skv_ldap_admin_set_password(skv_store *store, const skv_entry_args *a
 skv_status skv_ldap_admin_check_password(skv_store *store, const skv_entry_args *args, skv_deadline *deadline,
                                          skv_reply *reply);
 
+/* ldap/admin.c. Fails the reply for an entry that is not a key's. A DN that the server rejects is the caller's mistake.
+ */
+skv_status skv_ldap_fail_entry(skv_ldap_call *call, const skv_ldap_response *response);
+
 /* ---- ldap/kind.c */
 
 /* Sets *kind to what an entry is: SKV_KIND_KEY or SKV_KIND_FOLDER. In the plain layout the DN itself tells a key from a

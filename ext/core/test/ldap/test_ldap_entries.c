@@ -61,7 +61,7 @@ static void values_that_are_not_utf8_are_left_out(void)
                                      "userPassword\0a \"word\"\0description\0\xc3\xa9\x1b")) == SKV_OK);
     CHECK(read_entry("ou=bytes," BASE, LIST("userPassword\0description")) == SKV_OK);
     CHECK_HAS(skv_reply_data(reply), "\"userPassword\":[\"a \\\"word\\\"\"]");
-    CHECK_HAS(skv_reply_data(reply), "\"description\":[\"\xc3\xa9\\u001B\"]");
+    CHECK_HAS(skv_reply_data(reply), "\"description\":[\"\xc3\xa9\\u001b\"]");
 }
 
 /* ---- Adding ---- */
