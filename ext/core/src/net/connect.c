@@ -1,7 +1,7 @@
 #include "net/connect.h"
 
-#include "net/failure.h"
 #include "net/resolve.h"
+#include "net/transport.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -4,7 +4,6 @@
 #include "net/connect.h"
 #include "net/handle.h"
 #include "net/tls.h"
-#include "net/transport.h"
 
 #include <string.h>
 #include <strings.h>

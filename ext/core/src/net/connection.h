@@ -7,8 +7,8 @@
 
 #include "base/deadline.h"
 #include "net/code.h"
-#include "net/failure.h"
 #include "net/password.h"
+#include "net/transport.h"
 
 typedef struct skv_tls_context skv_tls_context;
 

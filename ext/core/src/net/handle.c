@@ -1,7 +1,7 @@
 #include "net/handle.h"
 
-#include "net/failure.h"
 #include "net/resolve.h"
+#include "net/transport.h"
 
 #include <openldap.h>
 #include <stdatomic.h>

@@ -76,6 +76,25 @@ bool skv_server_may_improve(const skv_pool *pool, int end);
 /* Returns the time at which the server may be tried again; 0 for now. */
 int64_t skv_server_quarantine_end(const skv_pool *pool, int index, const skv_stamp *stamp, int64_t now);
 
+/*
+ * The passwords of a pool while an administrator replaces the password, first in the file and then in the directory.
+ * The pool keeps the last password that a server accepted, until a server accepts another one.
+ *
+ * Binds begin with that password while the file is the same. If the file has changed, one call at a time binds with its
+ * new password. If the server refuses it, it gets the last password once. If it accepts that, binds begin with it until
+ * a server refuses it, or the file changes again. So a replacement costs two refused binds, one when the file changes
+ * and one when the directory does, and an accepted one follows each: the server does not lock the account.
+ */
+
+/* Copies the pool's passwords for an attempt to connect. The caller wipes the copy. Under the lock. */
+void skv_pool_get_rotation(const skv_pool *pool, const skv_search *search, const skv_turn *turn,
+                           skv_rotation *rotation);
+
+/* Notes the outcome of that attempt, unless another one has changed the pool's passwords meanwhile: a bind that is
+ * older than the replacement must not bring the old password back. Under the lock. */
+void skv_pool_note_rotation(skv_pool *pool, const skv_search *search, int server, const skv_rotation *rotation,
+                            bool is_connected);
+
 /* A number between 0 and below - 1, not for secrets. Under the lock. */
 uint32_t skv_pool_random(skv_pool *pool, uint32_t below);
 

@@ -1,5 +1,5 @@
 /* New connections: the attempts that skv_server_choose() decides on, and the message if all of them fail. */
-#include "net/pool_password.h"
+#include "net/pool_failover.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -263,4 +263,45 @@ skv_conn *skv_slot_remove(skv_pool *pool, skv_slot *slot)
     pool->server[slot->server].open--;
     skv_free(slot);
     return conn;
+}
+
+/* ---- Tries of passwords that are not the pool's --------------------------------------------------------------------
+ */
+
+/* Connects to one server. Returns SKV_OK with *is_right set, or the reply's failure. */
+static skv_status try_at_server(const skv_uri *uri, const skv_identity *identity, int64_t most_ms,
+                                const skv_deadline *call, bool *is_right, skv_reply *reply)
+{
+    skv_deadline deadline = *call;
+    int64_t end = skv_now_plus_ns(skv_ms_to_ns(most_ms));
+    skv_conn_failure failure;
+    skv_conn *conn;
+
+    if (end < deadline.end_ns)
+        deadline.end_ns = end;
+    conn = skv_conn_open(uri, identity, &deadline, reply, &failure);
+    *is_right = conn != NULL;
+    if (conn)
+        skv_conn_close(conn);
+    if (failure == SKV_CONN_WRONG_PASSWORD)
+        skv_reply_reset(reply);
+    return reply->status;
+}
+
+skv_status skv_pool_try_password(skv_pool *pool, const skv_pool_limits *limits, const char *dn, const char *password,
+                                 skv_deadline *deadline, bool *is_right, skv_reply *reply)
+{
+    skv_identity identity = pool->identity;
+
+    *is_right = false;
+    identity.bind_dn = (char *)(uintptr_t)dn;
+    identity.password = password;
+    for (int i = 0; i < pool->servers; i++) {
+        skv_reply_reset(reply);
+        if (try_at_server(&pool->server[i].uri, &identity, limits->connect_timeout_ms, deadline, is_right, reply) !=
+                SKV_UNAVAILABLE &&
+            (reply->status != SKV_TIMEOUT || skv_deadline_left(deadline) == 0))
+            break;
+    }
+    return reply->status;
 }

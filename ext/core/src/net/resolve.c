@@ -1,6 +1,6 @@
 #include "net/resolve.h"
 
-#include "net/failure.h"
+#include "net/transport.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -7,6 +7,7 @@
 #define SKV_NET_TRANSPORT_H
 
 #include "base/deadline.h"
+#include "net/uri.h"
 
 #include <lber.h>
 
@@ -58,5 +59,27 @@ bool skv_transport_has_sent(const skv_transport *transport);
 /* Returns true if the peer has not closed the connection, by one system call. Without TLS, bytes to read on an idle
  * connection mean its end as well: the server can only have sent a notice of disconnection. */
 bool skv_transport_is_alive(const skv_transport *transport, bool tls);
+
+/* ---- Failures of an attempt to connect */
+
+/* The kinds of failure of an attempt to connect. The kind tells the pool if another server may succeed. */
+typedef enum skv_conn_failure {
+    SKV_CONN_OK,
+    SKV_CONN_UNREACHABLE, /* refused, no route, name unknown, silent, wrong certificate, 51, 52: another may succeed */
+    SKV_CONN_REFUSED,     /* the server refused the credentials: another attempt counts against the account */
+    SKV_CONN_WRONG_PASSWORD, /* the server refused identity->password (49) */
+    SKV_CONN_REJECTED,       /* a file of this machine is missing or wrong: every server fails alike */
+    SKV_CONN_STOPPED         /* interrupt, out of memory */
+} skv_conn_failure;
+
+/* Returns SKV_CONN_STOPPED for SKV_INTERRUPTED and SKV_NOMEM, else SKV_CONN_UNREACHABLE. */
+skv_conn_failure skv_failure_of(skv_status status);
+
+/* Fails the reply with a status of skv_deadline_poll(), or SKV_UNAVAILABLE for a closed connection, in the middle of
+ * `doing`. */
+skv_status skv_fail_wait(skv_reply *reply, skv_status status, const skv_uri *uri, const char *doing);
+
+/* Fails the reply in the same way for a connection whose transport has failed, or that the server has closed. */
+skv_conn_failure skv_fail_lost(skv_reply *reply, const skv_transport *transport, const skv_uri *uri, const char *doing);
 
 #endif

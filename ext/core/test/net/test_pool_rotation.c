@@ -2,7 +2,7 @@
  * password is wrong twice in a row. */
 #include "check.h"
 #include "directory.h"
-#include "net/pool_password.h"
+#include "net/pool_failover.h"
 #include "pool_fixture.h"
 
 #include <pthread.h>
