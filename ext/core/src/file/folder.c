@@ -1,104 +1,205 @@
-#include "file/folder.h"
+/*
+ * Folders are made with those above them, and deleted if they are empty. The kernel checks in the same step that a
+ * folder is empty. Before that, temporary files and folders that dead writers left are deleted; those of live writers
+ * are waited for.
+ */
+#include "file/key.h"
+#include "file/new_folder.h"
+#include "file/path.h"
+#include "name/key.h"
 
-#include "file/access.h"
-#include "file/lock.h"
-#include "file/temp.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef RENAME_NOREPLACE
-#define RENAME_NOREPLACE 1
-#endif
+/* ---- Creation ---- */
 
-#define TRIES 100
-
-/* Makes a folder's names durable. */
-static int sync_folder(int folder)
+/* Fails the reply because the folder, or one above it, cannot be opened or made. */
+static skv_status fail_folder(skv_file_call *call)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
-
-    if (fd < 0)
-        return -1;
-    result = fsync(fd);
-    skv_fd_close(fd);
-    return result;
+    if (errno == ENOTDIR)
+        return skv_path_refuse_key(call, call->path_len);
+    if (errno == ENOENT)
+        return skv_file_stale(call);
+    return skv_file_fail_write(call, errno, "write permission on the folder above");
 }
 
-static bool is_name_taken(int parent, const char *name)
+static skv_status make_missing_folder(skv_file_call *call)
 {
-    int saved = errno;
+    const char *base;
+    int parent = skv_folder_of(call, SKV_FOLDER_READ | SKV_FOLDER_MAKE, &base), made;
+
+    if (parent < 0)
+        return fail_folder(call);
+    made = skv_folder_make(parent, base);
+    skv_fd_close(parent);
+    if (made < 0)
+        return fail_folder(call);
+    call->reply->number = made;
+    /* Another process took the name first, for a folder or for a key. */
+    return made ? SKV_OK : skv_file_stale(call);
+}
+
+static skv_status try_create_folder(skv_file_call *call)
+{
+    int fd = skv_folder_open(call, call->path, call->path_len, SKV_FOLDER_LOOK);
+
+    if (fd < 0)
+        return errno == ENOENT ? make_missing_folder(call) : fail_folder(call);
+    skv_fd_close(fd);
+    return SKV_OK;
+}
+
+skv_status skv_key_create_folder(skv_file_call *call)
+{
+    call->what = "Cannot make folder";
+    do
+        try_create_folder(call);
+    while (call->is_stale && skv_file_again(call) == SKV_OK);
+    return call->reply->status;
+}
+
+/* ---- Deletion ---- */
+
+static skv_status refuse_key(skv_file_call *call)
+{
+    return skv_file_refuse(call, SKV_IS_KEY, "it is a key, not a folder");
+}
+
+/* Fails the reply for a folder with that name in it. */
+static skv_status refuse_nonempty(skv_file_call *call, int folder, const char *name)
+{
+    const char *kind = "key";
     struct stat info;
-    bool there = fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 
-    errno = saved;
-    return there;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode))
+        kind = S_ISDIR(info.st_mode) ? "folder" : "file";
+    return skv_fail(call->reply, SKV_CONFLICT,
+                    "%s '%s/%s'%s: it is not empty, the %s '%s' is in it: delete its contents first", call->what,
+                    call->root_path, call->key->path, call->failed, kind, skv_quoted(name, strlen(name)).text);
 }
 
-/* Renames a folder unless the new name exists. Some kernels and file systems cannot check that in one step: then an
- * empty folder of that name may be replaced, which looks as if it had been deleted and made again. */
-static int rename_without_replacing(int parent, const char *from, const char *to)
+static skv_status delete_temporary_folder(skv_file_call *call, int folder, const char *name)
 {
-#ifdef SYS_renameat2
-    if (syscall(SYS_renameat2, parent, from, parent, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != ENOSYS && errno != EINVAL && errno != EPERM)
-        return -1;
-#endif
-    if (is_name_taken(parent, to)) {
-        errno = EEXIST;
-        return -1;
+    if (unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT || errno == ENOTDIR)
+        return SKV_OK;
+    /* simpkv's temporary folders are empty: this is another program's. */
+    if (errno == ENOTEMPTY || errno == EEXIST)
+        return refuse_nonempty(call, folder, name);
+    return skv_file_fail_write(call, errno, "write permission on the folder");
+}
+
+/* Deletes a temporary file or folder. The call is stale if a live writer uses it. */
+static skv_status delete_temporary(skv_file_call *call, int folder, const char *name)
+{
+    skv_status status = skv_name_delete(call, folder, name);
+
+    if (status == SKV_IS_FOLDER)
+        return delete_temporary_folder(call, folder, name);
+    return call->reply->status;
+}
+
+/* Calls `visit` for the names in the folder that are temporary, or for those that are not. */
+static skv_status each_name(skv_file_call *call, DIR *dir, bool temporary,
+                            skv_status (*visit)(skv_file_call *call, int folder, const char *name))
+{
+    struct dirent *entry;
+    skv_status status = SKV_OK;
+
+    rewinddir(dir);
+    while (status == SKV_OK) {
+        errno = 0;
+        entry = readdir(dir);
+        if (!entry)
+            return errno ? skv_file_fail(call, errno) : SKV_OK;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        status = skv_file_stopped(call, skv_deadline_check(call->deadline));
+        if (status == SKV_OK && skv_temp_is_name(entry->d_name) == temporary)
+            status = visit(call, dirfd(dir), entry->d_name);
     }
-    return renameat(parent, from, parent, to);
+    return status;
 }
 
-/* Gives a new folder its owner and mode. It inherits the setgid bit of the parent. */
-static int give_folder_access(int parent, const char *name)
+/* Deletes the temporary names in the folder, or in the target of the link, unless there are others. */
+static skv_status delete_temporary_names(skv_file_call *call)
 {
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), result;
-    struct stat made;
-    mode_t mode;
+    int fd = skv_folder_open(call, call->path, call->path_len, SKV_FOLDER_READ);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    skv_status status;
 
-    if (fd < 0)
-        return -1;
-    skv_access_inherit(parent, fd);
-    result = fstat(fd, &made);
-    mode = result < 0 ? 0 : 0770 | (made.st_mode & S_ISGID);
-    if (result == 0 && (made.st_mode & 07777) != mode)
-        result = fchmod(fd, mode);
-    skv_fd_close(fd);
-    return result;
-}
-
-/*
- * All processes that make the folder use the same temporary name. A process finishes the temporary folder that another
- * process has not finished, and removes it if it lacks the permission to finish it. That is safe: the folder is empty,
- * and a process whose temporary folder is missing starts again.
- */
-int skv_folder_make(int parent, const char *name)
-{
-    char temp[SKV_TEMP_NAME_SIZE];
-    int failed = ENOENT;
-
-    skv_temp_name_folder(temp, name);
-    for (int i = 0; i < TRIES; i++) {
-        if (mkdirat(parent, temp, 0770) < 0 && errno != EEXIST)
-            return is_name_taken(parent, name) ? 0 : -1;
-        if (give_folder_access(parent, temp) == 0 && rename_without_replacing(parent, temp, name) == 0) {
-            /* Another process may have made its own unfinished folder under the temporary name meanwhile. */
-            (void)give_folder_access(parent, name);
-            return sync_folder(parent) < 0 ? -1 : 1;
-        }
-        failed = errno;
-        if (failed != ENOENT && unlinkat(parent, temp, AT_REMOVEDIR) < 0 && errno != ENOENT)
-            break;
-        if (is_name_taken(parent, name))
-            return 0;
+    if (!dir) {
+        skv_fd_close(fd);
+        if (errno == ENOENT)
+            return skv_file_stale(call);
+        return errno == ENOTDIR ? refuse_key(call) : skv_file_fail_write(call, errno, "read permission on the folder");
     }
-    errno = failed;
-    return -1;
+    status = each_name(call, dir, false, refuse_nonempty);
+    if (status == SKV_OK)
+        status = each_name(call, dir, true, delete_temporary);
+    closedir(dir);
+    return status;
+}
+
+/* Removes the name if the folder is empty. Returns SKV_CONFLICT, without touching the reply, if it is not. Of a link,
+ * the caller has seen that the target is empty: the link is deleted, not the target. */
+static skv_status remove_folder(skv_file_call *call, int parent, const char *base, bool is_link)
+{
+    if (unlinkat(parent, base, is_link ? 0 : AT_REMOVEDIR) == 0) {
+        call->reply->number = 1;
+        return fsync(parent) < 0 ? skv_file_fail(call, errno) : SKV_OK;
+    }
+    switch (errno) {
+    case ENOENT:
+        return SKV_OK;
+    case ENOTDIR:
+        return refuse_key(call);
+    case ENOTEMPTY:
+    case EEXIST:
+        return SKV_CONFLICT;
+    default:
+        return skv_file_fail_write(call, errno, "write permission on the folder above");
+    }
+}
+
+static void delete_folder_in(skv_file_call *call, int parent, const char *base)
+{
+    bool is_link = skv_is_link_at(parent, base);
+
+    if (!is_link && remove_folder(call, parent, base, false) != SKV_CONFLICT)
+        return;
+    if (delete_temporary_names(call) != SKV_OK || call->is_stale)
+        return;
+    if (remove_folder(call, parent, base, is_link) == SKV_CONFLICT)
+        skv_file_stale(call);
+}
+
+static void try_delete_folder(skv_file_call *call)
+{
+    const char *base;
+    int parent = skv_folder_of(call, SKV_FOLDER_READ, &base);
+
+    call->is_stale = false;
+    call->busy = NULL;
+    call->links = 0;
+    if (parent < 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            skv_file_fail(call, errno);
+        return;
+    }
+    delete_folder_in(call, parent, base);
+    skv_fd_close(parent);
+}
+
+skv_status skv_key_delete_folder(skv_file_call *call)
+{
+    call->what = "Folder delete of";
+    call->failed = " failed";
+    do
+        try_delete_folder(call);
+    while (call->is_stale && skv_file_pause(call, call->path, call->path_len) == SKV_OK);
+    return call->reply->status;
 }

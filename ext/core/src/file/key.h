@@ -20,10 +20,10 @@ bool skv_key_is_current(skv_file_call *call, int fd);
 /* file/delete.c. Deletes the key if the condition of call->args holds. Sets the reply's number to 1 if it did. */
 skv_status skv_key_delete(skv_file_call *call);
 
-/* file/create_folder.c. Makes the folder and those above it. Sets the reply's number to 1 if this call made it. */
+/* file/folder.c. Makes the folder and those above it. Sets the reply's number to 1 if this call made it. */
 skv_status skv_key_create_folder(skv_file_call *call);
 
-/* file/delete_folder.c. Deletes an empty folder. Sets the reply's number to 1 if it did. */
+/* Deletes an empty folder. Sets the reply's number to 1 if it did. */
 skv_status skv_key_delete_folder(skv_file_call *call);
 
 /* file/tree.c. Deletes a folder with everything below it. Sets the reply's number to 1 if the folder existed. */

@@ -1,6 +1,6 @@
 #include "file/path.h"
 
-#include "file/folder.h"
+#include "file/new_folder.h"
 #include "name/key.h"
 
 #include <errno.h>
