@@ -120,3 +120,53 @@ Directories::ALL.each do |server, layout, tags|
     end
   end
 end
+
+# slapd checks no right on a name that a rename adds.
+Directories::ALL.select { |server, *| server == Slapd }.each do |server, layout, tags|
+  RSpec.describe "An account that a writer makes of a folder by renames, #{server} #{layout}", once: true, **tags do
+    before(:context) do
+      @access = AccessDirectory.new(server, layout)
+      @access.start
+      %w[writer other].each { |user| @access.add_user(user) }
+      @access.add_role('writers', %w[writer])
+      @access.root.put('globals/shared/f/k', '{"value":1}')
+      @access.add_rule('to * by * read')
+      @access.apply([@access.grant('writers', 'globals/shared', %w[read list write])])
+      rename
+    end
+
+    after(:context) { @access&.stop }
+
+    attr_reader :access
+
+    def found(filter)
+      access.tool('other', 'ldapsearch', '-LLL', '-b', DirectoryServer::SUFFIX, filter).first
+    end
+
+    # As the folder that it was, in the end.
+    def rename
+      old = @access.dn('globals/shared/f')[/\A[^,]+/]
+      [old, 'objectClass=extensibleObject', 'uid=evil+description=x', old].each_cons(2) do |from, to|
+        input = "dn: #{from},#{@access.dn('globals/shared')}\nchangetype: modrdn\nnewrdn: #{to}\ndeleteoldrdn: 0\n"
+        @access.tool('writer', 'ldapmodify', input: input)
+      end
+    end
+
+    # Hosts that look for accounts in the whole directory would have had a new user.
+    it 'is not found by its name' do
+      filter = '(&(uid=evil)(objectClass=extensibleObject))'
+      expect(access.server.entries(DirectoryServer::SUFFIX, filter).length).to eq(1)
+      expect(found('(uid=evil)')).not_to include('ou=globals')
+    end
+
+    it 'does not show its attributes' do
+      expect(found('(objectClass=extensibleObject)'))
+        .to match(/^objectClass: extensibleObject$/).and(satisfy { |text| !text.include?('uid: evil') })
+    end
+
+    it 'is found by an administrator' do
+      expect(Simpkv::Access::ForeignEntries.new(access.root, access.settings, 'openldap').all.map(&:why))
+        .to match([/object class extensibleObject/])
+    end
+  end
+end

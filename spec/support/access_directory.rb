@@ -104,8 +104,10 @@ class AccessDirectory
   def rules
     instance = dn('globals').delete_prefix('ou=globals,')
     layout = @server.layout
-    return Simpkv::Access::OlcAccess.new(below: instance, roles_dn: ROLES_DN, layout: layout) if slapd?
-
+    if slapd?
+      attributes = Simpkv::Access::OwnEntries.attributes_beyond(root, layout)
+      return Simpkv::Access::OlcAccess.new(below: instance, roles_dn: ROLES_DN, layout: layout, attributes: attributes)
+    end
     foreign = Simpkv::Access::OwnEntries.foreign_attributes(root, layout)
     Simpkv::Access::Aci.new(below: instance, layout: layout, foreign_attributes: foreign)
   end

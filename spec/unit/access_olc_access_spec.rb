@@ -4,7 +4,9 @@ require 'spec_helper'
 require 'simpkv/access/ldap_rules/olc_access'
 
 RSpec.describe Simpkv::Access::OlcAccess do
-  subject(:access) { described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'plain') }
+  subject(:access) do
+    described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'plain', attributes: %w[cn uid])
+  end
 
   let(:instance) { 'ou=x,ou=instances,dc=simp' }
   let(:site) do
@@ -38,10 +40,11 @@ RSpec.describe Simpkv::Access::OlcAccess do
     numbered(texts)
   end
 
+  guard = 'to dn.subtree="ou=x,ou=instances,dc=simp" attrs=userPassword,cn,uid by * none'
+  let(:guard) { guard }
   tree = 'to dn.subtree="ou=dev"'
   keys = %(#{tree} filter="(&(objectClass=simpkvEntry)(!(userPassword=*)))")
   folders = %(#{tree} filter="(&(objectClass=organizationalUnit)(!(userPassword=*)))")
-  guard = 'to dn.subtree="ou=x,ou=instances,dc=simp" attrs=userPassword by * none'
   classes = 'attrs=objectClass val.regex="^(simpkvEntry|organizationalUnit|top)$"'
   write_values = "#{keys} attrs=entry,simpkvJsonValue WRITE"
   add_keys = ["#{keys} attrs=ou,simpkvKey =ARSCXD", "#{keys} #{classes} =ARSCXD"]
@@ -64,13 +67,25 @@ RSpec.describe Simpkv::Access::OlcAccess do
     end
   end
 
+  # Such a rule would have stayed, as one of the site.
+  it 'replaces the rule about attributes that it has made with another schema, or in an earlier version' do
+    grants = [grant('r', 'globals', %w[write])]
+    [guard.sub(',cn,uid', ''), guard.sub('cn', 'mail')].each do |old|
+      values = numbered([old, *access.rules(grants).drop(1), *site])
+      expect(applied(values, access.changes(values, grants))).to eq(numbered([*access.rules(grants), *site]))
+    end
+    changed = { 'userPassword,' => '', 'none' => 'read', 'userPassword' => 'userPasswordX' }
+    other = numbered(changed.map { |from, to| guard.sub(from, to) })
+    expect(access.others(other)).to eq(other)
+  end
+
   it 'needs a setting of the database where somebody may write' do
     expect([%w[read list], %w[write]].map { |rights| access.settings([grant('r', 'globals', rights)]) })
       .to eq([{}, { 'olcAddContentAcl' => 'TRUE' }])
   end
 
   it 'knows the folders of the layout hex' do
-    hex = described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'hex')
+    hex = described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'hex', attributes: [])
     expect(hex.rules([grant('r', 'globals', %w[write])]).join).to include('(objectClass=simpkvFolder)')
   end
 
@@ -120,7 +135,7 @@ RSpec.describe Simpkv::Access::OlcAccess do
     end
 
     it 'are those of the site if they name a group that simpkv has not made' do
-      there = described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'plain',
+      there = described_class.new(below: instance, roles_dn: 'ou=roles,dc=simp', layout: 'plain', attributes: [],
                                   foreign: ['CN=a, ou=roles,dc=simp'])
       expect(there.ours(numbered(wanted))).to eq(numbered(wanted).reject { |rule| rule.include?('"cn=a,') })
       bound = there.rules([grant('b', 'globals/b', %w[read], groups: %w[cn=b,ou=roles,dc=simp cn=a,ou=roles,dc=simp])])

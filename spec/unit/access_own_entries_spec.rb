@@ -24,6 +24,11 @@ RSpec.describe Simpkv::Access::OwnEntries do
     expect(described_class.foreign(types, classes, 'plain')).to eq(%w[aci limit ref seeAlso street unknown])
   end
 
+  it 'finds the attributes that the classes do not permit, but those of the configuration of slapd' do
+    more = ["( 1.11 NAME 'name' )", "( 1.12 NAME 'olcAccess' )", "( 1.13 NAME 'kind' SUP name )"]
+    expect(described_class.beyond(types + more, classes, 'plain')).to eq(%w[kind mail USER])
+  end
+
   it 'fails if the server does not show its schema' do
     store = instance_double(Simpkv::Store, read_entry: {})
     expect { described_class.foreign_attributes(store, 'plain') }

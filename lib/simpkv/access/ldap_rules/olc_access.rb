@@ -41,12 +41,14 @@ module Simpkv
       # @param below [String] the DN of the instance: rules with another target are not simpkv's
       # @param roles_dn [String] each rule of simpkv names a group below it
       # @param layout [String] plain or hex
+      # @param attributes [Array<String>] those that simpkv's entries do not have, of {OwnEntries.attributes_beyond}
       # @param foreign [Array<String>] the DNs of groups there that simpkv has not made: rules of the site name them
-      def initialize(below:, roles_dn:, layout:, foreign: [])
+      def initialize(below:, roles_dn:, layout:, attributes:, foreign: [])
         super()
         @below = below
         @roles_dn = roles_dn
         @layout = layout
+        @attributes = attributes
         @folders = FILTERS.fetch(layout)
         @bare = {}
         @foreign = foreign.to_h { |group| [Names.normalized(group), true] }
@@ -83,7 +85,7 @@ module Simpkv
       # @return [Boolean]
       def ours?(value)
         text = bare(value)
-        return true if text == guarding
+        return true if guarding?(text)
 
         target = text[TARGET, :dn]
         return false unless target && below?(target, @below)
@@ -97,7 +99,7 @@ module Simpkv
       def about?(value, grants)
         text = bare(value)
         target = text[TARGET, :dn]
-        target.nil? || text == guarding || grants.any? { |grant| below?(target, grant.dn) }
+        target.nil? || guarding?(text) || grants.any? { |grant| below?(target, grant.dn) }
       end
 
       # @param values [Array<String>] of the database
@@ -182,14 +184,20 @@ module Simpkv
 
       # ---- Levels ----
 
-      # A writer, who may add and delete an entry, may also rename it to a password, because slapd checks no right on
-      # the new name. With this rule, nobody can bind as an entry among the keys.
+      # A writer, who may add and delete an entry, may also rename it, because slapd checks no right on the new name. A
+      # folder that is renamed to `objectClass=posixAccount+uid=...` is an account. With this rule, nobody can bind as
+      # an entry among the keys, and nobody finds or reads what makes an account of it.
       def guard(grants)
-        writers?(grants) ? [guarding] : []
+        writers?(grants) ? ["#{[guarded, *@attributes].join(',')} by * none"] : []
       end
 
-      def guarding
-        %(to dn.subtree="#{quoted(@below)}" attrs=userPassword by * none)
+      # @return [Boolean] whether it is the rule of {guard}, also if the server had another schema when it was made
+      def guarding?(text)
+        text.start_with?("#{guarded} ", "#{guarded},") && text.match?(/\A\S+ \S+ \S+ by \* none\z/)
+      end
+
+      def guarded
+        %(to dn.subtree="#{quoted(@below)}" attrs=userPassword)
       end
 
       def writers?(grants)

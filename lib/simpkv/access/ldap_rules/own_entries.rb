@@ -25,12 +25,15 @@ module Simpkv
       # @return [Array<String>] see {foreign}, with the schema of the server
       # @raise [Error] the server does not show its schema
       def self.foreign_attributes(store, layout)
-        place = values(store.read_entry('', %w[subschemaSubentry]), 'subschemaSubentry').first || 'cn=schema'
-        entry = store.read_entry(place, DEFINITIONS)
-        types, classes = DEFINITIONS.map { |name| values(entry, name) }
-        raise DeniedError, "the server does not show its schema in '#{place}'" if types.empty? || classes.empty?
+        foreign(*definitions(store), layout)
+      end
 
-        foreign(types, classes, layout)
+      # @param store [Store] of type ldap
+      # @param layout [String]
+      # @return [Array<String>] see {beyond}, with the schema of the server
+      # @raise [Error] the server does not show its schema
+      def self.attributes_beyond(store, layout)
+        beyond(*definitions(store), layout)
       end
 
       # Finds the attributes that an entry of simpkv's object classes can have, and that simpkv does not write: those
@@ -46,8 +49,39 @@ module Simpkv
         found.uniq(&:downcase).reject { |name| own.include?(name.downcase) }.sort_by(&:downcase)
       end
 
+      # Finds the attributes of users and of the site's own that simpkv's object classes do not permit. The attributes
+      # of slapd's configuration have no effect outside of it, and the supertypes of permitted ones stand for those.
+      #
+      # @param types [Array<String>] the definitions of attributes
+      # @param classes [Array<String>] the definitions of object classes
+      # @param layout [String]
+      # @return [Array<String>] sorted
+      def self.beyond(types, classes, layout)
+        permitted = with_supertypes(canonical(permitted(classes, CLASSES.fetch(layout)), types), types).map(&:downcase)
+        found = types.reject { |text| text.gsub(/'[^']*'/, '').match?(/\bUSAGE\s+(?!userApplications)|NO-USER-MOD/) }
+        found.map { |text| names(text).first }.compact
+             .reject { |name| name.match?(/\Aolc/i) || permitted.include?(name.downcase) }.sort_by(&:downcase)
+      end
+
       class << self
         private
+
+        # @return [Array(Array<String>, Array<String>)] the definitions of attributes and of object classes
+        def definitions(store)
+          place = values(store.read_entry('', %w[subschemaSubentry]), 'subschemaSubentry').first || 'cn=schema'
+          entry = store.read_entry(place, DEFINITIONS)
+          found = DEFINITIONS.map { |name| values(entry, name) }
+          raise DeniedError, "the server does not show its schema in '#{place}'" if found.any?(&:empty?)
+
+          found
+        end
+
+        # @return [Array<String>] the attributes, and all those whose subtypes they are
+        def with_supertypes(list, types)
+          above = types.to_h { |text| [names(text).first, text.gsub(/'[^']*'/, '')[/\bSUP\s+([\w.;-]+)/, 1]] }
+          above = above.transform_values { |name| name && canonical([name], types).first }
+          list.flat_map { |name| [name].tap { |all| all << above[all.last] while above[all.last] } }.uniq
+        end
 
         def values(entry, name)
           entry.find { |key, _| key.casecmp?(name) }&.last.to_a

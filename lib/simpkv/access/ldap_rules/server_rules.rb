@@ -130,7 +130,8 @@ module Simpkv
             Aci.new(below: below, layout: @settings['layout'],
                     foreign_attributes: OwnEntries.foreign_attributes(@store, @settings['layout']))
           else
-            OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'], foreign: foreign)
+            OlcAccess.new(below: below, roles_dn: @names.roles_dn, layout: @settings['layout'], foreign: foreign,
+                          attributes: OwnEntries.attributes_beyond(@store, @settings['layout']))
           end
         end
       end
