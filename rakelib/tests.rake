@@ -41,8 +41,8 @@ stage(:quick_core, 'the C tests that take less than a second and start no server
                          'test_page test_audit'))
 end
 specs(:quick_unit, :cext, 'the quick examples of the library', *%w[--tag ~thorough --tag ~heavy --tag ~tools spec/unit])
-specs(:quick_functions, :cext, 'the quick examples of the functions one by one', *%w[--tag ~thorough --tag ~heavy],
-      *%w[get put exists delete deletetree list signatures].map { |name| "spec/functions/#{name}_spec.rb" })
+specs(:quick_functions, :cext, 'the functions, on files and on a plugin', *%w[--tag ~thorough --tag ~heavy],
+      *%w[functions/signatures conformance/keys conformance/places].map { |name| "spec/#{name}_spec.rb" })
 
 QUICK = %w[quick_unit quick_core quick_functions].freeze
 

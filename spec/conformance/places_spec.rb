@@ -163,12 +163,6 @@ Conformance.describe 'Choosing a backend' do
     end
   end
 
-  it "ignores Hiera's app_id" do
-    world.hiera = site.merge('app_id' => 'app')
-    put('where', 1)
-    expect(places).to eq(['default'])
-  end
-
   it "prefers Hiera's backend to the app_id of the call" do
     world.hiera = site.merge('backend' => 'app')
     put('where', 1, {}, { 'app_id' => 'app.long' })

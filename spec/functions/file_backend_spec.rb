@@ -136,13 +136,6 @@ RSpec.describe 'Keys in files' do
     expect(Simpkv::Config.default_backends).to eq('default' => { 'type' => 'file', 'id' => 'auto_default' })
   end
 
-  it 'have names of up to 255 bytes, as in the file system' do
-    key = "#{'s' * 255}/#{'k' * 255}"
-    expect(put(key, 1)).to be(true)
-    expect(list('s' * 255)['keys'].keys).to eq(['k' * 255])
-    expect { put('k' * 256, 1) }.to raise_error(ArgumentError, /255/)
-  end
-
   it 'are stored despite a misspelt option, with a warning that suggests the correct one' do
     options = { 'backends' => { 'default' => { 'lock_timeout_second' => 1 } } }
     expect(put('a', 1, {}, options)).to be(true)

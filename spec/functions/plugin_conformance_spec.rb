@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'functions_helper'
+require_relative '../support/rspec_puppet'
 require_relative '../support/another_ruby'
 require 'open3'
 

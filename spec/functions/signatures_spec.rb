@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'functions_helper'
+require_relative '../support/rspec_puppet'
 
 # Other modules depend on exactly these signatures.
 {
@@ -20,6 +20,17 @@ require_relative 'functions_helper'
     # Returns the types of the public parameters, without the return type and the internal parameters.
     def parameters(type)
       Puppet::Pops::Types::PCallableType.new(type.param_types).to_s
+    end
+  end
+end
+
+RSpec.describe 'simpkv::put', type: :puppet_function do
+  {
+    'value' => ['k', nil, {}, {}], 'key' => ['', 'v'], 'metadata' => %w[k v metadata],
+    'options' => ['k', 'v', {}, 'options']
+  }.each do |name, arguments|
+    it "refuses arguments of another type, and names the parameter #{name}" do
+      is_expected.to run.with_params(*arguments).and_raise_error(ArgumentError, /#{name}/)
     end
   end
 end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'functions_helper'
+require_relative '../support/rspec_puppet'
 
 RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
   let(:file) { { 'type' => 'file', 'id' => 'x' } }
@@ -9,13 +9,6 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
     is_expected.to run.with_params({}, ['file']).and_return(
       'backend' => 'default', 'backends' => { 'default' => { 'type' => 'file', 'id' => 'auto_default' } },
       'environment' => 'rp_env', 'softfail' => false, 'global' => false
-    )
-  end
-
-  it 'chooses a backend by app_id' do
-    options = { 'app_id' => 'app12', 'backends' => { 'app1' => file, 'default' => file } }
-    is_expected.to run.with_params(options, ['file']).and_return(
-      options.merge('backend' => 'app1', 'environment' => 'rp_env', 'softfail' => false, 'global' => false)
     )
   end
 
@@ -38,21 +31,6 @@ RSpec.describe 'simpkv::support::config::merge', type: :puppet_function do
       )
     end
   end
-
-  it 'sets the environment of the compiler' do
-    expect(subject.execute({ 'environment' => 'other' }, ['file'])).to include('environment' => 'rp_env')
-  end
-
-  it 'fails if the plugin is not available' do
-    is_expected.to run.with_params({}, ['ldap']).and_raise_error(ArgumentError,
-                                                                 "simpkv backend plugin 'file' not available")
-  end
-
-  it 'fails if the backend and the default are missing' do
-    is_expected.to run.with_params({ 'backends' => { 'x' => file } }, ['file']).and_raise_error(
-      ArgumentError, "No simpkv backend 'default' with 'id' and 'type' attributes has been configured"
-    )
-  end
 end
 
 RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
@@ -69,12 +47,6 @@ RSpec.describe 'simpkv::support::config::validate', type: :puppet_function do
   it 'fails without backends' do
     is_expected.to run.with_params({ 'backend' => 'x' }, ['file']).and_raise_error(
       ArgumentError, "'backends' not specified in simpkv configuration"
-    )
-  end
-
-  it 'fails if backends is not a Hash' do
-    is_expected.to run.with_params({ 'backend' => 'x', 'backends' => [] }, ['file']).and_raise_error(
-      ArgumentError, "'backends' in simpkv configuration is not a Hash"
     )
   end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'functions_helper'
+require_relative '../support/rspec_puppet'
 
 RSpec.describe 'simpkv::support::key::validate', type: :puppet_function do
   %w[a a/b this/.../ok a//b a/ / 0._:-].each { |key| it { is_expected.to run.with_params(key) } }

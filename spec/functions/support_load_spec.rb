@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'functions_helper'
+require_relative '../support/rspec_puppet'
 
 RSpec.describe 'simpkv::support::load', type: :puppet_function do
   let(:loader) { File.join(RspecPuppet::MODULES, 'simpkv', 'lib', 'puppet_x', 'simpkv', 'loader.rb') }

@@ -80,15 +80,6 @@ Directories::ALL.each do |server, layout, tags|
       expect(store.get('globals/big')).to eq(document(1))
     end
 
-    # put succeeded, get failed, list left the key out, and the next put failed.
-    it 'hold text beyond ASCII' do
-      2.times do |round|
-        store.put('globals/text/greek', document("καλημέρα é \u{1F600} #{round}"))
-        expect(value(store.get('globals/text/greek'))).to eq("καλημέρα é \u{1F600} #{round}")
-        expect(value(store.list('globals/text')[:keys]['greek'])).to eq("καλημέρα é \u{1F600} #{round}")
-      end
-    end
-
     # The error had the stored entry.
     it 'do not appear in errors, nor do values that cannot be stored' do
       ["\xff hush-hush", ''].each do |impossible|
@@ -228,18 +219,6 @@ Directories::ALL.each do |server, layout, tags|
       expect(directory.accepted - before).to be <= 5
     end
 
-    if layout == 'plain'
-      it 'share names with folders: delete means the key, deletetree the folder' do
-        store.put('globals/n', document(1))
-        store.put('globals/n/below', document(2))
-        expect(store.get('globals/n')).to eq(document(1))
-        expect(store.list('globals')).to eq(keys: { 'n' => document(1) }, folders: ['n'], errors: {})
-        expect(store.delete('globals/n')).to be(true)
-        expect(store.kind('globals/n')).to eq(:folder)
-        expect { store.delete('globals/n') }.to raise_error(Simpkv::IsFolderError)
-      end
-    end
-
     # In the hex layout the two would be one entry.
     it 'do not share names with folders in the hex layout, nor if strict_paths is set' do
       strict = open_store('strict_paths' => layout == 'plain')
@@ -264,15 +243,6 @@ Directories::ALL.each do |server, layout, tags|
       directory.add("dn:: #{["#{name},#{dn('globals/odd', :folder)}"].pack('m0')}\nobjectClass: simpkvEntry\n" \
                     "simpkvJsonValue: {\"value\":2}\n#{more}\n")
       expect(store.list('globals/odd')[:keys].keys).to contain_exactly('plain', 'Über Name')
-    end
-
-    it 'have root folders that are neither deleted, nor written, nor missing' do
-      expect(store.list('globals')).to eq(keys: {}, folders: [], errors: {})
-      expect(store.kind('globals')).to eq(:folder)
-      expect { store.put('globals', document(1)) }.to raise_error(Simpkv::IsFolderError)
-      store.put('globals/k', document(1))
-      expect(store.deletetree('globals')).to be(true)
-      expect(store.list('globals')).to eq(keys: {}, folders: [], errors: {})
     end
   end
 end
