@@ -80,6 +80,22 @@ RSpec.shared_examples 'exports that are found completely or not at all' do
     expect(opened.exports.all('host')).to include(ExportsMatrix::ALL)
   end
 
+  # The damaged record named nothing: a crash that tore it and lost the document removed resources without a word.
+  it 'if the record of the inventory is damaged, and the document is missing' do
+    fill
+    record = "#{ExportsMatrix::ESTATE}/inventory/web1"
+    raw.put(record, '{"value":{"expo')
+    expect(found).to eq([ExportsMatrix::ALL])
+    raw.delete(ExportsMatrix::PLACE)
+    expect(found).to match([%r{inventory/web1' cannot be read: nobody knows .* The next run of 'web1' stores it again}])
+    opened.exports.save('web1', { 'host' => ExportsMatrix::ALL['web1'] }, 'production')
+    expect(found).to eq([ExportsMatrix::ALL])
+    raw.put(record, '[]')
+    raw.delete(ExportsMatrix::PLACE)
+    expect(opened.inventory.give_up).to eq(%w[inventory/web1])
+    expect(found).to eq([ExportsMatrix::ALL.slice('web2')])
+  end
+
   it 'if nodes change their exports meanwhile' do
     fill
     compiler = opened

@@ -67,7 +67,7 @@ module Simpkv
       def all(type, except: nil, strict: false, &block)
         expired = @estate.statuses.expired
         found = @documents.all(type, valid: method(:resources?), except: except, strict: strict, &block)
-        refuse_lost(type, @estate.inventory.exporters(type) - found.keys - [*expired, except])
+        refuse_lost(type, @estate.inventory.exporters(type) - found.keys - [*expired, except], &block)
         found.reject { |certname, _| certname == except || expired.include?(certname) }
       end
 
@@ -117,12 +117,22 @@ module Simpkv
 
       # @param absent [Array<String>] nodes of which no document was found, perhaps rightly
       def refuse_lost(type, absent)
-        lost = absent.find { |certname| @estate.inventory.lost?(type, certname) }
-        return unless lost
+        absent.each do |certname|
+          next unless @estate.inventory.lost?(type, certname)
+          raise MissingError, lost(type, certname) unless @estate.inventory.damaged?(certname)
 
-        raise MissingError, "'#{@documents.path(type, lost)}' is missing, or hidden from this identity, though the " \
-                            "inventory names it. The next run of '#{lost}' stores it again, if nothing hides it. " \
-                            "'simpkv init --only estate --incomplete' gives it up"
+          record = @estate.inventory.path(certname)
+          why = "nobody knows whether '#{certname}' exports a '#{type}'. The next run of '#{certname}' stores it again"
+          raise MalformedError, "'#{record}' cannot be read: #{why}" unless block_given?
+
+          yield record, why
+        end
+      end
+
+      def lost(type, certname)
+        "'#{@documents.path(type, certname)}' is missing, or hidden from this identity, though the inventory names " \
+          "it. The next run of '#{certname}' stores it again, if nothing hides it. 'simpkv init --only estate " \
+          "--incomplete' gives it up"
       end
 
       # @return [Array(String, String)] the key and the reason

@@ -25,25 +25,33 @@ module Simpkv
         @exporters = Recent.new { find_exporters }
       end
 
-      # Returns the nodes of which a document of exports must be stored: see {Recent}. The records of damaged documents
-      # do not count.
+      # Returns the nodes of which a document of exports must be stored, and those of damaged records, which may have
+      # named one: see {Recent}.
       #
       # @param type [String]
       # @return [Array<String>]
-      # @raise [Error] a record cannot be read
+      # @raise [Error] the store cannot read a record
       def exporters(type)
-        @exporters.value.fetch(type, [])
+        @exporters.value.values_at(type, nil).compact.flatten
       end
 
       # @param certname [String]
       # @param type [String]
-      # @return [Boolean] whether the record names a document of exports that is not there. Reads the record before and
-      #   after the document: if both are the same, no save has ended in between
+      # @return [Boolean] whether a document of exports is not there that the record names, or may have named before it
+      #   was damaged. Reads the record before and after the document: if both are the same, no save has ended in
+      #   between
       def lost?(type, certname)
-        record = readable(certname)&.value
-        return false unless record && (record['exports'] || {})[type]
+        stored = readable(certname)
+        return false unless stored && (stored.value.nil? || (stored.value['exports'] || {})[type])
 
-        !stored?([FOLDER, 'exported', type, certname].join('/')) && readable(certname)&.value == record
+        !stored?([FOLDER, 'exported', type, certname].join('/')) && readable(certname) == stored
+      end
+
+      # @param certname [String]
+      # @return [Boolean] whether there is a record, and it is malformed
+      def damaged?(certname)
+        stored = readable(certname)
+        !stored.nil? && stored.value.nil?
       end
 
       # Keeps a record for the next step of the same run, which then does not read it.
@@ -79,19 +87,17 @@ module Simpkv
         damaged.empty? ? stored : Stored.new(stored.document, without(record, damaged))
       end
 
-      # Gives up the documents of exports that records name and that are not there. The next run of the node stores them
-      # again.
+      # Gives up the documents of exports that records name and that are not there, and those that damaged records have
+      # named. The next run of the node stores them again.
       #
       # @return [Array<String>] their paths below the estate's folder
       # @raise [Error]
       def give_up
-        find_exporters.flat_map do |type, names|
-          lost = names.select { |certname| lost?(type, certname) }
-          lost.map do |certname|
-            update(certname) { |record| without(record, [['exported', type]]) if record && lost?(type, certname) }
-            "exported/#{type}/#{certname}"
-          end
-        end
+        found = find_exporters
+        damaged = found.delete(nil) || []
+        damaged.each { |certname| update(certname) { |record| record || {} } }
+        damaged.map { |certname| "inventory/#{certname}" } +
+          found.flat_map { |type, names| names.map { |certname| give_up_document(type, certname) }.compact }
       end
 
       # Reads the records of all nodes that have not expired.
@@ -126,16 +132,27 @@ module Simpkv
 
       private
 
+      # @return [String, nil] the path of the document if it was lost
+      def give_up_document(type, certname)
+        return unless lost?(type, certname)
+
+        update(certname) { |record| without(record, [['exported', type]]) if record && lost?(type, certname) }
+        "exported/#{type}/#{certname}"
+      end
+
       def stored?(place)
         !@estate.store.get(place, latest: true, required: false).nil?
       rescue MalformedError
         true # A damaged one.
       end
 
-      # @return [Hash{String => Array<String>}] the nodes by type
+      # @return [Hash{String, nil => Array<String>}] the nodes by type; those of damaged records under nil
       def find_exporters
-        types = all(strict: true, as: ->(_, record) { (record['exports'] || {}).compact.keys }) { nil }
-        types.each_with_object({}) do |(certname, exported), nodes|
+        damaged = {}
+        types = all(strict: true, as: ->(_, record) { (record['exports'] || {}).compact.keys }) do |key, _|
+          damaged[key[%r{[^/]+\z}]] = [nil]
+        end
+        types.merge(damaged).each_with_object({}) do |(certname, exported), nodes|
           exported.each { |type| (nodes[type] ||= []) << certname }
         end
       end
