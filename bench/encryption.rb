@@ -41,7 +41,7 @@ class EncryptionAtRest
   def store(backend)
     others = backend['type'] == 'file' ? %w[type id encryption_keys] : %w[type encryption_keys]
     below = Simpkv::Store.open(backend['type'], backend.reject { |name, _| others.include?(name) })
-    Simpkv::Encryption.over(below, Simpkv::Config.typed(backend, PLAIN))
+    Simpkv::Layers.over(below, Simpkv::Config.typed(backend, PLAIN))
   end
 
   def fill(store)

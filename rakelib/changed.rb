@@ -6,8 +6,9 @@ module Changed
   SPECS = {
     'lib/simpkv/access/' => %w[spec/unit/access_*_spec.rb spec/access],
     'lib/simpkv/adapter' => %w[spec/functions spec/conformance],
-    'lib/simpkv/backend/' => %w[spec/unit/{default_root,ldap_access,layer,site_backend,vardirs}_spec.rb
-                                spec/functions/file_backend_spec.rb spec/command/{default_store,stores}_spec.rb],
+    'lib/simpkv/backend' => %w[spec/unit/{backend,default_root,ldap_access,layer,vardirs}_spec.rb
+                               spec/functions/{file_backend,plugin_file}_spec.rb
+                               spec/integration/ldap_messages_spec.rb spec/command/{default_store,stores}_spec.rb],
     'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
     'lib/simpkv/cli/encryption/' => %w[spec/command/encryption_spec.rb],
     'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],

@@ -29,6 +29,8 @@ module Simpkv
   class TimeoutError < TransientError; end
   # The storage cannot be used now: the disk is full, an I/O error, the server is down.
   class UnavailableError < TransientError; end
+  # A directory has no base entry, or does not show it.
+  class MissingBaseError < UnavailableError; end
   # Another thread stopped the call.
   class InterruptedError < TransientError; end
 

@@ -16,7 +16,7 @@ require 'simpkv/estate/removal'
 require 'simpkv/estate/reports'
 require 'simpkv/estate/secrets'
 require 'simpkv/estate/statuses'
-require 'simpkv/backend/site_backend'
+require 'simpkv/backend'
 require 'simpkv/config/site_file'
 
 module Simpkv
@@ -39,15 +39,14 @@ module Simpkv
     # Opens the estate that the command's file configures.
     #
     # @param confdirs [Array<String>] where to look for the file: see {SiteFile.find}
-    # @param vardirs [Array<String>] Puppet's, for a backend of type file without `root_path`: see {DefaultRoot}
-    # @param more [Array<String>] further vardirs whose stores count
+    # @param vardirs [Array(Array<String>, Array<String>)] as for {#initialize}
     # @param node [#call, nil] as for {#initialize}
     # @yieldparam warning [String] about the place of the store, or about files with secrets
     # @return [Estate]
     # @raise [ConfigError] the configuration is wrong; the message names the file
     # @raise [SystemCallError] the file cannot be read
-    def self.load(confdirs: SiteFile::CONFDIRS, vardirs: Vardirs.all, more: [], node: nil, &warn)
-      SiteFile.load(confdirs) { |site| new(site, [vardirs, more], warn, node: node) }
+    def self.load(confdirs: SiteFile::CONFDIRS, vardirs: [Vardirs.all], node: nil, &warn)
+      SiteFile.load(confdirs) { |site| new(site, vardirs, warn, node: node) }
     end
 
     # @param site [Hash] the options of the site, with `backends` and `estate`
@@ -60,7 +59,7 @@ module Simpkv
     # @raise [ConfigError]
     def initialize(site, vardirs = [Vardirs.all], warn = nil, node: nil, &open)
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
-      @backend = SiteBackend.new(backend_options(site), vardirs, warn, node: node)
+      @backend = Backend.new(backend_options(site), vardirs, warn, node: node)
       @settings = @backend.settings
       @open = open
       @mutex = Mutex.new
@@ -181,7 +180,7 @@ module Simpkv
     private
 
     def backend_options(site)
-      merged = SiteBackend.site_options(site)
+      merged = Backend.site_options(site)
       merged['backend'] = options['backend'] || Config.backend_for(merged, nil)
       merged.merge('global' => true)
     end

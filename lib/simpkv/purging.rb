@@ -2,7 +2,7 @@
 
 require 'simpkv'
 require 'simpkv/native/json_writer'
-require 'simpkv/backend/site_backend'
+require 'simpkv/backend'
 require 'simpkv/config/site_file'
 require 'simpkv/purging/entries'
 require 'simpkv/purging/patterns'

@@ -16,8 +16,8 @@ module Simpkv
       # @raise [ConfigError, SystemCallError]
       def estate
         MUTEX.synchronize do
-          @estate ||= Estate.load(confdirs: [Puppet[:confdir]], vardirs: [Puppet[:vardir]],
-                                  more: Puppet.run_mode.server? ? [] : Vardirs.server, node: method(:node)) do |warning|
+          @estate ||= Estate.load(confdirs: [Puppet[:confdir]], vardirs: Vardirs.of_puppet,
+                                  node: method(:node)) do |warning|
             Puppet.warning("simpkv estate: #{warning}")
           end
         end

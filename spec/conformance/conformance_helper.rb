@@ -158,7 +158,7 @@ RSpec.shared_context 'with a backend' do |backend|
     expect(answer[:err_msg]).to be_nil
     return answer[:result].b unless entry['encryption_keys']
 
-    keyring = Simpkv::Encryption.keyring(entry['encryption_keys'])
+    keyring = Simpkv::Layers.keyring(entry['encryption_keys'])
     (keyring.decrypt(entry.values_at('type', 'id').join('/'), path, answer[:result]) || answer[:result]).b
   end
 

@@ -164,7 +164,7 @@ RSpec.describe 'Encrypted backends' do
     it 'store plain documents, and read encrypted ones' do
       call('put', 'b', 'plain')
       path = 'environments/production/a'
-      File.write(File.join(root, path), Simpkv::Encryption.keyring(key_file).encrypt('file/site', path, '{"value":1}'))
+      File.write(File.join(root, path), Simpkv::Layers.keyring(key_file).encrypt('file/site', path, '{"value":1}'))
       expect([call('get', 'a')['value'], raw('b')]).to eq([1, '{"value":"plain","metadata":{}}'])
       call('put', 'a', 2)
       expect(raw('a')).not_to match(encrypted)

@@ -20,7 +20,7 @@ RSpec.shared_examples 'a rotation of keys under load' do
 
   # @return [Simpkv::EncryptedStore] with connections of its own
   def encrypted
-    Simpkv::Encryption.over(open_below, Simpkv::Config.typed(backends['default'], 'default'))
+    Simpkv::Layers.over(open_below, Simpkv::Config.typed(backends['default'], 'default'))
   end
 
   # Runs the block in a child process until the rotation is over. Returns a pipe with what it returns at the end.

@@ -10,7 +10,7 @@ RSpec.describe Simpkv::Purging::Entries do
   let(:more) { {} }
   let(:backend) do
     backends = { 'default' => { 'type' => 'file', 'id' => 'entries', 'root_path' => root }.merge(more) }
-    Simpkv::SiteBackend.new({ 'backends' => backends, 'backend' => 'default', 'global' => true }, [[]])
+    Simpkv::Backend.new({ 'backends' => backends, 'backend' => 'default', 'global' => true }, [[]])
   end
   let(:store) { backend.open }
 

@@ -43,12 +43,8 @@ access_resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
 
   def site
     @site ||= Simpkv::SiteFile.load([Puppet[:confdir]]) do |site|
-      Simpkv::Access::Site.new(site, vardirs, ->(warning) { Puppet.warning("simpkv: #{warning}") })
+      Simpkv::Access::Site.new(site, Simpkv::Vardirs.of_puppet, ->(warning) { Puppet.warning("simpkv: #{warning}") })
     end
-  end
-
-  def vardirs
-    [[Puppet[:vardir]], Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server]
   end
 
   # @param state [Simpkv::Access::State::Snapshot] as it is

@@ -23,7 +23,7 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
   end
 
   # @param resource [Puppet::Type, Hash]
-  # @return [Simpkv::SiteBackend] its backend
+  # @return [Simpkv::Backend] its backend
   # @raise [Simpkv::ConfigError, SystemCallError]
   def backend(resource)
     chosen = [resource[:backend], resource[:global]]
@@ -31,7 +31,7 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     made.is_a?(Exception) ? raise(made) : made
   end
 
-  # @param backend [Simpkv::SiteBackend]
+  # @param backend [Simpkv::Backend]
   # @param make [Boolean] whether to make a missing store in files
   # @return [Simpkv::Store, nil] nil if it is missing
   # @raise [Simpkv::Error, Simpkv::ConfigError, SystemCallError]
@@ -95,29 +95,21 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     Simpkv::SiteFile.load(confdirs) { |site| made_of(site, chosen, global) }
   end
 
-  # With other options, a purge could take one store for two, and remove the managed keys.
   def check_unique(backend)
-    type, id = backend.settings.values_at('type', 'id')
-    same = @backends.values.find do |other|
-      !other.is_a?(Exception) && other.settings.values_at('type', 'id') == [type, id]
-    end
-    location = same ? Simpkv::Validation.differences(same.settings, backend.settings).first : []
-    return if location.empty?
-
-    raise Simpkv::ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they " \
-                               "differ in #{location.join(', ')}"
+    same = @backends.values.find { |other| !other.is_a?(Exception) && other.title == backend.title }
+    Simpkv::Validation.check_same(same.settings, backend.settings) if same
   end
 
   def made_of(site, chosen, global)
     merged = options(site, chosen, global)
     warn = ->(warning) { Puppet.warning("simpkv: #{warning}") }
-    backend = Simpkv::SiteBackend.new(merged, vardirs, warn, node: Puppet[:certname])
+    backend = Simpkv::Backend.new(merged, Simpkv::Vardirs.of_puppet, warn, node: Puppet[:certname])
     Simpkv::Config.doubts(merged).each { |doubt| Puppet.warning("simpkv: #{doubt}") }
     backend
   end
 
   def options(site, chosen, global)
-    merged = Simpkv::SiteBackend.site_options(site)
+    merged = Simpkv::Backend.site_options(site)
     if chosen.is_a?(Hash)
       name = chosen.values_at('type', 'id').join('/')
       merged['backends'] = Simpkv::Config.backends_of(merged).merge(name => chosen)
@@ -141,9 +133,5 @@ resource_backends_class = Class.new do # rubocop:disable Lint/UselessAssignment
     (settings.set_by_cli(:environment) ||
       sections.map { |section| settings.set_in_section(:environment, section) }.compact.first ||
       Puppet[:environment]).to_s
-  end
-
-  def vardirs
-    [[Puppet[:vardir]], Puppet.run_mode.server? ? [] : Simpkv::Vardirs.server]
   end
 end

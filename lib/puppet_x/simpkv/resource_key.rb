@@ -6,7 +6,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
   attr_reader :outcome
 
   # @param simpkv [Object] see resources.rb
-  # @param backend [Simpkv::SiteBackend, nil] nil for the one of the resource
+  # @param backend [Simpkv::Backend, nil] nil for the one of the resource
   def initialize(simpkv, backend = nil)
     @simpkv = simpkv
     @backend = backend
@@ -44,7 +44,7 @@ resource_key_class = Class.new do # rubocop:disable Lint/UselessAssignment
     shown_path if @entry && !@entry.usable?
   end
 
-  # @return [Array(Simpkv::SiteBackend, String)] the backend and the path of the entry
+  # @return [Array(Simpkv::Backend, String)] the backend and the path of the entry
   def place
     [@backend, @entry.path]
   end

@@ -19,7 +19,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     self
   end
 
-  # @return [Simpkv::SiteBackend] see resource_backends.rb
+  # @return [Simpkv::Backend] see resource_backends.rb
   def backend(resource)
     @backends.backend(resource)
   end
@@ -44,7 +44,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     @documents ||= Simpkv::Adapter::Documents.new
   end
 
-  # @param backend [Simpkv::SiteBackend, nil] nil for the one of the resource
+  # @param backend [Simpkv::Backend, nil] nil for the one of the resource
   # @return [Object] the key of a resource, see resource_key.rb
   def key(backend = nil)
     @classes[:resource_key].new(self, backend)
@@ -106,7 +106,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     first unless first.equal?(resource)
   end
 
-  # @param backend [Simpkv::SiteBackend]
+  # @param backend [Simpkv::Backend]
   # @return [Hash{String => Puppet::Type}] each simpkv_key of the catalog in that store, by its canonical path
   # @raise [Simpkv::Error, Simpkv::ConfigError] the place of any key is unknown
   def keys(backend)
@@ -165,7 +165,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     folders_around(resource).find { |folder| absent?(folder) && (state == :present || recurse?(folder)) }
   end
 
-  # @param backend [Simpkv::SiteBackend]
+  # @param backend [Simpkv::Backend]
   # @param folder [String] its path in the store
   # @return [Puppet::Type, nil] a simpkv_key of the catalog below the folder that is not absent
   # @raise [Simpkv::Error, Simpkv::ConfigError] as {#keys}
@@ -232,7 +232,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
     index[backend(resource).identity][canonical(resource)] ||= resource
   end
 
-  # @return [String] its path in the store, see SiteBackend#canonical
+  # @return [String] its path in the store, see Backend#canonical
   def canonical(resource)
     backend(resource).canonical(path(resource))
   end
@@ -269,7 +269,7 @@ resources_class = Class.new do # rubocop:disable Lint/UselessAssignment
   def files(resource)
     @files[[resource[:backend], resource[:global]]] ||= begin
       backend = attempt { backend(resource) }
-      root = attempt { backend.root_path } unless backend.is_a?(Exception)
+      root = attempt { backend.place.path } unless backend.is_a?(Exception)
       named(:file, *[@backends.file, root].grep(String))
     end
   end

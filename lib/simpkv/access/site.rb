@@ -45,14 +45,13 @@ module Simpkv
 
       # @return [String] the name of the backend of the estate
       def estate_name
-        @estate['backend'] || Config.backend_for(SiteBackend.site_options(@site), nil)
+        @estate['backend'] || Config.backend_for(Backend.site_options(@site), nil)
       end
 
       def backend(name)
         @backends ||= {}
-        @backends[name] ||= SiteBackend.new(
-          SiteBackend.site_options(@site).merge('backend' => name, 'global' => true), @vardirs, @warn
-        )
+        @backends[name] ||=
+          Backend.new(Backend.site_options(@site).merge('backend' => name, 'global' => true), @vardirs, @warn)
       end
 
       # The error is about the password of one user.

@@ -18,8 +18,7 @@ module Simpkv
       end
 
       # @param options [Hash] merged options
-      # @return [Object] [ConfiguredBackend] the chosen backend. If its configuration fails, the next call makes
-      #   it anew
+      # @return [ConfiguredBackend] the chosen backend. If its configuration fails, the next call makes it anew
       # @raise [RuntimeError] it cannot be made or configured
       # @raise [ConfigError] it is in use with another location or identity
       def for(options)
@@ -95,12 +94,7 @@ module Simpkv
       end
 
       def check_unchanged(name, configuration)
-        location, others = Validation.differences(@configurations[name], configuration)
-        if location.any?
-          type, id = configuration.values_at('type', 'id')
-          raise ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they " \
-                             "differ in #{location.join(', ')}"
-        end
+        others = Validation.check_same(@configurations[name], configuration)
         @adapter.warn_of(others.map do |option|
           "simpkv backend #{name} is in use already with another '#{option}', which stays until the end of this catalog"
         end)

@@ -2,9 +2,8 @@
 
 module Simpkv
   class Adapter
-    # The methods of a plugin over a Store, for the plugins of the types file and ldap. Their `configure` opens the
-    # store. The adapter calls the store itself; these methods are for code that calls a plugin. plugin_template.rb
-    # describes them.
+    # The methods of a plugin over a Store, for the plugins of the types that {Backend} knows. The adapter calls the
+    # store itself; most of these methods are for code that calls a plugin. plugin_template.rb describes them.
     module PluginMethods
       # @return [String] `<type>/<id>`
       attr_reader :name
@@ -16,10 +15,22 @@ module Simpkv
         @name = name
       end
 
+      # Opens the store in its place, so that a problem there has one complete message.
+      def configure(options)
+        place = Backend.place(settings_from(options), method(:warn_of), search: true) { Vardirs.of_puppet }
+        @simpkv_store = place.open
+        @place = place
+        { result: true, err_msg: nil }
+      rescue ConfigError => e
+        { result: false, err_msg: "Plugin misconfigured: #{e.message}" }
+      rescue Error, SystemCallError => e
+        { result: false, err_msg: e.message }
+      end
+
       # @param error [Error] of the store
-      # @return [String] its text, to which a plugin may add advice
+      # @return [String] its text, with advice if there is some
       def explain(error)
-        error.message
+        @place ? @place.explain(error) : error.message
       end
 
       def delete(key)
@@ -48,14 +59,8 @@ module Simpkv
 
       private
 
-      # The block opens the store, and returns it. This is the result of `configure`.
-      def open_store
-        @simpkv_store = yield
-        { result: true, err_msg: nil }
-      rescue ConfigError => e
-        { result: false, err_msg: "Plugin misconfigured: #{e.message}" }
-      rescue Error, SystemCallError => e
-        { result: false, err_msg: e.message }
+      def warn_of(warning)
+        Puppet.warning("simpkv #{name}: #{warning}")
       end
 
       def attempt(operation, failed)
@@ -67,7 +72,8 @@ module Simpkv
       end
 
       # The options of this plugin's own backend, converted.
-      def settings_from(options, type)
+      def settings_from(options)
+        type = name.split('/').first
         backends = options['backends'] if options.is_a?(Hash)
         backend = backends[options['backend']] if backends.is_a?(Hash)
         unless backend.is_a?(Hash) && backend['type'] == type && backend['id']

@@ -19,6 +19,14 @@ module Simpkv
     private_constant :SERVER, :AGENT, :CONFIGURATIONS, :SETTING
 
     class << self
+      # Called inside Puppet. Outside puppetserver, its store counts as well: `puppet apply` must not make an empty one
+      # beside it.
+      #
+      # @return [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
+      def of_puppet
+        [[Puppet[:vardir]], Puppet.run_mode.server? ? [] : server]
+      end
+
       # @return [Array<String>] the vardirs that puppetserver uses: `server-var-dir` of puppetserver.conf, else `vardir`
       #   of the section `server` in puppet.conf, else the packages' defaults
       def server

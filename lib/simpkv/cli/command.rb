@@ -110,7 +110,7 @@ module Simpkv
         @configuration ||= Configuration.new(@flags)
       end
 
-      # @return [Backend] the chosen one
+      # @return [ChosenBackend] the chosen one
       def backend
         @backend ||= configuration.backend(@flags[:backend])
       end
@@ -192,7 +192,7 @@ module Simpkv
 
       # Refuses an environment without keys, because its name may be misspelt.
       #
-      # @param from [Backend]
+      # @param from [ChosenBackend]
       # @return [void]
       # @raise [Failure]
       def check_environment(from = backend)
@@ -203,7 +203,7 @@ module Simpkv
                           "#{others.empty? ? ', nor any other' : ": there are #{others.join(', ')}"}", Failure::NO_INPUT)
       end
 
-      # @param from [Backend]
+      # @param from [ChosenBackend]
       # @return [Boolean] whether the command line names an environment that has no keys; false for one whose folder is
       #   hidden, because an identity may have rights on folders in it
       def new_environment?(from = backend)
@@ -279,7 +279,7 @@ module Simpkv
       def about(name)
         yield
       rescue Simpkv::Error => e
-        raise Failure.new("#{backend.title}: '#{name}': #{backend.explained(e)}", Failure.code_for(e))
+        raise Failure.new("#{backend.title}: '#{name}': #{backend.explain(e)}", Failure.code_for(e))
       end
     end
   end

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/backend'
+require 'simpkv/cli/chosen_backend'
 require 'simpkv/cli/data_file'
-require 'simpkv/backend/site_backend'
 require 'simpkv/config/site_file'
 
 module Simpkv
@@ -25,7 +24,7 @@ module Simpkv
       attr_reader :file
 
       # @param name [String, nil] of the backend; nil for the one that functions use
-      # @return [Backend]
+      # @return [ChosenBackend]
       # @raise [ConfigError]
       def backend(name = nil)
         merged = options
@@ -36,9 +35,9 @@ module Simpkv
         # Only functions refuse two places with one id. The command moves keys between them.
         merged['backends'] = merged['backends'].slice(merged['backend'])
         refuse_plugin(merged)
-        Validation.check(merged, Config::TYPES.keys)
-        Config.doubts(merged).each { |doubt| warn "simpkv: #{doubt}" }
-        Backend.new(merged, why, @flags[:vardir])
+        ChosenBackend.new(merged, why, @flags[:vardir]).tap do
+          Config.doubts(merged).each { |doubt| warn "simpkv: #{doubt}" }
+        end
       end
 
       # @return [String, nil] the reason why functions refuse these options; types of modules are ignored
@@ -77,7 +76,7 @@ module Simpkv
         end
       end
 
-      # @param backend [Backend]
+      # @param backend [ChosenBackend]
       # @param create [Boolean] whether to create a missing folder
       # @yieldreturn [Store] opens the store of the backend in another way
       # @return [Estate] the one in this backend
@@ -90,7 +89,7 @@ module Simpkv
       # @return [Hash] the options of the site, overridden by the command line
       # @raise [ConfigError, Failure]
       def options
-        merged = SiteBackend.site_options(site)
+        merged = Backend.site_options(site)
         merged['environment'] = @flags.fetch(:environment, 'production')
         merged['global'] = @flags[:global] if @flags.key?(:global)
         # The default of the site may be global keys.

@@ -39,8 +39,8 @@ module Simpkv
       BY_ERROR = {
         NotFoundError => NO_INPUT, IsFolderError => NO_INPUT, IsKeyError => NO_INPUT, ExistsError => DATA,
         ConflictError => TEMPORARY, InvalidError => DATA, TimeoutError => TEMPORARY, InterruptedError => TEMPORARY,
-        DeniedError => NO_PERMISSION, UnavailableError => UNAVAILABLE, TooLargeError => DATA, MalformedError => DATA,
-        UnencodableError => DATA, ConfigError => CONFIG, AuditError => IO
+        DeniedError => NO_PERMISSION, MissingBaseError => CONFIG, UnavailableError => UNAVAILABLE,
+        TooLargeError => DATA, MalformedError => DATA, UnencodableError => DATA, ConfigError => CONFIG, AuditError => IO
       }.freeze
       private_constant :BY_ERROR
 

@@ -27,7 +27,7 @@ module Simpkv
         refuse_nesting(type, options)
         timeout = CALL_TIMEOUT[type]
         converted = options.reject { |name, _| name == timeout }
-        converted = converted.to_h { |name, value| type == 'ldap' ? text(name, value) : [name, flag(value)] }
+        converted = converted.to_h { |name, value| text(name, value) }
         converted.each { |name, value| require_string(name, value) }
         [converted, timeout ? milliseconds(timeout, options[timeout] || Config.default(type, timeout)) : 0]
       end
@@ -42,10 +42,6 @@ module Simpkv
 
         problem = Isolation.problem(type, options)
         raise ConfigError, problem if problem
-      end
-
-      def flag(value)
-        [true, false].include?(value) ? value.to_s : value
       end
 
       def text(name, value)

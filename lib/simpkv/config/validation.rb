@@ -51,6 +51,22 @@ module Simpkv
       names.partition { |name| Config::LOCATION_NAMES.include?(name) }
     end
 
+    # Checks that a backend stays where it is for a whole catalog: with another place, a purge for instance could take
+    # one store for two.
+    #
+    # @param first [Hash] the options of a backend that the catalog uses
+    # @param second [Hash] other options of the same type and id
+    # @return [Array<String>] the names of the other options that differ
+    # @raise [ConfigError] options differ that say where the keys are
+    def self.check_same(first, second)
+      location, others = differences(first, second)
+      return others if location.empty?
+
+      type, id = second.values_at('type', 'id')
+      raise ConfigError, "this catalog contains different backend configs for type=#{type} id=#{id}: they differ in " \
+                         "#{location.join(', ')}"
+    end
+
     class << self
       private
 

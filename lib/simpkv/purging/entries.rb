@@ -34,7 +34,7 @@ module Simpkv
         title[UNNAMED, 1]
       end
 
-      # @param backend [SiteBackend]
+      # @param backend [Backend]
       # @param folder [String] as manifests write it; empty for all keys
       # @param title [String] the title of the folder's resource
       def initialize(backend, folder, title = folder)

@@ -129,7 +129,7 @@ RSpec.shared_examples 'put, cas and mv' do
         end
       end
       mv = Simpkv::Cli::Commands['mv'].new
-      allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
+      allow_any_instance_of(Simpkv::Cli::ChosenBackend).to receive(:store).and_return(between.new(store))
       expect { mv.perform(['-c', config, 'a', 'b']) }
         .to raise_error(Simpkv::Cli::Failure, /'a': another client has changed it meanwhile: it stays/)
       expect([store.get('environments/production/a'), store.get('environments/production/b')])
@@ -146,7 +146,7 @@ RSpec.shared_examples 'put, cas and mv' do
         super(*arguments, **more)
       end
     end
-    allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
+    allow_any_instance_of(Simpkv::Cli::ChosenBackend).to receive(:store).and_return(between.new(store))
     Simpkv::Cli::Commands['mv'].new.perform(['-c', config, 'a', 'b'])
     expect(store.list('environments/production')[:keys]).to eq('b' => Simpkv::Codec.encode('old'))
   end

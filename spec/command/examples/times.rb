@@ -57,7 +57,7 @@ RSpec.shared_examples 'expiry and versions' do
     expect(calls).to match(["key\n", "a\n", "a\n", /a$/])
     plant('a', '{"value":"x","expires":"2001-01-01T00:00:00Z"}')
     denying = Class.new(SimpleDelegator) { define_method(:get) { |*| raise Simpkv::DeniedError, 'no' } }
-    allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(denying.new(store))
+    allow_any_instance_of(Simpkv::Cli::ChosenBackend).to receive(:store).and_return(denying.new(store))
     expect(simpkv!('exists', 'a')).to eq("key\n")
   end
 
@@ -187,7 +187,7 @@ RSpec.shared_examples 'expiry and versions' do
         super(*arguments, **more)
       end
     end
-    allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
+    allow_any_instance_of(Simpkv::Cli::ChosenBackend).to receive(:store).and_return(between.new(store))
     expect(simpkv('restore', 'a', '-1').to_a)
       .to match(['', /'a': another client has changed it meanwhile: nothing was stored; its versions/, 75])
       .and(all(not_show_secrets))
@@ -303,7 +303,7 @@ RSpec.shared_examples 'expiry and versions' do
           super(*arguments, **more)
         end
       end
-      allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(failing.new(store))
+      allow_any_instance_of(Simpkv::Cli::ChosenBackend).to receive(:store).and_return(failing.new(store))
       at(3660) do
         expect(simpkv('expire', '--jobs', '1').to_a)
           .to match(['', /^simpkv: deleted 1 key\. Run the same command again to continue$/, 69])
@@ -326,7 +326,7 @@ RSpec.shared_examples 'expiry and versions' do
           super(path, **more)
         end
       end
-      allow_any_instance_of(Simpkv::Cli::Backend).to receive(:store).and_return(between.new(store))
+      allow_any_instance_of(Simpkv::Cli::ChosenBackend).to receive(:store).and_return(between.new(store))
       at(3660) { expect(simpkv!('expire')).to eq("environments/production/f/hour\nenvironments/production/hour\n") }
       expect(store.get('globals/hour', latest: true)).to eq(fresh)
     end

@@ -31,7 +31,7 @@ module Simpkv
         def run(from, to)
           source, target = [from, to].map { |name| configuration.backend(name) }
           refuse_raw(source, target) if @raw
-          raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if source.place == target.place
+          raise Failure.new("'#{from}' and '#{to}' are one place", Failure::USAGE) if source.address == target.address
           return roll_back(target) if @rollback
 
           stored = Endpoint.new(source, @jobs, :source)

@@ -32,13 +32,13 @@ module Simpkv
         private
 
         def place(path)
-          return { 'file' => File.join(backend.root_path, path) } unless backend.ldap?
+          return { 'file' => File.join(backend.place.path, path) } unless backend.ldap?
 
           layout = backend.settings['layout']
           kind = path == backend.prefix ? :folder : :key
           dn = Native.dn_from_path(layout.to_sym, kind, backend.settings['base_dn'], backend.id, path)
           { 'write_uri' => backend.settings['write_uri'], 'layout' => layout, 'dn' => dn,
-            'as' => backend.identity }.compact
+            'as' => backend.bound_as }.compact
         end
 
         # The reason why functions refuse the key.

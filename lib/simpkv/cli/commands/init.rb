@@ -61,7 +61,7 @@ module Simpkv
           refuse_directory_options
           there = backend.there?
           backend.store(create: true)
-          root = backend.root
+          root = backend.place
           steps = { 'folder' => "#{root.path} #{there ? 'already exists' : 'was made'}" }
           if root.passed_over
             steps['note'] = "this is the store that functions use; an empty one in '#{root.passed_over}' would hide it"

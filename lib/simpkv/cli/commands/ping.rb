@@ -54,7 +54,7 @@ module Simpkv
 
         # The identity of a role sees its own folders only.
         def base_entry
-          @base == :visible ? 'visible' : "hidden from #{backend.identity}, or missing"
+          @base == :visible ? 'visible' : "hidden from #{backend.bound_as}, or missing"
         end
 
         # The server accepts the password. Other processes try it again when the ctime of the file changes.

@@ -98,7 +98,7 @@ module Simpkv
         def carry_out(todo)
           return if todo.empty?
 
-          journal = open_journal('target' => backend.place, 'source' => purpose)
+          journal = open_journal('target' => backend.address, 'source' => purpose)
           whole = false
           change(todo, journal)
           whole = true

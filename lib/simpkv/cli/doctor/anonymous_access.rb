@@ -8,7 +8,7 @@ module Simpkv
       IDENTITY = %w[admin_dn admin_pw_file tls_cert tls_key].freeze
       private_constant :IDENTITY
 
-      # @param backend [Backend] of type ldap
+      # @param backend [ChosenBackend] of type ldap
       def initialize(backend)
         options = LdapAccess.store_options(backend.settings).reject { |name, _| IDENTITY.include?(name) }
         @store = Store.open('ldap', options.merge('anonymous' => true, 'retries' => 0))

@@ -72,7 +72,7 @@ module Simpkv
 
       def usable?
         problem = LdapAccess.problem(settings)
-        return findings.ok('configuration', "#{settings['base_dn']} as #{backend.identity}") unless problem
+        return findings.ok('configuration', "#{settings['base_dn']} as #{backend.bound_as}") unless problem
 
         findings.problem('configuration', problem, remedies.for_options(problem))
       end
@@ -139,7 +139,7 @@ module Simpkv
       end
 
       def no_base
-        findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.identity} may not see " \
+        findings.problem('base entry', "there is no entry #{settings['base_dn']}, or #{backend.bound_as} may not see " \
                                        "it, nor #{home}", remedies.for_base)
       end
 
@@ -155,7 +155,7 @@ module Simpkv
 
       def hidden
         remedies.for_role
-        findings.unknown('base entry', "hidden from #{backend.identity}, as from each identity that sees only the " \
+        findings.unknown('base entry', "hidden from #{backend.bound_as}, as from each identity that sees only the " \
                                        "folders of its roles: only #{home} is examined")
       end
 
@@ -191,7 +191,7 @@ module Simpkv
 
         findings.warning('indexes', "none for #{missing.join(', ')}", remedies.for_indexes)
       rescue Simpkv::Error
-        findings.unknown('indexes', "#{backend.identity} may not look at them", remedies.for_hidden_indexes)
+        findings.unknown('indexes', "#{backend.bound_as} may not look at them", remedies.for_hidden_indexes)
       end
 
       def look_at_conflicts
@@ -235,7 +235,7 @@ module Simpkv
           @wrote = true
           backend.store.get("#{folder}/key")
           look_at_anonymous_access(["#{folder}/key"]) if samples.empty?
-          findings.ok('rights', "#{backend.identity} may store, read and delete keys#{" in #{home}" if @hidden}")
+          findings.ok('rights', "#{backend.bound_as} may store, read and delete keys#{" in #{home}" if @hidden}")
           try_listing("#{folder}/list", paths)
         end
       rescue Simpkv::Error => e

@@ -10,7 +10,7 @@ module Simpkv
       REPLICA_RULE = "'to * by dn.exact=\"REPLICA_DN\" read by * break'"
       private_constant :REPLICA_RULE
 
-      # @param backend [Backend]
+      # @param backend [ChosenBackend]
       # @param simpkv [#call] turns arguments of simpkv into a command line
       # @yieldreturn [DirectorySchema] that of the server. Called only if a remedy needs it
       def initialize(backend, simpkv, &schema)
@@ -85,9 +85,9 @@ module Simpkv
 
         'if it is missing, make it as an administrator of the directory: ' \
           "#{@simpkv.call('init', '--only', 'base', '--as', 'ADMIN_DN', '--password-file', 'FILE')}; if " \
-          "#{@backend.identity} has roles (simpkv access), name a folder of theirs: " \
+          "#{@backend.bound_as} has roles (simpkv access), name a folder of theirs: " \
           "#{@simpkv.call('doctor', '-e', 'ENVIRONMENT')}; if it is there, and no server has rules of roles, let " \
-          "#{@backend.identity} read and write it: #{printed('access')}; or correct 'base_dn'"
+          "#{@backend.bound_as} read and write it: #{printed('access')}; or correct 'base_dn'"
       rescue Simpkv::Error
         "correct 'base_dn', or make the entry: #{@simpkv.call('schema', '--form', 'base')}"
       end
@@ -136,7 +136,7 @@ module Simpkv
 
       # @return [String]
       def for_limits
-        "as an administrator, lift the limits for #{@backend.identity}: #{printed('limits')}"
+        "as an administrator, lift the limits for #{@backend.bound_as}: #{printed('limits')}"
       end
 
       # @return [String]
@@ -162,7 +162,7 @@ module Simpkv
 
         return "make the database of #{settings['base_dn']} writable, or set 'write_uri'" if why.include?('read-only?')
 
-        "let #{@backend.identity} write below #{settings['base_dn']}: as an administrator, load what this prints: " \
+        "let #{@backend.bound_as} write below #{settings['base_dn']}: as an administrator, load what this prints: " \
           "#{printed('access')}"
       end
 

@@ -25,7 +25,7 @@ module Simpkv
       ENCRYPTED = 'it is encrypted'
       private_constant :NAMED, :SAMPLES, :OF_RUNS, :UNDECRYPTED, :ENCRYPTED
 
-      # @param backend [Backend]
+      # @param backend [ChosenBackend]
       # @param findings [Findings] to be filled
       # @param simpkv [String] the command line that chooses this backend: `simpkv -b site`
       # @param write [Boolean] whether test keys may be stored and deleted

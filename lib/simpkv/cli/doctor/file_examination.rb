@@ -18,7 +18,7 @@ module Simpkv
       private
 
       def root
-        backend.root_path
+        backend.place.path
       end
 
       def there?
@@ -73,7 +73,7 @@ module Simpkv
       def access_fix
         stat = File.stat(root)
         format("run it as the user '%<owner>s', who owns %<root>s (mode %<mode>04o), or give this user rights there",
-               owner: backend.root.owner, root: root, mode: stat.mode & 0o7777)
+               owner: backend.place.owner, root: root, mode: stat.mode & 0o7777)
       rescue SystemCallError
         "run it as the user whose keys these are, or let this user into the folders above #{root}"
       end

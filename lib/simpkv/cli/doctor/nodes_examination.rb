@@ -11,10 +11,10 @@ module Simpkv
     class NodesExamination
       # @param configuration [Configuration]
       # @param findings [Findings] to be filled
-      # @param examined [Backend, nil] which has been examined; nil if its options are wrong
+      # @param examined [ChosenBackend, nil] which has been examined; nil if its options are wrong
       # @param only [String, nil] the name of the only backend whose documents are examined
       # @param user [OtherUser, nil] another user that must be able to read the files
-      # @yieldparam other [Backend, nil] one that has not been examined; nil for the other
+      # @yieldparam other [ChosenBackend, nil] one that has not been examined; nil for the other
       # @yieldreturn [String] the command line that chooses it, for printed commands
       def initialize(configuration, findings, examined, only: nil, user: nil, &command_line)
         @configuration = configuration

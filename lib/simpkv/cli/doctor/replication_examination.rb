@@ -11,7 +11,7 @@ module Simpkv
       DIFFERENCES = { missing: 'lacks', different: 'has other documents of', surplus: 'has in addition' }.freeze
       private_constant :WHAT, :DIFFERENCES
 
-      # @param backend [Backend] of type ldap
+      # @param backend [ChosenBackend] of type ldap
       # @param bases [Hash{String => Symbol}] by server that answers, a result of {LdapAccess.base}
       # @param findings [Findings] to be filled
       # @param remedies [DirectoryRemedies]
@@ -29,7 +29,7 @@ module Simpkv
         holder = @bases.key(:visible)
         lacking = holder ? @bases.reject { |_, base| base == :visible }.keys : []
         lacking.each do |uri|
-          @findings.problem(WHAT, "#{uri} has no entry #{@backend.settings['base_dn']}, or #{@backend.identity} may " \
+          @findings.problem(WHAT, "#{uri} has no entry #{@backend.settings['base_dn']}, or #{@backend.bound_as} may " \
                                   "not see it there; #{holder} has it", @remedies.for_replication(uri))
         end
       end

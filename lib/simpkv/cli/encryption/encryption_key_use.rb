@@ -34,7 +34,7 @@ module Simpkv
           backends = backends_of(configuration, file) { |why| unknown << why }
           backends.each do |backend|
             # Perhaps it is not mounted.
-            next unknown << "#{backend.title} has no folder '#{backend.root_path}'" unless backend.there?
+            next unknown << "#{backend.title} has no folder '#{backend.place.path}'" unless backend.there?
 
             add(backend, counts, errors)
           end
@@ -51,7 +51,7 @@ module Simpkv
         end
 
         # @yieldparam why [String] for a backend that the command cannot read
-        # @return [Array<Backend>]
+        # @return [Array<ChosenBackend>]
         def backends_of(configuration, file)
           named = configuration.options['backends'].select do |_, options|
             other = options['encryption_keys'] if options.is_a?(Hash)

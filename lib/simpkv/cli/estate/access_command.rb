@@ -30,7 +30,7 @@ module Simpkv
         end
       end
 
-      # @return [Backend] whose keys the roles are for
+      # @return [ChosenBackend] whose keys the roles are for
       # @raise [Failure] it is not in a directory
       def target
         @target ||= begin
@@ -65,7 +65,7 @@ module Simpkv
         e.conflicts.each { |conflict| complain(conflict) }
         Failure::CONFLICT
       rescue Simpkv::Error => e
-        raise Failure.new("#{target.title}: #{target.explained(e)}", Failure.code_for(e))
+        raise Failure.new("#{target.title}: #{target.explain(e)}", Failure.code_for(e))
       end
 
       # @param file [String]

@@ -18,7 +18,7 @@ module Simpkv
                                     '(--config)'
       }.freeze
 
-      # @return [Backend] the one of the estate, or the one that the command line names
+      # @return [ChosenBackend] the one of the estate, or the one that the command line names
       def backend
         @backend ||= @flags[:backend] ? configuration.backend(@flags[:backend]) : backend_of_estate
       end
@@ -69,7 +69,7 @@ module Simpkv
       def on_estate
         yield estate
       rescue Simpkv::Error => e
-        raise Failure.new("#{backend.title}: #{backend.explained(e)}", Failure.code_for(e))
+        raise Failure.new("#{backend.title}: #{backend.explain(e)}", Failure.code_for(e))
       end
 
       def define_site_actions(parser)

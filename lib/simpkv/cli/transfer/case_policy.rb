@@ -9,7 +9,7 @@ module Simpkv
       # @return [Array<String>] paths with such names, sorted
       attr_reader :affected
 
-      # @param backend [Backend] the target
+      # @param backend [ChosenBackend] the target
       # @param policy [String] one of {POLICIES}
       def initialize(backend, policy)
         @keys_too = !backend.case_sensitive?

@@ -6,10 +6,10 @@ module Simpkv
   module Cli
     # A backend as one end of a transfer.
     class Endpoint
-      # @return [Backend]
+      # @return [ChosenBackend]
       attr_reader :backend
 
-      # @param backend [Backend]
+      # @param backend [ChosenBackend]
       # @param jobs [Integer] the number of threads that use it at once
       # @param as [Symbol] `:source`, which must exist; `:target`, which is created; or `:either`, which may be missing
       def initialize(backend, jobs, as)

@@ -24,7 +24,7 @@ module Simpkv
       # Writes an export. Writes nothing if the block raises before the first key.
       #
       # @param stream [IO]
-      # @param from [Backend]
+      # @param from [ChosenBackend]
       # @yieldparam add [Proc] to be called with each path and document
       # @return [Integer] the number of keys
       def self.write(stream, from)
@@ -58,7 +58,7 @@ module Simpkv
 
       # @param stream [File] that can seek
       # @param title [String] its name
-      # @param target [Backend] in which its keys will be stored
+      # @param target [ChosenBackend] in which its keys will be stored
       def initialize(stream, title, target)
         @io = stream.binmode
         @title = title

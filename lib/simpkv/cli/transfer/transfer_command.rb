@@ -51,7 +51,7 @@ module Simpkv
       end
 
       # @param source [Endpoint, ExportFile, LegacyPasswords]
-      # @param target [Backend]
+      # @param target [ChosenBackend]
       # @return [Integer, nil] the exit code
       def transfer(source, target)
         began = now
@@ -63,7 +63,7 @@ module Simpkv
         facts = planned(plan, capitals)
         return output.facts(facts) if @dry
 
-        file = carried_out(work, plan, 'target' => target.place, 'source' => source.title)
+        file = carried_out(work, plan, 'target' => target.address, 'source' => source.title)
         wrong = work.verify(plan)
         wrong = plan.unread.merge(work.failures, wrong)
         output.facts(facts.merge(outcome(work, wrong, file, began)))
@@ -97,11 +97,11 @@ module Simpkv
 
       # Undoes the changes of a journal.
       #
-      # @param target [Backend] the target of the transfer
+      # @param target [ChosenBackend] the target of the transfer
       def roll_back(target)
         changes = Hash.new { |all, path| all[path] = [] }
         header = Journal.read(@rollback) { |change| changes[change.path] << change }
-        Journal.check(@rollback, header, 'target' => target.place)
+        Journal.check(@rollback, header, 'target' => target.address)
         return output.facts('would roll back' => changes.length) if @dry
 
         work = Transfer.new(nil, Endpoint.new(target, @jobs, :source), [], nil, @jobs)

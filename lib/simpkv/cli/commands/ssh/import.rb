@@ -78,7 +78,7 @@ module Simpkv
             path, error = results.find { |_, result| result.is_a?(Simpkv::Error) }
             return unless error
 
-            raise Failure.new("#{backend.title}: '#{@folder}/#{File.basename(path)}': #{backend.explained(error)}",
+            raise Failure.new("#{backend.title}: '#{@folder}/#{File.basename(path)}': #{backend.explain(error)}",
                               Failure.code_for(error))
           end
 

@@ -2,10 +2,10 @@
 
 require_relative '../spec_helper'
 require_relative '../support/scratch'
-require 'simpkv/backend/site_backend'
+require 'simpkv/backend'
 require 'fileutils'
 
-RSpec.describe Simpkv::SiteBackend do
+RSpec.describe Simpkv::Backend do
   let(:root) { Scratch.make('simpkv-site') }
   let(:file) { { 'type' => 'file', 'id' => 'a', 'root_path' => root } }
   let(:ldap) { { 'type' => 'ldap', 'id' => 'a', 'ldap_uri' => 'ldapi://%2Fnone', 'base_dn' => 'ou=simpkv' } }

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require 'etc'
-require 'simpkv/backend/file_root'
+require 'simpkv/backend'
 
 module Simpkv
   module Cli
-    # The folder of a file backend, for a command: a store that root makes belongs to the user of puppetserver.
-    class FileRoot < Simpkv::FileRoot
+    # The place of a file backend, for a command: a store that root makes belongs to the user of puppetserver.
+    class StoreFolder < Backend::FilePlace
       # The users that run puppetserver.
       USERS = %w[puppet pe-puppet].freeze
       private_constant :USERS
@@ -14,13 +14,10 @@ module Simpkv
       # Opens the store, or makes it if it is missing.
       #
       # @return [Store]
-      def make
-        return open if there?
+      def open
+        return open_unchecked if there?
 
-        store, warning = super
-        warn "simpkv: #{warning}" if warning
-        give_to_puppet
-        store
+        super.tap { give_to_puppet }
       end
 
       # @return [String] the name of the folder's owner

@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+require 'simpkv/backend/file_place'
+require 'simpkv/backend/layers'
+require 'simpkv/backend/ldap_place'
+require 'simpkv/config/validation'
+
+module Simpkv
+  # One backend of merged options, for functions, types, termini and the command: its options, checked and converted,
+  # its place, its store with all layers, and the paths of the keys of one environment, or of the global keys.
+  class Backend
+    # The place of each type. A place has the methods of {FilePlace}.
+    PLACES = { 'file' => FilePlace, 'ldap' => LdapPlace }.freeze
+    private_constant :PLACES
+
+    # @param settings [Hash{String => Object}] the options of a backend: see {Config.typed}
+    # @param warn [#call] receives each warning, when the store is opened
+    # @param search [Boolean] whether errors are worded for functions: see {LdapPlace#initialize}
+    # @yieldreturn [Array(Array<String>, Array<String>)] as for {FilePlace#initialize}
+    # @return [FilePlace, LdapPlace]
+    def self.place(settings, warn, search: false, &vardirs)
+      PLACES.fetch(settings['type']).new(settings, warn, search: search, &vardirs)
+    end
+
+    # @param site [Hash] the options of the site
+    # @return [Hash] a copy without the options of the estate and of access control, and with backends: the default
+    #   ones if it has none
+    def self.site_options(site)
+      merged = Config.copy(site)
+      merged.delete('estate')
+      merged.delete('access')
+      merged['backends'] = Config.default_backends unless merged.key?('backends')
+      merged
+    end
+
+    # @return [String] its name in the options
+    attr_reader :name
+
+    # @return [Hash{String => Object}] its options, converted, with their defaults
+    attr_reader :settings
+
+    # @param options [Hash] merged options: `backends`, the chosen `backend`, and `global` or `environment`
+    # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
+    # @param warn [#call, nil] receives each warning, when the store is opened
+    # @param node [String, #call, nil] the node that operations are for, in the audit log: see {AuditedStore}
+    # @raise [ConfigError]
+    def initialize(options, vardirs, warn = nil, node: nil)
+      Validation.check(options, Config::TYPES.keys)
+      @options = options
+      @name = options['backend']
+      @settings = Config.typed(options['backends'][name], name)
+      @vardirs = vardirs
+      @warn = warn || ->(_warning) {}
+      @node = node
+    end
+
+    # @return [String]
+    def type
+      settings['type']
+    end
+
+    # @return [String]
+    def id
+      settings['id']
+    end
+
+    # @return [String] the name in the errors of functions
+    def title
+      "#{type}/#{id}"
+    end
+
+    # @return [Boolean]
+    def ldap?
+      type == 'ldap'
+    end
+
+    # @return [Boolean] whether names may have capital letters
+    def case_sensitive?
+      settings['case_sensitive']
+    end
+
+    # @return [String] the folder of the environment, or of the global keys
+    # @raise [ArgumentError]
+    def prefix
+      @prefix ||= Config.prefix(@options)
+    end
+
+    # @param key [String] a key or a folder as manifests write it
+    # @return [String] its path in the store
+    # @raise [InvalidError, TooLargeError, ArgumentError] a name could lead elsewhere, or is too long
+    def path(key)
+      Native.key_join(prefix, key)
+    end
+
+    # @param path [String] in the store
+    # @return [String] the same for two paths that the store takes for one: a directory ignores case
+    def canonical(path)
+      LdapAccess.folds_names?(settings) ? LdapAccess.canonical(path) : path
+    end
+
+    # @return [Object] the option of a call, converted, or its default
+    # @raise [ConfigError] it is of the wrong type
+    def flag(option)
+      Config.flag(@options, option)
+    end
+
+    # @return [FilePlace, LdapPlace]
+    def place
+      @place ||= self.class.place(settings, @warn) { @vardirs }
+    end
+
+    # @return [Array] the same for two backends with the same keys
+    # @raise [ConfigError, SystemCallError] as {FilePlace#path}
+    def identity
+      @identity ||= place.identity
+    end
+
+    # @return [Boolean] whether there is a store in files; true for a directory
+    # @raise [ConfigError, SystemCallError] as {FilePlace#path}
+    def there?
+      place.there?
+    end
+
+    # Checks that the store exists, in the place where {#open_existing} opened it.
+    #
+    # @return [void]
+    # @raise [ConfigError] it does not
+    def check
+      place.check
+    end
+
+    # Opens the store, or makes its folder if that is missing.
+    #
+    # @return [Store, Object] see {Layers.over}
+    # @raise [ConfigError, Error, SystemCallError]
+    def open
+      layered(place.open)
+    end
+
+    # Opens the store, which must exist: a new one would be empty.
+    #
+    # @return [Store, Object] see {Layers.over}
+    # @raise [ConfigError] the folder of the store is missing, for instance because it is not mounted
+    # @raise [Error] the backend or its file of keys cannot be used, or a directory lacks the base entry
+    def open_existing
+      layered(place.open_existing)
+    end
+
+    # Opens a store, which must exist, for calls that remove what they find. In files, they follow no link to a folder.
+    #
+    # @return [Store, Object] see {Layers.over}
+    # @raise [ConfigError, Error, SystemCallError]
+    def open_without_links
+      layered(place.open_without_links)
+    end
+
+    # @return [Boolean] whether a folder may be a link to another one
+    def links?
+      !ldap?
+    end
+
+    private
+
+    def layered(store, raw: false)
+      Layers.over(store, settings, raw: raw, node: @node, warn: @warn)
+    end
+  end
+end
