@@ -11,9 +11,57 @@ Module.new do
     TOPLEVEL_BINDING.eval(File.read(file), file)
   end
   common = evaluated.call('resource_type.rb')
-  properties = { declared_property: evaluated.call('access_property.rb'),
-                 directory_property: evaluated.call('access_drift.rb'),
-                 ensure_property: evaluated.call('access_ensure.rb') }
+
+  # What is declared in the store.
+  declared_property = Module.new do
+    def retrieve
+      stored(provider.stored)
+    end
+
+    # Both sides in the form of the store.
+    def insync?(_current)
+      stored(provider.wanted) == stored(provider.stored)
+    end
+
+    def set(_value)
+      provider.declare
+    end
+
+    # @param declaration [Hash]
+    # @return [Object] this property of it
+    def stored(declaration)
+      declaration&.fetch(name.to_s)
+    end
+  end
+
+  # The property `directory`: what somebody has changed by hand.
+  directory_property = Module.new do
+    def retrieve
+      drift = provider.drift
+      drift.empty? ? :in_sync : "needs: #{drift.join('; ')}"
+    end
+
+    def insync?(current)
+      current == :in_sync
+    end
+
+    def set(_value)
+      provider.declare
+    end
+
+    # With noop, there is no outcome.
+    def change_to_s(current, _wanted)
+      provider.outcome || current
+    end
+  end
+
+  # Messages of `ensure` say what was done.
+  ensure_property = Module.new do
+    def change_to_s(current, wanted)
+      [super, provider.outcome].compact.join(': ')
+    end
+  end
+
   resources_class = evaluated.call('environment_code.rb').new(folder).classes(:access_resources)[:access_resources]
 
   class_methods = Module.new do
@@ -30,7 +78,9 @@ Module.new do
 
   include common
 
-  properties.each { |name, code| define_singleton_method(name) { code } }
+  define_singleton_method(:declared_property) { declared_property }
+  define_singleton_method(:directory_property) { directory_property }
+  define_singleton_method(:ensure_property) { ensure_property }
 
   define_singleton_method(:included) do |type|
     common.included(type)

@@ -157,20 +157,9 @@ module Simpkv
         nil
       end
 
-      # See {ServerRules#changes}.
-      def rule_changes(grants, foreign, printed, &concerned)
-        rules.changes(grants, foreign, printed, &concerned)
-      end
-
-      # See {ServerRules#chooser}.
-      def rule_chooser(mine, all)
-        rules.chooser(mine, all)
-      end
-
-      # @return [void]
-      # @raise [ConflictError] an administrator has changed the rules meanwhile
-      def change_rules(changes)
-        rules.perform(changes)
+      # @return [ServerRules]
+      def rules
+        @rules ||= ServerRules.new(@store, @settings, @names, @options, server)
       end
 
       # @return [Verification]
@@ -179,10 +168,6 @@ module Simpkv
       end
 
       private
-
-      def rules
-        @rules ||= ServerRules.new(@store, @settings, @names, @options, server)
-      end
 
       # @return [Array<String>] the prefixes of roles whose folders exist
       def folders(roles)

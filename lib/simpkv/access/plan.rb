@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'forwardable'
 require 'simpkv/access/grants'
 require 'simpkv/access/names'
 require 'simpkv/access/step'
@@ -10,6 +11,8 @@ module Simpkv
     # steps have an order: an entry exists before it gets rights, and has no rights any more before it is deleted. Each
     # one can be repeated.
     class Plan
+      extend Forwardable
+
       # The folder of {State}.
       STATE = 'globals/estate/access'
       private_constant :STATE
@@ -99,22 +102,8 @@ module Simpkv
         @grants.all
       end
 
-      # See {Grants#existing?}, {Grants#ours?}, {Grants#bound} and {Grants#undeclared_members}.
-      def existing?(role)
-        @grants.existing?(role)
-      end
-
-      def ours?(entry, document)
-        @grants.ours?(entry, document)
-      end
-
-      def bound(role, list)
-        @grants.bound(role, list)
-      end
-
-      def undeclared_members(role)
-        @grants.undeclared_members(role)
-      end
+      # See {Grants}.
+      def_delegators :@grants, :existing?, :ours?, :bound, :undeclared_members
 
       private
 

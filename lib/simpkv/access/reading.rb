@@ -36,7 +36,7 @@ module Simpkv
       def plan
         try_passwords(@wanted.users)
         Plan.new(@wanted, @observed, names) do |grants, foreign|
-          @directory.rule_changes(grants, foreign, @wanted.printed)
+          @directory.rules.changes(grants, foreign, @wanted.printed)
         end
       end
 
@@ -168,7 +168,7 @@ module Simpkv
       def compare_rules(&concerned)
         grants = Grants.new(@state, @observed, names).all
         @grants = grants if @grants != grants
-        @directory.rule_changes(@grants, @observed.foreign, @state.printed, &concerned)
+        @directory.rules.changes(@grants, @observed.foreign, @state.printed, &concerned)
       end
 
       # @return [Proc] tells whether a rule is one of these roles, or of none that is or was declared
@@ -178,7 +178,7 @@ module Simpkv
           state.roles.reject { |name, _| grants.existing?(name) }.flat_map { |name, role| grants.of(name, role) }
         end.uniq
         mine = all.select { |grant| roles.include?(grant.role) }
-        @directory.rule_chooser(mine, all)
+        @directory.rules.chooser(mine, all)
       end
     end
   end

@@ -49,7 +49,7 @@ module Simpkv
       end
 
       def rules(step)
-        step.by_hand? ? @state.note_printed(step.data[:rules]) : @directory.change_rules(step.data)
+        step.by_hand? ? @state.note_printed(step.data[:rules]) : @directory.rules.perform(step.data)
       end
 
       # The state has a member before it is in the role, and until it is out of it.
