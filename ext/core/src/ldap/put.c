@@ -22,13 +22,10 @@
  * caller's. */
 #define SWAP_MAX ((size_t)64 << 10)
 
-void skv_put_begin(skv_put_state *put, const skv_put_args *args, const char *dn, size_t swap_max)
+void skv_put_begin(skv_put_state *put, const skv_put_args *args, const char *dn)
 {
-    *put = (skv_put_state){.args = args,
-                           .dn = dn,
-                           .in_doubt = args->in_doubt,
-                           .swap_max = swap_max,
-                           .versions = {.in_doubt_is_unknown = args->in_doubt}};
+    *put = (skv_put_state){
+        .args = args, .dn = dn, .in_doubt = args->in_doubt, .versions = {.in_doubt_is_unknown = args->in_doubt}};
 }
 
 void skv_put_end(skv_put_state *put)
@@ -397,7 +394,7 @@ skv_status skv_ldap_put(skv_store *store, const skv_key *key, const skv_put_args
 {
     skv_put_state put;
 
-    skv_put_begin(&put, args, NULL, SWAP_MAX);
+    skv_put_begin(&put, args, NULL);
     skv_ldap_put_one(store, key, &put, deadline, reply);
     skv_put_end(&put);
     return reply->status;

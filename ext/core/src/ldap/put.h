@@ -32,7 +32,7 @@ typedef struct skv_put_state {
     skv_step step;
     const skv_put_args *args; /* borrowed; its document is NULL for a folder, which is created */
     const char *dn;           /* borrowed */
-    size_t swap_max;          /* the largest document that is compared without a condition of the caller's */
+    size_t swap_max;          /* the largest document that is compared without a condition of the caller's; 0: none */
     bool in_doubt;            /* for skv_ldap_put_one(): an earlier request may have written the key */
     bool was_in_doubt;        /* before the replacement that is being confirmed */
     bool make_all_folders;    /* the server does not say which folders exist */
@@ -43,7 +43,7 @@ typedef struct skv_put_state {
 } skv_put_state;
 
 /* Starts at SKV_STEP_READ. skv_put_end() follows. */
-void skv_put_begin(skv_put_state *put, const skv_put_args *args, const char *dn, size_t swap_max);
+void skv_put_begin(skv_put_state *put, const skv_put_args *args, const char *dn);
 void skv_put_end(skv_put_state *put);
 
 /* Returns true for a step whose request writes the key. */

@@ -119,7 +119,7 @@ static bool prepare_puts(skv_ldap_many *many)
         skv_ldap_item *item = &many->items[i];
 
         put->order[i] = item;
-        skv_put_begin(&put->states[i], &item->record->put, item->dn, 0);
+        skv_put_begin(&put->states[i], &item->record->put, item->dn);
         item->in_doubt = item->record->put.in_doubt;
         is_ambiguous |= skv_put_is_ambiguous_path(put, item->record->key.path);
         if (item->step == SKV_STEP_READ && item->record->put.condition == SKV_PUT_ABSENT)
