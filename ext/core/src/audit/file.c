@@ -1,7 +1,7 @@
 /* file.c - an audit log in a file, which other processes append to and rotate at the same time. */
 #include "audit/log.h"
 #include "base/deadline.h"
-#include "base/xfsz.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,24 +168,10 @@ static skv_status lock_current(skv_audit *audit, struct stat *file, int64_t end_
 
 /* ---- Appending ---- */
 
-/* Returns the number of bytes that it could write, with errno if these are not all. */
-static size_t write_bytes(int fd, const char *bytes, size_t len)
-{
-    size_t done = 0;
-    ssize_t n = 0;
-    skv_xfsz xfsz;
-
-    skv_xfsz_block(&xfsz);
-    while (done < len && ((n = write(fd, bytes + done, len - done)) >= 0 || errno == EINTR))
-        done += n > 0 ? (size_t)n : 0;
-    skv_xfsz_restore(&xfsz);
-    return done;
-}
-
 /* Writes all bytes or none: on a full disk, or over a limit, the kernel may take a part. */
 static skv_status append(const skv_audit *audit, const char *bytes, size_t len, skv_reply *reply)
 {
-    size_t written = write_bytes(audit->fd, bytes, len);
+    size_t written = skv_write_bytes(audit->fd, bytes, len, -1);
     struct stat file;
 
     if (written == len)

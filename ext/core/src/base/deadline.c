@@ -1,5 +1,7 @@
 #include "base/deadline.h"
 
+#include "base/io.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -81,13 +83,11 @@ void skv_cancel_reset(skv_cancel *cancel)
 void skv_cancel_fire(skv_cancel *cancel)
 {
     int saved = errno, event;
-    uint64_t one = 1;
 
     atomic_store(&cancel->fired, true);
     event = atomic_load(&cancel->event);
     if (event >= 0)
-        while (write(event, &one, sizeof one) < 0 && errno == EINTR)
-            ;
+        skv_event_signal(event);
     errno = saved;
 }
 

@@ -1,5 +1,6 @@
 #include "crypt/keys.h"
 
+#include "base/io.h"
 #include "crypt/base64url.h"
 #include "json/tree.h"
 
@@ -47,13 +48,11 @@ static skv_status check_file(const key_file *file, const struct stat *found)
 
 static skv_status read_bytes(key_file *file, int fd)
 {
-    ssize_t got;
+    ssize_t got = skv_read_bytes(fd, file->text, file->size);
 
-    while (file->len < file->size && (got = read(fd, file->text + file->len, file->size - file->len)) != 0) {
-        if (got < 0 && errno != EINTR)
-            return skv_fail_errno(file->reply, errno, "cannot read %s, the file of 'encryption_keys'", file->path);
-        file->len += got > 0 ? (size_t)got : 0;
-    }
+    if (got < 0)
+        return skv_fail_errno(file->reply, errno, "cannot read %s, the file of 'encryption_keys'", file->path);
+    file->len = (size_t)got;
     return SKV_OK;
 }
 

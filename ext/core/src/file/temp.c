@@ -1,7 +1,7 @@
 #include "file/temp.h"
 
 #include "base/hash.h"
-#include "base/xfsz.h"
+#include "base/io.h"
 #include "file/call.h"
 
 #include <errno.h>
@@ -104,23 +104,9 @@ int skv_temp_make(skv_temp *temp, int held, mode_t mode)
     return -1;
 }
 
-/* Writes all bytes at the start of a file. */
-static int write_all(int fd, const char *bytes, size_t len)
-{
-    size_t done = 0;
-    ssize_t n = 0;
-    skv_xfsz xfsz;
-
-    skv_xfsz_block(&xfsz);
-    while (done < len && ((n = pwrite(fd, bytes + done, len - done, (off_t)done)) >= 0 || errno == EINTR))
-        done += n > 0 ? (size_t)n : 0;
-    skv_xfsz_restore(&xfsz);
-    return done < len ? -1 : 0;
-}
-
 int skv_temp_write(const skv_temp *temp, const char *bytes, size_t len)
 {
-    return write_all(temp->fd, bytes, len) < 0 ? -1 : fsync(temp->fd);
+    return skv_write_bytes(temp->fd, bytes, len, 0) < len ? -1 : fsync(temp->fd);
 }
 
 void skv_temp_discard(skv_temp *temp)

@@ -1,5 +1,7 @@
 #include "net/password.h"
 
+#include "base/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,21 +10,14 @@
 /* Reads the start of the file. Returns the number of bytes, or -1 with errno set. */
 static ssize_t read_password_file(const char *path, char *bytes, size_t size)
 {
-    size_t used = 0;
-    ssize_t got = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error_number;
+    ssize_t got = fd < 0 ? -1 : skv_read_bytes(fd, bytes, size);
 
-    if (fd < 0)
-        return -1;
-    while (used < size && (got = read(fd, bytes + used, size - used)) != 0) {
-        if (got < 0 && errno != EINTR)
-            break;
-        used += got > 0 ? (size_t)got : 0;
-    }
     error_number = errno;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     errno = error_number;
-    return got < 0 ? -1 : (ssize_t)used;
+    return got;
 }
 
 skv_status skv_password_read(const char *path, const char *server, skv_password *p, skv_reply *reply)

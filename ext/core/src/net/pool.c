@@ -1,4 +1,5 @@
 /* Borrowing and giving back: idle connections, places for new ones, and the queue of waiting calls. */
+#include "base/io.h"
 #include "net/pool_failover.h"
 
 #include <errno.h>
@@ -46,7 +47,6 @@ static void unlink_idle(skv_pool *pool, skv_slot *slot)
 static bool grant_to_waiter(skv_pool *pool, skv_slot *slot)
 {
     skv_waiter *waiter = pool->waiter_first;
-    uint64_t one = 1;
 
     if (!waiter)
         return false;
@@ -56,8 +56,7 @@ static bool grant_to_waiter(skv_pool *pool, skv_slot *slot)
     waiter->slot = slot;
     waiter->granted = true;
     /* Under the lock: the waiter keeps its descriptor until it has seen the grant. */
-    while (write(waiter->event, &one, sizeof one) < 0 && errno == EINTR)
-        ;
+    skv_event_signal(waiter->event);
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "net/resolve.h"
 
+#include "base/io.h"
 #include "net/transport.h"
 
 #include <arpa/inet.h>
@@ -52,14 +53,12 @@ static void release_resolution(lookup *l)
 static void *run_resolution(void *argument)
 {
     lookup *l = argument;
-    uint64_t one = 1;
 
     l->result = call_getaddrinfo(l->host, l->port, 0, &l->addresses);
     l->error_number = errno;
     atomic_fetch_sub(&running, 1);
     atomic_store(&l->done, true);
-    while (write(l->event, &one, sizeof one) < 0 && errno == EINTR)
-        ;
+    skv_event_signal(l->event);
     release_resolution(l);
     return NULL;
 }

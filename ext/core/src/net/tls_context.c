@@ -1,5 +1,6 @@
 #include "net/tls_context.h"
 
+#include "base/io.h"
 #include "base/stamp.h"
 #include "net/handle.h"
 
@@ -90,7 +91,7 @@ static bool check_pem_file(const skv_uri *uri, const char *option, const char *p
         skv_fail_errno(reply, errno, "%s: cannot open '%s', the file of '%s'", uri->text, path, option);
         return false;
     }
-    got = read(fd, bytes, sizeof bytes);
+    got = skv_read_bytes(fd, bytes, sizeof bytes);
     if (got < 0)
         skv_fail_errno(reply, errno, "%s: cannot read '%s', the file of '%s'", uri->text, path, option);
     else if (!memmem(bytes, (size_t)got, kind, strlen(kind)))
