@@ -5,7 +5,7 @@
 #include <openssl/rand.h>
 
 /* Before 1.1.1, a forked process could have the random numbers of its parent, and so the IVs. */
-#if OPENSSL_VERSION_NUMBER < 0x10101000L
+#if defined(OPENSSL_VERSION_NUMBER) && OPENSSL_VERSION_NUMBER < 0x10101000L
 #error "simpkv needs OpenSSL 1.1.1 or newer"
 #endif
 
