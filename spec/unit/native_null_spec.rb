@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/native/header'
+
 RSpec.describe 'A call of the core', needs: :ffi do
   let(:library) { Simpkv::Native::Library }
 
