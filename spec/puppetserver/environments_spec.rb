@@ -20,11 +20,11 @@ RSpec.describe 'Environments of one puppetserver' do
           end
         end
       RUBY
-      'puppet_x/simpkv/file_plugin.rb' => ['  private', <<~RUBY] }
+      'puppet_x/simpkv/file_plugin.rb' => ['include Simpkv::Adapter::PluginMethods', <<~RUBY] }
+        \\0
         def simpkv_store
           super.tap { |store| store.define_singleton_method(:get) { |*, **| '{"value":"p%s"}' } }
         end
-        \\0
       RUBY
   end
 
