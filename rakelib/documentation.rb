@@ -65,7 +65,7 @@ module Documentation
     def self.sections
       Simpkv::Cli::Commands.members.each_value.group_by(&:section).map do |section, members|
         commands = members.flat_map { |member| member.is_a?(Class) ? [member] : member.commands }
-        [Simpkv::Cli::Commands::SECTIONS.fetch(section), commands]
+        [Simpkv::Cli::Group::SECTIONS.fetch(section), commands]
       end
     end
 

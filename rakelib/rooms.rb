@@ -1,8 +1,13 @@
 # frozen_string_literal: true
 
+require 'tsort'
+
 # Checks who uses whom in the Ruby library, by the constants that its files define and name: a file uses only its own
-# folder, or folders before it in FOLDERS. Needs MRI, whose parser it uses.
+# folder, or folders before it in FOLDERS, and no two files use each other, directly or through others. Needs MRI, whose
+# parser it uses.
 class Rooms
+  include TSort
+
   # From the lowest; '.' has errors.rb and other files without a folder.
   FOLDERS = %w[. native document audit config store backend adapter estate inspection access purging ssh termini server
                cli].freeze
@@ -14,16 +19,37 @@ class Rooms
     end
     @homes = Hash.new { |all, name| all[name] = [] }
     trees.each { |file, tree| define(tree, [], file) }
+    @files = trees.keys
     @uses = trees.flat_map { |file, tree| uses(tree, []).uniq.map { |name| [file, name] } }
   end
 
   # @return [Array<String>] a sentence for each violation
   def violations
+    cycles + climbs
+  end
+
+  private
+
+  def cycles
+    groups = strongly_connected_components.select { |files| files.length > 1 }
+    groups.map { |files| "These files use each other: #{files.sort.join(', ')}." }
+  end
+
+  def climbs
     above = @uses.select { |file, name| @homes[name].all? { |home| rank(home) > rank(file) } }
     above.map { |file, name| "#{file} names #{name} of #{@homes[name].first}, in a folder above its own." }
   end
 
-  private
+  def tsort_each_node(&block)
+    @files.each(&block)
+  end
+
+  # A file may use the one of the class or module around it, as a nested class does: estate/facts.rb uses estate.rb.
+  def tsort_each_child(file, &block)
+    homes = @uses.select { |user, _| user == file }.map { |_, name| @homes[name] }
+    others = homes.select { |files| files.length == 1 }.flatten.uniq
+    others.reject { |other| other == file || file.start_with?(other.sub(/\.rb\z/, '/')) }.each(&block)
+  end
 
   # The file store.rb belongs to the folder store.
   def rank(file)

@@ -30,8 +30,19 @@ module Simpkv
     # The name of the marker in a folder of the estate, which no node can have (docs/adr/0052).
     MARKER = '.estate'
 
+    # The subjects whose folders have one.
+    MARKED = %w[exported facts inventory nodes rules status].freeze
+
     # A folder of the estate is missing or hidden, or the estate has not been made.
-    class MissingError < ConfigError; end
+    class MissingError < ConfigError
+      # @param folder [Array<String>] the names of a folder below the estate's
+      # @return [MissingError] it has no marker
+      def self.marker(*folder)
+        new("there is no marker in '#{[FOLDER, *folder].join('/')}': the folder is missing, or hidden from this " \
+            'identity. Restore it, or correct the rights. For a new estate, or one of an earlier version, run ' \
+            "'simpkv init'")
+      end
+    end
 
     # @return [Hash{String => Object}] the options of {Config::ESTATE} with their defaults: see {Config.estate}
     attr_reader :options

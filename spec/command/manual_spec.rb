@@ -72,7 +72,7 @@ RSpec.describe 'simpkv' do
 
   # They were one alphabetic list.
   it 'lists the commands in sections, and so does the manual' do
-    titles = Simpkv::Cli::Commands::SECTIONS.values - %w[More]
+    titles = Simpkv::Cli::Group::SECTIONS.values - %w[More]
     expect(simpkv!.scan(/^(\w[^:\n]*):$/).flatten - %w[Examples]).to eq(titles)
     expect(simpkv![/^Keys:\n(?:  .*\n)*/].lines.drop(1).map { |line| line.split.first })
       .to eq(%w[cas edit exists find get ls mv put rm tree])

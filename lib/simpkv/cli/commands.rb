@@ -9,10 +9,6 @@ module Simpkv
     module Commands
       extend Group
 
-      # The sections of the list of commands, in their order. The constant SECTION of a command names one.
-      SECTIONS = { keys: 'Keys', versions: 'Earlier values and expiry', nodes: 'Nodes', moving: 'Moving',
-                   security: 'Encryption and access', storage: 'Storage', help: 'Help', more: 'More' }.freeze
-
       # Other names of commands: those of the functions.
       ALIASES = { 'list' => 'ls', 'delete' => 'rm' }.freeze
 

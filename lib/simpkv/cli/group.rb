@@ -10,6 +10,10 @@ module Simpkv
     module Group
       # The folders of the files.
       FOLDERS = [File.join(__dir__, 'commands')].freeze
+
+      # The sections of the list of commands, in their order. The constant SECTION of a command names one.
+      SECTIONS = { keys: 'Keys', versions: 'Earlier values and expiry', nodes: 'Nodes', moving: 'Moving',
+                   security: 'Encryption and access', storage: 'Storage', help: 'Help', more: 'More' }.freeze
       MEMBER = /\A[a-z]+(-[a-z]+)*\z/.freeze
       private_constant :MEMBER
 
@@ -47,7 +51,7 @@ module Simpkv
         names = files('*').map { |file| File.basename(file, '.rb').tr('_', '-') }
         names |= constants(false).select { |name| const_get(name).is_a?(Group) }.map { |name| name.to_s.downcase }
         shown = names.to_h { |name| [name, self[name]] }.reject { |_, member| member.const_defined?(:HIDDEN) }
-        order = Commands::SECTIONS.keys
+        order = SECTIONS.keys
         shown.sort_by { |name, member| [order.index(member.section), name] }.to_h
       end
 
@@ -97,7 +101,7 @@ module Simpkv
         sections = lines.zip(members.each_value).group_by { |_, member| member.section }
         return lines if sections.one?
 
-        sections.flat_map { |section, listed| ['', "#{Commands::SECTIONS[section]}:", *listed.map(&:first)] }.drop(1)
+        sections.flat_map { |section, listed| ['', "#{SECTIONS[section]}:", *listed.map(&:first)] }.drop(1)
       end
 
       def files(name)

@@ -233,12 +233,12 @@ module Simpkv
       # @param names [Array<String>] of a folder without marker, below the subject's
       # @raise [ConfigError] it should have one
       def refuse_unmarked(names)
-        raise Markers.missing(@subject) if names.empty? && marked?
+        raise MissingError.marker(@subject) if names.empty? && marked?
       end
 
       # @return [Boolean] whether the folder of the subject has a marker
       def marked?
-        Markers::SUBJECTS.include?(@subject)
+        MARKED.include?(@subject)
       end
 
       # Refuses to begin a folder anew that is missing or hidden, before a document is added.

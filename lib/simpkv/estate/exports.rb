@@ -25,7 +25,7 @@ module Simpkv
 
           # A run may have added the type since.
           marked, listed = search(names, &block)
-          marked ? listed : raise(Markers.missing(@subject, *names))
+          marked ? listed : raise(MissingError.marker(@subject, *names))
         end
       end
       private_constant :ByType

@@ -3,27 +3,15 @@
 module Simpkv
   class Estate
     # Marker documents tell an empty folder of the estate from one that is missing or hidden (docs/adr/0052). `simpkv
-    # init` makes one in the folder of each subject below. A run adds one to the folder of each exported type, and then
-    # adds the type to the marker of the exports, before it stores the first document:
+    # init` makes one in the folder of each subject of {MARKED}. A run adds one to the folder of each exported type, and
+    # then adds the type to the marker of the exports, before it stores the first document:
     #
     #     { 'types' => ['host', 'nginx::vhost'] }
     #
     # So a type that this marker names has a folder with a marker.
     class Markers < Documents
-      # The subjects whose folders have one.
-      SUBJECTS = %w[exported facts inventory nodes rules status].freeze
-
       EXPORTED = 'exported'
       private_constant :EXPORTED
-
-      # @param estate [Estate]
-      # @param folder [Array<String>] the names of a folder below the estate's
-      # @return [MissingError]
-      def self.missing(*folder)
-        MissingError.new("there is no marker in '#{[FOLDER, *folder].join('/')}': the folder is missing, or hidden " \
-                         'from this identity. Restore it, or correct the rights. For a new estate, or one of an ' \
-                         "earlier version, run 'simpkv init'")
-      end
 
       def initialize(estate)
         super(estate, '')
@@ -40,21 +28,21 @@ module Simpkv
       # @raise [MissingError] its folder has no marker
       # @raise [Error] the marker cannot be read
       def demand(subject)
-        read(subject) || raise(Markers.missing(subject))
+        read(subject) || raise(MissingError.marker(subject))
       end
 
       # @return [void]
       # @raise [MissingError] a folder has no marker
       # @raise [Error] a marker cannot be read
       def demand_all
-        SUBJECTS.each { |subject| demand(subject) }
-        types.each { |type| read(EXPORTED, type) || raise(Markers.missing(EXPORTED, type)) }
+        MARKED.each { |subject| demand(subject) }
+        types.each { |type| read(EXPORTED, type) || raise(MissingError.marker(EXPORTED, type)) }
       end
 
       # @return [Array<String>] the exported types that have a folder
       # @raise [MissingError, Error] as {#demand}
       def types
-        document = @estate.store.get(path(EXPORTED), required: false) || raise(Markers.missing(EXPORTED))
+        document = @estate.store.get(path(EXPORTED), required: false) || raise(MissingError.marker(EXPORTED))
         types_in(decoded(path(EXPORTED), document))
       end
 
@@ -68,9 +56,9 @@ module Simpkv
         return if types.empty?
 
         found = readable_markers([[EXPORTED], *types.map { |type| [EXPORTED, type] }])
-        known = types_in(found.fetch([EXPORTED]) { raise Markers.missing(EXPORTED) })
+        known = types_in(found.fetch([EXPORTED]) { raise MissingError.marker(EXPORTED) })
         lost = (types & known).find { |type| !found.key?([EXPORTED, type]) }
-        raise Markers.missing(EXPORTED, lost) if lost
+        raise MissingError.marker(EXPORTED, lost) if lost
 
         enter(types - known)
       end
@@ -83,7 +71,7 @@ module Simpkv
       # @raise [MissingError] a folder has lost its marker, or its documents
       # @raise [Error]
       def make(incomplete: false)
-        present, absent = SUBJECTS.partition { |subject| read(subject) }
+        present, absent = MARKED.partition { |subject| read(subject) }
         types = known_types(present)
         refuse_lost(lost(present, absent, types)) unless incomplete
         made = types.select { |type| put_if_absent(EXPORTED, type, {}) }.map { |type| "#{EXPORTED}/#{type}" }
@@ -112,7 +100,7 @@ module Simpkv
 
         put_many(types.to_h { |type| [[EXPORTED, type], Codec.encode({})] })
         update(EXPORTED) do |value|
-          known = types_in(value || raise(Markers.missing(EXPORTED)))
+          known = types_in(value || raise(MissingError.marker(EXPORTED)))
           (types - known).any? ? { 'types' => (known | types).sort } : nil
         end
       end

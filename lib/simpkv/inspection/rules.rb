@@ -7,6 +7,7 @@ require 'simpkv/inspection/rules/definition'
 require 'simpkv/inspection/rules/faults'
 require 'simpkv/inspection/rules/import'
 require 'simpkv/inspection/rules/patch'
+require 'simpkv/inspection/rules/rule_list'
 require 'simpkv/inspection/rules/source_file'
 require 'simpkv/inspection/rules/total'
 

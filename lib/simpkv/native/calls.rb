@@ -4,6 +4,9 @@ module Simpkv
   module Native
     # Calls the core for the FFI binding: converts arguments and replies, and raises the exceptions of the extension.
     module Calls
+      # The status of a list that has no further page.
+      END_OF_LIST = Library::HEADER.constant('SKV_END')
+
       class << self
         # Runs a call with a reply, and returns its :data or :number on request; with :optional, its data unless the
         # number is 0. With `many`, a failed call may have data, too.

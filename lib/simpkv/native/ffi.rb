@@ -45,9 +45,8 @@ module Simpkv
     PASSWORD_CHECK = number['PASSWORD_CHECK']
     UPPER = number['KEY_UPPER']
     DOUBLE_MAX = number['DOUBLE_MAX']
-    END_OF_LIST = number['END']
     private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :LATEST, :NAMES, :PASSWORD_SET, :PASSWORD_CHECK,
-                     :UPPER, :DOUBLE_MAX, :END_OF_LIST
+                     :UPPER, :DOUBLE_MAX
 
     class << self
       def binding_name
@@ -355,7 +354,7 @@ module Simpkv
       # Returns nil after the last page.
       def next_page(list, timeout_ms)
         over = false
-        page = Calls.reply(:data) { |r| over = Library.skv_list_next(list, timeout_ms, nil, r) == END_OF_LIST }
+        page = Calls.reply(:data) { |r| over = Library.skv_list_next(list, timeout_ms, nil, r) == Calls::END_OF_LIST }
         page unless over
       end
 

@@ -82,8 +82,8 @@ module Simpkv
         private
 
         def read
-          rules = SourceFile.each(PlainYaml.parse(File.read(@file), strict: true)) { |fields| BuiltIn.rule(fields) }
-          SourceFile.refuse_twice(rules)
+          rules = RuleList.each(PlainYaml.parse(File.read(@file), strict: true)) { |fields| BuiltIn.rule(fields) }
+          RuleList.refuse_twice(rules)
           rules
         rescue MalformedError, InvalidError, TooLargeError => e
           raise ConfigError, "#{@file}: #{e.message}", cause: nil

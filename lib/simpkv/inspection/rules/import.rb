@@ -24,8 +24,8 @@ module Simpkv
         # @yieldreturn [String] the time: a later one at each call
         # @return [Array<Array(Symbol, Hash)>] see {Rules#import}
         def perform(data, stored, &now)
-          planned = SourceFile.each(data) { |fields| plan(fields) }
-          SourceFile.refuse_twice(planned)
+          planned = RuleList.each(data) { |fields| plan(fields) }
+          RuleList.refuse_twice(planned)
           pending = planned - @former.values
           Total.check(@built_in.rules + @former.values, pending, @site_actions)
           written, results = store(pending, stored, &now)
