@@ -1,16 +1,18 @@
 /*
- * double.c - the shortest digits that read back as a double, spelled as MRI's Float#to_s spells them. printf() depends
- * on the locale, and does not find the shortest digits.
+ * double.c - the shortest digits that read back as a double, spelled as MRI's Float#to_s spells them.
  *
- * Most numbers in documents have few digits: find_short() finds these by trial. The rest go through exact arithmetic on
- * big numbers: Steele and White's free-format algorithm, with the refinements and the rounding of mode 0 of David Gay's
- * dtoa, which MRI uses.
+ * Most numbers in documents have few digits: find_short() finds these by trial. The C library rounds the rest to 15, 16
+ * and 17 digits, and reads them back.
  */
+#include "base/ascii.h"
 #include "simpkv.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DIGITS_MAX 17 /* no double needs more */
@@ -27,6 +29,12 @@ static const double decimal_power[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1
 
 /* ---- By trial ---- */
 
+static void strip_zeros(digits *result)
+{
+    while (result->count > 1 && result->digit[result->count - 1] == '0')
+        result->count--;
+}
+
 static void set_digits(digits *result, uint64_t number, int decimals)
 {
     char reversed[20];
@@ -39,8 +47,7 @@ static void set_digits(digits *result, uint64_t number, int decimals)
     result->count = 0;
     for (int i = count; i-- > 0;)
         result->digit[result->count++] = reversed[i];
-    while (result->count > 1 && result->digit[result->count - 1] == '0')
-        result->count--;
+    strip_zeros(result);
 }
 
 /*
@@ -66,198 +73,22 @@ static bool find_short(double number, digits *result)
     return false;
 }
 
-/* ---- By exact arithmetic ---- */
+/* ---- With the C library ---- */
 
-/* A natural number: the least significant word comes first, and the last word is not 0. The largest that occurs, 10^324
- * times a mantissa, doubled and aligned, is below 2^1170. */
-#define BIG_WORDS 40
-
-typedef struct big {
-    uint32_t word[BIG_WORDS];
-    int count;
-} big;
-
-static void big_set(big *b, uint64_t value)
+/* Rounds to `count` digits. Passes over the decimal point, which the locale decides. */
+static void round_to(double number, int count, digits *result)
 {
-    b->count = 0;
-    for (; value; value >>= 32)
-        b->word[b->count++] = (uint32_t)value;
+    char text[64];
+    const char *at = text;
+
+    snprintf(text, sizeof text, "%.*e", count - 1, number);
+    for (result->count = 0; *at != 'e'; at++)
+        if (skv_ascii_is_digit(*at))
+            result->digit[result->count++] = *at;
+    result->point = atoi(at + 1) + 1;
 }
 
-static void big_multiply(big *b, uint32_t factor)
-{
-    uint64_t carry = 0;
-
-    for (int i = 0; i < b->count; i++) {
-        carry += (uint64_t)b->word[i] * factor;
-        b->word[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    if (carry)
-        b->word[b->count++] = (uint32_t)carry;
-}
-
-static void big_multiply_power_of_five(big *b, int exponent)
-{
-    for (; exponent >= 13; exponent -= 13)
-        big_multiply(b, 1220703125);
-    for (; exponent > 0; exponent--)
-        big_multiply(b, 5);
-}
-
-static void big_shift(big *b, int bits)
-{
-    int words = bits / 32, rest = bits % 32;
-
-    if (!b->count || bits <= 0)
-        return;
-    memmove(b->word + words, b->word, (size_t)b->count * sizeof *b->word);
-    memset(b->word, 0, (size_t)words * sizeof *b->word);
-    b->count += words;
-    if (rest)
-        big_multiply(b, (uint32_t)1 << rest);
-}
-
-static int big_compare(const big *a, const big *b)
-{
-    if (a->count != b->count)
-        return a->count < b->count ? -1 : 1;
-    for (int i = a->count; i-- > 0;)
-        if (a->word[i] != b->word[i])
-            return a->word[i] < b->word[i] ? -1 : 1;
-    return 0;
-}
-
-/* Returns a negative number, 0 or a positive number if a + b is below, at or above c. */
-static int big_compare_sum(const big *a, const big *b, const big *c)
-{
-    big sum = a->count < b->count ? *b : *a;
-    const big *other = a->count < b->count ? a : b;
-    uint64_t carry = 0;
-
-    for (int i = 0; i < sum.count; i++) {
-        carry += (uint64_t)sum.word[i] + (i < other->count ? other->word[i] : 0);
-        sum.word[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    if (carry)
-        sum.word[sum.count++] = (uint32_t)carry;
-    return big_compare(&sum, c);
-}
-
-/* Subtracts factor * b, which must not exceed a. */
-static void big_subtract(big *a, const big *b, uint32_t factor)
-{
-    uint64_t carry = 0, borrow = 0;
-
-    for (int i = 0; i < a->count; i++) {
-        uint64_t difference;
-        carry += i < b->count ? (uint64_t)b->word[i] * factor : 0;
-        difference = (uint64_t)a->word[i] - (uint32_t)carry - borrow;
-        a->word[i] = (uint32_t)difference;
-        borrow = difference >> 63;
-        carry >>= 32;
-    }
-    while (a->count && a->word[a->count - 1] == 0)
-        a->count--;
-}
-
-/* Returns the quotient, which must be below 10, and leaves the remainder. */
-static int big_divide(big *a, const big *b)
-{
-    uint32_t quotient;
-
-    if (a->count < b->count)
-        return 0;
-    /* scale() shifts b so that its highest word has 28 bits: the estimate is low by at most 1. */
-    quotient = a->word[b->count - 1] / (b->word[b->count - 1] + 1);
-    big_subtract(a, b, quotient);
-    if (big_compare(a, b) >= 0) {
-        big_subtract(a, b, 1);
-        quotient++;
-    }
-    return (int)quotient;
-}
-
-/* The number as rest / unit, a fraction below 10: its integer part is the first digit. low / unit and high / unit are
- * the distances to the midpoints between the number and its neighbours. */
-typedef struct fraction {
-    big rest, unit, low, high;
-    bool even; /* the midpoints read back as this number, too */
-    int point;
-} fraction;
-
-/* Finds mantissa * 2^exponent. Sets *uneven if the neighbour below is nearer than the one above. */
-static void decompose(double number, uint64_t *mantissa, int *exponent, bool *uneven)
-{
-    uint64_t bits;
-    int biased;
-
-    memcpy(&bits, &number, sizeof bits);
-    biased = (int)(bits >> 52 & 0x7FF);
-    *mantissa = bits & (((uint64_t)1 << 52) - 1);
-    *uneven = *mantissa == 0 && biased > 1;
-    if (biased)
-        *mantissa |= (uint64_t)1 << 52;
-    *exponent = (biased ? biased : 1) - 1075;
-}
-
-static int bit_length(uint64_t value)
-{
-    int bits = 0;
-
-    for (; value; value >>= 1)
-        bits++;
-    return bits;
-}
-
-/* Returns floor(log10(number)), or one more: the fraction is near enough to log10(2) for every exponent of a double. */
-static int guess_power(uint64_t mantissa, int exponent)
-{
-    int bits = bit_length(mantissa) + exponent - 1;
-
-    return (bits * 315653 >> 20) + 1;
-}
-
-static void scale(fraction *f, double number)
-{
-    uint64_t mantissa;
-    int exponent, power, twos, unit_twos, shift;
-    bool uneven;
-
-    decompose(number, &mantissa, &exponent, &uneven);
-    power = guess_power(mantissa, exponent);
-    f->even = !(mantissa & 1);
-    big_set(&f->rest, mantissa);
-    big_set(&f->unit, 1);
-    big_set(&f->low, 1);
-    big_multiply_power_of_five(power < 0 ? &f->rest : &f->unit, power < 0 ? -power : power);
-    if (power < 0)
-        big_multiply_power_of_five(&f->low, -power);
-    /* Powers of two, without their common factor: rest has one more than low, because a midpoint is half a step away.
-     */
-    twos = (exponent > 0 ? exponent : 0) + (power < 0 ? -power : 0);
-    unit_twos = (exponent < 0 ? -exponent : 0) + (power > 0 ? power : 0) + 1 + uneven;
-    shift = twos < unit_twos ? twos : unit_twos;
-    twos -= shift;
-    unit_twos -= shift;
-    /* The highest word of unit gets 28 bits, for big_divide(). */
-    shift = (28 + 32 - (bit_length(f->unit.word[f->unit.count - 1]) + unit_twos) % 32) % 32;
-    big_shift(&f->unit, unit_twos + shift);
-    big_shift(&f->rest, twos + shift + 1 + uneven);
-    big_shift(&f->low, twos + shift);
-    f->high = f->low;
-    big_shift(&f->high, uneven);
-    f->point = power + 1;
-    if (big_compare(&f->rest, &f->unit) < 0) {
-        f->point--;
-        big_multiply(&f->rest, 10);
-        big_multiply(&f->low, 10);
-        big_multiply(&f->high, 10);
-    }
-}
-
-static void round_up(digits *result)
+static void add_one(digits *result)
 {
     while (result->count > 0 && result->digit[result->count - 1] == '9')
         result->count--;
@@ -269,39 +100,39 @@ static void round_up(digits *result)
     }
 }
 
-/* Returns true if the remainder is nearer to the next digit. At half-way, the even digit wins. */
-static bool nearer_to_next(const fraction *f, int digit)
+static bool reads_back_as(double number, const digits *d)
 {
-    int half = big_compare_sum(&f->rest, &f->rest, &f->unit);
+    char text[32];
 
-    return half > 0 || (half == 0 && digit % 2 == 1);
+    snprintf(text, sizeof text, "%.*se%d", d->count, d->digit, d->point - d->count);
+    return strtod(text, NULL) == number;
 }
 
-/* Puts digits until the rest is within the distance in which every number reads back as this one. */
-static void find_exact(double number, digits *result)
+/* If any digits of a length read back as the number, the nearest ones do; except those below a power of two, whose
+ * neighbour below is nearer than the one above: then the next ones may. */
+static bool find_of_length(double number, int count, digits *result)
 {
-    fraction f;
+    int exponent;
 
-    scale(&f, number);
-    result->count = 0;
-    result->point = f.point;
-    for (;;) {
-        int digit = big_divide(&f.rest, &f.unit);
-        int below = big_compare(&f.rest, &f.low);
-        int above = big_compare_sum(&f.rest, &f.high, &f.unit);
-        bool can_stop = below < 0 || (below == 0 && f.even);
-        bool can_round_up = above > 0 || (above == 0 && f.even);
+    round_to(number, count, result);
+    if (reads_back_as(number, result))
+        return true;
+    if (frexp(number, &exponent) != 0.5)
+        return false;
+    add_one(result);
+    return reads_back_as(number, result);
+}
 
-        result->digit[result->count++] = (char)('0' + digit);
-        if (can_stop || can_round_up) {
-            if (can_round_up && (!can_stop || (f.rest.count && nearer_to_next(&f, digit))))
-                round_up(result);
-            return;
-        }
-        big_multiply(&f.rest, 10);
-        big_multiply(&f.low, 10);
-        big_multiply(&f.high, 10);
-    }
+/* A double keeps 15 digits, unless it is subnormal: fewer digits that read back as it are these without zeros. */
+static void find_shortest(double number, digits *result)
+{
+    int count = number < DBL_MIN ? 1 : DBL_DIG;
+
+    while (count < DIGITS_MAX && !find_of_length(number, count, result))
+        count++;
+    if (count == DIGITS_MAX)
+        round_to(number, count, result);
+    strip_zeros(result);
 }
 
 /* ---- Spelling ---- */
@@ -367,7 +198,7 @@ size_t skv_format_double(double number, char *out)
     if (number == 0)
         set_digits(&d, 0, 0);
     else if (!find_short(number, &d))
-        find_exact(number, &d);
+        find_shortest(number, &d);
     fixed = -4 < d.point && (d.point <= 15 || d.count > d.point);
     out = fixed ? put_fixed(out, &d) : put_scientific(out, &d);
     *out = '\0';
