@@ -48,29 +48,16 @@ static bool same_string(const char *a, size_t a_len, const char *b, size_t b_len
 
 static bool same(json_t *a, json_t *b, int depth);
 
-static bool same_array(json_t *a, json_t *b, int depth)
+/* Compares members in order: jansson keeps the order of the text. */
+static bool same_children(json_t *a, json_t *b, int depth)
 {
-    if (json_array_size(a) != json_array_size(b))
-        return false;
-    for (size_t i = 0; i < json_array_size(a); i++)
-        if (!same(json_array_get(a, i), json_array_get(b, i), depth))
-            return false;
-    return true;
-}
+    skv_json_walk in_a = {.container = a}, in_b = {.container = b};
 
-/* Compares the members in order: jansson keeps the order of the text. */
-static bool same_object(json_t *a, json_t *b, int depth)
-{
-    void *in_a = json_object_iter(a), *in_b = json_object_iter(b);
-
-    if (json_object_size(a) != json_object_size(b))
+    if (skv_json_count(a) != skv_json_count(b))
         return false;
-    for (; in_a && in_b; in_a = json_object_iter_next(a, in_a), in_b = json_object_iter_next(b, in_b)) {
-        if (strcmp(json_object_iter_key(in_a), json_object_iter_key(in_b)) != 0)
+    while (skv_json_next(&in_a) && skv_json_next(&in_b))
+        if ((in_a.name && strcmp(in_a.name, in_b.name) != 0) || !same(in_a.value, in_b.value, depth))
             return false;
-        if (!same(json_object_iter_value(in_a), json_object_iter_value(in_b), depth))
-            return false;
-    }
     return true;
 }
 
@@ -81,9 +68,8 @@ static bool same(json_t *a, json_t *b, int depth)
         return false;
     switch (json_typeof(a)) {
     case JSON_OBJECT:
-        return depth > 0 && same_object(a, b, depth - 1);
     case JSON_ARRAY:
-        return depth > 0 && same_array(a, b, depth - 1);
+        return depth > 0 && same_children(a, b, depth - 1);
     case JSON_STRING:
         return same_string(json_string_value(a), json_string_length(a), json_string_value(b), json_string_length(b));
     case JSON_INTEGER:

@@ -54,6 +54,14 @@ void skv_json_append(json_t **array, json_t *value)
     *array = NULL;
 }
 
+void skv_json_add(json_t **container, const char *name, json_t *value)
+{
+    if (name)
+        skv_json_put(container, name, value);
+    else
+        skv_json_append(container, value);
+}
+
 skv_status skv_json_reply(json_t *tree, skv_reply *reply)
 {
     if (!tree)

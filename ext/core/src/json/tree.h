@@ -12,6 +12,49 @@
 void skv_json_put(json_t **object, const char *name, json_t *value);
 void skv_json_append(json_t **array, json_t *value);
 
+/* Does the one with a name, and the other without. */
+void skv_json_add(json_t **container, const char *name, json_t *value);
+
+/* A walk over the members of an object, in their order, or the elements of an array. Any other value has neither. */
+typedef struct skv_json_walk {
+    json_t *container;
+    void *at;         /* of an object */
+    size_t count;     /* of the values so far */
+    const char *name; /* of the member; NULL for an element */
+    json_t *value;
+} skv_json_walk;
+
+/* Moves to the next value. Returns false at the end. Begin with {.container = ...}. */
+static inline bool skv_json_next(skv_json_walk *walk)
+{
+    if (!json_is_object(walk->container)) {
+        walk->value = json_array_get(walk->container, walk->count++);
+        return walk->value;
+    }
+    walk->at = walk->count++ ? json_object_iter_next(walk->container, walk->at) : json_object_iter(walk->container);
+    walk->name = json_object_iter_key(walk->at);
+    walk->value = json_object_iter_value(walk->at);
+    return walk->at;
+}
+
+/* Returns true for an object or an array. */
+static inline bool skv_json_is_container(const json_t *value)
+{
+    return json_is_object(value) || json_is_array(value);
+}
+
+/* Returns the number of members or elements. */
+static inline size_t skv_json_count(const json_t *value)
+{
+    return json_is_object(value) ? json_object_size(value) : json_array_size(value);
+}
+
+/* Returns an empty container of the same type; NULL if memory runs out. */
+static inline json_t *skv_json_empty(const json_t *container)
+{
+    return json_is_object(container) ? json_object() : json_array();
+}
+
 /* Reads JSON with jansson, which gets the flags, and refuses a member that occurs twice. Returns NULL if memory runs
  * out, and fails the reply; or if the bytes are no such JSON, and sets the error: the caller may fail the reply then,
  * which keeps the first failure. When memory runs out, some versions of jansson report a syntax error. Does not depend

@@ -1,6 +1,7 @@
 #include "json/writer.h"
 
 #include "simpkv.h"
+#include "json/tree.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -71,42 +72,25 @@ static void emit_real(writer *w, double number)
 
 static void emit_value(writer *w, json_t *value, size_t depth);
 
-static void emit_members(writer *w, json_t *object, size_t depth)
-{
-    bool first = true;
-
-    emit(w, "{", 1);
-    for (void *at = json_object_iter(object); at && !is_stopped(w); at = json_object_iter_next(object, at)) {
-        const char *name = json_object_iter_key(at);
-
-        emit(w, ",", !first);
-        emit_string(w, name, strlen(name));
-        emit(w, ":", 1);
-        emit_value(w, json_object_iter_value(at), depth);
-        first = false;
-    }
-    emit(w, "}", 1);
-}
-
-static void emit_elements(writer *w, json_t *array, size_t depth)
-{
-    emit(w, "[", 1);
-    for (size_t i = 0; i < json_array_size(array) && !is_stopped(w); i++) {
-        emit(w, ",", i > 0);
-        emit_value(w, json_array_get(array, i), depth);
-    }
-    emit(w, "]", 1);
-}
-
 /* `depth` is the number of brackets that may still open. */
 static void emit_container(writer *w, json_t *value, size_t depth)
 {
-    if (depth == 0)
+    bool is_object = json_is_object(value);
+
+    if (depth == 0) {
         w->too_deep = true;
-    else if (json_is_object(value))
-        emit_members(w, value, depth - 1);
-    else
-        emit_elements(w, value, depth - 1);
+        return;
+    }
+    emit(w, is_object ? "{" : "[", 1);
+    for (skv_json_walk walk = {.container = value}; !is_stopped(w) && skv_json_next(&walk);) {
+        emit(w, ",", walk.count > 1);
+        if (is_object) {
+            emit_string(w, walk.name, strlen(walk.name));
+            emit(w, ":", 1);
+        }
+        emit_value(w, walk.value, depth - 1);
+    }
+    emit(w, is_object ? "}" : "]", 1);
 }
 
 static void emit_value(writer *w, json_t *value, size_t depth)

@@ -121,17 +121,12 @@ static bool evaluate_path(skv_inspection *inspection, tree_change *change)
 /* Checks the names of parameters that replace all parameters of a node. */
 static bool check_parameters(skv_inspection *inspection, const tree_change *change)
 {
-    json_t *parameters = change->value;
-
     if (change->tree != &inspection->node || change->pointer->count > 1 ||
         strcmp(change->pointer->names[0], "parameters") != 0)
         return true;
-    for (void *at = json_object_iter(parameters); at; at = json_object_iter_next(parameters, at)) {
-        const char *name = json_object_iter_key(at);
-
-        if (skv_parameter_check(name, strlen(name), inspection->reply) != SKV_OK)
+    for (skv_json_walk walk = {.container = change->value}; skv_json_next(&walk);)
+        if (walk.name && skv_parameter_check(walk.name, strlen(walk.name), inspection->reply) != SKV_OK)
             return skv_fail_at(inspection, change->at + SKV_AT_NEW, "");
-    }
     return true;
 }
 

@@ -309,7 +309,7 @@ static json_t *explain_item(skv_inspection *inspection)
     json_t *items, *item;
     size_t i = 0;
 
-    if (!json_is_array(value) && !json_is_object(value))
+    if (!skv_json_is_container(value))
         return value;
     items = skv_loop_items(value, inspection->reply);
     while (i < json_array_size(items) && json_array_get(inspection->items, i) != inspection->item)

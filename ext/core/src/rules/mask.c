@@ -99,34 +99,12 @@ static element_name name_of_element(size_t index)
     return name;
 }
 
-static json_t *marks_of_element(json_t *marks, size_t index)
+/* Returns the marks of the value that the walk is at. */
+static json_t *marks_below(json_t *marks, const skv_json_walk *walk)
 {
-    return json_is_object(marks) ? json_object_get(marks, name_of_element(index).text) : NULL;
-}
-
-static bool has_hidden(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth);
-
-static bool has_hidden_member(skv_mask_reader reader, json_t *object, json_t *marks, size_t depth)
-{
-    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-        const char *name = json_object_iter_key(at);
-        json_t *below = json_object_get(marks, name);
-
-        if (is_hidden(reader, object, name, below) || has_hidden(reader, json_object_iter_value(at), below, depth))
-            return true;
-    }
-    return false;
-}
-
-static bool has_hidden_element(skv_mask_reader reader, json_t *list, json_t *marks, size_t depth)
-{
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *below = marks_of_element(marks, i);
-
-        if (is_marked_for(reader, below) || has_hidden(reader, json_array_get(list, i), below, depth))
-            return true;
-    }
-    return false;
+    if (!json_is_object(marks))
+        return NULL;
+    return json_object_get(marks, walk->name ? walk->name : name_of_element(walk->count - 1).text);
 }
 
 /* `depth` is the number of brackets that may still open; deeper values are hidden. */
@@ -135,53 +113,35 @@ static bool has_hidden(skv_mask_reader reader, json_t *value, json_t *marks, siz
     if (!reader.names && !json_is_object(marks))
         return false;
     count_values(reader, 1);
-    if (json_is_object(value))
-        return depth == 0 || has_hidden_member(reader, value, marks, depth - 1);
-    if (json_is_array(value))
-        return depth == 0 || has_hidden_element(reader, value, marks, depth - 1);
+    if (depth == 0)
+        return skv_json_is_container(value);
+    for (skv_json_walk walk = {.container = value}; skv_json_next(&walk);) {
+        json_t *below = marks_below(marks, &walk);
+
+        if (is_hidden(reader, value, walk.name, below) || has_hidden(reader, walk.value, below, depth - 1))
+            return true;
+    }
     return false;
-}
-
-static json_t *copy_masked(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth);
-
-static json_t *copy_masked_members(skv_mask_reader reader, json_t *object, json_t *marks, size_t depth)
-{
-    json_t *result = json_object();
-
-    for (void *at = json_object_iter(object); result && at; at = json_object_iter_next(object, at)) {
-        const char *name = json_object_iter_key(at);
-        json_t *below = json_object_get(marks, name);
-        bool hidden = is_hidden(reader, object, name, below);
-
-        skv_json_put(&result, name,
-                     hidden ? new_masked() : copy_masked(reader, json_object_iter_value(at), below, depth));
-    }
-    return result;
-}
-
-static json_t *copy_masked_elements(skv_mask_reader reader, json_t *list, json_t *marks, size_t depth)
-{
-    json_t *result = json_array();
-
-    for (size_t i = 0; result && i < json_array_size(list); i++) {
-        json_t *below = marks_of_element(marks, i);
-        bool hidden = is_marked_for(reader, below);
-
-        skv_json_append(&result, hidden ? new_masked() : copy_masked(reader, json_array_get(list, i), below, depth));
-    }
-    return result;
 }
 
 /* As has_hidden(). */
 static json_t *copy_masked(skv_mask_reader reader, json_t *value, json_t *marks, size_t depth)
 {
+    json_t *result;
+
     count_values(reader, COPY_WORK);
-    if (!json_is_object(value) && !json_is_array(value))
+    if (!skv_json_is_container(value))
         return json_copy(value);
     if (depth == 0)
         return new_masked();
-    return json_is_object(value) ? copy_masked_members(reader, value, marks, depth - 1)
-                                 : copy_masked_elements(reader, value, marks, depth - 1);
+    result = skv_json_empty(value);
+    for (skv_json_walk walk = {.container = value}; result && skv_json_next(&walk);) {
+        json_t *below = marks_below(marks, &walk);
+        bool hidden = is_hidden(reader, value, walk.name, below);
+
+        skv_json_add(&result, walk.name, hidden ? new_masked() : copy_masked(reader, walk.value, below, depth - 1));
+    }
+    return result;
 }
 
 json_t *skv_mask_read(const skv_mask *mask, skv_mask_reader reader, json_t *tree, const char *const *names,
@@ -259,8 +219,8 @@ static bool is_own(json_t *mark, int rule)
 {
     if (json_is_integer(mark))
         return json_integer_value(mark) == rule;
-    for (void *at = json_object_iter(mark); at; at = json_object_iter_next(mark, at))
-        if (!is_own(json_object_iter_value(at), rule))
+    for (skv_json_walk walk = {.container = mark}; skv_json_next(&walk);)
+        if (!is_own(walk.value, rule))
             return false;
     return true;
 }
@@ -292,13 +252,13 @@ static skv_status move_marks_up(const place *p, size_t deleted, skv_reply *reply
     json_t *moved = json_object();
     bool complete = moved;
 
-    for (void *at = json_object_iter(p->marks); complete && at; at = json_object_iter_next(p->marks, at)) {
+    for (skv_json_walk walk = {.container = p->marks}; complete && skv_json_next(&walk);) {
         size_t index = SIZE_MAX;
 
-        if (!skv_value_index(json_object_iter_key(at), &index) || index == deleted)
+        if (!skv_value_index(walk.name, &index) || index == deleted)
             continue;
         index -= index > deleted;
-        complete = json_object_set(moved, name_of_element(index).text, json_object_iter_value(at)) == 0;
+        complete = json_object_set(moved, name_of_element(index).text, walk.value) == 0;
     }
     complete = complete && json_object_clear(p->marks) == 0 && json_object_update(p->marks, moved) == 0;
     json_decref(moved);
@@ -359,14 +319,11 @@ static void list_marks(json_t *marks, skv_buf *path, json_t **list)
 {
     size_t len = path->len;
 
-    for (void *at = json_object_iter(marks); at; at = json_object_iter_next(marks, at)) {
-        const char *name = json_object_iter_key(at);
-        json_t *below = json_object_iter_value(at);
-
+    for (skv_json_walk walk = {.container = marks}; skv_json_next(&walk);) {
         skv_buf_put_char(path, '/');
-        skv_pointer_put_name(path, name, strlen(name));
-        if (json_is_object(below))
-            list_marks(below, path, list);
+        skv_pointer_put_name(path, walk.name, strlen(walk.name));
+        if (json_is_object(walk.value))
+            list_marks(walk.value, path, list);
         else
             skv_json_append(list, skv_buf_failed(path) ? NULL : json_stringn(path->bytes, path->len));
         skv_buf_truncate(path, len);

@@ -21,8 +21,8 @@ typedef struct skv_reader {
 
 /* Lengthen the place for a member or an element. Return its length before, for skv_buf_truncate(). After a failure the
  * place stays that of the wrong value. */
-size_t skv_place_member(skv_reader *reader, const char *name);
-size_t skv_place_element(skv_reader *reader, size_t index);
+size_t skv_place_member(skv_buf *place, const char *name);
+size_t skv_place_element(skv_buf *place, size_t index);
 
 /* Fails with SKV_INVALID and the place of the member if the object has one that `names`, which end in NULL, do not
  * list. */

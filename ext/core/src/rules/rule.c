@@ -129,7 +129,7 @@ static skv_status read_steps(skv_step **steps, size_t *count, json_t *list, unsi
     if (!*steps)
         return skv_fail_memory(reader->reply);
     while (*count < json_array_size(list)) {
-        size_t before = skv_place_element(reader, *count);
+        size_t before = skv_place_element(&reader->place, *count);
         skv_step *step = &(*steps)[(*count)++];
 
         if (read(step, json_array_get(list, *count - 1), roots, reader) != SKV_OK)
@@ -204,14 +204,14 @@ skv_status skv_rule_read(skv_rule *rule, json_t *json, skv_reader *reader)
     if (check_rule(json, reader) != SKV_OK)
         return reader->reply->status;
     for (size_t i = 0; i < MEMBERS; i++) {
-        size_t before = skv_place_member(reader, members[i].name);
+        size_t before = skv_place_member(&reader->place, members[i].name);
 
         if (members[i].read(rule, json_object_get(json, members[i].name), reader) != SKV_OK)
             return reader->reply->status;
         skv_buf_truncate(&reader->place, before);
     }
     if (rule->phase == SKV_PHASE_EARLY && rule->scope) {
-        skv_place_member(reader, "scope");
+        skv_place_member(&reader->place, "scope");
         return skv_fail(reader->reply, SKV_INVALID,
                         "a rule of phase early has no scope: it runs before the node is known");
     }

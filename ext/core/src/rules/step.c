@@ -11,11 +11,11 @@ static json_t *items_of_object(json_t *object)
 {
     json_t *items = json_array();
 
-    for (void *at = json_object_iter(object); at && items; at = json_object_iter_next(object, at)) {
+    for (skv_json_walk walk = {.container = object}; items && skv_json_next(&walk);) {
         json_t *item = json_object();
 
-        skv_json_put(&item, "key", json_string(json_object_iter_key(at)));
-        skv_json_put(&item, "value", json_incref(json_object_iter_value(at)));
+        skv_json_put(&item, "key", json_string(walk.name));
+        skv_json_put(&item, "value", json_incref(walk.value));
         skv_json_append(&items, item);
     }
     return items;
@@ -23,10 +23,10 @@ static json_t *items_of_object(json_t *object)
 
 json_t *skv_loop_items(json_t *value, skv_reply *reply)
 {
-    size_t count = json_is_array(value) ? json_array_size(value) : json_object_size(value);
+    size_t count = skv_json_count(value);
     json_t *items;
 
-    if (!json_is_array(value) && !json_is_object(value)) {
+    if (!skv_json_is_container(value)) {
         skv_fail(reply, SKV_INVALID, "expected a list or a Hash to loop over");
         return NULL;
     }
@@ -57,7 +57,7 @@ static void read_literal_loop(skv_step *step, json_t *loop, skv_reply *reply)
 
 static skv_status read_loop(skv_step *step, json_t *loop, unsigned roots, skv_reader *reader)
 {
-    size_t before = skv_place_member(reader, "loop");
+    size_t before = skv_place_member(&reader->place, "loop");
 
     if (skv_template_compile(loop, roots, &reader->place, &step->loop, reader->reply) != SKV_OK)
         return reader->reply->status;
@@ -74,7 +74,7 @@ static skv_status read_multiple(skv_step *step, json_t *value, skv_reader *reade
 {
     static const char *const words[] = {"any", "all", "first", "last"};
     const char *word = skv_text_of(value);
-    size_t before = skv_place_member(reader, "multiple");
+    size_t before = skv_place_member(&reader->place, "multiple");
 
     for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(words[i], word) != 0)
@@ -102,7 +102,7 @@ static skv_status read_values(skv_step *step, json_t *args, unsigned roots, skv_
     if (!step->values)
         return skv_fail_memory(reader->reply);
     while (step->value_count < json_array_size(args)) {
-        size_t before = skv_place_element(reader, step->value_count);
+        size_t before = skv_place_element(&reader->place, step->value_count);
         skv_argument *value = &step->values[step->value_count++];
 
         if (skv_argument_read(value, SKV_TYPE_ANY, json_array_get(args, step->value_count - 1), roots, reader) !=
@@ -123,7 +123,7 @@ static skv_status read_list(skv_step *step, json_t *args, unsigned roots, skv_re
         return skv_fail(reader->reply, SKV_INVALID, "'%s' takes %zu argument%s, and there are %zu", step->name, count,
                         count == 1 ? "" : "s", json_array_size(args));
     for (size_t i = 0; i < json_array_size(args); i++) {
-        size_t before = skv_place_element(reader, i);
+        size_t before = skv_place_element(&reader->place, i);
 
         if (read_argument(step, i, json_array_get(args, i), roots, reader) != SKV_OK)
             return reader->reply->status;
@@ -143,14 +143,13 @@ static skv_status refuse_argument(const skv_step *step, skv_reply *reply)
 static skv_status read_named_arguments(skv_step *step, json_t *args, unsigned roots, skv_reader *reader)
 {
     step->is_named = true;
-    for (void *at = json_object_iter(args); at; at = json_object_iter_next(args, at)) {
-        const char *name = json_object_iter_key(at);
-        size_t index = skv_parameter_index(step->operation, name);
-        size_t before = skv_place_member(reader, name);
+    for (skv_json_walk walk = {.container = args}; skv_json_next(&walk);) {
+        size_t index = skv_parameter_index(step->operation, walk.name);
+        size_t before = skv_place_member(&reader->place, walk.name);
 
         if (index == skv_parameter_count(step->operation))
             return refuse_argument(step, reader->reply);
-        if (read_argument(step, index, json_object_iter_value(at), roots, reader) != SKV_OK)
+        if (read_argument(step, index, walk.value, roots, reader) != SKV_OK)
             return reader->reply->status;
         skv_buf_truncate(&reader->place, before);
     }
@@ -168,7 +167,7 @@ static skv_status require_arguments(const skv_step *step, skv_reply *reply)
 
 static skv_status read_arguments(skv_step *step, json_t *args, unsigned roots, skv_reader *reader)
 {
-    size_t before = skv_place_member(reader, "args");
+    size_t before = skv_place_member(&reader->place, "args");
     skv_status status;
 
     if (args && !json_is_array(args) && !json_is_object(args))
@@ -212,7 +211,7 @@ static const char *read_op(json_t *object, const char *const *members, skv_reade
     if (skv_refuse_unknown(reader, object, members) != SKV_OK)
         return NULL;
     if (!op) {
-        skv_place_member(reader, "op");
+        skv_place_member(&reader->place, "op");
         skv_fail(reader->reply, SKV_INVALID,
                  "expected the name of an operation; YAML needs quotes around one that begins with '!'");
     }
@@ -230,7 +229,7 @@ static skv_status refuse_op(const char *kind, const char *name, void (*list)(skv
     else
         skv_fail(reader->reply, SKV_INVALID, "there is no %s '%.100s': expected %s", kind, name, names.bytes);
     skv_buf_free(&names);
-    skv_place_member(reader, "op");
+    skv_place_member(&reader->place, "op");
     return reader->reply->status;
 }
 
@@ -271,7 +270,7 @@ skv_status skv_action_read(skv_step *step, json_t *action, unsigned roots, skv_r
         return refuse_op("action", step->name, list_all_actions, reader);
     if (!(roots & SKV_ROOT_NODE) &&
         (step->operation->target == SKV_TARGET_NODE || step->operation->target == SKV_TARGET_PORT)) {
-        skv_place_member(reader, "op");
+        skv_place_member(&reader->place, "op");
         return skv_fail(reader->reply, SKV_INVALID, "'%s' is not allowed in phase early, which has no node",
                         step->name);
     }

@@ -2,19 +2,18 @@
 
 #include "rules/limits.h"
 #include "rules/pointer.h"
+#include "rules/reader.h"
 #include "rules/value.h"
+#include "json/tree.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define NAME_SHOWN 100 /* bytes of a member's name in a place */
 
 typedef enum template_kind {
     KIND_CONSTANT,
     KIND_FIELD, /* a string that is one field */
     KIND_TEXT,  /* a string with fields */
-    KIND_LIST,
-    KIND_OBJECT
+    KIND_CONTAINER
 } template_kind;
 
 /* Literal text and the field behind it. */
@@ -34,25 +33,6 @@ struct skv_template {
         skv_template **children; /* of the others, in the order of the elements or members of the value */
     };
 };
-
-/* ---- Results ---- */
-
-/* Own `value`. Not skv_json_put() and skv_json_append(), which wipe after a failure: results share strings. */
-static void add_result_member(json_t **object, const char *name, json_t *value)
-{
-    if (json_object_set_new(*object, name, value) == 0)
-        return;
-    json_decref(*object);
-    *object = NULL;
-}
-
-static void add_result_element(json_t **list, json_t *value)
-{
-    if (json_array_append_new(*list, value) == 0)
-        return;
-    json_decref(*list);
-    *list = NULL;
-}
 
 /* ---- Parts ---- */
 
@@ -171,73 +151,37 @@ static skv_status compile_string(skv_template *t, unsigned roots, skv_reply *rep
 
 static skv_template *compile(json_t *value, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply);
 
-/* `name` is NULL for the element of a list. */
-static skv_status compile_child(skv_template *t, const char *name, json_t *value, unsigned roots, size_t depth,
-                                skv_buf *place, skv_reply *reply)
+static skv_status compile_children(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
 {
-    size_t len = place->len;
-    char index[32];
+    for (skv_json_walk walk = {.container = t->value}; skv_json_next(&walk); t->count++) {
+        size_t before = walk.name ? skv_place_member(place, walk.name) : skv_place_element(place, t->count);
 
-    snprintf(index, sizeof index, "[%zu]", t->count);
-    skv_buf_put_string(place, name ? "." : index);
-    skv_buf_put(place, name, name ? strnlen(name, NAME_SHOWN) : 0);
-    if (place->no_memory)
-        return skv_fail_memory(reply);
-    t->children[t->count] = compile(value, roots, depth, place, reply);
-    if (!t->children[t->count])
-        return reply->status;
-    t->count++;
-    skv_buf_truncate(place, len);
-    return SKV_OK;
-}
-
-static skv_status compile_members(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
-{
-    for (void *at = json_object_iter(t->value); at; at = json_object_iter_next(t->value, at)) {
-        json_t *member = json_object_iter_value(at);
-        if (compile_child(t, json_object_iter_key(at), member, roots, depth, place, reply) != SKV_OK)
+        if (place->no_memory)
+            return skv_fail_memory(reply);
+        t->children[t->count] = compile(walk.value, roots, depth, place, reply);
+        if (!t->children[t->count])
             return reply->status;
+        skv_buf_truncate(place, before);
     }
-    return SKV_OK;
-}
-
-static skv_status compile_elements(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
-{
-    for (size_t i = 0; i < json_array_size(t->value); i++)
-        if (compile_child(t, NULL, json_array_get(t->value, i), roots, depth, place, reply) != SKV_OK)
-            return reply->status;
     return SKV_OK;
 }
 
 /* Makes a container of the children's values, which are constants. */
 static json_t *constant_container(const skv_template *t)
 {
-    json_t *result = t->kind == KIND_LIST ? json_array() : json_object();
-    void *at = t->kind == KIND_LIST ? NULL : json_object_iter(t->value);
+    json_t *result = skv_json_empty(t->value);
 
-    for (size_t i = 0; result && i < t->count; i++) {
-        json_t *value = json_incref(t->children[i]->value);
-
-        if (t->kind == KIND_LIST) {
-            add_result_element(&result, value);
-        } else {
-            add_result_member(&result, json_object_iter_key(at), value);
-            at = json_object_iter_next(t->value, at);
-        }
-    }
+    for (skv_json_walk walk = {.container = t->value}; result && skv_json_next(&walk);)
+        skv_json_add(&result, walk.name, json_incref(t->children[walk.count - 1]->value));
     return result;
 }
 
 /* Returns true if no string in the container has escapes. */
 static bool is_unchanged(const skv_template *t)
 {
-    void *at = t->kind == KIND_LIST ? NULL : json_object_iter(t->value);
-
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->children[i]->value != (at ? json_object_iter_value(at) : json_array_get(t->value, i)))
+    for (skv_json_walk walk = {.container = t->value}; skv_json_next(&walk);)
+        if (t->children[walk.count - 1]->value != walk.value)
             return false;
-        at = at ? json_object_iter_next(t->value, at) : NULL;
-    }
     return true;
 }
 
@@ -253,20 +197,18 @@ static skv_status make_constant(skv_template *t, skv_reply *reply)
 
 static skv_status compile_container(skv_template *t, unsigned roots, size_t depth, skv_buf *place, skv_reply *reply)
 {
-    bool is_list = json_is_array(t->value), constant = true;
-    size_t size = is_list ? json_array_size(t->value) : json_object_size(t->value);
     skv_template **children;
+    bool constant = true;
     skv_status status;
 
     if (depth == 0)
         return skv_fail(reply, SKV_TOO_LARGE, "nested deeper than %d lists and Hashes", SKV_RULE_DEPTH_MAX);
-    children = skv_alloc_zeroed(size, sizeof(skv_template *));
+    children = skv_alloc_zeroed(skv_json_count(t->value), sizeof(skv_template *));
     if (!children)
         return skv_fail_memory(reply);
-    t->kind = is_list ? KIND_LIST : KIND_OBJECT;
+    t->kind = KIND_CONTAINER;
     t->children = children;
-    status = is_list ? compile_elements(t, roots, depth - 1, place, reply)
-                     : compile_members(t, roots, depth - 1, place, reply);
+    status = compile_children(t, roots, depth - 1, place, reply);
     for (size_t i = 0; i < t->count; i++)
         constant = constant && t->children[i]->kind == KIND_CONSTANT;
     return status == SKV_OK && constant ? make_constant(t, reply) : status;
@@ -287,7 +229,7 @@ static skv_template *compile(json_t *value, unsigned roots, size_t depth, skv_bu
     t->value = json_incref(value);
     if (json_is_string(value))
         status = compile_string(t, roots, reply);
-    else if (json_is_array(value) || json_is_object(value))
+    else if (skv_json_is_container(value))
         status = compile_container(t, roots, depth, place, reply);
     if (status != SKV_OK) {
         skv_template_free(t);
@@ -397,29 +339,19 @@ static json_t *evaluate_text(const skv_template *t, skv_template_data *data, skv
     return result;
 }
 
-static json_t *evaluate_elements(const skv_template *t, skv_template_data *data, skv_reply *reply)
+static json_t *evaluate_container(const skv_template *t, skv_template_data *data, skv_reply *reply)
 {
-    json_t *result = json_array();
+    json_t *result = skv_json_empty(t->value);
 
-    for (size_t i = 0; result && i < t->count; i++)
-        add_result_element(&result, skv_template_evaluate(t->children[i], data, reply));
-    return result;
-}
-
-static json_t *evaluate_members(const skv_template *t, skv_template_data *data, skv_reply *reply)
-{
-    json_t *result = json_object();
-    void *at = json_object_iter(t->value);
-
-    for (size_t i = 0; result && i < t->count; i++, at = json_object_iter_next(t->value, at))
-        add_result_member(&result, json_object_iter_key(at), skv_template_evaluate(t->children[i], data, reply));
+    for (skv_json_walk walk = {.container = t->value}; result && skv_json_next(&walk);)
+        skv_json_add(&result, walk.name, skv_template_evaluate(t->children[walk.count - 1], data, reply));
+    if (!result)
+        skv_fail_memory(reply);
     return result;
 }
 
 json_t *skv_template_evaluate(const skv_template *template, skv_template_data *data, skv_reply *reply)
 {
-    json_t *result;
-
     switch (template->kind) {
     case KIND_CONSTANT:
         return json_incref(template->value);
@@ -427,13 +359,7 @@ json_t *skv_template_evaluate(const skv_template *template, skv_template_data *d
         return look_up(data, template->field, reply);
     case KIND_TEXT:
         return evaluate_text(template, data, reply);
-    case KIND_LIST:
-        result = evaluate_elements(template, data, reply);
-        break;
     default:
-        result = evaluate_members(template, data, reply);
+        return evaluate_container(template, data, reply);
     }
-    if (!result)
-        skv_fail_memory(reply);
-    return result;
 }

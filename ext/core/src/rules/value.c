@@ -68,9 +68,8 @@ bool skv_value_is_empty(json_t *value)
     case JSON_STRING:
         return json_string_length(value) == 0;
     case JSON_ARRAY:
-        return json_array_size(value) == 0;
     case JSON_OBJECT:
-        return json_object_size(value) == 0;
+        return skv_json_count(value) == 0;
     default:
         return false;
     }
@@ -88,28 +87,13 @@ void skv_value_put_text(json_t *value, skv_buf *out)
 
 /* ---- Depth ---- */
 
-static bool has_deeper_member(json_t *object, size_t max)
-{
-    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
-        if (skv_value_is_deeper(json_object_iter_value(at), max))
-            return true;
-    return false;
-}
-
-static bool has_deeper_element(json_t *array, size_t max)
-{
-    for (size_t i = 0; i < json_array_size(array); i++)
-        if (skv_value_is_deeper(json_array_get(array, i), max))
-            return true;
-    return false;
-}
-
 bool skv_value_is_deeper(json_t *value, size_t max)
 {
-    if (json_is_object(value))
-        return max == 0 || has_deeper_member(value, max - 1);
-    if (json_is_array(value))
-        return max == 0 || has_deeper_element(value, max - 1);
+    if (max == 0)
+        return skv_json_is_container(value);
+    for (skv_json_walk walk = {.container = value}; skv_json_next(&walk);)
+        if (skv_value_is_deeper(walk.value, max - 1))
+            return true;
     return false;
 }
 
@@ -187,23 +171,13 @@ static bool equal_strings(json_t *a, json_t *b, size_t *work)
 
 static bool equal(json_t *a, json_t *b, size_t depth, size_t *work);
 
-static bool equal_elements(json_t *a, json_t *b, size_t depth, size_t *work)
+static bool equal_children(json_t *a, json_t *b, size_t depth, size_t *work)
 {
-    if (json_array_size(a) != json_array_size(b))
+    if (skv_json_count(a) != skv_json_count(b))
         return false;
-    for (size_t i = 0; i < json_array_size(a); i++)
-        if (!equal(json_array_get(a, i), json_array_get(b, i), depth, work))
-            return false;
-    return true;
-}
-
-static bool equal_members(json_t *a, json_t *b, size_t depth, size_t *work)
-{
-    if (json_object_size(a) != json_object_size(b))
-        return false;
-    for (void *at = json_object_iter(a); at; at = json_object_iter_next(a, at)) {
-        json_t *other = json_object_get(b, json_object_iter_key(at));
-        if (!other || !equal(json_object_iter_value(at), other, depth, work))
+    for (skv_json_walk walk = {.container = a}; skv_json_next(&walk);) {
+        json_t *other = walk.name ? json_object_get(b, walk.name) : json_array_get(b, walk.count - 1);
+        if (!other || !equal(walk.value, other, depth, work))
             return false;
     }
     return true;
@@ -215,10 +189,8 @@ static bool equal(json_t *a, json_t *b, size_t depth, size_t *work)
     (*work)++;
     if (json_is_string(a) && json_is_string(b))
         return equal_strings(a, b, work);
-    if (json_is_object(a) && json_is_object(b))
-        return depth > 0 && equal_members(a, b, depth - 1, work);
-    if (json_is_array(a) && json_is_array(b))
-        return depth > 0 && equal_elements(a, b, depth - 1, work);
+    if (json_typeof(a) == json_typeof(b) && skv_json_is_container(a))
+        return depth > 0 && equal_children(a, b, depth - 1, work);
     if (json_typeof(a) == json_typeof(b) && !json_is_number(a))
         return true;
     return skv_value_compare(a, b) == SKV_ORDER_EQUAL;
@@ -257,34 +229,19 @@ json_t *skv_value_member(json_t *container, const char *name)
     return skv_value_index(name, &index) ? json_array_get(container, index) : NULL;
 }
 
-static json_t *copy(json_t *value, size_t depth);
-
-static json_t *copy_members(json_t *object, size_t depth)
-{
-    json_t *result = json_object();
-
-    for (void *at = json_object_iter(object); result && at; at = json_object_iter_next(object, at))
-        skv_json_put(&result, json_object_iter_key(at), copy(json_object_iter_value(at), depth));
-    return result;
-}
-
-static json_t *copy_elements(json_t *array, size_t depth)
-{
-    json_t *result = json_array();
-
-    for (size_t i = 0; result && i < json_array_size(array); i++)
-        skv_json_append(&result, copy(json_array_get(array, i), depth));
-    return result;
-}
-
 /* `depth` is the number of brackets that may still open. */
 static json_t *copy(json_t *value, size_t depth)
 {
-    if (!json_is_object(value) && !json_is_array(value))
+    json_t *result;
+
+    if (!skv_json_is_container(value))
         return json_copy(value);
     if (depth == 0)
         return NULL;
-    return json_is_object(value) ? copy_members(value, depth - 1) : copy_elements(value, depth - 1);
+    result = skv_json_empty(value);
+    for (skv_json_walk walk = {.container = value}; result && skv_json_next(&walk);)
+        skv_json_add(&result, walk.name, copy(walk.value, depth - 1));
+    return result;
 }
 
 json_t *skv_value_copy(json_t *value)
