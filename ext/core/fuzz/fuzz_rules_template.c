@@ -81,14 +81,14 @@ static void constant_is_its_text(json_t *value, json_t *constant)
     free(doubled);
 }
 
-static void check_result(const skv_template *template, const skv_template_data *data, json_t *result)
+static void check_result(json_t *value, const skv_template *template, const skv_template_data *data, json_t *result)
 {
     size_t used = TEXT_LEFT - data->text_left;
 
     assert(used <= TEXT_LEFT);
     if (!result)
         return;
-    assert(skv_template_is_field(template) || json_typeof(result) == skv_template_type(template));
+    assert(skv_template_is_field(template) || json_typeof(result) == json_typeof(value));
     if (skv_template_constant(template))
         assert(json_equal(result, skv_template_constant(template)) && used == 0);
     else if (!skv_template_is_field(template) && json_is_string(result))
@@ -112,7 +112,7 @@ static void evaluate_twice(json_t *value, json_t *context, skv_reply *reply)
         results[i] = skv_template_evaluate(template, &data, reply);
         assert(!results[i] == (skv_reply_status(reply) != SKV_OK));
         assert(skv_reply_status(reply) != SKV_NOMEM);
-        check_result(template, &data, results[i]);
+        check_result(value, template, &data, results[i]);
     }
     assert(!results[0] ? !results[1] : skv_value_equal(results[0], results[1], NULL));
     json_decref(results[0]);

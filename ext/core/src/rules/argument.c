@@ -59,6 +59,12 @@ skv_status skv_parameter_check(const char *name, size_t name_len, skv_reply *rep
     return SKV_OK;
 }
 
+/* Returns true for the members of a port by which rules find it, and which they cannot change. */
+static bool is_port_identity(const char *name)
+{
+    return strcmp(name, "mac") == 0 || strcmp(name, "uuid") == 0;
+}
+
 static skv_status check_node_path(const skv_pointer *pointer, skv_reply *reply)
 {
     static const char *const roots[] = {"environment", "classes", "parameters", "scope",
@@ -72,21 +78,16 @@ static skv_status check_node_path(const skv_pointer *pointer, skv_reply *reply)
         return skv_fail(reply, SKV_INVALID,
                         "a rule cannot change this part of a node: expected a path below /environment, /classes, "
                         "/parameters, /scope, /attributes, /ports or /port_groups");
-    if (strcmp(names[0], "ports") == 0 && pointer->count > 2 && skv_is_port_identity(names[2]))
+    if (strcmp(names[0], "ports") == 0 && pointer->count > 2 && is_port_identity(names[2]))
         return skv_fail(reply, SKV_INVALID, "a rule cannot change the '%s' of a port", names[2]);
     if (strcmp(names[0], "parameters") == 0 && pointer->count > 1)
         return skv_parameter_check(names[1], strlen(names[1]), reply);
     return SKV_OK;
 }
 
-bool skv_is_port_identity(const char *name)
-{
-    return strcmp(name, "mac") == 0 || strcmp(name, "uuid") == 0;
-}
-
 static skv_status check_port_path(const skv_pointer *pointer, skv_reply *reply)
 {
-    if (skv_is_port_identity(pointer->names[0]))
+    if (is_port_identity(pointer->names[0]))
         return skv_fail(reply, SKV_INVALID, "a rule cannot change the '%s' of a port", pointer->names[0]);
     return SKV_OK;
 }

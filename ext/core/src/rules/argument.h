@@ -37,7 +37,4 @@ skv_status skv_meaning_read(skv_meaning *meaning, skv_type type, json_t *text, s
 
 void skv_meaning_free(skv_meaning *meaning);
 
-/* Returns true for the members of a port by which rules find it, and which they cannot change. */
-bool skv_is_port_identity(const char *name);
-
 #endif

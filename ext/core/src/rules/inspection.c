@@ -5,18 +5,9 @@
 #include "json/tree.h"
 #include "json/writer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- Failures and limits ---- */
-
-static void put_index(skv_buf *out, const char *format, size_t number)
-{
-    char text[64];
-
-    snprintf(text, sizeof text, format, number);
-    skv_buf_put_string(out, text);
-}
 
 /* Sets the place to that of a condition or an action. */
 static void place_step(skv_inspection *inspection)
@@ -26,8 +17,8 @@ static void place_step(skv_inspection *inspection)
     bool is_action = step >= rule->actions && step < rule->actions + rule->action_count;
 
     skv_buf_clear(&inspection->place);
-    put_index(&inspection->place, is_action ? "actions[%zu]" : "conditions[%zu]",
-              (size_t)(step - (is_action ? rule->actions : rule->conditions)));
+    skv_place_member(&inspection->place, is_action ? "actions" : "conditions");
+    skv_place_element(&inspection->place, (size_t)(step - (is_action ? rule->actions : rule->conditions)));
 }
 
 static void place_argument(skv_inspection *inspection, size_t index)
@@ -35,15 +26,13 @@ static void place_argument(skv_inspection *inspection, size_t index)
     const skv_step *step = inspection->step;
     skv_buf *place = &inspection->place;
 
-    skv_buf_put_string(place, ".args");
+    skv_place_member(place, "args");
     if (index == SKV_WHOLE || step->operation->op == SKV_OP_SITE)
         return;
-    if (!step->is_named) {
-        put_index(place, "[%zu]", index);
-        return;
-    }
-    skv_buf_put_char(place, '.');
-    skv_buf_put_string(place, step->operation->parameters[index].name);
+    if (step->is_named)
+        skv_place_member(place, step->operation->parameters[index].name);
+    else
+        skv_place_element(place, index);
 }
 
 bool skv_fail_at(skv_inspection *inspection, size_t index, const char *reason)
@@ -52,7 +41,7 @@ bool skv_fail_at(skv_inspection *inspection, size_t index, const char *reason)
         skv_fail(inspection->reply, SKV_INVALID, "%s", reason);
     place_step(inspection);
     if (index == SKV_LOOP)
-        skv_buf_put_string(&inspection->place, ".loop");
+        skv_place_member(&inspection->place, "loop");
     else if (index != SKV_STEP)
         place_argument(inspection, index);
     return false;

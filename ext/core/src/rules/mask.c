@@ -56,11 +56,6 @@ int skv_is_secret_name(const char *name, size_t name_len)
     return 0;
 }
 
-bool skv_mask_is_secret(const char *name)
-{
-    return skv_is_secret_name(name, strlen(name));
-}
-
 /* ---- Reading ---- */
 
 #define COPY_WORK 4 /* values that are searched in the time in which one is copied */
@@ -84,7 +79,8 @@ static bool is_marked_for(skv_mask_reader reader, json_t *marks)
 /* `marks` are those of the value with that name in the container. */
 static bool is_hidden(skv_mask_reader reader, json_t *container, const char *name, json_t *marks)
 {
-    return is_marked_for(reader, marks) || (reader.names && json_is_object(container) && skv_mask_is_secret(name));
+    return is_marked_for(reader, marks) ||
+           (reader.names && json_is_object(container) && skv_is_secret_name(name, strlen(name)));
 }
 
 typedef struct element_name {

@@ -12,9 +12,6 @@
 
 #define SKV_MASKED "******"
 
-/* Returns true if the name contains password, secret, token, ... in any case (the list is in mask.c). */
-bool skv_mask_is_secret(const char *name);
-
 typedef struct skv_mask {
     json_t *marks; /* NULL without marks */
 } skv_mask;

@@ -263,11 +263,6 @@ bool skv_template_is_field(const skv_template *template)
     return template->kind == KIND_FIELD;
 }
 
-json_type skv_template_type(const skv_template *template)
-{
-    return json_typeof(template->value);
-}
-
 /* ---- Evaluation ---- */
 
 static json_t *look_up(skv_template_data *data, const skv_field *field, skv_reply *reply)

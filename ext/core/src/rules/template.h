@@ -55,9 +55,8 @@ void skv_template_free(skv_template *template);
 json_t *skv_template_constant(const skv_template *template);
 
 /* Returns true if the template is a string that is exactly one field. Its type is known only when it is evaluated.
- * Every other template always has the type that skv_template_type() returns. */
+ * Every other template always has the type of its value. */
 bool skv_template_is_field(const skv_template *template);
-json_type skv_template_type(const skv_template *template);
 
 /*
  * Evaluates a template. Returns a new reference. The result may share parts with the template, with other results, and
