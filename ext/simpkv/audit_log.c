@@ -1,9 +1,6 @@
 /* Simpkv::Native::AuditLog: lines that are appended to a file or sent to syslog. Any number of threads may use it. */
 #include "convert.h"
 
-#include <ruby/thread.h>
-#include <stdbool.h>
-
 /* One call: its arguments and its results. Lives on the stack of the method. */
 typedef struct audit_call {
     skv_audit *audit;
@@ -11,7 +8,6 @@ typedef struct audit_call {
     size_t bytes;
     int64_t timeout_ms;
     skv_reply *reply;
-    bool ran;
 } audit_call;
 
 /* ---- The object ---- */
@@ -58,20 +54,17 @@ static VALUE initialize_audit(VALUE self, VALUE target)
 
 /* ---- Reserving and writing ---- */
 
-static void *run_audit(void *data)
+static void run_audit(void *data)
 {
     audit_call *call = data;
 
-    call->ran = true;
     if (NIL_P(call->lines))
         skv_audit_reserve(call->audit, call->bytes, call->timeout_ms, call->reply);
     else
         skv_audit_write(call->audit, SKV_RB_BYTES(call->lines), call->timeout_ms, call->reply);
-    return NULL;
 }
 
-/* If an interrupt is pending, Ruby runs nothing without the GVL. The line must be written all the same: the operation
- * that it tells of was done. The interrupt waits for the end of the call. */
+/* The line must be written even if an interrupt is pending: the operation that it tells of was done. */
 static VALUE call_audit(VALUE self, VALUE lines, size_t bytes, VALUE timeout_ms)
 {
     audit_call call = {.audit = audit_or_null(self), .lines = lines, .bytes = bytes, .timeout_ms = NUM2LL(timeout_ms)};
@@ -79,9 +72,7 @@ static VALUE call_audit(VALUE self, VALUE lines, size_t bytes, VALUE timeout_ms)
     if (!call.audit)
         skv_rb_raise_status("invalid", rb_str_new_cstr("the audit log has no target"));
     call.reply = skv_rb_reply_new();
-    rb_nogvl(run_audit, &call, NULL, NULL, RB_NOGVL_INTR_FAIL);
-    if (!call.ran)
-        run_audit(&call);
+    skv_rb_without_gvl(run_audit, &call);
     RB_GC_GUARD(call.lines);
     RB_GC_GUARD(self);
     if (skv_reply_status(call.reply) != SKV_OK)

@@ -1,6 +1,9 @@
 /* The conversions and exceptions that all files of the extension use. */
 #include "convert.h"
 
+#include <ruby/thread.h>
+#include <stdbool.h>
+
 VALUE skv_rb_native;
 
 skv_reply *skv_rb_reply_new(void)
@@ -66,4 +69,29 @@ VALUE skv_rb_call_module(const char *feature, const char *module, const char *me
 {
     rb_require(feature);
     return rb_funcall(rb_path2class(module), rb_intern(method), 1, argument);
+}
+
+typedef struct single_run {
+    void (*run)(void *);
+    void *data;
+    bool ran;
+} single_run;
+
+static void *run_once(void *argument)
+{
+    single_run *single = argument;
+
+    single->ran = true;
+    single->run(single->data);
+    return NULL;
+}
+
+/* If an interrupt is pending, Ruby runs nothing without the GVL. */
+void skv_rb_without_gvl(void (*run)(void *), void *data)
+{
+    single_run single = {.run = run, .data = data};
+
+    rb_nogvl(run_once, &single, NULL, NULL, RB_NOGVL_INTR_FAIL);
+    if (!single.ran)
+        run_once(&single);
 }

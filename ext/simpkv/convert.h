@@ -35,6 +35,10 @@ VALUE skv_rb_bytes(VALUE string);
  * holds a NUL. */
 void skv_rb_pack(VALUE packed, VALUE text, const char *message);
 
+/* Runs the function once. It runs without the GVL, unless an interrupt is pending: interrupts wait for its end, and
+ * nothing is raised. */
+void skv_rb_without_gvl(void (*run)(void *), void *data);
+
 /* Calls a method of a Ruby module, which the feature defines. */
 VALUE skv_rb_call_module(const char *feature, const char *module, const char *method, VALUE argument);
 

@@ -138,28 +138,26 @@ static VALUE native_delete_entry(VALUE self, VALUE dn, VALUE version, VALUE time
     return skv_rb_perform(self, &call);
 }
 
-static VALUE native_set_password(VALUE self, VALUE dn, VALUE password, VALUE timeout_ms)
+static VALUE use_password(int flags, VALUE self, VALUE dn, VALUE password, VALUE timeout_ms)
 {
     skv_rb_call call = {.run = run_password,
-                        .convert = to_nothing,
+                        .convert = flags == SKV_PASSWORD_CHECK ? to_yes_or_no : to_nothing,
                         .key = skv_rb_bytes(dn),
                         .expect = skv_rb_bytes(password),
-                        .flags = SKV_PASSWORD_SET,
+                        .flags = flags,
                         .timeout_ms = NUM2LL(timeout_ms)};
 
     return skv_rb_perform(self, &call);
 }
 
+static VALUE native_set_password(VALUE self, VALUE dn, VALUE password, VALUE timeout_ms)
+{
+    return use_password(SKV_PASSWORD_SET, self, dn, password, timeout_ms);
+}
+
 static VALUE native_check_password(VALUE self, VALUE dn, VALUE password, VALUE timeout_ms)
 {
-    skv_rb_call call = {.run = run_password,
-                        .convert = to_yes_or_no,
-                        .key = skv_rb_bytes(dn),
-                        .expect = skv_rb_bytes(password),
-                        .flags = SKV_PASSWORD_CHECK,
-                        .timeout_ms = NUM2LL(timeout_ms)};
-
-    return skv_rb_perform(self, &call);
+    return use_password(SKV_PASSWORD_CHECK, self, dn, password, timeout_ms);
 }
 
 void skv_rb_init_entries(VALUE store_class)

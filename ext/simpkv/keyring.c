@@ -2,9 +2,6 @@
  * them at once. */
 #include "convert.h"
 
-#include <ruby/thread.h>
-#include <stdbool.h>
-
 /* Larger documents are encrypted and decrypted without the GVL. Releasing it costs as much as a small document. */
 #define SHORT_DOCUMENT 8192
 
@@ -17,7 +14,6 @@ typedef struct keyring_call {
     skv_keyring *keyring;          /* of the object; NULL while the file is read */
     VALUE backend, path, document; /* frozen Strings */
     skv_reply *reply;
-    bool ran;
 } keyring_call;
 
 /* ---- The object ---- */
@@ -74,36 +70,12 @@ static VALUE initialize_keyring(VALUE self, VALUE file)
 
 /* ---- Encrypting and decrypting ---- */
 
-static void *run_cipher(void *data)
+static void run_cipher(void *data)
 {
     keyring_call *call = data;
 
-    call->ran = true;
     call->run(call->keyring, SKV_RB_BYTES(call->backend), SKV_RB_BYTES(call->path), SKV_RB_BYTES(call->document),
               call->reply);
-    return NULL;
-}
-
-/* Interrupts wait for the end of the call, which waits for nothing. */
-static VALUE run_cipher_without_gvl(VALUE argument)
-{
-    keyring_call *call = (keyring_call *)argument;
-
-    while (!call->ran) {
-        rb_nogvl(run_cipher, call, NULL, NULL, RB_NOGVL_INTR_FAIL);
-        if (!call->ran)
-            rb_thread_check_ints();
-    }
-    return Qnil;
-}
-
-static VALUE free_reply_unless_ran(VALUE argument)
-{
-    keyring_call *call = (keyring_call *)argument;
-
-    if (!call->ran)
-        skv_reply_free(call->reply);
-    return Qnil;
 }
 
 /* Returns the data, or nil if the number is 0 and there are none. */
@@ -128,7 +100,7 @@ static VALUE call_cipher(keyring_function run, VALUE self, VALUE backend, VALUE 
     if (RSTRING_LEN(call.document) <= SHORT_DOCUMENT)
         run_cipher(&call);
     else
-        rb_ensure(run_cipher_without_gvl, (VALUE)&call, free_reply_unless_ran, (VALUE)&call);
+        skv_rb_without_gvl(run_cipher, &call);
     RB_GC_GUARD(call.backend);
     RB_GC_GUARD(call.path);
     RB_GC_GUARD(call.document);
