@@ -27,7 +27,7 @@ module Simpkv
           raise UnencodableError, "a hash key '__ptype' in the value cannot stand beside metadata of Puppet's types"
         end
 
-        Codec.encode(Value.binary?(value) ? RichData.binary(value) : value, @metadata, RichData::ENCODING)
+        Codec.encode(RichData.binary?(value) ? RichData.binary(value) : value, @metadata, RichData::ENCODING)
       end
 
       # @return [Boolean] whether {text} is JSON
@@ -73,7 +73,7 @@ module Simpkv
       end
 
       def string(text)
-        return text.b if Value.binary?(@content)
+        return text.b if RichData.binary?(@content)
 
         Value.utf8(text) || raise(Failure.new('the edited text is not UTF-8', Failure::DATA))
       end

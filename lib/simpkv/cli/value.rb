@@ -8,14 +8,6 @@ module Simpkv
       LOST_SECRET = 'Sensitive [value redacted]'
 
       class << self
-        # @param decoded [Hash] the result of {RichData.read}
-        # @return [Hash{String => Object}] the same for JSON and YAML, with bytes in base64
-        def presentable(decoded)
-          value = decoded[:value]
-          shown = binary?(value) ? { 'value' => [value].pack('m0'), 'encoding' => 'base64' } : { 'value' => value }
-          shown.merge('metadata' => decoded[:metadata])
-        end
-
         # @param document [String]
         # @return [Boolean] whether its key has expired; false for a document that cannot be read
         def expired?(document)
@@ -28,11 +20,6 @@ module Simpkv
         # @return [Boolean] whether it has {LOST_SECRET} at any place: the secret itself is not stored
         def lost_secret?(document)
           document.b.include?(LOST_SECRET)
-        end
-
-        # @return [Boolean] whether the value is bytes, not text
-        def binary?(value)
-          value.is_a?(String) && !Codec.text?(value)
         end
 
         # @param bytes [String]

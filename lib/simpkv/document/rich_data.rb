@@ -46,6 +46,19 @@ module Simpkv
         { value: value, metadata: revealed(decoded[:metadata]) }
       end
 
+      # @param decoded [Hash] the result of {read}
+      # @return [Hash{String => Object}] the same for JSON and YAML, with bytes in base64
+      def presentable(decoded)
+        value = decoded[:value]
+        shown = binary?(value) ? { 'value' => [value].pack('m0'), 'encoding' => 'base64' } : { 'value' => value }
+        shown.merge('metadata' => decoded[:metadata])
+      end
+
+      # @return [Boolean] whether the value is bytes, not text
+      def binary?(value)
+        value.is_a?(String) && !Codec.text?(value)
+      end
+
       # @return [Boolean] whether the data are an object of that type
       def object?(data, type)
         data.is_a?(Hash) && data[TYPE] == type && data.key?(CONTENT)

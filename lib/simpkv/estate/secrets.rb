@@ -15,7 +15,7 @@ module Simpkv
 
       # Members of the engine's output that have values which rules have set or read.
       VALUES = %w[args before after].freeze
-      private_constant :REDACTED, :KEPT, :VALUES
+      private_constant :KEPT, :VALUES
 
       # @param record [Hash] of a node
       # @return [Hash] a copy without the values that sensitive rules have set

@@ -33,7 +33,7 @@ module Simpkv
           stored = about(key) { reading.get(existing(key)) }
           document = about(key) { chosen(stored) }
           decoded = about(key) { RichData.read(document) }
-          return output.print(Value.presentable(decoded).merge(times(stored))) if output.data?
+          return output.print(RichData.presentable(decoded).merge(times(stored))) if output.data?
 
           write(decoded[:value])
         end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/estate/estate_command'
-require 'simpkv/cli/estate/node_list'
 
 module Simpkv
   module Cli
@@ -31,9 +30,8 @@ module Simpkv
         }.freeze
 
         def run
-          facts = on_estate { |estate| estate.options['indexed_facts'] }
-          filters = @filters.map { |text| NodeFilter.new(text, NodeList::MEMBERS, facts) }
-          list = on_estate { |estate| NodeList.new(estate) }
+          list = on_estate { |estate| Estate::NodeList.new(estate) }
+          filters = @filters.map { |text| filter(list, text) }
           nodes = on_estate { list.nodes(filters: filters, order: @sort, reverse: @reverse) }
           output.print(nodes) { table(nodes) }
           report(list.errors)
@@ -42,7 +40,7 @@ module Simpkv
         # @return [Array<String>] the beginnings of filters
         def filters
           names = configuration.estate['indexed_facts'] || Config.estate({})['indexed_facts']
-          (NodeList::MEMBERS + names).map { |name| "#{name}=" }
+          (Estate::NodeList::MEMBERS + names).map { |name| "#{name}=" }
         end
 
         private
@@ -51,21 +49,27 @@ module Simpkv
           @filters = []
           @sort = 'name'
           parser.on('--filter FILTER', 'only nodes that match, such as status=failed') { |text| @filters << text }
-          parser.on('--sort COLUMN', NodeList::COLUMNS,
+          parser.on('--sort COLUMN', Estate::NodeList::COLUMNS,
                     'name, environment, last_seen, status, changes or failures') do |by|
             @sort = by
           end
           parser.on('--reverse', 'reverse the order') { @reverse = true }
         end
 
+        def filter(list, text)
+          list.filter(text)
+        rescue InvalidError => e
+          raise Failure.new(e.message, Failure::USAGE), cause: nil
+        end
+
         def table(nodes)
           return [] if nodes.empty?
 
-          Output.table([NodeList::COLUMNS.map { |name| name.tr('_', ' ') }, *nodes.map { |node| row(node) }])
+          Output.table([Estate::NodeList::COLUMNS.map { |name| name.tr('_', ' ') }, *nodes.map { |node| row(node) }])
         end
 
         def row(node)
-          cells = NodeList::COLUMNS.map { |name| node[name] }
+          cells = Estate::NodeList::COLUMNS.map { |name| node[name] }
           cells[2] = "#{cells[2]} (expired)" if node['expired']
           cells.map { |cell| cell.nil? ? '-' : cell }
         end

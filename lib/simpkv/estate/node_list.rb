@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/estate/node_filter'
+require 'simpkv/estate/node_filter'
 
 module Simpkv
-  module Cli
+  class Estate
     # The nodes that have left something in the estate, by two lists of the store: their statuses and their inventory
     # records. A node is a Hash with {COLUMNS}, `noop`, `expired` and `facts`, those of the inventory.
     class NodeList
@@ -20,6 +20,13 @@ module Simpkv
       def initialize(estate)
         @estate = estate
         @errors = {}
+      end
+
+      # @param text [String] see {NodeFilter}
+      # @return [NodeFilter]
+      # @raise [InvalidError]
+      def filter(text)
+        NodeFilter.new(text, MEMBERS, @estate.options['indexed_facts'])
       end
 
       # @param filters [Array<NodeFilter>] each must match
@@ -40,7 +47,7 @@ module Simpkv
         records = records_of(@estate.inventory)
         expired = @estate.statuses.expired_of(statuses, records)
         (statuses.keys | records.keys).map do |name|
-          node(Output.name(name), statuses[name] || {}, records[name] || {}, expired.include?(name))
+          node(UnsafeCharacters.escaped(name), statuses[name] || {}, records[name] || {}, expired.include?(name))
         end
       end
 
@@ -50,7 +57,7 @@ module Simpkv
 
       def node(name, status, record, expired)
         { 'name' => name, 'environment' => status['environment'] || record['environment'],
-          'last_seen' => Estate::Statuses.last_seen(status, record), 'status' => status['status'],
+          'last_seen' => Statuses.last_seen(status, record), 'status' => status['status'],
           'changes' => status['changes'], 'failures' => status['failures'], 'noop' => status['noop'],
           'expired' => expired, 'facts' => record['facts'] || {} }
       end

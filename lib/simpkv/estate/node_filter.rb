@@ -1,10 +1,9 @@
 # frozen_string_literal: true
 
-require 'simpkv/cli/failure'
-require 'simpkv/cli/output'
+require 'simpkv/unsafe_characters'
 
 module Simpkv
-  module Cli
+  class Estate
     # A condition on a node, such as `status=failed`, `name~^web`, `failures>0` or `os.name!=Debian`.
     class NodeFilter
       SYNTAX = /\A([^=!~<>]+)(=|!=|~|!~|<|>)(.*)\z/m.freeze
@@ -19,7 +18,7 @@ module Simpkv
       # @param text [String]
       # @param members [Array<String>] the names of a node's members
       # @param facts [Array<String>] the names of the facts in the inventory
-      # @raise [Failure] the text is no condition, or names neither a member nor a fact of the inventory
+      # @raise [InvalidError] the text is no condition, or names neither a member nor a fact of the inventory
       def initialize(text, members, facts)
         @text = text
         @name, @operator, @value = text.match(SYNTAX)&.captures
@@ -45,7 +44,7 @@ module Simpkv
       private
 
       def refuse(why)
-        raise Failure.new("the filter '#{Output.name(@text)}' #{why}", Failure::USAGE)
+        raise InvalidError, "the filter '#{UnsafeCharacters.escaped(@text)}' #{why}"
       end
 
       # Another value would match no node.
@@ -72,7 +71,7 @@ module Simpkv
         return ->(values) { values[indexed] } if indexed == @name
 
         rest = @name.delete_prefix("#{indexed}.")
-        ->(values) { values[indexed].is_a?(Hash) ? Estate::Facts.dig(values[indexed], rest) : nil }
+        ->(values) { values[indexed].is_a?(Hash) ? Facts.dig(values[indexed], rest) : nil }
       end
 
       # Numbers are compared as numbers, others as text, such as times.
