@@ -14,10 +14,12 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = '>= 2.6'
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
   spec.require_paths = ['lib']
+  # simpkv-server.gemspec has the service.
+  server = Dir['lib/simpkv/server.rb', 'lib/simpkv/server/**/*']
   spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}',
                    'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure}', 'ext/core/{include,src}/**/*.{c,h}',
-                   'schema/**/*.*', 'docs/*.{md,1,svg}', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort
+                   'schema/**/*.*', 'docs/*.{md,1,svg}', 'README.md', 'CHANGELOG.md', 'LICENSE'].sort - server
 
   if ENV['SIMPKV_GEM_PLATFORM'] == 'java'
     spec.platform = 'java'

@@ -82,6 +82,10 @@ specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, 
 specs(:types, :cext, 'keys as resources', 'spec/types')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
+stage(:server, 'the service') do |stage|
+  variables, *command = Rubies.rspec(:cext, 'spec/server')
+  stage.sh(variables.merge('BUNDLE_WITH' => 'server'), *command)
+end
 specs(:puppetdb, :cext, 'the import from a PuppetDB', 'spec/puppetdb')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
@@ -177,7 +181,7 @@ end
 stage :bench, 'the comparisons, and the number of instructions' do |stage|
   stage.sh('make', '-C', 'bench/c', '--no-print-directory', '--silent', 'WERROR=-Werror')
   stage.sh('bin/bench', '--check')
-  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation', 'audit')
+  stage.sh('bin/bench', '--quick', 'estate', 'rules', 'access', 'rotation', 'audit', 'service')
 end
 
 stage :style, 'linters, formatters, layers, and pages that are out of date' do |stage|
@@ -199,7 +203,7 @@ end
 ALL = %w[
   tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
   jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
-  encrypted_conformance ds389_conformance estate puppetdb bolt jruby93_unit jruby94_unit
+  encrypted_conformance ds389_conformance estate server puppetdb bolt jruby93_unit jruby94_unit
   ffi_unit newest_json tools style core_alone
 ] + BASIC.drop(1)
 

@@ -27,8 +27,7 @@ module Simpkv
     #   ones if it has none
     def self.site_options(site)
       merged = Config.copy(site)
-      merged.delete('estate')
-      merged.delete('access')
+      %w[estate access server].each { |section| merged.delete(section) }
       merged['backends'] = Config.default_backends unless merged.key?('backends')
       merged
     end

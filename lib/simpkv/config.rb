@@ -211,6 +211,17 @@ module Simpkv
       raise ConfigError, "'config_dn' and 'config_pw_file' of 'access' come as a pair"
     end
 
+    # Converts the options of the service, and adds defaults.
+    #
+    # @param options [Hash{String => Object}] the value of `server` in the command's file
+    # @return [Hash{String => Object}] all of {SERVER}; without value, nil
+    # @raise [ConfigError] an option is unknown or has the wrong type
+    def self.server(options)
+      raise ConfigError, "'server' in simpkv configuration must be a Hash" unless options.is_a?(Hash)
+
+      section(SERVER, options, "'server'")
+    end
+
     # @param value [Object]
     # @param what [String] names the option in the message
     # @return [Object] the value, converted

@@ -99,6 +99,15 @@ RSpec.describe 'bin/demo' do
     end
   end
 
+  it 'serves a rule, a node and a key over HTTP, and stops the service' do
+    Dir.mktmpdir do |folder|
+      said = demo('serve', folder)
+      expect(said).to match(/== A rule.*"role":"web".*== A key.*  201$.*"status":412.*"value":"first".*== Metrics/m)
+      expect(said).to include('The service and slapd are stopped.')
+      expect(Dir.children(folder)).to eq([])
+    end
+  end
+
   it 'exports and collects resources in temporary files and in a directory, and removes them' do
     Dir.mktmpdir do |folder|
       said = demo('estate', folder)

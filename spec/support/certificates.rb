@@ -30,7 +30,27 @@ class Certificates
     [write("#{name}.pem", certificate.to_pem), write("#{name}-key.pem", key.to_pem)]
   end
 
+  # @param certificates [Array<String>] the files of certificates that are revoked
+  # @return [String] the file with the authority's revocation list
+  def revoke(*certificates)
+    list = OpenSSL::X509::CRL.new
+    list.version = 1
+    list.issuer = @authority.first.subject
+    list.last_update = Time.now - DAY
+    list.next_update = Time.now + DAY
+    certificates.each { |file| list.add_revoked(revoked(file)) }
+    list.sign(@authority.last, OpenSSL::Digest.new('SHA256'))
+    write('crl.pem', list.to_pem)
+  end
+
   private
+
+  def revoked(file)
+    revoked = OpenSSL::X509::Revoked.new
+    revoked.serial = OpenSSL::X509::Certificate.new(File.read(file)).serial
+    revoked.time = Time.now - 60
+    revoked
+  end
 
   def write(name, pem)
     file = File.join(@folder, name)

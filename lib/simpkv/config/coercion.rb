@@ -8,6 +8,7 @@ module Simpkv
     TYPES = {
       string: [->(value) { text(value) }, 'a String that is not empty'],
       hash: [->(value) { value if value.is_a?(Hash) }, 'a Hash'],
+      list: [->(value) { value if value.is_a?(Array) }, 'a list'],
       boolean: [->(value) { { true => true, 'true' => true, false => false, 'false' => false }[value] },
                 'true or false'],
       id: [->(value) { id(value) }, "a name: a String without '/' and control characters, other than '.' and '..'"],

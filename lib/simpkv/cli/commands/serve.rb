@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require 'simpkv/cli/command'
+
+module Simpkv
+  module Cli
+    module Commands
+      # Starts the service.
+      class Serve < Command
+        SECTION = :storage
+        SUMMARY = 'serve keys, nodes and inspection rules over HTTP'
+        DESCRIPTION = <<~TEXT
+          Starts the service, in the foreground: an HTTP API for keys, nodes and inspection rules, with metrics. It
+          needs the gem simpkv-server. It prints a line with each address when it is ready, and ends with 0 after
+          SIGTERM. SIGHUP reads rights, CAs and revocation lists again. SIGUSR2 starts the service anew, and no request
+          is lost.
+
+          An address is unix:///PATH, tcp://127.0.0.1:PORT, tcp://[::1]:PORT, or ssl://HOST:PORT. On a Unix socket, the
+          kernel tells who asks. On a loopback port, every local process may read, but no values of keys. With ssl, a
+          client needs a certificate. The section server of the file with the options says who may do what
+          (docs/service.md).
+        TEXT
+        EXAMPLES = {
+          'simpkv serve' => 'On the addresses of the configuration, or on /run/simpkv/simpkv.sock',
+          'simpkv serve --bind tcp://127.0.0.1:8180' => 'Reads for local processes',
+          'simpkv serve --bind tcp://127.0.0.1:0 --local-write' => 'For tests: a free port, and everything allowed'
+        }.freeze
+
+        def run
+          require_server
+          Server::Service.new(configuration.site, binds: @binds, local_write: @local_write, vardir: @flags[:vardir],
+                                                  restart: command_line) do
+            Configuration.new(@flags).site
+          end.run
+          nil
+        end
+
+        # @param arguments [Array<String>] as {Command#perform}
+        def perform(arguments)
+          @arguments = arguments.dup
+          super
+        end
+
+        private
+
+        def define(parser)
+          @local_write = false
+          parser.on('--bind URL', 'an address to listen on; may be given several times') do |url|
+            (@binds ||= []) << url
+          end
+          parser.on('--local-write', 'every local process may do everything over a loopback port') do
+            @local_write = true
+          end
+        end
+
+        def common(parser)
+          config_option(parser)
+          last_options(parser)
+        end
+
+        def require_server
+          require 'simpkv/server'
+        rescue LoadError
+          raise Failure.new("simpkv serve needs the gem simpkv-server: install it with 'gem install simpkv-server'",
+                            Failure::UNAVAILABLE)
+        end
+
+        # @return [Array<String>] the command that starts this process anew
+        def command_line
+          [RbConfig.ruby, $PROGRAM_NAME, 'serve', *@arguments]
+        end
+      end
+    end
+  end
+end

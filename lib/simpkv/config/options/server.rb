@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+module Simpkv
+  # Further options, of the same kind as those of options.rb.
+  module Config
+    # Options of `server` in the file of the command: the service `simpkv serve`.
+    SERVER = [
+      option('bind', :names, %w[unix:///run/simpkv/simpkv.sock],
+             'the addresses: `unix:///PATH`, `tcp://127.0.0.1:PORT`, `tcp://[::1]:PORT`, `ssl://HOST:PORT`'),
+      option('rights', :list, [], 'who may do what (docs/service.md): a list of hashes', absent: 'nobody but root'),
+      option('threads', 1..256, 16, 'the number of requests that are answered at the same time'),
+      option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),
+      option('tls_key', :path, nil, 'its private key, PEM', absent: 'required for `ssl://`'),
+      option('tls_ca', :path, nil, 'the CAs of client certificates, PEM', absent: 'required for `ssl://`'),
+      option('tls_crl', :path, nil, 'the revocation lists of these CAs, PEM', absent: 'revocation is not checked')
+    ].freeze
+  end
+end

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+require 'puma'
+require 'puma/configuration'
+require 'puma/launcher'
+require 'simpkv'
+require 'simpkv/inspection'
+
+module Simpkv
+  # The service: `simpkv serve`, in the gem simpkv-server. It reads the store for those who do not run Puppet, and is a
+  # front for operators. Compilers and agents never need it. Only MRI runs it.
+  module Server
+    # Starts and stops the service, a Rack application on Puma.
+    class Service
+      # Bytes of a body; seconds in which a request must arrive whole; idle seconds of a connection; seconds in which
+      # running requests may end after SIGTERM.
+      BODY_MAX = 1024 * 1024
+      ARRIVAL = 30
+      IDLE = 20
+      LINGER = 30
+      private_constant :BODY_MAX, :ARRIVAL, :IDLE, :LINGER
+
+      # @param options [Hash] of the file of the command
+      # @param restart [Array<String>] the command that SIGUSR2 starts in place of this process
+      # @param binds [Array<String>, nil] addresses, in place of the option `bind`: see {Listener}
+      # @param local_write [Boolean] see {Rights}
+      # @param vardir [String, nil] the vardir of Puppet
+      # @yieldreturn [Hash] the options, read again, after SIGHUP
+      # @raise [ConfigError] an option is wrong
+      def initialize(options, restart:, binds: nil, local_write: false, vardir: nil, &read_again)
+        @options = Config.server(options['server'] || {})
+        @restart = restart
+        @local_write = local_write
+        @read_again = read_again
+        @rights = Rights.new(@options['rights'], local_write: local_write)
+        @listeners = (binds || @options['bind']).map { |url| Listener.new(url, @options) }
+        @certificates = Certificates.new(@options)
+        @site = Site.new(options, vardir, ->(warning) { warn("simpkv: #{warning}") })
+        @site.backend
+        @metrics = Metrics.new
+      end
+
+      # Serves until SIGTERM or SIGINT.
+      #
+      # @return [void]
+      # @raise [ConfigError] an address is in use
+      def run
+        launcher = Puma::Launcher.new(configuration, log_writer: ErrorLog.new($stderr), argv: @restart.drop(1))
+        launcher.events.after_booted { booted(launcher) }
+        launcher.run
+      rescue SystemCallError => e
+        raise ConfigError, "the service cannot listen: #{e.message}", cause: nil
+      end
+
+      private
+
+      def configuration
+        application = application()
+        Puma::Configuration.new do |dsl|
+          @listeners.each { |listener| listener.bind(dsl) }
+          dsl.app(application)
+          dsl.threads(0, @options['threads'])
+          dsl.environment('production')
+          dsl.first_data_timeout(ARRIVAL)
+          dsl.persistent_timeout(IDLE)
+          dsl.force_shutdown_after(LINGER)
+          dsl.http_content_length_limit(BODY_MAX)
+          dsl.raise_exception_on_sigterm(false)
+          dsl.restart_command(@restart.first)
+          dsl.lowlevel_error_handler { |error, env, status| low_level(error, env, status) }
+        end
+      end
+
+      def application
+        owner = Caller.new(:user, Audit.user, Process.euid)
+        routes = Class.new(Application)
+        routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics,
+                           readiness: Readiness.new(@site, owner), owner: owner)
+        gate = Gate.new(routes.freeze.app, -> { @rights }, @certificates)
+        Observation.new(gate, @metrics, $stderr)
+      end
+
+      # A request that Puma itself refuses, or an error outside of {Observation}.
+      def low_level(error, _env, status)
+        status = 500 unless [400, 408, 413, 414, 431, 501].include?(status)
+        detail = status == 500 ? "internal error: #{error.class.name}" : 'malformed or oversized request'
+        Problem.new(status, detail).response(SecureRandom.uuid)
+      end
+
+      def booted(launcher)
+        trap('HUP') { Thread.new { reload } }
+        Process.setproctitle('simpkv serve')
+        launcher.binder.ios.each { |listener| puts("simpkv: serving on #{address(listener)}") }
+        $stdout.flush
+      end
+
+      # The address of a listener: with the port that the system has chosen for port 0.
+      def address(listener)
+        local = listener.to_io.local_address
+        return "unix://#{local.unix_path}" if local.unix?
+
+        host = local.ipv6? ? "[#{local.ip_address}]" : local.ip_address
+        "#{listener.is_a?(TCPServer) ? 'tcp' : 'ssl'}://#{host}:#{local.ip_port}"
+      end
+
+      # Reads rights, certificates of CAs and revocation lists again. If something is wrong, all stays as it was.
+      def reload
+        options = Config.server(@read_again.call['server'] || {})
+        rights = Rights.new(options['rights'], local_write: @local_write)
+        @certificates.reload
+        @rights = rights
+        warn('simpkv: the rights and the certificates were read again')
+      rescue Error, ConfigError, SystemCallError => e
+        warn("simpkv: rights and certificates stay as they were: #{e.message}")
+      end
+    end
+  end
+end
+
+require 'simpkv/server/error_log'
+require 'simpkv/server/listener'
+require 'simpkv/server/certificates'
+require 'simpkv/server/rights'
+require 'simpkv/server/problem'
+require 'simpkv/server/gate'
+require 'simpkv/server/site'
+require 'simpkv/server/readiness'
+require 'simpkv/server/metrics'
+require 'simpkv/server/open_api'
+require 'simpkv/server/application'

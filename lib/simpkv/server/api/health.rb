@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    # The state of the service: /healthz, /readyz and /metrics.
+    class Application
+      hash_branch('healthz') do |r|
+        r.is do
+          at('/healthz')
+          r.get { json('status' => 'ok') }
+        end
+      end
+
+      hash_branch('readyz') do |r|
+        r.is do
+          at('/readyz')
+          r.get do
+            ready, stores = opts.fetch(:readiness).check
+            json({ 'status' => ready ? 'ok' : 'unavailable', 'stores' => stores }, ready ? 200 : 503)
+          end
+        end
+      end
+
+      hash_branch('metrics') do |r|
+        r.is do
+          at('/metrics')
+          r.get do
+            response['content-type'] = Metrics::CONTENT_TYPE
+            metrics.text(site, caller)
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    module Api
+      # The bodies of keys: a value with its metadata, and what else the document has.
+      module KeyBody
+        MEMBERS = %w[value metadata encoding sensitive stored_at expires expires_after history].freeze
+
+        class << self
+          # @param document [String] without times and history
+          # @param log [Hash] of its version: see {Versions.log}
+          # @return [Hash{String => Object}]
+          # @raise [MalformedError]
+          def of(document, log)
+            body = RichData.presentable(RichData.read(document))
+            body['sensitive'] = true if RichData.object?(RichData.decode(document)[:value], 'Sensitive')
+            body.merge(log.slice('stored_at', 'expires').compact)
+          end
+
+          # @param body [Hash{String => Object}] of a PUT
+          # @return [String] the document
+          # @raise [Problem] a member is unknown, missing or wrong
+          def document(body)
+            check_members(body)
+            metadata = body.fetch('metadata', nil) || {}
+            raise Problem.new(400, 'metadata: it must be an object') unless metadata.is_a?(Hash)
+
+            value = value(body)
+            return Codec.encode(value, metadata) unless body['sensitive']
+
+            Codec.encode(RichData.object('Sensitive', value), metadata, RichData::ENCODING)
+          end
+
+          # @param body [Hash{String => Object}] of a PUT
+          # @param default [Integer, nil] the option `history` of the backend
+          # @return [Hash{Symbol => Object}] the times and the history for {Versions.successor}
+          # @raise [Problem]
+          def options(body, default)
+            history = option(body, 'history', 0..Versions::HISTORY_MAX)
+            after = option(body, 'expires_after', :lifetime)
+            expires = body['expires'] && time(body['expires'])
+            raise Problem.new(400, 'expires and expires_after exclude each other') if after && expires
+
+            { history: history || default, expires_after: after, expires: expires }
+          end
+
+          private
+
+          def check_members(body)
+            unknown = (body.keys - MEMBERS).first
+            raise Problem.new(400, "unknown member '#{unknown}': there are #{MEMBERS.join(', ')}") if unknown
+            raise Problem.new(400, 'value: it is missing, or null, which is not stored') if body['value'].nil?
+            return if [nil, true, false].include?(body['sensitive'])
+
+            raise Problem.new(400, 'sensitive: it must be true or false')
+          end
+
+          def value(body)
+            case body['encoding']
+            when nil then body['value']
+            when 'base64' then bytes(body['value'])
+            else raise Problem.new(400, 'encoding: it must be base64')
+            end
+          end
+
+          def bytes(text)
+            text.is_a?(String) ? text.unpack1('m0').b : raise(ArgumentError)
+          rescue ArgumentError
+            raise Problem.new(400, 'value: it is no base64'), cause: nil
+          end
+
+          def option(body, name, type)
+            return if body[name].nil?
+
+            value = Coercion.convert(type, body[name])
+            value.nil? ? raise(Problem.new(400, "#{name}: it must be #{Coercion.needed(type)}")) : value
+          end
+
+          def time(text)
+            Versions.utc(text)
+          rescue MalformedError
+            raise Problem.new(400, 'expires: it must be a time such as 2026-11-23T15:00:00Z'), cause: nil
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    module Api
+      # A node as clients see it. Secrets are hidden by their names, as the command hides them.
+      class NodeView
+        # @param estate [Estate]
+        # @param certname [String]
+        def initialize(estate, certname)
+          @estate = estate
+          @certname = certname
+          @secrets = Estate::Secrets.new(estate.options, false)
+        end
+
+        # @return [Hash] what is known of the node, in short
+        # @raise [Problem] nothing is known of it
+        def summary
+          status, inventory, record, inspection = parts = read
+          missing('status, inventory, record or inspection') if parts.none?
+
+          { 'name' => @certname, 'status' => status, **of_inventory(inventory || {}),
+            'expired' => expired?(status || {}, inventory || {}), 'record' => record && @secrets.declared(record),
+            'inspection' => inspection && @secrets.inspection(inspection) }
+        end
+
+        # @return [Hash]
+        def facts
+          stored = @estate.facts.find(@certname) || missing('facts')
+          { 'name' => @certname, 'values' => @secrets.facts(stored['values']), 'trusted' => stored['trusted'] }
+        end
+
+        # @return [Hash]
+        def reports
+          { 'reports' => @estate.reports.all(@certname) }
+        end
+
+        # @return [Hash]
+        def exports
+          exports = @estate.exports.of(@certname).reject { |_, list| list.empty? }
+          { 'exports' => RichData.replace(exports, 'Sensitive') { Estate::Secrets::REDACTED } }
+        end
+
+        # @return [Hash] the declared record
+        def record
+          @secrets.declared(@estate.nodes.get(@certname) || missing('declared record'))
+        end
+
+        # @return [Hash] the outcome of the last inspection
+        def inspection
+          @secrets.inspection(@estate.inspections.get(@certname) || missing('inspection'))
+        end
+
+        # @param outcome [Inspection::Inspector::Outcome]
+        # @return [Hash]
+        def outcome(outcome)
+          { 'name' => outcome.certname, 'known' => outcome.known.to_s,
+            'record' => outcome.record && @secrets.effective(outcome.record),
+            'rules' => @secrets.explanation(outcome.rules), 'effects' => @secrets.explanation(outcome.effects),
+            'failed' => outcome.failed, 'error' => outcome.error }
+        end
+
+        # @param what [String] that the node lacks
+        # @raise [Problem] always
+        def missing(what)
+          raise Problem.new(404, "'#{@certname}' has no #{what}")
+        end
+
+        private
+
+        def read
+          [@estate.statuses, @estate.inventory, @estate.nodes, @estate.inspections].map { |part| part.get(@certname) }
+        end
+
+        def of_inventory(inventory)
+          facts, exports = inventory.values_at('facts', 'exports').map { |part| part || {} }
+          { 'facts' => @secrets.facts(facts), 'exports' => exports.keys.sort }
+        end
+
+        def expired?(status, inventory)
+          @estate.statuses.expired_of({ @certname => status }, { @certname => inventory }).any?
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/api/node_view'
+
+module Simpkv
+  module Server
+    # Nodes and what they have left: /v1/nodes.
+    class Application
+      hash_branch('/v1', 'nodes') do |r|
+        r.is(['', true]) do
+          at('/v1/nodes')
+          r.get { json(node_list) }
+        end
+        r.on(String) do |certname|
+          @node = Api::NodeView.new(estate, certname)
+          r.is(['', true]) do
+            at('/v1/nodes/{certname}')
+            node_requests(r, certname)
+          end
+          r.is(%w[facts reports exports record inspection]) do |subject|
+            at("/v1/nodes/{certname}/#{subject}")
+            r.get { json(plain { @node.public_send(subject) }) }
+            record_requests(r, certname) if subject == 'record'
+            r.post { json(inspect_node(certname)) } if subject == 'inspection'
+          end
+        end
+      end
+
+      private
+
+      # @return [Estate]
+      def estate
+        @estate ||= site.estate(caller)
+      end
+
+      # Refuses parameters, and returns what the block returns.
+      def plain
+        query
+        yield
+      end
+
+      def node_list
+        given = query('filter', 'sort', 'reverse')
+        list = Estate::NodeList.new(estate)
+        filters = given.fetch('filter', '').split(',').map { |text| list.filter(text) }
+        nodes = list.nodes(filters: filters, order: column(given['sort']), reverse: flag('reverse'))
+        key, why = list.errors.min_by(&:first)
+        raise MalformedError, "'#{key}' cannot be read: #{why}" if key
+
+        secrets = Estate::Secrets.new(estate.options, false)
+        { 'nodes' => nodes.map { |node| node.merge('facts' => secrets.facts(node['facts'])) } }
+      end
+
+      def column(name)
+        columns = Estate::NodeList::COLUMNS
+        return name || columns.first if name.nil? || columns.include?(name)
+
+        raise Problem.new(400, "the parameter 'sort' must be one of #{columns.join(', ')}")
+      end
+
+      def node_requests(request, certname)
+        request.get { json(plain { @node.summary }) }
+        request.delete do
+          removed = plain { estate.deactivate(certname) }
+          removed.empty? ? @node.missing('documents') : json('removed' => removed)
+        end
+      end
+
+      def record_requests(request, certname)
+        request.put do
+          query
+          created = estate.nodes.get(certname).nil?
+          estate.nodes.declare(certname, body(Hash))
+          response.status = created ? 201 : 204
+          ''
+        end
+        request.delete { plain { estate.nodes.delete(certname) } ? no_content : @node.missing('declared record') }
+      end
+
+      # Inspects a node with the facts of the body.
+      def inspect_node(certname)
+        query('dry_run')
+        facts = body(Hash)
+        inspector = Inspection::Inspector.new(estate, rules.engine, explain: true)
+        @node.outcome(inspector.perform(certname, facts, save: !flag('dry_run')))
+      end
+    end
+  end
+end

@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+require 'roda'
+require 'uri'
+require 'simpkv/server/observation'
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    # The routes. {Gate} has checked the caller and decoded the path. Each file of the folder `api` adds a branch.
+    class Application < Roda
+      plugin :all_verbs
+      plugin :drop_body
+      plugin :hash_branches
+      plugin :head
+      plugin :not_allowed
+      plugin :status_handler
+
+      status_handler(404) { problem(Problem.new(404, "there is no #{request.path_info}")) }
+      status_handler(405, keep_headers: ['Allow']) do
+        problem(Problem.new(405, "#{request.path_info} does not take #{request.request_method}"))
+      end
+
+      route do |r|
+        r.root do
+          at('/')
+          query
+          json(versions)
+        end
+        r.hash_branches('')
+      end
+
+      # @return [Site]
+      def site
+        opts.fetch(:site)
+      end
+
+      # @return [Rights]
+      def rights
+        opts.fetch(:rights).call
+      end
+
+      # @return [Metrics]
+      def metrics
+        opts.fetch(:metrics)
+      end
+
+      # @return [Caller]
+      def caller
+        env.fetch(Gate::CALLER)
+      end
+
+      # Names the route for metrics.
+      def at(pattern)
+        env[Observation::ROUTE] = pattern
+      end
+
+      # Checks the parameters of the query.
+      #
+      # @param names [Array<String>] the known ones
+      # @return [Hash{String => String}]
+      # @raise [Problem] one is unknown, or no text
+      def query(*names)
+        given = request.GET
+        unknown = (given.keys - names).first
+        if unknown
+          raise Problem.new(400, "unknown parameter '#{unknown}': #{names.empty? ? 'none is known' : names.join(', ')}")
+        end
+
+        wrong = given.find { |_, value| !value.is_a?(String) || !value.valid_encoding? }
+        raise Problem.new(400, "the parameter '#{wrong.first}' must be given once, with a text") if wrong
+
+        given
+      rescue ArgumentError, Rack::QueryParser::QueryLimitError
+        raise Problem.new(400, 'malformed query'), cause: nil
+      end
+
+      # @param name [String] of a parameter
+      # @param default [Boolean]
+      # @return [Boolean]
+      # @raise [Problem]
+      def flag(name, default = false) # rubocop:disable Style/OptionalBooleanParameter
+        text = request.GET[name]
+        return default if text.nil?
+
+        case text.downcase
+        when 'true', '1', 'yes' then true
+        when 'false', '0', 'no' then false
+        else raise Problem.new(400, "the parameter '#{name}' must be true or false")
+        end
+      end
+
+      # Reads the body, JSON.
+      #
+      # @param types [Array<Class>] of the data
+      # @return [Object]
+      # @raise [Problem] it is no JSON, or of another type
+      def body(*types)
+        text = request.body ? request.body.read.to_s : ''
+        data = Native.parse(text.force_encoding(Encoding::UTF_8))
+        return data if types.any? { |type| data.is_a?(type) }
+
+        wanted = types.map { |type| { Hash => 'an object', Array => 'a list' }.fetch(type) }
+        raise Problem.new(400, "the body must be #{wanted.join(' or ')} in JSON")
+      rescue MalformedError
+        raise Problem.new(400, 'the body is not JSON'), cause: nil
+      end
+
+      # @param data [Object]
+      # @return [String] the body of the response
+      def json(data, status = 200)
+        response.status = status
+        response['content-type'] = 'application/json'
+        Native.generate(data)
+      end
+
+      # @return [String] no body
+      def no_content
+        response.status = 204
+        ''
+      end
+
+      # @return [String] the address of the service as the client has written it
+      def base_url
+        request.base_url
+      end
+
+      private
+
+      def problem(problem)
+        _, headers, body = problem.response(env[Observation::ID])
+        headers.each { |name, value| response[name] = value }
+        body.first
+      end
+    end
+  end
+end
+
+require 'simpkv/server/api/discovery'
+require 'simpkv/server/api/inspection_rules'
+require 'simpkv/server/api/keys'
+require 'simpkv/server/api/nodes'
+require 'simpkv/server/api/health'

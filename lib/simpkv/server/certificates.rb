@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require 'openssl'
+
+module Simpkv
+  module Server
+    # Client certificates. The TLS library has checked that a named CA has signed the certificate of a connection. This
+    # class checks each request again, because a certificate can expire or be revoked while its connection lasts.
+    # Thread-safe.
+    class Certificates
+      # @param options [Hash{String => Object}] of the section `server`: `tls_ca` and `tls_crl`
+      # @raise [ConfigError] a file cannot be read
+      def initialize(options)
+        @ca, @crl = options.values_at('tls_ca', 'tls_crl')
+        reload
+      end
+
+      # Reads the files again.
+      #
+      # @return [void]
+      # @raise [ConfigError] a file cannot be read; those that were read before stay
+      def reload
+        @store = @ca && store
+      end
+
+      # @param certificate [OpenSSL::X509::Certificate, String, nil] of the connection
+      # @return [String] its common name
+      # @raise [DeniedError] there is none, or it is not valid now
+      def certname(certificate)
+        raise DeniedError, 'a client certificate is needed' if certificate.nil? || @store.nil?
+
+        certificate = OpenSSL::X509::Certificate.new(certificate)
+        context = OpenSSL::X509::StoreContext.new(@store, certificate)
+        raise DeniedError, "the client certificate is not valid: #{context.error_string}" unless context.verify
+
+        common_name(certificate.subject)
+      end
+
+      private
+
+      def common_name(subject)
+        names = subject.to_a.select { |type, _, _| type == 'CN' }
+        names.one? ? names.first[1] : raise(DeniedError, 'the client certificate must have one common name')
+      end
+
+      def store
+        store = OpenSSL::X509::Store.new
+        store.purpose = OpenSSL::X509::PURPOSE_SSL_CLIENT
+        reading('tls_ca', @ca) { store.add_file(@ca) }
+        if @crl
+          reading('tls_crl', @crl) { lists.each { |list| store.add_crl(list) } }
+          store.flags = OpenSSL::X509::V_FLAG_CRL_CHECK | OpenSSL::X509::V_FLAG_CRL_CHECK_ALL
+        end
+        store
+      end
+
+      # @return [Array<OpenSSL::X509::CRL>] those of the file; a CA and the CAs above it have one each
+      def lists
+        texts = File.read(@crl).scan(/-----BEGIN X509 CRL-----.*?-----END X509 CRL-----/m)
+        raise OpenSSL::X509::CRLError, 'it has no revocation list' if texts.empty?
+
+        texts.map { |text| OpenSSL::X509::CRL.new(text) }
+      end
+
+      def reading(option, file)
+        yield
+      rescue SystemCallError, OpenSSL::OpenSSLError => e
+        raise ConfigError, "'#{option}' of 'server': #{file} cannot be read: #{e.message}", cause: nil
+      end
+    end
+  end
+end

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require 'puma/log_writer'
+
+module Simpkv
+  module Server
+    # The log of Puma itself. Puma would print parts of requests that it cannot read, or its internal state; this log
+    # has the class of each error only.
+    class ErrorLog < Puma::LogWriter
+      # @param log [IO]
+      def initialize(log)
+        super(Puma::NullIO.new, log)
+        @log = log
+      end
+
+      # Reports an error that keeps Puma from starting.
+      #
+      # @raise [ConfigError]
+      def error(text)
+        raise ConfigError, "the service cannot start: #{text}"
+      end
+
+      # A client that sends nonsense, has no certificate, or has gone.
+      %i[connection_error parse_error ssl_error].each do |name|
+        define_method(name) { |error, *_| report('a connection was refused', error) }
+      end
+
+      # @param error [Exception]
+      # @return [void]
+      def unknown_error(error, *)
+        report("internal error at #{error.backtrace&.first}", error)
+      end
+
+      # @return [nil]
+      def debug_error(*)
+        nil
+      end
+
+      private
+
+      def report(what, error)
+        @log.write("simpkv: #{what}: #{error.class.name}\n")
+      end
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+require 'simpkv/server/caller'
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    # The first step of each request, a middleware of Rack: decodes the path once, finds out who asks, and lets those
+    # requests pass that the rights allow. What comes after it sees the decoded path only.
+    class Gate
+      # Keys of the environment of Rack.
+      CALLER = 'simpkv.caller'
+      # Hosts of loopback addresses. A page of another site that a name of its own leads here cannot send them.
+      LOCAL_HOSTS = /\A(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\z/i.freeze
+      # In a decoded segment.
+      REFUSED = %r{[/\\\x00-\x1f\x7f]}.freeze
+      private_constant :LOCAL_HOSTS, :REFUSED
+
+      # @param app [#call] the next step
+      # @param rights [#call] returns the {Rights}
+      # @param certificates [Certificates]
+      def initialize(app, rights, certificates)
+        @app = app
+        @rights = rights
+        @certificates = certificates
+      end
+
+      # @param env [Hash{String => Object}]
+      # @return [Array] the response
+      # @raise [Problem, Error]
+      def call(env)
+        path = decoded(env.fetch('PATH_INFO'))
+        caller = env[CALLER] = Caller.of(env, @certificates)
+        check_origin(caller, env)
+        method = env.fetch('REQUEST_METHOD')
+        unless @rights.call.allow?(caller, method, path)
+          raise Problem.new(403, "#{caller} may not #{method} #{path}: 'rights' of 'server' does not allow it")
+        end
+
+        env['PATH_INFO'] = path
+        @app.call(env)
+      end
+
+      private
+
+      # @return [String] the path without `%` escapes and without a slash at its end
+      # @raise [Problem] there are several ways to read it
+      def decoded(path)
+        segments = path.delete_prefix('/').split('/', -1)
+        folder = segments.pop if segments.last == '' && segments.length > 1
+        segments = segments.map { |segment| decoded_segment(segment) } unless segments == ['']
+        "/#{segments.join('/')}#{'/' if folder}"
+      end
+
+      def decoded_segment(segment)
+        refuse if segment.empty? || segment.match?(/%(?!\h\h)/)
+        text = segment.gsub(/%(\h\h)/) { [Regexp.last_match(1)].pack('H2') }.force_encoding(Encoding::UTF_8)
+        refuse if !text.valid_encoding? || text.match?(REFUSED) || %w[. ..].include?(text)
+        text
+      end
+
+      def refuse
+        raise Problem.new(400, "malformed path: a segment is empty, is '.' or '..', has a '/' or a control " \
+                               'character, or is not UTF-8')
+      end
+
+      # Keeps web pages of other sites from using the rights of a local process.
+      def check_origin(caller, env)
+        return unless caller.kind == :local
+
+        host = env['HTTP_HOST'].to_s
+        raise Problem.new(421, 'the host of the request is not a loopback address') unless host.match?(LOCAL_HOSTS)
+
+        origin = env['HTTP_ORIGIN']
+        return if origin.nil? || origin == "http://#{host}"
+
+        raise Problem.new(403, 'requests from pages of other sites are refused')
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require 'securerandom'
+require 'simpkv/server/problem'
+require 'simpkv/unsafe_characters'
+
+module Simpkv
+  module Server
+    # The outermost step of each request, a middleware of Rack: gives it an id, turns errors into problems, adds the
+    # headers of every response, counts it, and writes a line to the log. No line has a value, a query, or a body.
+    class Observation
+      # Keys of the environment of Rack.
+      ID = 'simpkv.request_id'
+      # The pattern of the path that the application has found, such as `/v1/keys/*`, for metrics.
+      ROUTE = 'simpkv.route'
+      HEADERS = {
+        'x-content-type-options' => 'nosniff', 'x-frame-options' => 'DENY', 'referrer-policy' => 'no-referrer',
+        'content-security-policy' => "default-src 'none'; frame-ancestors 'none'", 'cache-control' => 'no-store'
+      }.freeze
+      GIVEN_ID = /\A[\w-]{1,64}\z/.freeze
+      private_constant :HEADERS, :GIVEN_ID
+
+      # @param app [#call] the next step
+      # @param metrics [Metrics]
+      # @param log [IO]
+      def initialize(app, metrics, log)
+        @app = app
+        @metrics = metrics
+        @log = log
+      end
+
+      # @param env [Hash{String => Object}]
+      # @return [Array] the response
+      def call(env)
+        began = now
+        given = env['HTTP_X_REQUEST_ID'].to_s
+        id = env[ID] = given.match?(GIVEN_ID) ? given : SecureRandom.uuid
+        status, headers, body = answer(env, id)
+        seconds = now - began
+        @metrics.observe(env[ROUTE] || 'other', env['REQUEST_METHOD'], status, seconds)
+        write(env, id, status, seconds)
+        [status, { 'x-request-id' => id, **HEADERS, **headers }, body]
+      end
+
+      private
+
+      def answer(env, id)
+        @app.call(env)
+      rescue StandardError, SystemStackError, NotImplementedError => e
+        problem = Problem.of(e)
+        @metrics.error(e)
+        place = "#{e.class} at #{e.backtrace&.first}" unless e.is_a?(Problem) || e.is_a?(Error) || e.is_a?(ConfigError)
+        puts(id, "internal error: #{place}") if place
+        problem.response(id)
+      end
+
+      def write(env, id, status, seconds)
+        caller = env[Gate::CALLER] || '-'
+        puts(id, "#{caller} #{env['REQUEST_METHOD']} #{env['PATH_INFO']} #{status} #{(seconds * 1000).round} ms")
+      end
+
+      def puts(id, text)
+        time = Time.now.utc.strftime('%Y-%m-%dT%H:%M:%S.%LZ')
+        @log.write("#{time} #{id} #{UnsafeCharacters.escaped(text.dup.force_encoding(Encoding::UTF_8).scrub)}\n")
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

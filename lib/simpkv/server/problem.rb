@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    # An answer that says what is wrong, as RFC 9457 has it. The member `error_message` is for clients of the API that
+    # the inspection rules come from: a JSON text with `faultstring`.
+    class Problem < StandardError
+      TYPE = 'application/problem+json'
+
+      TITLES = {
+        400 => 'Bad Request', 403 => 'Forbidden', 404 => 'Not Found', 405 => 'Method Not Allowed',
+        406 => 'Not Acceptable', 409 => 'Conflict', 412 => 'Precondition Failed', 413 => 'Content Too Large',
+        415 => 'Unsupported Media Type', 421 => 'Misdirected Request', 500 => 'Internal Server Error',
+        503 => 'Service Unavailable', 507 => 'Insufficient Storage'
+      }.freeze
+
+      # The status for each error of the library.
+      STATUSES = {
+        NotFoundError => 404, IsFolderError => 409, IsKeyError => 409, ConditionError => 409, InvalidError => 400,
+        UnencodableError => 400, TooLargeError => 413, DeniedError => 403, TransientError => 503, AuditError => 503
+      }.freeze
+
+      # Seconds after which a client may ask a store again that could not be reached.
+      RETRY_AFTER = '5'
+      private_constant :TITLES, :STATUSES, :RETRY_AFTER
+
+      # @return [Integer] the status of HTTP
+      attr_reader :status
+
+      # @param error [Exception]
+      # @return [Problem] the problem for it. An unexpected error shows its class only: its message may have a value
+      def self.of(error)
+        case error
+        when Problem then error
+        when Error
+          _, status = STATUSES.find { |type, _| error.is_a?(type) }
+          new(status || 500, error.message)
+        when ConfigError then new(500, error.message)
+        else new(500, "internal error: #{error.class.name}. The log of the service has its place")
+        end
+      end
+
+      # @param status [Integer]
+      # @param detail [String] what is wrong, and what to do
+      # @param headers [Hash{String => String}]
+      def initialize(status, detail, headers = {})
+        super(detail)
+        @status = status
+        @headers = headers
+      end
+
+      # @param id [String] of the request
+      # @return [Array] the response of Rack
+      def response(id)
+        body = { 'type' => 'about:blank', 'title' => TITLES.fetch(status, 'Error'), 'status' => status,
+                 'detail' => message, 'instance' => "urn:request:#{id}", 'error_message' => Native.generate(fault) }
+        [status, headers, [Native.generate(body)]]
+      end
+
+      private
+
+      def fault
+        { 'faultcode' => status < 500 ? 'Client' : 'Server', 'faultstring' => message, 'debuginfo' => nil }
+      end
+
+      def headers
+        more = status == 503 ? { 'retry-after' => RETRY_AFTER } : {}
+        { 'content-type' => TYPE, **more, **@headers }
+      end
+    end
+  end
+end

@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    # Who may send which request. The section `server` of the configuration has a list, and what is not in it is denied:
+    #
+    #     rights:
+    #       - {certname: provisioner.example.com, methods: [GET, POST], paths: ['/v1/inspection_rules/**']}
+    #       - {user: prometheus, methods: [GET], paths: ['/metrics']}
+    #
+    # A path is that of a request after `%` escapes are decoded. In it, `*` stands for any part of a segment, and `/**`
+    # at the end for the path itself and everything below it. Root and the user of the service may do everything over a
+    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key.
+    class Rights
+      # The methods of requests.
+      METHODS = %w[GET POST PUT PATCH DELETE].freeze
+      MEMBERS = %w[certname user methods paths environments].freeze
+      # The methods that read.
+      READS = %w[GET HEAD].freeze
+      # Names in a list of environments that stand for the global keys.
+      GLOBAL = 'globals'
+
+      Right = Struct.new(:kind, :name, :verbs, :paths, :environments)
+      private_constant :MEMBERS, :READS, :Right
+
+      # @param list [Array<Hash>] see above
+      # @param local_write [Boolean] whether every local process may do everything over a loopback port
+      # @raise [ConfigError] an entry is wrong; the message has its number
+      def initialize(list, local_write: false)
+        @local_write = local_write
+        @rights = list.each_with_index.map { |entry, number| right(entry, "'rights[#{number}]' of 'server'") }
+      end
+
+      # @param caller [Caller]
+      # @param method [String] of the request
+      # @param path [String] of the request, decoded
+      # @return [Boolean]
+      def allow?(caller, method, path)
+        return true if caller.owner? || (caller.kind == :local && @local_write)
+        return READS.include?(method) if caller.kind == :local
+
+        of(caller, method, path).any?
+      end
+
+      # @param environment [String, nil] of the keys; nil for the global keys
+      # @return [Boolean] whether a caller who {#allow?} allows a request for keys may send it for this environment
+      def environment?(caller, method, path, environment)
+        return true if caller.owner? || caller.kind == :local
+
+        of(caller, method, path).any? do |right|
+          right.environments.nil? || right.environments.include?(environment || GLOBAL)
+        end
+      end
+
+      # @param caller [Caller]
+      # @return [Boolean] whether the caller may see values of keys at all
+      def values?(caller)
+        caller.kind != :local || @local_write
+      end
+
+      private
+
+      def of(caller, method, path)
+        method = 'GET' if method == 'HEAD'
+        @rights.select do |right|
+          right.kind == caller.kind && right.name == caller.name && right.verbs.include?(method) &&
+            right.paths.any? { |pattern| pattern.match?(path) }
+        end
+      end
+
+      def right(entry, where)
+        raise ConfigError, "#{where} must be a Hash" unless entry.is_a?(Hash)
+
+        unknown = (entry.keys - MEMBERS).first
+        raise ConfigError, "#{where} has the unknown member '#{unknown}': it has #{MEMBERS.join(', ')}" if unknown
+
+        names = entry.slice('certname', 'user').compact
+        raise ConfigError, "#{where} needs either 'certname' or 'user'" unless names.one?
+
+        kind, name = names.first
+        Right.new(kind.to_sym, text(name, "'#{kind}' of #{where}"), methods(entry['methods'], where),
+                  paths(entry['paths'], where), environments(entry['environments'], where))
+      end
+
+      def text(value, what)
+        return value if value.is_a?(String) && !value.empty?
+
+        raise ConfigError, "#{what} must be a String that is not empty"
+      end
+
+      def methods(list, where)
+        return list if list.is_a?(Array) && list.any? && (list - METHODS).empty?
+
+        raise ConfigError, "'methods' of #{where} must be a list of #{METHODS.join(', ')}"
+      end
+
+      def paths(list, where)
+        valid = list.is_a?(Array) && list.any? && list.all? { |path| path.is_a?(String) && path.start_with?('/') }
+        return list.map { |path| pattern(path) } if valid
+
+        raise ConfigError, "'paths' of #{where} must be a list of paths, such as /v1/nodes/**"
+      end
+
+      def environments(list, where)
+        return if list.nil?
+        return list if list.is_a?(Array) && list.all?(String)
+
+        raise ConfigError, "'environments' of #{where} must be a list of names; #{GLOBAL} stands for the global keys"
+      end
+
+      def pattern(path)
+        below = path.end_with?('/**')
+        words = path.delete_suffix('/**').split('*', -1).map { |part| Regexp.escape(part) }
+        /\A#{words.join('[^/]*')}#{'(?:/.*)?' if below}\z/m
+      end
+    end
+  end
+end

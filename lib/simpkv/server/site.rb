@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    # The stores of the site, as the service uses them. Each caller has stores of its own, whose operations carry its
+    # name in the audit log; their connections are the same. Thread-safe.
+    class Site
+      # The number of callers whose stores are kept.
+      CALLERS_MAX = 100
+      private_constant :CALLERS_MAX
+
+      # @param options [Hash] of the file of the command
+      # @param vardir [String, nil] the vardir of Puppet; nil for the usual ones
+      # @param warn [#call] receives warnings about places and files
+      # @raise [ConfigError]
+      def initialize(options, vardir, warn)
+        @options = Config.frozen(options)
+        @vardirs = [vardir ? [vardir] : Vardirs.all, []]
+        @warn = warn
+        @mutex = Mutex.new
+        @opened = {}
+      end
+
+      # @param name [String, nil] of a backend; nil for the default one
+      # @return [Backend] with the options of the backend
+      # @raise [ConfigError] there is no such backend, or an option is wrong
+      def backend(name = nil, node: nil)
+        merged = Backend.site_options(@options)
+        merged['backend'] = name if name
+        merged['backend'] = Config.backend_for(merged, nil)
+        merged['backends'] = merged['backends'].slice(merged['backend'])
+        Backend.new(merged.merge('environment' => '', 'global' => true), @vardirs, @warn, node: node)
+      end
+
+      # @param caller [Caller]
+      # @param name [String, nil] of a backend; nil for the default one
+      # @return [Array(Backend, Store)]
+      # @raise [Error, ConfigError]
+      def store(caller, name = nil)
+        kept([:store, caller.to_s, name]) do
+          backend = backend(name, node: caller.to_s)
+          [backend, backend.open_existing]
+        end
+      end
+
+      # @param caller [Caller]
+      # @return [Estate]
+      # @raise [ConfigError]
+      def estate(caller)
+        kept([:estate, caller.to_s]) { Estate.new(@options, @vardirs, @warn, node: caller.to_s) }
+      end
+
+      # @return [Array<String>] the names of all backends
+      def backend_names
+        Config.backends_of(Backend.site_options(@options)).keys
+      end
+
+      private
+
+      # Keeps what the block opens, unless it raises. The oldest goes first.
+      def kept(key)
+        @mutex.synchronize do
+          return @opened[key] if @opened.key?(key)
+        end
+        opened = yield
+        @mutex.synchronize do
+          @opened.shift if @opened.length >= CALLERS_MAX
+          @opened[key] ||= opened
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require 'time'
+require 'simpkv/server/exposition'
+
+module Simpkv
+  module Server
+    # Metrics of nodes and keys. The store is read at most once a minute. Thread-safe.
+    class SiteMetrics
+      SECONDS = 60
+      # A key that expires within this time counts as expiring.
+      SOON = 14 * 86_400
+      UNKNOWN = 'unknown'
+      private_constant :SECONDS, :SOON, :UNKNOWN
+
+      def initialize
+        @mutex = Mutex.new
+        @page = ''
+      end
+
+      # @param site [Site]
+      # @param caller [Caller] in whose name the service reads
+      # @return [String] in the text format of Prometheus
+      def text(site, caller)
+        @mutex.synchronize do
+          now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          if @read.nil? || now - @read > SECONDS
+            @page = read(site, caller)
+            @read = now
+          end
+          @page
+        end
+      end
+
+      private
+
+      def read(site, caller)
+        page = Exposition.new
+        complete = [nodes(page, site.estate(caller)), keys(page, site, caller)].all?
+        page.gauge(:simpkv_site_readable, 'Whether nodes and keys could be read for the metrics about them.',
+                   complete ? 1 : 0)
+        page.text
+      end
+
+      # @return [Boolean] whether the nodes could be read
+      def nodes(page, estate)
+        list = Estate::NodeList.new(estate)
+        nodes = list.nodes
+        nodes.group_by { |node| node['status'] || UNKNOWN }.each { |status, group| add_status(page, status, group) }
+        page.gauge(:simpkv_nodes_unseen, 'Nodes without a run for the time of node_ttl.',
+                   nodes.count { |node| node['expired'] })
+        list.errors.empty?
+      rescue Error, ConfigError
+        false
+      end
+
+      def add_status(page, status, nodes)
+        page.gauge(:simpkv_nodes, 'Nodes by the status of the last run.', nodes.length, status: status)
+        last = nodes.map { |node| node['last_seen'] }.compact.max
+        page.gauge(:simpkv_last_run_timestamp_seconds, 'The last run of a node, by its status.',
+                   last && Time.iso8601(last).to_i, status: status)
+      end
+
+      # @return [Boolean] whether the keys of all backends could be read
+      def keys(page, site, caller)
+        site.backend_names.map { |name| expiring(page, site, caller, name) }.all?
+      end
+
+      def expiring(page, site, caller, name)
+        _, store = site.store(caller, name)
+        limit = Versions.now + SOON
+        soon = 0
+        %w[globals environments].each do |root|
+          store.tree(root, required: false) do |_, document|
+            expires = Versions.expires(document) if document.include?('"expires"')
+            soon += 1 if expires && expires < limit
+            nil
+          end
+        end
+        page.gauge(:simpkv_keys_expiring, 'Keys that have expired or expire within 14 days.', soon, backend: name)
+        true
+      rescue Error, ConfigError
+        false
+      end
+    end
+  end
+end

@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require_relative 'lib/simpkv/version'
+
+Gem::Specification.new do |spec|
+  spec.name = 'simpkv-server'
+  spec.version = Simpkv::VERSION
+  spec.summary = 'An HTTP API for the keys, nodes and inspection rules of simpkv'
+  spec.description = 'The service `simpkv serve`. Compilers and agents never need it: it reads the store of a Puppet ' \
+                     'estate for scripts, provisioning systems and monitoring.'
+  spec.authors = ['The simpkv developers']
+  spec.license = 'Apache-2.0'
+  # Only MRI runs the service.
+  spec.required_ruby_version = '>= 3.0' # rubocop:disable Gemspec/RequiredRubyVersion
+  spec.metadata = { 'rubygems_mfa_required' => 'true' }
+  spec.files = Dir['lib/simpkv/server.rb', 'lib/simpkv/server/**/*.{rb,yaml}', 'examples/service/*', 'docs/service.md',
+                   'LICENSE'].sort
+  spec.add_dependency 'prometheus-client', '>= 4.0', '< 6'
+  spec.add_dependency 'puma', '>= 7.0', '< 9'
+  spec.add_dependency 'rack', '~> 3.0'
+  spec.add_dependency 'roda', '~> 3.0'
+  spec.add_dependency 'simpkv', Simpkv::VERSION
+end

@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+require 'securerandom'
+require_relative 'server_helper'
+
+RSpec.describe 'The service' do
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+
+  let(:client) { service.client('tcp') }
+
+  def still_serves
+    expect(client.get('/healthz').status).to eq(200)
+  end
+
+  it 'refuses a body of more than 1 MiB, with and without its length' do
+    large = JSON.generate('value' => 'pl4nted-' * 200_000)
+    expect(client.exchange("PUT /v1/keys/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: #{large.bytesize}\r\n" \
+                           "Connection: close\r\n\r\n#{large}").status).to eq(413)
+    chunked = "#{large.bytesize.to_s(16)}\r\n#{large}\r\n0\r\n\r\n"
+    expect(client.exchange("PUT /v1/keys/a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n" \
+                           "Connection: close\r\n\r\n#{chunked}").status).to eq(413)
+    expect(client.get('/v1/keys/a').status).to eq(404)
+    expect(service.log).not_to include('pl4nted')
+    still_serves
+  end
+
+  it 'refuses oversized headers and lines' do
+    expect(client.get("/#{'a' * 100_000}").status).to be >= 400
+    answer = client.exchange("GET / HTTP/1.1\r\nHost: localhost\r\nX: #{'a' * 200_000}\r\n\r\n")
+    expect(answer.nil? || answer.status >= 400).to be(true)
+    still_serves
+  end
+
+  it 'answers others while clients send slowly' do
+    sockets = Array.new(64) do
+      address, port = service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')
+      TCPSocket.new(address, port).tap do |socket|
+        socket.write("PUT /v1/keys/a HTTP/1.1\r\nHost: localhost\r\nContent-Le")
+      end
+    end
+    10.times { still_serves }
+  ensure
+    sockets&.each(&:close)
+  end
+
+  it 'answers nested JSON of any depth with a problem' do
+    [50, 200, 100_000].each do |depth|
+      status = client.put('/v1/keys/a', "{\"value\":#{'[' * depth}#{']' * depth}}").status
+      expect(status).to eq(depth == 50 ? 201 : 400)
+    end
+    still_serves
+  end
+
+  it 'answers malformed requests, and shows no byte of them in its log' do
+    random = Random.new(RSpec.configuration.seed)
+    requests = Integer(ENV.fetch('MALFORMED', '2000'))
+    requests.times { |number| client.exchange(malformed(random, number), last: true) }
+    expect(service.log.lines.grep(%r{pl4nted|internal error at (?!.*/puma-)})).to eq([])
+    still_serves
+  end
+
+  # A request that is cut, changed, or made of wrong parts.
+  def malformed(random, number)
+    methods = %w[GET PUT POST PATCH DELETE FOO]
+    targets = %w[/v1/keys/a /v1/inspection_rules /v1/nodes/x/inspection / * http://x/ /v1/keys?a[b]=1 /%]
+    method, target, length = [methods, targets, [0, 30, 99_999]].map { |choices| choices.sample(random: random) }
+    whole = "#{method} #{target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" \
+            "Content-Length: #{length}\r\n\r\n{\"value\":\"pl4nted-bytes\"}"
+    case number % 5
+    when 0 then "#{whole.byteslice(0, random.rand(whole.bytesize))}\r\n\r\n"
+    when 1 then whole.dup.tap { |text| text.setbyte(random.rand(text.bytesize), random.rand(256)) }
+    when 2 then "#{random.bytes(random.rand(200))}\r\n\r\n"
+    when 3 then whole.sub('Content-Length', "Transfer-Encoding: chunked\r\nContent-Length")
+    else whole.sub('Content-Length: 99999', 'Content-Length: 3')
+    end
+  end
+end

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require 'open3'
+require_relative 'server_helper'
+
+RSpec.describe 'The metrics of the service' do
+  include_context 'with slapd'
+  include_context 'with a service'
+
+  let(:backends) { { 'default' => directory.options('type' => 'ldap', 'id' => id) } }
+  let(:store) { open_store }
+
+  # @return [Hash{String => Float}] by name with labels
+  def metrics
+    client.get('/metrics').body.lines.grep_v(/^#/).to_h do |line|
+      name, value = line.chomp.rpartition(' ').values_at(0, 2)
+      [name, Float(value)]
+    end
+  end
+
+  before { make_estate }
+
+  it 'count requests, errors and connections' do
+    client.put('/v1/keys/a', 'value' => 1)
+    client.get('/v1/keys/b')
+    client.get('/v1/keys/%2e')
+    client.request('BREW', '/')
+    expect(metrics).to include(
+      'simpkv_http_requests_total{route="/v1/keys/{path}",method="PUT",status="201"}' => 1,
+      'simpkv_http_requests_total{route="/v1/keys/{path}",method="GET",status="404"}' => 1,
+      'simpkv_http_requests_total{route="other",method="GET",status="400"}' => 1
+    )
+    expect(metrics.keys).to include(match(/\Asimpkv_operations_total\{.*operation="put"/),
+                                    match(/\Asimpkv_pool_connections\{.*state="idle"/),
+                                    match(/\Asimpkv_server_up\{/))
+  end
+
+  it 'count nodes by status, and keys that expire soon' do
+    Simpkv::Estate.new(options).statuses.put('web1', 'last_seen' => '2026-11-25T10:00:00Z', 'status' => 'failed',
+                                                     'changes' => 0, 'failures' => 1)
+    client.put('/v1/keys/a', 'value' => 1, 'expires_after' => '1d')
+    expect(metrics).to include('simpkv_nodes{status="failed"}' => 1, 'simpkv_keys_expiring{backend="default"}' => 1,
+                               'simpkv_site_readable' => 1,
+                               'simpkv_last_run_timestamp_seconds{status="failed"}' => Time.utc(2026, 11, 25, 10).to_i)
+  end
+
+  it 'follow the conventions of Prometheus' do
+    client.get('/v1/keys/b')
+    out, status = Open3.capture2e('promtool', 'check', 'metrics', stdin_data: client.get('/metrics').body)
+    expect([out, status.exitstatus]).to eq(['', 0])
+  end
+end

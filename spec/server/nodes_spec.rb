@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require_relative 'server_helper'
+
+RSpec.describe 'The API of nodes' do
+  include_context 'with a service'
+
+  let(:estate) { Simpkv::Estate.new(options) }
+
+  before do
+    estate.make
+    estate.facts.save('web1', { 'os' => { 'name' => 'Debian' }, 'db_password' => 'pl4nted-fact' })
+    estate.statuses.put('web1', 'last_seen' => '2026-11-25T10:00:00Z', 'environment' => 'production',
+                                'status' => 'failed', 'changes' => 1, 'failures' => 2)
+    estate.statuses.put('web2', 'last_seen' => '2026-11-25T11:00:00Z', 'environment' => 'production',
+                                'status' => 'changed', 'changes' => 3, 'failures' => 0)
+  end
+
+  it 'lists nodes, with filters and in any order' do
+    names = ->(query) { client.get("/v1/nodes?#{query}").data['nodes'].map { |node| node['name'] } }
+    expect(names.call('')).to eq(%w[web1 web2])
+    expect(names.call('filter=status%3Dfailed')).to eq(%w[web1])
+    expect(names.call('filter=failures%3E1,name~%5Eweb')).to eq(%w[web1])
+    expect(names.call('sort=last_seen&reverse=true')).to eq(%w[web2 web1])
+    %w[filter=foo filter=colour%3Dred sort=colour foo=1].each do |query|
+      expect(client.get("/v1/nodes?#{query}").status).to eq(400)
+    end
+  end
+
+  it 'shows what is known of a node, without secrets' do
+    expect(client.get('/v1/nodes/web1').data).to include('name' => 'web1', 'status' => include('status' => 'failed'))
+    facts = client.get('/v1/nodes/web1/facts')
+    expect(facts.data['values']).to eq('os' => { 'name' => 'Debian' }, 'db_password' => '[redacted]')
+    expect(client.get('/v1/nodes/web1/reports').data).to eq('reports' => [])
+    expect(client.get('/v1/nodes/web1/exports').data).to eq('exports' => {})
+    %w[web3 web3/facts web3/inspection web3/record].each do |path|
+      expect(client.get("/v1/nodes/#{path}").status).to eq(404)
+    end
+    expect(client.get('/v1/nodes/web1/colour').status).to eq(404)
+    expect(client.get('/v1/nodes/.estate').status).to eq(400)
+  end
+
+  it 'declares a node, and removes the declaration' do
+    record = { 'environment' => 'production', 'classes' => ['ntp'],
+               'parameters' => { 'token' => 'x', 'role' => 'web' } }
+    expect([client.put('/v1/nodes/web1/record', record), client.put('/v1/nodes/web1/record', record)].map(&:status))
+      .to eq([201, 204])
+    expect(client.get('/v1/nodes/web1/record').data['parameters']).to eq('token' => '[redacted]', 'role' => 'web')
+    expect(client.put('/v1/nodes/web1/record', 'colour' => 'red')).to have_attributes(status: 400)
+    expect([client.delete('/v1/nodes/web1/record'), client.delete('/v1/nodes/web1/record')].map(&:status))
+      .to eq([204, 404])
+  end
+
+  it 'inspects a node with facts, and stores the outcome unless it is a dry run' do
+    conditions = [{ 'op' => 'eq', 'args' => ['{inventory[os][name]}', 'Debian'] }]
+    actions = [{ 'op' => 'set-attribute', 'args' => ['/parameters/role', 'web'] }]
+    client.post('/v1/inspection_rules', 'conditions' => conditions, 'actions' => actions)
+    facts = { 'os' => { 'name' => 'Debian' } }
+    dry = client.post('/v1/nodes/new1/inspection?dry_run=true', facts)
+    expect(dry.data['record']['parameters']).to eq('role' => 'web')
+    expect(client.get('/v1/nodes/new1/inspection').status).to eq(404)
+    client.post('/v1/nodes/new1/inspection', facts)
+    expect(client.get('/v1/nodes/new1/inspection').data['record']['parameters']).to eq('role' => 'web')
+  end
+
+  it 'says that a rule refuses a node' do
+    client.post('/v1/inspection_rules', 'actions' => [{ 'op' => 'fail', 'args' => ['unknown rack'] }])
+    outcome = client.post('/v1/nodes/new1/inspection?dry_run=true', {}).data
+    expect(outcome).to include('record' => nil, 'failed' => include('msg' => 'unknown rack'))
+  end
+
+  it 'deactivates a node' do
+    expect(client.delete('/v1/nodes/web1').data['removed']).to include('facts' => true)
+    expect(client.delete('/v1/nodes/web1').status).to eq(404)
+    expect(client.get('/v1/nodes').data['nodes'].map { |node| node['name'] }).to eq(%w[web2])
+  end
+
+  it 'fails a list if a document cannot be read' do
+    store.put('globals/estate/status/web3', '{')
+    expect(client.get('/v1/nodes')).to have_attributes(status: 500, detail: include('status/web3'))
+  end
+end

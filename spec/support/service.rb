@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require 'rbconfig'
+require 'tmpdir'
+require 'yaml'
+require_relative 'server_process'
+require_relative 'service_client'
+
+# The service `simpkv serve`, as a process of its own.
+#
+#   Service.run(backends, '--bind', 'tcp://127.0.0.1:0') { |service| service.client.get('/healthz') }
+class Service
+  include ServerProcess
+
+  START_SECONDS = 60
+  # Without Bundler, as on the machine of a site.
+  UNBUNDLED = ENV.keys.grep(/\A(BUNDLE|RUBYOPT|RUBYLIB)/).to_h { |name| [name, nil] }
+                 .merge('GEM_PATH' => Gem.path.join(File::PATH_SEPARATOR)).freeze
+  COMMAND = [RbConfig.ruby, File.expand_path('../../exe/simpkv', __dir__), 'serve'].freeze
+  private_constant :COMMAND, :UNBUNDLED
+
+  # @param options [Hash] of the configuration file
+  # @param arguments [Array<String>] of the command
+  # @param env [Hash{String => String}]
+  def initialize(options, *arguments, env: {})
+    @folder = Dir.mktmpdir('service')
+    @arguments = arguments
+    @env = UNBUNDLED.merge(env)
+    configure(options)
+  end
+
+  # Writes the configuration file.
+  def configure(options)
+    File.write(configuration, options.to_yaml)
+  end
+
+  # @return [String] the configuration file
+  def configuration
+    File.join(folder, 'simpkv.yaml')
+  end
+
+  # @return [String] a path for a Unix socket
+  def socket
+    File.join(folder, 'socket')
+  end
+
+  # Starts the service, which listens on {#socket} too.
+  def start
+    File.write(log_file, '')
+    binds = ['--bind', "unix://#{socket}", *@arguments]
+    run_process(@env, *COMMAND, '-c', configuration, *binds, output: log_file, chdir: folder) do
+      addresses.length == binds.count('--bind')
+    end
+  end
+
+  # @return [Array<String>] the addresses that the service has printed
+  def addresses
+    log.scan(/^simpkv: serving on (.*)$/).flatten.uniq
+  end
+
+  # @return [String] all that the service has printed
+  def log
+    File.exist?(log_file) ? File.read(log_file, encoding: 'UTF-8').scrub : ''
+  end
+
+  # @param scheme [String]
+  # @param tls [Hash] see {ServiceClient}
+  # @return [ServiceClient]
+  def client(scheme = 'unix', **tls)
+    ServiceClient.new(addresses.find { |address| address.start_with?("#{scheme}://") }, tls)
+  end
+
+  # Sends a signal.
+  def signal(name)
+    Process.kill(name, pid)
+  end
+
+  # @return [Integer, nil] the exit code after SIGTERM
+  def terminate
+    signal(:TERM)
+    _, status = Process.wait2(pid)
+    @pid = nil
+    status.exitstatus
+  end
+
+  def tail
+    end_of(log_file, 40)
+  end
+
+  private
+
+  def log_file
+    File.join(folder, 'log')
+  end
+end
