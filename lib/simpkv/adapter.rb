@@ -104,6 +104,16 @@ module Simpkv
       end
     end
 
+    # Merges the options of a call over those of Hiera, and warns of doubtful ones.
+    #
+    # @return [Hash] see {MergedOptions.of}
+    # @raise [ConfigError] an option is invalid
+    def merge(options, compiling, types)
+      merged, warnings = MergedOptions.of(self, options, compiling, types)
+      warn_of(warnings)
+      merged
+    end
+
     # Returns true if Bolt made up the environment: `bolt_catalog` for its catalogs, `bolt` for its plans. An
     # environment `bolt` with a folder belongs to the site.
     #
@@ -147,6 +157,7 @@ require 'simpkv/adapter/dry_run'
 require 'simpkv/adapter/exception_text'
 require 'simpkv/adapter/hiera_level'
 require 'simpkv/adapter/listing'
+require 'simpkv/adapter/merged_options'
 require 'simpkv/adapter/operations'
 require 'simpkv/adapter/plugin_backend'
 require 'simpkv/adapter/plugin_files'
