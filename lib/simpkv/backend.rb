@@ -32,6 +32,16 @@ module Simpkv
       merged
     end
 
+    # @param site [Hash] the options of the site
+    # @param name [String, nil] of the backend; nil for the one that functions use
+    # @return [Backend] for the global keys
+    # @raise [ConfigError]
+    def self.of_globals(site, name, vardirs, warn = nil, node: nil)
+      options = site_options(site)
+      options['backend'] = name || Config.backend_for(options, nil)
+      new(options.merge('global' => true), vardirs, warn, node: node)
+    end
+
     # @return [String] its name in the options
     attr_reader :name
 

@@ -71,7 +71,7 @@ module Simpkv
     # @raise [ConfigError]
     def initialize(site, vardirs = [Vardirs.all], warn = nil, node: nil, &open)
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
-      @backend = Backend.new(backend_options(site), vardirs, warn, node: node)
+      @backend = Backend.of_globals(site, options['backend'], vardirs, warn, node: node)
       @settings = @backend.settings
       @open = open
       @mutex = Mutex.new
@@ -190,12 +190,6 @@ module Simpkv
     end
 
     private
-
-    def backend_options(site)
-      merged = Backend.site_options(site)
-      merged['backend'] = options['backend'] || Config.backend_for(merged, nil)
-      merged.merge('global' => true)
-    end
 
     def opened
       @open ? @open.call(@settings) : @backend.open_existing

@@ -45,13 +45,12 @@ module Simpkv
 
       # @return [String] the name of the backend of the estate
       def estate_name
-        @estate['backend'] || Config.backend_for(Backend.site_options(@site), nil)
+        @estate['backend'] || backend(nil).name
       end
 
       def backend(name)
         @backends ||= {}
-        @backends[name] ||=
-          Backend.new(Backend.site_options(@site).merge('backend' => name, 'global' => true), @vardirs, @warn)
+        @backends[name] ||= Backend.of_globals(@site, name, @vardirs, @warn)
       end
 
       # The error is about the password of one user.
