@@ -23,6 +23,10 @@ class Contest
   MRI = [RbConfig.ruby].freeze
   BY_RUBY = File.join(__dir__, 'ruby_contestant.rb')
 
+  # The variables of the bundle without OpenVox: Debian's Puppet 7.
+  PUPPET7 = { 'PUPPET' => 'debian',
+              'BUNDLE_GEMFILE' => File.expand_path('../../spec/support/puppet7.gemfile', __dir__) }.freeze
+
   # The command of each contestant, to which the operation is added.
   COMMANDS = {
     'bare C loop' => [File.join(__dir__, '..', 'c', 'build', 'baseline')],
@@ -33,6 +37,7 @@ class Contest
     'adapter' => [*MRI, BY_RUBY, 'adapter'],
     'adapter, FFI' => [{ 'SIMPKV_NATIVE' => 'ffi' }, *MRI, BY_RUBY, 'adapter'],
     'function' => [*MRI, BY_RUBY, 'function'],
+    'function, Puppet 7' => [PUPPET7, *MRI, BY_RUBY, 'function'],
     'store, JRuby' => [*JRUBY, BY_RUBY, 'store'],
     'adapter, JRuby' => [*JRUBY, BY_RUBY, 'adapter'],
     'function, JRuby' => [*JRUBY, BY_RUBY, 'function'],

@@ -8,6 +8,7 @@
 
 #include <ruby.h>
 #include <ruby/encoding.h>
+#include <stdbool.h>
 
 /* The module Simpkv::Native. */
 extern VALUE skv_rb_native;
@@ -44,6 +45,13 @@ VALUE skv_rb_call_module(const char *feature, const char *module, const char *me
 
 /* Returns the keys of a Simpkv::Native::Keyring, which live as long as the object. Raises TypeError. */
 skv_keyring *skv_rb_keyring_of(VALUE keyring);
+
+/* Returns the path of a key below a folder, a frozen String; nil for the folder itself, and for a key that
+ * skv_key_check() refuses or that is too long. Raises TypeError. */
+VALUE skv_rb_path_below(VALUE folder, VALUE key, bool upper);
+
+/* Returns what Native.plain_document returns for these bytes, which are UTF-8 or refused. */
+VALUE skv_rb_plain_document(const char *bytes, size_t len);
 
 /* The pointer and the length that stand for a String in calls of the core. */
 #define SKV_RB_BYTES(string) RSTRING_PTR(string), (size_t)RSTRING_LEN(string)

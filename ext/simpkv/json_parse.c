@@ -267,24 +267,16 @@ static bool parse_members(skv_json_reader *reader, plain_members *members)
     return token == SKV_JSON_OBJECT_END && skv_json_read(reader) == SKV_JSON_END && members->value != Qundef;
 }
 
-/*
- * call-seq: Simpkv::Native.plain_document(string) -> {value:, metadata:} or {value:, metadata:, expires:} or nil
- *
- * Reads most documents. Returns nil for a document that only Codec.decode can read, and for bytes that are not a
- * document.
- */
-static VALUE plain_document(VALUE self, VALUE string)
+VALUE skv_rb_plain_document(const char *bytes, size_t len)
 {
     plain_members members = {.value = Qundef, .metadata = Qnil, .expires = Qnil};
     VALUE document = Qnil;
     skv_json_reader reader;
 
-    string = unchanging(string);
     /* The search is cheaper than reading an encoded value in vain. */
-    if (!is_taken_for_utf8(string) ||
-        memmem(RSTRING_PTR(string), (size_t)RSTRING_LEN(string), ENCODING, strlen(ENCODING)))
+    if (memmem(bytes, len, ENCODING, strlen(ENCODING)))
         return Qnil;
-    skv_json_read_init(&reader, RSTRING_PTR(string), (size_t)RSTRING_LEN(string));
+    skv_json_read_init(&reader, bytes, len);
     if (parse_members(&reader, &members) && (NIL_P(members.metadata) || RB_TYPE_P(members.metadata, T_HASH))) {
         const VALUE pairs[] = {ID2SYM(rb_intern("value")), members.value, ID2SYM(rb_intern("metadata")),
                                NIL_P(members.metadata) ? rb_hash_new() : members.metadata};
@@ -297,6 +289,22 @@ static VALUE plain_document(VALUE self, VALUE string)
     RB_GC_GUARD(members.value);
     RB_GC_GUARD(members.metadata);
     RB_GC_GUARD(members.expires);
+    return document;
+}
+
+/*
+ * call-seq: Simpkv::Native.plain_document(string) -> {value:, metadata:} or {value:, metadata:, expires:} or nil
+ *
+ * Reads most documents. Returns nil for a document that only Codec.decode can read, and for bytes that are not a
+ * document.
+ */
+static VALUE plain_document(VALUE self, VALUE string)
+{
+    VALUE document = Qnil;
+
+    string = unchanging(string);
+    if (is_taken_for_utf8(string))
+        document = skv_rb_plain_document(SKV_RB_BYTES(string));
     RB_GC_GUARD(string);
     return document;
 }

@@ -24,6 +24,21 @@ static VALUE join_key(VALUE self, VALUE prefix, VALUE key)
     return skv_rb_take_data(reply);
 }
 
+VALUE skv_rb_path_below(VALUE folder, VALUE key, bool upper)
+{
+    skv_reply *reply;
+
+    StringValue(folder);
+    StringValue(key);
+    reply = skv_rb_reply_new();
+    if (skv_key_check(SKV_RB_BYTES(key), upper ? SKV_KEY_UPPER : 0, reply) == SKV_OK &&
+        skv_key_join(SKV_RB_BYTES(folder), SKV_RB_BYTES(key), reply) == SKV_OK &&
+        skv_reply_size(reply) > (size_t)RSTRING_LEN(folder))
+        return rb_obj_freeze(skv_rb_take_data(reply));
+    skv_reply_free(reply);
+    return Qnil;
+}
+
 static int layout_number(VALUE layout)
 {
     ID id = SYMBOL_P(layout) ? rb_sym2id(layout) : 0;

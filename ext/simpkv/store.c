@@ -68,6 +68,30 @@ static VALUE native_get(VALUE self, VALUE key, VALUE latest, VALUE timeout_ms)
     return skv_rb_perform(self, &call);
 }
 
+/* A document with more than a value and metadata stays a String. */
+static VALUE to_decoded(skv_rb_call *call)
+{
+    VALUE decoded = skv_rb_plain_document(skv_reply_data(call->reply), skv_reply_size(call->reply));
+
+    return NIL_P(decoded) || RHASH_SIZE(decoded) != 2 ? skv_rb_to_data(call) : decoded;
+}
+
+/*
+ * call-seq: get_decoded(folder, key, upper, timeout_ms) -> {value:, metadata:} or String or nil
+ *
+ * Checks a key, and reads and decodes it, in one call.
+ */
+static VALUE native_get_decoded(VALUE self, VALUE folder, VALUE key, VALUE upper, VALUE timeout_ms)
+{
+    skv_rb_call call = {.run = run_get,
+                        .convert = to_decoded,
+                        .key = skv_rb_path_below(folder, key, RTEST(upper)),
+                        .flags = SKV_GET_ANY,
+                        .timeout_ms = NUM2LL(timeout_ms)};
+
+    return NIL_P(call.key) ? Qnil : skv_rb_perform(self, &call);
+}
+
 static int run_kind(skv_rb_call *call)
 {
     return skv_exists(call->native->store, SKV_RB_BYTES(call->key), call->timeout_ms, call->cancel, call->reply);
@@ -237,6 +261,7 @@ void skv_rb_init_store(VALUE native)
     rb_define_method(class, "initialize", native_initialize, 2);
     rb_define_method(class, "close", native_close, 0);
     rb_define_method(class, "get", native_get, 3);
+    rb_define_method(class, "get_decoded", native_get_decoded, 4);
     rb_define_method(class, "kind", native_kind, 2);
     rb_define_method(class, "put", native_put, 6);
     rb_define_method(class, "delete", native_delete, 3);

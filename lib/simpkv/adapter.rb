@@ -152,6 +152,7 @@ end
 require 'simpkv/adapter/backends'
 require 'simpkv/adapter/calls'
 require 'simpkv/adapter/configured_backend'
+require 'simpkv/adapter/direct_get'
 require 'simpkv/adapter/documents'
 require 'simpkv/adapter/dry_run'
 require 'simpkv/adapter/exception_text'

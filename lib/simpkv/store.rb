@@ -48,6 +48,19 @@ module Simpkv
       raise if required
     end
 
+    # Checks a key as manifests write it, reads it, and decodes its document: {Native.key_check}, {Native.key_join},
+    # {#get} and {Codec.decode} in one native call.
+    #
+    # @param folder [String] such as `environments/production`
+    # @param key [String] below it
+    # @param upper [Boolean] whether the key may have capital letters
+    # @return [Hash{Symbol => Object}, String, nil] `{value:, metadata:}`; the document if it has more than these, or
+    #   the binding is FFI; nil if the key is malformed or too long, or stands for the folder itself
+    # @raise [NotFoundError, IsFolderError, TimeoutError] as {#get}
+    def get_decoded(folder, key, upper)
+      @native.get_decoded(folder, key, upper, call_timeout)
+    end
+
     # Returns true if there is a key or a folder of that name.
     #
     # @param key [String]

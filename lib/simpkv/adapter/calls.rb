@@ -24,12 +24,13 @@ module Simpkv
         [:tree, 'tree', 'keydir', false, :collection, nil]
       ].to_h { |row| [row.first, Operation.new(*row).freeze] }.freeze
 
+      # Options of calls, a copy; the merged options; and the {DirectGet} with them, false if there is none, nil if that
+      # is unknown.
+      Known = Struct.new(:options, :merged, :direct)
+
       # A key of this length is short enough with every prefix: `environments/`, a name of 255 bytes, and a slash.
       SURELY_SHORT = 4096 - 269
-      private_constant :Operation, :TABLE, :SURELY_SHORT
-
-      # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the calls
-      attr_reader :merged_options
+      private_constant :Operation, :TABLE, :Known, :SURELY_SHORT
 
       # @param adapter [Adapter]
       # @param backends [Backends]
@@ -37,11 +38,16 @@ module Simpkv
       def initialize(adapter, backends, documents)
         @adapter = adapter
         @backends = backends
-        @merged_options = {}
+        @known = {}
         @dry_run = DryRun.new(documents)
         listing = Listing.new(documents)
         @performers = { list: listing, tree: listing, snapshot: listing }
         @performers.default = Operations.new(documents)
+      end
+
+      # @return [Hash{Hash => Hash}] merged options, frozen, by the options of the calls
+      def merged_options
+        @known.transform_values(&:merged)
       end
 
       # Runs the call of a function.
@@ -57,14 +63,8 @@ module Simpkv
       # @raise [RuntimeError] the backend fails, unless `softfail` is set
       def run(function, scope, name, key, options, arguments)
         operation = TABLE.fetch(name)
-        each_key(key) { |each| function.check_key(scope, each) }
-        merged = merged(function, scope, options)
-        each_key(key) { |each| check_merged(function, scope, each, merged) }
-        result = outcome(operation, scope, key, arguments, merged, options)
-        return fail_softly(operation, key, result.message, merged) if result.is_a?(Error)
-        return presented_default(options['default'], merged) if result == false && name == :get
-
-        __send__(operation.presented, result, merged)
+        result = name == :get && direct_get(key, options)
+        false.equal?(result) ? checked_run(function, scope, operation, key, options, arguments) : result
       rescue ConfigError => e
         raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
       end
@@ -92,14 +92,51 @@ module Simpkv
 
       private
 
+      # Gets a key with the options of the call before.
+      #
+      # @return [Object, false] the result of the function; false if the call takes other steps
+      def direct_get(key, options)
+        known = @last
+        return false unless known&.direct && options.eql?(known.options)
+
+        data = known.direct.get(key)
+        data ? entry(data, known.merged) : false
+      rescue Error => e
+        fail_softly(TABLE[:get], key, e.message, known.merged)
+      end
+
+      def checked_run(function, scope, operation, key, options, arguments)
+        each_key(key) { |each| function.check_key(scope, each) }
+        merged = merged(function, scope, options)
+        each_key(key) { |each| check_merged(function, scope, each, merged) }
+        result = outcome(operation, scope, key, arguments, merged, options)
+        return fail_softly(operation, key, result.message, merged) if result.is_a?(Error)
+        return presented_default(options['default'], merged) if result == false && operation.name == :get
+
+        remember_direct(merged) if operation.name == :get
+        __send__(operation.presented, result, merged)
+      end
+
+      # Remembers how later calls with these options can get keys directly.
+      def remember_direct(merged)
+        known = @last
+        return unless known.direct.nil? && known.merged.equal?(merged)
+
+        known.direct = DirectGet.with(@performers.default, @backends.for(merged), merged) || false
+      end
+
       # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own. A
       # `default` belongs to the call alone.
       def merged(function, scope, options)
+        return @last.merged if @last && options.eql?(@last.options)
+
         options = options.reject { |name, _| name == 'default' } if options.key?('default')
-        @merged_options.fetch(options) do
+        known = @known.fetch(options) do
           merged = function.call_puppet(scope, 'simpkv::support::config::merge', options, @adapter.backends)
-          @merged_options[Config.copy(options)] = Config.frozen(merged)
+          copy = Config.copy(options)
+          @known[copy] = Known.new(copy, Config.frozen(merged))
         end
+        (@last = known).merged
       end
 
       def each_key(key)

@@ -16,6 +16,15 @@ module Simpkv
         chosen_version(backend, key, backend.store.get(backend.path_of_key(key)))
       end
 
+      # @param document [String]
+      # @return [Hash] `{ value:, metadata: }` of the version that the options name
+      # @raise [NotFoundError] as {#get}
+      def chosen_version(backend, key, document)
+        return earlier_version(backend, key, document) unless backend.version.zero?
+
+        @documents.current(document) { backend.returns_expired?(key) } || fail_expired(key)
+      end
+
       # @return [Hash, false] as {#get}; false for a missing key
       def find(backend, key)
         document = backend.store.get(backend.path_of_key(key), required: false)
@@ -120,13 +129,6 @@ module Simpkv
       end
 
       private
-
-      # @return [Hash] `{ value:, metadata: }`
-      def chosen_version(backend, key, document)
-        return earlier_version(backend, key, document) unless backend.version.zero?
-
-        @documents.current(document) { backend.returns_expired?(key) } || fail_expired(key)
-      end
 
       def earlier_version(backend, key, document)
         fail_expired(key) unless shown?(backend, key, document)

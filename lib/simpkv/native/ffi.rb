@@ -74,6 +74,16 @@ module Simpkv
         Calls.reply(:data) { |r| Library.skv_key_join(*Calls.bytes(prefix), *Calls.bytes(key), r) }
       end
 
+      # @return [String, nil] the path of a key below a folder; nil for the folder itself, and for a key that
+      #   {key_check} refuses or that is too long
+      def path_below(folder, key, upper)
+        key_check(key, upper)
+        path = key_join(folder, key)
+        path unless path == folder
+      rescue InvalidError, TooLargeError
+        nil
+      end
+
       def dn_from_path(layout, kind, base_dn, id, path)
         layout = Calls.choice(:layout, LAYOUTS, layout)
         kind = Calls.choice(:kind, KINDS, kind)
@@ -185,6 +195,12 @@ module Simpkv
 
       def get(key, latest, timeout_ms)
         call(:skv_get, key, latest ? LATEST : 0, timeout_ms, wanted: :data)
+      end
+
+      # Leaves the document as it is: only the extension decodes in the same call.
+      def get_decoded(folder, key, upper, timeout_ms)
+        path = Native.path_below(folder, key, upper)
+        path && get(path, false, timeout_ms)
       end
 
       def kind(key, timeout_ms)

@@ -34,4 +34,5 @@ Puppet::Functions.create_function(:'simpkv::delete', TOPLEVEL_BINDING.eval(File.
   def delete(scope, key, options = {})
     simpkv(scope, :delete, key, options)
   end
+  alias_method :direct, :delete
 end

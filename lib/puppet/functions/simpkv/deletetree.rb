@@ -33,4 +33,5 @@ Puppet::Functions.create_function(:'simpkv::deletetree', TOPLEVEL_BINDING.eval(F
   def deletetree(scope, keydir, options = {})
     simpkv(scope, :deletetree, keydir, options)
   end
+  alias_method :direct, :deletetree
 end

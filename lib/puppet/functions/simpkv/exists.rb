@@ -37,4 +37,5 @@ Puppet::Functions.create_function(:'simpkv::exists', TOPLEVEL_BINDING.eval(File.
   def exists(scope, key, options = {})
     simpkv(scope, :exists, key, options)
   end
+  alias_method :direct, :exists
 end

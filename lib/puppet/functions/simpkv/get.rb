@@ -46,4 +46,5 @@ Puppet::Functions.create_function(:'simpkv::get', TOPLEVEL_BINDING.eval(File.rea
   def get(scope, key, options = {})
     simpkv(scope, :get, key, options)
   end
+  alias_method :direct, :get
 end

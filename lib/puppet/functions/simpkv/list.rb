@@ -42,4 +42,5 @@ Puppet::Functions.create_function(:'simpkv::list', TOPLEVEL_BINDING.eval(File.re
   def list(scope, keydir, options = {})
     simpkv(scope, :list, keydir, options)
   end
+  alias_method :direct, :list
 end

@@ -53,4 +53,12 @@ Puppet::Functions.create_function(:'simpkv::put', TOPLEVEL_BINDING.eval(File.rea
   def put(scope, key, value, metadata = {}, options = {})
     simpkv(scope, :put, key, options, value, metadata)
   end
+  alias_method :direct, :put
+
+  private
+
+  # Whether these are of the types of the dispatch.
+  def usual?(key = nil, value = nil, metadata = {}, *options)
+    super(key, *options) && !value.nil? && value != :undef && metadata.instance_of?(Hash)
+  end
 end

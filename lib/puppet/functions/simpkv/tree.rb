@@ -46,4 +46,5 @@ Puppet::Functions.create_function(:'simpkv::tree', TOPLEVEL_BINDING.eval(File.re
   def tree(scope, keydir, options = {})
     simpkv(scope, :tree, keydir, options)
   end
+  alias_method :direct, :tree
 end
