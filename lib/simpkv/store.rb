@@ -33,6 +33,15 @@ module Simpkv
       @native = Native::Store.new(type, options)
     end
 
+    # Returns this store for the operations of one call, which share the time of a directory. A store in files waits for
+    # each lock by itself.
+    #
+    # @param deadline [Deadline]
+    # @return [Store]
+    def within(deadline)
+      @type == 'ldap' ? dup.tap { |store| store.deadline = deadline } : self
+    end
+
     # Reads a key.
     #
     # @param key [String]
@@ -367,6 +376,10 @@ module Simpkv
       "#<#{self.class.name} #{@type} #{@location}>"
     end
 
+    protected
+
+    attr_writer :deadline
+
     private
 
     def listing(required)
@@ -377,9 +390,9 @@ module Simpkv
       { keys: {}, folders: [], errors: {} }
     end
 
-    # The time that is left for a call which its option bounds as a whole.
+    # The time for a call which its option bounds as a whole.
     def call_timeout
-      @type == 'ldap' ? Deadline.left(@timeout_ms) : @timeout_ms
+      @deadline ? @deadline.left(@timeout_ms) : @timeout_ms
     end
   end
 end

@@ -4,7 +4,7 @@ require_relative '../spec_helper'
 
 RSpec.describe Simpkv::Layer do
   it 'passes on each method of a store, with arguments and block' do
-    own = %i[inspect get_decoded] # get_decoded would pass by what a layer does to documents
+    own = %i[inspect within get_decoded] # get_decoded would pass by what a layer does to documents
     expect(described_class::INTERFACE).to match_array(Simpkv::Store.public_instance_methods(false) - own)
     below = Object.new
     described_class::INTERFACE.each do |name|

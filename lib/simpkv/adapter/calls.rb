@@ -24,13 +24,16 @@ module Simpkv
         [:tree, 'tree', 'keydir', false, :collection, nil]
       ].to_h { |row| [row.first, Operation.new(*row).freeze] }.freeze
 
+      # The operations whose calls of a directory share the time of one. Of the others, each round trip has that time.
+      BOUNDED = %i[compare_and_put create current delete exists find get put].freeze
+
       # Options of calls, a copy; the merged options; and the {DirectGet} with them, false if there is none, nil if that
       # is unknown.
       Known = Struct.new(:options, :merged, :direct)
 
       # A key of this length is short enough with every prefix: `environments/`, a name of 255 bytes, and a slash.
       SURELY_SHORT = 4096 - 269
-      private_constant :Operation, :TABLE, :Known, :SURELY_SHORT
+      private_constant :Operation, :TABLE, :BOUNDED, :Known, :SURELY_SHORT
 
       # @param adapter [Adapter]
       # @param backends [Backends]
@@ -69,7 +72,7 @@ module Simpkv
         raise ArgumentError, "simpkv Configuration Error for #{description(operation, key)}: #{e.message}"
       end
 
-      # Performs an operation on the chosen backend. Its calls of a directory share one deadline.
+      # Performs an operation on the chosen backend.
       #
       # @param name [Symbol] of the method
       # @param arguments [Array] those of the method, without the backend
@@ -80,10 +83,10 @@ module Simpkv
       # @raise [ConfigError]
       def perform(name, *arguments, options, dry: false)
         backend = nil
-        Deadline.shared do
-          backend = @backends.for(options)
-          (dry ? @dry_run : @performers[name]).public_send(name, backend, *arguments)
-        end
+        deadline = Deadline.new if BOUNDED.include?(name)
+        backend = @backends.for(options)
+        backend = backend.within(deadline) if deadline
+        (dry ? @dry_run : @performers[name]).public_send(name, backend, *arguments)
       rescue ConfigError
         raise
       rescue StandardError, SystemStackError => e

@@ -24,6 +24,13 @@ module Simpkv
         @store = store
       end
 
+      # @param deadline [Deadline] of a call
+      # @return [ConfiguredBackend] this backend for that call
+      def within(deadline)
+        store = @store.within(deadline)
+        store.equal?(@store) ? self : self.class.new(@plugin, store, @name, @options)
+      end
+
       # @return [Object] the option of the call, or its default
       # @raise [ConfigError] it is of the wrong type
       def flag(name)

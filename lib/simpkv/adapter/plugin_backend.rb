@@ -11,6 +11,11 @@ module Simpkv
         @plugin = plugin
       end
 
+      # @return [PluginBackend] itself: plugins bound their time themselves
+      def within(_deadline)
+        self
+      end
+
       # @param required [Boolean] whether a missing key is a failure; otherwise nil is returned for it
       # @return [String, nil] the document
       # @raise [PluginError] also for a missing key

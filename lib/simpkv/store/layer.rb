@@ -22,9 +22,19 @@ module Simpkv
       @below = below
     end
 
+    # @return [Layer] this layer, over {Store#within}
+    def within(deadline)
+      below = @below.within(deadline)
+      below.equal?(@below) ? self : dup.tap { |layer| layer.below = below }
+    end
+
     # @return [String] no values
     def inspect
       "#<#{self.class.name} #{@below.inspect}>"
     end
+
+    protected
+
+    attr_writer :below
   end
 end
