@@ -34,7 +34,7 @@ module Simpkv
       # @return [Object] what the block returns
       # @raise [Puppet::Error]
       def perform(step, otherwise: nil, soft: true, node: nil)
-        for_node(node) { yield(estate) }.tap { warn_of_passwords }
+        Estate::Run.current.for_node(node) { yield(estate) }.tap { warn_of_passwords }
       rescue TransientError, DeniedError, AuditError => e
         raise Puppet::Error, message(step, e), cause: nil unless soft && estate.options['soft']
 
@@ -87,15 +87,7 @@ module Simpkv
 
       # @return [String] the node that the call of this thread is for
       def node
-        Thread.current[:simpkv_node] || Puppet[:certname]
-      end
-
-      def for_node(name)
-        before = Thread.current[:simpkv_node]
-        Thread.current[:simpkv_node] = name || before
-        yield
-      ensure
-        Thread.current[:simpkv_node] = before
+        Estate::Run.current.node || Puppet[:certname]
       end
 
       # Warns once of each password file that a server refuses. The estate is opened once, and the file changes later.

@@ -13,13 +13,6 @@ module Simpkv
     # save that has ended before them. `facts_saving` and `facts_overtaken_by` are the same for `facts_digest`. `seen`
     # is there if nodes expire.
     class Inventory < Documents
-      # The thread's last record. A run saves facts, compiles and saves exports in one thread.
-      KEPT = :simpkv_estate_inventory
-
-      # The number of seconds after which it is read again: the run that kept it may have failed.
-      KEPT_FOR = 120
-      private_constant :KEPT, :KEPT_FOR
-
       def initialize(estate)
         super(estate, 'inventory')
         @exporters = Recent.new { find_exporters }
@@ -60,15 +53,13 @@ module Simpkv
       # @param stored [Stored]
       # @return [void]
       def keep(certname, stored)
-        Thread.current[KEPT] = [self, certname, stored, now]
+        Run.current.keep(self, certname, stored)
       end
 
       # @param certname [String]
       # @return [Stored, nil] the record that was kept, once; else the one that is stored
       def take(certname)
-        inventory, name, stored, time = Thread.current[KEPT]
-        Thread.current[KEPT] = nil
-        inventory.equal?(self) && name == certname && now - time < KEPT_FOR ? stored : intact(certname)
+        Run.current.take(self, certname) { intact(certname) }
       end
 
       # Reads a record and the documents that it names, for a run that saves some of them. It then stores again what is
@@ -188,10 +179,6 @@ module Simpkv
         types = folders.select { |folder| folder.length == 2 }.map(&:last)
         record = record.merge('exports' => record['exports'].merge(types.to_h { |type| [type, nil] })) if types.any?
         folders.include?(['facts']) ? record.merge('facts_digest' => nil) : record
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       def valid?(record)
