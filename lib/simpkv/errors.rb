@@ -27,8 +27,10 @@ module Simpkv
   class TransientError < Error; end
   # The deadline passed.
   class TimeoutError < TransientError; end
-  # The storage cannot be used now: the disk is full, an I/O error, the server is down.
+  # The storage cannot be used now: an I/O error, the server is down.
   class UnavailableError < TransientError; end
+  # The disk is full, or the quota used up. Nothing was written.
+  class FullError < UnavailableError; end
   # A directory has no base entry, or does not show it.
   class MissingBaseError < UnavailableError; end
   # Another thread stopped the call.
@@ -85,7 +87,7 @@ module Simpkv
       not_found: NotFoundError, exists: ExistsError, conflict: ConflictError, is_folder: IsFolderError,
       is_key: IsKeyError, invalid: InvalidError, timeout: TimeoutError, interrupted: InterruptedError,
       denied: DeniedError, unavailable: UnavailableError, too_large: TooLargeError, malformed: MalformedError,
-      no_memory: OutOfMemoryError
+      no_memory: OutOfMemoryError, full: FullError
     }.freeze
     private_constant :STATUSES
   end

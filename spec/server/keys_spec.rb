@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative '../support/audit_file'
 require_relative 'server_helper'
 
 RSpec.describe 'The API of keys' do
@@ -108,12 +109,30 @@ RSpec.describe 'The API of keys' do
   end
 
   context 'in files' do
+    include AuditFile
     include_context 'with a service'
     it_behaves_like 'keys'
 
     it 'fails a list if a key cannot be read' do
       store.put('globals/app1/torn', '{"value":')
       expect(client.get('/v1/keys/app1/?global=true')).to have_attributes(status: 500, detail: include('torn'))
+    end
+
+    it 'answers 507 if the disk is full, and keeps what is stored' do
+      on_small_disk do |folder, fill|
+        Simpkv::Store.open('file', 'root_path' => File.join(folder, 'store'))
+        small = { 'default' => backends['default'].merge('root_path' => File.join(folder, 'store')) }
+        service.configure(options.merge('backends' => small))
+        service.terminate
+        service.start
+        client.put('/v1/keys/a', 'value' => 'old')
+        fill.call
+        expect(client.put('/v1/keys/a', 'value' => 'x' * 100_000))
+          .to have_attributes(status: 507, detail: include('No space left on device'))
+        expect(client.get('/v1/keys/a').data['value']).to eq('old')
+      ensure
+        service.terminate
+      end
     end
 
     it 'names the caller in the audit log' do

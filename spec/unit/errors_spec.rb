@@ -5,7 +5,7 @@ require 'simpkv'
 
 RSpec.describe Simpkv::Error do
   it 'separates failures that a caller may retry from those that it may not' do
-    retryable = %w[timeout unavailable interrupted].map { |status| described_class.for(status) }
+    retryable = %w[timeout unavailable full interrupted].map { |status| described_class.for(status) }
     expect(retryable).to all(be < Simpkv::TransientError)
     other = %w[not_found exists conflict is_folder is_key invalid denied too_large malformed no_memory]
     other.each { |status| expect(described_class.for(status)).not_to be <= Simpkv::TransientError }

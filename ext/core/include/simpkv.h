@@ -54,10 +54,11 @@ extern "C" {
     X(8, TIMEOUT, "timeout")          /* the deadline passed first */                                                  \
     X(9, INTERRUPTED, "interrupted")  /* skv_cancel_fire() */                                                          \
     X(10, DENIED, "denied")           /* no permission, or a link that leads out of the root */                        \
-    X(11, UNAVAILABLE, "unavailable") /* the storage cannot be used now: disk full, I/O error, ... */                  \
+    X(11, UNAVAILABLE, "unavailable") /* the storage cannot be used now: an I/O error, no server, ... */               \
     X(12, TOO_LARGE, "too_large")     /* a name, document or file is above a limit; the message names it */            \
     X(13, MALFORMED, "malformed")     /* not a JSON document, or nested too deeply */                                  \
-    X(14, NOMEM, "no_memory")
+    X(14, NOMEM, "no_memory")         /* out of memory */                                                              \
+    X(15, FULL, "full")               /* the disk is full, or the quota used up; what else UNAVAILABLE says holds */
 
 typedef enum skv_status {
 #define SKV_STATUS_ENUM(number, name, text) SKV_##name = number,

@@ -36,7 +36,8 @@ SKV_API void skv_audit_close(skv_audit *audit);
  *   SKV_INVALID      the target is a link, or no regular file; a line does not end in a newline
  *   SKV_TIMEOUT      another process keeps the file locked; the daemon takes no more messages
  *   SKV_TOO_LARGE    the file would be larger than the process may write (RLIMIT_FSIZE) or the file system can store
- *   SKV_UNAVAILABLE  the disk is full; there is no such folder, or no daemon
+ *   SKV_FULL         the disk is full
+ *   SKV_UNAVAILABLE  there is no such folder, or no daemon
  */
 
 /* Reserves disk space for lines of that many bytes in all, and some more for other processes, so that a following

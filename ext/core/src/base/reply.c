@@ -159,6 +159,9 @@ static skv_status status_of_errno(int error_number)
         return SKV_TOO_LARGE;
     case ENOMEM:
         return SKV_NOMEM;
+    case ENOSPC:
+    case EDQUOT:
+        return SKV_FULL;
     default:
         return SKV_UNAVAILABLE;
     }

@@ -27,7 +27,7 @@ void skv_reply_reset(skv_reply *reply);
 skv_status skv_fail(skv_reply *reply, skv_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: appends ": " and the text of `error_number`, and picks the status by it (DENIED,
- * TOO_LARGE, NOMEM, else UNAVAILABLE). */
+ * TOO_LARGE, NOMEM, FULL, else UNAVAILABLE). */
 skv_status skv_fail_errno(skv_reply *reply, int error_number, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -171,7 +171,7 @@ static void a_full_disk_takes_no_part_of_a_line(void)
     disk.full = true;
     for (size_t room = 0; room < 8; room++) {
         disk.room = room;
-        CHECK(write_text(audit, "second\nt\n") == SKV_UNAVAILABLE);
+        CHECK(write_text(audit, "second\nt\n") == SKV_FULL);
         CHECK_HAS(skv_reply_message(result), "cannot write the audit log '");
         CHECK_HAS(skv_reply_message(result), "No space left on device");
         CHECK_STR(content_of(log_file), "one\n");
@@ -270,7 +270,7 @@ static void space_that_cannot_be_reserved_is_an_error(void)
     skv_audit *audit = open_log_file();
 
     disk.reserving_fails = ENOSPC;
-    CHECK(skv_audit_reserve(audit, 1000, WAIT_MS, result) == SKV_UNAVAILABLE);
+    CHECK(skv_audit_reserve(audit, 1000, WAIT_MS, result) == SKV_FULL);
     CHECK_HAS(skv_reply_message(result), "cannot reserve disk space for the audit log '");
     disk.reserving_fails = EOPNOTSUPP;
     CHECK(skv_audit_reserve(audit, 1000, WAIT_MS, result) == SKV_INVALID);

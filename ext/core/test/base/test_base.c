@@ -89,8 +89,9 @@ static void statuses_have_names(void)
 {
     CHECK_STR(skv_status_name(SKV_OK), "ok");
     CHECK_STR(skv_status_name(SKV_NOMEM), "no_memory");
+    CHECK_STR(skv_status_name(SKV_FULL), "full");
     CHECK(skv_status_name(-1) == NULL);
-    CHECK(skv_status_name(SKV_NOMEM + 1) == NULL);
+    CHECK(skv_status_name(SKV_FULL + 1) == NULL);
     CHECK(skv_abi() == SKV_ABI);
     CHECK(strlen(skv_version()) > 0);
 }

@@ -330,8 +330,8 @@ static void access_that_cannot_be_copied_fails_the_put(void)
 {
     static const struct {
         int error_number, status;
-    } cases[] = {{ENOSPC, SKV_UNAVAILABLE}, {EIO, SKV_UNAVAILABLE}, {ENOMEM, SKV_NOMEM},
-                 {EPERM, SKV_DENIED},       {EACCES, SKV_DENIED},   {ENOTSUP, SKV_DENIED}};
+    } cases[] = {{ENOSPC, SKV_FULL},  {EDQUOT, SKV_FULL},   {EIO, SKV_UNAVAILABLE}, {ENOMEM, SKV_NOMEM},
+                 {EPERM, SKV_DENIED}, {EACCES, SKV_DENIED}, {ENOTSUP, SKV_DENIED}};
     unsigned char acl[64];
     size_t len = make_acl(acl, 12345);
 
