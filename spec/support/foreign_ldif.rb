@@ -32,7 +32,8 @@ class ForeignLdif
 
   # @return [Hash{String => String}] other names for the folder and the key, with and without the old one
   def renames
-    names = ['userPassword=secretpw', 'description=x', "seeAlso=#{@secret.gsub(',', '\\,')}"]
+    names = ['userPassword=secretpw', 'description=x', "seeAlso=#{@secret.gsub(',', '\\,')}",
+             'objectClass=extensibleObject', 'objectClass=referral']
     document = "simpkvJsonValue=#{DOCUMENT.gsub('"') { '\\22' }}"
     { folder => names, key => [*names, document] }.flat_map do |dn, list|
       list.product([0, 1]).map do |name, delete|
