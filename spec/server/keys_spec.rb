@@ -110,6 +110,7 @@ RSpec.describe 'The API of keys' do
 
   context 'in files' do
     include AuditFile
+
     include_context 'with a service'
     it_behaves_like 'keys'
 

@@ -17,7 +17,8 @@ module Simpkv
       # The status for each error of the library.
       STATUSES = {
         NotFoundError => 404, IsFolderError => 409, IsKeyError => 409, ConditionError => 409, InvalidError => 400,
-        UnencodableError => 400, TooLargeError => 413, DeniedError => 403, FullError => 507, TransientError => 503, AuditError => 503
+        UnencodableError => 400, TooLargeError => 413, DeniedError => 403, FullError => 507, TransientError => 503,
+        AuditError => 503
       }.freeze
 
       # Seconds after which a client may ask a store again that could not be reached.

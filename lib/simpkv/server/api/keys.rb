@@ -44,7 +44,8 @@ module Simpkv
 
       def opened(path)
         backend, store = site.store(caller, request.GET['backend'])
-        [backend, store, path.in(backend)]
+        # The calls of a request share the time of one.
+        [backend, store.within(Deadline.new), path.in(backend)]
       rescue ConfigError => e
         raise e unless request.GET['backend']
 
