@@ -48,6 +48,12 @@ static bool same_string(const char *a, size_t a_len, const char *b, size_t b_len
 
 static bool same(json_t *a, json_t *b, int depth);
 
+/* Elements have no names. */
+static bool same_name(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* Compares members in order: jansson keeps the order of the text. */
 static bool same_children(json_t *a, json_t *b, int depth)
 {
@@ -56,7 +62,7 @@ static bool same_children(json_t *a, json_t *b, int depth)
     if (skv_json_count(a) != skv_json_count(b))
         return false;
     while (skv_json_next(&in_a) && skv_json_next(&in_b))
-        if ((in_a.name && strcmp(in_a.name, in_b.name) != 0) || !same(in_a.value, in_b.value, depth))
+        if (!same_name(in_a.name, in_b.name) || !same(in_a.value, in_b.value, depth))
             return false;
     return true;
 }

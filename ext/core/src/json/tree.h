@@ -37,6 +37,12 @@ static inline bool skv_json_next(skv_json_walk *walk)
     return walk->at;
 }
 
+/* The same for an object alone: the other values have no members. */
+static inline bool skv_json_next_member(skv_json_walk *walk)
+{
+    return skv_json_next(walk) && walk->name;
+}
+
 /* Returns true for an object or an array. */
 static inline bool skv_json_is_container(const json_t *value)
 {

@@ -84,7 +84,7 @@ static void emit_container(writer *w, json_t *value, size_t depth)
     emit(w, is_object ? "{" : "[", 1);
     for (skv_json_walk walk = {.container = value}; !is_stopped(w) && skv_json_next(&walk);) {
         emit(w, ",", walk.count > 1);
-        if (is_object) {
+        if (walk.name) {
             emit_string(w, walk.name, strlen(walk.name));
             emit(w, ":", 1);
         }

@@ -124,8 +124,8 @@ static bool check_parameters(skv_inspection *inspection, const tree_change *chan
     if (change->tree != &inspection->node || change->pointer->count > 1 ||
         strcmp(change->pointer->names[0], "parameters") != 0)
         return true;
-    for (skv_json_walk walk = {.container = change->value}; skv_json_next(&walk);)
-        if (walk.name && skv_parameter_check(walk.name, strlen(walk.name), inspection->reply) != SKV_OK)
+    for (skv_json_walk walk = {.container = change->value}; skv_json_next_member(&walk);)
+        if (skv_parameter_check(walk.name, strlen(walk.name), inspection->reply) != SKV_OK)
             return skv_fail_at(inspection, change->at + SKV_AT_NEW, "");
     return true;
 }

@@ -215,7 +215,7 @@ static bool is_own(json_t *mark, int rule)
 {
     if (json_is_integer(mark))
         return json_integer_value(mark) == rule;
-    for (skv_json_walk walk = {.container = mark}; skv_json_next(&walk);)
+    for (skv_json_walk walk = {.container = mark}; skv_json_next_member(&walk);)
         if (!is_own(walk.value, rule))
             return false;
     return true;
@@ -248,7 +248,7 @@ static skv_status move_marks_up(const place *p, size_t deleted, skv_reply *reply
     json_t *moved = json_object();
     bool complete = moved;
 
-    for (skv_json_walk walk = {.container = p->marks}; complete && skv_json_next(&walk);) {
+    for (skv_json_walk walk = {.container = p->marks}; complete && skv_json_next_member(&walk);) {
         size_t index = SIZE_MAX;
 
         if (!skv_value_index(walk.name, &index) || index == deleted)
@@ -315,7 +315,7 @@ static void list_marks(json_t *marks, skv_buf *path, json_t **list)
 {
     size_t len = path->len;
 
-    for (skv_json_walk walk = {.container = marks}; skv_json_next(&walk);) {
+    for (skv_json_walk walk = {.container = marks}; skv_json_next_member(&walk);) {
         skv_buf_put_char(path, '/');
         skv_pointer_put_name(path, walk.name, strlen(walk.name));
         if (json_is_object(walk.value))

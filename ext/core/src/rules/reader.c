@@ -37,7 +37,7 @@ static bool is_listed(const char *name, const char *const *names)
 
 skv_status skv_refuse_unknown(skv_reader *reader, json_t *object, const char *const *names)
 {
-    for (skv_json_walk walk = {.container = object}; skv_json_next(&walk);) {
+    for (skv_json_walk walk = {.container = object}; skv_json_next_member(&walk);) {
         if (is_listed(walk.name, names))
             continue;
         skv_place_member(&reader->place, walk.name);

@@ -11,7 +11,7 @@ static json_t *items_of_object(json_t *object)
 {
     json_t *items = json_array();
 
-    for (skv_json_walk walk = {.container = object}; items && skv_json_next(&walk);) {
+    for (skv_json_walk walk = {.container = object}; items && skv_json_next_member(&walk);) {
         json_t *item = json_object();
 
         skv_json_put(&item, "key", json_string(walk.name));
@@ -143,7 +143,7 @@ static skv_status refuse_argument(const skv_step *step, skv_reply *reply)
 static skv_status read_named_arguments(skv_step *step, json_t *args, unsigned roots, skv_reader *reader)
 {
     step->is_named = true;
-    for (skv_json_walk walk = {.container = args}; skv_json_next(&walk);) {
+    for (skv_json_walk walk = {.container = args}; skv_json_next_member(&walk);) {
         size_t index = skv_parameter_index(step->operation, walk.name);
         size_t before = skv_place_member(&reader->place, walk.name);
 
