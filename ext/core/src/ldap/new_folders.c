@@ -18,7 +18,8 @@ static skv_status check_hex_folder(skv_ldap_call *call, const char *dn)
     return call->reply->status;
 }
 
-skv_status skv_ldap_check_new_name(skv_ldap_call *call, const char *dn)
+/* Checks the name of `dn`, the outermost entry to be added. */
+static skv_status check_new_name(skv_ldap_call *call, const char *dn)
 {
     const char *parent = skv_dn_above(dn, strlen(dn), 1);
     bool twin = false;
@@ -57,17 +58,20 @@ static skv_status make_folder(skv_ldap_call *call, const char *dn)
     return status;
 }
 
-skv_status skv_ldap_make_folders(skv_ldap_call *call, int existing)
+skv_status skv_ldap_make_place(skv_ldap_call *call, int existing_depth, bool all)
 {
     size_t len = strlen(call->dn);
-    int first = call->store->base_depth + existing + 1, key_depth = skv_dn_depth(call->dn, len);
+    int depth = skv_dn_depth(call->dn, len), above = existing_depth ? existing_depth : call->store->base_depth;
     skv_status status = SKV_OK;
 
-    for (int depth = first; depth < key_depth && status == SKV_OK; depth++) {
-        const char *dn = skv_dn_above(call->dn, len, key_depth - depth);
+    call->is_stale = false;
+    if (!all && (!existing_depth || existing_depth >= depth - 1))
+        return check_new_name(call, call->dn);
+    for (int level = above + 1; level < depth && status == SKV_OK; level++) {
+        const char *dn = skv_dn_above(call->dn, len, depth - level);
 
-        if (depth == first)
-            status = skv_ldap_check_new_name(call, dn);
+        if (level == above + 1)
+            status = check_new_name(call, dn);
         if (status == SKV_OK)
             status = make_folder(call, dn);
     }

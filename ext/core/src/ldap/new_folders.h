@@ -5,12 +5,13 @@
 
 #include "ldap/call.h"
 
-/* Checks that a key and a folder do not share a name where they must not: always in the hex layout, in the plain one
- * with 'strict_paths'. `dn` is the outermost entry to be added. Returns SKV_OK, or the reply's failure. */
-skv_status skv_ldap_check_new_name(skv_ldap_call *call, const char *dn);
-
-/* Adds the folders above the call's entry, the outermost first, except the first `existing` ones below the base DN.
- * Returns SKV_OK, or the reply's failure. The call is stale if another client has deleted a folder meanwhile. */
-skv_status skv_ldap_make_folders(skv_ldap_call *call, int existing);
+/*
+ * Checks that a key and a folder do not share a name where they must not (always in the hex layout, in the plain one
+ * with 'strict_paths'), and adds the folders above the call's entry that are missing, the outermost first.
+ * `existing_depth`: of the deepest entry above that exists; 0 if it is unknown. With `all`, every folder is added that
+ * is not known to exist. Returns SKV_OK, or the reply's failure. The call is stale if another client has deleted a
+ * folder meanwhile.
+ */
+skv_status skv_ldap_make_place(skv_ldap_call *call, int existing_depth, bool all);
 
 #endif

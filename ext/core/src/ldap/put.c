@@ -295,18 +295,6 @@ typedef struct put_call {
     skv_put_state *put;
 } put_call;
 
-/* Checks that nothing else has the name, and makes missing folders. */
-static skv_status prepare_add(skv_ldap_call *call, const skv_put_state *put)
-{
-    int depth = put->existing_depth;
-    bool folders_are_missing = depth && depth < skv_dn_depth(call->dn, strlen(call->dn)) - 1;
-
-    call->is_stale = false;
-    if (folders_are_missing || put->make_all_folders)
-        return skv_ldap_make_folders(call, depth ? depth - call->store->base_depth : 0);
-    return skv_ldap_check_new_name(call, call->dn);
-}
-
 static void run_put_step(skv_ldap_call *call, skv_put_state *put)
 {
     bool writes = skv_put_is_write(put->step);
@@ -314,7 +302,7 @@ static void run_put_step(skv_ldap_call *call, skv_put_state *put)
     skv_ldap_code error;
     int id = 0;
 
-    if (put->step == SKV_STEP_ADD && prepare_add(call, put) != SKV_OK) {
+    if (put->step == SKV_STEP_ADD && skv_ldap_make_place(call, put->existing_depth, put->make_all_folders) != SKV_OK) {
         put->step = call->is_stale ? SKV_STEP_READ : SKV_STEP_DONE;
         return;
     }
