@@ -4,6 +4,7 @@ require 'simpkv'
 require 'simpkv/document/json_pointer'
 require 'simpkv/estate/documents'
 require 'simpkv/estate/catalogs'
+require 'simpkv/estate/counters'
 require 'simpkv/estate/exports'
 require 'simpkv/estate/facts'
 require 'simpkv/estate/inspections'
@@ -146,6 +147,11 @@ module Simpkv
     # @return [Reports]
     def reports
       @reports ||= Reports.new(self)
+    end
+
+    # @return [Counters]
+    def counters
+      @counters ||= Counters.new(self)
     end
 
     # @return [Catalogs]

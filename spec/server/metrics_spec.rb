@@ -44,6 +44,15 @@ RSpec.describe 'The metrics of the service' do
                                'simpkv_last_run_timestamp_seconds{status="failed"}' => Time.utc(2026, 11, 25, 10).to_i)
   end
 
+  it 'have the counters of compilers, which they store with a report' do
+    with = options.merge('estate' => { 'compiler_counters' => true })
+    2.times { Simpkv::Estate.new(with).reports.save('web1', 'status' => 'changed') }
+    host = Socket.gethostname.downcase
+    expect(metrics.keys).to include(match(/\Asimpkv_operations_total\{compiler="#{host}",.*operation="put"/),
+                                    match(/\Asimpkv_operations_total\{compiler="",.*operation="put"/),
+                                    %(simpkv_compiler_counters_timestamp_seconds{compiler="#{host}"}))
+  end
+
   it 'follow the conventions of Prometheus' do
     client.get('/v1/keys/b')
     out, status = Open3.capture2e('promtool', 'check', 'metrics', stdin_data: client.get('/metrics').body)

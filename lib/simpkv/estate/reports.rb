@@ -15,7 +15,7 @@ module Simpkv
         super(estate, 'reports')
       end
 
-      # Stores a report, and the status of the node.
+      # Stores a report, the status of the node, and the counters of this process if they are due.
       #
       # @param certname [String]
       # @param report [Hash] plain data, see above
@@ -23,7 +23,7 @@ module Simpkv
       # @raise [Error]
       def save(certname, report)
         status = status_after(report, runs(certname) + 1)
-        documents = { @estate.statuses.path(certname) => status }
+        documents = { @estate.statuses.path(certname) => status }.merge(@estate.counters.due)
         slots = @estate.options['reports']
         documents[path(certname, (status['runs'] % slots).to_s)] = stored_form(report, status) if slots.positive?
         store_many(documents.transform_values { |value| Codec.encode(value) })

@@ -53,8 +53,9 @@ module Simpkv
       # @param caller [Caller] in whose name the service reads
       # @return [String] all metrics in the text format of Prometheus
       def text(site, caller)
-        [Prometheus::Client::Formats::Text.marshal(@registry), @pools.text(Simpkv.stats),
-         @sites.text(site, caller)].join
+        sites = @sites.text(site, caller)
+        pools = @pools.text({ '' => Simpkv.stats }.merge(@sites.compilers))
+        [Prometheus::Client::Formats::Text.marshal(@registry), pools, sites].join
       end
 
       private

@@ -4,7 +4,8 @@ require 'simpkv/server/exposition'
 
 module Simpkv
   module Server
-    # Metrics of the connections to directories: see {Simpkv.stats}.
+    # Metrics of the connections to directories: see {Simpkv.stats}. The label `compiler` is empty for those of the
+    # service itself.
     class PoolMetrics
       # By member of a pool: the name of the metric and its description.
       POOL = {
@@ -25,18 +26,18 @@ module Simpkv
       CONNECTIONS = %w[idle in_use].freeze
       private_constant :POOL, :SERVER, :CONNECTIONS
 
-      # @param stats [Hash] of {Simpkv.stats}
+      # @param stats [Hash{String => Hash}] of {Simpkv.stats}, by the name of a compiler
       # @return [String] in the text format of Prometheus
       def text(stats)
         page = Exposition.new
-        stats['pools'].each { |pool| add_pool(page, pool) }
+        stats.each { |compiler, counters| counters['pools'].each { |pool| add_pool(page, compiler, pool) } }
         page.text
       end
 
       private
 
-      def add_pool(page, pool)
-        labels = { identity: pool['identity'] }
+      def add_pool(page, compiler, pool)
+        labels = { compiler: compiler, identity: pool['identity'] }
         POOL.each { |member, (type, name, text)| page.public_send(type, name, text, pool[member], labels) }
         pool['servers'].each { |server| add_server(page, server, labels.merge(server: server['uri'])) }
       end

@@ -5,7 +5,7 @@ require 'simpkv/server/exposition'
 
 module Simpkv
   module Server
-    # Metrics of nodes and keys. The store is read at most once a minute. Thread-safe.
+    # Metrics of nodes, keys and compilers. The store is read at most once a minute. Thread-safe.
     class SiteMetrics
       SECONDS = 60
       # A key that expires within this time counts as expiring.
@@ -13,9 +13,13 @@ module Simpkv
       UNKNOWN = 'unknown'
       private_constant :SECONDS, :SOON, :UNKNOWN
 
+      # @return [Hash{String => Hash}] the counters of compilers, by their names, as of the last {#text}
+      attr_reader :compilers
+
       def initialize
         @mutex = Mutex.new
         @page = ''
+        @compilers = {}
       end
 
       # @param site [Site]
@@ -36,7 +40,8 @@ module Simpkv
 
       def read(site, caller)
         page = Exposition.new
-        complete = [nodes(page, site.estate(caller)), keys(page, site, caller)].all?
+        complete = [nodes(page, site.estate(caller)), counters(page, site.estate(caller)),
+                    keys(page, site, caller)].all?
         page.gauge(:simpkv_site_readable, 'Whether nodes and keys could be read for the metrics about them.',
                    complete ? 1 : 0)
         page.text
@@ -59,6 +64,19 @@ module Simpkv
         last = nodes.map { |node| node['last_seen'] }.compact.max
         page.gauge(:simpkv_last_run_timestamp_seconds, 'The last run of a node, by its status.',
                    last && Time.iso8601(last).to_i, status: status)
+      end
+
+      # @return [Boolean] whether the counters of compilers could be read
+      def counters(page, estate)
+        @compilers = estate.counters.recent
+        @compilers.each do |name, counters|
+          page.gauge(:simpkv_compiler_counters_timestamp_seconds, 'When a compiler has stored its counters.',
+                     Time.iso8601(counters['time']).to_i, compiler: name)
+        end
+        true
+      rescue Error, ConfigError
+        @compilers = {}
+        false
       end
 
       # @return [Boolean] whether the keys of all backends could be read

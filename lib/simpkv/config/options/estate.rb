@@ -13,6 +13,9 @@ module Simpkv
       option('backend', :string, nil, 'the name of the backend that keeps the estate',
              absent: "the command's backend"),
       option('catalogs', :boolean, false, 'true: the catalog of each run is stored'),
+      option('compiler_counters', :boolean, false,
+             'true: a compiler stores the counters of its connections together with a report, at most once a minute, ' \
+             'for the metrics of `simpkv serve`'),
       option('facts_blocklist', :globs, VOLATILE_FACTS,
              'facts that are not stored: globs for dotted names such as `memory.*.used`; a glob for a fact that is a ' \
              'hash removes all of it'),

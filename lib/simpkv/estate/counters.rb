@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # The counters of the connections of each compiler: {Simpkv.stats}, by the name of the machine. With the option
+    # `compiler_counters`, a process stores its own together with a report, at most once a minute:
+    #
+    #     { 'time' => '2026-11-25T10:00:00Z', 'pid' => 4711, 'pools' => [...] }
+    #
+    # The counters of a process begin with 0. They have no value and no password.
+    class Counters < Documents
+      # Counters of a process that has not stored them for so many seconds do not count any more.
+      LIFETIME = 3600
+      SECONDS = 60
+      private_constant :SECONDS
+
+      def initialize(estate)
+        super(estate, 'counters')
+        @mutex = Mutex.new
+        @next = 0
+      end
+
+      # @return [Hash{String => Hash}] the document of this process by its path; empty if it is not due
+      def due
+        return {} unless @estate.options['compiler_counters'] && due?
+
+        { path(Audit.host.downcase) => Simpkv.stats.merge('time' => Time.now.utc.iso8601, 'pid' => Process.pid) }
+      end
+
+      # @return [Hash{String => Hash}] the counters of all compilers that have stored them within {LIFETIME}, by the
+      #   names of their machines
+      # @raise [MalformedError] a document cannot be read
+      def recent
+        limit = (Time.now.utc - LIFETIME).iso8601
+        all.reject { |_, counters| counters['time'] < limit }
+      end
+
+      private
+
+      def due?
+        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        @mutex.synchronize { now >= @next && (@next = now + SECONDS) }
+      end
+
+      def valid?(counters)
+        counters.is_a?(Hash) && Statuses.time?(counters['time']) && counters['pools'].is_a?(Array) &&
+          counters['pools'].all? { |pool| pool.is_a?(Hash) && pool['servers'].is_a?(Array) }
+      end
+    end
+  end
+end

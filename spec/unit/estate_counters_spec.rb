@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require 'socket'
+require_relative '../spec_helper'
+require_relative '../support/scratch'
+require 'simpkv/estate'
+
+RSpec.describe Simpkv::Estate::Counters do
+  def estate(options)
+    backends = { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root } }
+    Simpkv::Estate.new({ 'backends' => backends, 'estate' => options })
+  end
+
+  around do |example|
+    Scratch.make('counters') do |root|
+      @root = root
+      Simpkv::Store.open('file', 'root_path' => root)
+      example.run
+    end
+  end
+
+  let(:host) { Socket.gethostname.downcase }
+
+  it 'are stored with a report, at most once a minute' do
+    counters = estate('compiler_counters' => true).counters
+    expect(counters.due.keys).to eq(["globals/estate/counters/#{host}"])
+    expect(counters.due).to eq({})
+  end
+
+  it 'are not stored without the option' do
+    expect(estate({}).counters.due).to eq({})
+  end
+
+  it 'do not count any more after an hour, and are an error if they cannot be read' do
+    counters = estate({}).counters
+    counters.put('old', 'time' => '2020-01-01T00:00:00Z', 'pools' => [])
+    counters.put('new', 'time' => Time.now.utc.iso8601, 'pools' => [])
+    expect(counters.recent.keys).to eq(%w[new])
+    counters.put('torn', 'time' => 'now')
+    expect { counters.recent }.to raise_error(Simpkv::MalformedError, %r{counters/torn})
+  end
+end
