@@ -174,11 +174,10 @@ SKV_API skv_status skv_dn_from_path(int layout, int kind, const char *base_dn, s
  * Returns the length without the NUL, or 0 for NaN and the infinities. Thread-safe. */
 SKV_API size_t skv_format_double(double number, char *out);
 
-/* Compares two documents. They are the same if they have the same value, metadata, encodings, times and history, with
- * members in the same order, except those of the outermost object. Spacing, the spelling of numbers and strings, and
- * unknown members of the outermost object do not count. Missing metadata, null and {} are the same; 1 and 1.0 differ.
- * Documents that jansson cannot read (duplicate members, integers beyond 64 bits) are the same if their bytes are. The
- * number is 1 if the documents are the same, else 0. Returns SKV_OK. Thread-safe. */
+/* Compares two documents: the number is 1 if they have the same value, metadata, encodings, times and history, with
+ * members in the same order except in the outermost object, else 0. Spacing, spelling of numbers and strings, and
+ * unknown members of that object do not count. No metadata, null and {} are the same; 1 and 1.0 differ. If jansson
+ * cannot read one (duplicate members, integers beyond 64 bits), the bytes count. SKV_OK. Thread-safe. */
 SKV_API skv_status skv_document_same(const char *a, size_t a_len, const char *b, size_t b_len, skv_reply *reply);
 
 /* ---- Inspection rules ------------------------------------------------------------------------------------------- */
