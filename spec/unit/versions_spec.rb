@@ -73,6 +73,16 @@ RSpec.describe Simpkv::Versions do
       end
     end
 
+    it 'warns once a process that SIMPKV_NOW replaces the clock' do
+      described_class.instance_variable_set(:@warned, false)
+      clock_at('2026-11-23T15:00:00Z')
+      expect { described_class.now }.to output(/\Asimpkv: the environment variable SIMPKV_NOW replaces/).to_stderr
+      expect { described_class.now }.not_to output.to_stderr
+      clock_at(nil)
+      described_class.instance_variable_set(:@warned, false)
+      expect { described_class.now }.not_to output.to_stderr
+    end
+
     it 'uses the clock of the machine without SIMPKV_NOW' do
       clock_at(nil)
       text = ->(seconds) { (Time.now + seconds).utc.strftime('%Y-%m-%dT%H:%M:%SZ') }

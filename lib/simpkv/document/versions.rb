@@ -31,12 +31,13 @@ module Simpkv
     private_constant :USUAL_TIME, :TIME, :EXAMPLE
 
     class << self
-      # @return [Time] the time of SIMPKV_NOW, if that is set; otherwise the clock's
+      # @return [Time] the time of SIMPKV_NOW, if that is set, with a warning once a process; otherwise the clock's
       # @raise [ConfigError] SIMPKV_NOW is not a time
       def now
         text = ENV.fetch(CLOCK, nil)
         return Time.now.utc if text.nil?
 
+        warn_of_clock
         time(text) || raise(ConfigError, "the environment variable #{CLOCK} must be a time such as #{EXAMPLE}")
       end
 
@@ -162,6 +163,14 @@ module Simpkv
       end
 
       private
+
+      # A variable that is left over from a test would let keys expire, or not expire.
+      def warn_of_clock
+        return if @warned
+
+        @warned = true
+        warn "simpkv: the environment variable #{CLOCK} replaces the clock of this process: unset it, except for a test"
+      end
 
       # @return [Time, nil] nil if this is not a time of RFC 3339
       def time(text)
