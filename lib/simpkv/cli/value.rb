@@ -68,7 +68,7 @@ module Simpkv
         def type(value, rich)
           return value[RichData::TYPE] if rich && value.is_a?(Hash) && value[RichData::TYPE].is_a?(String)
 
-          binary?(value) ? 'Binary' : TYPES.fetch(value.class, value.class.name)
+          RichData.binary?(value) ? 'Binary' : TYPES.fetch(value.class, value.class.name)
         end
       end
     end
