@@ -27,6 +27,7 @@ module Changed
     'lib/simpkv/native/' => %w[spec/unit/{binding,native,store,memory,ffi}*_spec.rb],
     'lib/simpkv/purging' => %w[spec/unit/purging_*_spec.rb spec/types],
     'lib/simpkv/server' => %w[spec/server],
+    'lib/simpkv/resources' => %w[spec/types],
     'lib/simpkv/ssh/' => %w[spec/unit/ssh_*_spec.rb spec/command/ssh_spec.rb],
     'lib/simpkv/store' => %w[spec/unit/{audited,encrypted,layer,store,versioned}*_spec.rb spec/conformance],
     'lib/simpkv/termini' => %w[spec/estate],

@@ -20,9 +20,9 @@ module Simpkv
     # @return [Hash, nil] `simpkv::options` of Hiera, once it was looked up
     attr_accessor :site_options
 
-    # @param code [Object] reads the plugins, see puppet_x/simpkv/environment_code.rb
-    def initialize(code)
-      @plugin_info = plugins_of(code)
+    # @param folder [String] `puppet_x/simpkv` of the module, as Puppet knows it, links included
+    def initialize(folder)
+      @plugin_info = plugins_of(folder)
       @warned = []
       @hiera_levels = {}
       @backends = Backends.new(self)
@@ -135,8 +135,8 @@ module Simpkv
 
     private
 
-    def plugins_of(code)
-      types, warnings = code.kept(:@simpkv_plugins) { PluginFiles.new(code).read }
+    def plugins_of(folder)
+      types, warnings = EnvironmentCode.kept(:@simpkv_plugins) { PluginFiles.new(folder).read }
       warnings.each { |warning| Puppet.warning(warning) }
       types
     end
@@ -155,6 +155,7 @@ require 'simpkv/adapter/configured_backend'
 require 'simpkv/adapter/direct_get'
 require 'simpkv/adapter/documents'
 require 'simpkv/adapter/dry_run'
+require 'simpkv/adapter/environment_code'
 require 'simpkv/adapter/exception_text'
 require 'simpkv/adapter/hiera_level'
 require 'simpkv/adapter/listing'

@@ -12,7 +12,7 @@ RSpec.describe 'Environments of one puppetserver' do
   let(:edits) do
     { 'puppet/functions/simpkv/get.rb' =>
         ['simpkv(scope, :get, key, options)', "\\0.transform_values { |value| value + ' f%s' }"],
-      'puppet_x/simpkv/simpkv.rb' => ['super(code) }', <<~RUBY],
+      'puppet_x/simpkv/simpkv.rb' => ['super(folder) }', <<~RUBY],
         \\0
         def calls
           super.tap do |calls|

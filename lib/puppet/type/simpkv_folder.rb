@@ -128,8 +128,8 @@ Puppet::Type.newtype(:simpkv_folder) do
     newvalues(:true, :false) # rubocop:disable Lint/BooleanSymbol
   end
 
-  autorequire(:simpkv_folder) { simpkv.before(self, gem?) }
-  autobefore(:simpkv_folder) { simpkv.after(self, gem?) }
+  autorequire(:simpkv_folder) { resources_before }
+  autobefore(:simpkv_folder) { resources_after }
 
   validate do
     next unless [self[:folder], self[:name]].compact.first.match?(%r{\A/*\z}) && should(:ensure) == :absent

@@ -188,8 +188,8 @@ Puppet::Type.newtype(:simpkv_key) do
                          "'key' for a key of that name"
   end
 
-  autorequire(:simpkv_folder) { simpkv.before(self, gem?) }
-  autobefore(:simpkv_folder) { simpkv.after(self, gem?) }
+  autorequire(:simpkv_folder) { resources_before }
+  autobefore(:simpkv_folder) { resources_after }
 
   # @return [String, nil] the key; nil if the title stands for an entry without a usable name
   def place

@@ -62,15 +62,13 @@ Module.new do
     end
   end
 
-  resources_class = evaluated.call('environment_code.rb').new(folder).classes(:access_resources)[:access_resources]
-
   class_methods = Module.new do
     # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
-    # @return [Object] the resources of the catalog, see access_resources.rb
-    define_method(:access) do |catalog|
+    # @return [Simpkv::Resources::AccessCatalog] the resources of the catalog
+    def access(catalog)
       check_gem
-      require 'simpkv/access/site'
-      made = catalog&.instance_variable_get(:@simpkv_access) || resources_class.new(catalog)
+      require 'simpkv/resources/access_catalog'
+      made = catalog&.instance_variable_get(:@simpkv_access) || Simpkv::Resources::AccessCatalog.new(catalog)
       catalog&.instance_variable_set(:@simpkv_access, made)
       made
     end
@@ -108,7 +106,7 @@ Module.new do
 
   # @return [Array<Puppet::Type>] the resources before this one
   def required
-    gem? ? self.class.access(catalog).before(self) : simpkv.before(self, false)
+    gem? ? self.class.access(catalog).before(self) : packages
   end
 
   private

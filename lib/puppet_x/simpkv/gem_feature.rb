@@ -9,7 +9,7 @@ Class.new do
 
   # @return [true, nil] nil if the gem may become available later
   def available
-    return true if defined?(Simpkv::Purging)
+    return true if defined?(Simpkv::Resources::Key)
 
     problem ? nil : true
   end
@@ -34,8 +34,7 @@ Class.new do
   end
 
   def require_parts
-    require 'simpkv/adapter'
-    require 'simpkv/purging'
+    require 'simpkv/resources'
   rescue LoadError
     raise LoadError, "the gem 'simpkv' #{Simpkv::VERSION} is too old for the resource types of this module. #{remedy}"
   end

@@ -12,14 +12,13 @@ unless File.exist?(adapter_file)
 end
 
 begin
-  code_file = File.join(File.dirname(__FILE__), 'environment_code.rb')
-  code = TOPLEVEL_BINDING.eval(File.read(code_file), code_file).new(File.dirname(__FILE__))
-  simp_simpkv_adapter_class = code.kept(:@simpkv_adapter_class) do
-    code.evaluate(adapter_file, :simp_simpkv_adapter_class)
+  require 'simpkv/adapter'
+  simp_simpkv_adapter_class = Simpkv::Adapter::EnvironmentCode.kept(:@simpkv_adapter_class) do
+    Simpkv::Adapter::EnvironmentCode.evaluate(adapter_file, :simp_simpkv_adapter_class)
   end
   adapter = simp_simpkv_adapter_class.new
   adapter.node = respond_to?(:node_name) ? node_name : name
-rescue SyntaxError, StandardError => e
+rescue ScriptError, StandardError => e
   raise LoadError, "simpkv Internal Error: unable to load #{adapter_file}: #{e.message}"
 end
 

@@ -7,17 +7,17 @@ Module.new do
   folder = File.dirname(__FILE__)
   evaluated = ->(file) { TOPLEVEL_BINDING.eval(File.read(file), file) }
   gem = evaluated.call(File.join(folder, 'gem_feature.rb')).new
-  code = evaluated.call(File.join(folder, 'environment_code.rb')).new(folder)
-  classes = code.classes(:resource_backends, :resource_folder, :resource_key, :resources)
 
   deferred = Puppet::Pops::Evaluator.const_get(:DeferredValue) if Puppet::Pops::Evaluator.const_defined?(:DeferredValue)
   late = %i[value metadata expires_after history]
 
   class_methods = Module.new do
     # @param catalog [Puppet::Resource::Catalog, nil] nil for `puppet resource`
-    # @return [Object] the simpkv resources of the catalog, see resources.rb
-    define_method(:simpkv) do |catalog|
-      made = catalog&.instance_variable_get(:@simpkv_resources) || classes[:resources].new(catalog, classes)
+    # @return [Simpkv::Resources::Catalog] the simpkv resources of the catalog
+    # @raise [Puppet::Error] as {check_gem}
+    def simpkv(catalog)
+      check_gem unless defined?(Simpkv::Resources::Catalog)
+      made = catalog&.instance_variable_get(:@simpkv_resources) || Simpkv::Resources::Catalog.new(catalog)
       catalog&.instance_variable_set(:@simpkv_resources, made)
       made
     end
@@ -36,7 +36,7 @@ Module.new do
   end
   define_singleton_method(:included) { |type| type.extend(class_methods) }
 
-  # @return [Object] the simpkv resources of the catalog
+  # @return [Simpkv::Resources::Catalog] the simpkv resources of the catalog
   def simpkv
     @simpkv ||= self.class.simpkv(catalog)
   end
@@ -45,6 +45,16 @@ Module.new do
   def initialize(resource)
     super
     refuse_deferred
+  end
+
+  # @return [Array<Puppet::Type>] the resources before this one
+  def resources_before
+    gem? ? simpkv.before(self) : packages
+  end
+
+  # @return [Array<Puppet::Type>] the resources after this one
+  def resources_after
+    gem? ? simpkv.after(self) : []
   end
 
   # Puppet evaluates a resource that is not suitable after the others, which may install the gem. If it is still not
@@ -80,6 +90,12 @@ Module.new do
 
     raise Puppet::Error, "#{ref}: '#{name}' cannot be Deferred, because it is needed before the catalog is applied: " \
                          'give a value, or set preprocess_deferred to true in puppet.conf'
+  end
+
+  # @return [Array<Puppet::Type>] those that install the gem. They are found by object: for a title, Puppet would load
+  #   the type of packages, which takes seconds
+  def packages
+    catalog.resources.select { |resource| resource.type == :package && resource[:name].to_s == 'simpkv' }
   end
 
   def check_others

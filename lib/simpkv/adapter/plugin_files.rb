@@ -4,9 +4,9 @@ module Simpkv
   class Adapter
     # Finds the files of plugins, and reads their classes.
     class PluginFiles
-      # @param code [Object] see environment_code.rb
-      def initialize(code)
-        @code = code
+      # @param folder [String] the folder of the module's own plugins, as Puppet knows it, links included
+      def initialize(folder)
+        @folder = folder
       end
 
       # Reads the plugins of the modules beside this one, then those of the rest of the modulepath. The first of a type
@@ -32,19 +32,19 @@ module Simpkv
 
       def files
         # The path keeps its links: __dir__ would resolve them, away from the modulepath.
-        own = File.expand_path('../../../..', @code.folder)
+        own = File.expand_path('../../../..', @folder)
         environment = Puppet.lookup(:current_environment) { nil }
         folders = [own] + (environment ? environment.modulepath : [])
         plugins = folders.uniq { |folder| File.exist?(folder) ? File.realpath(folder) : folder }.flat_map do |folder|
           Dir.glob('*/lib/puppet_x/simpkv/?*_plugin.rb', base: folder).map { |file| File.join(folder, file) }.sort
         end
         # On an agent, this file is in no module.
-        plugins | Dir.glob(File.join(@code.folder, '?*_plugin.rb')).sort
+        plugins | Dir.glob(File.join(@folder, '?*_plugin.rb')).sort
       end
 
       # @return [Array] the class; or nil, and why there is none
       def class_from(file)
-        plugin_class = @code.evaluate(file, :plugin_class)
+        plugin_class = EnvironmentCode.evaluate(file, :plugin_class)
         raise 'it does not assign a class to the variable plugin_class' unless plugin_class.is_a?(Class)
 
         [plugin_class]

@@ -10,7 +10,7 @@ Puppet::Type.type(:simpkv_folder).provide(:simpkv) do
     resource_type.simpkv(nil).folders.map { |folder| new(name: folder, ensure: :present) }
   end
 
-  # @return [Object] see resource_folder.rb
+  # @return [Simpkv::Resources::Folder]
   def folder
     @folder ||= resource.simpkv.folder(resource)
   end
@@ -37,7 +37,7 @@ Puppet::Type.type(:simpkv_folder).provide(:simpkv) do
   # Finds the keys to remove. If that fails, the folder fails when it is evaluated.
   #
   # @return [Array<Array(String, Hash, Object)>] for each the title, the options of the resource, and the key, see
-  #   resource_key.rb
+  #   Simpkv::Resources::Key
   def removals
     folder.removals
   end

@@ -21,10 +21,10 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
     simpkv.instances.map { |entry, key| new(name: entry.title).tap { |provider| provider.key = key } }
   end
 
-  # @param value [Object] see resource_key.rb
+  # @param value [Simpkv::Resources::Key]
   attr_writer :key
 
-  # @return [Object] the key, see resource_key.rb
+  # @return [Simpkv::Resources::Key] the key
   def key
     @key ||= resource.simpkv.key
   end
@@ -38,7 +38,7 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
     key.exists?(resource)
   end
 
-  # @return [Hash, nil] see resource_key.rb
+  # @return [Hash, nil] see Simpkv::Resources::Key
   def stored
     key.stored(resource)
   end
@@ -53,7 +53,7 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
     key.expires(resource)
   end
 
-  # @return [Boolean] see resource_key.rb
+  # @return [Boolean] see Simpkv::Resources::Key
   def fresh?
     key.fresh?(resource)
   end
@@ -67,7 +67,7 @@ Puppet::Type.type(:simpkv_key).provide(:simpkv) do
     key.write(resource, desired)
   end
 
-  # @return [Boolean] see resource_key.rb
+  # @return [Boolean] see Simpkv::Resources::Key
   def left?
     key.left?(resource)
   end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require_relative '../puppet_helper'
+%w[adapter resources resources/access_catalog termini/node_query].each { |name| require "simpkv/#{name}" }
+
+# The gem is process-wide, and supports modules that are older than itself (docs/adr/0058). This is what a module uses.
+RSpec.describe "What the module's code uses of the gem" do
+  root = File.expand_path('../../lib', __dir__)
+
+  let(:used) do
+    files = Dir[File.join(root, '{puppet/{functions,type,provider,feature},puppet_x}/**/*.rb')]
+    code = files.flat_map { |file| File.readlines(file) }.grep_v(/^\s*#/)
+    code.flat_map { |line| line.scan(/\bSimpkv(?:::[A-Z]\w*)+(?:\.[a-z]\w*[?!]?)?/) }.uniq.sort
+  end
+
+  it 'is this: without a name of it, increase OLDEST_API and API; with another one, API; and `wanted` of the module' do
+    expect(used).to eq(%w[
+                         Simpkv::API Simpkv::Access::Declarations.data Simpkv::Access::Declarations.new Simpkv::Access::Refused
+                         Simpkv::Adapter Simpkv::Adapter::EnvironmentCode.evaluate Simpkv::Adapter::EnvironmentCode.kept
+                         Simpkv::Adapter::PluginMethods Simpkv::ConfigError Simpkv::Error Simpkv::InvalidError Simpkv::Native.key_check
+                         Simpkv::OLDEST_API Simpkv::Resources::AccessCatalog.new Simpkv::Resources::Catalog Simpkv::Resources::Catalog.new
+                         Simpkv::Resources::Key Simpkv::Store Simpkv::Termini::NodeQuery.answer Simpkv::TooLargeError Simpkv::VERSION
+                         Simpkv::Validation.check
+                       ])
+  end
+
+  it 'is there' do
+    missing = used.reject do |name|
+      constant, method = name.split('.')
+      Object.const_defined?(constant) && (method.nil? || Object.const_get(constant).respond_to?(method))
+    end
+    expect(missing).to be_empty
+  end
+end
