@@ -25,11 +25,7 @@ module Simpkv
       # @return [Backend] with the options of the backend
       # @raise [ConfigError] there is no such backend, or an option is wrong
       def backend(name = nil, node: nil)
-        merged = Backend.site_options(@options)
-        merged['backend'] = name if name
-        merged['backend'] = Config.backend_for(merged, nil)
-        merged['backends'] = merged['backends'].slice(merged['backend'])
-        Backend.new(merged.merge('environment' => '', 'global' => true), @vardirs, @warn, node: node)
+        Backend.of_globals(@options, name, @vardirs, @warn, node: node)
       end
 
       # @param caller [Caller]
