@@ -12,13 +12,11 @@ module Simpkv
   module Server
     # Starts and stops the service, a Rack application on Puma.
     class Service
-      # Bytes of a body; seconds in which a request must arrive whole; idle seconds of a connection; seconds in which
-      # running requests may end after SIGTERM.
+      # Bytes of a body; idle seconds of a connection; seconds in which running requests may end after SIGTERM.
       BODY_MAX = 1024 * 1024
-      ARRIVAL = 30
       IDLE = 20
       LINGER = 30
-      private_constant :BODY_MAX, :ARRIVAL, :IDLE, :LINGER
+      private_constant :BODY_MAX, :IDLE, :LINGER
 
       # @param options [Hash] of the file of the command
       # @param restart [Array<String>] the command that SIGUSR2 starts in place of this process
@@ -56,12 +54,13 @@ module Simpkv
 
       def configuration
         application = application()
-        Puma::Configuration.new do |dsl|
+        # Puma reads no file and no variable of the environment: config/puma.rb of the current folder would be run.
+        Puma::Configuration.new({ config_files: ['-'] }, {}, {}) do |dsl|
           @listeners.each { |listener| listener.bind(dsl) }
           dsl.app(application)
           dsl.threads(0, @options['threads'])
           dsl.environment('production')
-          dsl.first_data_timeout(ARRIVAL)
+          dsl.first_data_timeout(Arrival::SECONDS)
           dsl.persistent_timeout(IDLE)
           dsl.force_shutdown_after(LINGER)
           dsl.http_content_length_limit(BODY_MAX)
@@ -107,7 +106,7 @@ module Simpkv
       def reload
         options = Config.server(@read_again.call['server'] || {})
         rights = Rights.new(options['rights'], local_write: @local_write)
-        @certificates.reload
+        @certificates.reload(options)
         @rights = rights
         warn('simpkv: the rights and the certificates were read again')
       rescue Error, ConfigError, SystemCallError => e
@@ -117,6 +116,7 @@ module Simpkv
   end
 end
 
+require 'simpkv/server/arrival'
 require 'simpkv/server/error_log'
 require 'simpkv/server/listener'
 require 'simpkv/server/certificates'

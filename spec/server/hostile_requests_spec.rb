@@ -43,6 +43,16 @@ RSpec.describe 'The service' do
     sockets&.each(&:close)
   end
 
+  it 'ends a request that does not arrive within 30 seconds, byte by byte' do
+    client.connect do |socket|
+      began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      socket.write("GET / HTTP/1.1\r\nX: ")
+      socket.write('a') until socket.wait_readable(1)
+      expect(socket.read).to eq('').or(start_with('HTTP/1.1 408'))
+      expect(Process.clock_gettime(Process::CLOCK_MONOTONIC) - began).to be_between(25, 45)
+    end
+  end
+
   it 'answers nested JSON of any depth with a problem' do
     [50, 200, 100_000].each do |depth|
       status = client.put('/v1/keys/a', "{\"value\":#{'[' * depth}#{']' * depth}}").status

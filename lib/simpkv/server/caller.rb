@@ -10,6 +10,8 @@ module Simpkv
     class Caller
       # struct ucred: process id, user id, group id.
       CREDENTIALS = 'l3'
+      # The name of every local process in logs.
+      LOCAL = 'local'
       private_constant :CREDENTIALS
 
       # @return [Symbol] :user, :local or :certname
@@ -59,7 +61,7 @@ module Simpkv
 
       # @return [String] for the log of requests and the audit log
       def to_s
-        { user: "user:#{name}", local: 'local', certname: name }.fetch(@kind)
+        { user: "user:#{name}", local: LOCAL, certname: name }.fetch(@kind)
       end
     end
   end

@@ -8,19 +8,24 @@ module Simpkv
     # class checks each request again, because a certificate can expire or be revoked while its connection lasts.
     # Thread-safe.
     class Certificates
+      # No certname looks like a local caller in a log.
+      CERTNAME = %r{\A[ -~&&[^:/]]+\z}n.freeze
+      private_constant :CERTNAME
+
       # @param options [Hash{String => Object}] of the section `server`: `tls_ca` and `tls_crl`
       # @raise [ConfigError] a file cannot be read
       def initialize(options)
-        @ca, @crl = options.values_at('tls_ca', 'tls_crl')
-        reload
+        reload(options)
       end
 
       # Reads the files again.
       #
+      # @param options [Hash{String => Object}] as for {#initialize}
       # @return [void]
       # @raise [ConfigError] a file cannot be read; those that were read before stay
-      def reload
-        @store = @ca && store
+      def reload(options)
+        authorities, lists = options.values_at('tls_ca', 'tls_crl')
+        @store = authorities && store(authorities, lists)
       end
 
       # @param certificate [OpenSSL::X509::Certificate, String, nil] of the connection
@@ -39,24 +44,26 @@ module Simpkv
       private
 
       def common_name(subject)
-        names = subject.to_a.select { |type, _, _| type == 'CN' }
-        names.one? ? names.first[1] : raise(DeniedError, 'the client certificate must have one common name')
+        names = subject.to_a.select { |type, _, _| type == 'CN' }.map { |_, name, _| name }
+        return names.first if names.one? && names.first.match?(CERTNAME) && names.first != Caller::LOCAL
+
+        raise DeniedError, 'the client certificate must have one common name, of printable ASCII without : and /'
       end
 
-      def store
+      def store(authorities, lists)
         store = OpenSSL::X509::Store.new
         store.purpose = OpenSSL::X509::PURPOSE_SSL_CLIENT
-        reading('tls_ca', @ca) { store.add_file(@ca) }
-        if @crl
-          reading('tls_crl', @crl) { lists.each { |list| store.add_crl(list) } }
+        reading('tls_ca', authorities) { store.add_file(authorities) }
+        if lists
+          reading('tls_crl', lists) { read_lists(lists).each { |list| store.add_crl(list) } }
           store.flags = OpenSSL::X509::V_FLAG_CRL_CHECK | OpenSSL::X509::V_FLAG_CRL_CHECK_ALL
         end
         store
       end
 
       # @return [Array<OpenSSL::X509::CRL>] those of the file; a CA and the CAs above it have one each
-      def lists
-        texts = File.read(@crl).scan(/-----BEGIN X509 CRL-----.*?-----END X509 CRL-----/m)
+      def read_lists(file)
+        texts = File.read(file).scan(/-----BEGIN X509 CRL-----.*?-----END X509 CRL-----/m)
         raise OpenSSL::X509::CRLError, 'it has no revocation list' if texts.empty?
 
         texts.map { |text| OpenSSL::X509::CRL.new(text) }

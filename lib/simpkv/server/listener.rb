@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'ipaddr'
+require 'socket'
 
 module Simpkv
   module Server
@@ -11,7 +12,9 @@ module Simpkv
       SOCKET_BYTES_MAX = 107
       # The options of ssl:// in the section `server`.
       TLS = %w[tls_cert tls_key tls_ca].freeze
-      private_constant :SOCKET_BYTES_MAX, :TLS
+      # Variables of the environment in which Puma names the sockets that it has kept for a new start.
+      INHERITED = /\APUMA_INHERIT_\d+\z/.freeze
+      private_constant :SOCKET_BYTES_MAX, :TLS, :INHERITED
 
       # @return [Symbol] :unix, :tcp or :ssl
       attr_reader :kind
@@ -66,7 +69,21 @@ module Simpkv
         refuse('the path of the socket must not have ? or #') if path.match?(/[?#\0]/)
         folder = File.dirname(path)
         refuse("there is no folder #{folder}") unless File.directory?(folder)
+        check_file(path)
         @path = path
+      end
+
+      # Puma removes whatever is there, unless another process listens on it.
+      def check_file(path)
+        return unless File.exist?(path) || File.symlink?(path)
+
+        refuse('there is a file of this name that is no socket') unless File.lstat(path).socket?
+        return if ENV.keys.grep(INHERITED).any?
+
+        UNIXSocket.new(path).close
+        refuse('another process listens on it')
+      rescue SystemCallError
+        nil # A process that has ended has left it.
       end
 
       def check_port(rest)

@@ -30,7 +30,7 @@ module Simpkv
           require_server
           Server::Service.new(configuration.site, binds: @binds, local_write: @local_write, vardir: @flags[:vardir],
                                                   restart: command_line) do
-            Configuration.new(@flags).site
+            read_again
           end.run
           nil
         end
@@ -42,6 +42,14 @@ module Simpkv
         end
 
         private
+
+        # @return [Hash] the options of the file as it is now
+        # @raise [ConfigError]
+        def read_again
+          Configuration.new(@flags).site
+        rescue Failure => e
+          raise ConfigError, e.message, cause: nil
+        end
 
         def define(parser)
           @local_write = false
