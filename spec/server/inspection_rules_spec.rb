@@ -126,6 +126,14 @@ RSpec.describe 'The API of inspection rules' do
       )
     end
 
+    it 'has the versions in each answer, also in those that refuse' do
+      answers = [client.get('/'), client.get('/v1'), client.get("#{path}/#{uuid}"), client.post(path, '{'),
+                 client.patch(path, []), client.get("#{path}?x=1"), client.get('/v1/%zz')]
+      expect(answers.map(&:status)).to eq([200, 200, 404, 400, 405, 400, 400])
+      expect(answers.map(&:headers)).to all(include('x-openstack-ironic-api-maximum-version' => '1.115',
+                                                    'x-openstack-ironic-api-version' => String))
+    end
+
     it 'has documents by which they find the rules' do
       expect(client.get('/').data['versions'].first).to include('id' => 'v1', 'links' => [include('rel' => 'self')])
       expect(client.get('/v1/').data['inspection_rules'].first['href']).to end_with("#{path}/")

@@ -48,6 +48,39 @@ RSpec.describe 'The API of keys' do
       expect(client.put(path, { 'value' => 5 }, 'If-Match' => 'x').status).to eq(400)
     end
 
+    it 'ignores no condition' do
+      tag = client.put(path, 'value' => 1).headers['etag']
+      expect(client.delete(path, 'If-None-Match' => '*').status).to eq(412)
+      expect(client.delete(path, 'If-None-Match' => "W/#{tag}").status).to eq(412)
+      expect(client.put(path, { 'value' => 2 }, 'If-Match' => "W/#{tag}").status).to eq(412)
+      expect(client.put(path, { 'value' => 2 }, 'If-None-Match' => "W/#{tag}").status).to eq(412)
+      expect(client.delete('/v1/keys/app1/?recurse=true', 'If-Match' => tag).status).to eq(412)
+      expect(client.delete('/v1/inspection_rules', 'If-Match' => tag).status).to eq(412)
+      expect(client.put('/v1/nodes/web1/record', {}, 'If-None-Match' => '*').status).to eq(412)
+      expect(client.get(path, 'If-None-Match' => "\"other\", W/#{tag}").status).to eq(304)
+      expect(client.put(path, { 'value' => 2 }, 'If-Match' => "\"other\", #{tag}").status).to eq(204)
+    end
+
+    it 'names the stored key in the header Location' do
+      stored = client.put("#{path}?environment=dev", 'value' => 1)
+      expect(stored.headers['location']).to eq("http://localhost#{path}?environment=dev")
+      proxied = client.put("#{path}2", { 'value' => 1 }, 'X-Forwarded-Host' => 'evil.example')
+      expect(proxied.headers['location']).to eq("http://localhost#{path}2")
+      odd = client.put("#{path}3", { 'value' => 1 }, 'Host' => "a b\xff")
+      expect(odd.headers['location']).to eq("http://localhost#{path}3")
+    end
+
+    it 'takes each parameter once' do
+      client.put(path, 'value' => 1)
+      %w[environment=dev&environment=production version=0&version=-1 global=true&global=false version[]=0 %ff=1
+         version].each { |query| expect(client.get("#{path}?#{query}").status).to eq(400) }
+    end
+
+    it 'names the methods of a key if a request has another' do
+      expect(client.post(path, 'value' => 1))
+        .to have_attributes(status: 405, headers: include('allow' => 'get, put, delete'))
+    end
+
     it 'lets one of many writers store a new key' do
       statuses = Array.new(8) do |number|
         Thread.new { service.client.put(path, { 'value' => number }, 'If-None-Match' => '*').status }

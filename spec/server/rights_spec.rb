@@ -18,6 +18,8 @@ RSpec.describe 'The rights of callers' do
     let(:rights) do
       [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'paths' => ['/v1/keys/app1/**', '/healthz'],
          'environments' => %w[production] },
+       { 'certname' => 'narrow.example.com', 'methods' => %w[GET DELETE],
+         'paths' => ['/v1/keys/app1', '/v1/keys/app1/*'] },
        { 'certname' => 'writer.example.com', 'methods' => %w[GET PUT], 'paths' => ['/v1/keys/**'] }]
     end
 
@@ -42,6 +44,26 @@ RSpec.describe 'The rights of callers' do
       expect(reader.put('/v1/keys/app1/a', 'value' => 2).status).to eq(403)
       expect(reader.delete('/v1/keys/app1/a').status).to eq(403)
       expect(client_of('stranger.example.com').get('/healthz').status).to eq(403)
+    end
+
+    it 'to a path are none to the keys below it' do
+      writer = client_of('writer.example.com')
+      %w[app1/a app1/sub/b].each { |key| writer.put("/v1/keys/#{key}", 'value' => 'pl4nted') }
+      narrow = client_of('narrow.example.com')
+      expect(narrow.get('/v1/keys/app1/a').status).to eq(200)
+      expect(narrow.get('/v1/keys/app1/?values=false').data['keys']).to eq('a' => {})
+      %w[/v1/keys/app1 /v1/keys/app1/ /v1/keys/app1?recurse=true /v1/keys/app1/sub
+         /v1/keys/app1/sub?recurse=true&values=false].each { |path| expect(narrow.get(path).status).to eq(403) }
+      expect(narrow.delete('/v1/keys/app1?recurse=true').status).to eq(403)
+      expect(narrow.delete('/v1/keys/app1/sub?recurse=true').status).to eq(403)
+      reader = client_of('reader.example.com')
+      expect(reader.get('/v1/keys/app1?recurse=true').data['keys'].keys).to eq(%w[a sub/b])
+    end
+
+    it 'are not those of a certificate whose name could be that of another caller' do
+      ['user:root', 'local', "reader.example.com\n", "caf\u00e9", 'a/b'].each do |name|
+        expect(client_of(name).get('/healthz')).to have_attributes(status: 403, detail: include('common name'))
+      end
     end
 
     it 'do not depend on the spelling of a path' do
@@ -87,6 +109,19 @@ RSpec.describe 'The rights of callers' do
       eventually(errors: RuntimeError) { reader.get('/healthz').status == 403 }
       expect(reader.get('/healthz').detail).to include('revoked')
       expect(client_of('reader.example.com').get('/healthz').status).to eq(200)
+    end
+
+    it 'follow a revocation list that the configuration names after SIGHUP' do
+      service.configure(options.merge('server' => section.reject { |name, _| name == 'tls_crl' }))
+      service.terminate
+      service.start
+      cert, key = certificates.issue(subject: 'reader.example.com', names: nil)
+      reader = service.client('ssl', ca: certificates.cacert, cert: cert, key: key)
+      certificates.revoke(cert)
+      expect(reader.get('/healthz').status).to eq(200)
+      service.configure(options)
+      service.signal(:HUP)
+      eventually(errors: RuntimeError) { reader.get('/healthz').status == 403 }
     end
 
     it 'are read again after SIGHUP, and stay if the new ones are wrong' do

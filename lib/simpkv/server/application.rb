@@ -9,6 +9,10 @@ module Simpkv
   module Server
     # The routes. {Gate} has checked the caller and decoded the path. Each file of the folder `api` adds a branch.
     class Application < Roda
+      # A name or an address, with a port if needed.
+      HOST = /\A(?:[\w.-]+|\[[\h:.]+\])(?::\d{1,5})?\z/.freeze
+      private_constant :HOST
+
       plugin :all_verbs
       plugin :drop_body
       plugin :hash_branches
@@ -61,10 +65,12 @@ module Simpkv
       # @return [Hash{String => String}]
       # @raise [Problem] one is unknown, or no text
       def query(*names)
-        given = request.GET
+        # Before Rack makes one of several, or an object of `name[x]`.
+        given = Rack::Utils.parse_query(request.query_string)
         unknown = (given.keys - names).first
         if unknown
-          raise Problem.new(400, "unknown parameter '#{unknown}': #{names.empty? ? 'none is known' : names.join(', ')}")
+          known = names.empty? ? 'none is known' : names.join(', ')
+          raise Problem.new(400, "unknown parameter '#{unknown.scrub}': #{known}")
         end
 
         wrong = given.find { |_, value| !value.is_a?(String) || !value.valid_encoding? }
@@ -73,6 +79,16 @@ module Simpkv
         given
       rescue ArgumentError, Rack::QueryParser::QueryLimitError
         raise Problem.new(400, 'malformed query'), cause: nil
+      end
+
+      # Refuses a condition on something that has no entity tag: no condition is ignored.
+      #
+      # @return [void]
+      # @raise [Problem] 412
+      def refuse_conditions
+        return if %w[GET HEAD].include?(request.request_method) || !Api::Conditions.new(env).given?
+
+        raise Problem.new(412, "#{request.path_info} has no entity tag: send no If-Match and no If-None-Match")
       end
 
       # @param name [String] of a parameter
@@ -120,9 +136,11 @@ module Simpkv
         ''
       end
 
-      # @return [String] the address of the service as the client has written it
+      # @return [String] the address of the service as the client has written it in the header Host. No proxy stands
+      #   before the service: a header such as X-Forwarded-Host is the client's own
       def base_url
-        request.base_url
+        host = env['HTTP_HOST'].to_s
+        "#{env['rack.url_scheme']}://#{host.match?(HOST) ? host : 'localhost'}"
       end
 
       private

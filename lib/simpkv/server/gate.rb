@@ -43,7 +43,7 @@ module Simpkv
 
       private
 
-      # @return [String] the path without `%` escapes and without a slash at its end
+      # @return [String] the path without `%` escapes; it may end with a slash
       # @raise [Problem] there are several ways to read it
       def decoded(path)
         segments = path.delete_prefix('/').split('/', -1)

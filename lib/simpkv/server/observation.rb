@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'securerandom'
+require 'simpkv/server/api/version'
 require 'simpkv/server/problem'
 require 'simpkv/unsafe_characters'
 
@@ -39,7 +40,7 @@ module Simpkv
         seconds = now - began
         @metrics.observe(env[ROUTE] || 'other', env['REQUEST_METHOD'], status, seconds)
         write(env, id, status, seconds)
-        [status, { 'x-request-id' => id, **HEADERS, **headers }, body]
+        [status, { 'x-request-id' => id, **HEADERS, **Api::Version.headers(env), **headers }, body]
       end
 
       private

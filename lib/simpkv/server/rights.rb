@@ -21,7 +21,13 @@ module Simpkv
       GLOBAL = 'globals'
 
       Right = Struct.new(:kind, :name, :verbs, :paths, :environments)
-      private_constant :MEMBERS, :READS, :Right
+      # A regular expression, and whether it matches all paths below one that it matches.
+      Path = Struct.new(:pattern, :below) do
+        def cover?(path, with_all_below)
+          pattern.match?(path) && (below || !with_all_below)
+        end
+      end
+      private_constant :MEMBERS, :READS, :Right, :Path
 
       # @param list [Array<Hash>] see above
       # @param local_write [Boolean] whether every local process may do everything over a loopback port
@@ -43,11 +49,12 @@ module Simpkv
       end
 
       # @param environment [String, nil] of the keys; nil for the global keys
+      # @param below [Boolean] whether the request is about the keys below its path, too
       # @return [Boolean] whether a caller who {#allow?} allows a request for keys may send it for this environment
-      def environment?(caller, method, path, environment)
+      def environment?(caller, method, path, environment, below: false)
         return true if caller.owner? || caller.kind == :local
 
-        of(caller, method, path).any? do |right|
+        of(caller, method, path, below: below).any? do |right|
           right.environments.nil? || right.environments.include?(environment || GLOBAL)
         end
       end
@@ -60,11 +67,11 @@ module Simpkv
 
       private
 
-      def of(caller, method, path)
+      def of(caller, method, path, below: false)
         method = 'GET' if method == 'HEAD'
         @rights.select do |right|
           right.kind == caller.kind && right.name == caller.name && right.verbs.include?(method) &&
-            right.paths.any? { |pattern| pattern.match?(path) }
+            right.paths.any? { |each| each.cover?(path, below) }
         end
       end
 
@@ -111,7 +118,7 @@ module Simpkv
       def pattern(path)
         below = path.end_with?('/**')
         words = path.delete_suffix('/**').split('*', -1).map { |part| Regexp.escape(part) }
-        /\A#{words.join('[^/]*')}#{'(?:/.*)?' if below}\z/m
+        Path.new(/\A#{words.join('[^/]*')}#{'(?:/.*)?' if below}\z/m, below)
       end
     end
   end

@@ -19,8 +19,8 @@ module Simpkv
         # @param env [Hash{String => Object}]
         # @raise [Problem] a header is malformed
         def initialize(env)
-          @match = tags(env['HTTP_IF_MATCH'])
-          @none_match = tags(env['HTTP_IF_NONE_MATCH'])
+          @match = tags(env['HTTP_IF_MATCH'], weak: false)
+          @none_match = tags(env['HTTP_IF_NONE_MATCH'], weak: true)
         end
 
         # @param document [String, nil] the stored one; nil for none
@@ -37,9 +37,9 @@ module Simpkv
           !@none_match.nil? && holds?(@none_match, self.class.etag(document))
         end
 
-        # @return [Boolean] whether If-Match is given
-        def match?
-          !@match.nil?
+        # @return [Boolean] whether the request has a condition
+        def given?
+          !(@match.nil? && @none_match.nil?)
         end
 
         private
@@ -52,13 +52,17 @@ module Simpkv
           !etag.nil? && (tags == :any || tags.include?(etag))
         end
 
-        # A weak tag equals none.
-        def tags(text)
+        # @param weak [Boolean] whether a weak tag equals the strong one of the same text, as it does for If-None-Match
+        def tags(text, weak:)
           return if text.nil?
           return :any if text.strip == '*'
 
-          found = text.scan(TAG).reject(&:first).map { |_, tag| %("#{tag}") }
-          return found if text.gsub(TAG, '').match?(/\A[\s,]*\z/) && text.include?('"')
+          check_tags(text)
+          text.scan(TAG).select { |prefix, _| prefix.nil? || weak }.map { |_, tag| %("#{tag}") }
+        end
+
+        def check_tags(text)
+          return if text.gsub(TAG, '').match?(/\A[\s,]*\z/) && text.include?('"')
 
           raise Problem.new(400, 'If-Match and If-None-Match take * or entity tags in quotes')
         end

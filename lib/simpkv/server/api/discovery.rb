@@ -11,7 +11,7 @@ module Simpkv
           at('/v1')
           r.get do
             query
-            Api::Version.headers(env).each { |name, value| response[name] = value }
+            Api::Version.check(env)
             json(v1)
           end
         end

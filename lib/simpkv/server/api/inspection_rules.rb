@@ -7,7 +7,8 @@ module Simpkv
     # Inspection rules: /v1/inspection_rules.
     class Application
       hash_branch('/v1', 'inspection_rules') do |r|
-        Api::Version.headers(env).each { |name, value| response[name] = value }
+        Api::Version.check(env)
+        refuse_conditions
         r.is(['', true]) do
           at('/v1/inspection_rules')
           r.get { list_rules }

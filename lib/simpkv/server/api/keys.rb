@@ -13,7 +13,7 @@ module Simpkv
           at('/v1/keys')
           key_requests(r, '')
         end
-        r.on(/(.+)/m) do |name|
+        r.is(/(.+)/m) do |name|
           at('/v1/keys/{path}')
           key_requests(r, name)
         end
@@ -40,6 +40,14 @@ module Simpkv
         place = path.environment || 'the global keys'
         raise Problem.new(403, "#{caller} has no right in #{place}: 'environments' in 'rights' of 'server' does not " \
                                'allow it')
+      end
+
+      # The keys below a folder have paths of their own.
+      def check_below(path)
+        return if rights.environment?(caller, request.request_method, request.path_info, path.environment, below: true)
+
+        raise Problem.new(403, "#{caller} has no right to all keys below #{request.path_info}: 'rights' of 'server' " \
+                               'needs a path that ends with /**. values=false lists the names of a folder')
       end
 
       def opened(path)
@@ -109,6 +117,7 @@ module Simpkv
       def get_folder(store, place, path)
         values = flag('values', true)
         check_values if values
+        check_below(path) if values || flag('recurse')
         json(listing(store, place, values))
       rescue NotFoundError
         raise Problem.new(404, "there is no key or folder '#{path.name}'"), cause: nil
@@ -143,7 +152,7 @@ module Simpkv
         options = Api::KeyBody.options(body, backend.settings['history'])
         created = replaced(store, place, document, options)
         response.status = created ? 201 : 204
-        response['location'] = "#{base_url}#{request.path_info}" if created
+        response['location'] = "#{base_url}#{request.fullpath}" if created
         ''
       end
 
@@ -181,11 +190,13 @@ module Simpkv
 
       def delete_checked(store, place)
         conditions = Api::Conditions.new(env)
-        return store.delete(place) unless conditions.match?
+        return store.delete(place) unless conditions.given?
 
         CompareAndSwap.repeat do
           stored = current(store, place)
           conditions.check(stored)
+          next false if stored.nil?
+
           store.delete(place, expect: stored) || CompareAndSwap.overtaken
         end
       end
@@ -193,6 +204,8 @@ module Simpkv
       def delete_folder(store, place, path)
         raise Problem.new(400, 'recurse=true deletes a folder and all below it') unless flag('recurse')
 
+        check_below(path)
+        refuse_conditions
         found = store.deletetree(place)
         found ? no_content : raise(Problem.new(404, "there is no folder '#{path.name}'"))
       end

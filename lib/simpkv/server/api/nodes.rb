@@ -7,6 +7,7 @@ module Simpkv
     # Nodes and what they have left: /v1/nodes.
     class Application
       hash_branch('/v1', 'nodes') do |r|
+        refuse_conditions
         r.is(['', true]) do
           at('/v1/nodes')
           r.get { json(node_list) }

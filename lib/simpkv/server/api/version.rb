@@ -15,13 +15,20 @@ module Simpkv
         class << self
           # @param env [Hash{String => Object}]
           # @return [Hash{String => String}] the headers of each answer
-          # @raise [Problem] the client wants a version that there is not
           def headers(env)
             wanted = env.fetch(WANTED, MIN)
-            wanted = MAX if wanted == 'latest'
-            return with(wanted) if supported?(wanted)
+            { "#{PREFIX}-version" => supported?(wanted) ? wanted : MAX, "#{PREFIX}-minimum-version" => MIN,
+              "#{PREFIX}-maximum-version" => MAX }
+          end
 
-            raise Problem.new(406, "this service has the versions #{MIN} to #{MAX} of the API", with(MAX))
+          # @param env [Hash{String => Object}]
+          # @return [void]
+          # @raise [Problem] the client wants a version that there is not
+          def check(env)
+            wanted = env.fetch(WANTED, MIN)
+            return if wanted == 'latest' || supported?(wanted)
+
+            raise Problem.new(406, "this service has the versions #{MIN} to #{MAX} of the API")
           end
 
           # @return [Hash{String => Object}] the description of this version
@@ -31,10 +38,6 @@ module Simpkv
           end
 
           private
-
-          def with(version)
-            { "#{PREFIX}-version" => version, "#{PREFIX}-minimum-version" => MIN, "#{PREFIX}-maximum-version" => MAX }
-          end
 
           def supported?(version)
             return false unless version.match?(/\A\d{1,3}\.\d{1,4}\z/)
