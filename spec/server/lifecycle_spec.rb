@@ -103,5 +103,23 @@ RSpec.describe 'The service' do
       directory.launch
       eventually(errors: RuntimeError) { client.get('/v1/keys/a').status == 200 }
     end
+
+    it 'answers 503 at the deadline while the server does not answer, and other requests meanwhile' do
+      client = service.client('tcp')
+      client.put('/v1/keys/a', 'value' => 1)
+      directory.freeze_process do
+        began = now
+        readers = Array.new(20) { Thread.new { service.client('tcp').get('/v1/keys/a').status } }
+        expect(readers.map(&:value).uniq).to eq([503])
+        expect([client.get('/readyz'), client.get('/metrics'), client.get('/healthz')].map(&:status))
+          .to eq([503, 200, 200])
+        expect(now - began).to be < 50
+      end
+      eventually(errors: RuntimeError) { client.get('/v1/keys/a').status == 200 }
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
   end
 end

@@ -9,7 +9,8 @@ RSpec.describe 'The API of nodes' do
 
   before do
     estate.make
-    estate.facts.save('web1', { 'os' => { 'name' => 'Debian' }, 'db_password' => 'pl4nted-fact' })
+    estate.facts.save('web1', { 'os' => { 'name' => 'Debian' }, 'db_password' => 'pl4nted-fact' },
+                      trusted: { 'certname' => 'web1', 'extensions' => { 'join_token' => 'pl4nted-trusted' } })
     estate.statuses.put('web1', 'last_seen' => '2026-11-25T10:00:00Z', 'environment' => 'production',
                                 'status' => 'failed', 'changes' => 1, 'failures' => 2)
     estate.statuses.put('web2', 'last_seen' => '2026-11-25T11:00:00Z', 'environment' => 'production',
@@ -31,6 +32,7 @@ RSpec.describe 'The API of nodes' do
     expect(client.get('/v1/nodes/web1').data).to include('name' => 'web1', 'status' => include('status' => 'failed'))
     facts = client.get('/v1/nodes/web1/facts')
     expect(facts.data['values']).to eq('os' => { 'name' => 'Debian' }, 'db_password' => '[redacted]')
+    expect(facts.data['trusted']).to eq('certname' => 'web1', 'extensions' => { 'join_token' => '[redacted]' })
     expect(client.get('/v1/nodes/web1/reports').data).to eq('reports' => [])
     expect(client.get('/v1/nodes/web1/exports').data).to eq('exports' => {})
     %w[web3 web3/facts web3/inspection web3/record].each do |path|

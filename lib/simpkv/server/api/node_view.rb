@@ -27,7 +27,8 @@ module Simpkv
         # @return [Hash]
         def facts
           stored = @estate.facts.find(@certname) || missing('facts')
-          { 'name' => @certname, 'values' => @secrets.facts(stored['values']), 'trusted' => stored['trusted'] }
+          values, trusted = stored.values_at('values', 'trusted')
+          { 'name' => @certname, 'values' => @secrets.facts(values), 'trusted' => trusted && @secrets.facts(trusted) }
         end
 
         # @return [Hash]
