@@ -26,6 +26,12 @@ RSpec.describe 'simpkv::support::load', type: :puppet_function do
     expect(catalogue.simpkv).to equal(adapter)
   end
 
+  # The loader is evaluated in the catalog. It took the class of the terminus for the gem, and raised a LoadError.
+  it 'loads the gem where the terminus Puppet::Resource::Catalog::Simpkv is loaded' do
+    stub_const('Puppet::Resource::Catalog::Simpkv', Class.new)
+    is_expected.to run.with_params
+  end
+
   it 'names the missing file' do
     pretend(loader, nil)
     is_expected.to run.with_params.and_raise_error(

@@ -11,10 +11,12 @@ unless File.exist?(adapter_file)
   raise LoadError, "simpkv Internal Error: unable to load #{adapter_file}: File not found"
 end
 
+# In a catalog, the name Simpkv alone could mean its terminus, Puppet::Resource::Catalog::Simpkv.
 begin
   require 'simpkv/adapter'
-  simp_simpkv_adapter_class = Simpkv::Adapter::EnvironmentCode.kept(:@simpkv_adapter_class) do
-    Simpkv::Adapter::EnvironmentCode.evaluate(adapter_file, :simp_simpkv_adapter_class)
+  code = Object.const_get(:Simpkv)::Adapter::EnvironmentCode
+  simp_simpkv_adapter_class = code.kept(:@simpkv_adapter_class) do
+    code.evaluate(adapter_file, :simp_simpkv_adapter_class)
   end
   adapter = simp_simpkv_adapter_class.new
   adapter.node = respond_to?(:node_name) ? node_name : name
