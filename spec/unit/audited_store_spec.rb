@@ -339,6 +339,17 @@ RSpec.describe Simpkv::AuditedStore do
       .to contain_exactly("cannot open the audit log '#{audit_file}': Is a directory: lines of the audit log are lost")
   end
 
+  it 'warns once for all calls, each of which has a deadline of its own' do
+    Dir.mkdir(audit_file)
+    below = Struct.new(:deadline) do
+      define_method(:within) { |deadline| self.class.new(deadline) }
+      define_method(:delete) { |_key| true }
+    end
+    audited = over(below.new)
+    3.times { audited.within(Simpkv::Deadline.new).delete('globals/a') }
+    expect(warnings.length).to eq(1)
+  end
+
   it 'says once how many lines are lost, although several threads write when the log is there again' do
     file = File.join(audit_folder, 'later', 'audit.log')
     wait = -> { true }

@@ -33,6 +33,7 @@ module Simpkv
       @settings = settings
       @node = node
       @warn = warn
+      @warned = [] # the same for all copies that #within makes
       to, @reads, @required = settings['audit'].values_at('to', 'reads', 'required')
       @log = Audit::Log.to(to)
       @line = Audit::Line.new(settings.values_at('type', 'id').join('/'), Audit.identity(settings), Audit.user,
@@ -232,7 +233,7 @@ module Simpkv
     rescue Error => e
       raise AuditError, ended(e, outcome), cause: nil if @required
 
-      warn_of(e) unless @warned
+      warn_of(e) if @warned.empty?
     end
 
     def ended(error, outcome)
@@ -240,7 +241,7 @@ module Simpkv
     end
 
     def warn_of(error)
-      @warned = true
+      @warned << true
       @warn&.call("#{error.message}: lines of the audit log are lost")
     end
   end
