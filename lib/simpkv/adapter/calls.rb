@@ -95,12 +95,12 @@ module Simpkv
 
       private
 
-      # Gets a key with the options of the call before.
+      # Gets a key with options for which a {DirectGet} is known.
       #
       # @return [Object, false] the result of the function; false if the call takes other steps
       def direct_get(key, options)
-        known = @last
-        return false unless known&.direct && options.eql?(known.options)
+        known = known(options)
+        return false unless known&.direct
 
         data = known.direct.get(key)
         data ? entry(data, known.merged) : false
@@ -131,15 +131,24 @@ module Simpkv
       # Merges once for each distinct set of options, and remembers it under a copy: the caller may change its own. A
       # `default` belongs to the call alone.
       def merged(function, scope, options)
-        return @last.merged if @last && options.eql?(@last.options)
-
         options = options.reject { |name, _| name == 'default' } if options.key?('default')
-        known = @known.fetch(options) do
-          merged = function.call_puppet(scope, 'simpkv::support::config::merge', options, @adapter.backends)
-          copy = Config.copy(options)
-          @known[copy] = Known.new(copy, Config.frozen(merged))
-        end
-        (@last = known).merged
+        known = known(options)
+        return known.merged if known
+
+        merged = function.call_puppet(scope, 'simpkv::support::config::merge', options, @adapter.backends)
+        copy = Config.copy(options)
+        (@last = @known[copy] = Known.new(copy, Config.frozen(merged))).merged
+      end
+
+      # Compares with the options of the call before, which takes less time than to hash them.
+      #
+      # @return [Known, nil] what is known of these options
+      def known(options)
+        last = @last
+        return last if last && options.eql?(last.options)
+
+        known = @known[options] unless options.key?('default')
+        known && (@last = known)
       end
 
       def each_key(key)
