@@ -14,10 +14,11 @@ end
 # In a catalog, the name Simpkv alone could mean its terminus, Puppet::Resource::Catalog::Simpkv.
 begin
   require 'simpkv/adapter'
-  code = Object.const_get(:Simpkv)::Adapter::EnvironmentCode
-  simp_simpkv_adapter_class = code.kept(:@simpkv_adapter_class) do
-    code.evaluate(adapter_file, :simp_simpkv_adapter_class)
+  # rubocop:disable Style/RedundantConstantBase
+  simp_simpkv_adapter_class = ::Simpkv::Adapter::EnvironmentCode.kept(:@simpkv_adapter_class) do
+    ::Simpkv::Adapter::EnvironmentCode.evaluate(adapter_file, :simp_simpkv_adapter_class)
   end
+  # rubocop:enable Style/RedundantConstantBase
   adapter = simp_simpkv_adapter_class.new
   adapter.node = respond_to?(:node_name) ? node_name : name
 rescue ScriptError, StandardError => e
