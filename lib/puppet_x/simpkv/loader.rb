@@ -14,11 +14,10 @@ end
 # In a catalog, the name Simpkv alone could mean its terminus, Puppet::Resource::Catalog::Simpkv.
 begin
   require 'simpkv/adapter'
-  # rubocop:disable Style/RedundantConstantBase
+  # rubocop:disable-next Style/RedundantConstantBase
   simp_simpkv_adapter_class = ::Simpkv::Adapter::EnvironmentCode.kept(:@simpkv_adapter_class) do
     ::Simpkv::Adapter::EnvironmentCode.evaluate(adapter_file, :simp_simpkv_adapter_class)
   end
-  # rubocop:enable Style/RedundantConstantBase
   adapter = simp_simpkv_adapter_class.new
   adapter.node = respond_to?(:node_name) ? node_name : name
 rescue ScriptError, StandardError => e
