@@ -58,6 +58,13 @@ RSpec.describe 'The API of inspection rules' do
     expect(client.patch("#{path}/#{uuid.tr('6', '7')}", []).status).to eq(404)
   end
 
+  it 'replaces a description that is null, and takes a slash after the uuid' do
+    create(uuid: uuid)
+    changed = client.patch("#{path}/#{uuid}/", [{ 'op' => 'replace', 'path' => '/scope', 'value' => 'rack' }])
+    expect(changed).to have_attributes(status: 200, data: include('scope' => 'rack'))
+    expect(client.get("#{path}/#{uuid}/").data['scope']).to eq('rack')
+  end
+
   it 'shows no conditions and no actions of a sensitive rule' do
     created = create(uuid: uuid, sensitive: true)
     listed = client.get("#{path}?detail=true").data['inspection_rules'].first
@@ -95,7 +102,7 @@ RSpec.describe 'The API of inspection rules' do
 
   it 'refuses unknown parameters and values' do
     ['foo=1', 'limit=x', 'limit=-1', 'sort_key=foo', 'sort_dir=up', 'phase=late', 'detail=perhaps', 'fields=foo',
-     "marker=#{uuid}", 'fields=uuid&detail=true', 'scope[]=a', 'scope=%ff'].each do |query|
+     'fields=', "marker=#{uuid}", 'fields=uuid&detail=true', 'scope[]=a', 'scope=%ff'].each do |query|
       expect(client.get("#{path}?#{query}")).to have_attributes(status: 400)
     end
   end

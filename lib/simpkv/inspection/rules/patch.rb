@@ -10,7 +10,9 @@ module Simpkv
         # By operation, the members that it needs.
         MEMBERS = { 'add' => %w[path value], 'remove' => %w[path], 'replace' => %w[path value], 'move' => %w[path from],
                     'copy' => %w[path from], 'test' => %w[path value] }.freeze
-        private_constant :MEMBERS
+        # Fields that a rule may lack. They are shown as null then, so that a client expects to be able to replace them.
+        OPTIONAL = %w[/description /scope].freeze
+        private_constant :MEMBERS, :OPTIONAL
 
         # @param operations [Array<Hash>]
         # @param sensitive [Boolean] whether no operation may read conditions and actions
@@ -126,6 +128,8 @@ module Simpkv
         end
 
         def replace(path, value)
+          return add(path, value) if OPTIONAL.include?(path)
+
           holder, name = existing(path)
           holder.is_a?(Hash) ? holder.store(name, value) : holder.fill(value, name.to_i, 1)
         end

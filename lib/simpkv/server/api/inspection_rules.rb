@@ -19,7 +19,7 @@ module Simpkv
             no_content
           end
         end
-        r.is(String) do |uuid|
+        r.is(String, ['', true]) do |uuid|
           at('/v1/inspection_rules/{uuid}')
           rule_requests(r, uuid)
         end

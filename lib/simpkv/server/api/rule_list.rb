@@ -15,7 +15,7 @@ module Simpkv
         # @param detail [Boolean] whether to show all fields
         # @raise [Problem] a value is wrong
         def initialize(query, detail)
-          @fields = query['fields']&.split(',', -1)
+          @fields = query['fields'] && [*query['fields'].split(',', -1), *('' if query['fields'].empty?)]
           @key = query['sort_key']
           @descending = choice(query, 'sort_dir', %w[asc desc]) == 'desc'
           @limit = limit(query['limit'])
