@@ -43,6 +43,17 @@ RSpec.describe 'The service' do
     sockets&.each(&:close)
   end
 
+  it 'logs little while clients hold all connections that it may have, and serves afterwards' do
+    address, port = service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')
+    system('prlimit', '--pid', service.pid.to_s, '--nofile=64', exception: true)
+    sockets = Array.new(100) { TCPSocket.new(address, port) }
+    eventually(errors: RuntimeError) { service.log.include?('too many connections') }
+    sleep 3
+    expect(service.log.lines.grep(/EMFILE/).length).to be_between(1, 6)
+    sockets.each(&:close)
+    eventually(errors: StandardError) { client.get('/healthz').status == 200 }
+  end
+
   it 'ends a request that does not arrive within 30 seconds, byte by byte' do
     client.connect do |socket|
       began = Process.clock_gettime(Process::CLOCK_MONOTONIC)

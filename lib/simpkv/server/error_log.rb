@@ -7,6 +7,12 @@ module Simpkv
     # The log of Puma itself. Puma would print parts of requests that it cannot read, or its internal state; this log
     # has the class of each error only.
     class ErrorLog < Puma::LogWriter
+      # The process has no file descriptor for a new connection.
+      EXHAUSTED = [Errno::EMFILE, Errno::ENFILE].freeze
+      # Seconds until the thread that accepts connections tries again. Puma alone would try, and log, without a pause.
+      PAUSE = 1
+      private_constant :EXHAUSTED, :PAUSE
+
       # @param log [IO]
       def initialize(log)
         super(Puma::NullIO.new, log)
@@ -28,7 +34,10 @@ module Simpkv
       # @param error [Exception]
       # @return [void]
       def unknown_error(error, *)
-        report("internal error at #{error.backtrace&.first}", error)
+        return report("internal error at #{error.backtrace&.first}", error) unless EXHAUSTED.include?(error.class)
+
+        report('there are too many connections: new ones wait', error)
+        sleep(PAUSE)
       end
 
       # @return [nil]
