@@ -66,6 +66,11 @@ RSpec.describe 'The rights of callers' do
       end
     end
 
+    it 'are not those of a certificate whose name has the same bytes in another encoding' do
+      chinese = OpenSSL::X509::Name.new([['CN', 'reader.example.com', OpenSSL::ASN1::BMPSTRING]])
+      expect(client_of(chinese).get('/healthz')).to have_attributes(status: 403, detail: include('common name'))
+    end
+
     it 'do not depend on the spelling of a path' do
       reader = client_of('reader.example.com')
       %w[/v1/keys/app1/../app2/a /v1/keys/app1/%2e%2e/app2/a /v1/keys//app2/a /v1/keys/app1%2f..%2fapp2

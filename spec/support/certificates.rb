@@ -21,7 +21,7 @@ class Certificates
 
   # @param host [String] the address of the server
   # @param days [Numeric] the days for which the certificate is valid from now on; negative for an expired one
-  # @param subject [String] the common name of the certificate
+  # @param subject [String, OpenSSL::X509::Name] the common name of the certificate, or its whole name
   # @param names [String, nil] the alternative names in OpenSSL's notation; nil for none
   # @return [Array(String, String)] the files of a certificate and its key
   def issue(host = '127.0.0.1', days: 1, subject: "simpkv test #{host}", names: "IP:#{host}")
@@ -63,7 +63,7 @@ class Certificates
     certificate = OpenSSL::X509::Certificate.new
     certificate.version = 2
     certificate.serial = OpenSSL::BN.rand(64)
-    certificate.subject = OpenSSL::X509::Name.new([['CN', subject]])
+    certificate.subject = subject.is_a?(String) ? OpenSSL::X509::Name.new([['CN', subject]]) : subject
     certificate.issuer = authority ? certificate.subject : @authority.first.subject
     certificate.not_before = Time.now - (10 * DAY)
     certificate.not_after = Time.now + (days * DAY)

@@ -10,7 +10,9 @@ module Simpkv
     class Certificates
       # No certname looks like a local caller in a log.
       CERTNAME = %r{\A[ -~&&[^:/]]+\z}n.freeze
-      private_constant :CERTNAME
+      # The types of ASN.1 whose bytes are ASCII, or extend it. Two bytes of others could be one character.
+      ENCODINGS = [OpenSSL::ASN1::UTF8STRING, OpenSSL::ASN1::PRINTABLESTRING, OpenSSL::ASN1::IA5STRING].freeze
+      private_constant :CERTNAME, :ENCODINGS
 
       # @param options [Hash{String => Object}] of the section `server`: `tls_ca` and `tls_crl`
       # @raise [ConfigError] a file cannot be read
@@ -44,8 +46,9 @@ module Simpkv
       private
 
       def common_name(subject)
-        names = subject.to_a.select { |type, _, _| type == 'CN' }.map { |_, name, _| name }
-        return names.first if names.one? && names.first.match?(CERTNAME) && names.first != Caller::LOCAL
+        names = subject.to_a.select { |type, _, _| type == 'CN' }
+        _, name, encoding = names.first
+        return name if names.one? && ENCODINGS.include?(encoding) && name.match?(CERTNAME) && name != Caller::LOCAL
 
         raise DeniedError, 'the client certificate must have one common name, of printable ASCII without : and /'
       end
