@@ -80,6 +80,8 @@ module Simpkv
 
   # The configuration of a store is wrong.
   class ConfigError < ArgumentError; end
+  # There is no store in the configured folder: it is another one, or its file system is not mounted.
+  class MissingStoreError < ConfigError; end
 
   class Error
     # The class for each status of SKV_STATUS_MAP in simpkv.h.

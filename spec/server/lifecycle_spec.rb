@@ -85,8 +85,25 @@ RSpec.describe 'The service' do
     expect(client.get('/readyz')).to have_attributes(status: 503, data: include('status' => 'unavailable'))
     expect(client.get('/healthz').status).to eq(200)
     expect(client.get('/v1/keys/a').status).to be >= 500
+    expect(client.get('/readyz').headers).to include('retry-after')
     File.rename("#{@root}.away", @root)
     expect(client.get('/readyz').status).to eq(200)
+  end
+
+  it 'takes a folder whose file system is not mounted for no store' do
+    client = service.client('tcp')
+    make_estate
+    client.put('/v1/keys/a', 'value' => 1)
+    client.get('/v1/nodes')
+    File.rename(@root, "#{@root}.away")
+    Dir.mkdir(@root)
+    answers = [client.get('/v1/keys/a'), client.get('/v1/keys/?values=false'), client.put('/v1/keys/a', 'value' => 2),
+               client.delete('/v1/keys/a'), client.get('/v1/nodes'), client.delete('/v1/inspection_rules')]
+    expect(answers).to all(have_attributes(status: 503, headers: include('retry-after')))
+    expect(Dir.children(@root)).to eq([])
+    Dir.rmdir(@root)
+    File.rename("#{@root}.away", @root)
+    expect(client.get('/v1/keys/a').data['value']).to eq(1)
   end
 
   context 'with a directory' do

@@ -103,8 +103,8 @@ module Simpkv
       def check_at(place)
         File.stat(File.join(place, 'globals'))
       rescue Errno::ENOENT, Errno::ENOTDIR
-        raise ConfigError, "there is no store in the folder '#{place}': if it is a mount point, mount its file " \
-                           "system; correct 'root_path', or make a new store with 'simpkv init'", cause: nil
+        raise MissingStoreError, "there is no store in the folder '#{place}': if it is a mount point, mount its " \
+                                 "file system; correct 'root_path', or make a new store with 'simpkv init'", cause: nil
       rescue SystemCallError
         nil
       end

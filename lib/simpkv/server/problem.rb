@@ -23,7 +23,7 @@ module Simpkv
 
       # Seconds after which a client may ask a store again that could not be reached.
       RETRY_AFTER = '5'
-      private_constant :TITLES, :STATUSES, :RETRY_AFTER
+      private_constant :TITLES, :STATUSES
 
       # @return [Integer] the status of HTTP
       attr_reader :status
@@ -36,6 +36,7 @@ module Simpkv
         when Error
           _, status = STATUSES.find { |type, _| error.is_a?(type) }
           new(status || 500, error.message)
+        when MissingStoreError then new(503, error.message)
         when ConfigError then new(500, error.message)
         else new(500, "internal error: #{error.class.name}. The log of the service has its place")
         end

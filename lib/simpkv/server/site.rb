@@ -31,12 +31,14 @@ module Simpkv
       # @param caller [Caller]
       # @param name [String, nil] of a backend; nil for the default one
       # @return [Array(Backend, Store)]
-      # @raise [Error, ConfigError]
+      # @raise [Error, ConfigError] among others, the store that was there does not exist any more
       def store(caller, name = nil)
-        kept([:store, caller.to_s, name]) do
+        opened = kept([:store, caller.to_s, name]) do
           backend = backend(name, node: caller.to_s)
           [backend, backend.open_existing]
         end
+        # A file system that is not mounted any more would look like an empty store.
+        opened.tap { |backend, _| backend.check }
       end
 
       # @param caller [Caller]

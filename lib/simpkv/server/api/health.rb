@@ -16,6 +16,7 @@ module Simpkv
           at('/readyz')
           r.get do
             ready, stores = opts.fetch(:readiness).check
+            response['retry-after'] = Problem::RETRY_AFTER unless ready
             json({ 'status' => ready ? 'ok' : 'unavailable', 'stores' => stores }, ready ? 200 : 503)
           end
         end
