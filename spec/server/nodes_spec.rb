@@ -53,6 +53,16 @@ RSpec.describe 'The API of nodes' do
       .to eq([204, 404])
   end
 
+  it 'hides secrets in the parameters of exported resources' do
+    user = { 'title' => 'db', 'parameters' => { 'password' => 'pl4nted', 'uid' => 5,
+                                                'home' => Simpkv::RichData.object('Sensitive', 'pl4nted') } }
+    estate.exports.save('web1', { 'user' => [user] }, 'production')
+    exported = client.get('/v1/nodes/web1/exports').data['exports']
+    expect(exported['user']).to match([include('title' => 'db', 'parameters' => {
+                                                 'password' => '[redacted]', 'uid' => 5, 'home' => '[redacted]'
+                                               })])
+  end
+
   it 'inspects a node with facts, and stores the outcome unless it is a dry run' do
     conditions = [{ 'op' => 'eq', 'args' => ['{inventory[os][name]}', 'Debian'] }]
     actions = [{ 'op' => 'set-attribute', 'args' => ['/parameters/role', 'web'] }]

@@ -39,7 +39,8 @@ module Simpkv
         # @return [Hash]
         def exports
           exports = @estate.exports.of(@certname).reject { |_, list| list.empty? }
-          { 'exports' => RichData.replace(exports, 'Sensitive') { Estate::Secrets::REDACTED } }
+          exports = RichData.replace(exports, 'Sensitive') { Estate::Secrets::REDACTED }
+          { 'exports' => exports.transform_values { |list| list.map { |resource| exported(resource) } } }
         end
 
         # @return [Hash] the declared record
@@ -68,6 +69,11 @@ module Simpkv
         end
 
         private
+
+        # A parameter can be a secret, such as a password, without being Sensitive.
+        def exported(resource)
+          resource.merge('parameters' => @secrets.facts(resource['parameters'] || {}))
+        end
 
         def read
           [@estate.statuses, @estate.inventory, @estate.nodes, @estate.inspections].map { |part| part.get(@certname) }
