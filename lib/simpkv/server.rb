@@ -28,6 +28,7 @@ module Simpkv
       def initialize(options, restart:, binds: nil, local_write: false, vardir: nil, &read_again)
         @options = Config.server(options['server'] || {})
         @restart = restart
+        @settings = { restart: restart, binds: binds, local_write: local_write, vardir: vardir }
         @local_write = local_write
         @read_again = read_again
         @rights = Rights.new(@options['rights'], local_write: local_write)
@@ -88,6 +89,7 @@ module Simpkv
 
       def booted(launcher)
         trap('HUP') { Thread.new { reload } }
+        trap('USR2') { Thread.new { start_anew(launcher) } }
         Process.setproctitle('simpkv serve')
         launcher.binder.ios.each { |listener| puts("simpkv: serving on #{address(listener)}") }
         $stdout.flush
@@ -100,6 +102,14 @@ module Simpkv
 
         host = local.ipv6? ? "[#{local.ip_address}]" : local.ip_address
         "#{listener.is_a?(TCPServer) ? 'tcp' : 'ssl'}://#{host}:#{local.ip_port}"
+      end
+
+      # Starts the service anew. If the configuration is wrong, it goes on with the one that it has.
+      def start_anew(launcher)
+        Service.new(@read_again.call, **@settings)
+        launcher.restart
+      rescue Error, ConfigError, SystemCallError => e
+        warn("simpkv: the service does not start anew: #{e.message}")
       end
 
       # Reads rights, certificates of CAs and revocation lists again. If something is wrong, all stays as it was.

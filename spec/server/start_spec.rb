@@ -44,6 +44,18 @@ RSpec.describe 'The start of the service' do
     expect(client.get('/healthz').status).to eq(200)
   end
 
+  it 'keeps serving if the configuration is wrong at SIGUSR2' do
+    service.client
+    service.configure(options.merge('server' => { 'threads' => 0 }))
+    service.signal(:USR2)
+    eventually(errors: RuntimeError) { service.log.include?('does not start anew') }
+    expect(client.get('/healthz').status).to eq(200)
+    service.configure(options)
+    service.signal(:USR2)
+    eventually(errors: RuntimeError) { service.log.scan('serving on').length == 2 }
+    expect(client.get('/healthz').status).to eq(200)
+  end
+
   it 'keeps serving with its rights if the configuration is missing at SIGHUP' do
     service.client
     File.rename(service.configuration, "#{service.configuration}.away")

@@ -37,10 +37,13 @@ module Simpkv
       #
       # @param dsl [Puma::DSL]
       # @return [void]
+      # @raise [ConfigError] another process listens on the socket
       def bind(dsl)
         case @kind
-        # Every user may connect: the kernel tells who it is, and the rights decide.
-        when :unix then dsl.bind("unix://#{@path}?umask=0111")
+        when :unix
+          check_unused
+          # Every user may connect: the kernel tells who it is, and the rights decide.
+          dsl.bind("unix://#{@path}?umask=0111")
         when :tcp then dsl.bind("tcp://#{@host}:#{@port}")
         when :ssl
           # OpenSSL 3 refuses versions before TLS 1.2 by default.
@@ -75,15 +78,18 @@ module Simpkv
 
       # Puma removes whatever is there, unless another process listens on it.
       def check_file(path)
-        return unless File.exist?(path) || File.symlink?(path)
-
         refuse('there is a file of this name that is no socket') unless File.lstat(path).socket?
+      rescue Errno::ENOENT
+        nil
+      end
+
+      def check_unused
         return if ENV.keys.grep(INHERITED).any?
 
-        UNIXSocket.new(path).close
+        UNIXSocket.new(@path).close
         refuse('another process listens on it')
       rescue SystemCallError
-        nil # A process that has ended has left it.
+        nil # There is none, or a process that has ended has left it.
       end
 
       def check_port(rest)

@@ -120,8 +120,9 @@ module Simpkv
         check_below(path) if values || flag('recurse')
         json(listing(store, place, values))
       rescue NotFoundError
-        what = path.name.empty? ? "are no keys in #{path.environment || 'the global keys'}" : "is no key or folder '#{path.name}'"
-        raise Problem.new(404, "there #{what}"), cause: nil
+        raise Problem.new(404, "there is no key or folder '#{path.name}'"), cause: nil unless path.name.empty?
+
+        raise Problem.new(404, "there are no keys in #{path.environment || 'the global keys'}"), cause: nil
       end
 
       def listing(store, place, values)
