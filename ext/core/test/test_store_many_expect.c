@@ -163,11 +163,12 @@ static void interrupted_records_are_written_once_by_a_repetition(void)
 }
 
 /* A caller repeats an interrupted batch for the rest of its records. Each repetition used to read them again and to
- * write none, if the reads took longer than the time between two interrupts. */
+ * write none, if the reads took longer than the time between two interrupts. On a slow machine the call may not wait
+ * for the responses to its writes, which are in doubt then. */
 static void an_interrupted_batch_writes_what_it_has_read(void)
 {
     skv_cancel *cancel = skv_cancel_new();
-    size_t left = COUNT, last, written;
+    size_t left = COUNT, last, sent;
     pthread_t thread;
 
     new_batch(D1);
@@ -178,9 +179,9 @@ static void an_interrupted_batch_writes_what_it_has_read(void)
         CHECK(pthread_create(&thread, NULL, fire_when_held, cancel) == 0);
         batch_put(store, SKV_PUT_ANY, LONG_MS, cancel);
         pthread_join(thread, NULL);
-        written = batch_tally(SKV_OK, 1);
+        sent = batch_tally(SKV_OK, 1) + batch_tally(SKV_INTERRUPTED, 1);
         left = keep_interrupted(0);
-        CHECK(written == last - left);
+        CHECK(sent == last - left);
     } while (CHECK(left < last) && left > 0);
     skv_cancel_free(cancel);
 }
