@@ -10,6 +10,7 @@ RSpec.describe 'The API of keys' do
     it 'stores, returns and deletes a value with its metadata' do
       stored = client.put(path, 'value' => { 'é' => [1, 2.5, nil] }, 'metadata' => { 'owner' => 'dba' })
       expect(stored).to have_attributes(status: 201, headers: include('location', 'etag'))
+      expect(stored.headers).not_to include('content-type')
       found = client.get(path)
       expect(found).to have_attributes(
         status: 200, data: { 'value' => { 'é' => [1, 2.5, nil] }, 'metadata' => { 'owner' => 'dba' } }

@@ -87,6 +87,10 @@ RSpec.describe 'The rights of callers' do
       end
       expect(writer.get('/v1/keys?global=true&recurse=true').status).to eq(403)
       expect(writer.put('/v1/keys/estate/rules/x?global=true', 'value' => 1).status).to eq(403)
+      ['/v1/keys/?global=true&recurse=true', '/v1/keys/estate/?global=true&recurse=true'].each do |path|
+        expect(service.client.delete(path).status).to eq(403)
+      end
+      expect(service.client.get('/v1/keys/estate?global=true').status).to eq(200)
     end
 
     it 'need a certificate of the named CA that is valid' do

@@ -14,11 +14,15 @@ module Simpkv
       private_constant :HOST
 
       plugin :all_verbs
+      plugin :default_headers
       plugin :drop_body
       plugin :hash_branches
       plugin :head
       plugin :not_allowed
       plugin :status_handler
+
+      # Roda would call a response without a body HTML.
+      opts[:default_headers] = {}.freeze
 
       status_handler(404) { problem(Problem.new(404, "there is no #{request.path_info}")) }
       status_handler(405, keep_headers: ['Allow']) do

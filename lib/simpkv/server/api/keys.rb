@@ -31,10 +31,7 @@ module Simpkv
       def key_path(name, *parameters)
         query = query(*Api::KeyPath::PARAMETERS, *parameters)
         path = Api::KeyPath.new(name, query, flag('global'))
-        if !caller.owner? && path.estate?(flag('recurse'))
-          raise Problem.new(403, 'the documents of the estate are not shown as keys: see /v1/nodes and ' \
-                                 '/v1/inspection_rules')
-        end
+        check_estate(path)
         return path if rights.environment?(caller, request.request_method, request.path_info, path.environment)
 
         place = path.environment || 'the global keys'
@@ -104,6 +101,13 @@ module Simpkv
         return if !Versions.expired?(document) || flag('expired')
 
         raise Problem.new(404, "it expired at #{Versions.text(Versions.expires(document))}: expired=true returns it")
+      end
+
+      # Root and the user of the service may read the documents of the estate. Nobody changes them as keys.
+      def check_estate(path)
+        return if !path.estate?(flag('recurse')) || (caller.owner? && (request.get? || request.head?))
+
+        raise Problem.new(403, 'the documents of the estate are no keys: see /v1/nodes and /v1/inspection_rules')
       end
 
       def check_values
