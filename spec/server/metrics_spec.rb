@@ -58,4 +58,16 @@ RSpec.describe 'The metrics of the service' do
     out, status = Open3.capture2e('promtool', 'check', 'metrics', stdin_data: client.get('/metrics').body)
     expect([out, status.exitstatus]).to eq(['', 0])
   end
+
+  context 'with a store in files' do
+    let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root } } }
+    let(:store) { Simpkv::Store.open('file', 'root_path' => @root) }
+
+    it 'do not count a part of the keys if one cannot be read' do
+      client.put('/v1/keys/a', 'value' => 1, 'expires_after' => '1d')
+      File.mkfifo(File.join(@root, 'environments/production/pipe'))
+      expect(metrics).to include('simpkv_site_readable' => 0)
+      expect(metrics.keys.grep(/keys_expiring/)).to eq([])
+    end
+  end
 end

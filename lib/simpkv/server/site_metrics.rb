@@ -84,21 +84,28 @@ module Simpkv
         site.backend_names.map { |name| expiring(page, site, caller, name) }.all?
       end
 
+      # @return [Boolean] whether all keys of the backend could be read: a part of them has no metric
       def expiring(page, site, caller, name)
         _, store = site.store(caller, name)
-        limit = Versions.now + SOON
-        soon = 0
-        %w[globals environments].each do |root|
-          store.tree(root, required: false) do |_, document|
-            expires = Versions.expires(document) if document.include?('"expires"')
-            soon += 1 if expires && expires < limit
-            nil
-          end
-        end
-        page.gauge(:simpkv_keys_expiring, 'Keys that have expired or expire within 14 days.', soon, backend: name)
+        counts = %w[globals environments].map { |root| expiring_below(store, root) }
+        return false unless counts.all?
+
+        page.gauge(:simpkv_keys_expiring, 'Keys that have expired or expire within 14 days.', counts.sum, backend: name)
         true
       rescue Error, ConfigError
         false
+      end
+
+      # @return [Integer, nil] nil if a key cannot be read
+      def expiring_below(store, root)
+        limit = Versions.now + SOON
+        count = 0
+        found = store.tree(root, required: false) do |_, document|
+          expires = Versions.expires(document) if document.include?('"expires"')
+          count += 1 if expires && expires < limit
+          nil
+        end
+        count if found[:errors].empty?
       end
     end
   end
