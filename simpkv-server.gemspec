@@ -13,11 +13,13 @@ Gem::Specification.new do |spec|
   # Only MRI runs the service.
   spec.required_ruby_version = '>= 3.0' # rubocop:disable Gemspec/RequiredRubyVersion
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
-  spec.files = Dir['lib/simpkv/server.rb', 'lib/simpkv/server/**/*.{rb,yaml}', 'examples/service/*', 'docs/service.md',
-                   'LICENSE'].sort
+  spec.files = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*.{rb,yaml}', 'examples/service/*',
+                   'docs/service.md', 'LICENSE'].sort
+  spec.add_dependency 'parslet', '~> 2.0'
   spec.add_dependency 'prometheus-client', '>= 4.0', '< 6'
   spec.add_dependency 'puma', '>= 7.0', '< 9'
   spec.add_dependency 'rack', '~> 3.0'
   spec.add_dependency 'roda', '~> 3.0'
   spec.add_dependency 'simpkv', Simpkv::VERSION
+  spec.add_dependency 'sqlite3', '~> 2.0'
 end

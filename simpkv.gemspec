@@ -15,7 +15,7 @@ Gem::Specification.new do |spec|
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
   spec.require_paths = ['lib']
   # simpkv-server.gemspec has the service.
-  server = Dir['lib/simpkv/server.rb', 'lib/simpkv/server/**/*']
+  server = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*']
   spec.files = Dir['lib/simpkv.rb', 'lib/simpkv/**/*.{rb,bash,zsh,fish}',
                    'lib/puppet/{indirector,reports,face}/**/*.rb', 'ext/simpkv/*.{c,h,rb}',
                    'ext/core/{core.mk,configure}', 'ext/core/{include,src}/**/*.{c,h}',

@@ -22,6 +22,7 @@ module Changed
                                           spec/estate/exports*_spec.rb spec/command/{base,puppet}_spec.rb],
     'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,versions}*_spec.rb spec/conformance/values_spec.rb],
     'lib/simpkv/estate' => %w[spec/unit/estate_*_spec.rb spec/estate],
+    'lib/simpkv/query/' => %w[spec/query/*_spec.rb],
     'lib/simpkv/inspection/' => %w[spec/unit/{inspection,rules}*_spec.rb spec/command/rule*_spec.rb
                                    spec/estate/inspection*_spec.rb],
     'lib/simpkv/native/' => %w[spec/unit/{binding,native,store,memory,ffi}*_spec.rb],

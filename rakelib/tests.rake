@@ -82,9 +82,11 @@ specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, 
 specs(:types, :cext, 'keys as resources', 'spec/types')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
-stage(:server, 'the service') do |stage|
-  variables, *command = Rubies.rspec(:cext, 'spec/server')
-  stage.sh(variables.merge('BUNDLE_WITH' => 'server'), *command)
+{ server: 'the service', query: 'queries of the estate' }.each do |name, text|
+  stage(name, text) do |stage|
+    variables, *command = Rubies.rspec(:cext, "spec/#{name}")
+    stage.sh(variables.merge('BUNDLE_WITH' => 'server'), *command)
+  end
 end
 specs(:puppetdb, :cext, 'the import from a PuppetDB', 'spec/puppetdb')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
@@ -203,7 +205,7 @@ end
 ALL = %w[
   tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
   jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
-  encrypted_conformance ds389_conformance estate server puppetdb bolt jruby93_unit jruby94_unit
+  encrypted_conformance ds389_conformance estate server query puppetdb bolt jruby93_unit jruby94_unit
   ffi_unit newest_json tools style core_alone
 ] + BASIC.drop(1)
 
