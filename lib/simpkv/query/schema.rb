@@ -19,7 +19,8 @@ module Simpkv
           certname TEXT NOT NULL UNIQUE,
           digest TEXT NOT NULL,               -- of the documents that the rows of the node come from
           deactivated TEXT,                   -- a time
-          expired TEXT,                       -- a time: the node has had no run for `node_ttl`
+          expired TEXT,                       -- a time that has passed: the node has had no run for `node_ttl`
+          expires TEXT,                       -- the time at which it expires if it has no run before; NULL: never
           facts_environment TEXT,
           facts_timestamp TEXT,
           catalog_environment TEXT,
@@ -61,6 +62,7 @@ module Simpkv
           PRIMARY KEY (path, type)
         ) WITHOUT ROWID;
 
+        -- The catalogs that are stored. The environment of a node's exports is its `catalog_environment`.
         CREATE TABLE catalogs (
           node INTEGER PRIMARY KEY REFERENCES nodes ON DELETE CASCADE,
           environment TEXT,

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+require 'digest/sha1'
+
+module Simpkv
+  module Query
+    class Rows
+      # The rows of a node's resources: those of its stored catalog, and what it exports. A stored catalog has no
+      # resources that are only exported.
+      class CatalogRows
+        COLUMNS = { 'catalogs' => %w[environment producer_timestamp producer hash version transaction_uuid catalog_uuid
+                                     code_id job_id].freeze,
+                    'resources' => %w[type title resource exported tags file line parameters].freeze,
+                    'edges' => %w[relationship source_type source_title target_type target_title].freeze }.freeze
+
+        # The edges of a resource's parameters: the relationship, and whether it begins at the resource.
+        RELATIONSHIPS = { 'before' => ['before', true], 'notify' => ['notifies', true],
+                          'require' => ['required-by', false], 'subscribe' => ['subscription-of', false] }.freeze
+        private_constant :RELATIONSHIPS
+
+        # @param name [String] of a type, such as nginx::vhost
+        # @return [String] as Puppet writes it: Nginx::Vhost
+        def self.type(name)
+          name.split('::').map(&:capitalize).join('::')
+        end
+
+        # @param documents [Documents]
+        # @param run [LastRun]
+        # @param values [PublicValues]
+        def initialize(documents, run, values)
+          @documents = documents
+          @run = run
+          @values = values
+          @what = "the catalog of '#{documents.certname}'"
+          @catalog = Form.hash(documents.catalog, @what)
+          @types = Hash.new { |types, name| types[name] = self.class.type(name) }
+        end
+
+        # @return [Hash{String => Array<Array>}] rows by table
+        # @raise [MalformedError]
+        def rows
+          resources = {}
+          edges = []
+          enter_catalog(resources, edges) if @documents.catalog
+          enter_exports(resources)
+          { 'catalogs' => @documents.catalog ? [catalog] : [], 'resources' => resources.values, 'edges' => edges.uniq }
+        end
+
+        private
+
+        def catalog
+          version, uuid, code = @catalog.values_at('version', 'catalog_uuid', 'code_id')
+          [@catalog['environment'] || @run.environment, @run.time, nil,
+           Digest::SHA1.hexdigest(Native.generate(@catalog)), version&.to_s, nil, uuid, code, nil]
+        end
+
+        def enter_catalog(resources, edges)
+          Form.hashes(@catalog['resources'], @what).each do |resource|
+            type, title = %w[type title].map { |name| Form.name(resource[name], @what) }
+            parameters = parameters(resource, @what)
+            row = row(type, title, resource, resource['exported'] == true, parameters, @what)
+            resources[[type, title]] = row
+            enter_relationships(type, title, parameters, edges)
+          end
+          Form.hashes(@catalog['edges'], @what).each do |edge|
+            enter_edge('contains', *%w[source target].map { |name| reference(edge[name]) }, edges)
+          end
+        end
+
+        # A node that collects what it exports has the resource in its catalog.
+        def enter_exports(resources)
+          what = "the exports of '#{@documents.certname}'"
+          Form.hash(@documents.exports, what).each do |name, list|
+            type = @types[name]
+            Form.hashes(list, what).each do |resource|
+              title = Form.name(resource['title'], what)
+              next resources[[type, title]][3] = 1 if resources[[type, title]]
+
+              resources[[type, title]] = row(type, title, resource, true, parameters(resource, what), what)
+            end
+          end
+        end
+
+        def parameters(resource, what)
+          parameters = Form.hash(resource['parameters'], what)
+          sensitive = Form.list(resource['sensitive_parameters'], what)
+          parameters = parameters.reject { |name, _| sensitive.include?(name) } if sensitive.any?
+          @values.of(parameters)
+        end
+
+        def row(type, title, resource, exported, parameters, what)
+          tags = Native.generate(Form.list(resource['tags'], what).grep(String).sort.uniq)
+          file = Form.text(resource['file'], what)
+          line = Form.integer(resource['line'])
+          parameters = Native.generate(parameters)
+          digest = Digest::SHA1.hexdigest([type, title, exported, tags, file, line, parameters].join("\0"))
+          [type, title, digest, Form.flag(exported), tags, file, line, parameters]
+        end
+
+        def enter_relationships(type, title, parameters, edges)
+          RELATIONSHIPS.each do |name, (relationship, first)|
+            next unless parameters.key?(name)
+
+            [parameters[name]].flatten.each do |other|
+              ends = [[type, title], reference(other)]
+              enter_edge(relationship, *(first ? ends : ends.reverse), edges)
+            end
+          end
+        end
+
+        def enter_edge(relationship, source, target, edges)
+          edges << [relationship, *source, *target] if source && target
+        end
+
+        # @return [Array(String, String), nil] type and title; nil for another value
+        def reference(value)
+          type, title = Form.reference(value)
+          [@types[type], title] if type
+        end
+      end
+      private_constant :CatalogRows
+    end
+  end
+end
