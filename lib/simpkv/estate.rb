@@ -42,7 +42,8 @@ module Simpkv
       # @return [MissingError] it has no marker
       def self.marker(*folder)
         new("there is no marker in '#{[FOLDER, *folder].join('/')}': the folder is missing, or hidden from this " \
-            'identity. Restore it, or correct the rights. For a new estate, or one of an earlier version, run ' \
+            'identity, or other processes keep the estate in another place (id, root_path, base_dn, layout). Restore ' \
+            'it, or correct the rights or options. For a new estate, or one of an earlier version, run ' \
             "'simpkv init'")
       end
     end

@@ -251,6 +251,14 @@ Directories.each_server do |server, tags|
                      %r{host/web1' is missing, or hidden|Cannot read '.*host/web1': .* no access to it})
     end
 
+    { 'id' => 'other', 'layout' => 'hex' }.each do |option, value|
+      it "are found completely or not at all if this compiler has another #{option}" do
+        fill
+        expect(found(option => value))
+          .to match([/other processes keep the estate in another place \(id, root_path, base_dn, layout\)|its schema/])
+      end
+    end
+
     it 'are found completely or not at all if the directory hides the values' do
       place = dn(ExportsMatrix::HOSTS, :folder)
       expect_refused({ slapd: %(dn.subtree="#{place}" attrs=simpkvJsonValue),
