@@ -2,6 +2,7 @@
 
 require 'simpkv'
 require 'simpkv/document/json_pointer'
+require 'simpkv/estate/agreement'
 require 'simpkv/estate/documents'
 require 'simpkv/estate/catalogs'
 require 'simpkv/estate/counters'
@@ -48,8 +49,14 @@ module Simpkv
       end
     end
 
+    # The options of this process differ from those that the estate records (docs/adr/0063).
+    class DisagreementError < ConfigError; end
+
     # @return [Hash{String => Object}] the options of {Config::ESTATE} with their defaults: see {Config.estate}
     attr_reader :options
+
+    # @return [Agreement]
+    attr_reader :agreement
 
     # Opens the estate that the command's file configures.
     #
@@ -76,6 +83,7 @@ module Simpkv
       @options = Config.frozen(Config.estate(site.fetch('estate', {}) || {}))
       @backend = Backend.of_globals(site, options['backend'], vardirs, warn, node: node)
       @settings = @backend.settings
+      @agreement = Agreement.new(@settings)
       @open = open
       @mutex = Mutex.new
       @shared = {}
@@ -86,11 +94,22 @@ module Simpkv
     #
     # @return [Store]
     # @raise [ConfigError] the folder of the store is missing now, for instance because it is not mounted
+    # @raise [DisagreementError] the options of the backend are not those that the estate records
     # @raise [Error] the backend cannot be used, or a directory lacks the base entry
     def store
-      store = @store || @mutex.synchronize { @store ||= opened }
+      store = @store || @mutex.synchronize { @store ||= opened.tap { |opened| @agreement.check(opened) } }
       @backend.check unless @open
       store
+    end
+
+    # Compares the options of the backend with those that the estate records now: see {Agreement#compare}. Those who
+    # read the marker for another reason call it.
+    #
+    # @param marker [String, Error, nil]
+    # @return [void]
+    # @raise [DisagreementError, MalformedError]
+    def compare(marker)
+      @agreement.compare(store, marker)
     end
 
     # @return [Boolean] whether names may have capital letters
@@ -113,6 +132,32 @@ module Simpkv
     def make(incomplete: false)
       made = markers.make(incomplete: incomplete)
       incomplete ? made + inventory.give_up : made
+    end
+
+    # Records that all processes must encrypt as this one does. The caller has made sure that all documents have that
+    # form. Does nothing if the estate has not been made.
+    #
+    # @return [void]
+    # @raise [Error, ConfigError]
+    def pin
+      markers.record(@agreement.record)
+    end
+
+    # @return [Boolean] whether the estate records how processes must encrypt
+    # @raise [Error, ConfigError]
+    def pinned?
+      !markers.recorded.nil?
+    rescue EncryptedStore::PlainError
+      true
+    end
+
+    # Lets processes encrypt as they like, until the next {#pin}.
+    #
+    # @return [void]
+    # @raise [Error, ConfigError]
+    def unpin
+      @mutex.synchronize { @store ||= opened }
+      markers.record({})
     end
 
     # @return [Markers]

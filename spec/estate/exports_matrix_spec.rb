@@ -16,6 +16,15 @@ module ExportsMatrix
   PLACE = "#{HOSTS}/web1"
   ALL = { 'web1' => [{ 'title' => 'a' }], 'web2' => [{ 'title' => 'b' }] }.freeze
 
+  # What a run stores of a node that is new, and of one that is known.
+  SAVES = %w[web1 web9].flat_map do |name|
+    [->(estate) { estate.facts.save(name, { 'a' => 1 }) },
+     ->(estate) { estate.exports.save(name, { 'file' => [{ 'title' => 'a' }] }, 'production') },
+     ->(estate) { estate.reports.save(name, 'status' => 'changed') },
+     ->(estate) { estate.catalogs.put(name, 'resources' => []) },
+     ->(estate) { estate.nodes.declare(name, {}) }]
+  end
+
   # @return [Simpkv::Estate] one with its own store, as another compiler has
   def opened(more = {})
     Simpkv::Estate.new({ 'backends' => { 'default' => backend.merge(more) } })
@@ -34,6 +43,15 @@ module ExportsMatrix
     opened(more).make
     ALL.each { |name, list| opened(more).exports.save(name, { 'host' => list }, 'production') }
     expect(found(more)).to eq([ALL])
+  end
+
+  # What `simpkv rekey` does.
+  def encrypt_all
+    estate = opened(keys)
+    estate.store.tree(ExportsMatrix::ESTATE, values: false)[:keys].each_key do |path|
+      estate.store.renew("#{ExportsMatrix::ESTATE}/#{path}")
+    end
+    estate.pin
   end
 
   # Stores bytes as another program does.
@@ -117,21 +135,65 @@ RSpec.shared_examples 'exports that are found completely or not at all' do
       expect(found(keys)).to eq([ExportsMatrix::ALL.merge('web1' => [{ 'title' => 'new' }])])
       write_keys('a')
       expect(found(keys)).to match([%r{/host/web1' cannot be read: .*the key 'b', which is not in}])
-      expect(found).to match([/encrypted: set 'encryption_keys'/])
+      expect(found).to match([/the estate is encrypted, and this process has no 'encryption_keys'/])
     end
 
-    it 'if another compiler has stored a plain document' do
+    it 'if another compiler has stored a plain document, and the estate does not record that there are none' do
       fill(keys)
+      opened(keys).unpin
       replace { |_| Simpkv::Codec.encode([{ 'title' => 'a' }]) }
       expect(found(keys)).to eq([ExportsMatrix::ALL])
       expect(found(keys.merge('encrypted_only' => true))).to match([%r{host/web1.* is not encrypted}])
+    end
+
+    # Compilers with the keys took a plain document of one without them for a good one.
+    it 'if another compiler has stored a plain document' do
+      fill(keys)
+      replace { |_| Simpkv::Codec.encode([{ 'title' => 'a' }]) }
+      expect(found(keys)).to match([%r{host/web1' .*not encrypted.* process with other options .*'simpkv rekey'}])
+      opened(keys).exports.save('web1', { 'host' => ExportsMatrix::ALL['web1'] }, 'production')
+      expect(found(keys)).to eq([ExportsMatrix::ALL])
+    end
+
+    # It stored plain documents of nodes that it was the first to see.
+    it 'if a compiler has other options, which then stores nothing' do
+      fill(keys)
+      before = raw.tree(ExportsMatrix::ESTATE)[:keys]
+      { {} => "no 'encryption_keys'", keys.merge('encrypt' => 'none') => "'encrypt: none'",
+        keys.merge('encrypt' => 'sensitive') => "'encrypt: sensitive'" }.each do |more, mine|
+        why = /the estate (is encrypted|records 'encrypt: all'), and this process has #{mine}\. .*'simpkv init --unpin'/
+        expect(found(more)).to match([why])
+        ExportsMatrix::SAVES.each do |save|
+          expect { save.call(opened(more)) }.to raise_error(Simpkv::Estate::DisagreementError, why)
+        end
+      end
+      expect(raw.tree(ExportsMatrix::ESTATE)[:keys]).to eq(before)
+      expect(found(keys)).to eq([ExportsMatrix::ALL])
+    end
+
+    it 'if a compiler that runs has other options than the estate records since then' do
+      none = keys.merge('encrypt' => 'none')
+      fill(none)
+      running = { none => [Simpkv::Estate::DisagreementError, /records 'encrypt: all'/],
+                  {} => [Simpkv::DeniedError, /set 'encryption_keys'/] }
+      running.transform_keys! { |more| Array.new(2) { opened(more).tap(&:store) } }
+      encrypt_all
+      expect(found(keys)).to eq([ExportsMatrix::ALL])
+      before = raw.tree(ExportsMatrix::ESTATE)[:keys]
+      running.each do |(saving, collecting), why|
+        expect { saving.facts.save('web1', { 'a' => 1 }) }.to raise_error(*why)
+        expect { collecting.exports.all('host') }.to raise_error(*why)
+      end
+      expect(raw.tree(ExportsMatrix::ESTATE)[:keys]).to eq(before)
+      opened(keys).unpin
+      expect([found(keys), found(none)]).to eq([[ExportsMatrix::ALL]] * 2)
     end
 
     it 'if an encrypted document is torn' do
       fill(keys)
       replace { |text| text.sub(/"encoding".*/, '') }
       expect(found(keys)).to match([%r{/host/web1' cannot be read: .*damaged}])
-      expect(found).to match([/cannot be read/])
+      expect(found).to match([/has no 'encryption_keys'/])
     end
   end
 end

@@ -54,12 +54,18 @@ RSpec.describe 'The round trips of a run' do
     Puppet::Transaction::Report.indirection.save(report)
   end
 
-  # The second one reads the facts and the exports of two types, to store again what is damaged.
+  # The second one reads the facts and the exports of two types, to store again what is damaged, and what options the
+  # estate records.
   it 'are five if nothing has changed, with two documents written' do
-    expect(proxy.hold([1, 3, 1, 2, 2]) { run })
-      .to eq([%i[search], %i[search search search], %i[search], %i[search search], %i[modify modify]])
+    expect(proxy.hold([1, 4, 1, 2, 2]) { run })
+      .to eq([%i[search], %i[search search search search], %i[search], %i[search search], %i[modify modify]])
     expect(warnings).to eq([])
     expect(estate.statuses.get('web1')['runs']).to eq(7)
+  end
+
+  it 'are two more for the first run of a process, for the base entry and what options the estate records' do
+    configure
+    expect(proxy.hold([1, 1, 1, 4]) { save_facts }).to eq([*[%i[search]] * 3, %i[search search search search]])
   end
 
   it 'are none for the exported resources if they have not changed' do
@@ -76,13 +82,13 @@ RSpec.describe 'The round trips of a run' do
   # Without a report, the catalog writes the time of the run.
   it 'are four without reports, with one document written' do
     Puppet[:reports] = 'store'
-    expect(proxy.hold([1, 3, 1, 1]) { save_facts && save_catalog })
-      .to eq([%i[search], %i[search search search], %i[search], %i[modify]])
+    expect(proxy.hold([1, 4, 1, 1]) { save_facts && save_catalog })
+      .to eq([%i[search], %i[search search search search], %i[search], %i[modify]])
   end
 
   it 'are six more for facts that have changed' do
-    requests = proxy.hold([1, 3, 1, 1, 1, 1, 1, 1]) { save_facts(facts.merge('cores' => 8)) }
-    expect(requests).to eq([%i[search], %i[search search search], *[%i[search], %i[modify]] * 3])
+    requests = proxy.hold([1, 4, 1, 1, 1, 1, 1, 1]) { save_facts(facts.merge('cores' => 8)) }
+    expect(requests).to eq([%i[search], %i[search search search search], *[%i[search], %i[modify]] * 3])
   end
 
   { 'one more for a declared node' => ['web1', 1], 'three more for a node that is not declared' => ['web2', 3] }

@@ -4,11 +4,16 @@ require 'delegate'
 
 # A store that does something before one of its calls, by the number of the call, or after it.
 class DisturbedStore < SimpleDelegator
-  # @return [Integer] the number of calls so far
+  # @return [Integer] the number of calls since {#disturb}
   attr_reader :calls
 
-  def initialize(store, disturbances = {})
-    super(store)
+  def initialize(store)
+    super
+    disturb({})
+  end
+
+  # @param disturbances [Hash{Integer => Proc}] by the number of a call from now on; negative: after it
+  def disturb(disturbances)
     @disturbances = disturbances
     @calls = 0
   end

@@ -16,11 +16,12 @@ RSpec.shared_context 'with an estate in files' do
   before { open_estate.make }
   after { FileUtils.remove_entry(root) }
 
-  # @param disturbances [Hash{Integer => Proc}] of the store: see {DisturbedStore}
+  # @param disturbances [Hash{Integer => Proc}] of the store, which has been opened: see {DisturbedStore}
   # @return [Simpkv::Estate] another one on the same store
   def open_estate(options = {}, disturbances = {})
-    Simpkv::Estate.new(site.merge('estate' => options)) do |settings|
-      DisturbedStore.new(Simpkv::Store.open('file', settings.slice('root_path')), disturbances)
+    estate = Simpkv::Estate.new(site.merge('estate' => options)) do |settings|
+      DisturbedStore.new(Simpkv::Store.open('file', settings.slice('root_path')))
     end
+    estate.tap { estate.store.disturb(disturbances) }
   end
 end

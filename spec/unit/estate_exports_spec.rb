@@ -26,7 +26,8 @@ RSpec.describe 'Exported resources of nodes' do
 
   def opened(options: {}, disturbances: {}, folder: root)
     store = Simpkv::Store.open('file', 'root_path' => folder)
-    Simpkv::Estate.new({ 'estate' => options }) { DisturbedStore.new(store, disturbances) }
+    estate = Simpkv::Estate.new({ 'estate' => options }) { DisturbedStore.new(store) }
+    estate.tap { estate.store.disturb(disturbances) }
   end
 
   # Makes an estate in a new folder.

@@ -92,6 +92,15 @@ RSpec.describe 'An estate' do
       .to raise_error(Simpkv::MalformedError, %r{exported/host/.estate' cannot be read})
   end
 
+  it 'does not take what another program has put into its marker for an option' do
+    marker = folder('inventory/.estate')
+    ['{"value":{"encrypt":"pl4nted"}}', '{"value":'].each do |document|
+      File.write(marker, document)
+      expect { open_estate }
+        .to raise_error(Simpkv::MalformedError, %r{inventory/.estate' cannot be read: (?!.*pl4nted)})
+    end
+  end
+
   describe 'made again' do
     it 'stays as it is' do
       fill

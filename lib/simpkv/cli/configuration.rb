@@ -76,6 +76,12 @@ module Simpkv
         end
       end
 
+      # @return [String] the name of the estate's backend, which may be missing
+      # @raise [ConfigError, Failure]
+      def estate_backend
+        estate['backend'] || Config.backend_for(options, nil)
+      end
+
       # @param backend [ChosenBackend]
       # @param create [Boolean] whether to create a missing folder
       # @yieldreturn [Store] opens the store of the backend in another way

@@ -55,9 +55,12 @@ module Simpkv
       # @return [Stored, nil] nil if there is none; its value is nil if it is malformed. Its document is nil as well if
       #   it is an encrypted one that is damaged
       # @raise [DeniedError] it is encrypted with a key that this process does not have
+      # @raise [EncryptedStore::PlainError] it is plain, and must not be
       def readable(*names)
         document = @estate.store.get(path(*names), latest: true, required: false)
         document && Stored.new(document, value_or_nil(path(*names), document))
+      rescue EncryptedStore::PlainError
+        raise
       rescue MalformedError
         Stored.new(nil, nil)
       end
@@ -226,9 +229,16 @@ module Simpkv
           name == MARKER ? (marker = document) : yield(name, document)
         end
         listed[:keys].delete(MARKER)
+        compare(marker) if names.empty?
         decoded("#{path(*names)}/#{MARKER}", marker) if marker
         [!marker.nil? || listed[:errors].key?(MARKER), listed]
       end
+
+      # Looks at the marker of the subject's folder, which a list has read.
+      #
+      # @param _marker [String, nil] the document
+      # @return [void]
+      def compare(_marker); end
 
       # @param names [Array<String>] of a folder without marker, below the subject's
       # @raise [ConfigError] it should have one

@@ -28,6 +28,13 @@ module Simpkv
         @exporters.value.values_at(type, nil).compact.flatten
       end
 
+      # @return [Stored, nil] as {Documents#readable}. The next run of a node replaces a plain record, too
+      def readable(certname)
+        super
+      rescue EncryptedStore::PlainError
+        Stored.new(nil, nil)
+      end
+
       # @param certname [String]
       # @param type [String]
       # @return [Boolean] whether a document of exports is not there that the record names, or may have named before it
@@ -156,10 +163,21 @@ module Simpkv
         return [] if digests.empty?
 
         places = digests.keys.to_h { |folder| [[FOLDER, *folder, certname].join('/'), folder] }
-        wrong = @estate.store.get_many(places.keys).reject do |place, document|
-          intact?(value_or_error(place, document), digests[places[place]])
-        end
+        documents = documents_and_marker(places.keys)
+        wrong = documents.reject { |place, document| intact?(value_or_error(place, document), digests[places[place]]) }
         places.values_at(*wrong.keys)
+      end
+
+      # A run thus learns what the estate records now, without a round trip more.
+      def documents_and_marker(places)
+        marker = @estate.agreement.path
+        documents = @estate.store.get_many([*places, marker])
+        compare(documents.delete(marker))
+        documents
+      end
+
+      def compare(marker)
+        @estate.compare(marker)
       end
 
       # @return [Boolean] whether a value is the one that the record names

@@ -8,7 +8,7 @@ module Simpkv
     #
     #     { 'types' => ['host', 'nginx::vhost'] }
     #
-    # So a type that this marker names has a folder with a marker.
+    # So a type that this marker names has a folder with a marker. That of the inventory has the record of {Agreement}.
     class Markers < Documents
       EXPORTED = 'exported'
       private_constant :EXPORTED
@@ -28,7 +28,24 @@ module Simpkv
       # @raise [MissingError] its folder has no marker
       # @raise [Error] the marker cannot be read
       def demand(subject)
-        read(subject) || raise(MissingError.marker(subject))
+        stored = read(subject) || raise(MissingError.marker(subject))
+        @estate.compare(stored.document) if subject == Agreement::SUBJECT
+      end
+
+      # @return [String, nil] the value of the option {Agreement::OPTION} that all processes must have
+      # @raise [Error]
+      def recorded
+        marker = read(Agreement::SUBJECT)
+        marker && @estate.agreement.recorded(marker.document)
+      end
+
+      # Replaces the record of the options that all processes must have, if there is a marker.
+      #
+      # @param record [Hash] see {Agreement}
+      # @return [void]
+      # @raise [Error]
+      def record(record)
+        update(Agreement::SUBJECT) { |value| value&.reject { |name, _| name == Agreement::OPTION }&.merge(record) }
       end
 
       # @return [void]
@@ -74,14 +91,20 @@ module Simpkv
         present, absent = MARKED.partition { |subject| read(subject) }
         types = known_types(present)
         refuse_lost(lost(present, absent, types)) unless incomplete
+        values = { EXPORTED => { 'types' => types }, Agreement::SUBJECT => empty? ? @estate.agreement.record : {} }
         made = types.select { |type| put_if_absent(EXPORTED, type, {}) }.map { |type| "#{EXPORTED}/#{type}" }
-        made + absent.select { |subject| put_if_absent(subject, subject == EXPORTED ? { 'types' => types } : {}) }
+        made + absent.select { |subject| put_if_absent(subject, values.fetch(subject, {})) }
       end
 
       private
 
       def place(names)
         path(*names)
+      end
+
+      # @return [Boolean] whether the estate has no documents, so that none is plain
+      def empty?
+        @estate.store.list(FOLDER, required: false) { nil }[:folders].empty?
       end
 
       # The folders have no markers yet.

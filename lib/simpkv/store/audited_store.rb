@@ -22,7 +22,7 @@ module Simpkv
     private_constant :NEVER
 
     # Those of an {EncryptedStore}.
-    def_delegators :@below, :keyring, :state
+    def_delegators :@below, :keyring, :state, :encrypted_paths=
 
     # @param below [Store, Object] a {Store}, or an object with its methods
     # @param settings [Hash{String => Object}] the options of the backend, with `audit`

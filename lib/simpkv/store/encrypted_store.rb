@@ -10,6 +10,9 @@ module Simpkv
   # Each encrypted document is bound to its backend and path. Equal documents are encrypted differently, so that this
   # class reads before it writes: a put of an equal value writes nothing, and a condition holds for the plain document.
   class EncryptedStore < Layer
+    # A document is not encrypted, which it must be.
+    class PlainError < MalformedError; end
+
     # Finds rich data, and the members by which declared records, inspection rules and catalogs name what is Sensitive.
     # A text with escapes may hold anything.
     #
@@ -24,6 +27,9 @@ module Simpkv
     # @return [Native::Keyring]
     attr_reader :keyring
 
+    # @param beginnings [Array<String>] of the paths at which a plain document is an error
+    attr_writer :encrypted_paths
+
     # @param below [Store, Object] a {Store}, or an object with its methods
     # @param keyring [Native::Keyring]
     # @param backend [String] `<type>/<id>`, for the headers of documents
@@ -36,14 +42,15 @@ module Simpkv
       @keyring = keyring
       @backend = backend
       @mode = mode
-      @encrypted_only = encrypted_only
+      @encrypted_paths = encrypted_only ? [''] : []
       @folds = !canonical.nil?
       @canonical = canonical || :itself.to_proc
     end
 
     # @return [String, nil] as {Store#get}
+    # @raise [PlainError] it is plain, with `encrypted_only`, or at one of {#encrypted_paths=}
     # @raise [MalformedError] the document was changed, copied from another place, or encrypted with another key of the
-    #   same name; or it is plain, with `encrypted_only`
+    #   same name
     # @raise [DeniedError] the file of keys lacks the key that has encrypted the document; or its owner or mode is wrong
     # @raise [InvalidError] the content of the file of keys is wrong
     # @raise [Error] as {Store#get}
@@ -153,10 +160,10 @@ module Simpkv
     def decrypt(path, raw)
       document = @keyring.decrypt(@backend, @canonical.call(path), raw)
       return document if document
-      return raw unless @encrypted_only
+      return raw unless path.start_with?(*@encrypted_paths)
 
-      raise MalformedError, "the document of '#{path}' is not encrypted, which 'encrypted_only' requires: run " \
-                            "'simpkv rekey', or store the value again"
+      raise PlainError, "the document of '#{path}' is not encrypted, which 'encrypted_only' requires, or the estate: " \
+                        "a process with other options may have stored it. Correct them, and run 'simpkv rekey'"
     end
 
     def encrypt(path, document)
@@ -305,13 +312,15 @@ module Simpkv
       result = core ? yield({ cipher: cipher(folder) }, block) : yield({}, nil)
       keys, rest = core ? [result[:keys], result[:encrypted] || {}] : [{}, result[:keys]]
       failed = decrypt_rest(folder, rest, keys, block)
-      refuse_failed(failed) unless partial
+      name, why = failed.min_by(&:first) unless partial
+      raise Error, "Key '#{name}': #{why}" if name
+
       { keys: keys, folders: result[:folders], errors: result[:errors].merge(failed) }
     end
 
     # @return [Array] for {Store#list}
     def cipher(folder)
-      [@keyring, @backend, @canonical.call(folder), @encrypted_only, @folds]
+      [@keyring, @backend, @canonical.call(folder), folder.start_with?(*@encrypted_paths), @folds]
     end
 
     # @param raws [Hash{String => String}] documents by name
@@ -324,11 +333,6 @@ module Simpkv
 
         keys[name] = block ? block.call(name, document) : document
       end
-    end
-
-    def refuse_failed(failed)
-      name, why = failed.min_by(&:first)
-      raise Error, "Key '#{name}': #{why}" if name
     end
   end
 end

@@ -103,8 +103,8 @@ static void decrypt_document(page_call *call, const page_record *record)
         open_record(call, record, &jwe);
     else if (call->flags & SKV_PAGE_ENCRYPTED_ONLY)
         skv_fail(call->each, SKV_MALFORMED,
-                 "its document is not encrypted, which 'encrypted_only' requires: run 'simpkv rekey', or store the "
-                 "value again");
+                 "its document is not encrypted, which 'encrypted_only' requires, or the estate: a process with other "
+                 "options may have stored it. Correct them, and run 'simpkv rekey'");
     else
         put_record(data, 'k', record->name, record->body);
 }

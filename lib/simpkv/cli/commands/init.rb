@@ -26,13 +26,18 @@ module Simpkv
           Puppet's termini do not use them. An estate of an earlier version gets the markers that it lacks. If an
           estate has lost a folder, or the identity cannot see it, names the folder and makes nothing; --incomplete
           gives up what the folder held, and each exported document that the inventory names in vain.
+
+          A new estate in an encrypted backend records the option encrypt: a process with another value, or without
+          keys, cannot use it then, and a plain document is an error. simpkv rekey records it for an estate that exists.
+          --unpin removes the record, so that one process after the other can get another value (docs/encryption.md).
         TEXT
         EXAMPLES = {
           'simpkv init' => 'Files',
           "simpkv init --as 'cn=Directory Manager' --password-file dm.txt" => 'Schema and base entry, on 389-DS',
           'simpkv init --uri ldapi:/// --local --only schema' => 'The schema, on OpenLDAP',
           'simpkv init --as cn=admin,dc=simp --password-file admin.txt --only base' => 'The base entry',
-          'simpkv init --only estate' => 'The estate'
+          'simpkv init --only estate' => 'The estate',
+          'simpkv init --only estate --unpin' => 'Begin to change the encryption of an estate'
         }.freeze
 
         def run
@@ -55,6 +60,7 @@ module Simpkv
           end
           parser.on('--only PART', %w[schema base estate], 'schema, base or estate') { |part| @only = part }
           parser.on('--incomplete', 'give up what lost folders of the estate held') { @incomplete = true }
+          parser.on('--unpin', "let processes of the estate differ in 'encrypt', until simpkv rekey") { @unpin = true }
         end
 
         def prepare_folder
@@ -79,10 +85,12 @@ module Simpkv
 
         # @return [String] what was done
         def make_estate
-          name = configuration.estate['backend'] || Config.backend_for(configuration.options, nil)
+          name = configuration.estate_backend
           return "is in the backend '#{name}': run simpkv init --backend #{name}" unless name == backend.name
 
-          changes_of(configuration.estate_in(backend).make(incomplete: @incomplete ? true : false))
+          estate = configuration.estate_in(backend)
+          estate.unpin if @unpin
+          changes_of(estate.make(incomplete: @incomplete ? true : false))
         end
 
         # @param changed [Array<String>] folders, and documents of exports

@@ -6,6 +6,7 @@ require 'simpkv/cli/encryption/encryption_key_use'
 require 'simpkv/cli/many_keys'
 require 'simpkv/cli/progress'
 require 'simpkv/cli/workers'
+require 'simpkv/estate'
 
 module Simpkv
   module Cli
@@ -24,7 +25,9 @@ module Simpkv
           plain documents without a Sensitive plain. With encrypt: none, decrypts all documents. Compilers may read and
           write meanwhile: replaces a document only if nobody has changed it since, and else looks at it again. Reads
           all documents again at the end. Writes the names of changed keys into a journal. After a kill, --resume
-          continues. Exits with 65 if a document cannot be decrypted, and changes the others.
+          continues. Exits with 65 if a document cannot be decrypted, and changes the others. If it leaves none to
+          change, records the option encrypt in the estate, if that is in this backend: a process with another value
+          cannot use it then.
         TEXT
         EXAMPLES = {
           'simpkv rekey --dry-run' => 'Count the documents of each key',
@@ -41,6 +44,7 @@ module Simpkv
 
           check_environment
           @store = backend.store(jobs: @jobs)
+          @estate = estate
           @errors = {}
           began = now
           todo, states = outdated('reading')
@@ -58,6 +62,14 @@ module Simpkv
           parser.on('-n', '--dry-run', 'print the numbers, and change nothing') { @dry = true }
           define_jobs(parser)
           define_journal(parser)
+        end
+
+        # @return [Estate, nil] nil if there is none below {#roots}
+        # @raise [ConfigError] its processes must have another `encrypt`
+        def estate
+          return unless configuration.estate_backend == backend.name && roots.include?('globals')
+
+          configuration.estate_in(backend).tap(&:store) if @store.kind(Estate::FOLDER)
         end
 
         # @return [Array(Array<String>, Hash)] the keys to change; the numbers of documents, by their state
@@ -90,6 +102,7 @@ module Simpkv
         def verify(file, began)
           left, states = outdated('verifying')
           left.each { |path| @errors[path] ||= 'it was stored meanwhile by a program with another file of keys' }
+          @estate&.pin if @errors.empty?
           output.facts(counts(states).merge('changed' => @changed.to_i, 'left' => left.length,
                                             'seconds' => (now - began).round(2), 'journal' => file))
         end

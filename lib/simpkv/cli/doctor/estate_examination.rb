@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/doctor/examination'
+require 'simpkv/cli/encryption/encryption_key_use'
 require 'simpkv/estate'
 
 module Simpkv
@@ -19,7 +20,9 @@ module Simpkv
       # @raise [Estate::MissingError] a folder is missing
       # @raise [Simpkv::Error] the backend cannot be used
       def perform
-        @estate.markers.demand_all
+        return if look_at_plain.any?
+
+        look_at_record
         @paths = backend.store.tree(Estate::FOLDER, values: false, required: false)[:keys].keys
         @paths.reject! { |path| File.basename(path) == Estate::MARKER }
         @records = read_records
@@ -30,6 +33,33 @@ module Simpkv
       end
 
       private
+
+      # The other checks cannot read plain documents of an encrypted estate.
+      def look_at_plain
+        return [] unless settings['encrypt'] == 'all' && backend.encrypted? && @estate.pinned?
+
+        each_named(plain.sort, 'encryption') do |path|
+          findings.problem("key '#{Output.name(path)}'",
+                           'it is not encrypted, though the estate is: a process with other options has stored it',
+                           "correct the options of that process, and run #{simpkv('rekey')}")
+        end
+      end
+
+      # @return [Array<String>] the paths of plain documents
+      def plain
+        paths = []
+        EncryptionKeyUse.each(backend.store, [Estate::FOLDER], {}) { |path, state, _| paths << path if state == :plain }
+        paths
+      end
+
+      def look_at_record
+        @estate.markers.demand_all
+        mode = settings['encrypt']
+        return if !backend.encrypted? || mode == 'none' || @estate.pinned?
+
+        findings.warning('nodes', "the estate does not record 'encrypt: #{mode}': a process with other options may " \
+                                  'store plain documents in it', "#{simpkv('rekey')}, when all processes have it")
+      end
 
       def read_records
         errors = {}

@@ -28,7 +28,7 @@ module Simpkv
 
       # @return [void]
       def perform
-        name = backend_name
+        name = @configuration.estate_backend
         PuppetExamination.new(@puppet, @findings).perform if used?
         examine(backend(name)) if [nil, name].include?(@only)
       rescue ConfigError => e
@@ -46,11 +46,6 @@ module Simpkv
         return if @findings.all.any? { |finding| finding.why == why }
 
         @findings.problem('nodes', why, "correct #{@configuration.source || 'the command line'}")
-      end
-
-      # @return [String] the name of the estate's backend, which may be missing
-      def backend_name
-        @configuration.estate['backend'] || Config.backend_for(@configuration.options, nil)
       end
 
       def used?

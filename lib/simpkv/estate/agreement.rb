@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # The option `encrypt` of the backend, about which all processes that use the estate must agree (docs/adr/0063).
+    # The marker of the inventory records it:
+    #
+    #     { 'encrypt' => 'all' }
+    #
+    # It records `all` or `sensitive`, or nothing: then processes may differ.
+    class Agreement
+      # The subject whose marker has the record.
+      SUBJECT = 'inventory'
+      OPTION = 'encrypt'
+      MODES = [nil, 'all', 'sensitive'].freeze
+      REMEDY = "Correct the options of this process, and restart it. To change those of all, begin with 'simpkv init " \
+               "--unpin'"
+      private_constant :MODES, :REMEDY
+
+      # @param settings [Hash{String => Object}] the options of the backend
+      def initialize(settings)
+        @keys = settings.key?('encryption_keys')
+        @encrypted_only = settings['encrypted_only']
+        @mode = @keys ? settings[OPTION] : 'none'
+      end
+
+      # @return [Hash{String => String}] what the marker records of the options of this process
+      def record
+        @mode == 'none' ? {} : { OPTION => @mode }
+      end
+
+      # @return [String] the path of the marker
+      def path
+        [FOLDER, SUBJECT, MARKER].join('/')
+      end
+
+      # Reads the marker, and compares.
+      #
+      # @param store [Store]
+      # @return [void]
+      # @raise [DisagreementError] the options differ
+      # @raise [Error] the store failed
+      def check(store)
+        compare(store, store.get(path, required: false))
+      rescue DeniedError
+        nil # This identity cannot read the inventory. What it can read has the other checks.
+      end
+
+      # Compares, and has the store refuse plain documents of the estate if the marker records that there are none.
+      #
+      # @param store [Store]
+      # @param marker [String, Error, nil] the document, or why it cannot be read
+      # @return [void]
+      # @raise [DisagreementError] the options differ
+      # @raise [MalformedError]
+      def compare(store, marker)
+        return unless marker.is_a?(String)
+        raise DisagreementError, "the estate is encrypted, and #{mine}. #{REMEDY}" if Codec.encrypted?(marker)
+
+        recorded = recorded(marker)
+        unless [nil, @mode].include?(recorded)
+          raise DisagreementError, "the estate records 'encrypt: #{recorded}', and #{mine}. #{REMEDY}"
+        end
+
+        store.encrypted_paths = recorded == 'all' ? ["#{FOLDER}/"] : [] if @keys && !@encrypted_only
+      end
+
+      # @param marker [String] the document
+      # @return [String, nil] the value of the option
+      # @raise [MalformedError]
+      def recorded(marker)
+        value = Codec.decode(marker)[:value]
+        mode = value[OPTION] if value.is_a?(Hash)
+        MODES.include?(mode) ? mode : raise(MalformedError, Documents::OTHER_FORM)
+      rescue MalformedError => e
+        raise MalformedError, "'#{path}' cannot be read: #{e.message}", cause: nil
+      end
+
+      private
+
+      def mine
+        "this process has #{@keys ? "'encrypt: #{@mode}'" : "no 'encryption_keys'"}"
+      end
+    end
+    private_constant :Agreement
+  end
+end

@@ -1,0 +1,129 @@
+# frozen_string_literal: true
+
+require_relative 'nodes_helper'
+require_relative '../support/key_file'
+
+# A compiler without the keys used to store plain documents, which those with the keys took for good ones.
+RSpec.describe 'simpkv, with an encrypted estate' do
+  include KeyFile
+
+  include_context 'with nodes'
+
+  let(:keys) { { 'encryption_keys' => write_keys('a') } }
+  let(:encryption) { {} }
+  let(:site) { { 'backends' => { 'default' => backends['default'].merge(encryption) } } }
+  let(:estate) do
+    Simpkv::Store.open('file', backends['default'].slice('root_path')).close
+    opened(encryption)
+  end
+
+  def opened(encryption)
+    Simpkv::Estate.new({ 'backends' => { 'default' => backends['default'].merge(encryption) } })
+  end
+
+  # Makes the command use other options of the backend.
+  def change(encryption)
+    File.write(config, { 'backends' => { 'default' => backends['default'].merge(encryption) } }.to_yaml)
+  end
+
+  # @return [Array<Array<String>>] what doctor says of the estate that is not ok
+  def findings
+    JSON.parse(simpkv('doctor', '--read-only', '--user', 'root', '-o', 'json').out)
+        .select { |each| %w[problem warning].include?(each['state']) }
+        .map { |each| each.values_at('state', 'what', 'why', 'fix') }
+  end
+
+  def lacking_keys
+    /the estate is encrypted, and this process has no 'encryption_keys'/
+  end
+
+  it 'records with rekey that it is encrypted, and not before' do
+    run('web1')
+    estate.store.put('environments/production/a', '{"value":1}')
+    change(keys)
+    simpkv!('init')
+    expect(findings).to include(['warning', 'nodes', /does not record 'encrypt: all'/, /rekey/],
+                                ['warning', 'encryption', /plain documents/, /rekey/])
+    opened(keys).facts.save('web2', {})
+    expect(opened({}).facts.find('web1')).to be_a(Hash)
+    simpkv!('rekey', '--dry-run')
+    simpkv!('rekey', '-e', 'production')
+    expect(opened(keys)).not_to be_pinned
+    simpkv!('rekey')
+    expect([opened(keys).pinned?, findings]).to eq([true, []])
+    expect { opened({}).facts.save('web3', {}) }.to raise_error(Simpkv::ConfigError, lacking_keys)
+  end
+
+  it 'does not record it while a document cannot be encrypted' do
+    change(keys)
+    estate.store.put('globals/torn', %({"value":"eyJ","encoding":"jwe"}))
+    expect([simpkv('rekey').code, opened(keys).pinned?]).to eq([65, false])
+  end
+
+  context 'when it is made' do
+    let(:encryption) { keys }
+
+    before { run('web1', exports: { 'host' => [host('a')] }) }
+
+    it 'is refused to a process with other options, which doctor names' do
+      expect(findings).to eq([])
+      { {} => lacking_keys, keys.merge('encrypt' => 'none') => /'encrypt: all', and this process has 'encrypt: none'/ }
+        .each do |options, why|
+        change(options)
+        ['nodes', 'node show web1', 'node declare web2 --class a', 'node deactivate web1', 'init'].each do |line|
+          expect(failure(*line.split)).to match([78, why])
+        end
+        expect(findings).to include(['problem', 'nodes', why, "correct #{config}"])
+      end
+      expect(failure('rekey')).to match([78, /'simpkv init --unpin'/])
+    end
+
+    it 'has no plain document: doctor and nodes name it, and rekey encrypts it' do
+      path = 'globals/estate/inventory/web1'
+      document = estate.store.get(path)
+      estate.store.below.delete(path)
+      estate.store.below.put(path, document)
+      expect(findings).to include(['problem', "key '#{path}'", /not encrypted, though the estate is/, /rekey/])
+      outcome = simpkv('nodes')
+      expect(outcome).to have_attributes(code: 65, err: %r{inventory/web1.*is not encrypted, .*'simpkv rekey'})
+      simpkv!('rekey')
+      expect([simpkv!('nodes'), findings]).to match([/^web1/, []])
+    end
+
+    it 'keeps a plain declared record, which a declaration would replace' do
+      path = 'globals/estate/nodes/web1'
+      estate.store.below.put(path, '{"value":{"classes":["base"]}}')
+      expect(failure('node', 'declare', 'web1', '--class', 'web')).to match([65, /is not encrypted/])
+      simpkv!('rekey')
+      simpkv!('node', 'declare', 'web1', '--class', 'web')
+      expect(estate.nodes.get('web1')['classes'].keys).to eq(%w[base web])
+    end
+
+    it 'is decrypted in steps, which begin with init --unpin' do
+      none = keys.merge('encrypt' => 'none')
+      change(none)
+      simpkv!('init', '--only', 'estate', '--unpin')
+      both = [keys, none].map { |options| opened(options) }
+      both.each_with_index { |estate, index| estate.facts.save("new#{index}", {}) }
+      expect(both.map { |estate| estate.inventory.names.sort }).to eq([%w[new0 new1 web1]] * 2)
+      simpkv!('rekey')
+      change({})
+      expect(simpkv!('nodes')).to match(/new0.*new1.*web1/m)
+      expect(findings).to eq([])
+    end
+  end
+
+  context 'with encrypt: sensitive' do
+    let(:encryption) { keys.merge('encrypt' => 'sensitive') }
+
+    it 'is refused to a process without keys, and to one that encrypts other documents' do
+      { {} => lacking_keys,
+        keys => /records 'encrypt: sensitive', and this process has 'encrypt: all'/ }.each do |options, why|
+        expect { opened(options).facts.save('web1', {}) }.to raise_error(Simpkv::ConfigError, why)
+      end
+      estate.facts.save('web1', {})
+      change(encryption)
+      expect(findings).to eq([])
+    end
+  end
+end
