@@ -53,6 +53,46 @@ RSpec.describe 'The estate in an encrypted backend' do
     expect([exports, before.length]).to eq([before, 1])
   end
 
+  # With soft, it would compile catalogs without the resources of others, and those that purge would remove these.
+  context 'with soft, and a compiler without the keys' do
+    let(:site_options) { { 'soft' => true } }
+    let(:lacking) { [Puppet::Error, /the estate is encrypted, and this process has no 'encryption_keys'/] }
+
+    def lose_keys
+      place = backend.slice('type', 'id', 'root_path')
+      File.write(ENV.fetch('SIMPKV_CONFIG'), { 'backends' => { 'default' => place }, 'estate' => site_options }.to_yaml)
+      Simpkv::Termini.instance_variable_set(:@estate, nil)
+    end
+
+    def encrypt_all
+      encrypted = Simpkv::Estate.new({ 'backends' => { 'default' => backend } })
+      paths = encrypted.store.tree('globals/estate', values: false)[:keys].keys
+      paths.each { |path| encrypted.store.renew("globals/estate/#{path}") }
+    end
+
+    it 'fails each of its catalogs, and stores nothing' do
+      fill
+      before = files
+      lose_keys
+      %w[web1 web9].each { |name| expect { run_node(name, manifest) }.to raise_error(*lacking) }
+      expect { compile('web9', 'File <<| |>>') }.to raise_error(*lacking)
+      expect(files).to eq(before)
+    end
+
+    it 'fails catalogs that collect, also if the estate is encrypted while it runs' do
+      FileUtils.rm_r(backend['root_path'])
+      Simpkv::Store.open('file', backend.slice('root_path')).close
+      lose_keys
+      estate.make
+      run_node('web1', manifest)
+      encrypt_all
+      before = files
+      expect { compile('web9', 'File <<| |>>') }.to raise_error(*lacking)
+      expect { run_node('web9', manifest) }.to raise_error(*lacking)
+      expect(files).to eq(before)
+    end
+  end
+
   context 'with encrypt: sensitive' do
     let(:mode) { 'sensitive' }
 

@@ -174,15 +174,16 @@ RSpec.shared_examples 'exports that are found completely or not at all' do
     it 'if a compiler that runs has other options than the estate records since then' do
       none = keys.merge('encrypt' => 'none')
       fill(none)
-      running = { none => [Simpkv::Estate::DisagreementError, /records 'encrypt: all'/],
-                  {} => [Simpkv::DeniedError, /set 'encryption_keys'/] }
+      other = [Simpkv::Estate::DisagreementError, /records 'encrypt: all'/]
+      lacking = [Simpkv::Estate::DisagreementError, /no 'encryption_keys'/]
+      running = { none => [other, other], {} => [[Simpkv::DeniedError, /set 'encryption_keys'/], lacking] }
       running.transform_keys! { |more| Array.new(2) { opened(more).tap(&:store) } }
       encrypt_all
       expect(found(keys)).to eq([ExportsMatrix::ALL])
       before = raw.tree(ExportsMatrix::ESTATE)[:keys]
-      running.each do |(saving, collecting), why|
-        expect { saving.facts.save('web1', { 'a' => 1 }) }.to raise_error(*why)
-        expect { collecting.exports.all('host') }.to raise_error(*why)
+      running.each do |(saving, collecting), (not_saved, not_collected)|
+        expect { saving.facts.save('web1', { 'a' => 1 }) }.to raise_error(*not_saved)
+        expect { collecting.exports.all('host') }.to raise_error(*not_collected)
       end
       expect(raw.tree(ExportsMatrix::ESTATE)[:keys]).to eq(before)
       opened(keys).unpin

@@ -55,14 +55,21 @@ module Simpkv
       # @raise [MalformedError]
       def compare(store, marker)
         return unless marker.is_a?(String)
-        raise DisagreementError, "the estate is encrypted, and #{mine}. #{REMEDY}" if Codec.encrypted?(marker)
 
+        demand_plain(marker)
         recorded = recorded(marker)
         unless [nil, @mode].include?(recorded)
           raise DisagreementError, "the estate records 'encrypt: #{recorded}', and #{mine}. #{REMEDY}"
         end
 
         store.encrypted_paths = recorded == 'all' ? ["#{FOLDER}/"] : [] if @keys && !@encrypted_only
+      end
+
+      # @param marker [String] the document of any marker
+      # @return [void]
+      # @raise [DisagreementError] it is encrypted, and this process has no keys
+      def demand_plain(marker)
+        raise DisagreementError, "the estate is encrypted, and #{mine}. #{REMEDY}" if Codec.encrypted?(marker)
       end
 
       # @param marker [String] the document

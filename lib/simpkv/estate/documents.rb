@@ -222,23 +222,25 @@ module Simpkv
       end
 
       # @return [Array(Boolean, Hash)] whether the folder has a marker, perhaps one among the errors; and its list
-      # @raise [MalformedError, DeniedError] the marker cannot be decoded
+      # @raise [DisagreementError, MalformedError, DeniedError] the marker cannot be decoded
       def search(names)
         marker = nil
         listed = @estate.store.list(path(*names), required: false) do |name, document|
           name == MARKER ? (marker = document) : yield(name, document)
         end
         listed[:keys].delete(MARKER)
-        compare(marker) if names.empty?
-        decoded("#{path(*names)}/#{MARKER}", marker) if marker
+        look_at_marker(names, marker) if marker
         [!marker.nil? || listed[:errors].key?(MARKER), listed]
       end
 
-      # Looks at the marker of the subject's folder, which a list has read.
-      #
-      # @param _marker [String, nil] the document
+      # @param names [Array<String>] of its folder below the subject's
+      # @param marker [String] the document, which a list has read
       # @return [void]
-      def compare(_marker); end
+      # @raise [DisagreementError, MalformedError, DeniedError]
+      def look_at_marker(names, marker)
+        @estate.agreement.demand_plain(marker)
+        decoded("#{path(*names)}/#{MARKER}", marker)
+      end
 
       # @param names [Array<String>] of a folder without marker, below the subject's
       # @raise [ConfigError] it should have one

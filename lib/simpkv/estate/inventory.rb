@@ -172,11 +172,11 @@ module Simpkv
       def documents_and_marker(places)
         marker = @estate.agreement.path
         documents = @estate.store.get_many([*places, marker])
-        compare(documents.delete(marker))
+        @estate.compare(documents.delete(marker))
         documents
       end
 
-      def compare(marker)
+      def look_at_marker(_names, marker)
         @estate.compare(marker)
       end
 
