@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/compiler/syntax'
+require 'simpkv/query/compiler/filter'
+require 'simpkv/query/compiler/projection'
+require 'simpkv/query/compiler/select'
+
+module Simpkv
+  module Query
+    # Compiles queries in PuppetDB's AST to SQL.
+    #
+    #   statement = Compiler.new('nodes').compile(['=', 'certname', 'web1'], Paging.none)
+    #   database.execute(statement.rows.sql, statement.rows.binds)
+    class Compiler
+      # `rows` has one column, the JSON text of each row; `total` is the number of rows of all pages.
+      Statement = Struct.new(:rows, :total)
+
+      # @param entity [String, nil] a name as in a path, such as fact-contents; nil if the query begins with `from`
+      def initialize(entity)
+        @entity = entity && (Entities[entity] || raise(InvalidError, "Invalid entity '#{entity}' in query"))
+      end
+
+      # @param query [Array, nil]
+      # @param paging [Paging]
+      # @return [Statement]
+      # @raise [InvalidError]
+      def compile(query, paging = Paging.none)
+        Syntax.check(query)
+        return statement(@entity, query, paging) if @entity
+
+        entity, query, own = Syntax.from(query)
+        statement(entity, query, paging.over(own))
+      end
+
+      private
+
+      def statement(entity, query, paging)
+        columns, condition, group = parts(query)
+        projection = Projection.new(entity, columns, group)
+        select = Select.new(entity, [projection.row], restricted(entity, query, condition),
+                            group: projection.group, paging: paging)
+        Statement.new(select.fragment, select.total)
+      end
+
+      def restricted(entity, query, condition)
+        conditions = [condition && Filter.new(entity).compile(condition)].compact
+        conditions << Fragment.new(Filter::STATES['active']) if entity.active? && !Syntax.state?(query)
+        Fragment.join(conditions, ' AND ') unless conditions.empty?
+      end
+
+      # @return [Array] the columns of an extract or nil, the condition or nil, and the names of group_by
+      def parts(query)
+        return [nil, query, []] unless Syntax.clause?(query, ['extract'])
+
+        columns, *clauses = query.drop(1)
+        group = Syntax.clause?(clauses.last, ['group_by']) ? clauses.pop.drop(1) : nil
+        unless clauses.length < 2 && group != [] && columns
+          raise InvalidError, "#{JSON.generate(clauses.last)} is not a valid expression for \"extract\""
+        end
+
+        [columns, clauses.first, group || []]
+      end
+    end
+  end
+end

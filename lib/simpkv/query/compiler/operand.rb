@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/place'
+
+module Simpkv
+  module Query
+    class Compiler
+      # What a condition compares, a row answers with, or rows are sorted by: a field, or a value inside one.
+      class Operand
+        # SQL of the JSON of a boolean.
+        BOOLEAN = "json(CASE ? WHEN 0 THEN 'false' WHEN 1 THEN 'true' END)"
+
+        # The order of kinds of JSON values in PostgreSQL.
+        RANKS = "CASE ? WHEN 'null' THEN 0 WHEN 'text' THEN 1 WHEN 'true' THEN 3 WHEN 'false' THEN 3 " \
+                "WHEN 'array' THEN 4 WHEN 'object' THEN 5 ELSE 2 END"
+
+        # @return [String] as the client names it, and as the answer does
+        attr_reader :name
+
+        # @return [Symbol] the type of a field; `value` for anything that can be of any type
+        attr_reader :type
+
+        # @return [Place, nil] of a value
+        attr_reader :place
+
+        # @param field [Entity::Field]
+        # @return [Operand]
+        def self.of(field)
+          case field.type
+          when :value, :document then new(field.name, field.type, nil, Place.in(field.sql))
+          when :element then new(field.name, :value, nil, Place.element(field.sql))
+          else new(field.name, field.type, Fragment.new(field.sql))
+          end
+        end
+
+        def initialize(name, type, sql, place = nil)
+          @name = name
+          @type = type
+          @sql = sql
+          @place = place
+        end
+
+        # @return [Fragment] the value of a column, to compare
+        def sql
+          @sql || place.json
+        end
+
+        # @return [Fragment] a value that equals the same value of another operand
+        def comparable
+          place ? place.scalar : @sql
+        end
+
+        # @return [Fragment] what json_object takes
+        def json
+          return Fragment.of('json(?)', place.json) if place
+
+          case type
+          when :boolean then Fragment.of(BOOLEAN, @sql)
+          when :tags, :path, :facts then Fragment.of('json(?)', @sql)
+          else @sql
+          end
+        end
+
+        # @return [Array<Fragment>] what sorts rows
+        def ordering
+          place ? [Fragment.of(RANKS, place.type), place.scalar] : [@sql]
+        end
+      end
+    end
+  end
+end

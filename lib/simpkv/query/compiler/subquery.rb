@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/compiler/select'
+require 'simpkv/query/compiler/syntax'
+
+module Simpkv
+  module Query
+    class Compiler
+      # Compiles queries inside conditions. Its methods yield an inner entity and a condition, to have that compiled.
+      module Subquery
+        # `["subquery", ENTITY, QUERY]`
+        #
+        # @param outer [Entity]
+        # @return [Fragment]
+        def self.implicit(outer, arguments)
+          raise InvalidError, 'subquery requires an entity and a query' unless arguments.length == 2
+
+          inner = Syntax.entity(arguments.first)
+          fields = Entities.relation(outer, inner)
+          raise InvalidError, "No implicit relationship for entity '#{inner.name}'" unless fields
+
+          condition = yield(inner, arguments.last)
+          return of_node(outer, inner, condition) if fields == [['certname'], ['certname']]
+
+          outer_names, inner_names = [outer, inner].zip(fields).map do |entity, names|
+            names.map { |name| Names.new(entity).queried(name).comparable }
+          end
+          rows = Select.new(inner, inner_names, condition).fragment
+          Fragment.of('(?) IN (?)', Fragment.join(outer_names, ', '), rows)
+        end
+
+        # `["in", FIELDS, QUERY]`, where the query is `["extract", FIELDS, ["select_ENTITY", QUERY]]` or
+        # `["from", ENTITY, ["extract", FIELDS, QUERY], PAGING...]`.
+        #
+        # @param names [Names] of the outer entity
+        # @return [Fragment]
+        def self.explicit(names, fields, query)
+          outer = (list?(fields) ? fields : [fields]).map { |field| names.queried(field).comparable }
+          inner, extracted, condition, paging = parts(query)
+          columns = columns(inner, extracted, outer.length)
+          rows = Select.new(inner, columns, condition && yield(inner, condition), paging: paging)
+          Fragment.of('((?) IN (?))', Fragment.join(outer, ', '), rows.fragment)
+        end
+
+        # PuppetDB compares with the first columns if a subquery extracts more than the outer query compares.
+        def self.columns(inner, extracted, number)
+          extracted = [extracted] unless extracted.is_a?(Array)
+          unless number.between?(1, extracted.length)
+            raise InvalidError, 'in requires as many fields as its subquery extracts'
+          end
+
+          names = Names.new(inner)
+          extracted.first(number).map { |field| names.column(field).comparable }
+        end
+        private_class_method :columns
+
+        # A list of fields, and not a field such as `["fact", NAME]`.
+        def self.list?(fields)
+          fields.is_a?(Array) && !(fields.length == 2 && %w[fact parameter].include?(fields.first))
+        end
+        private_class_method :list?
+
+        # Numbers are quicker to compare than names.
+        def self.of_node(outer, inner, condition)
+          rows = Select.new(inner, [Fragment.new(inner.node)], condition).fragment
+          Fragment.of("(#{outer.node} IN (?))", rows)
+        end
+        private_class_method :of_node
+
+        def self.parts(query)
+          operator, *arguments = Syntax.operation(query)
+          case operator
+          when 'extract' then selected(arguments)
+          when 'from' then from(query)
+          else raise InvalidError, "in requires an extract, from or array, and not '#{operator}'"
+          end
+        end
+        private_class_method :parts
+
+        def self.selected(arguments)
+          raise InvalidError, 'extract in a subquery requires fields and a subquery' unless arguments.length == 2
+
+          name, *rest = Syntax.operation(arguments.last)
+          entity = name[/\Aselect_(\w+)\z/, 1] || raise(InvalidError, "Unsupported subquery '#{name}'")
+          raise InvalidError, "#{name} takes at most one query" if rest.length > 1
+
+          [Syntax.entity(entity), arguments.first, rest.first, Paging.none]
+        end
+        private_class_method :selected
+
+        def self.from(query)
+          entity, inner, paging = Syntax.from(query)
+          operator, fields, condition, *more = inner
+          unless operator == 'extract' && fields && more.empty?
+            raise InvalidError, 'from in a subquery requires an extract without functions'
+          end
+
+          [entity, fields, condition, paging]
+        end
+        private_class_method :from
+      end
+    end
+  end
+end

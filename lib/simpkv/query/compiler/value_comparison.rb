@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/pattern'
+
+module Simpkv
+  module Query
+    class Compiler
+      # A condition on a JSON value. Values of different kinds are never equal; numbers are equal if they are the same
+      # number.
+      module ValueComparison
+        ORDER = %w[> < >= <=].freeze
+
+        # The items of a JSON list.
+        LIST = '(SELECT value FROM json_each(?))'
+
+        NUMBER = "? IN ('integer', 'real')"
+
+        # A scalar as text, and a list or an object as JSON. NULL for null.
+        TEXT = "CASE ? WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE ? END"
+
+        # @return [Fragment]
+        def self.of(operator, operand, value)
+          place = operand.place
+          case operator
+          when '=' then known(place.holds(equal(place, value)))
+          when '~' then verdict(operand, match(place, value))
+          when *ORDER then verdict(operand, ordered(operator, place, value))
+          else raise InvalidError, "Query operator #{operator} is not allowed on field #{operand.name}"
+          end
+        end
+
+        # @return [Fragment] whether a value is null in JSON. A value that is missing is neither null nor not.
+        def self.null(operand, absent)
+          place = operand.place
+          verdict(operand, Fragment.of("? #{absent ? '=' : '<>'} 'null'", place.type))
+        end
+
+        # @return [Fragment] whether a value is one of a list
+        def self.among(operand, values)
+          place = operand.place
+          texts, others = values.partition { |value| value.is_a?(String) }
+          numbers, others = others.partition { |value| value.is_a?(Numeric) }
+          conditions = others.uniq.map { |value| equal(place, value) }
+          conditions << one_of(place, "? IS 'text'", texts) unless texts.empty?
+          conditions << one_of(place, NUMBER, numbers) unless numbers.empty?
+          known(place.holds(any(conditions)))
+        end
+
+        # @return [Fragment] whether one of the conditions is true
+        def self.any(conditions)
+          conditions.empty? ? Fragment.new('0') : Fragment.junction(conditions, 'OR')
+        end
+
+        def self.one_of(place, kind, values)
+          Fragment.of("(#{kind} AND ? IN #{LIST})", place.type, place.value, JSON.generate(values))
+        end
+        private_class_method :one_of
+
+        def self.known(condition)
+          Fragment.of('coalesce(?, 0)', condition)
+        end
+        private_class_method :known
+
+        # A condition on a fact of a node that has no such fact is false; on a path that is missing it is unknown.
+        def self.verdict(operand, condition)
+          held = operand.place.holds(condition)
+          operand.type == :fact ? known(held) : held
+        end
+        private_class_method :verdict
+
+        def self.equal(place, value)
+          case value
+          when String then Fragment.of("(? IS 'text' AND ? = ?)", place.type, place.value, value)
+          when Numeric then Fragment.of("(#{NUMBER} AND ? = ?)", place.type, place.value, value)
+          when Array then same(place, 'array', value)
+          when Hash then same(place, 'object', value)
+          else Fragment.of('(? IS ?)', place.type, value.nil? ? 'null' : value.to_s)
+          end
+        end
+        private_class_method :equal
+
+        def self.same(place, kind, value)
+          Fragment.of("(CASE WHEN ? IS '#{kind}' THEN json_same(?, ?) ELSE 0 END)", place.type, place.value,
+                      JSON.generate(value))
+        end
+        private_class_method :same
+
+        def self.match(place, value)
+          return Fragment.new('NULL') if value.nil?
+
+          Fragment.of('? REGEXP ?', Fragment.of(TEXT, place.type, place.value), Pattern.check(value))
+        end
+        private_class_method :match
+
+        def self.ordered(operator, place, value)
+          unless value.is_a?(Numeric)
+            text = value.is_a?(String) ? value : JSON.generate(value)
+            raise InvalidError, "Argument #{JSON.generate(text)} and operator \"#{operator}\" have incompatible types."
+          end
+
+          Fragment.of("(#{NUMBER} AND ? #{operator} ?)", place.type, place.value, value)
+        end
+        private_class_method :ordered
+      end
+    end
+  end
+end

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'simpkv/query/fragment'
+
+module Simpkv
+  module Query
+    # A JSON value that a query names: a column, or the values at a path inside one. It has the SQL of the type of the
+    # value (as SQLite's json_type names it), of the value itself, and of its JSON text.
+    class Place
+      # Any key that matches a pattern of PostgreSQL as a whole.
+      Match = Struct.new(:pattern)
+
+      # Rows with the column, if it is not one of the row of the entity: what stands after FROM and after WHERE.
+      Rows = Struct.new(:tables, :where)
+
+      # Keys that stand in double quotes in a path of SQLite. There is no way to write others.
+      PLAIN = /\A[^"\\\u0000-\u001f]+\z/.freeze
+
+      # A key that is the index of an array as well.
+      INDEX = /\A\d{1,9}\z/.freeze
+
+      # The JSON text of a row of json_each or json_tree.
+      ELEMENT = "CASE %<row>s.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' " \
+                "WHEN 'object' THEN %<row>s.value WHEN 'array' THEN %<row>s.value ELSE json_quote(%<row>s.value) END"
+
+      # @return [Fragment]
+      attr_reader :type, :value
+
+      # @param column [String] SQL of a JSON text
+      # @param path [Array<String, Integer, Match>]
+      # @param rows [Rows, nil]
+      # @return [Place]
+      def self.in(column, path = [], rows = nil)
+        return new(*expressions(column, path), rows) if path.all? { |key| plain?(key) }
+
+        keys = JSON.generate(path.map { |key| key.is_a?(Match) ? { 'match' => key.pattern } : key })
+        dug = Fragment.of("json_each(json_dig(#{column}, ?)) dug", keys)
+        element('dug', rows ? Rows.new(Fragment.of('?, ?', rows.tables, dug), rows.where) : Rows.new(dug))
+      end
+
+      # @param row [String] the name of a row of json_each or json_tree
+      # @return [Place]
+      def self.element(row, rows = nil)
+        new(Fragment.new("#{row}.type"), Fragment.new("#{row}.value"), Fragment.new(format(ELEMENT, row: row)), rows)
+      end
+
+      def self.expressions(column, path)
+        if path.empty?
+          return ["json_type(#{column})", "json_extract(#{column}, '$')", column].map { |sql| Fragment.new(sql) }
+        end
+
+        text = path.map { |key| key.is_a?(Integer) ? "[#{key}]" : %(."#{key}") }.unshift('$').join
+        ["json_type(#{column}, ?)", "json_extract(#{column}, ?)", "#{column} -> ?"].map { |sql| Fragment.of(sql, text) }
+      end
+      private_class_method :expressions
+
+      def self.plain?(key)
+        key.is_a?(Integer) || (key.is_a?(String) && key.match?(PLAIN) && !key.match?(INDEX))
+      end
+      private_class_method :plain?
+
+      def initialize(type, value, json, rows = nil)
+        @type = type
+        @value = value
+        @json = json
+        @rows = rows
+      end
+
+      # @param condition [Fragment] of {#type} and {#value}
+      # @return [Fragment] whether it is true for a value at the path; NULL if there is none
+      def holds(condition)
+        among_rows('max(?)', condition)
+      end
+
+      # @return [Fragment] the JSON text of the first value, or NULL
+      def json
+        among_rows('?', @json, ' LIMIT 1')
+      end
+
+      # @return [Fragment] a value that can be sorted: a number, a text, 0 or 1 for a boolean
+      def scalar
+        among_rows('?', @value, ' LIMIT 1')
+      end
+
+      # @return [Fragment] a number, or NULL for other values
+      def number
+        among_rows('?', Fragment.of("CASE WHEN ? IN ('integer', 'real') THEN ? END", type, value), ' LIMIT 1')
+      end
+
+      private
+
+      def among_rows(template, fragment, limit = '')
+        return fragment unless @rows
+
+        where = @rows.where ? Fragment.of(' WHERE ?', @rows.where) : Fragment.new('')
+        Fragment.of("(SELECT #{template} FROM ??#{limit})", fragment, @rows.tables, where)
+      end
+    end
+  end
+end

@@ -1,0 +1,129 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'simpkv/query/pattern'
+
+module Simpkv
+  module Query
+    # The functions that compiled queries call in SQLite.
+    class SqlFunctions
+      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same].freeze
+
+      # So many patterns and paths are kept compiled.
+      CACHED = 100
+
+      # A component of a path of json_tree, such as .family, ."x.y" or [0].
+      COMPONENT = /\.(?:"((?:[^"\\]|\\.)*)"|([^.\["]+))|\[(\d+)\]/m.freeze
+
+      # @param database [SQLite3::Database]
+      # @return [void]
+      def self.define(database)
+        functions = new
+        NAMES.each do |name|
+          database.create_function(name.to_s, instance_method(name).arity) do |function, *arguments|
+            function.result = functions.public_send(name, *arguments)
+          end
+        end
+      end
+
+      def initialize
+        @patterns = {}
+        @parsed = {}
+      end
+
+      # `text REGEXP pattern`
+      def regexp(pattern, text)
+        return if text.nil?
+
+        bit(pattern(pattern).match?(text.to_s))
+      end
+
+      # @param patterns [String] JSON, a list of patterns and numbers
+      # @param path [String] JSON, a list of keys and indexes
+      def path_matches(patterns, path)
+        patterns = parsed(patterns)
+        keys = JSON.parse(path)
+        bit(patterns.length == keys.length && patterns.zip(keys).all? { |expected, key| key?(expected, key) })
+      end
+
+      # @param name [String] of a fact
+      # @param tree [String] a fullkey of json_tree
+      # @return [String] JSON, a list of keys and indexes
+      def fact_path(name, tree)
+        keys = tree.scan(COMPONENT).map do |quoted, plain, index|
+          index ? Integer(index, 10) : plain || JSON.parse(%("#{quoted}"))
+        end
+        JSON.generate([name, *keys])
+      end
+
+      # @return [String] the keys of a path as PuppetDB joins them
+      def path_text(path)
+        JSON.parse(path).join('#~')
+      end
+
+      # @param keys [String] JSON, a list of names, of indexes, and of patterns as `{"match": PATTERN}`
+      # @return [String, nil] JSON, a list of the values at paths that match
+      def json_dig(document, keys)
+        return if document.nil?
+
+        values = [JSON.parse(document)]
+        parsed(keys).each { |key| values = values.flat_map { |value| inside(value, key) } }
+        JSON.generate(values)
+      end
+
+      # Whether two JSON texts have the same value. 1 equals 1.0, as in PostgreSQL.
+      def json_same(one, other)
+        bit(JSON.parse(one) == parsed(other))
+      end
+
+      private
+
+      def bit(value)
+        value ? 1 : 0
+      end
+
+      def pattern(text)
+        cached(@patterns, text) { Pattern.compile(text) }
+      end
+
+      def parsed(text)
+        cached(@parsed, text) { JSON.parse(text) }
+      end
+
+      def cached(cache, text)
+        cache.fetch(text) do
+          cache.clear if cache.length >= CACHED
+          cache[text] = yield
+        end
+      end
+
+      # A number matches an index only, digits match a name only, and any other pattern matches both.
+      def key?(expected, key)
+        return expected == key if expected.is_a?(Integer)
+        return expected == key if expected.match?(/\A\d+\z/)
+
+        pattern(expected).match?(key.to_s)
+      end
+
+      def inside(value, key)
+        case value
+        when Hash then members(value, key)
+        when Array then items(value, key)
+        else []
+        end
+      end
+
+      def members(hash, key)
+        hash.select { |name, _| wanted?(key, name) }.values
+      end
+
+      def items(array, key)
+        array.select.with_index { |_, index| key == index || wanted?(key, index.to_s) }
+      end
+
+      def wanted?(key, name)
+        key.is_a?(Hash) ? pattern("^(?:#{key.fetch('match')})$").match?(name) : key == name
+      end
+    end
+  end
+end
