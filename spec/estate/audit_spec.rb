@@ -34,6 +34,13 @@ RSpec.describe 'The estate in an audited backend' do
     expect(File.read(audit_file)).not_to include('pl4nted')
   end
 
+  it 'has the status of a node as the last document of its run, for the index of queries' do
+    written = added { run_node('web1', "@@file { '/x': }") }.grep(/ put/).map { |line| line[%r{estate/\w+}] }
+
+    expect(written.last).to eq('estate/status')
+    expect(written).to include('estate/exported', 'estate/catalogs', 'estate/inventory')
+  end
+
   context 'with required, and a log that cannot be opened' do
     let(:site_options) { { 'soft' => soft } }
     let(:soft) { false }

@@ -19,14 +19,13 @@ module Simpkv
         def save(request, origin)
           certname = request.key
           catalog = request.instance
-          if !STORED.include?(origin) && origin != :rest
-            # A server answers an agent that asks in the wrong environment with an empty catalog, and compiles none.
-            return if catalog.resources.empty? || !run?(request)
+          compiled = ![*STORED, :rest].include?(origin)
+          return if compiled && !(complete?(catalog) && run?(request))
 
-            save_exports(certname, catalog)
-            save_status(certname, catalog) unless reported?
-          end
+          save_exports(certname, catalog) if compiled
           save_catalog(certname, catalog, origin)
+          # The status goes last: a change of it tells the index of queries that the other documents are there.
+          save_status(certname, catalog) if compiled && !reported?
         end
 
         # @param certname [String]
@@ -79,6 +78,11 @@ module Simpkv
           reports = Puppet::Transaction::Report.indirection
           termini = [reports.terminus_class, reports.cache_class].compact.map(&:to_sym)
           termini.include?(:simpkv) || Puppet[:reports].to_s.split(',').map(&:strip).include?('simpkv')
+        end
+
+        # A server answers an agent that asks in the wrong environment with an empty catalog, and compiles none.
+        def complete?(catalog)
+          !catalog.resources.empty?
         end
 
         # Returns true if the catalog is for a run of the node: a server has compiled it for an agent, or this machine
