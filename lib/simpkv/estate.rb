@@ -19,6 +19,7 @@ require 'simpkv/estate/removal'
 require 'simpkv/estate/reports'
 require 'simpkv/estate/run'
 require 'simpkv/estate/secrets'
+require 'simpkv/estate/snapshots'
 require 'simpkv/estate/statuses'
 require 'simpkv/backend'
 require 'simpkv/config/site_file'
@@ -208,6 +209,22 @@ module Simpkv
     # @return [Inspections]
     def inspections
       @inspections ||= Inspections.new(self)
+    end
+
+    # @return [Snapshots]
+    def snapshots
+      @snapshots ||= Snapshots.new(self)
+    end
+
+    # @return [Array] the same for two estates with the same keys
+    # @raise [ConfigError, SystemCallError] as {Backend#identity}
+    def identity
+      @backend.identity
+    end
+
+    # @return [Boolean] whether the documents of the backend are encrypted
+    def encrypted?
+      @settings.key?('encryption_keys')
     end
 
     # @param subject [Class] of a folder above this one

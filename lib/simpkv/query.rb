@@ -20,6 +20,9 @@ module Simpkv
       end
     end
 
+    # The index is not complete yet, or older than an answer may be. The message says why.
+    class StaleError < TransientError; end
+
     # The answer takes more time or has more rows than a query may.
     class LimitError < Simpkv::Error; end
   end

@@ -87,10 +87,11 @@ RSpec.describe Simpkv::Query::Rows do
       found = rows(status: status, reports: [report])
       hash = found['reports'].first['hash']
 
-      expect(found['nodes'].first).to include('report_environment' => 'testing', 'report_timestamp' => '2026-11-23T01:01:02.500Z',
-                                              'latest_report_hash' => hash, 'latest_report_status' => 'changed',
-                                              'latest_report_noop' => 0, 'latest_report_noop_pending' => 1,
-                                              'latest_report_corrective_change' => 0, 'cached_catalog_status' => 'not_used')
+      expect(found['nodes'].first)
+        .to include('report_environment' => 'testing', 'report_timestamp' => '2026-11-23T01:01:02.500Z',
+                    'latest_report_hash' => hash, 'latest_report_status' => 'changed', 'latest_report_noop' => 0,
+                    'latest_report_noop_pending' => 1, 'latest_report_corrective_change' => 0,
+                    'cached_catalog_status' => 'not_used')
     end
 
     it 'have the status if no report is stored' do

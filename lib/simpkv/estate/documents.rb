@@ -87,6 +87,32 @@ module Simpkv
         documents.to_h { |place, document| [places[place], value_or_error(place, document)] }
       end
 
+      # Reads many documents, all of which must have the form of the subject.
+      #
+      # @param keys [Array<Array<String>>] as for {#read_many}
+      # @param valid [Proc] says whether a value has the form of the subject
+      # @yieldparam key [String] of a document whose content is malformed
+      # @yieldparam why [String]
+      # @return [Hash{Array<String> => Stored}] those that are stored
+      # @raise [MalformedError] without a block: a document is malformed; names the key
+      # @raise [Error] the store cannot read a document
+      def demand_many(keys, valid: method(:valid?), &block)
+        places = keys.to_h { |names| [path(*names), names] }
+        found = @estate.store.get_many(places.keys).reject { |_, document| document.is_a?(NotFoundError) }
+        stored = found.to_h { |place, document| [place, valid_or_error(place, document, valid)] }
+        refuse_or_yield(stored.select { |_, value| value.is_a?(Error) }, &block)
+        stored.reject { |_, value| value.is_a?(Error) }.transform_keys(&places)
+      end
+
+      # @return [Hash{String => String}] the digests of the documents in the subject's folder, by name
+      # @raise [ConfigError] the folder has no marker
+      # @raise [MalformedError] the store cannot read a document; names the key
+      def digests
+        listed = listed([]) { |_, document| Documents.digest(document) }
+        refuse_or_report(path, unreadable(listed), true)
+        listed[:keys]
+      end
+
       # @return [Array<String>] the names of the keys in the subject's folder
       # @raise [ConfigError] the folder has no marker
       def names
@@ -314,6 +340,23 @@ module Simpkv
         document.is_a?(Error) ? document : decoded(place, document)
       rescue MalformedError, DeniedError => e
         e
+      end
+
+      # @return [Stored, Error] an error names the key
+      def valid_or_error(place, document, valid)
+        value = value_or_error(place, document)
+        return value if value.is_a?(Error)
+        return Stored.new(document, value) if valid.call(value)
+
+        MalformedError.new("'#{place}' cannot be read: #{OTHER_FORM}")
+      end
+
+      def refuse_or_yield(errors)
+        errors.sort_by(&:first).each do |place, error|
+          raise error unless block_given? && error.is_a?(MalformedError)
+
+          yield place, error.message.delete_prefix("'#{place}' cannot be read: ")
+        end
       end
 
       def replace(place, stored, value)

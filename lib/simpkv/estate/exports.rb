@@ -84,6 +84,31 @@ module Simpkv
         lists
       end
 
+      # Reads the exports of many nodes.
+      #
+      # @param types [Hash{String => Array<String>}] the types that the inventory names, by the names of the nodes
+      # @yieldparam key [String] see {Documents#demand_many}, as for the block
+      # @yieldparam why [String]
+      # @return [Hash{String => Hash{String => Stored}}] by the names of the nodes and by type
+      # @raise [Error]
+      def many(types, &block)
+        keys = types.flat_map { |certname, names| names.map { |type| [type, certname] } }
+        found = @documents.demand_many(keys, valid: method(:resources?), &block)
+        found.each_with_object(types.transform_values { {} }) do |((type, certname), stored), exports|
+          exports[certname][type] = stored
+        end
+      end
+
+      # @param certname [String]
+      # @param types [Array<String>] of which no document was found, though the inventory names one
+      # @yieldparam key [String] of a record of the inventory that cannot be read
+      # @yieldparam why [String]
+      # @return [void]
+      # @raise [MissingError] one is lost. Otherwise a save has changed the record since
+      def demand(certname, types, &block)
+        types.each { |type| refuse_lost(type, [certname], &block) }
+      end
+
       # @return [Array<String>] all types of which a document is stored, or was
       # @raise [ConfigError] their folder is missing or hidden
       def types

@@ -59,6 +59,23 @@ module Simpkv
         raise MalformedError, "'#{@documents.path(certname)}' cannot be read: #{Documents::OTHER_FORM}"
       end
 
+      # @param certnames [Array<String>]
+      # @yieldparam key [String] see {Documents#demand_many}, as for the block
+      # @yieldparam why [String]
+      # @return [Hash{String => Hash}] those of these nodes, as {#find}
+      # @raise [Error]
+      def many(certnames, &block)
+        found = @documents.demand_many(certnames.map { |name| [name] }, valid: method(:facts?), &block)
+        found.to_h { |(name), stored| [name, stored.value] }
+      end
+
+      # @param record [Hash] as of {#find}
+      # @param digest [String] of the inventory
+      # @return [Boolean] whether the record is the one that the inventory names
+      def intact?(record, digest)
+        digest(record.reject { |name, _| name == 'timestamp' }) == digest
+      end
+
       # @yieldparam key [String] of a document that cannot be read
       # @yieldparam why [String]
       # @return [Hash{String => Hash}] those of all nodes

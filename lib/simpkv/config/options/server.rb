@@ -7,6 +7,9 @@ module Simpkv
     SERVER = [
       option('bind', :names, %w[unix:///run/simpkv/simpkv.sock],
              'the addresses: `unix:///PATH`, `tcp://127.0.0.1:PORT`, `tcp://[::1]:PORT`, `ssl://HOST:PORT`'),
+      option('index', :path, nil,
+             'the folder of the index of queries (docs/query.md), a cache that takes some 30 KB for each node',
+             absent: '`/var/cache/simpkv/index`, or for an encrypted store `/run/simpkv/index`'),
       option('rights', :list, [], 'who may do what (docs/service.md): a list of hashes', absent: 'nobody but root'),
       option('threads', 1..256, 16, 'the number of requests that are answered at the same time'),
       option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),

@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+module Simpkv
+  class Estate
+    # Reads all that is stored of nodes, for the index of queries. A run of a node writes its status last, and the
+    # record of the inventory after the documents that this names: if both are the same as before, so is the rest.
+    class Snapshots
+      # What is stored of a node, as its classes return it: nil for what is not. `exports` are lists of resources by
+      # type, `reports` a list. `digest` changes with the inventory record and the status; it is nil while the documents
+      # do not agree, because a run is saving them, or because a replica is late.
+      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports)
+
+      # The number of seconds for which documents that do not agree count as those of a run that is on its way.
+      SETTLING = 60
+      private_constant :SETTLING
+
+      # @param estate [Estate]
+      def initialize(estate)
+        @estate = estate
+      end
+
+      # Lists the nodes.
+      #
+      # @return [Hash{String => String}] the digest of each node, by name: see {Snapshot}
+      # @raise [ConfigError] a folder is missing or hidden
+      # @raise [Error] the store cannot read a document
+      def digests
+        records = @estate.inventory.digests
+        statuses = @estate.statuses.digests
+        (records.keys | statuses.keys).to_h { |name| [name, "#{records[name]}.#{statuses[name]}"] }
+      end
+
+      # @param certnames [Array<String>]
+      # @yieldparam key [String] of a document whose content is malformed, and which is left out then
+      # @yieldparam why [String]
+      # @return [Hash{String => Snapshot}] by the names of the nodes
+      # @raise [MalformedError] without a block: a document is malformed; names the key
+      # @raise [MissingError] a document is missing, or hidden, that the inventory names
+      # @raise [Error] the store cannot read a document
+      def of(certnames, &block)
+        keys = certnames.map { |name| [name] }
+        records, statuses = [@estate.inventory, @estate.statuses].map { |subject| subject.demand_many(keys, &block) }
+        facts, exports, catalogs = read(certnames, records, &block)
+        certnames.to_h do |name|
+          snapshot = Snapshot.new(nil, records[[name]], statuses[[name]], facts[name], exports[name], catalogs[name])
+          [name, complete(name, snapshot, &block)]
+        end
+      end
+
+      private
+
+      # @return [Array<Hash>] facts, exports and catalogs, by the names of nodes
+      def read(certnames, records, &block)
+        types = certnames.to_h { |name| [name, (records[[name]]&.value.to_h['exports'] || {}).keys] }
+        [@estate.facts.many(certnames, &block), @estate.exports.many(types, &block), catalogs(certnames, &block)]
+      end
+
+      def catalogs(certnames, &block)
+        return {} unless @estate.options['catalogs']
+
+        found = @estate.catalogs.demand_many(certnames.map { |name| [name] }, &block)
+        found.to_h { |(name), stored| [name, stored.value] }
+      end
+
+      # Adds reports and digest. The snapshot still has inventory record, status and exports with their documents.
+      def complete(name, snapshot, &block)
+        digest = digest(snapshot.inventory, snapshot.status)
+        stored = snapshot.exports
+        snapshot.inventory = snapshot.inventory&.value
+        snapshot.status = snapshot.status&.value
+        snapshot.exports = stored.transform_values(&:value)
+        snapshot.reports = reports(name, snapshot, &block)
+        snapshot.digest = digest if agrees?(name, snapshot, stored, &block) || !settling?(snapshot)
+        snapshot
+      end
+
+      def digest(*stored)
+        stored.map { |one| one && Documents.digest(one.document) }.join('.')
+      end
+
+      def reports(name, snapshot, &block)
+        snapshot.status.to_h['runs'] ? @estate.reports.all(name, strict: true, &block) : []
+      end
+
+      def agrees?(name, snapshot, exports, &block)
+        exports_agree?(name, snapshot.inventory.to_h['exports'].to_h.compact, exports, &block) &&
+          facts_agree?(snapshot) && reports_agree?(snapshot)
+      end
+
+      def exports_agree?(name, digests, exports, &block)
+        missing = digests.keys - exports.keys
+        @estate.exports.demand(name, missing, &block)
+        missing.empty? && digests.all? { |type, digest| Documents.digest(exports[type].document) == digest }
+      end
+
+      # The documents of a node come from one server, unless others may answer.
+      def facts_agree?(snapshot)
+        digest = snapshot.inventory.to_h['facts_digest']
+        return true if digest.nil?
+        return false if snapshot.facts.nil?
+
+        !@estate.replica? || @estate.facts.intact?(snapshot.facts, digest)
+      end
+
+      # The status and the report of a run are stored at the same time.
+      def reports_agree?(snapshot)
+        runs = snapshot.status.to_h['runs']
+        runs.nil? || @estate.options['reports'].zero? || snapshot.reports.first.to_h['run'].to_i >= runs
+      end
+
+      def settling?(snapshot)
+        last = Statuses.last_seen(snapshot.status.to_h, snapshot.inventory.to_h)
+        !last.nil? && last > (Time.now.utc - SETTLING).iso8601
+      end
+    end
+    private_constant :Snapshots
+  end
+end

@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/feed'
+require 'simpkv/query/index'
+require 'simpkv/query/rows'
+require 'simpkv/query/verification'
+
+module Simpkv
+  module Query
+    # Brings an index to what the store has. A refresh may be killed at any time, and repeated.
+    class Builder
+      # The number of nodes that are read and written together.
+      CHUNK = 200
+
+      # The digest of a node that is read again by the next refresh.
+      UNSETTLED = ''
+      private_constant :CHUNK, :UNSETTLED
+
+      # @param estate [Estate]
+      # @param index [Index]
+      # @param warn [#call] receives a warning for each malformed document, with the option `skip_undecodable`
+      # @param stopping [#call] returns true when a refresh is to be given up
+      def initialize(estate, index, warn: ->(_warning) {}, stopping: -> { false })
+        @estate = estate
+        @index = index
+        @feed = Feed.new(estate)
+        @warn = warn
+        @stopping = stopping
+      end
+
+      # Makes the index anew.
+      #
+      # @return [Integer] the number of nodes
+      # @raise [ConfigError, Error] as {#refresh}
+      def build
+        @index.exclusively do
+          @index.delete
+          refresh
+        end
+      end
+
+      # Enters what has changed since the last refresh. If a document cannot be read, the index stays as old as it is,
+      # and says why.
+      #
+      # @return [Integer] the number of nodes that were new, have changed, or were removed
+      # @raise [MalformedError] a document is malformed; names it
+      # @raise [ConfigError] the store, or the folder of the index, is wrong
+      # @raise [InterruptedError] it was given up
+      # @raise [Error] the store or the index cannot be used
+      def refresh
+        called = Time.now
+        @index.exclusively do
+          # Another process has refreshed it while this one waited.
+          next 0 if (@index.state.refreshed || 0) > called.to_f
+
+          refresh_now
+        end
+      end
+
+      # Compares the index with the store. Leaves out nodes that have changed since the last refresh.
+      #
+      # @return [Array<String>] the names of nodes whose rows are not those that the store makes, sorted
+      # @raise [MalformedError] the file of the index is damaged, or a document is malformed
+      # @raise [ConfigError, Error] as {#refresh}
+      def check
+        @index.read do |database|
+          verification = Verification.new(database)
+          damage = verification.damage
+          raise MalformedError, "the index of queries is damaged: #{damage}" if damage
+
+          different(verification, digests(database))
+        ensure
+          verification.close
+        end
+      end
+
+      private
+
+      def different(verification, digests)
+        rows = Rows.new(lifetime: @estate.options['node_ttl'])
+        digests.keys.each_slice(CHUNK).flat_map do |certnames|
+          made = rows_of(rows, certnames).select { |name, node| digest(node) == digests[name] }
+          made.reject { |certname, node| verification.same?(certname, node) }.keys
+        end.sort
+      end
+
+      def digest(rows)
+        rows['nodes'].first[Rows::COLUMNS['nodes'].index('digest')]
+      end
+
+      def refresh_now
+        started = Time.now
+        changed, removed = @feed.poll(@index.read { |database| digests(database) })
+        enter(changed)
+        @index.update do |writer|
+          removed.each { |certname| writer.remove(certname) }
+          writer.expire(Rows::Times.of(started))
+          writer.note('refreshed' => started.to_f, 'failed' => nil, 'failure' => nil, 'done' => nil, 'total' => nil)
+        end
+        changed.length + removed.length
+      rescue InterruptedError
+        raise
+      rescue Error, ConfigError, SystemCallError => e
+        fail_at(started, e)
+        raise
+      end
+
+      def digests(database)
+        database.execute('SELECT certname, digest FROM nodes').to_h
+      end
+
+      def enter(certnames)
+        rows = Rows.new(lifetime: @estate.options['node_ttl'])
+        certnames.each_slice(CHUNK).with_index do |names, number|
+          raise InterruptedError, 'the refresh of the index was given up' if @stopping.call
+
+          made = rows_of(rows, names)
+          @index.update do |writer|
+            made.each { |certname, node| writer.replace(certname, node) }
+            writer.note('done' => (number * CHUNK) + names.length, 'total' => certnames.length)
+          end
+        end
+      end
+
+      # @return [Hash{String => Hash}] the rows of each node
+      def rows_of(rows, certnames)
+        @estate.snapshots.of(certnames, &skip).to_h do |certname, snapshot|
+          documents = Rows::Documents.new(certname: certname, **snapshot.to_h, digest: snapshot.digest || UNSETTLED)
+          [certname, rows.of(documents)]
+        end
+      end
+
+      # @return [Proc, nil] what to do with malformed documents; nil to fail
+      def skip
+        return unless @estate.options['skip_undecodable']
+
+        ->(key, why) { @warn.call("'#{key}' cannot be read: #{why}") }
+      end
+
+      # The time of the first failure stays.
+      def fail_at(time, error)
+        failed = @index.state.failed || time.to_f
+        @index.update { |writer| writer.note('failed' => failed, 'failure' => error.message) }
+      rescue Error, ConfigError, SystemCallError
+        nil # The error that is raised says it.
+      end
+    end
+  end
+end

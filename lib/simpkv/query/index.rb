@@ -1,0 +1,272 @@
+# frozen_string_literal: true
+
+require 'digest/sha2'
+require 'monitor'
+require 'sqlite3'
+require 'simpkv/query'
+require 'simpkv/query/index/place'
+require 'simpkv/query/index/state'
+require 'simpkv/query/index/writer'
+
+module Simpkv
+  module Query
+    # The index of an estate: a database of SQLite in a folder of its own. It is a cache: one of another version, of
+    # another estate, or a damaged one is deleted, and made anew. Thread-safe.
+    #
+    # Readers and one writer work at the same time, in any number of processes. A file lock chooses the writer.
+    class Index
+      # Seconds to wait for the other writer: it may be making the whole index.
+      LOCK_SECONDS = 300
+      # Seconds between two attempts to get the lock.
+      LOCK_STEP = 0.02
+      # Milliseconds to wait for SQLite's own locks, which are short.
+      BUSY_MS = 5000
+      # SQLITE_OPEN_NOFOLLOW, which the gem does not name.
+      NOFOLLOW = 0x01000000
+      # The number of pages of 4 KiB after which the log is copied into the database.
+      CHECKPOINT_PAGES = 4000
+      private_constant :LOCK_SECONDS, :LOCK_STEP, :BUSY_MS, :NOFOLLOW, :CHECKPOINT_PAGES
+
+      # The options of the estate that decide what the index holds.
+      OPTIONS = %w[catalogs node_ttl reports skip_undecodable].freeze
+      private_constant :OPTIONS
+
+      # @param estate [Estate]
+      # @param folder [String, nil] the option `index` of `server`
+      # @return [Index] the one of an estate. Nothing is made yet
+      # @raise [ConfigError] it has no place, or the one of the estate cannot be found
+      def self.of(estate, folder = nil)
+        new(Place.choose(folder, estate.encrypted?), Native.generate(estate.identity),
+            Native.generate(estate.options.slice(*OPTIONS)))
+      end
+
+      # Opens a database of SQLite.
+      #
+      # @param path [String] of an index that exists
+      # @return [SQLite3::Database]
+      # @raise [SQLite3::Exception]
+      def self.open(path)
+        database = SQLite3::Database.new(path, flags: SQLite3::Constants::Open::READWRITE | NOFOLLOW)
+        database.busy_timeout = BUSY_MS
+        database.execute('PRAGMA trusted_schema = OFF')
+        yield database if block_given?
+        database
+      rescue StandardError
+        database&.close
+        raise
+      end
+
+      # @param folder [String] the folder of the index; it is made if it is missing
+      # @param estate [String] tells the estate from others
+      # @param options [String] those that decide what the index holds
+      def initialize(folder, estate, options = '')
+        @options = options
+        @estate = estate
+        @place = Place.new(folder, Digest::SHA256.hexdigest(estate)[0, 12])
+        @monitor = Monitor.new
+      end
+
+      # @return [String] the file of the database
+      def path
+        @place.database
+      end
+
+      # @return [Boolean] whether somebody has made it
+      # @raise [ConfigError] see {#reader}
+      def there?
+        @place.there?
+      end
+
+      # Opens the index for reading, or makes an empty one. The caller closes it.
+      #
+      # @return [SQLite3::Database]
+      # @raise [ConfigError] the folder or a file could be another user's
+      # @raise [Error] the database cannot be used
+      def reader
+        guard do
+          make unless usable?
+          self.class.open(path) { |database| database.execute('PRAGMA query_only = ON') }
+        end
+      end
+
+      # Reads the index.
+      #
+      # @yieldparam database [SQLite3::Database] as of {#reader}
+      # @return [Object] what the block returns
+      # @raise [ConfigError, Error] as {#reader}
+      def read
+        guard do
+          database = reader
+          begin
+            yield database
+          ensure
+            database.close
+          end
+        end
+      end
+
+      # Writes to the index, in one transaction. Nothing is written if the block raises an error.
+      #
+      # @yieldparam writer [Writer]
+      # @return [void]
+      # @raise [TimeoutError] another writer did not end
+      # @raise [ConfigError, Error] as {#reader}
+      def update
+        exclusively do
+          guard do
+            connect
+            transaction(@database) { yield @writer }
+          end
+        end
+      rescue StandardError
+        disconnect
+        raise
+      end
+
+      # Holds the lock of writers during the block.
+      #
+      # @return [Object] what the block returns
+      # @raise [TimeoutError] another writer did not end
+      # @raise [ConfigError] as {#reader}
+      def exclusively
+        @monitor.synchronize do
+          next yield if @locked
+
+          @place.prepare
+          lock = @place.lock_file
+          begin
+            wait_for(lock)
+            @locked = true
+            yield
+          ensure
+            @locked = false
+            lock.close
+          end
+        end
+      end
+
+      # @return [State] when the index was last complete, and what is wrong
+      # @raise [ConfigError, Error] as {#reader}
+      def state
+        read { |database| State.of(database) }
+      end
+
+      # Deletes the index. The next refresh makes it anew.
+      #
+      # @return [void]
+      # @raise [TimeoutError, ConfigError]
+      def delete
+        exclusively do
+          disconnect
+          @place.delete
+        end
+      end
+
+      # @return [void]
+      def close
+        @monitor.synchronize { disconnect }
+      end
+
+      private
+
+      # Words errors of SQLite, and deletes a damaged database.
+      def guard
+        yield
+      rescue SQLite3::CorruptException, SQLite3::NotADatabaseException
+        delete
+        raise UnavailableError, 'the index of queries was damaged, and is made anew: try again', cause: nil
+      rescue SQLite3::FullException
+        raise FullError, "the disk of the index of queries, #{path}, is full", cause: nil
+      rescue SQLite3::Exception => e
+        # The further lines are the query.
+        raise UnavailableError, "the index of queries cannot be used: #{e.message[/.*/].delete_suffix(':')}", cause: nil
+      end
+
+      def wait_for(lock)
+        deadline = now + LOCK_SECONDS
+        until lock.flock(File::LOCK_EX | File::LOCK_NB)
+          raise TimeoutError, 'another process keeps writing to the index of queries' if now > deadline
+
+          sleep LOCK_STEP
+        end
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      # The method of the gem commits if the thread is killed in the block.
+      def transaction(database)
+        database.execute('BEGIN IMMEDIATE')
+        complete = false
+        yield
+        complete = true
+      ensure
+        database.execute(complete ? 'COMMIT' : 'ROLLBACK') if database.transaction_active?
+      end
+
+      # @return [Boolean] whether there is a database of this version and this estate
+      def usable?
+        return false unless @place.there?
+
+        database = self.class.open(path)
+        State.values(database, *identity.keys) == identity.values
+      rescue SQLite3::CorruptException, SQLite3::NotADatabaseException, SQLite3::SQLException
+        false # SQLException: it has no such table.
+      ensure
+        database&.close
+      end
+
+      # Another process may have made it meanwhile.
+      def make
+        exclusively do
+          next if usable?
+
+          delete
+          @place.touch
+          database = self.class.open(path) { |made| made.execute('PRAGMA journal_mode = WAL') }
+          begin
+            fill(database)
+          ensure
+            database.close
+          end
+        end
+      end
+
+      def fill(database)
+        transaction(database) do
+          database.execute_batch(Schema::TABLES)
+          writer = Writer.new(database)
+          writer.note(identity)
+          writer.close
+        end
+      end
+
+      # @return [Hash{String => Object}] the values of `meta` that an index of this version and this estate has
+      def identity
+        { 'version' => Schema::VERSION, 'estate' => @estate, 'options' => @options }
+      end
+
+      # Another process may have put another database in place of the one that is open.
+      def connect
+        return if @database && @opened == @place.identity
+
+        disconnect
+        make unless usable?
+        @opened = @place.identity
+        @database = self.class.open(path) do |database|
+          database.execute('PRAGMA synchronous = NORMAL')
+          database.execute("PRAGMA wal_autocheckpoint = #{CHECKPOINT_PAGES}")
+          database.execute('PRAGMA cache_size = -65536')
+        end
+        @writer = Writer.new(@database)
+      end
+
+      def disconnect
+        @writer&.close
+        @database&.close
+        @writer = @database = @opened = nil
+      end
+    end
+  end
+end

@@ -1,0 +1,181 @@
+# frozen_string_literal: true
+
+require 'etc'
+require 'fileutils'
+
+module Simpkv
+  module Query
+    class Index
+      # The folder of an index, and the names of its files. Nobody else may read them, or put another file in their
+      # place: the folder belongs to this user, and so does each file, which is no link and has the mode 0600.
+      class Place
+        # The folders of a service, in which this one may make a folder; and the variables that name those of a user.
+        ON_DISK = '/var/cache/simpkv'
+        IN_MEMORY = '/run/simpkv'
+        NAME = 'index'
+        private_constant :ON_DISK, :IN_MEMORY, :NAME
+
+        class << self
+          # @param option [String, nil] the option `index` of `server`
+          # @param secret [Boolean] whether the backend of the estate is encrypted: then nothing of it gets to a disk
+          # @return [String] the folder of the index
+          # @raise [ConfigError] there is no folder in memory that this user may use
+          def choose(option, secret)
+            return option if option
+
+            parents = secret ? [IN_MEMORY, own_in_memory] : [ON_DISK, own_on_disk]
+            parent = parents.compact.find { |folder| usable?(folder) }
+            raise ConfigError, refusal(secret) unless parent
+
+            File.join(parent, NAME)
+          end
+
+          private
+
+          # A folder, or one in which this user can make it.
+          def usable?(folder)
+            stat = File.lstat(folder)
+            stat.directory? && (stat.owned? || Process.euid.zero?) && File.writable?(folder)
+          rescue Errno::ENOENT
+            File.dirname(folder) != folder && usable?(File.dirname(folder))
+          rescue SystemCallError
+            false
+          end
+
+          def own_in_memory
+            folder = ENV['XDG_RUNTIME_DIR'].to_s
+            File.join(folder, 'simpkv') if folder.start_with?('/')
+          end
+
+          def own_on_disk
+            folder = ENV['XDG_CACHE_HOME'].to_s
+            return File.join(folder, 'simpkv') if folder.start_with?('/')
+
+            File.join(Dir.home, '.cache/simpkv')
+          rescue ArgumentError # This user has no home.
+            nil
+          end
+
+          def refusal(secret)
+            why = secret ? "the store is encrypted, and there is no folder in memory (#{IN_MEMORY})" : 'there is none'
+            "the index of queries needs a folder that this user may write to: #{why}. Name one with the option " \
+              "'index' of 'server'"
+          end
+        end
+
+        # @return [String]
+        attr_reader :folder
+
+        # @param folder [String]
+        # @param name [String] of the index in it
+        def initialize(folder, name)
+          @folder = File.expand_path(folder)
+          @name = name
+        end
+
+        # @return [String] the file of the database
+        def database
+          File.join(@folder, "#{@name}.db")
+        end
+
+        # Makes the folder if it is missing.
+        #
+        # @return [void]
+        # @raise [ConfigError] the folder or a file could be another user's
+        def prepare
+          FileUtils.mkdir_p(File.dirname(@folder))
+          begin
+            Dir.mkdir(@folder, 0o700)
+          rescue Errno::EEXIST
+            nil
+          end
+          check
+        rescue SystemCallError => e
+          raise ConfigError, "the folder of the index cannot be used: #{e.message}", cause: nil
+        end
+
+        # @return [Boolean] whether there is a database
+        # @raise [ConfigError] as {#prepare}
+        def there?
+          check
+          File.exist?(database)
+        rescue Errno::ENOENT
+          false
+        end
+
+        # Opens the file of a lock, or makes it. The caller closes it.
+        #
+        # @return [File]
+        # @raise [ConfigError] the file could be another user's
+        def lock_file
+          file = File.new(File.join(@folder, "#{@name}.lock"), File::RDWR | File::CREAT | File::NOFOLLOW, 0o600)
+          refuse(file.path) unless mine?(file.stat)
+          file
+        rescue SystemCallError => e
+          raise ConfigError, "the lock of the index cannot be used: #{e.message}", cause: nil
+        end
+
+        # Makes the file of the database with its mode. SQLite gives its other files the same one.
+        #
+        # @return [void]
+        def touch
+          File.new(database, File::WRONLY | File::CREAT | File::EXCL, 0o600).close
+        rescue Errno::EEXIST
+          nil
+        end
+
+        # @return [Array] tells the file of the database from one that takes its place later; empty if there is none
+        def identity
+          stat = File.lstat(database)
+          [stat.dev, stat.ino]
+        rescue Errno::ENOENT
+          []
+        end
+
+        # Deletes the database.
+        #
+        # @return [void]
+        def delete
+          FileUtils.rm_f(files)
+        end
+
+        private
+
+        def files
+          ['', '-wal', '-shm', '-journal'].map { |suffix| "#{database}#{suffix}" }
+        end
+
+        def check
+          stat = File.lstat(@folder)
+          refuse(@folder) unless stat.directory? && stat.owned? && stat.mode.nobits?(0o022)
+          check_parent
+          files.each { |file| check_file(file) }
+        end
+
+        # Its owner, or whoever may write to it, could put another folder in the place of this one.
+        def check_parent
+          stat = File.stat(File.dirname(@folder))
+          safe = stat.mode.nobits?(0o022) || (stat.sticky? && stat.uid.zero?)
+          refuse(File.dirname(@folder)) unless safe && (stat.owned? || stat.uid.zero?)
+        end
+
+        def check_file(file)
+          refuse(file) unless mine?(File.lstat(file))
+        rescue Errno::ENOENT
+          nil
+        end
+
+        def mine?(stat)
+          stat.file? && stat.owned? && stat.mode.nobits?(0o077)
+        end
+
+        def refuse(path)
+          raise ConfigError, "the index of queries cannot be in '#{@folder}': '#{path}' is a link, belongs to " \
+                             'another user, or has rights for others. Choose a folder of your own, or correct owner ' \
+                             'and mode'
+        end
+      end
+      private_constant :Place
+    end
+  end
+end

@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/rows'
+
+module Simpkv
+  module Query
+    class Index
+      # Writes rows of nodes, with one connection. The caller has begun a transaction.
+      class Writer
+        # The tables whose rows have the number of a node in the column `node`.
+        OF_NODE = %w[factsets facts catalogs resources edges].freeze
+        private_constant :OF_NODE
+
+        # @param database [SQLite3::Database]
+        def initialize(database)
+          @database = database
+          @statements = {}
+        end
+
+        # Replaces all rows of a node.
+        #
+        # @param certname [String]
+        # @param rows [Hash{String => Array<Array>}] see {Rows}
+        # @return [void]
+        def replace(certname, rows)
+          node = number(certname)
+          clear(node) if node
+          node = insert_node(node, rows['nodes'].first)
+          OF_NODE.each { |table| insert(table, node, rows[table]) }
+          rows['fact_paths'].each { |row| run(insertion('fact_paths', Rows::COLUMNS['fact_paths'], ignore: true), row) }
+          insert_reports(node, rows['reports'], rows['events'])
+        end
+
+        # @param certname [String]
+        # @return [void]
+        def remove(certname)
+          node = number(certname)
+          return unless node
+
+          clear(node)
+          run('DELETE FROM nodes WHERE id = ?', [node])
+        end
+
+        # Marks the nodes whose time has passed.
+        #
+        # @param now [String] a time as the tables have it
+        # @return [void]
+        def expire(now)
+          run('UPDATE nodes SET expired = expires WHERE expired IS NULL AND expires <= ?', [now])
+        end
+
+        # @param values [Hash{String => Object}] of the table `meta`, by name
+        # @return [void]
+        def note(values)
+          values.each { |name, value| run('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)', [name, value]) }
+        end
+
+        # Ends the use of the connection.
+        #
+        # @return [void]
+        def close
+          @statements.each_value(&:close)
+          @statements.clear
+        end
+
+        private
+
+        def number(certname)
+          statement = statement('SELECT id FROM nodes WHERE certname = ?')
+          statement.bind_param(1, certname)
+          statement.step&.first
+        ensure
+          statement&.reset!
+        end
+
+        # Cascades would look for rows in each table as well.
+        def clear(node)
+          OF_NODE.each { |table| run("DELETE FROM #{table} WHERE node = ?", [node]) }
+          run('DELETE FROM events WHERE report IN (SELECT id FROM reports WHERE node = ?)', [node])
+          run('DELETE FROM reports WHERE node = ?', [node])
+        end
+
+        def insert_node(node, row)
+          columns = ['id', *Rows::COLUMNS['nodes']]
+          run("#{insertion('nodes', columns)} ON CONFLICT (id) DO UPDATE SET #{assignments}", [node, *row])
+          node || @database.last_insert_row_id
+        end
+
+        def assignments
+          @assignments ||= Rows::COLUMNS['nodes'].map { |name| "#{name} = excluded.#{name}" }.join(', ')
+        end
+
+        def insert(table, node, rows)
+          sql = insertion(table, ['node', *Rows::COLUMNS[table]])
+          rows.each { |row| run(sql, [node, *row]) }
+        end
+
+        def insert_reports(node, reports, events)
+          ids = reports.to_h do |row|
+            run(insertion('reports', ['node', *Rows::COLUMNS['reports']]), [node, *row])
+            [row.first, @database.last_insert_row_id]
+          end
+          sql = insertion('events', Rows::COLUMNS['events'])
+          events.each { |hash, *row| run(sql, [ids.fetch(hash), *row]) }
+        end
+
+        def insertion(table, columns, ignore: false)
+          @insertions ||= {}
+          @insertions[table] ||= "INSERT #{'OR IGNORE ' if ignore}INTO #{table} (#{columns.join(', ')}) " \
+                                 "VALUES (#{columns.map { '?' }.join(', ')})"
+        end
+
+        def run(sql, values)
+          statement = statement(sql)
+          values.each_with_index { |value, index| statement.bind_param(index + 1, value) }
+          statement.step
+        ensure
+          statement&.reset!
+        end
+
+        def statement(sql)
+          @statements[sql] ||= @database.prepare(sql)
+        end
+      end
+      private_constant :Writer
+    end
+  end
+end

@@ -1,0 +1,413 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'simpkv/query/keeper'
+require_relative 'index_helper'
+require_relative '../support/estate_files'
+require_relative '../support/eventually'
+require_relative '../support/ldap_store'
+
+# What the builder does, whatever the store.
+RSpec.shared_examples 'a builder of an index' do
+  def builder(site = estate, **more)
+    Simpkv::Query::Builder.new(site, index, **more)
+  end
+
+  def refresh(site = estate)
+    builder(site).refresh
+  end
+
+  # @return [Hash{String => Object}] the facts of a node
+  def facts(certname)
+    select('SELECT name, value FROM facts JOIN nodes ON nodes.id = node WHERE certname = ?', certname)
+      .to_h { |name, value| [name, JSON.parse(value)] }
+  end
+
+  # @return [Array<String>] the exported resources of a node
+  def resources(certname)
+    select('SELECT type, title FROM resources JOIN nodes ON nodes.id = node WHERE certname = ? ORDER BY 1, 2', certname)
+      .map { |type, title| "#{type}[#{title}]" }
+  end
+
+  def run_node(certname, number)
+    estate.facts.save(certname, { 'number' => number, 'os' => { 'family' => 'Debian' } },
+                      trusted: { 'certname' => certname })
+    estate.exports.save(certname, { 'user' => [{ 'title' => "user#{number}" }] }, 'production')
+    estate.reports.save(certname, 'time' => '2026-11-23T01:02:03Z', 'status' => 'changed', 'events' => [],
+                                  'environment' => 'production', 'configuration_version' => number.to_s)
+  end
+
+  def statuses(certname)
+    select('SELECT configuration_version FROM reports JOIN nodes ON nodes.id = node WHERE certname = ? ' \
+           'ORDER BY latest DESC', certname).flatten
+  end
+
+  it 'enters all nodes, and then those that have changed' do
+    %w[web1 web2].each { |certname| run_node(certname, 1) }
+    expect(refresh).to eq 2
+    expect([facts('web1')['number'], resources('web1'), statuses('web1')]).to eq [1, ['User[user1]'], ['1']]
+
+    expect(refresh).to eq 0
+    run_node('web2', 2)
+    expect(refresh).to eq 1
+    expect(facts('web2')).to include('number' => 2, 'os' => { 'family' => 'Debian' },
+                                     'trusted' => { 'certname' => 'web2' })
+    expect([resources('web2'), statuses('web2')]).to eq [['User[user2]'], %w[2 1]]
+    expect(facts('web1')['number']).to eq 1
+  end
+
+  it 'sees each step of a run' do
+    run_node('web1', 1)
+    refresh
+    estate.facts.save('web1', { 'number' => 5 })
+    expect([refresh, facts('web1')['number']]).to eq [1, 5]
+    estate.exports.save('web1', { 'user' => [{ 'title' => 'rosa' }] }, 'testing')
+    expect([refresh, resources('web1')]).to eq [1, ['User[rosa]']]
+    estate.reports.save('web1', 'status' => 'failed', 'environment' => 'testing', 'configuration_version' => '7')
+    expect([refresh, statuses('web1')]).to eq [1, %w[7 1]]
+  end
+
+  it 'removes nodes that are removed from the store' do
+    %w[web1 web2].each { |certname| run_node(certname, 1) }
+    refresh
+    estate.deactivate('web1')
+
+    expect([refresh, certnames]).to eq [1, ['web2']]
+    expect(select('SELECT COUNT(*) FROM facts WHERE node NOT IN (SELECT id FROM nodes)')).to eq [[0]]
+  end
+
+  it 'does not take a folder that is missing or hidden for one without nodes' do
+    run_node('web1', 1)
+    refresh
+    estate.store.delete('globals/estate/inventory/.estate')
+
+    expect { refresh }.to raise_error(Simpkv::Estate::MissingError, /inventory/)
+    expect(certnames).to eq ['web1']
+  end
+
+  it 'finds no difference between index and store' do
+    %w[web1 web2].each { |certname| run_node(certname, 1) }
+    refresh
+    expect(builder.check).to eq []
+  end
+end
+
+RSpec.describe Simpkv::Query::Builder do
+  include Eventually
+
+  include_context 'with an index'
+
+  Directories.each_server do |server, tags|
+    describe "with an estate in #{server.name}", **tags do
+      include_context 'with a directory', server
+
+      let(:estate) { Simpkv::Estate.new({ 'estate' => {} }) { store } }
+
+      before { estate.make }
+
+      it_behaves_like 'a builder of an index'
+    end
+  end
+
+  describe 'with an estate in files' do
+    include_context 'with an estate in files'
+
+    it_behaves_like 'a builder of an index'
+
+    def builder(site = estate, **more)
+      described_class.new(site, index, **more)
+    end
+
+    def run_node(certname, number = 1, site: estate)
+      site.facts.save(certname, { 'number' => number })
+      site.exports.save(certname, { 'user' => [{ 'title' => "user#{number}" }] }, 'production')
+      site.reports.save(certname, 'status' => 'changed', 'environment' => 'production', 'events' => [])
+    end
+
+    def file(*names)
+      File.join(root, 'globals/estate', *names)
+    end
+
+    def number(certname)
+      select("SELECT value FROM facts JOIN nodes ON nodes.id = node WHERE name = 'number' AND certname = ?", certname)
+        .flatten.first
+    end
+
+    # Changes each document that the name matches.
+    def change(*names)
+      Dir[file(*names)].each { |path| File.write(path, yield(File.read(path))) }
+    end
+
+    def digest_of(certname)
+      select('SELECT digest FROM nodes WHERE certname = ?', certname).flatten.first
+    end
+
+    describe 'whose documents cannot be read' do
+      before do
+        %w[web1 web2].each { |certname| run_node(certname) }
+        builder.refresh
+        %w[web1 web2].each { |certname| run_node(certname, 2) }
+      end
+
+      %w[facts/web1 exported/user/web1 inventory/web1 status/web1 reports/web1/2].each do |name|
+        it "fails, and stays as old as it is: #{name}" do
+          fresh = index.state.refreshed
+          File.write(file(name), 's3cret')
+
+          expect { builder.refresh }.to raise_error(Simpkv::MalformedError, /#{name}' cannot be read: (?!.*s3cret)/)
+          expect(index.state.refreshed).to eq fresh
+          expect(index.state.failure).to match(/#{name}' cannot be read: (?!.*s3cret)/)
+        end
+      end
+
+      it 'says since when it fails, and recovers with the document' do
+        good = File.read(file('facts/web1'))
+        File.write(file('facts/web1'), 's3cret')
+        2.times { expect { builder.refresh }.to raise_error(Simpkv::MalformedError) }
+        failed = index.state.failed
+        expect(failed).to be_between(index.state.refreshed, Time.now.to_f)
+
+        File.write(file('facts/web1'), good)
+        builder.refresh
+        expect([index.state.failed, index.state.failure, number('web1')]).to eq [nil, nil, '2']
+      end
+
+      it 'fails if a document is missing that the inventory names' do
+        File.delete(file('exported/user/web1'))
+
+        expect { builder.refresh }.to raise_error(Simpkv::Estate::MissingError, %r{exported/user/web1' is missing})
+      end
+
+      it 'leaves out what is malformed with skip_undecodable, with a warning, as collectors do' do
+        File.write(file('exported/user/web1'), 's3cret')
+        warnings = []
+        builder(open_estate('skip_undecodable' => true), warn: ->(warning) { warnings << warning }).refresh
+
+        expect(select('SELECT certname, title FROM nodes LEFT JOIN resources ON nodes.id = node ORDER BY 1'))
+          .to eq [['web1', nil], %w[web2 user2]]
+        expect(warnings).to match [%r{\A'globals/estate/exported/user/web1' cannot be read: (?!.*s3cret)}]
+      end
+    end
+
+    describe 'while a run is saving' do
+      it 'reads a node again whose report is not there yet' do
+        run_node('web1')
+        builder.refresh
+        report = File.read(file('reports/web1/1'))
+        run_node('web1', 2)
+        late = File.read(file('reports/web1/2'))
+        File.delete(file('reports/web1/2'))
+        builder.refresh
+        expect(digest_of('web1')).to eq ''
+
+        File.write(file('reports/web1/2'), late)
+        expect([builder.refresh, builder.refresh]).to eq [1, 0]
+        expect(select('SELECT COUNT(*) FROM reports')).to eq [[2]]
+        expect(report).not_to eq late
+      end
+
+      it 'does not wait for ever for a report that was lost' do
+        run_node('web1')
+        File.delete(file('reports/web1/1'))
+        change('status/web1') { |text| text.sub(/"last_seen":"[^"]+"/, '"last_seen":"2026-01-01T00:00:00Z"') }
+
+        expect([builder.refresh, builder.refresh]).to eq [1, 0]
+      end
+
+      it 'reads a node again whose exports are those of another save' do
+        run_node('web1')
+        document = File.read(file('exported/user/web1'))
+        File.write(file('exported/user/web1'), document.sub('user1', 'user9'))
+        expect([builder.refresh, digest_of('web1')]).to eq [1, '']
+
+        File.write(file('exported/user/web1'), document)
+        expect([builder.refresh, builder.refresh]).to eq [1, 0]
+      end
+    end
+
+    it 'enters stored catalogs with the option catalogs' do
+      run_node('web1')
+      estate.catalogs.put('web1', 'version' => 5, 'resources' => [{ 'type' => 'File', 'title' => '/a' }])
+      builder.refresh
+      expect(select('SELECT type FROM resources ORDER BY 1')).to eq [['User']]
+      builder(open_estate('catalogs' => true)).build
+
+      expect(select('SELECT type FROM resources ORDER BY 1')).to eq [['File'], ['User']]
+      expect(select('SELECT version FROM catalogs')).to eq [['5']]
+    end
+
+    it 'marks a node as expired though nothing changes' do
+      mortal = open_estate('node_ttl' => '1h')
+      run_node('web1', site: mortal)
+      builder(mortal).refresh
+      expect(select('SELECT expired FROM nodes')).to eq [[nil]]
+
+      allow(Time).to receive(:now).and_return(Time.now + 3601)
+      expect(builder(mortal).refresh).to eq 0
+      expect(select('SELECT expired = expires FROM nodes')).to eq [[1]]
+    end
+
+    it 'makes the whole index anew' do
+      run_node('web1')
+      builder.refresh
+      index.update { |writer| writer.note('other' => 1) }
+
+      expect([builder.build, certnames]).to eq [1, ['web1']]
+      expect(select("SELECT * FROM meta WHERE name = 'other'")).to eq []
+    end
+
+    it 'does not refresh again what another process has refreshed while it waited' do
+      run_node('web1')
+      inside = Queue.new
+      release = Queue.new
+      other = Thread.new do
+        rival = Simpkv::Query::Index.new(folder, 'estate')
+        rival.exclusively do
+          inside << true
+          release.pop
+          described_class.new(open_estate, rival).refresh
+        end
+        rival.close
+      end
+      inside.pop
+      estate.store
+      waiting = Thread.new { builder.refresh }
+      begin
+        eventually { waiting.status == 'sleep' }
+      ensure
+        release << true
+        other.join
+      end
+
+      expect([waiting.value, certnames]).to eq [0, ['web1']]
+    end
+
+    it 'can be given up between two chunks' do
+      stub_const("#{described_class}::CHUNK", 1)
+      %w[web1 web2 web3].each { |certname| run_node(certname) }
+      steps = [false, true].each
+
+      expect { builder(stopping: -> { steps.next }).refresh }.to raise_error(Simpkv::InterruptedError)
+      expect([certnames.length, index.state.refreshed, index.state.failure]).to eq [1, nil, nil]
+      expect([builder.refresh, certnames.length]).to eq [2, 3]
+    end
+
+    it 'goes on where a killed process has stopped', needs: :fork do
+      stub_const("#{described_class}::CHUNK", 1)
+      %w[web1 web2 web3].each { |certname| run_node(certname) }
+      index.close
+      pid = fork do
+        steps = 0
+        builder(stopping: -> { (steps += 1) == 3 ? Process.kill('KILL', Process.pid) : false }).refresh
+      end
+      Process.wait(pid)
+
+      expect(index.state.refreshed).to be_nil
+      expect([builder.refresh, certnames.length]).to eq [1, 3]
+    end
+
+    describe 'that is checked' do
+      before do
+        %w[web1 web2].each { |certname| run_node(certname) }
+        builder.refresh
+      end
+
+      def tamper(sql)
+        database = Simpkv::Query::Index.open(index.path)
+        database.execute(sql)
+      ensure
+        database&.close
+      end
+
+      ["UPDATE facts SET value = '9' WHERE node = web1", 'DELETE FROM resources WHERE node = web1',
+       "UPDATE nodes SET latest_report_status = 'failed' WHERE id = web1", 'DELETE FROM reports WHERE node = web1',
+       "INSERT INTO events (report, status) SELECT id, 'success' FROM reports WHERE node = web1"].each do |sql|
+        it "names the node whose rows are others: #{sql}" do
+          tamper(sql.sub('web1', "(SELECT id FROM nodes WHERE certname = 'web1')"))
+          expect(builder.check).to eq ['web1']
+        end
+      end
+
+      it 'leaves out a node that has changed since' do
+        run_node('web1', 2)
+        expect(builder.check).to eq []
+      end
+
+      it 'says that the file is damaged' do
+        database = Simpkv::Query::Index.open(index.path)
+        database.execute('PRAGMA writable_schema = ON')
+        database.execute("UPDATE sqlite_schema SET rootpage = 3 WHERE name = 'facts_of_node'")
+        database.close
+
+        expect { builder.check }.to raise_error(Simpkv::Error, /damaged/)
+      end
+    end
+
+    describe Simpkv::Query::Keeper do
+      let(:lines) { Queue.new }
+      let(:keeper) do
+        described_class.new(log: lines.method(:<<)) do |stopping|
+          Simpkv::Query::Builder.new(estate, index, stopping: stopping)
+        end
+      end
+
+      after { keeper.stop }
+
+      it 'keeps the index at most two seconds old, beside runs' do
+        keeper.start
+        oldest = Array.new(4) do |round|
+          run_node('web1', round)
+          begun = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          eventually { number('web1') == round.to_s }
+          Process.clock_gettime(Process::CLOCK_MONOTONIC) - begun
+        end.max
+
+        expect(oldest).to be < 10
+        expect(keeper.progress).to have_attributes(error: nil, failures: 0, refreshes: be > 3, nodes: be >= 4)
+        expect(keeper.progress.age).to be < 10
+      end
+
+      it 'survives a store that cannot be used, and says so once' do
+        run_node('web1')
+        keeper.start
+        eventually { keeper.progress.age }
+        FileUtils.mv(root, "#{root}.away")
+        eventually { keeper.progress.failures > 1 }
+        expect(keeper.progress.error).to match(/there is no store in the folder|marker|cannot/i)
+        FileUtils.mv("#{root}.away", root)
+        run_node('web2')
+        eventually { certnames == %w[web1 web2] }
+        eventually { keeper.progress.error.nil? }
+
+        keeper.stop
+        expect(lines.size).to be_between(2, 3)
+        expect(lines.pop).to match(/cannot be refreshed/)
+      end
+
+      it 'stops between two refreshes, and starts again' do
+        2.times do
+          before = keeper.progress.refreshes
+          keeper.start
+          eventually { keeper.progress.refreshes > before }
+          keeper.stop
+        end
+        stopped = keeper.progress.refreshes
+        sleep 1.2
+
+        expect(keeper.progress.refreshes).to eq stopped
+        expect(Thread.list.length).to be < 20
+      end
+
+      it 'goes on after a defect, and shows no message of it' do
+        builders = [-> { raise IndexError, 's3cret' }, -> { Simpkv::Query::Builder.new(estate, index) }]
+        keeper = described_class.new(log: lines.method(:<<)) { builders.shift.call }
+        keeper.start
+        eventually { keeper.progress.refreshes.positive? }
+        keeper.stop
+
+        expect(keeper.progress).to have_attributes(failures: 1, error: nil)
+        expect(lines.pop).to match(/internal error: IndexError, at (?!.*s3cret)/)
+      end
+    end
+  end
+end
