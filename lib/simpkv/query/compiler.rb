@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/query/compiler/event_counts'
+require 'simpkv/query/compiler/options'
 require 'simpkv/query/compiler/syntax'
 require 'simpkv/query/compiler/filter'
 require 'simpkv/query/compiler/projection'
@@ -12,12 +14,20 @@ module Simpkv
     #   statement = Compiler.new('nodes').compile(['=', 'certname', 'web1'], Paging.none)
     #   database.execute(statement.rows.sql, statement.rows.binds)
     class Compiler
+      # Entities that are counts of others.
+      EVENTS = { 'event_counts' => 'events', 'aggregate_event_counts' => 'events' }.freeze
+
       # `rows` has one column, the JSON text of each row; `total` is the number of rows of all pages.
       Statement = Struct.new(:rows, :total)
 
       # @param entity [String, nil] a name as in a path, such as fact-contents; nil if the query begins with `from`
-      def initialize(entity)
-        @entity = entity && (Entities[entity] || raise(InvalidError, "Invalid entity '#{entity}' in query"))
+      # @param options [Hash{String => Object}] see {Options}
+      # @raise [InvalidError]
+      def initialize(entity, options = {})
+        @name = entity&.tr('-', '_')
+        @options = Options.new(options, @name)
+        @entity = Entities[EVENTS.fetch(@name, @name)] if entity
+        raise InvalidError, "Invalid entity '#{entity}' in query" if entity && @entity.nil?
       end
 
       # @param query [Array, nil]
@@ -26,6 +36,7 @@ module Simpkv
       # @raise [InvalidError]
       def compile(query, paging = Paging.none)
         Syntax.check(query)
+        return counts(query, paging) if EVENTS.key?(@name)
         return statement(@entity, query, paging) if @entity
 
         entity, query, own = Syntax.from(query)
@@ -42,8 +53,18 @@ module Simpkv
         Statement.new(select.fragment, select.total)
       end
 
+      def counts(query, paging)
+        raise InvalidError, 'Counts of events take no extract' if Syntax.clause?(query, ['extract'])
+
+        counts = EventCounts.new(@options, restricted(@entity, query, query))
+        return Statement.new(*counts.rows(paging)) if @name == 'event_counts'
+        raise InvalidError, 'Aggregates of events have no pages' unless paging == Paging.none
+
+        Statement.new(*counts.aggregates)
+      end
+
       def restricted(entity, query, condition)
-        conditions = [condition && Filter.new(entity).compile(condition)].compact
+        conditions = [condition && Filter.new(entity).compile(condition), @options.distinct].compact
         conditions << Fragment.new(Filter::STATES['active']) if entity.active? && !Syntax.state?(query)
         Fragment.join(conditions, ' AND ') unless conditions.empty?
       end

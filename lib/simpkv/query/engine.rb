@@ -15,21 +15,22 @@ module Simpkv
       def initialize(database, rows: nil)
         @database = database
         @rows = rows
-        SqlFunctions.define(database)
+        @functions = SqlFunctions.new(database)
       end
 
       # @param entity [String, nil] a name as in a path, such as fact-contents; nil if the query begins with `from`
       # @param query [Array, nil] in PuppetDB's AST; nil for all rows
       # @param paging [Paging]
+      # @param options [Hash{String => Object}] parameters of events and of counts of events, such as `summarize_by`
       # @yieldparam row [String] the JSON text of a row
       # @return [Integer, nil] the number of rows of all pages, if the paging wants it
       # @raise [InvalidError] if the query is wrong
       # @raise [LimitError] if the answer has too many rows
-      def query(entity, query, paging = Paging.none, &block)
-        statement = Compiler.new(entity).compile(query, paging)
+      def query(entity, query, paging = Paging.none, options = {}, &block)
+        statement = Compiler.new(entity, options).compile(query, paging)
         guarded do
           each_row(statement.rows, &block)
-          @database.get_first_value(statement.total.sql, statement.total.binds) if paging.total?
+          total(statement.total) if paging.total?
         end
       end
 
@@ -38,11 +39,19 @@ module Simpkv
       def each_row(rows)
         count = 0
         @database.execute(rows.sql, rows.binds) do |row|
+          @functions.check
           count += 1
           raise LimitError, "The answer has more than #{@rows} rows" if @rows && count > @rows
 
           yield row.first
         end
+        @functions.check
+      end
+
+      def total(statement)
+        count = @database.get_first_value(statement.sql, statement.binds)
+        @functions.check
+        count
       end
 
       def guarded

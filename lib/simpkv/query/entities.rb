@@ -4,7 +4,6 @@ require 'simpkv/query/entities/catalogs'
 require 'simpkv/query/entities/facts'
 require 'simpkv/query/entities/nodes'
 require 'simpkv/query/entities/reports'
-require 'simpkv/query/route'
 
 module Simpkv
   module Query
@@ -26,13 +25,6 @@ module Simpkv
       # @return [Entity, nil]
       def self.[](name)
         PATHS[name.tr('-', '_')]
-      end
-
-      # @param segments [Array<String>] of a path below /pdb/query/v4, decoded
-      # @return [Route, nil] can be taken for a list of the entity, the condition, and whether the answer is one row
-      def self.for_path(segments)
-        route = Route.of(segments)
-        route if route && PATHS.key?(route.entity.tr('-', '_')) && !route.entity.include?('_')
       end
 
       # @return [Array, nil] the names of the fields of both that an implicit subquery compares, two lists

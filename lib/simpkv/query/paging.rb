@@ -107,6 +107,10 @@ module Simpkv
         @total = total
       end
 
+      def ==(other)
+        other.is_a?(self.class) && state == other.state
+      end
+
       # @return [Boolean] whether to count the rows of all pages
       def total?
         @total
@@ -117,6 +121,12 @@ module Simpkv
       def over(other)
         self.class.new(limit: limit || other.limit, offset: offset || other.offset,
                        order_by: order_by.empty? ? other.order_by : order_by, total: total?)
+      end
+
+      protected
+
+      def state
+        [limit, offset, order_by, total?]
       end
     end
   end

@@ -24,6 +24,8 @@ module Simpkv
       ELEMENT = "CASE %<row>s.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' " \
                 "WHEN 'object' THEN %<row>s.value WHEN 'array' THEN %<row>s.value ELSE json_quote(%<row>s.value) END"
 
+      NUMBER = "CASE ? WHEN 'integer' THEN ? WHEN 'real' THEN ? WHEN 'text' THEN number(?) END"
+
       # @return [Fragment]
       attr_reader :type, :value
 
@@ -83,9 +85,9 @@ module Simpkv
         among_rows('?', @value, ' LIMIT 1')
       end
 
-      # @return [Fragment] a number, or NULL for other values
+      # @return [Fragment] a number, also one that is written as a text, or NULL for other values
       def number
-        among_rows('?', Fragment.of("CASE WHEN ? IN ('integer', 'real') THEN ? END", type, value), ' LIMIT 1')
+        among_rows('?', Fragment.of(NUMBER, type, value, value, value), ' LIMIT 1')
       end
 
       private

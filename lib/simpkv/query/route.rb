@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/query/entities'
+
 module Simpkv
   module Query
     # What a path of the API asks for: an entity, and a condition on it.
@@ -22,6 +24,9 @@ module Simpkv
       # The fields that further segments of a path compare with.
       SUFFIXES = { 'facts' => %w[name value], 'resources' => %w[type title] }.freeze
 
+      # The first segments of paths.
+      PATHS = [*Entities::ALL.keys.map { |name| name.tr('_', '-') }, 'event-counts', 'aggregate-event-counts'].freeze
+
       ANY = %w[= node_state any].freeze
 
       # @return [String] the name of the entity, as in a path
@@ -43,7 +48,7 @@ module Simpkv
       # @return [Route, nil] nil if there is no such path
       def self.of(segments)
         entity, name, *rest = segments
-        return if entity.nil?
+        return unless PATHS.include?(entity)
         return plain(entity, [name, *rest].compact) unless PARENTS.key?(entity) && name
 
         rest.empty? ? single(entity, name) : below(entity, name, rest)

@@ -2,12 +2,13 @@
 
 require 'json'
 require 'simpkv/query/pattern'
+require 'simpkv/query/to_char'
 
 module Simpkv
   module Query
     # The functions that compiled queries call in SQLite.
     class SqlFunctions
-      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same].freeze
+      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same number to_char].freeze
 
       # So many patterns and paths are kept compiled.
       CACHED = 100
@@ -16,19 +17,24 @@ module Simpkv
       COMPONENT = /\.(?:"((?:[^"\\]|\\.)*)"|([^.\["]+))|\[(\d+)\]/m.freeze
 
       # @param database [SQLite3::Database]
-      # @return [void]
-      def self.define(database)
-        functions = new
+      def initialize(database)
+        @patterns = {}
+        @parsed = {}
+        @failure = nil
         NAMES.each do |name|
-          database.create_function(name.to_s, instance_method(name).arity) do |function, *arguments|
-            function.result = functions.public_send(name, *arguments)
+          database.create_function(name.to_s, method(name).arity) do |function, *arguments|
+            function.result = call(name, arguments)
           end
         end
       end
 
-      def initialize
-        @patterns = {}
-        @parsed = {}
+      # Raises what a function has raised since the last call: an exception must not pass through SQLite.
+      #
+      # @return [void]
+      def check
+        failure = @failure
+        @failure = nil
+        raise failure if failure
       end
 
       # `text REGEXP pattern`
@@ -76,7 +82,26 @@ module Simpkv
         bit(JSON.parse(one) == parsed(other))
       end
 
+      # @return [Numeric, nil] of a text that PostgreSQL takes for a number
+      def number(text)
+        return unless text.match?(/\A\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?\s*\z/i)
+
+        text.match?(/\A\s*[+-]?\d{1,18}\s*\z/) ? Integer(text, 10) : text.to_f
+      end
+
+      # A number or a time as PostgreSQL's to_char writes it.
+      def to_char(value, mask)
+        value && ToChar.format(value, mask)
+      end
+
       private
+
+      def call(name, arguments)
+        public_send(name, *arguments)
+      rescue StandardError => e
+        @failure ||= e
+        nil
+      end
 
       def bit(value)
         value ? 1 : 0

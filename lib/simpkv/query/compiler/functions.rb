@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
+require 'simpkv/query/to_char'
+
 module Simpkv
   module Query
     class Compiler
       # Calls of functions in an `extract`: `["function", NAME, FIELD, FORMAT]`.
       module Functions
-        NAMES = %w[count avg sum min max].freeze
+        NAMES = %w[count avg sum min max to_string].freeze
 
         # The types of fields that a function takes. Of JSON values it takes those that are numbers.
         TYPES = { 'avg' => %i[integer value], 'sum' => %i[integer value],
@@ -40,12 +42,9 @@ module Simpkv
         private_class_method :aggregate
 
         def self.to_string(operand, rest)
-          mask = rest.first
-          unless rest.length == 1 && mask.is_a?(String)
-            raise InvalidError,
-                  'Function to_string requires a field and a format'
-          end
+          raise InvalidError, 'Function to_string requires a field and a format' unless rest.length == 1
 
+          mask = ToChar.check(rest.first, operand.type == :timestamp)
           Fragment.of('to_char(?, ?)', argument('to_string', operand), mask)
         end
         private_class_method :to_string

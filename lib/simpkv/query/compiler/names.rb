@@ -75,14 +75,13 @@ module Simpkv
 
         def parameter(name)
           field = @entity['parameters']
-          Operand.new(name, :value, nil, Place.in(field.sql, [name])) if field
+          Operand.new(name, :optional, nil, Place.in(field.sql, [name])) if field
         end
 
-        # A condition on a fact that the node does not have is false, and not unknown.
         def fact(name)
           return unless @entity.node
 
-          Operand.new(name, :fact, nil, Place.in('own.value', [], row_of_fact(name)))
+          Operand.new(name, :optional, nil, Place.in('own.value', [], row_of_fact(name)))
         end
 
         def dotted(name)

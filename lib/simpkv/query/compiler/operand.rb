@@ -14,10 +14,13 @@ module Simpkv
         RANKS = "CASE ? WHEN 'null' THEN 0 WHEN 'text' THEN 1 WHEN 'true' THEN 3 WHEN 'false' THEN 3 " \
                 "WHEN 'array' THEN 4 WHEN 'object' THEN 5 ELSE 2 END"
 
+        # The keys of a path, separated so that a path sorts before the paths below it.
+        KEYS = "replace(path_text(?), '#~', char(1))"
+
         # @return [String] as the client names it, and as the answer does
         attr_reader :name
 
-        # @return [Symbol] the type of a field; `value` for anything that can be of any type
+        # @return [Symbol] the type of a field; `value` for what a path names; `optional` for a fact or a parameter
         attr_reader :type
 
         # @return [Place, nil] of a value
@@ -63,7 +66,9 @@ module Simpkv
 
         # @return [Array<Fragment>] what sorts rows
         def ordering
-          place ? [Fragment.of(RANKS, place.type), place.scalar] : [@sql]
+          return [Fragment.of(RANKS, place.type), place.scalar] if place
+
+          [type == :path ? Fragment.of(KEYS, @sql) : @sql]
         end
       end
     end

@@ -10,6 +10,15 @@ module Simpkv
         # PostgreSQL's place of nulls.
         ORDERS = { 'asc' => 'ASC NULLS LAST', 'desc' => 'DESC NULLS FIRST' }.freeze
 
+        # @param paging [Paging]
+        # @return [Fragment, nil]
+        def self.limit(paging)
+          return unless paging.limit || paging.offset
+
+          # OFFSET needs a LIMIT in SQLite.
+          Fragment.of('LIMIT ? OFFSET ?', paging.limit || -1, paging.offset || 0)
+        end
+
         # @param entity [Entity]
         # @param columns [Array<Fragment>]
         # @param condition [Fragment, nil]
@@ -25,7 +34,7 @@ module Simpkv
 
         # @return [Fragment]
         def fragment
-          Fragment.join([body, order, limit].compact, ' ')
+          Fragment.join([body, order, self.class.limit(@paging)].compact, ' ')
         end
 
         # @return [Fragment] the number of rows of all pages
@@ -53,13 +62,6 @@ module Simpkv
             Names.new(@entity).sorted(name).ordering.map { |sql| Fragment.of("? #{ORDERS.fetch(direction)}", sql) }
           end
           Fragment.of('ORDER BY ?', Fragment.join(keys, ', '))
-        end
-
-        # OFFSET needs a LIMIT in SQLite.
-        def limit
-          return unless @paging.limit || @paging.offset
-
-          Fragment.of('LIMIT ? OFFSET ?', @paging.limit || -1, @paging.offset || 0)
         end
       end
     end

@@ -61,10 +61,10 @@ module Simpkv
         end
         private_class_method :known
 
-        # A condition on a fact of a node that has no such fact is false; on a path that is missing it is unknown.
+        # A condition on a fact or parameter that is missing is false; on a path that is missing it is unknown.
         def self.verdict(operand, condition)
           held = operand.place.holds(condition)
-          operand.type == :fact ? known(held) : held
+          operand.type == :optional ? known(held) : held
         end
         private_class_method :verdict
 

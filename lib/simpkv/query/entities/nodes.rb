@@ -26,13 +26,24 @@ module Simpkv
           end.join(' UNION ')})"
         end
 
+        PACKAGE = %w[package_name provider version].freeze
+
+        # @return [Hash{String => String}] the SQL of columns without a value
+        def self.none(names)
+          names.to_h { |name| [name, 'v.value'] }
+        end
+        private_class_method :none
+
         ALL = [
           Entity.new('nodes', 'nodes n', { string: columns('n', TEXTS), timestamp: columns('n', TIMES),
                                            boolean: columns('n', BOOLEANS) }, node: 'n.id', active: true),
           Entity.new('environments', "#{names('environment', %w[factsets catalogs reports])} v",
                      { string: { 'name' => 'v.name' } }),
           Entity.new('producers', "#{names('producer', %w[factsets catalogs reports])} v",
-                     { string: { 'name' => 'v.name' } })
+                     { string: { 'name' => 'v.name' } }),
+          # The estate has no packages.
+          Entity.new('packages', '(SELECT NULL AS value WHERE 0) v', { string: none(PACKAGE) }),
+          Entity.new('package_inventory', '(SELECT NULL AS value WHERE 0) v', { string: none(['certname', *PACKAGE]) })
         ].freeze
       end
     end
