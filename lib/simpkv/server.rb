@@ -44,6 +44,8 @@ module Simpkv
       # @return [void]
       # @raise [ConfigError] an address is in use
       def run
+        # A client that does not wait for its response makes a write fail. The command would end.
+        trap('PIPE') { nil }
         launcher = Puma::Launcher.new(configuration, log_writer: ErrorLog.new($stderr), argv: @restart.drop(1))
         launcher.events.after_booted { booted(launcher) }
         launcher.run

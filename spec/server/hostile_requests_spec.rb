@@ -43,6 +43,18 @@ RSpec.describe 'The service' do
     sockets&.each(&:close)
   end
 
+  it 'goes on if clients do not wait for their responses' do
+    service.client.put('/v1/keys/large', 'value' => 'x' * 1_000_000)
+    [service.client, client].each do |each|
+      each.connect do |socket|
+        socket.write("GET /v1/keys/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        expect(socket.wait_readable(30) && socket.readpartial(100)).to start_with('HTTP/1.1 200')
+      end
+      still_serves
+    end
+    still_serves
+  end
+
   it 'logs little while clients hold all connections that it may have, and serves afterwards' do
     address, port = service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')
     system('prlimit', '--pid', service.pid.to_s, '--nofile=64', exception: true)
