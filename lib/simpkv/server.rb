@@ -36,7 +36,8 @@ module Simpkv
         @certificates = Certificates.new(@options)
         @site = Site.new(options, vardir, ->(warning) { warn("simpkv: #{warning}") })
         @site.backend
-        @metrics = Metrics.new
+        @connections = Connections.new(@options['max_connections'], $stderr)
+        @metrics = Metrics.new(@connections)
       end
 
       # Serves until SIGTERM or SIGINT.
@@ -47,6 +48,8 @@ module Simpkv
         # A client that does not wait for its response makes a write fail. The command would end.
         trap('PIPE') { nil }
         launcher = Puma::Launcher.new(configuration, log_writer: ErrorLog.new($stderr), argv: @restart.drop(1))
+        # Puma has bound the addresses, and accepts no connection yet.
+        launcher.events.register(:state) { |state| Door.install(launcher.binder, @connections) if state == :booting }
         launcher.events.after_booted { booted(launcher) }
         launcher.run
       rescue SystemCallError => e
@@ -63,7 +66,7 @@ module Simpkv
           dsl.app(application)
           dsl.threads(0, @options['threads'])
           dsl.environment('production')
-          dsl.first_data_timeout(Arrival::SECONDS)
+          dsl.first_data_timeout(Connection::PAUSE)
           dsl.persistent_timeout(IDLE)
           dsl.force_shutdown_after(LINGER)
           dsl.http_content_length_limit(BODY_MAX)
@@ -86,24 +89,26 @@ module Simpkv
       def low_level(error, _env, status)
         status = 500 unless [400, 408, 413, 414, 431, 501].include?(status)
         detail = status == 500 ? "internal error: #{error.class.name}" : 'malformed or oversized request'
-        Problem.new(status, detail).response(SecureRandom.uuid)
+        id = SecureRandom.uuid
+        status, headers, body = Problem.new(status, detail).response(id)
+        [status, { **Observation.headers(id), **headers }, body]
       end
 
       def booted(launcher)
         trap('HUP') { Thread.new { reload } }
         trap('USR2') { Thread.new { start_anew(launcher) } }
         Process.setproctitle('simpkv serve')
-        launcher.binder.ios.each { |listener| puts("simpkv: serving on #{address(listener)}") }
+        launcher.binder.ios.each { |door| puts("simpkv: serving on #{address(door)}") }
         $stdout.flush
       end
 
-      # The address of a listener: with the port that the system has chosen for port 0.
-      def address(listener)
-        local = listener.to_io.local_address
+      # The address of a listening socket: with the port that the system has chosen for port 0.
+      def address(door)
+        local = door.to_io.local_address
         return "unix://#{local.unix_path}" if local.unix?
 
         host = local.ipv6? ? "[#{local.ip_address}]" : local.ip_address
-        "#{listener.is_a?(TCPServer) ? 'tcp' : 'ssl'}://#{host}:#{local.ip_port}"
+        "#{door.kind}://#{host}:#{local.ip_port}"
       end
 
       # Starts the service anew. If the configuration is wrong, it goes on with the one that it has.
@@ -128,7 +133,8 @@ module Simpkv
   end
 end
 
-require 'simpkv/server/arrival'
+require 'simpkv/server/connections'
+require 'simpkv/server/door'
 require 'simpkv/server/error_log'
 require 'simpkv/server/listener'
 require 'simpkv/server/certificates'

@@ -1,18 +1,14 @@
 # frozen_string_literal: true
 
 require 'etc'
-require 'socket'
 
 module Simpkv
   module Server
     # The one who sent a request, as the connection proves it: a local user on a Unix socket, any local process on a
     # loopback port, or the holder of a client certificate.
     class Caller
-      # struct ucred: process id, user id, group id.
-      CREDENTIALS = 'l3'
       # The name of every local process in logs.
       LOCAL = 'local'
-      private_constant :CREDENTIALS
 
       # @return [Symbol] :user, :local or :certname
       attr_reader :kind
@@ -26,20 +22,15 @@ module Simpkv
         # @return [Caller]
         # @raise [DeniedError] the certificate is missing, revoked, or not valid
         def of(env, certificates)
-          socket = env.fetch('puma.socket')
-          case Listener.kind_of(socket)
-          when :unix then user(socket)
+          connection = env.fetch(Connection::KEY)
+          case connection.kind
+          when :unix then new(:user, name_of(connection.uid), connection.uid)
           when :tcp then new(:local, nil)
           when :ssl then new(:certname, certificates.certname(env['puma.peercert']))
           end
         end
 
         private
-
-        def user(socket)
-          uid = socket.getsockopt(Socket::SOL_SOCKET, Socket::SO_PEERCRED).unpack(CREDENTIALS)[1]
-          new(:user, name_of(uid), uid)
-        end
 
         def name_of(uid)
           Etc.getpwuid(uid).name

@@ -29,6 +29,7 @@ module Simpkv
       # @return [Array] the response
       # @raise [Problem, Error]
       def call(env)
+        check_length(env)
         path = decoded(env.fetch('PATH_INFO'))
         caller = env[CALLER] = Caller.of(env, @certificates)
         check_origin(caller, env)
@@ -42,6 +43,12 @@ module Simpkv
       end
 
       private
+
+      def check_length(env)
+        return unless env[Door::Head::AMBIGUOUS]
+
+        raise Problem.new(400, 'a request has either Content-Length or Transfer-Encoding')
+      end
 
       # @return [String] the path without `%` escapes; it may end with a slash
       # @raise [Problem] there are several ways to read it

@@ -52,12 +52,12 @@ module Simpkv
         end
       end
 
-      # @param socket [BasicSocket, Puma::MiniSSL::Socket] a socket of a listener
+      # @param socket [UNIXServer, TCPServer, Puma::MiniSSL::Server] a listening socket
       # @return [Symbol] the kind of the listener
       def self.kind_of(socket)
-        return :unix if socket.is_a?(UNIXSocket)
+        return :unix if socket.is_a?(UNIXServer)
 
-        socket.is_a?(TCPSocket) ? :tcp : :ssl
+        socket.is_a?(TCPServer) ? :tcp : :ssl
       end
 
       private

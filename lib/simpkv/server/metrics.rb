@@ -17,7 +17,9 @@ module Simpkv
       BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10].freeze
       private_constant :METHODS, :BUCKETS
 
-      def initialize
+      # @param connections [Connections]
+      def initialize(connections)
+        @connections = connections
         @registry = Prometheus::Client::Registry.new
         @requests = counter(:simpkv_http_requests_total, 'Requests by route, method and status.', :route, :method,
                             :status)
@@ -55,10 +57,22 @@ module Simpkv
       def text(site, caller)
         sites = @sites.text(site, caller)
         pools = @pools.text({ '' => Simpkv.stats }.merge(@sites.compilers))
-        [Prometheus::Client::Formats::Text.marshal(@registry), pools, sites].join
+        [Prometheus::Client::Formats::Text.marshal(@registry), connections, pools, sites].join
       end
 
       private
+
+      def connections
+        page = Exposition.new
+        open, ended = @connections.stats
+        page.gauge(:simpkv_http_connections_open, 'Open connections of clients.', open)
+        page.gauge(:simpkv_http_connections_max, 'The number of connections that can be open.', @connections.max)
+        ended.each do |reason, count|
+          page.counter(:simpkv_http_connections_ended_total, 'Connections that the service has ended, by reason.',
+                       count, reason: reason)
+        end
+        page.text
+      end
 
       def counter(name, text, *labels)
         @registry.counter(name, docstring: text, labels: labels)

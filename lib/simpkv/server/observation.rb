@@ -21,6 +21,12 @@ module Simpkv
       GIVEN_ID = /\A[\w-]{1,64}\z/.freeze
       private_constant :HEADERS, :GIVEN_ID
 
+      # @param id [String] of the request
+      # @return [Hash{String => String}] the headers of every response
+      def self.headers(id)
+        { 'x-request-id' => id, **HEADERS }
+      end
+
       # @param app [#call] the next step
       # @param metrics [Metrics]
       # @param log [IO]
@@ -34,13 +40,14 @@ module Simpkv
       # @return [Array] the response
       def call(env)
         began = now
+        env.fetch(Connection::KEY).arrived
         given = env['HTTP_X_REQUEST_ID'].to_s
         id = env[ID] = given.match?(GIVEN_ID) ? given : SecureRandom.uuid
         status, headers, body = answer(env, id)
         seconds = now - began
         @metrics.observe(env[ROUTE] || 'other', env['REQUEST_METHOD'], status, seconds)
         write(env, id, status, seconds)
-        [status, { 'x-request-id' => id, **HEADERS, **Api::Version.headers(env), **headers }, body]
+        [status, { **self.class.headers(id), **Api::Version.headers(env), **headers }, body]
       end
 
       private

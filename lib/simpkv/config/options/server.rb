@@ -12,6 +12,8 @@ module Simpkv
              absent: '`/var/cache/simpkv/index`, or for an encrypted store `/run/simpkv/index`'),
       option('rights', :list, [], 'who may do what (docs/service.md): a list of hashes', absent: 'nobody but root'),
       option('threads', 1..256, 16, 'the number of requests that are answered at the same time'),
+      option('max_connections', 16..100_000, 256,
+             'the number of open connections: beyond it, a new one takes the place of an idle one'),
       option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),
       option('tls_key', :path, nil, 'its private key, PEM', absent: 'required for `ssl://`'),
       option('tls_ca', :path, nil, 'the CAs of client certificates, PEM', absent: 'required for `ssl://`'),

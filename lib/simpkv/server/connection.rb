@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require 'forwardable'
+require 'ipaddr'
+require 'socket'
+
+module Simpkv
+  module Server
+    # A connection of a client, which Puma uses in place of the socket below it: a socket of the system, or one of TLS.
+    # It ends a request that arrives slowly. Puma bounds the time between two parts of a request only, so that a client
+    # which sends a byte now and then would keep its connection forever.
+    class Connection
+      extend Forwardable
+
+      # Puma's name for it in the environment of Rack.
+      KEY = 'puma.socket'
+      # The whole request arrives within this time, and its parts within {PAUSE} of each other.
+      SECONDS = 30
+      PAUSE = 10
+      # The kernel closes a connection whose client has not taken bytes of a response for this time. Puma has no such
+      # limit for TLS.
+      STALLED_MS = 30_000
+      # struct ucred: process id, user id, group id.
+      CREDENTIALS = 'l3'
+      # The bits of an IPv6 address that tell one network from another: a host has all addresses below them.
+      NETWORK = 64
+      private_constant :STALLED_MS, :CREDENTIALS, :NETWORK
+
+      def_delegators :@io, :<<, :closed?, :flush, :local_address, :peeraddr, :peercert, :syswrite, :to_io,
+                     :wait_readable, :wait_writable, :write, :write_nonblock
+
+      # @return [Symbol] the kind of the listener: :unix, :tcp or :ssl
+      attr_reader :kind
+
+      # @return [Integer, nil] the user of the other process, on a Unix socket
+      attr_reader :uid
+
+      # @return [Object] what tells the client from others: its user, or its address
+      attr_reader :peer
+
+      # @param socket [BasicSocket, Puma::MiniSSL::Socket]
+      # @param kind [Symbol]
+      # @param connections [Connections] that has it
+      def initialize(socket, kind, connections)
+        @io = socket
+        @kind = kind
+        @connections = connections
+        @uid = uid_of(socket) if kind == :unix
+        @peer = @uid || address(to_io)
+        to_io.setsockopt(:TCP, :USER_TIMEOUT, STALLED_MS) unless kind == :unix
+      end
+
+      # Puma calls this when there is something to read.
+      #
+      # @return [String]
+      # @raise [Errno::ETIMEDOUT] the request has not arrived in time
+      def read_nonblock(*arguments)
+        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        @arrival_ends ||= now + SECONDS
+        bytes = @io.read_nonblock(*arguments)
+        return bytes unless now > @arrival_ends
+
+        @connections.count(:slow)
+        raise Errno::ETIMEDOUT
+      end
+
+      # A request has arrived: the next one has a time of its own.
+      #
+      # @return [void]
+      def arrived
+        @arrival_ends = nil
+        @connections.use(self)
+      end
+
+      # Ends the connection once Puma has answered what has arrived: Puma reads its end next.
+      #
+      # @return [void]
+      def finish
+        to_io.shutdown(:RD)
+      rescue SystemCallError, IOError
+        nil # Its client, or Puma, has closed it.
+      end
+
+      # @return [void]
+      def close
+        @io.close
+      ensure
+        @connections.remove(self)
+      end
+
+      private
+
+      def uid_of(socket)
+        socket.getsockopt(:SOCKET, :PEERCRED).unpack(CREDENTIALS)[1]
+      end
+
+      # @return [String, nil] nil if the client has gone
+      def address(socket)
+        address = IPAddr.new(socket.remote_address.ip_address.sub(/%.*/, ''))
+        address.ipv6? && !address.ipv4_mapped? ? address.mask(NETWORK).to_s : address.native.to_s
+      rescue SystemCallError, IPAddr::Error
+        nil
+      end
+    end
+  end
+end

@@ -1,0 +1,170 @@
+# frozen_string_literal: true
+
+require 'fileutils'
+require 'open3'
+require 'stringio'
+require 'tmpdir'
+require_relative '../support/certificates'
+require_relative '../support/command'
+require_relative 'server_helper'
+
+RSpec.describe 'The connections of the service' do
+  describe 'to many clients' do
+    include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+    let(:section) { { 'max_connections' => 32 } }
+
+    # @return [Array(String, String)] address and port
+    def place
+      service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')
+    end
+
+    # @return [Integer] the open files of the service
+    def files
+      Dir.children("/proc/#{service.pid}/fd").length
+    end
+
+    def connections(name)
+      client.get('/metrics').body[/^simpkv_http_connections_#{Regexp.escape(name)} (.*)$/, 1].to_f
+    end
+
+    it 'stay usable for others while one client opens 10,000 idle ones' do
+      kept = UNIXSocket.new(service.socket)
+      before = files
+      answer = ask(kept)
+      most = 0
+      idle = Array.new(10_000) do |number|
+        most = [most, files].max if (number % 100).zero?
+        expect(service.client('tcp').get('/healthz').status).to eq(200) if (number % 1000).zero?
+        TCPSocket.new(*place)
+      end
+      expect([most - before, ask(kept), answer]).to match([be <= 40, start_with('HTTP/1.1 200'),
+                                                           start_with('HTTP/1.1 200')])
+      expect(connections('open')).to be <= 32
+      expect(connections('ended_total{reason="room"}')).to be > 5000
+      expect(service.log.lines.grep(/max_connections/).length).to be_between(1, 3)
+    ensure
+      [kept, *idle].each { |socket| socket&.close }
+    end
+
+    # Sends a request, and keeps the connection.
+    #
+    # @return [String] the beginning of the response
+    def ask(socket)
+      socket.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      socket.wait_readable(60) && socket.readpartial(65_536)
+    end
+
+    it 'refuse a request whose length is given twice' do
+      answer = client.exchange("PUT /v1/keys/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n" \
+                               "Transfer-Encoding: chunked\r\n\r\nd\r\n{\"value\": 12}\r\n0\r\n\r\n")
+      expect(answer).to have_attributes(status: 400, detail: include('Content-Length'),
+                                        headers: include('connection' => 'close'))
+      expect(client.get('/v1/keys/a').status).to eq(404)
+    end
+
+    it 'have the headers of all responses, also when Puma refuses a request' do
+      ["GET / HTTP/1.1\r\nbad header\r\n\r\n", "GET / HTTP/1.1\r\nTransfer-Encoding: zip\r\n\r\n"].each do |bytes|
+        expect(client.exchange(bytes).headers).to include('x-request-id', 'x-content-type-options',
+                                                          'content-security-policy', 'cache-control' => 'no-store')
+      end
+    end
+  end
+
+  describe 'over TLS' do
+    include_context 'with a service', '--bind', 'ssl://127.0.0.1:0'
+    let(:certificates) { @certificates ||= Certificates.new(Dir.mktmpdir('ca')) }
+    let(:reader) { certificates.issue(subject: 'reader.example.com', names: nil) }
+    let(:section) do
+      cert, key = certificates.issue('127.0.0.1')
+      { 'tls_cert' => cert, 'tls_key' => key, 'tls_ca' => certificates.cacert, 'threads' => 1,
+        'rights' => [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'paths' => ['/**'] }] }
+    end
+
+    after { FileUtils.rm_rf(File.dirname(certificates.cacert)) }
+
+    it 'end if the client does not read its response within 30 seconds, so that others are answered' do
+      12.times { |number| client.put("/v1/keys/large/k#{number}", 'value' => 'x' * 900_000) }
+      cert, key = reader
+      service.client('ssl', ca: certificates.cacert, cert: cert, key: key).connect do |socket|
+        socket.write("GET /v1/keys/large/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        socket.to_io.wait_readable(60)
+        sleep 1 # The only thread waits for this client.
+        expect(client.get('/healthz').status).to eq(200)
+      end
+    end
+  end
+
+  it 'need a process that may open enough files' do
+    Dir.mktmpdir do |folder|
+      file = File.join(folder, 'simpkv.yaml')
+      options = { 'backends' => { 'default' => { 'type' => 'file', 'id' => 'x', 'root_path' => folder } },
+                  'server' => { 'max_connections' => 500, 'bind' => ["unix://#{folder}/socket"] } }
+      File.write(file, options.to_yaml)
+      out, status = Open3.capture2e('prlimit', '--nofile=1000:1000', RbConfig.ruby, Command::EXECUTABLE, 'serve', '-c',
+                                    file)
+      expect([out, status.exitstatus]).to match([include("'max_connections'", '1200 open files', 'LimitNOFILE'), 78])
+    end
+  end
+
+  describe 'in the table' do
+    let(:log) { StringIO.new }
+    let(:connections) { Simpkv::Server::Connections.new(limit, log) }
+    let(:limit) { 2 }
+    let(:ends) { [] }
+
+    before { require 'simpkv/server' }
+
+    after { ends.each(&:close) }
+
+    # @return [Array(Connection, Socket)] an open connection, and the client's end
+    def open_connection
+      ours, theirs = UNIXSocket.pair
+      ends.push(ours, theirs)
+      [connections.add(ours, :unix), theirs]
+    end
+
+    it 'end in the order of their last request, and answer what has arrived before' do
+      (first, client), (second,) = Array.new(2) { open_connection }
+      second.arrived
+      client.write('request')
+      connections.make_room
+      expect(first.read_nonblock(100)).to eq('request')
+      expect { first.read_nonblock(100) }.to raise_error(EOFError)
+      first.write('response')
+      expect(client.readpartial(100)).to eq('response')
+      expect(connections.stats).to eq([2, { room: 1, refused: 0, slow: 0 }])
+    end
+
+    it 'are refused as long as none is closed' do
+      (first,), = Array.new(2) { open_connection }
+      connections.make_room
+      refused, client = open_connection
+      expect([refused, client.read]).to eq([nil, ''])
+      first.close
+      expect(open_connection.first).not_to be_nil
+      expect(connections.stats).to eq([2, { room: 1, refused: 1, slow: 0 }])
+      expect(log.string.lines.length).to eq(1)
+    end
+
+    context 'of two clients' do
+      let(:limit) { 3 }
+
+      it 'end with those of the client that has the most' do
+        server = TCPServer.new('127.0.0.1', 0)
+        ends.push(server, remote = TCPSocket.new('127.0.0.1', server.local_address.ip_port), local = server.accept)
+        connections.add(local, :tcp)
+        (_, first), (_, second) = Array.new(2) { open_connection }
+        connections.make_room
+        expect([remote, first, second].map { |socket| finished?(socket) }).to eq([false, true, false])
+      end
+    end
+
+    # @return [Boolean] whether the service reads the end of the connection, so that a Unix socket takes nothing more
+    def finished?(socket)
+      socket.write('x')
+      false
+    rescue Errno::EPIPE
+      true
+    end
+  end
+end
