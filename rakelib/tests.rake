@@ -82,13 +82,13 @@ specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, 
 specs(:types, :cext, 'keys as resources', 'spec/types')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
-{ server: 'the service', query: 'queries of the estate' }.each do |name, text|
+{ server: 'the service', query: 'queries of the estate',
+  puppetdb: 'the import from a PuppetDB, and queries beside one' }.each do |name, text|
   stage(name, text) do |stage|
     variables, *command = Rubies.rspec(:cext, "spec/#{name}")
     stage.sh(variables.merge('BUNDLE_WITH' => 'server'), *command)
   end
 end
-specs(:puppetdb, :cext, 'the import from a PuppetDB', 'spec/puppetdb')
 specs(:packages, :cext, 'the gems and the module', 'spec/package')
 specs(:puppetserver, :cext, 'puppetserver with agents', 'spec/puppetserver')
 

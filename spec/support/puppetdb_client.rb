@@ -65,6 +65,12 @@ class PuppetDB
       request("/pdb/query/v4/#{entity}", 'query' => JSON.generate(query))
     end
 
+    # @param text [String] in PQL
+    # @return [Array] the query in PuppetDB's query language; PuppetDB also checks its names
+    def ast(text)
+      request('/pdb/query/v4', 'query' => text, 'ast_only' => true)
+    end
+
     private
 
     # Submits a command.
