@@ -65,11 +65,17 @@ module Simpkv
 
         def grouped(group)
           group.map do |column|
-            next Functions.call(column, @names).last if Functions.call?(column)
+            next grouped_call(column) if Functions.call?(column)
 
             operand = @names.answered([column]).first
             operand.place ? operand.json : operand.sql
           end
+        end
+
+        def grouped_call(call)
+          raise InvalidError, "#{JSON.generate(call)} cannot be in group_by" if Functions.aggregate?(call)
+
+          Functions.call(call, @names).last
         end
 
         # PostgreSQL refuses a column that may differ within a group.
