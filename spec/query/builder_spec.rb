@@ -306,6 +306,13 @@ RSpec.describe Simpkv::Query::Builder do
       expect([builder.refresh, certnames.length]).to eq [1, 3]
     end
 
+    it 'checks no index that is not there, or is of another version' do
+      expect([builder.check, index.there?]).to eq [nil, false]
+      builder.refresh
+      index.update { |writer| writer.note('version' => 0) }
+      expect(builder.check).to be_nil
+    end
+
     describe 'that is checked' do
       before do
         %w[web1 web2].each { |certname| run_node(certname) }
@@ -339,7 +346,8 @@ RSpec.describe Simpkv::Query::Builder do
         database.execute("UPDATE sqlite_schema SET rootpage = 3 WHERE name = 'facts_of_node'")
         database.close
 
-        expect { builder.check }.to raise_error(Simpkv::Error, /damaged/)
+        expect { builder.check }.to raise_error(Simpkv::MalformedError, /damaged/)
+        expect(index.there?).to be true
       end
     end
 

@@ -66,6 +66,12 @@ module Simpkv
         end
       end
 
+      # @return [Hash{String => Object}] the options of the service: see {Config.server}
+      # @raise [ConfigError] an option is unknown or has the wrong type; the message names the source
+      def server
+        naming_source { Config.server(site['server'] || {}) }
+      end
+
       # @return [Hash{String => Object}] the options of access control: see {Config.access}
       # @raise [ConfigError] an option is missing, is unknown or has the wrong type; the message names the source
       def access

@@ -96,12 +96,16 @@ module Simpkv
       # @return [Hash{Array<String> => Stored}] those that are stored
       # @raise [MalformedError] without a block: a document is malformed; names the key
       # @raise [Error] the store cannot read a document
-      def demand_many(keys, valid: method(:valid?), &block)
+      def demand_many(keys, valid: method(:valid?))
         places = keys.to_h { |names| [path(*names), names] }
         found = @estate.store.get_many(places.keys).reject { |_, document| document.is_a?(NotFoundError) }
-        stored = found.to_h { |place, document| [place, valid_or_error(place, document, valid)] }
-        refuse_or_yield(stored.select { |_, value| value.is_a?(Error) }, &block)
-        stored.reject { |_, value| value.is_a?(Error) }.transform_keys(&places)
+        found.each_with_object({}) do |(place, document), stored|
+          value = valid_or_error(place, document, valid)
+          next stored[places[place]] = value unless value.is_a?(Error)
+          raise value unless block_given? && value.is_a?(MalformedError)
+
+          yield place, value.message.delete_prefix("'#{place}' cannot be read: ")
+        end
       end
 
       # @return [Hash{String => String}] the digests of the documents in the subject's folder, by name
@@ -346,17 +350,8 @@ module Simpkv
       def valid_or_error(place, document, valid)
         value = value_or_error(place, document)
         return value if value.is_a?(Error)
-        return Stored.new(document, value) if valid.call(value)
 
-        MalformedError.new("'#{place}' cannot be read: #{OTHER_FORM}")
-      end
-
-      def refuse_or_yield(errors)
-        errors.sort_by(&:first).each do |place, error|
-          raise error unless block_given? && error.is_a?(MalformedError)
-
-          yield place, error.message.delete_prefix("'#{place}' cannot be read: ")
-        end
+        valid.call(value) ? Stored.new(document, value) : MalformedError.new("'#{place}' cannot be read: #{OTHER_FORM}")
       end
 
       def replace(place, stored, value)

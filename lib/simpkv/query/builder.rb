@@ -10,7 +10,7 @@ module Simpkv
     # Brings an index to what the store has. A refresh may be killed at any time, and repeated.
     class Builder
       # The number of nodes that are read and written together.
-      CHUNK = 200
+      CHUNK = 50
 
       # The digest of a node that is read again by the next refresh.
       UNSETTLED = ''
@@ -59,18 +59,19 @@ module Simpkv
 
       # Compares the index with the store. Leaves out nodes that have changed since the last refresh.
       #
-      # @return [Array<String>] the names of nodes whose rows are not those that the store makes, sorted
+      # @return [Array<String>, nil] the names of nodes whose rows are not those that the store makes, sorted; nil if
+      #   there is no index of this version and of these options
       # @raise [MalformedError] the file of the index is damaged, or a document is malformed
       # @raise [ConfigError, Error] as {#refresh}
       def check
-        @index.read do |database|
+        @index.examine do |database|
           verification = Verification.new(database)
-          damage = verification.damage
-          raise MalformedError, "the index of queries is damaged: #{damage}" if damage
-
-          different(verification, digests(database))
-        ensure
-          verification.close
+          begin
+            verification.demand_sound
+            different(verification, digests(database))
+          ensure
+            verification.close
+          end
         end
       end
 

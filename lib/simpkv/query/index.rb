@@ -105,6 +105,27 @@ module Simpkv
         end
       end
 
+      # Reads the index as it is. Makes nothing, and deletes nothing.
+      #
+      # @yieldparam database [SQLite3::Database]
+      # @return [Object] what the block returns; nil without calling it, if there is no index of this version and of
+      #   these options
+      # @raise [MalformedError] the database is damaged
+      # @raise [ConfigError] the folder or a file could be another user's
+      # @raise [UnavailableError] the database cannot be used
+      def examine
+        return unless there?
+
+        guard(method(:refuse_damaged)) do
+          database = self.class.open(path) { |opened| opened.execute('PRAGMA query_only = ON') }
+          begin
+            yield database if own?(database)
+          ensure
+            database.close
+          end
+        end
+      end
+
       # Writes to the index, in one transaction. Nothing is written if the block raises an error.
       #
       # @yieldparam writer [Writer]
@@ -169,17 +190,27 @@ module Simpkv
 
       private
 
-      # Words errors of SQLite, and deletes a damaged database.
-      def guard
+      # Words errors of SQLite.
+      #
+      # @param damaged [#call] deals with a damaged database
+      def guard(damaged = method(:delete_damaged))
         yield
       rescue SQLite3::CorruptException, SQLite3::NotADatabaseException
-        delete
-        raise UnavailableError, 'the index of queries was damaged, and is made anew: try again', cause: nil
+        damaged.call
       rescue SQLite3::FullException
         raise FullError, "the disk of the index of queries, #{path}, is full", cause: nil
       rescue SQLite3::Exception => e
         # The further lines are the query.
         raise UnavailableError, "the index of queries cannot be used: #{e.message[/.*/].delete_suffix(':')}", cause: nil
+      end
+
+      def delete_damaged
+        delete
+        raise UnavailableError, 'the index of queries was damaged, and is made anew: try again', cause: nil
+      end
+
+      def refuse_damaged
+        raise MalformedError, 'the file is damaged', cause: nil
       end
 
       def wait_for(lock)
@@ -210,11 +241,18 @@ module Simpkv
         return false unless @place.there?
 
         database = self.class.open(path)
-        State.values(database, *identity.keys) == identity.values
-      rescue SQLite3::CorruptException, SQLite3::NotADatabaseException, SQLite3::SQLException
-        false # SQLException: it has no such table.
+        own?(database)
+      rescue SQLite3::CorruptException, SQLite3::NotADatabaseException
+        false
       ensure
         database&.close
+      end
+
+      # @return [Boolean] whether a database is one of this version and this estate
+      def own?(database)
+        State.values(database, *identity.keys) == identity.values
+      rescue SQLite3::SQLException
+        false # It has no such table.
       end
 
       # Another process may have made it meanwhile.
@@ -257,7 +295,7 @@ module Simpkv
         @database = self.class.open(path) do |database|
           database.execute('PRAGMA synchronous = NORMAL')
           database.execute("PRAGMA wal_autocheckpoint = #{CHECKPOINT_PAGES}")
-          database.execute('PRAGMA cache_size = -65536')
+          database.execute('PRAGMA cache_size = -16384')
         end
         @writer = Writer.new(@database)
       end

@@ -25,10 +25,11 @@ module Simpkv
         TABLES.all? { |table| stored(table, certname) == made(table, rows[table]) }
       end
 
-      # @return [String, nil] what SQLite finds wrong with the file; nil if it is sound
-      def damage
+      # @return [void]
+      # @raise [MalformedError] SQLite finds something wrong with the file
+      def demand_sound
         found = @database.get_first_value('PRAGMA quick_check(1)')
-        found unless found == 'ok'
+        raise MalformedError, "the file is damaged: #{found}" unless found == 'ok'
       end
 
       # @return [void]

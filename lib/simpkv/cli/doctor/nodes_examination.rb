@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/cli/doctor/estate_examination'
+require 'simpkv/cli/doctor/index_examination'
 require 'simpkv/cli/doctor/puppet_examination'
 require 'simpkv/cli/doctor/rules_examination'
 
@@ -58,6 +59,7 @@ module Simpkv
         line = @command_line.call(backend.equal?(@examined) ? nil : backend)
         estate = @configuration.estate_in(backend)
         EstateExamination.new(estate, backend, @findings, simpkv: line).perform
+        IndexExamination.new(estate, @configuration.server['index'], @findings).perform
         RulesExamination.new(estate, @puppet, backend, @findings, simpkv: line, user: @user).perform
       rescue Estate::MissingError => e
         @findings.problem('nodes', e.message, "#{line} init")

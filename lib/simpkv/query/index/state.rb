@@ -11,6 +11,9 @@ module Simpkv
       # - `failure`: why the last refresh failed
       # - `done`, `total`: the number of nodes that are in the index, and that will be, while it is built
       State = Struct.new(:refreshed, :failed, :failure, :done, :total) do
+        # The age that the answers of a service may have, in seconds. A directory may fail over meanwhile.
+        const_set(:LIMIT, 60)
+
         # @param database [SQLite3::Database]
         # @return [State]
         def self.of(database)
@@ -34,7 +37,7 @@ module Simpkv
         # @param now [Time]
         # @return [void]
         # @raise [StaleError] the index is older, or is not complete yet
-        def demand(limit, now = Time.now)
+        def demand(limit = State::LIMIT, now = Time.now)
           return if refreshed && age(now) <= limit
 
           raise StaleError, refreshed ? old(now) : building

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/builder'
+require_relative '../command/doctor_helper'
+require_relative '../command/nodes_helper'
+
+RSpec.describe 'simpkv doctor, with an index of queries' do
+  include_context 'with doctor'
+  include_context 'with nodes for the command'
+
+  let(:site) do
+    { 'backends' => backends, 'estate' => estate_options, 'server' => { 'index' => File.join(folder, 'index') } }
+  end
+  let(:same_estate) { Simpkv::Estate.new(site) }
+  let(:index) { Simpkv::Query::Index.of(same_estate, site['server']['index']) }
+
+  before do
+    simpkv!('init')
+    File.write(File.join(folder, 'puppet.conf'),
+               "[server]\nstoreconfigs = true\nstoreconfigs_backend = simpkv\nreports = simpkv\n")
+    run('web1', exports: { 'host' => [host('web1')] })
+  end
+
+  after { index.close }
+
+  def refresh
+    Simpkv::Query::Builder.new(same_estate, index).refresh
+  end
+
+  def write(sql)
+    database = Simpkv::Query::Index.open(index.path)
+    database.execute(sql)
+  ensure
+    database&.close
+  end
+
+  # @return [String, nil] the line of the finding about a sound index
+  def line
+    simpkv!('doctor')[/^ok +index of queries: (.*)/, 1]
+  end
+
+  it 'is silent if there is none' do
+    expect([findings, line]).to eq [[], nil]
+    expect(Dir.exist?(site['server']['index'])).to be false
+  end
+
+  it 'says of which time it is' do
+    refresh
+    expect([findings, line]).to match [[], /\Aas of \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\z/]
+
+    index.update { |writer| writer.note('refreshed' => 1_790_000_000.0) }
+    expect(line).to eq 'as of 2026-09-21T14:13:20Z, and no service refreshes it'
+    index.update { |writer| writer.note('refreshed' => nil) }
+    expect(line).to eq 'not complete yet'
+  end
+
+  it 'finds that it cannot be refreshed' do
+    refresh
+    document = 'globals/estate/facts/web1'
+    sound = estate.store.get(document)
+    run('web1', facts: { 'a' => 1 })
+    estate.store.put(document, 's3cret')
+    expect { refresh }.to raise_error(Simpkv::MalformedError)
+    estate.store.put(document, sound)
+
+    expect(findings).to contain_exactly(
+      problem('index of queries', /cannot be refreshed since 20.*#{document}' cannot be read/, /remove the cause/)
+    )
+  end
+
+  it 'finds nodes that are not as in the store, and tells what to delete' do
+    refresh
+    write("UPDATE facts SET value = 's3cret'")
+    found = findings
+
+    expect(found).to contain_exactly(
+      problem('index of queries', /1 node not as in the store: web1\z/, /\Arm .*\*: the next refresh makes it anew/)
+    )
+    system(found.first['fix'][/\Arm [^:]+/])
+    refresh
+    expect(findings).to eq []
+  end
+
+  it 'finds a damaged file, and deletes nothing' do
+    refresh
+    index.close
+    File.write(index.path, 'x' * 4096)
+
+    expect(findings).to contain_exactly(problem('index of queries', /damaged/, /\Arm .*\*: the/))
+    expect(File.size(index.path)).to eq 4096
+  end
+
+  it 'does not examine an index that another user could have changed' do
+    refresh
+    File.chmod(0o777, site['server']['index'])
+
+    expect(findings).to contain_exactly(
+      include('state' => 'unknown', 'what' => 'index of queries', 'why' => /not examined: .* has rights for others/)
+    )
+  end
+end
