@@ -37,7 +37,8 @@ module Simpkv
         @site = Site.new(options, vardir, ->(warning) { warn("simpkv: #{warning}") })
         @site.backend
         @connections = Connections.new(@options['max_connections'], $stderr)
-        @metrics = Metrics.new(@connections)
+        @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], $stderr)
+        @metrics = Metrics.new(@connections, CertificateMetrics.new(@certificates), @replicas)
       end
 
       # Serves until SIGTERM or SIGINT.
@@ -98,6 +99,7 @@ module Simpkv
         trap('HUP') { Thread.new { reload } }
         trap('USR2') { Thread.new { start_anew(launcher) } }
         Process.setproctitle('simpkv serve')
+        @replicas.start
         launcher.binder.ios.each { |door| puts("simpkv: serving on #{address(door)}") }
         $stdout.flush
       end
@@ -143,6 +145,8 @@ require 'simpkv/server/problem'
 require 'simpkv/server/gate'
 require 'simpkv/server/site'
 require 'simpkv/server/readiness'
+require 'simpkv/server/replica_watch'
+require 'simpkv/server/certificate_metrics'
 require 'simpkv/server/metrics'
 require 'simpkv/server/open_api'
 require 'simpkv/server/application'

@@ -1,6 +1,10 @@
 # frozen_string_literal: true
 
+require 'fileutils'
 require 'open3'
+require 'openssl'
+require 'tmpdir'
+require_relative '../support/certificates'
 require_relative 'server_helper'
 
 RSpec.describe 'The metrics of the service' do
@@ -44,6 +48,20 @@ RSpec.describe 'The metrics of the service' do
                                'simpkv_last_run_timestamp_seconds{status="failed"}' => Time.utc(2026, 11, 25, 10).to_i)
   end
 
+  it 'count nodes by the outcome of their inspection, and say when it was new' do
+    estate = Simpkv::Estate.new(options)
+    estate.inspections.put('old', 'rules' => [], 'record' => {})
+    client.post('/v1/nodes/web1/inspection', 'hostname' => 'web1')
+    client.post('/v1/inspection_rules', 'actions' => [{ 'op' => 'fail', 'args' => ['unknown'] }])
+    began = Time.now.to_i
+    %w[web2 web3].each { |name| client.post("/v1/nodes/#{name}/inspection", 'hostname' => name) }
+    found = metrics
+    expect(found).to include('simpkv_inspections{outcome="accepted"}' => 2, 'simpkv_site_readable' => 1,
+                             'simpkv_inspections{outcome="refused"}' => 2, 'simpkv_inspections{outcome="error"}' => 0)
+    expect(found['simpkv_inspection_changed_timestamp_seconds{outcome="refused"}']).to be_between(began, Time.now.to_i)
+    expect(found).not_to include('simpkv_inspection_changed_timestamp_seconds{outcome="error"}')
+  end
+
   it 'have the counters of compilers, which they store with a report' do
     with = options.merge('estate' => { 'compiler_counters' => true })
     2.times { Simpkv::Estate.new(with).reports.save('web1', 'status' => 'changed') }
@@ -57,6 +75,30 @@ RSpec.describe 'The metrics of the service' do
     client.get('/v1/keys/b')
     out, status = Open3.capture2e('promtool', 'check', 'metrics', stdin_data: client.get('/metrics').body)
     expect([out, status.exitstatus]).to eq(['', 0])
+  end
+
+  context 'with TLS' do
+    include_context 'with a service', '--bind', 'ssl://127.0.0.1:0'
+    let(:certificates) { @certificates ||= Certificates.new(Dir.mktmpdir('ca')) }
+    let(:section) do
+      cert, key = certificates.issue('127.0.0.1', days: 30)
+      { 'tls_cert' => cert, 'tls_key' => key, 'tls_ca' => certificates.cacert, 'tls_crl' => certificates.revoke }
+    end
+
+    after { FileUtils.rm_rf(File.dirname(certificates.cacert)) }
+
+    it 'say when the certificate, its CA and the revocation list are not valid any more' do
+      ends = 'simpkv_service_certificate_expiry_timestamp_seconds'
+      own, authority = [section['tls_cert'], section['tls_ca']].map do |file|
+        OpenSSL::X509::Certificate.new(File.read(file)).not_after.to_i
+      end
+      list = OpenSSL::X509::CRL.new(File.read(section['tls_crl'])).next_update.to_i
+      expect(metrics).to include(
+        %(#{ends}{option="tls_cert",subject="CN=simpkv test 127.0.0.1"}) => own,
+        %(#{ends}{option="tls_ca",subject="CN=simpkv test CA"}) => authority,
+        'simpkv_service_crl_next_update_timestamp_seconds{issuer="CN=simpkv test CA"}' => list
+      )
+    end
   end
 
   context 'with a store in files' do

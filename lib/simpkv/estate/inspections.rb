@@ -8,8 +8,19 @@ module Simpkv
     #     { 'rules' => ['6f0c...'], 'record' => { 'parameters' => { 'role' => 'web' } } }
     #     { 'rules' => [], 'failed' => { 'rule' => '6f0c...', 'description' => 'known vendors', 'msg' => '...' } }
     #
-    # A rule that could not be applied is `error` instead of `failed`. Sensitive values are left out.
+    # A rule that could not be applied is `error` instead of `failed`. Sensitive values are left out. `changed_at` is
+    # the time since when the outcome is the same.
     class Inspections < Documents
+      CHANGED_AT = 'changed_at'
+      # The kinds of outcomes, by their members.
+      KINDS = { 'record' => 'accepted', 'failed' => 'refused', 'error' => 'error' }.freeze
+
+      # @param outcome [Hash]
+      # @return [String] one of {KINDS}
+      def self.kind(outcome)
+        KINDS.fetch((outcome.keys & KINDS.keys).first)
+      end
+
       def initialize(estate)
         super(estate, 'inspections')
       end
@@ -27,6 +38,18 @@ module Simpkv
         documents.each_value { |document| raise document if document.is_a?(Error) }
         [@estate.nodes.parse(certname, documents[record]),
          documents[outcome] && parsed(outcome, documents[outcome])]
+      end
+
+      # Stores an outcome, unless it is the last one.
+      #
+      # @param certname [String]
+      # @param outcome [Hash] without time
+      # @param last [Hash, nil] the stored one
+      # @return [void]
+      def replace_last(certname, outcome, last)
+        return if last && outcome == last.reject { |name, _| name == CHANGED_AT }
+
+        put(certname, outcome.merge(CHANGED_AT => Versions.text(Versions.now)))
       end
 
       private

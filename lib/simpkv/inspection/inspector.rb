@@ -204,8 +204,7 @@ module Simpkv
       end
 
       def store(outcome, last)
-        form = outcome.stored_form
-        @estate.inspections.put(outcome.certname, form) unless form == last
+        @estate.inspections.replace_last(outcome.certname, outcome.stored_form, last)
       end
     end
   end

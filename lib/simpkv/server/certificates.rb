@@ -14,9 +14,18 @@ module Simpkv
       ENCODINGS = [OpenSSL::ASN1::UTF8STRING, OpenSSL::ASN1::PRINTABLESTRING, OpenSSL::ASN1::IA5STRING].freeze
       private_constant :CERTNAME, :ENCODINGS
 
-      # @param options [Hash{String => Object}] of the section `server`: `tls_ca` and `tls_crl`
+      # @return [Array<Array(String, String, Time)>] of each CA, and of the certificate of the service: the option that
+      #   names its file, its subject, and when it expires
+      attr_reader :ends
+
+      # @return [Array<Array(String, Time)>] of each revocation list, its CA and when it is outdated
+      attr_reader :updates
+
+      # @param options [Hash{String => Object}] of the section `server`: `tls_cert`, `tls_ca` and `tls_crl`
       # @raise [ConfigError] a file cannot be read
       def initialize(options)
+        # Puma reads it once.
+        @own = ends_of(options, 'tls_cert')
         reload(options)
       end
 
@@ -27,7 +36,11 @@ module Simpkv
       # @raise [ConfigError] a file cannot be read; those that were read before stay
       def reload(options)
         authorities, lists = options.values_at('tls_ca', 'tls_crl')
-        @store = authorities && store(authorities, lists)
+        crls = lists && reading('tls_crl', lists) { read_lists(lists) }
+        ends = @own + ends_of(options, 'tls_ca')
+        @store = authorities && store(authorities, crls)
+        @ends = ends
+        @updates = crls.to_a.map { |crl| [crl.issuer.to_s(OpenSSL::X509::Name::RFC2253), crl.next_update] }
       end
 
       # @param certificate [OpenSSL::X509::Certificate, String, nil] of the connection
@@ -53,23 +66,42 @@ module Simpkv
         raise DeniedError, 'the client certificate must have one common name, of printable ASCII without : and /'
       end
 
-      def store(authorities, lists)
+      # @param crls [Array<OpenSSL::X509::CRL>, nil] nil if revocation is not checked
+      def store(authorities, crls)
         store = OpenSSL::X509::Store.new
         store.purpose = OpenSSL::X509::PURPOSE_SSL_CLIENT
         reading('tls_ca', authorities) { store.add_file(authorities) }
-        if lists
-          reading('tls_crl', lists) { read_lists(lists).each { |list| store.add_crl(list) } }
-          store.flags = OpenSSL::X509::V_FLAG_CRL_CHECK | OpenSSL::X509::V_FLAG_CRL_CHECK_ALL
-        end
+        return store unless crls
+
+        crls.each { |crl| store.add_crl(crl) }
+        store.flags = OpenSSL::X509::V_FLAG_CRL_CHECK | OpenSSL::X509::V_FLAG_CRL_CHECK_ALL
         store
       end
 
       # @return [Array<OpenSSL::X509::CRL>] those of the file; a CA and the CAs above it have one each
       def read_lists(file)
-        texts = File.read(file).scan(/-----BEGIN X509 CRL-----.*?-----END X509 CRL-----/m)
+        texts = blocks(file, 'X509 CRL')
         raise OpenSSL::X509::CRLError, 'it has no revocation list' if texts.empty?
 
         texts.map { |text| OpenSSL::X509::CRL.new(text) }
+      end
+
+      # @return [Array<Array(String, String, Time)>] see {#ends}
+      def ends_of(options, option)
+        file = options[option]
+        return [] unless file
+
+        reading(option, file) do
+          texts = blocks(file, '(?:X509 |TRUSTED )?CERTIFICATE')
+          texts.map { |text| OpenSSL::X509::Certificate.new(text) }.map do |certificate|
+            [option, certificate.subject.to_s(OpenSSL::X509::Name::RFC2253), certificate.not_after]
+          end
+        end
+      end
+
+      # @return [Array<String>] the blocks of PEM with that title
+      def blocks(file, title)
+        File.read(file).scan(/-----BEGIN #{title}-----.*?-----END #{title}-----/m)
       end
 
       def reading(option, file)

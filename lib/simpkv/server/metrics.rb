@@ -18,8 +18,10 @@ module Simpkv
       private_constant :METHODS, :BUCKETS
 
       # @param connections [Connections]
-      def initialize(connections)
+      # @param pages [Array<#text>] further metrics, in the text format of Prometheus
+      def initialize(connections, *pages)
         @connections = connections
+        @pages = pages
         @registry = Prometheus::Client::Registry.new
         @requests = counter(:simpkv_http_requests_total, 'Requests by route, method and status.', :route, :method,
                             :status)
@@ -57,7 +59,8 @@ module Simpkv
       def text(site, caller)
         sites = @sites.text(site, caller)
         pools = @pools.text({ '' => Simpkv.stats }.merge(@sites.compilers))
-        [Prometheus::Client::Formats::Text.marshal(@registry), connections, pools, sites].join
+        [Prometheus::Client::Formats::Text.marshal(@registry), connections, pools, sites,
+         *@pages.map(&:text)].join
       end
 
       private

@@ -40,7 +40,8 @@ module Simpkv
 
       def read(site, caller)
         page = Exposition.new
-        complete = [nodes(page, site.estate(caller)), counters(page, site.estate(caller)),
+        estate = site.estate(caller)
+        complete = [nodes(page, estate), inspections(page, estate), counters(page, estate),
                     keys(page, site, caller)].all?
         page.gauge(:simpkv_site_readable, 'Whether nodes and keys could be read for the metrics about them.',
                    complete ? 1 : 0)
@@ -64,6 +65,25 @@ module Simpkv
         last = nodes.map { |node| node['last_seen'] }.compact.max
         page.gauge(:simpkv_last_run_timestamp_seconds, 'The last run of a node, by its status.',
                    last && Time.iso8601(last).to_i, status: status)
+      end
+
+      # @return [Boolean] whether the outcomes of inspections could be read
+      def inspections(page, estate)
+        complete = true
+        short = ->(_, outcome) { [Estate::Inspections.kind(outcome), outcome[Estate::Inspections::CHANGED_AT]] }
+        outcomes = estate.inspections.all(as: short) { complete = false }.values.group_by(&:first)
+        Estate::Inspections::KINDS.each_value { |kind| add_outcome(page, kind, outcomes.fetch(kind, [])) }
+        complete
+      rescue Error, ConfigError
+        false
+      end
+
+      def add_outcome(page, kind, outcomes)
+        page.gauge(:simpkv_inspections, 'Nodes by the outcome of their last inspection.', outcomes.length,
+                   outcome: kind)
+        last = outcomes.map(&:last).compact.max
+        page.gauge(:simpkv_inspection_changed_timestamp_seconds, 'When a node last got this outcome anew.',
+                   last && Time.iso8601(last).to_i, outcome: kind)
       end
 
       # @return [Boolean] whether the counters of compilers could be read

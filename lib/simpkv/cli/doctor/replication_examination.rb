@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+require 'simpkv/backend/server_comparison'
 require 'simpkv/cli/output'
-require 'simpkv/cli/doctor/server_comparison'
 
 module Simpkv
   module Cli

@@ -14,6 +14,8 @@ module Simpkv
       option('threads', 1..256, 16, 'the number of requests that are answered at the same time'),
       option('max_connections', 16..100_000, 256,
              'the number of open connections: beyond it, a new one takes the place of an idle one'),
+      option('compare_replicas_seconds', :seconds, 21_600,
+             'the time between two comparisons of the servers of a directory, for metrics; 0 for none'),
       option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),
       option('tls_key', :path, nil, 'its private key, PEM', absent: 'required for `ssl://`'),
       option('tls_ca', :path, nil, 'the CAs of client certificates, PEM', absent: 'required for `ssl://`'),
