@@ -196,10 +196,17 @@ RSpec.describe Simpkv::Query::Pql do
       expect { parse('nodez { }') }.to refuse_at(0, /column 1: expected an entity \(catalogs, .*, resources\)\z/)
       expect { parse('nodes { a == 1 }') }
         .to refuse_at(11, /expected a text in quotes, a number, true, false or a list in \[ \]\z/)
-      expect { parse('nodes { not a = 1 }') }.to refuse_at(12, /expected an operator \(=, !=, .*\)\z/)
+      expect { parse('nodes { a 1 }') }.to refuse_at(10, /expected an operator \(=, !=, .*\)\z/)
       expect { parse('nodes { a = 1 && b = 2 }') }
         .to refuse_at(14, /expected "and", "or", "group by", "order by", "limit", "offset" or "}"\z/)
       expect { parse('nodes { } x') }.to refuse_at(10, /expected the end of the query\z/)
+    end
+
+    it 'has a hint, if the text looks like that of another language' do
+      expect { parse('nodes { not a = 1 }') }.to refuse_at(12, /expected an operator .*; "!" negates a condition\z/)
+      expect { parse('inventory[max(facts.a)] { }') }
+        .to refuse_at(22, /expected "," or "\)"; a field with dots ends at a space\z/)
+      expect { parse('inventory { order by facts.a}') }.to refuse_at(29, /but the text ends; a field with .* a space\z/)
     end
 
     it 'can be where the text ends' do

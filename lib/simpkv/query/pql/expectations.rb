@@ -8,6 +8,11 @@ module Simpkv
       # Remembers which tokens the parser has looked for at the last place that it came to: there is the mistake.
       # Parslet reports errors to it.
       class Expectations
+        # What a message adds, by the last characters before the mistake.
+        HINTS = { /\bnot\s*\z/ => '; "!" negates a condition',
+                  /\b(?:facts|trusted|parameters)\.\S*[)}]\s*\z/ => '; a field with dots ends at a space' }.freeze
+        private_constant :HINTS
+
         def initialize
           @byte = -1
           @names = []
@@ -31,7 +36,7 @@ module Simpkv
         # @raise [InvalidError]
         def raise
           ends = @source.ends?(@byte) ? ', but the text ends' : ''
-          Kernel.raise @source.mistake("expected #{alternatives}#{ends}", @byte)
+          Kernel.raise @source.mistake("expected #{alternatives}#{ends}#{hint}", @byte)
         end
 
         private
@@ -43,6 +48,11 @@ module Simpkv
           @source = source
           @byte = source.bytepos
           @names |= [name].compact
+        end
+
+        def hint
+          last = @source.before(@byte).chars.last(100).join
+          HINTS.find { |pattern, _| last.match?(pattern) }&.last
         end
 
         # @return [String] such as "a, b or c"

@@ -45,10 +45,16 @@ module Simpkv
         # @param byte [Integer] the number of bytes before the mistake
         # @return [InvalidError]
         def mistake(what, byte = bytepos)
-          before = @text.byteslice(0, byte)
-          line = before.count("\n") + 1
-          column = before.length - (before.rindex("\n") || -1)
-          InvalidError.new("PQL parse error at line #{line}, column #{column}: #{what}", before.length)
+          text = before(byte)
+          line = text.count("\n") + 1
+          column = text.length - (text.rindex("\n") || -1)
+          InvalidError.new("PQL parse error at line #{line}, column #{column}: #{what}", text.length)
+        end
+
+        # @param byte [Integer]
+        # @return [String] what is before it
+        def before(byte)
+          @text.byteslice(0, byte)
         end
 
         # @param byte [Integer]
