@@ -34,16 +34,17 @@ class EstateLoad
     Mark <<| tag == 'wanted' |>>
   PUPPET
 
-  # Prints as JSON the bytes of live objects by class, after a full collection, and those that the C library allocated.
+  # Prints as JSON Java's table of live objects by class, after a full collection, and the bytes that the C library
+  # allocated. It does not read the table: JRuby's parts of a string share its bytes, and it makes one object of equal
+  # frozen strings. A class name in a literal of the next template kept all of the former table alive.
   MEMORY = <<~ERB
     <% require "java"
        require "#{File.expand_path('native_memory', __dir__)}"
        name = javax.management.ObjectName.new("com.sun.management:type=DiagnosticCommand")
        arguments = [[].to_java(:string)].to_java(:object)
        table = java.lang.management.ManagementFactory.getPlatformMBeanServer.invoke(
-         name, "gcClassHistogram", arguments, ["[Ljava.lang.String;"].to_java(:string))
-       live = table.lines.map { |line| line.split.values_at(3, 2) if line =~ /:/ }.compact.to_h %>
-    <%= JSON.generate("live" => live.transform_values(&:to_i), "native" => NativeMemory.taken) %>
+         name, "gcClassHistogram", arguments, ["[Ljava.lang.String;"].to_java(:string)) %>
+    <%= JSON.generate("table" => table, "native" => NativeMemory.taken) %>
   ERB
   private_constant :MEMORY
 

@@ -9,13 +9,21 @@
 EstateUsage = Struct.new(:live, :native, :resident, :files, :threads, :runs, keyword_init: true) do
   # @param pid [Integer] of the server
   # @param runs [Integer] the number of runs so far
-  # @param memory [Hash{String => Object}] `live` and `native`
+  # @param memory [Hash{String => Object}] `table`, Java's histogram of classes, and `native`
   # @return [EstateUsage]
   def self.of(pid, runs, memory)
     status = File.read("/proc/#{pid}/status")
-    new(live: memory['live'], native: memory['native'], runs: runs, resident: status[/VmRSS:\s*(\d+)/, 1].to_i << 10,
-        files: Dir.children("/proc/#{pid}/fd").length, threads: status[/Threads:\s*(\d+)/, 1].to_i)
+    new(live: classes(memory['table']), native: memory['native'], runs: runs,
+        resident: status[/VmRSS:\s*(\d+)/, 1].to_i << 10, files: Dir.children("/proc/#{pid}/fd").length,
+        threads: status[/Threads:\s*(\d+)/, 1].to_i)
   end
+
+  # @param table [String] Java's histogram of classes
+  # @return [Hash{String => Integer}] bytes by class
+  def self.classes(table)
+    table.scan(/^ *\d+: +\d+ +(\d+) +(\S+)/).to_h { |bytes, name| [name, Integer(bytes)] }
+  end
+  private_class_method :classes
 
   # @return [Integer] the bytes of all live objects but for arrays of integers, with which the collector fills gaps
   def heap
