@@ -318,6 +318,30 @@ RSpec.describe 'simpkv node' do
       end
     end
 
+    context 'with report_ttl' do
+      let(:estate_options) { { 'report_ttl' => '7d' } }
+
+      before do
+        2.times { run('web1') }
+        old = estate.reports.get('web1', '1')
+        estate.reports.put('web1', '1', old.merge('received' => days_ago(8)))
+      end
+
+      it 'deletes the reports that are older, and no node' do
+        expect(simpkv('node', 'expire').to_a)
+          .to eq(['', "simpkv: 0 nodes were removed\nsimpkv: deleted 1 old report\n", 0])
+        expect(documents.grep(/web1/))
+          .to contain_exactly('facts/web1', 'inventory/web1', 'reports/web1/2', 'status/web1')
+        expect(data('node', 'expire')).to eq('expired' => [], 'removed' => {}, 'reports' => 0)
+      end
+
+      it 'deletes nothing in a dry run' do
+        before = documents
+        expect(simpkv('node', 'expire', '--dry-run').err).to end_with("simpkv: would delete 1 old report\n")
+        expect(documents).to eq(before)
+      end
+    end
+
     context 'with node_ttl' do
       let(:estate_options) { { 'node_ttl' => '14d' } }
 

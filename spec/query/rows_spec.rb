@@ -141,12 +141,12 @@ RSpec.describe Simpkv::Query::Rows do
                   'trusted' => '{"certname":"web1"}' }]
     end
 
-    it 'have the path of each value that has a type' do
+    it 'have the path of each value, with its type' do
       paths = rows(facts: facts)['fact_paths'].map { |row| [JSON.parse(row['path']), row['type'], row['name']] }
 
       expect(paths).to contain_exactly([%w[os name], 'string', 'os'], [['os', 'release', 0], 'integer', 'os'],
                                        [['os', 'release', 1], 'float', 'os'], [['up'], 'boolean', 'up'],
-                                       [%w[trusted certname], 'string', 'trusted'])
+                                       [['none'], 'null', 'none'], [%w[trusted certname], 'string', 'trusted'])
     end
 
     it 'have a path once for all nodes, unless its values have several types' do

@@ -53,6 +53,58 @@ RSpec.describe Simpkv::Estate::Reports do
     end
   end
 
+  context 'with report_ttl: 1h' do
+    let(:options) { { 'reports' => 5, 'report_ttl' => '1h' } }
+
+    # Stores reports that came so many minutes ago.
+    def save_ago(*minutes)
+      minutes.each_with_index do |number, index|
+        allow(Time).to receive(:now).and_return(Time.at(1_790_000_000 - (number * 60)))
+        estate.reports.save('web1', report(index))
+      end
+      allow(Time).to receive(:now).and_return(Time.at(1_790_000_000))
+    end
+
+    it 'leaves out those that are too old' do
+      save_ago(120, 61, 60, 1)
+      expect(numbers).to eq([3, 2])
+      expect(estate.reports.of_runs('web1' => 1..4)['web1'].map { |stored| stored['number'] }).to eq([3, 2])
+    end
+
+    it 'deletes those that are too old, and the status stays' do
+      save_ago(120, 61, 60, 1)
+      File.write(File.join(root, 'globals/estate/reports/web1/1'), 's3cret')
+
+      expect([estate.reports.expire, estate.reports.expire]).to eq([1, 0])
+      expect(Dir.children(File.join(root, 'globals/estate/reports/web1')).sort).to eq(%w[1 3 4])
+      expect(estate.statuses.get('web1')).to include('runs' => 4)
+    end
+
+    it 'does not delete a report that replaces an old one meanwhile' do
+      save_ago(120)
+      old = []
+      estate.reports.each_old { |names, document| old << [names, document] }
+      expect(old.map(&:first)).to eq([%w[web1 1]])
+      5.times { |number| estate.reports.save('web1', report(number)) }
+
+      allow(estate.reports).to receive(:each_old).and_yield(*old.first)
+      expect(estate.reports.expire).to eq(0)
+      expect(numbers.length).to eq(5)
+    end
+  end
+
+  it 'returns the reports of some runs' do
+    3.times { |number| estate.reports.save('web1', report(number)) }
+    found = estate.reports.of_runs('none' => 1..1, 'web1' => 2..4)
+
+    expect(found.transform_values { |list| list.map { |stored| stored['run'] } }).to eq('none' => [], 'web1' => [3, 2])
+  end
+
+  it 'deletes none without report_ttl' do
+    estate.reports.save('web1', report(1))
+    expect([estate.reports.expire, estate.reports.limit, numbers]).to eq([0, nil, [1]])
+  end
+
   context 'with reports: 0' do
     let(:options) { { 'reports' => 0 } }
 

@@ -23,9 +23,8 @@ module Simpkv
       # @raise [Error]
       def save(certname, report)
         status = status_after(report, runs(certname) + 1)
-        documents = { @estate.statuses.path(certname) => status }.merge(@estate.counters.due)
-        slots = @estate.options['reports']
-        documents[path(certname, (status['runs'] % slots).to_s)] = stored_form(report, status) if slots.positive?
+        documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
+        documents = documents.merge({ @estate.statuses.path(certname) => status }, @estate.counters.due)
         store_many(documents.transform_values { |value| Codec.encode(value) })
         status
       end
@@ -38,7 +37,56 @@ module Simpkv
       # @raise [MalformedError] see {Documents#all}
       def all(certname, strict: false, &block)
         reports = super.values.sort_by { |report| [report['received'].to_s, report['run'].to_i] }
-        reports.reverse.first(@estate.options['reports'])
+        young(reports.reverse.first(slots))
+      end
+
+      # Reads the reports of some runs of many nodes, with one connection in a directory.
+      #
+      # @param runs [Hash{String => Range<Integer>}] the numbers of the runs, by the names of the nodes
+      # @yieldparam key [String] see {Documents#demand_many}, as for the block
+      # @yieldparam why [String]
+      # @return [Hash{String => Array<Hash>}] those that are stored, newest first
+      # @raise [Error]
+      def of_runs(runs, &block)
+        keys = runs.flat_map { |certname, numbers| numbers.map { |number| key(certname, number) } }
+        found = demand_many(keys, &block)
+        runs.to_h do |certname, numbers|
+          reports = numbers.map { |number| found[key(certname, number)]&.value }.compact
+          [certname, young(reports.select { |report| numbers.cover?(report['run'].to_i) }.reverse)]
+        end
+      end
+
+      # @return [String, nil] the time before which a report is too old by the option `report_ttl`; nil without it
+      def limit
+        lifetime = @estate.options['report_ttl']
+        lifetime && (Time.now.utc - lifetime).iso8601
+      end
+
+      # Finds the reports that are too old. Skips those that cannot be read.
+      #
+      # @yieldparam names [Array<String>] of the key
+      # @yieldparam document [String]
+      # @return [void]
+      # @raise [Error]
+      def each_old
+        limit = limit() or return
+
+        folders.each do |certname|
+          @estate.store.list(path(certname), required: false)[:keys].each do |slot, document|
+            report = value_or_nil(path(certname, slot), document)
+            yield [certname, slot], document if report && report['received'].to_s < limit
+          end
+        end
+      end
+
+      # Deletes the reports that are too old, except those that a run replaces meanwhile.
+      #
+      # @return [Integer] their number
+      # @raise [Error]
+      def expire
+        deleted = 0
+        each_old { |names, document| deleted += 1 if delete_expected(*names, document) }
+        deleted
       end
 
       # @param certname [String]
@@ -56,6 +104,21 @@ module Simpkv
       end
 
       private
+
+      def slots
+        @estate.options['reports']
+      end
+
+      # @param run [Integer]
+      # @return [Array<String>] the names of the key of its report
+      def key(certname, run)
+        [certname, (run % slots).to_s]
+      end
+
+      def young(reports)
+        limit = limit()
+        limit ? reports.reject { |report| report['received'].to_s < limit } : reports
+      end
 
       def valid?(report)
         report.is_a?(Hash) && report.values_at('time', 'environment', 'status', 'received').compact.all?(String) &&

@@ -6,13 +6,16 @@ module Simpkv
     # record of the inventory after the documents that this names: if both are the same as before, so is the rest.
     class Snapshots
       # What is stored of a node, as its classes return it: nil for what is not. `exports` are lists of resources by
-      # type, `reports` a list. `digest` changes with the inventory record and the status; it is nil while the documents
-      # do not agree, because a run is saving them, or because a replica is late.
-      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports)
+      # type, `reports` a list, of the run with the number `since` and later ones, or of all if that is nil. `digest`
+      # changes with the inventory record and the status; it is nil while the documents do not agree, because a run is
+      # saving them, or because a replica is late.
+      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since)
 
       # The number of seconds for which documents that do not agree count as those of a run that is on its way.
       SETTLING = 60
-      private_constant :SETTLING
+      # The number of reports that are read by the numbers of their runs. More are read as a list of the node.
+      NUMBERED = 8
+      private_constant :SETTLING, :NUMBERED
 
       # @param estate [Estate]
       def initialize(estate)
@@ -31,18 +34,23 @@ module Simpkv
       end
 
       # @param certnames [Array<String>]
+      # @param runs [Hash{String => Integer}] the number of the last run, by the name of the node, of which the caller
+      #   has the report: only that one and later ones are read
       # @yieldparam key [String] of a document whose content is malformed, and which is left out then
       # @yieldparam why [String]
       # @return [Hash{String => Snapshot}] by the names of the nodes
       # @raise [MalformedError] without a block: a document is malformed; names the key
       # @raise [MissingError] a document is missing, or hidden, that the inventory names
       # @raise [Error] the store cannot read a document
-      def of(certnames, &block)
+      def of(certnames, runs = {}, &block)
         keys = certnames.map { |name| [name] }
         records, statuses = [@estate.inventory, @estate.statuses].map { |subject| subject.demand_many(keys, &block) }
         facts, exports, catalogs = read(certnames, records, &block)
+        wanted = wanted(statuses, runs)
+        reports = @estate.reports.of_runs(wanted, &block)
         certnames.to_h do |name|
-          snapshot = Snapshot.new(nil, records[[name]], statuses[[name]], facts[name], exports[name], catalogs[name])
+          snapshot = Snapshot.new(nil, records[[name]], statuses[[name]], facts[name], exports[name], catalogs[name],
+                                  reports[name], wanted[name]&.begin)
           [name, complete(name, snapshot, &block)]
         end
       end
@@ -62,6 +70,17 @@ module Simpkv
         found.to_h { |(name), stored| [name, stored.value] }
       end
 
+      # @return [Hash{String => Range<Integer>}] the runs of which reports are read, for nodes with few new ones
+      def wanted(statuses, runs)
+        return {} if @estate.options['reports'].zero?
+
+        most = [NUMBERED, @estate.options['reports']].min
+        statuses.each_with_object({}) do |((name), status), wanted|
+          last = status.value['runs']
+          wanted[name] = runs[name]..last if last && runs[name] && (0...most).cover?(last - runs[name])
+        end
+      end
+
       # Adds reports and digest. The snapshot still has inventory record, status and exports with their documents.
       def complete(name, snapshot, &block)
         digest = digest(snapshot.inventory, snapshot.status)
@@ -69,7 +88,7 @@ module Simpkv
         snapshot.inventory = snapshot.inventory&.value
         snapshot.status = snapshot.status&.value
         snapshot.exports = stored.transform_values(&:value)
-        snapshot.reports = reports(name, snapshot, &block)
+        snapshot.reports ||= reports(name, snapshot, &block)
         snapshot.digest = digest if agrees?(name, snapshot, stored, &block) || !settling?(snapshot)
         snapshot
       end

@@ -80,7 +80,8 @@ module Simpkv
       def different(verification, digests)
         rows = Rows.new(lifetime: @estate.options['node_ttl'])
         digests.keys.each_slice(CHUNK).flat_map do |certnames|
-          made = rows_of(rows, certnames).select { |name, node| digest(node) == digests[name] }
+          made = rows_of(rows, @estate.snapshots.of(certnames, &skip))
+          made.select! { |certname, node| digest(node) == digests[certname] }
           made.reject { |certname, node| verification.same?(certname, node) }.keys
         end.sort
       end
@@ -91,8 +92,9 @@ module Simpkv
 
       def refresh_now
         started = Time.now
-        changed, removed = @feed.poll(@index.read { |database| digests(database) })
-        enter(changed)
+        known = @index.read { |database| current_digests(database) }
+        changed, removed = @feed.poll(known)
+        enter(changed, known.empty? ? {} : @index.read { |database| runs(database, changed) })
         @index.update do |writer|
           removed.each { |certname| writer.remove(certname) }
           writer.expire(Rows::Times.of(started))
@@ -110,25 +112,51 @@ module Simpkv
         database.execute('SELECT certname, digest FROM nodes').to_h
       end
 
-      def enter(certnames)
+      # Nodes with reports that are too old by now are read again.
+      def current_digests(database)
+        limit = Rows::Times.text(@estate.reports.limit)
+        old = 'SELECT DISTINCT certname FROM reports JOIN nodes ON nodes.id = node WHERE receive_time < ?'
+        names = limit ? database.execute(old, [limit]).flatten : []
+        digests(database).merge(names.to_h { |certname| [certname, UNSETTLED] })
+      end
+
+      # @return [Hash{String => Integer}] the number of the last run of which there is a report, by the names of nodes
+      def runs(database, certnames)
+        statement = database.prepare('SELECT MAX(run) FROM reports JOIN nodes ON nodes.id = node WHERE certname = ?')
+        certnames.to_h { |certname| [certname, statement.execute(certname).first.first] }.compact
+      ensure
+        statement&.close
+      end
+
+      def enter(certnames, runs)
         rows = Rows.new(lifetime: @estate.options['node_ttl'])
         certnames.each_slice(CHUNK).with_index do |names, number|
           raise InterruptedError, 'the refresh of the index was given up' if @stopping.call
 
-          made = rows_of(rows, names)
+          snapshots = @estate.snapshots.of(names, runs, &skip)
+          made = rows_of(rows, snapshots)
           @index.update do |writer|
-            made.each { |certname, node| writer.replace(certname, node) }
+            made.each { |certname, node| writer.replace(certname, node, kept(snapshots[certname])) }
             writer.note('done' => (number * CHUNK) + names.length, 'total' => certnames.length)
           end
         end
       end
 
       # @return [Hash{String => Hash}] the rows of each node
-      def rows_of(rows, certnames)
-        @estate.snapshots.of(certnames, &skip).to_h do |certname, snapshot|
-          documents = Rows::Documents.new(certname: certname, **snapshot.to_h, digest: snapshot.digest || UNSETTLED)
+      def rows_of(rows, snapshots)
+        snapshots.to_h do |certname, snapshot|
+          members = snapshot.to_h.reject { |name, _| name == :since }
+          documents = Rows::Documents.new(certname: certname, **members, digest: snapshot.digest || UNSETTLED)
           [certname, rows.of(documents)]
         end
+      end
+
+      # @return [Index::Kept, nil] the reports that the index has already
+      def kept(snapshot)
+        return unless snapshot.since
+
+        first = snapshot.status['runs'] - @estate.options['reports'] + 1
+        Index::Kept.new(first, snapshot.since - 1, Rows::Times.text(@estate.reports.limit).to_s)
       end
 
       # @return [Proc, nil] what to do with malformed documents; nil to fail

@@ -28,7 +28,7 @@ module Simpkv
       private_constant :LOCK_SECONDS, :LOCK_STEP, :BUSY_MS, :NOFOLLOW, :CHECKPOINT_PAGES
 
       # The options of the estate that decide what the index holds.
-      OPTIONS = %w[catalogs node_ttl reports skip_undecodable].freeze
+      OPTIONS = %w[catalogs node_ttl report_ttl reports skip_undecodable].freeze
       private_constant :OPTIONS
 
       # @param estate [Estate]

@@ -9,7 +9,7 @@ module Simpkv
     # Values that are Sensitive are not in the index.
     module Schema
       # Changes with each change of the tables, or of what is entered in them.
-      VERSION = 1
+      VERSION = 2
 
       TABLES = <<~SQL
         CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -57,7 +57,7 @@ module Simpkv
         -- Each path that a fact of some node has had. Paths that no node has any more go when the index is rebuilt.
         CREATE TABLE fact_paths (
           path TEXT NOT NULL,                 -- JSON, a list of texts and numbers such as ["os","family"]
-          type TEXT NOT NULL,                 -- string, integer, float, boolean
+          type TEXT NOT NULL,                 -- string, integer, float, boolean, null
           name TEXT NOT NULL,
           PRIMARY KEY (path, type)
         ) WITHOUT ROWID;
@@ -105,6 +105,7 @@ module Simpkv
           node INTEGER NOT NULL REFERENCES nodes ON DELETE CASCADE,
           hash TEXT NOT NULL UNIQUE,
           latest INTEGER NOT NULL,            -- whether it is the last one of its node
+          run INTEGER,                        -- the number of the node's run
           receive_time TEXT,
           start_time TEXT,
           end_time TEXT,
@@ -128,6 +129,7 @@ module Simpkv
           logs TEXT NOT NULL                  -- JSON, a list
         );
         CREATE INDEX reports_of_node ON reports (node, latest);
+        CREATE INDEX reports_by_time ON reports (receive_time);
 
         CREATE TABLE events (
           report INTEGER NOT NULL REFERENCES reports ON DELETE CASCADE,

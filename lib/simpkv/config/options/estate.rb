@@ -27,6 +27,10 @@ module Simpkv
              'the time after which the exports of a node that has had no run are not collected any more; ' \
              '`simpkv node expire` removes such nodes',
              absent: 'nodes do not expire'),
+      option('report_ttl', :lifetime, nil,
+             'the time for which reports are kept, if `reports` is large enough: `reports: 336` and `report_ttl: 7d` ' \
+             'keep a week of runs that are 30 minutes apart. Older reports are in no answer, and ' \
+             '`simpkv node expire` deletes them', absent: 'only their number counts'),
       option('reports', 0..1000, 5, 'the number of reports that are kept for each node'),
       option('skip_undecodable', :boolean, false,
              'true: a malformed document of a node, or a resource that simpkv does not restore, is left out with a ' \

@@ -5,6 +5,10 @@ require 'simpkv/query/rows'
 module Simpkv
   module Query
     class Index
+      # The reports of a node that are kept: the numbers of the first and of the last run, and the time since which they
+      # were received.
+      Kept = Struct.new(:from, :upto, :since)
+
       # Writes rows of nodes, with one connection. The caller has begun a transaction.
       class Writer
         # The tables whose rows have the number of a node in the column `node`.
@@ -21,10 +25,11 @@ module Simpkv
         #
         # @param certname [String]
         # @param rows [Hash{String => Array<Array>}] see {Rows}
+        # @param kept [Kept, nil] the reports that are not replaced
         # @return [void]
-        def replace(certname, rows)
+        def replace(certname, rows, kept = nil)
           node = number(certname)
-          clear(node) if node
+          clear(node, kept) if node
           node = insert_node(node, rows['nodes'].first)
           OF_NODE.each { |table| insert(table, node, rows[table]) }
           rows['fact_paths'].each { |row| run(insertion('fact_paths', Rows::COLUMNS['fact_paths'], ignore: true), row) }
@@ -74,10 +79,12 @@ module Simpkv
         end
 
         # Cascades would look for rows in each table as well.
-        def clear(node)
+        def clear(node, kept = nil)
           OF_NODE.each { |table| run("DELETE FROM #{table} WHERE node = ?", [node]) }
-          run('DELETE FROM events WHERE report IN (SELECT id FROM reports WHERE node = ?)', [node])
-          run('DELETE FROM reports WHERE node = ?', [node])
+          replaced = "node = ?#{' AND NOT (run BETWEEN ? AND ? AND receive_time >= ?)' if kept}"
+          run("DELETE FROM events WHERE report IN (SELECT id FROM reports WHERE #{replaced})", [node, *kept])
+          run("DELETE FROM reports WHERE #{replaced}", [node, *kept])
+          run('UPDATE reports SET latest = 0 WHERE node = ? AND latest = 1', [node]) if kept
         end
 
         def insert_node(node, row)

@@ -65,7 +65,7 @@ module Simpkv
 
         def enter_leaf(value, known, path, rows)
           type = type(value)
-          return if type.nil? || known.types.include?(type)
+          return if known.types.include?(type)
 
           known.types << type
           rows << [Native.generate(path), type, path.first]
@@ -77,6 +77,7 @@ module Simpkv
           when Integer then 'integer'
           when Float then 'float'
           when true, false then 'boolean'
+          when nil then 'null'
           end
         end
       end

@@ -8,9 +8,9 @@ module Simpkv
       # The rows of a node's reports, which are summaries (Termini::ReportTerminus). They have no logs, and no values of
       # events.
       class ReportRows
-        COLUMNS = { 'reports' => %w[hash latest receive_time start_time end_time producer_timestamp producer environment
-                                    status noop noop_pending corrective_change type puppet_version report_format
-                                    configuration_version transaction_uuid catalog_uuid code_id job_id
+        COLUMNS = { 'reports' => %w[hash latest run receive_time start_time end_time producer_timestamp producer
+                                    environment status noop noop_pending corrective_change type puppet_version
+                                    report_format configuration_version transaction_uuid catalog_uuid code_id job_id
                                     cached_catalog_status metrics logs].freeze,
                     'events' => %w[report status timestamp resource_type resource_title property name corrective_change
                                    new_value old_value message file line containing_class containment_path].freeze }
@@ -45,9 +45,9 @@ module Simpkv
         def row(hash, report, latest)
           times = Form.hash(report['times'], @what)
           received = Times.text(report['received'])
-          [hash, Form.flag(latest), received, Times.text(report['time']), Times.later(report['time'], times['total']),
-           received, nil, *texts(report, 'environment', 'status'), *flags(report), 'agent',
-           *texts(report, 'puppet_version'), Form.integer(report['report_format']),
+          [hash, Form.flag(latest), Form.integer(report['run']), received, Times.text(report['time']),
+           Times.later(report['time'], times['total']), received, nil, *texts(report, 'environment', 'status'),
+           *flags(report), 'agent', *texts(report, 'puppet_version'), Form.integer(report['report_format']),
            *texts(report, 'configuration_version', 'transaction_uuid'), nil, nil, nil,
            *texts(report, 'cached_catalog_status'), Native.generate(metrics(report)), '[]']
         end

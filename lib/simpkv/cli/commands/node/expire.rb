@@ -7,14 +7,15 @@ module Simpkv
   module Cli
     module Commands
       module Node
-        # Removes what nodes left that have had no run for a long time.
+        # Removes what nodes left that have had no run for a long time, and reports that are too old.
         class Expire < EstateCommand
           SUMMARY = 'remove all that nodes without recent runs left in the store'
           ARGUMENTS = ''
           DESCRIPTION = <<~TEXT
             Deactivates the nodes that have had no run for the time of the option node_ttl, as simpkv node deactivate
             does. Checks each node again before it removes anything, so that a node stays that runs meanwhile. Declared
-            records stay. Prints the names of the nodes. Exits with 78 if node_ttl is not set: nodes do not expire then.
+            records stay. Prints the names of the nodes. Then deletes the reports of all nodes that are older than the
+            option report_ttl says. Exits with 78 if neither option is set: nothing expires then.
           TEXT
           EXAMPLES = {
             'simpkv node expire --dry-run' => 'The nodes that would be removed',
@@ -22,7 +23,7 @@ module Simpkv
           }.freeze
 
           def run
-            check_lifetime
+            check_lifetimes
             names = on_estate { |estate| estate.statuses.expired.sort }
             return present(names, {}, names, 'would be') if @dry_run
 
@@ -36,8 +37,8 @@ module Simpkv
             parser.on('--dry-run', 'remove nothing; print the nodes that would be removed') { @dry_run = true }
           end
 
-          def check_lifetime
-            return if on_estate { |estate| estate.options['node_ttl'] }
+          def check_lifetimes
+            return if on_estate { |estate| estate.options.values_at('node_ttl', 'report_ttl').any? }
 
             file = configuration.source || SiteFile::DEFAULT
             raise Failure.new("nodes do not expire: set 'node_ttl' of 'estate' in #{file}, such as 'node_ttl: 14d'",
@@ -45,8 +46,26 @@ module Simpkv
           end
 
           def present(names, removed, lines, verb)
-            output.print('expired' => names, 'removed' => removed) { lines }
-            warn "simpkv: #{Output.count(lines.length, 'node')} #{verb} removed" unless output.data?
+            reports = old_reports
+            output.print({ 'expired' => names, 'removed' => removed, 'reports' => reports }.compact) { lines }
+            return if output.data?
+
+            warn "simpkv: #{Output.count(lines.length, 'node')} #{verb} removed"
+            warn "simpkv: #{@dry_run ? 'would delete' : 'deleted'} #{Output.count(reports, 'old report')}" if reports
+          end
+
+          # Deletes the reports that are too old, or only counts them.
+          #
+          # @return [Integer, nil] their number; nil if reports do not expire
+          def old_reports
+            on_estate do |estate|
+              next unless estate.reports.limit
+              next estate.reports.expire unless @dry_run
+
+              count = 0
+              estate.reports.each_old { count += 1 }
+              count
+            end
           end
 
           # @return [Hash{String => Hash}] what was removed, by the names of the nodes
