@@ -27,8 +27,13 @@ RSpec.describe Simpkv::Query::Compiler do
     end
 
     it 'compares lists and objects as a whole' do
-      expect(nodes(['=', 'facts.processors.models', ['EPYC']])).to eq(%w[web2])
+      expect(nodes(['and', %w[= name processors], ['=', 'value', { 'count' => 4 }]], 'facts')).to eq(%w[db1])
       expect(titles(['=', %w[parameter options], { 'x' => [1, { 'y' => 'z' }] }])).to eq(%w[nginx])
+    end
+
+    it 'finds what a list or an object at a dotted path contains' do
+      expect(nodes(['=', 'facts.processors', { 'count' => 4 }])).to eq(%w[db1 web1])
+      expect(nodes(['=', 'facts.processors.models', ['Atom', 'Xeon E5']])).to eq(%w[web1])
     end
 
     it 'compares tags without regard to case, and each of them' do
@@ -289,9 +294,11 @@ RSpec.describe Simpkv::Query::Compiler do
       expect(nodes(['or', %w[= node_state inactive], %w[= certname web1]], 'nodes')).to eq(%w[old1 web1])
     end
 
-    it 'are not left out of catalogs and reports, as in PuppetDB' do
-      expect(nodes(%w[~ certname .], 'catalogs')).to include('old1')
-      expect(nodes(%w[~ certname .], 'reports')).to include('old1')
+    it 'are not left out of the paths of catalogs, reports and events, but of queries with from, as in PuppetDB' do
+      %w[catalogs reports events].each do |entity|
+        expect(nodes(%w[~ certname .], entity)).to include('old1')
+        expect(rows(nil, ['from', entity, %w[extract certname]])).not_to include('certname' => 'old1')
+      end
     end
   end
 

@@ -135,6 +135,8 @@ class PuppetDB
       username = puppetdb
       password = unused
       gc-interval = 0
+      report-ttl = 20000d
+      resource-events-ttl = 20000d
       [puppetdb]
       disable-update-checking = true
     INI

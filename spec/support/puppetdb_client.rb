@@ -58,6 +58,13 @@ class PuppetDB
       submit('deactivate node', 3, certname, payload)
     end
 
+    # @param path [String] such as `/pdb/query/v4/nodes`
+    # @param parameters [Hash{String => String}]
+    # @return [Net::HTTPResponse]
+    def get(path, parameters)
+      @http.get("#{path}?#{URI.encode_www_form(parameters)}")
+    end
+
     # @param entity [String] such as `resources`
     # @param query [Array] in PuppetDB's query language
     # @return [Array<Hash>]
@@ -71,8 +78,6 @@ class PuppetDB
       request('/pdb/query/v4', 'query' => text, 'ast_only' => true)
     end
 
-    private
-
     # Submits a command.
     #
     # @param wait [Boolean] whether to wait until PuppetDB has carried it out
@@ -82,6 +87,8 @@ class PuppetDB
       answer = request('/pdb/cmd/v1', parameters, JSON.generate(payload))
       raise Refused, "#{name} of #{certname}: #{answer}" if wait && !answer['processed']
     end
+
+    private
 
     # @return [Object] the parsed answer
     def request(path, parameters, body = nil)

@@ -37,35 +37,36 @@ module Simpkv
       def compile(query, paging = Paging.none)
         Syntax.check(query)
         return counts(query, paging) if EVENTS.key?(@name)
-        return statement(@entity, query, paging) if @entity
+        return statement(@entity, query, paging, @entity.active?) if @entity
 
         entity, query, own = Syntax.from(query)
-        statement(entity, query, paging.over(own))
+        statement(entity, query, paging.over(own), entity.node)
       end
 
       private
 
-      def statement(entity, query, paging)
+      # @param active [Object] whether to leave out inactive nodes, unless the query says otherwise
+      def statement(entity, query, paging, active)
         columns, condition, group = parts(query)
         projection = Projection.new(entity, columns, group)
-        select = Select.new(entity, [projection.row], restricted(entity, query, condition),
-                            group: projection.group, paging: paging)
+        condition = restricted(entity, condition, active && !Syntax.state?(query))
+        select = Select.new(entity, [projection.row], condition, group: projection.group, paging: paging)
         Statement.new(select.fragment, select.total)
       end
 
       def counts(query, paging)
         raise InvalidError, 'Counts of events take no extract' if Syntax.clause?(query, ['extract'])
 
-        counts = EventCounts.new(@options, restricted(@entity, query, query))
+        counts = EventCounts.new(@options, restricted(@entity, query, false))
         return Statement.new(*counts.rows(paging)) if @name == 'event_counts'
         raise InvalidError, 'Aggregates of events have no pages' unless paging == Paging.none
 
         Statement.new(*counts.aggregates)
       end
 
-      def restricted(entity, query, condition)
+      def restricted(entity, condition, active)
         conditions = [condition && Filter.new(entity).compile(condition), @options.distinct].compact
-        conditions << Fragment.new(Filter::STATES['active']) if entity.active? && !Syntax.state?(query)
+        conditions << Fragment.new(Filter::STATES['active']) if active
         Fragment.join(conditions, ' AND ') unless conditions.empty?
       end
 

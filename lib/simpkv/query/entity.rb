@@ -8,9 +8,10 @@ module Simpkv
     class Entity
       # A member of an entity.
       #
-      # type:: string, integer, boolean, timestamp, tags (a JSON list of texts), path (of a fact, a JSON list), value
-      #        (any JSON), element (a row of json_tree), document (a JSON object with dotted paths), facts (the same,
-      #        from the table of that name), expanded (JSON that is made for the answer only)
+      # type:: string, integer, boolean, timestamp, tags (a JSON list of texts), path (of a fact, a JSON list), leaf
+      #        (the same, of a row of json_tree), value (any JSON), element (a row of json_tree), document (a JSON
+      #        object with dotted paths), facts (the same, from the table of that name), expanded (JSON that is made
+      #        for the answer only)
       # sql:: of the column; of an element, the name of the row
       # query:: whether a condition may name it
       # answer:: whether rows have it
@@ -33,8 +34,8 @@ module Simpkv
 
       # @param types [Hash{Symbol => Hash{String => String}}] for each type, SQL by the name of the field
       # @param hidden [Array<String>] fields that rows do not have
-      # @param more [Hash] what there are readers for; `active`: whether rows of deactivated and expired nodes are left
-      #   out unless a query says otherwise
+      # @param more [Hash] what there are readers for; `active`: whether its path leaves out rows of deactivated
+      #   and expired nodes unless a query says otherwise
       def initialize(name, source, types, hidden: [], **more)
         @name = name
         @source = source

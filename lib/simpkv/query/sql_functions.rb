@@ -8,10 +8,13 @@ module Simpkv
   module Query
     # The functions that compiled queries call in SQLite.
     class SqlFunctions
-      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same number to_char].freeze
+      NAMES = %i[regexp path_matches fact_path path_text json_dig json_same json_contains number to_char].freeze
 
       # So many patterns and paths are kept compiled.
       CACHED = 100
+
+      # Equals no JSON value.
+      MISSING = Object.new.freeze
 
       # A component of a path of json_tree, such as .family, ."x.y" or [0].
       COMPONENT = /\.(?:"((?:[^"\\]|\\.)*)"|([^.\["]+))|\[(\d+)\]/m.freeze
@@ -82,6 +85,11 @@ module Simpkv
         bit(JSON.parse(one) == parsed(other))
       end
 
+      # Whether a JSON text has all that another one has, as PostgreSQL's operator @> finds.
+      def json_contains(whole, part)
+        bit(contains?(JSON.parse(whole), parsed(part)))
+      end
+
       # @return [Numeric, nil] of a text that PostgreSQL takes for a number
       def number(text)
         return unless text.match?(/\A\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?\s*\z/i)
@@ -101,6 +109,14 @@ module Simpkv
       rescue StandardError => e
         @failure ||= e
         nil
+      end
+
+      def contains?(whole, part)
+        case [whole, part].map(&:class)
+        when [Array, Array] then part.all? { |item| whole.any? { |other| contains?(other, item) } }
+        when [Hash, Hash] then part.all? { |key, item| contains?(whole.fetch(key, MISSING), item) }
+        else whole == part
+        end
       end
 
       def bit(value)

@@ -21,7 +21,7 @@ module Simpkv
         # @return [Fragment]
         def self.of(operator, operand, value)
           return ValueComparison.of(operator, operand, value) if operand.place
-          return PathComparison.of(operator, operand, value) if operand.type == :path
+          return PathComparison.of(operator, operand, value) if %i[path leaf].include?(operand.type)
           raise InvalidError, "'#{operand.name}' cannot be compared" if operand.type == :facts
 
           case operator
@@ -43,7 +43,7 @@ module Simpkv
         # @return [Fragment] whether a field is one of the values
         def self.among(operand, values)
           return ValueComparison.among(operand, values) if operand.place
-          if %i[path tags facts].include?(operand.type)
+          if %i[path leaf tags facts].include?(operand.type)
             return ValueComparison.any(values.map do |value|
               of('=', operand, value)
             end)
@@ -61,13 +61,14 @@ module Simpkv
         end
         private_class_method :equal
 
+        # A field without a value does not match, so that its negation does.
         def self.match(operand, value)
           raise InvalidError, "Query operator ~ is not allowed on field #{operand.name}" unless
             %i[string tags].include?(operand.type)
           return Fragment.of('? = NULL', operand.sql) if value.nil?
           return tag(operand, 'REGEXP', Pattern.check(value)) if operand.type == :tags
 
-          Fragment.of('? REGEXP ?', operand.sql, Pattern.check(value))
+          Fragment.of('coalesce(? REGEXP ?, 0)', operand.sql, Pattern.check(value))
         end
         private_class_method :match
 
@@ -84,10 +85,10 @@ module Simpkv
         end
         private_class_method :ordered
 
-        # Tags are lower-case; names of classes in a containment path are not.
+        # The field `tag` is compared without regard to case, and the same list as `tags` with it. Tags are lower-case.
         def self.tag(operand, operator, value)
           value = member(operand, value)
-          value = value.downcase if operand.name.start_with?('tag') && operator == '='
+          value = operator == '=' ? value.downcase : "(?i)#{value}" if operand.name == 'tag'
           Fragment.of(TAGS, operand.sql, Fragment.of("tag.value #{operator} ?", value))
         end
         private_class_method :tag

@@ -50,8 +50,7 @@ module Simpkv
         private_class_method :to_string
 
         def self.argument(function, operand)
-          type = operand.type == :document ? nil : operand.type
-          unless TYPES.fetch(function).include?(type)
+          unless TYPES.fetch(function).include?(operand.place ? :value : operand.type)
             raise InvalidError, "Function #{function} does not take field #{operand.name}"
           end
 

@@ -91,7 +91,7 @@ module Simpkv
 
           place = Place.in(field.sql, path) if field.type == :document
           place = fact_place(path) if field.type == :facts
-          place && Operand.new(name, :value, nil, place)
+          place && Operand.new(name, path.all?(String) ? :document : :value, nil, place)
         end
 
         def fact_place(path)

@@ -11,8 +11,9 @@ module Simpkv
         BOOLEAN = "json(CASE ? WHEN 0 THEN 'false' WHEN 1 THEN 'true' END)"
 
         # The order of kinds of JSON values in PostgreSQL.
-        RANKS = "CASE ? WHEN 'null' THEN 0 WHEN 'text' THEN 1 WHEN 'true' THEN 3 WHEN 'false' THEN 3 " \
-                "WHEN 'array' THEN 4 WHEN 'object' THEN 5 ELSE 2 END"
+        RANKS = "CASE ? WHEN 'null' THEN 0 WHEN 'text' THEN 1 WHEN 'integer' THEN 2 WHEN 'real' THEN 2 " \
+                "WHEN 'true' THEN 3 WHEN 'false' THEN 3 WHEN 'object' THEN 5 " \
+                "WHEN 'array' THEN CASE json_array_length(?) WHEN 0 THEN -1 ELSE 4 END END"
 
         # The keys of a path, separated so that a path sorts before the paths below it.
         KEYS = "replace(path_text(?), '#~', char(1))"
@@ -59,16 +60,16 @@ module Simpkv
 
           case type
           when :boolean then Fragment.of(BOOLEAN, @sql)
-          when :tags, :path, :facts then Fragment.of('json(?)', @sql)
+          when :tags, :path, :leaf, :facts then Fragment.of('json(?)', @sql)
           else @sql
           end
         end
 
         # @return [Array<Fragment>] what sorts rows
         def ordering
-          return [Fragment.of(RANKS, place.type), place.scalar] if place
+          return [Fragment.of(RANKS, place.type, place.value), place.scalar] if place
 
-          [type == :path ? Fragment.of(KEYS, @sql) : @sql]
+          [%i[path leaf].include?(type) ? Fragment.of(KEYS, @sql) : @sql]
         end
       end
     end

@@ -7,6 +7,12 @@ module Simpkv
     class Compiler
       # A condition on the path of a fact.
       module PathComparison
+        # A key that json_tree writes without quotes.
+        BARE = /\A[A-Za-z][A-Za-z0-9]*\z/.freeze
+
+        # Paths are compared one by one only in facts whose name has such a path at all.
+        NAMES = 'f.name IN (SELECT name FROM fact_paths WHERE path_matches(?, path)) AND '
+
         # @return [Fragment]
         def self.of(operator, operand, value)
           case operator
@@ -21,17 +27,32 @@ module Simpkv
           unless value.is_a?(Array) && value.all? { |key| key.is_a?(String) || key.is_a?(Integer) }
             raise InvalidError, 'A path must be an array of strings and integers'
           end
+          return Fragment.of('? = ?', operand.sql, JSON.generate(value)) unless operand.type == :leaf
 
-          Fragment.of('? = ?', operand.sql, JSON.generate(value))
+          name, *keys = value
+          Fragment.of('(f.name = ? AND j.fullkey = ?)', name, tree(keys))
         end
         private_class_method :equal
+
+        # @return [String] a path as json_tree writes it
+        def self.tree(keys)
+          steps = keys.map do |key|
+            next "[#{key}]" if key.is_a?(Integer)
+
+            ".#{key.match?(BARE) ? key : JSON.generate(key)}"
+          end
+          steps.unshift('$').join
+        end
+        private_class_method :tree
 
         def self.elements(operand, value)
           unless value.is_a?(Array) && value.all? { |key| key.is_a?(Integer) || Pattern.check(key) }
             raise InvalidError, '~> requires an array of regular expressions and integers'
           end
 
-          Fragment.of('path_matches(?, ?)', JSON.generate(value), operand.sql)
+          patterns = JSON.generate(value)
+          matches = Fragment.of('path_matches(?, ?)', patterns, operand.sql)
+          operand.type == :leaf ? Fragment.of("(#{NAMES}?)", patterns, matches) : matches
         end
         private_class_method :elements
       end

@@ -8,6 +8,9 @@ module Simpkv
     class Compiler
       # Compiles queries inside conditions. Its methods yield an inner entity and a condition, to have that compiled.
       module Subquery
+        # The relation of most entities.
+        NODE = [['certname'], ['certname']].freeze
+
         # `["subquery", ENTITY, QUERY]`
         #
         # @param outer [Entity]
@@ -19,15 +22,22 @@ module Simpkv
           fields = Entities.relation(outer, inner)
           raise InvalidError, "No implicit relationship for entity '#{inner.name}'" unless fields
 
-          condition = yield(inner, arguments.last)
-          return of_node(outer, inner, condition) if fields == [['certname'], ['certname']]
-
-          outer_names, inner_names = [outer, inner].zip(fields).map do |entity, names|
-            names.map { |name| Names.new(entity).queried(name).comparable }
-          end
-          rows = Select.new(inner, inner_names, condition).fragment
-          Fragment.of('(?) IN (?)', Fragment.join(outer_names, ', '), rows)
+          columns = fields == NODE ? node_columns(outer, inner) : nil
+          columns ||= [outer, inner].zip(fields).map { |entity, names| columns_of(entity, names) }
+          rows = Select.new(inner, columns.last, yield(inner, arguments.last)).fragment
+          Fragment.of('((?) IN (?))', Fragment.join(columns.first, ', '), rows)
         end
+
+        # Numbers are quicker to compare than names.
+        def self.node_columns(*entities)
+          entities.map { |entity| [Fragment.new(entity.node)] } if entities.all?(&:node)
+        end
+        private_class_method :node_columns
+
+        def self.columns_of(entity, names)
+          names.map { |name| Names.new(entity).queried(name).comparable }
+        end
+        private_class_method :columns_of
 
         # `["in", FIELDS, QUERY]`, where the query is `["extract", FIELDS, ["select_ENTITY", QUERY]]` or
         # `["from", ENTITY, ["extract", FIELDS, QUERY], PAGING...]`.
@@ -59,13 +69,6 @@ module Simpkv
           fields.is_a?(Array) && !(fields.length == 2 && %w[fact parameter].include?(fields.first))
         end
         private_class_method :list?
-
-        # Numbers are quicker to compare than names.
-        def self.of_node(outer, inner, condition)
-          rows = Select.new(inner, [Fragment.new(inner.node)], condition).fragment
-          Fragment.of("(#{outer.node} IN (?))", rows)
-        end
-        private_class_method :of_node
 
         def self.parts(query)
           operator, *arguments = Syntax.operation(query)

@@ -22,7 +22,7 @@ module Simpkv
         def self.of(operator, operand, value)
           place = operand.place
           case operator
-          when '=' then known(place.holds(equal(place, value)))
+          when '=' then known(place.holds(equal(place, value, operand.type)))
           when '~' then verdict(operand, match(place, value))
           when *ORDER then verdict(operand, ordered(operator, place, value))
           else raise InvalidError, "Query operator #{operator} is not allowed on field #{operand.name}"
@@ -68,19 +68,21 @@ module Simpkv
         end
         private_class_method :verdict
 
-        def self.equal(place, value)
+        # PuppetDB finds in an object with dotted paths whatever has the members of a value, and the items in any order.
+        def self.equal(place, value, type = :value)
           case value
           when String then Fragment.of("(? IS 'text' AND ? = ?)", place.type, place.value, value)
           when Numeric then Fragment.of("(#{NUMBER} AND ? = ?)", place.type, place.value, value)
-          when Array then same(place, 'array', value)
-          when Hash then same(place, 'object', value)
+          when Array then same(place, 'array', value, type)
+          when Hash then same(place, 'object', value, type)
           else Fragment.of('(? IS ?)', place.type, value.nil? ? 'null' : value.to_s)
           end
         end
         private_class_method :equal
 
-        def self.same(place, kind, value)
-          Fragment.of("(CASE WHEN ? IS '#{kind}' THEN json_same(?, ?) ELSE 0 END)", place.type, place.value,
+        def self.same(place, kind, value, type)
+          function = type == :document ? 'json_contains' : 'json_same'
+          Fragment.of("(CASE WHEN ? IS '#{kind}' THEN #{function}(?, ?) ELSE 0 END)", place.type, place.value,
                       JSON.generate(value))
         end
         private_class_method :same

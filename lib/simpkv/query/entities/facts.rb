@@ -37,7 +37,7 @@ module Simpkv
           Entity.new('fact_paths', 'fact_paths p',
                      { path: { 'path' => 'p.path' }, string: { 'type' => 'p.type', 'name' => 'p.name' } }),
           Entity.new('fact_contents', "#{OF_NODE} JOIN json_tree(f.value) j",
-                     { string: { 'name' => 'f.name' }.merge(NODE), path: { 'path' => 'fact_path(f.name, j.fullkey)' },
+                     { string: { 'name' => 'f.name' }.merge(NODE), leaf: { 'path' => 'fact_path(f.name, j.fullkey)' },
                        element: { 'value' => 'j' } },
                      node: 'f.node', active: true, where: "j.type NOT IN ('object', 'array')")
         ].freeze

@@ -61,7 +61,7 @@ module Simpkv
                        boolean: { 'corrective_change' => 'e.corrective_change' }.merge(LATEST),
                        value: Nodes.columns('e', %w[new_value old_value]),
                        tags: { 'containment_path' => 'e.containment_path' } },
-                     node: 'r.node', active: true, hidden: LATEST.keys)
+                     node: 'r.node', hidden: LATEST.keys)
         ].freeze
       end
     end
