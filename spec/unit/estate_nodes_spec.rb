@@ -26,6 +26,7 @@ RSpec.describe Simpkv::Estate::Nodes do
   end
 
   { 'an environment that has no valid name' => [{ 'environment' => 'a-b' }, "'environment' must be the name"],
+    'a class that is a number' => [{ 'classes' => ['ntp', 1] }, "'classes' must be a list of names, or a Hash"],
     'classes that are text' => [{ 'classes' => 'ntp' }, "'classes' must be a list of names, or a Hash"],
     'parameters of a class that are a list' => [{ 'classes' => { 'ntp' => ['s3cret'] } }, "'classes' must be"],
     'parameters that are a list' => [{ 'parameters' => ['s3cret'] }, "'parameters' must be a Hash"],

@@ -189,7 +189,7 @@ module Simpkv
       end
 
       def classes_named?(classes)
-        (classes.is_a?(Hash) ? classes.keys : Array(classes)).all? { |name| name.match?(CLASS) }
+        (classes.is_a?(Hash) ? classes.keys : Array(classes)).all? { |name| name.is_a?(String) && name.match?(CLASS) }
       end
 
       def problem(record)
