@@ -122,6 +122,10 @@ RSpec.describe Simpkv::Inspection::Rules, 'changes,' do
       'the removal of all' => [['remove', '', {}], 'a rule must be a Hash'],
       'the removal of actions' => [['remove', '/actions', {}], 'actions: '],
       'a move into itself' => [['move', '/actions/0/x', { 'from' => '/actions/0' }], 'operations[0]: there is no'],
+      'a time of simpkv' => [['replace', '/created_at', { 'value' => 'x' }],
+                             'operations[0]: created_at: nobody but simpkv sets it'],
+      'the removal of a time' => [['remove', '/updated_at', {}], 'operations[0]: updated_at: nobody but simpkv'],
+      'a move of a time' => [['move', '/scope', { 'from' => '/created_at' }], 'operations[0]: created_at: nobody but'],
       'another UUID' => [['replace', '/uuid', { 'value' => SecureRandom.uuid }], 'uuid: it cannot be changed'],
       'a rule that is invalid then' => [['replace', '/phase', { 'value' => 'late' }], 'phase: '] }
       .each do |what, (operation, message)|

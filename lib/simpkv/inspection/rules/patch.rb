@@ -58,7 +58,20 @@ module Simpkv
           refuse('it must be a Hash') unless operation.is_a?(Hash)
           members = MEMBERS[operation['op']] || refuse("op: it must be #{MEMBERS.keys.join(' or ')}")
           members.each { |name| check_member(operation, name) }
+          check_assigned(operation)
           check_sensitive(operation) if @sensitive
+        end
+
+        # Without this, the change would have no effect, and the client would not know.
+        def check_assigned(operation)
+          op, path, from = operation.values_at('op', 'path', 'from')
+          written = [(path unless op == 'test'), (from if op == 'move')].compact
+          name = written.map { |pointer| JsonPointer.parts(pointer).first }.find { |field| assigned?(field) }
+          refuse("#{name}: nobody but simpkv sets it") if name
+        end
+
+        def assigned?(field)
+          Definition::ASSIGNED.include?(field)
         end
 
         def check_member(operation, name)
