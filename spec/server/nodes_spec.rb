@@ -81,6 +81,21 @@ RSpec.describe 'The API of nodes' do
     expect(outcome).to include('record' => nil, 'failed' => include('msg' => 'unknown rack'))
   end
 
+  context 'with rules that see secrets' do
+    let(:options) { super().merge('estate' => { 'inspection_rules' => { 'mask_secrets' => 'never' } }) }
+
+    it 'shows no message of a rule, which may have a secret' do
+      rules = { 'log' => ['{inventory[db_password]}', 'info'], 'fail' => ['no: {inventory[db_password]}'] }
+      client.post('/v1/inspection_rules', 'actions' => rules.map { |op, args| { 'op' => op, 'args' => args } })
+      answers = [client.post('/v1/nodes/new1/inspection', 'db_password' => 'pl4nted'),
+                 client.get('/v1/nodes/new1/inspection'), client.get('/v1/nodes/new1')]
+      expect(answers.map(&:body).join).not_to include('pl4nted')
+      expect(answers.first.data).to include('failed' => include('msg' => '[redacted]'),
+                                            'effects' => [include('msg' => '[redacted]')])
+      expect(answers[1].data['failed']).to include('msg' => '[redacted]')
+    end
+  end
+
   it 'deactivates a node' do
     expect(client.delete('/v1/nodes/web1').data['removed']).to include('facts' => true)
     expect(client.delete('/v1/nodes/web1').status).to eq(404)

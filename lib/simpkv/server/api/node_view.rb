@@ -21,7 +21,7 @@ module Simpkv
 
           { 'name' => @certname, 'status' => status, **of_inventory(inventory || {}),
             'expired' => expired?(status || {}, inventory || {}), 'record' => record && @secrets.declared(record),
-            'inspection' => inspection && @secrets.inspection(inspection) }
+            'inspection' => inspection && shown(inspection) }
         end
 
         # @return [Hash]
@@ -50,7 +50,7 @@ module Simpkv
 
         # @return [Hash] the outcome of the last inspection
         def inspection
-          @secrets.inspection(@estate.inspections.get(@certname) || missing('inspection'))
+          shown(@estate.inspections.get(@certname) || missing('inspection'))
         end
 
         # @param outcome [Inspection::Inspector::Outcome]
@@ -58,8 +58,9 @@ module Simpkv
         def outcome(outcome)
           { 'name' => outcome.certname, 'known' => outcome.known.to_s,
             'record' => outcome.record && @secrets.effective(outcome.record),
-            'rules' => @secrets.explanation(outcome.rules), 'effects' => @secrets.explanation(outcome.effects),
-            'failed' => outcome.failed, 'error' => outcome.error }
+            'rules' => @secrets.explanation(outcome.rules),
+            'effects' => @secrets.explanation(outcome.effects).map { |effect| without_message(effect) },
+            'failed' => without_message(outcome.failed), 'error' => outcome.error }
         end
 
         # @param what [String] that the node lacks
@@ -69,6 +70,20 @@ module Simpkv
         end
 
         private
+
+        # @param inspection [Hash] a stored one
+        def shown(inspection)
+          shown = @secrets.inspection(inspection)
+          shown['failed'] ? shown.merge('failed' => without_message(shown['failed'])) : shown
+        end
+
+        # The command shows the messages of rules as the log of the compiler has them. Here, others read them.
+        #
+        # @param part [Hash, nil] an effect, or the rule that has refused the node
+        def without_message(part)
+          copied = @estate.options['inspection_rules']['mask_secrets'] == 'never'
+          copied && part&.key?('msg') ? part.merge('msg' => Estate::Secrets::REDACTED) : part
+        end
 
         # A parameter can be a secret, such as a password, without being Sensitive.
         def exported(resource)
