@@ -79,7 +79,7 @@ RSpec.describe 'The API of keys' do
 
     it 'names the methods of a key if a request has another' do
       expect(client.post(path, 'value' => 1))
-        .to have_attributes(status: 405, headers: include('allow' => 'get, put, delete'))
+        .to have_attributes(status: 405, headers: include('allow' => 'get, head, put, delete'))
     end
 
     it 'lets one of many writers store a new key' do

@@ -26,6 +26,8 @@ module Simpkv
 
       status_handler(404) { problem(Problem.new(404, "there is no #{request.path_info}")) }
       status_handler(405, keep_headers: ['Allow']) do
+        # Roda answers HEAD where it answers GET, and lists the latter only.
+        response['allow'] = response['allow'].sub(/\bGET\b/, 'GET, HEAD')
         problem(Problem.new(405, "#{request.path_info} does not take #{request.request_method}"))
       end
 
