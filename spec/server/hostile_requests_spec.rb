@@ -86,7 +86,7 @@ RSpec.describe 'The service' do
 
   it 'answers malformed requests, and shows no byte of them in its log' do
     random = Random.new(RSpec.configuration.seed)
-    requests = Integer(ENV.fetch('MALFORMED', '2000'))
+    requests = Integer(ENV.fetch('MALFORMED', '20000'))
     requests.times { |number| client.exchange(malformed(random, number), last: true) }
     expect(service.log.lines.grep(%r{pl4nted|internal error at (?!.*/puma-)})).to eq([])
     still_serves
