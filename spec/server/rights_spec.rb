@@ -60,6 +60,29 @@ RSpec.describe 'The rights of callers' do
       expect(reader.get('/v1/keys/app1?recurse=true').data['keys'].keys).to eq(%w[a sub/b])
     end
 
+    context 'for some backends' do
+      let(:backends) do
+        other = File.expand_path('../other', @root)
+        Simpkv::Store.open('file', 'root_path' => other).close
+        super().merge('other' => { 'type' => 'file', 'id' => 'other', 'root_path' => other })
+      end
+      let(:rights) do
+        [{ 'certname' => 'reader.example.com', 'methods' => ['GET'], 'paths' => ['/v1/keys/**', '/healthz'],
+           'backends' => %w[other] }]
+      end
+
+      it 'allow keys of these, and other requests' do
+        %w[/v1/keys/a /v1/keys/a?backend=other].each { |path| service.client.put(path, 'value' => path) }
+        reader = client_of('reader.example.com')
+        expect(reader.get('/v1/keys/a?backend=other').data['value']).to eq('/v1/keys/a?backend=other')
+        expect(reader.get('/v1/keys/?backend=other').status).to eq(200)
+        %w[/v1/keys/a /v1/keys/a?backend=default /v1/keys/a?backend=none /v1/keys/].each do |path|
+          expect(reader.get(path)).to have_attributes(status: 403, detail: include("'backends'"))
+        end
+        expect(reader.get('/healthz').status).to eq(200)
+      end
+    end
+
     it 'are not those of a certificate whose name could be that of another caller' do
       ['user:root', 'local', "reader.example.com\n", "caf\u00e9", 'a/b'].each do |name|
         expect(client_of(name).get('/healthz')).to have_attributes(status: 403, detail: include('common name'))
@@ -213,6 +236,7 @@ RSpec.describe 'The rights of callers' do
         { 'rights' => [{ 'user' => 'x', 'methods' => ['get'], 'paths' => ['/'] }] } => "'methods'",
         { 'rights' => [{ 'user' => 'x', 'methods' => ['GET'], 'paths' => ['v1'] }] } => "'paths'",
         { 'rights' => [{ 'user' => 'x', 'method' => ['GET'] }] } => "unknown member 'method'",
+        { 'rights' => [{ 'user' => 'x', 'methods' => ['GET'], 'paths' => ['/'], 'backends' => 'x' }] } => "'backends'",
         { 'bind' => ['tcp://0.0.0.0:80'] } => 'without TLS', { 'bind' => ['tcp://localhost:80'] } => 'without TLS',
         { 'bind' => ['ssl://0.0.0.0:80'] } => "'tls_cert'", { 'bind' => ['http://x'] } => 'write unix:///PATH',
         { 'bin' => [] } => "did you mean 'bind'" }.each do |wrong, why|

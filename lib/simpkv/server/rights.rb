@@ -14,13 +14,13 @@ module Simpkv
     class Rights
       # The methods of requests.
       METHODS = %w[GET POST PUT PATCH DELETE].freeze
-      MEMBERS = %w[certname user methods paths environments].freeze
+      MEMBERS = %w[certname user methods paths environments backends].freeze
       # The methods that read.
       READS = %w[GET HEAD].freeze
       # Names in a list of environments that stand for the global keys.
       GLOBAL = 'globals'
 
-      Right = Struct.new(:kind, :name, :verbs, :paths, :environments)
+      Right = Struct.new(:kind, :name, :verbs, :paths, :environments, :backends)
       # A regular expression, and whether it matches all paths below one that it matches.
       Path = Struct.new(:pattern, :below) do
         def cover?(path, with_all_below)
@@ -48,14 +48,19 @@ module Simpkv
         of(caller, method, path).any?
       end
 
+      # @param caller [Caller]
+      # @param request [Rack::Request]
       # @param environment [String, nil] of the keys; nil for the global keys
+      # @param backend [String] the name of their backend
       # @param below [Boolean] whether the request is about the keys below its path, too
-      # @return [Boolean] whether a caller who {#allow?} allows a request for keys may send it for this environment
-      def environment?(caller, method, path, environment, below: false)
+      # @return [Boolean] whether a caller who {#allow?} allows a request for keys may send it for these keys
+      def keys?(caller, request, environment, backend, below: false)
         return true if caller.owner? || caller.kind == :local
 
-        of(caller, method, path, below: below).any? do |right|
-          right.environments.nil? || right.environments.include?(environment || GLOBAL)
+        of(caller, request.request_method, request.path_info, below: below).any? do |right|
+          [[right.environments, environment || GLOBAL], [right.backends, backend]].all? do |list, name|
+            list.nil? || list.include?(name)
+          end
         end
       end
 
@@ -86,7 +91,9 @@ module Simpkv
 
         kind, name = names.first
         Right.new(kind.to_sym, text(name, "'#{kind}' of #{where}"), methods(entry['methods'], where),
-                  paths(entry['paths'], where), environments(entry['environments'], where))
+                  paths(entry['paths'], where),
+                  names(entry, 'environments', "; #{GLOBAL} stands for the global keys", where),
+                  names(entry, 'backends', '', where))
       end
 
       def text(value, what)
@@ -108,11 +115,13 @@ module Simpkv
         raise ConfigError, "'paths' of #{where} must be a list of paths, such as /v1/nodes/**"
       end
 
-      def environments(list, where)
+      # @return [Array<String>, nil] nil if the entry does not limit them
+      def names(entry, member, more, where)
+        list = entry[member]
         return if list.nil?
         return list if list.is_a?(Array) && list.all?(String)
 
-        raise ConfigError, "'environments' of #{where} must be a list of names; #{GLOBAL} stands for the global keys"
+        raise ConfigError, "'#{member}' of #{where} must be a list of names#{more}"
       end
 
       def pattern(path)

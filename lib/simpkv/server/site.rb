@@ -28,6 +28,12 @@ module Simpkv
         Backend.of_globals(@options, name, @vardirs, @warn, node: node)
       end
 
+      # @return [String] the name of the backend of requests that name none
+      # @raise [ConfigError] an option is wrong
+      def default_backend
+        @default_backend ||= backend.name
+      end
+
       # @param caller [Caller]
       # @param name [String, nil] of a backend; nil for the default one
       # @return [Array(Backend, Store)]

@@ -32,16 +32,21 @@ module Simpkv
         query = query(*Api::KeyPath::PARAMETERS, *parameters)
         path = Api::KeyPath.new(name, query, flag('global'))
         check_estate(path)
-        return path if rights.environment?(caller, request.request_method, request.path_info, path.environment)
+        return path if rights.keys?(caller, request, path.environment, backend_name)
 
         place = path.environment || 'the global keys'
-        raise Problem.new(403, "#{caller} has no right in #{place}: 'environments' in 'rights' of 'server' does not " \
-                               'allow it')
+        raise Problem.new(403, "#{caller} has no right in #{place} of the backend '#{backend_name}': 'environments' " \
+                               "or 'backends' in 'rights' of 'server' does not allow it")
+      end
+
+      # @return [String]
+      def backend_name
+        request.GET['backend'] || site.default_backend
       end
 
       # The keys below a folder have paths of their own.
       def check_below(path)
-        return if rights.environment?(caller, request.request_method, request.path_info, path.environment, below: true)
+        return if rights.keys?(caller, request, path.environment, backend_name, below: true)
 
         raise Problem.new(403, "#{caller} has no right to all keys below #{request.path_info}: 'rights' of 'server' " \
                                'needs a path that ends with /**. values=false lists the names of a folder')
