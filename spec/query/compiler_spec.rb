@@ -40,6 +40,12 @@ RSpec.describe Simpkv::Query::Compiler do
       expect(titles(['and', %w[= tag NGINX], %w[= type Package]])).to eq(%w[nginx])
     end
 
+    it 'compares tags as a whole, with or without characters that JSON escapes' do
+      expect(titles(%w[= tag ngin])).to eq([])
+      expect(titles(['=', 'tag', 'nginx","web'])).to eq([])
+      expect(titles(['and', %w[= tag web], %w[= title Nginx]])).to include('Nginx')
+    end
+
     it 'refuses a value of another type' do
       expect { nodes(['=', 'certname', 1], 'nodes') }.to be_refused(/incompatible with string field "certname"/)
       expect { titles(%w[= line 12]) }.to be_refused('Argument "12" is incompatible with numeric field "line".')
