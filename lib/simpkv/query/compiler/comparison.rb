@@ -92,7 +92,8 @@ module Simpkv
         def self.tag(operand, operator, value)
           value = member(operand, value)
           value = operator == '=' ? value.downcase : "(?i)#{value}" if operand.name == 'tag'
-          return Fragment.of('instr(?, ?) > 0', operand.sql, %("#{value}")) if operator == '=' && value.match?(PLAIN_TAG)
+          plain = operator == '=' && value.match?(PLAIN_TAG)
+          return Fragment.of('instr(?, ?) > 0', operand.sql, %("#{value}")) if plain
 
           Fragment.of(TAGS, operand.sql, Fragment.of("tag.value #{operator} ?", value))
         end
