@@ -17,7 +17,7 @@ Gem::Specification.new do |spec|
                    'docs/service.md', 'LICENSE'].sort
   spec.add_dependency 'parslet', '~> 2.0'
   spec.add_dependency 'prometheus-client', '>= 4.0', '< 6'
-  spec.add_dependency 'puma', '>= 7.0', '< 9'
+  spec.add_dependency 'puma', '~> 8.0'
   spec.add_dependency 'rack', '~> 3.0'
   spec.add_dependency 'roda', '~> 3.0'
   spec.add_dependency 'simpkv', Simpkv::VERSION

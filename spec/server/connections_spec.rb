@@ -135,6 +135,20 @@ RSpec.describe 'The connections of the service' do
       expect(connections.stats).to eq([2, { room: 1, refused: 0, slow: 0 }])
     end
 
+    it 'end if a request takes longer than 30 seconds to arrive, and each request has a time of its own' do
+      connection, client = open_connection
+      allow(Process).to receive(:clock_gettime).and_return(0, 29, 40, 69, 71)
+      read = lambda do
+        client.write('x')
+        connection.read_nonblock(100)
+      end
+      expect([read.call, read.call]).to eq(%w[x x])
+      connection.arrived
+      expect([read.call, read.call]).to eq(%w[x x])
+      expect { read.call }.to raise_error(Errno::ETIMEDOUT)
+      expect(connections.stats).to eq([1, { room: 0, refused: 0, slow: 1 }])
+    end
+
     it 'are refused as long as none is closed' do
       (first,), = Array.new(2) { open_connection }
       connections.make_room

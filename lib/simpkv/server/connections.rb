@@ -62,7 +62,7 @@ module Simpkv
           @ended[:refused] += 1
         end
         socket.to_io.close
-      rescue SystemCallError
+      rescue SystemCallError, IOError
         socket.to_io.close
       end
 
