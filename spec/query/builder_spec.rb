@@ -189,6 +189,40 @@ RSpec.describe Simpkv::Query::Builder do
       end
     end
 
+    describe 'after a run that has changed the status only' do
+      before do
+        run_node('web1')
+        builder.refresh
+        estate.reports.save('web1', 'status' => 'failed', 'environment' => 'production', 'events' => [])
+      end
+
+      it 'reads and writes neither facts nor resources' do
+        read = []
+        allow(estate.store).to receive(:get_many).and_wrap_original do |get_many, keys|
+          get_many.call(keys.each { |key| read << key })
+        end
+        before = select('SELECT * FROM facts UNION ALL SELECT node, type, title FROM resources')
+        builder.refresh
+
+        expect(read).to match_array(%w[inventory/web1 status/web1 reports/web1/1 reports/web1/2]
+          .map { |name| "globals/estate/#{name}" })
+        expect(select('SELECT * FROM facts UNION ALL SELECT node, type, title FROM resources')).to eq before
+        expect(select('SELECT latest_report_status, timestamp = facts_timestamp FROM factsets JOIN nodes ON id = node'))
+          .to eq [['failed', 1]]
+        expect(builder.check).to eq []
+      end
+
+      it 'reads all if facts or exports have changed as well' do
+        estate.facts.save('web1', { 'number' => 7 })
+        expect([builder.refresh, number('web1'), builder.check]).to eq [1, '7', []]
+      end
+
+      it 'reads all if the clock of the status is behind that of the facts' do
+        change('status/web1') { |text| text.sub(/"last_seen":"[^"]+"/, '"last_seen":"2026-01-01T00:00:00Z"') }
+        expect([builder.refresh, builder.check]).to eq [1, []]
+      end
+    end
+
     describe 'while a run is saving' do
       it 'reads a node again whose report is not there yet' do
         run_node('web1')

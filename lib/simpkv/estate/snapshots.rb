@@ -2,14 +2,19 @@
 
 module Simpkv
   class Estate
+    # What a caller of {Snapshots} knows of a node: the digest, the number of the last run of which it has the report,
+    # and the time of its facts, as text.
+    Known = Struct.new(:digest, :run, :time)
+
     # Reads all that is stored of nodes, for the index of queries. A run of a node writes its status last, and the
     # record of the inventory after the documents that this names: if both are the same as before, so is the rest.
     class Snapshots
       # What is stored of a node, as its classes return it: nil for what is not. `exports` are lists of resources by
       # type, `reports` a list, of the run with the number `since` and later ones, or of all if that is nil. `digest`
       # changes with the inventory record and the status; it is nil while the documents do not agree, because a run is
-      # saving them, or because a replica is late.
-      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since)
+      # saving them, or because a replica is late. With `status_only`, facts and exports were not read, because they are
+      # those that the caller knows.
+      Snapshot = Struct.new(:digest, :inventory, :status, :facts, :exports, :catalog, :reports, :since, :status_only)
 
       # The number of seconds for which documents that do not agree count as those of a run that is on its way.
       SETTLING = 60
@@ -34,23 +39,21 @@ module Simpkv
       end
 
       # @param certnames [Array<String>]
-      # @param runs [Hash{String => Integer}] the number of the last run, by the name of the node, of which the caller
-      #   has the report: only that one and later ones are read
+      # @param known [Hash{String => Known}] what the caller knows, by the names of nodes: that is not read again
       # @yieldparam key [String] of a document whose content is malformed, and which is left out then
       # @yieldparam why [String]
       # @return [Hash{String => Snapshot}] by the names of the nodes
       # @raise [MalformedError] without a block: a document is malformed; names the key
       # @raise [MissingError] a document is missing, or hidden, that the inventory names
       # @raise [Error] the store cannot read a document
-      def of(certnames, runs = {}, &block)
-        keys = certnames.map { |name| [name] }
-        records, statuses = [@estate.inventory, @estate.statuses].map { |subject| subject.demand_many(keys, &block) }
-        facts, exports, catalogs = read(certnames, records, &block)
-        wanted = wanted(statuses, runs)
-        reports = @estate.reports.of_runs(wanted, &block)
+      def of(certnames, known = {}, &block)
+        records = named(@estate.inventory, certnames, &block)
+        statuses = named(@estate.statuses, certnames, &block)
+        same = certnames.select { |name| same?(known[name], records[name], statuses[name]) }
+        parts = [records, statuses, *read(certnames - same, records, &block),
+                 *numbered(wanted(statuses, known), &block)]
         certnames.to_h do |name|
-          snapshot = Snapshot.new(nil, records[[name]], statuses[[name]], facts[name], exports[name], catalogs[name],
-                                  reports[name], wanted[name]&.begin)
+          snapshot = Snapshot.new(nil, *parts.map { |part| part[name] }, same.include?(name))
           [name, complete(name, snapshot, &block)]
         end
       end
@@ -59,38 +62,62 @@ module Simpkv
 
       # @return [Array<Hash>] facts, exports and catalogs, by the names of nodes
       def read(certnames, records, &block)
-        types = certnames.to_h { |name| [name, (records[[name]]&.value.to_h['exports'] || {}).keys] }
+        types = certnames.to_h { |name| [name, (records[name]&.value.to_h['exports'] || {}).keys] }
         [@estate.facts.many(certnames, &block), @estate.exports.many(types, &block), catalogs(certnames, &block)]
       end
 
       def catalogs(certnames, &block)
         return {} unless @estate.options['catalogs']
 
-        found = @estate.catalogs.demand_many(certnames.map { |name| [name] }, &block)
-        found.to_h { |(name), stored| [name, stored.value] }
+        named(@estate.catalogs, certnames, &block).transform_values(&:value)
+      end
+
+      # @return [Hash{String => Stored}] by the names of nodes
+      def named(documents, certnames, &block)
+        documents.demand_many(certnames.map { |name| [name] }, &block).transform_keys(&:first)
+      end
+
+      # Returns true if only the status has changed: the record names the digests of facts and exports. A catalog has
+      # none there.
+      def same?(known, record, status)
+        return false if @estate.options['catalogs'] || [known&.time, record, status].include?(nil)
+
+        known.digest.start_with?("#{Documents.digest(record.document)}.") &&
+          record.value.values_at('environment', 'exports', 'facts_digest').all? &&
+          status.value['last_seen'].to_s > known.time
       end
 
       # @return [Hash{String => Range<Integer>}] the runs of which reports are read, for nodes with few new ones
-      def wanted(statuses, runs)
+      def wanted(statuses, known)
         return {} if @estate.options['reports'].zero?
 
         most = [NUMBERED, @estate.options['reports']].min
-        statuses.each_with_object({}) do |((name), status), wanted|
+        statuses.each_with_object({}) do |(name, status), wanted|
+          first = known[name]&.run
           last = status.value['runs']
-          wanted[name] = runs[name]..last if last && runs[name] && (0...most).cover?(last - runs[name])
+          wanted[name] = first..last if last && first && (0...most).cover?(last - first)
         end
+      end
+
+      # @return [Array<Hash>] reports, and the first of their runs, by the names of nodes
+      def numbered(runs, &block)
+        [@estate.reports.of_runs(runs, &block), runs.transform_values(&:begin)]
       end
 
       # Adds reports and digest. The snapshot still has inventory record, status and exports with their documents.
       def complete(name, snapshot, &block)
         digest = digest(snapshot.inventory, snapshot.status)
-        stored = snapshot.exports
+        stored = snapshot.exports || {}
         snapshot.inventory = snapshot.inventory&.value
         snapshot.status = snapshot.status&.value
         snapshot.exports = stored.transform_values(&:value)
         snapshot.reports ||= reports(name, snapshot, &block)
-        snapshot.digest = digest if agrees?(name, snapshot, stored, &block) || !settling?(snapshot)
+        snapshot.digest = digest if settled?(name, snapshot, stored, &block)
         snapshot
+      end
+
+      def settled?(name, snapshot, exports, &block)
+        agrees?(name, snapshot, exports, &block) || !settling?(snapshot)
       end
 
       def digest(*stored)
@@ -102,11 +129,12 @@ module Simpkv
       end
 
       def agrees?(name, snapshot, exports, &block)
-        exports_agree?(name, snapshot.inventory.to_h['exports'].to_h.compact, exports, &block) &&
-          facts_agree?(snapshot) && reports_agree?(snapshot)
+        (snapshot.status_only || (exports_agree?(name, snapshot, exports, &block) && facts_agree?(snapshot))) &&
+          reports_agree?(snapshot)
       end
 
-      def exports_agree?(name, digests, exports, &block)
+      def exports_agree?(name, snapshot, exports, &block)
+        digests = snapshot.inventory.to_h['exports'].to_h.compact
         missing = digests.keys - exports.keys
         @estate.exports.demand(name, missing, &block)
         missing.empty? && digests.all? { |type, digest| Documents.digest(exports[type].document) == digest }

@@ -92,9 +92,9 @@ module Simpkv
 
       def refresh_now
         started = Time.now
-        known = @index.read { |database| current_digests(database) }
-        changed, removed = @feed.poll(known)
-        enter(changed, known.empty? ? {} : @index.read { |database| runs(database, changed) })
+        digests = @index.read { |database| current_digests(database) }
+        changed, removed = @feed.poll(digests)
+        enter(changed, digests.empty? ? {} : @index.read { |database| known(database, changed) })
         @index.update do |writer|
           removed.each { |certname| writer.remove(certname) }
           writer.expire(Rows::Times.of(started))
@@ -120,23 +120,25 @@ module Simpkv
         digests(database).merge(names.to_h { |certname| [certname, UNSETTLED] })
       end
 
-      # @return [Hash{String => Integer}] the number of the last run of which there is a report, by the names of nodes
-      def runs(database, certnames)
-        statement = database.prepare('SELECT MAX(run) FROM reports JOIN nodes ON nodes.id = node WHERE certname = ?')
-        certnames.to_h { |certname| [certname, statement.execute(certname).first.first] }.compact
+      # @return [Hash{String => Estate::Known}] what is in the index, by the names of nodes
+      def known(database, certnames)
+        statement = database.prepare('SELECT digest, (SELECT MAX(run) FROM reports WHERE node = nodes.id), ' \
+                                     'facts_timestamp FROM nodes WHERE certname = ?')
+        rows = certnames.to_h { |certname| [certname, statement.execute(certname).first] }.compact
+        rows.transform_values { |row| Estate::Known.new(*row) }
       ensure
         statement&.close
       end
 
-      def enter(certnames, runs)
+      def enter(certnames, known)
         rows = Rows.new(lifetime: @estate.options['node_ttl'])
         certnames.each_slice(CHUNK).with_index do |names, number|
           raise InterruptedError, 'the refresh of the index was given up' if @stopping.call
 
-          snapshots = @estate.snapshots.of(names, runs, &skip)
+          snapshots = @estate.snapshots.of(names, known, &skip)
           made = rows_of(rows, snapshots)
           @index.update do |writer|
-            made.each { |certname, node| writer.replace(certname, node, kept(snapshots[certname])) }
+            snapshots.each { |certname, snapshot| write(writer, certname, snapshot, made[certname]) }
             writer.note('done' => (number * CHUNK) + names.length, 'total' => certnames.length)
           end
         end
@@ -145,10 +147,15 @@ module Simpkv
       # @return [Hash{String => Hash}] the rows of each node
       def rows_of(rows, snapshots)
         snapshots.to_h do |certname, snapshot|
-          members = snapshot.to_h.reject { |name, _| name == :since }
+          members = snapshot.to_h.reject { |name, _| %i[since status_only].include?(name) }
           documents = Rows::Documents.new(certname: certname, **members, digest: snapshot.digest || UNSETTLED)
-          [certname, rows.of(documents)]
+          [certname, rows.of(documents, status_only: snapshot.status_only)]
         end
+      end
+
+      def write(writer, certname, snapshot, rows)
+        kept = kept(snapshot)
+        snapshot.status_only ? writer.replace_status(certname, rows, kept) : writer.replace(certname, rows, kept)
       end
 
       # @return [Index::Kept, nil] the reports that the index has already

@@ -51,12 +51,13 @@ module Simpkv
 
       # @param documents [Documents]
       # @param now [Time] decides whether the node has expired
+      # @param status_only [Boolean] whether to leave out the rows of facts and resources. The node has facts then
       # @return [Hash{String => Array<Array>}] rows by table: values in the order of {COLUMNS}. `nodes` has one row
       # @raise [MalformedError] a document has another form than simpkv writes; quotes no value
-      def of(documents, now: Time.now)
+      def of(documents, now: Time.now, status_only: false)
         run = LastRun.new(documents)
-        rows = @facts.of(documents, run)
-        rows.update(CatalogRows.new(documents, run, @values).rows)
+        documents = documents.dup.tap { |copy| copy.facts = {} } if status_only
+        rows = status_only ? {} : @facts.of(documents, run).merge(CatalogRows.new(documents, run, @values).rows)
         rows.update(ReportRows.new(documents).rows)
         latest = COLUMNS['reports'].zip(rows['reports'].first).to_h if rows['reports'].any?
         rows.update('nodes' => [NodeRow.new(documents, run, latest).values(@lifetime, now)])

@@ -29,10 +29,27 @@ module Simpkv
         # @return [void]
         def replace(certname, rows, kept = nil)
           node = number(certname)
-          clear(node, kept) if node
+          clear(node) if node
+          clear_reports(node, kept) if node
           node = insert_node(node, rows['nodes'].first)
           OF_NODE.each { |table| insert(table, node, rows[table]) }
           rows['fact_paths'].each { |row| run(insertion('fact_paths', Rows::COLUMNS['fact_paths'], ignore: true), row) }
+          insert_reports(node, rows['reports'], rows['events'])
+        end
+
+        # Replaces the rows of a node that depend on its status.
+        #
+        # @param certname [String] of a node that is in the index, with facts
+        # @param rows [Hash{String => Array<Array>}] see {Rows}, with `status_only`
+        # @param kept [Kept, nil] as for {#replace}
+        # @return [void]
+        def replace_status(certname, rows, kept = nil)
+          node = number(certname)
+          clear_reports(node, kept)
+          row = rows['nodes'].first
+          insert_node(node, row)
+          time = row[Rows::COLUMNS['nodes'].index('facts_timestamp')]
+          run('UPDATE factsets SET timestamp = ?, producer_timestamp = ? WHERE node = ?', [time, time, node])
           insert_reports(node, rows['reports'], rows['events'])
         end
 
@@ -43,6 +60,7 @@ module Simpkv
           return unless node
 
           clear(node)
+          clear_reports(node)
           run('DELETE FROM nodes WHERE id = ?', [node])
         end
 
@@ -79,8 +97,11 @@ module Simpkv
         end
 
         # Cascades would look for rows in each table as well.
-        def clear(node, kept = nil)
+        def clear(node)
           OF_NODE.each { |table| run("DELETE FROM #{table} WHERE node = ?", [node]) }
+        end
+
+        def clear_reports(node, kept = nil)
           replaced = "node = ?#{' AND NOT (run BETWEEN ? AND ? AND receive_time >= ?)' if kept}"
           run("DELETE FROM events WHERE report IN (SELECT id FROM reports WHERE #{replaced})", [node, *kept])
           run("DELETE FROM reports WHERE #{replaced}", [node, *kept])
