@@ -1,0 +1,133 @@
+# frozen_string_literal: true
+
+require 'tempfile'
+require 'simpkv/query/worker'
+
+module Simpkv
+  module Query
+    # The workers of a service, which answer its queries. They start when there are queries, and one that ends is
+    # replaced at the next one. Thread-safe.
+    class Workers
+      # No worker has become free in time.
+      class BusyError < Simpkv::TransientError; end
+
+      # An answer of a worker: `file` has its text, and is positioned at the beginning. `missing` names what the path of
+      # the question names and the index does not have.
+      Answer = Struct.new(:file, :bytes, :rows, :total, :missing)
+
+      # @param index [String] the path of the database
+      # @param count [Integer] the number of workers
+      # @param seconds [Numeric] the time that a query may take; it may wait for a worker as long
+      # @param rows [Integer] the number of rows that an answer may have
+      def initialize(index, count:, seconds:, rows:)
+        @index = index
+        @seconds = seconds
+        @rows = rows
+        @mutex = Mutex.new
+        @changed = ConditionVariable.new
+        # A worker, or nil in place of one that does not run.
+        @idle = Array.new(count)
+        @count = count
+        @closed = false
+      end
+
+      # @param question [Hash{String => Object}] see {Question}; beside its members `pretty` and `ast_only`
+      # @return [Answer] the caller closes its file
+      # @raise [InvalidError] the query is wrong
+      # @raise [LimitError] it takes too long, or the answer is too large
+      # @raise [BusyError, UnavailableError] try again later
+      # @raise [Worker::EndedError, Simpkv::Error]
+      def ask(question)
+        question = question.merge('seconds' => @seconds, 'rows' => @rows)
+        with_worker do |worker|
+          file = answer_file
+          reply = worker.ask(question, file, Worker.now + @seconds)
+          raise error(reply) if reply['error']
+
+          file.rewind
+          Answer.new(file, *reply.values_at('bytes', 'rows', 'total', 'missing'))
+        rescue Simpkv::Error
+          file&.close
+          raise
+        end
+      end
+
+      # @return [Array<Integer>] the process IDs of the workers that wait
+      def pids
+        @mutex.synchronize { @idle.compact.map(&:pid) }
+      end
+
+      # Ends the workers as soon as they have answered.
+      #
+      # @return [void]
+      def close
+        @mutex.synchronize do
+          return if @closed
+
+          @closed = true
+          @changed.broadcast
+          @count.times do
+            @changed.wait(@mutex) while @idle.empty?
+            @idle.shift&.close
+          end
+        end
+      end
+
+      private
+
+      def with_worker
+        worker = take
+        begin
+          worker = Worker.new(@index) unless worker&.alive?
+          yield worker
+        ensure
+          give_back(worker&.pid ? worker : nil)
+        end
+      end
+
+      # @return [Worker, nil]
+      def take
+        deadline = Worker.now + @seconds
+        @mutex.synchronize do
+          while @idle.empty? && !@closed
+            left = deadline - Worker.now
+            raise BusyError, 'all workers are busy with other queries' if left <= 0
+
+            @changed.wait(@mutex, left)
+          end
+          raise BusyError, 'the service ends' if @closed
+
+          worker = @idle.compact.first
+          @idle.delete_at(@idle.index(worker))
+        end
+      end
+
+      def give_back(worker)
+        @mutex.synchronize do
+          @idle.push(worker)
+          @changed.broadcast
+        end
+      end
+
+      # The answer may hold what must not be on a disk, as the index: it is beside it. No other process can open it.
+      def answer_file
+        File.open(File.dirname(@index), File::RDWR | File::TMPFILE, 0o600)
+      rescue Errno::EOPNOTSUPP, Errno::EISDIR
+        Tempfile.create('.answer', File.dirname(@index)).tap { |file| File.unlink(file.path) }
+      rescue SystemCallError => e
+        raise UnavailableError, "the folder of the index cannot be used: #{e.class.name}", cause: nil
+      end
+
+      def error(reply)
+        message = reply['message']
+        case reply['error']
+        when 'invalid' then InvalidError.new(message, reply['place'])
+        when 'limit' then LimitError.new(message)
+        when 'stale' then StaleError.new(message)
+        when 'unavailable' then UnavailableError.new(message)
+        else Worker::EndedError.new("the worker could not answer: #{message}")
+        end
+      end
+    end
+  end
+end

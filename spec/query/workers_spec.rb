@@ -1,0 +1,212 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/builder'
+require 'simpkv/query/workers'
+require_relative '../support/estate_files'
+require_relative '../support/eventually'
+require_relative '../support/processes'
+require_relative '../support/scratch'
+
+RSpec.describe Simpkv::Query::Workers do
+  include Eventually
+  include Processes
+
+  include_context 'with an estate in files'
+
+  around do |example|
+    Scratch.make('workers') do |folder|
+      @folder = folder
+      example.run
+    ensure
+      @workers&.close
+    end
+  end
+
+  # A name that this pattern takes a very long time for.
+  let(:hostile) { ['~', 'certname', '^(a|a|aa)*$'] }
+  let(:index) { Simpkv::Query::Index.of(estate, File.join(@folder, 'index')) }
+
+  before do
+    %W[web1 web2 #{'a' * 60}b].each { |name| estate.facts.save(name, { 'kernel' => 'Linux' }) }
+    Simpkv::Query::Builder.new(estate, index).refresh
+  end
+
+  def workers(count: 1, seconds: 60, rows: 100)
+    @workers ||= described_class.new(index.path, count: count, seconds: seconds, rows: rows)
+  end
+
+  # @return [Object] the answer
+  def ask(query, more = {})
+    answer = workers.ask({ 'path' => ['nodes'], 'query' => query }.merge(more))
+    text = answer.file.read
+    expect(text.bytesize).to eq(answer.bytes)
+    JSON.parse(text)
+  ensure
+    answer&.file&.close
+  end
+
+  def names(query = ['~', 'certname', '^web'])
+    ask(['extract', 'certname', query]).map { |row| row['certname'] }.sort
+  end
+
+  it 'answer from the index, one after the other' do
+    expect(names).to eq(%w[web1 web2])
+    pids = workers.pids
+    expect(names(['=', 'certname', 'web1'])).to eq(%w[web1])
+    expect(workers.pids).to eq(pids)
+  end
+
+  it 'count the rows of all pages' do
+    answer = workers.ask('path' => ['nodes'], 'paging' => { 'limit' => 1, 'include_total' => true })
+    expect([answer.rows, answer.total]).to eq([1, 3])
+    answer.file.close
+  end
+
+  it 'read PQL and ASTs that begin with from' do
+    pql = 'nodes[certname] { certname = "web1" }'
+    expect(ask(pql, 'path' => [])).to eq([{ 'certname' => 'web1' }])
+    expect(ask(JSON.generate(['from', 'nodes', ['extract', 'certname', ['=', 'certname', 'web2']]]), 'path' => []))
+      .to eq([{ 'certname' => 'web2' }])
+    expect(ask(pql, 'path' => [], 'ast_only' => true).first(2)).to eq(%w[from nodes])
+  end
+
+  it 'say what is wrong with a query' do
+    expect { ask(%w[= colour red]) }.to raise_error(Simpkv::Query::InvalidError, /colour/)
+    expect { ask('nodes { certname = ', 'path' => []) }.to raise_error(Simpkv::Query::InvalidError) do |error|
+      expect(error.place).to be_between(15, 20)
+    end
+    expect { ask('nodes', 'path' => ['nodes']) }.to raise_error(Simpkv::Query::InvalidError, /JSON/)
+    expect { ask(%w[= certname web1], 'path' => []) }.to raise_error(Simpkv::Query::InvalidError, /from/)
+  end
+
+  it 'kill a query at the time limit, and answer the next one' do
+    workers(seconds: 2)
+    expect { ask(hostile) }.to raise_error(Simpkv::Query::LimitError, /query_seconds/)
+    expect(names).to eq(%w[web1 web2])
+  end
+
+  it 'refuse an answer with too many rows' do
+    workers(rows: 2)
+    expect { ask(nil) }.to raise_error(Simpkv::Query::LimitError, /more than 2 rows.*query_rows/)
+    expect(names).to eq(%w[web1 web2])
+  end
+
+  it 'lose one query if a worker is killed' do
+    names
+    pid = workers.pids.first
+    slow = Thread.new { ask(hostile) }
+    slow.report_on_exception = false
+    eventually { workers.pids.empty? }
+    Process.kill(:KILL, pid)
+    expect { slow.value }.to raise_error(Simpkv::Query::Worker::EndedError, /signal 9/)
+    expect(names).to eq(%w[web1 web2])
+  end
+
+  it 'replace a worker that ended while it waited' do
+    names
+    pid = workers.pids.first
+    Process.kill(:KILL, pid)
+    eventually { !alive?(pid) }
+    expect(names).to eq(%w[web1 web2])
+    expect(workers.pids).not_to include(pid)
+  end
+
+  it 'refuse queries that wait for too long' do
+    workers(seconds: 2)
+    errors = Array.new(4) { Thread.new { error_of { ask(hostile) } } }.map(&:value)
+    expect(errors.map(&:class).uniq).to contain_exactly(Simpkv::Query::LimitError, described_class::BusyError)
+    expect(names).to eq(%w[web1 web2])
+  end
+
+  def error_of
+    yield
+  rescue StandardError => e
+    e
+  end
+
+  it 'read an index that was made anew' do
+    expect(names).to eq(%w[web1 web2])
+    estate.facts.save('web3', { 'kernel' => 'Linux' })
+    Simpkv::Query::Builder.new(estate, index).build
+    expect(names).to eq(%w[web1 web2 web3])
+  end
+
+  it 'say that there is no index yet' do
+    index.delete
+    expect { names }.to raise_error(Simpkv::Query::StaleError)
+  end
+
+  it 'have no descriptors and no variables of the service' do
+    reader, writer = IO.pipe
+    writer.close_on_exec = false
+    ENV['SIMPKV_SPEC_SECRET'] = 'pl4nted'
+    names
+    pid = workers.pids.first
+    names_of_variables = File.read("/proc/#{pid}/environ").split("\0").map { |line| line.split('=').first }
+    expect(names_of_variables - %w[PATH HOME LANG LC_ALL LC_CTYPE TZ GEM_HOME GEM_PATH LD_LIBRARY_PATH SQLITE_TMPDIR])
+      .to eq([])
+    expect(descriptors(pid)).not_to include(File.readlink("/proc/self/fd/#{writer.fileno}"))
+  ensure
+    ENV.delete('SIMPKV_SPEC_SECRET')
+    [reader, writer].each { |io| io&.close }
+  end
+
+  # @return [Array<String>] what the descriptors of a process lead to
+  def descriptors(pid)
+    Dir["/proc/#{pid}/fd/*"].map { |descriptor| File.symlink?(descriptor) ? File.readlink(descriptor) : nil }.compact
+  end
+
+  it 'leave no file of an answer' do
+    names
+    expect(Dir.children(File.dirname(index.path)).grep(/answer/)).to eq([])
+    expect(File.stat(index.path).mode & 0o077).to eq(0)
+  end
+
+  it 'end with the service, also if a query never ends' do
+    pids_of_a_killed_service.each { |pid| eventually(within: 60) { !alive?(pid) } }
+  end
+
+  # @return [Array<Integer>] the process IDs of two workers with queries that take very long
+  def pids_of_a_killed_service
+    reader, writer = IO.pipe
+    path = index.path
+    index.close
+    service = child { serve(path, writer) }
+    pids = reader.gets.split.map { |pid| Integer(pid) }
+    Process.kill(:KILL, service)
+    status_of(service)
+    pids
+  end
+
+  def serve(path, writer)
+    workers = described_class.new(path, count: 2, seconds: 3, rows: 10)
+    Array.new(2) { Thread.new { workers.ask('path' => ['nodes'], 'query' => hostile) } }
+    sleep 0.01 until Dir["/proc/#{Process.pid}/task/*/children"].sum { |file| File.read(file).split.length } == 2
+    writer.puts(Dir["/proc/#{Process.pid}/task/*/children"].map { |file| File.read(file) }.join(' '))
+    sleep
+  end
+
+  def alive?(pid)
+    File.read("/proc/#{pid}/stat").split(') ').last[0] != 'Z'
+  rescue Errno::ENOENT, Errno::ESRCH
+    false
+  end
+
+  it 'end when they are closed, and leave no process behind' do
+    workers(count: 2)
+    2.times.map { Thread.new { names } }.each(&:join)
+    pids = workers.pids
+    expect(pids.length).to be_between(1, 2)
+    workers.close
+    expect(pids.map { |pid| File.exist?("/proc/#{pid}") }).to all(be(false))
+    expect { names }.to raise_error(Simpkv::TransientError)
+  end
+
+  it 'ignore the signals that end the service, until it closes them' do
+    names
+    pid = workers.pids.first
+    %i[TERM INT HUP USR2].each { |signal| Process.kill(signal, pid) }
+    expect(names).to eq(%w[web1 web2])
+    expect(workers.pids).to eq([pid])
+  end
+end
