@@ -5,6 +5,7 @@ require 'puma/configuration'
 require 'puma/launcher'
 require 'simpkv'
 require 'simpkv/inspection'
+require 'simpkv/query'
 
 module Simpkv
   # The service: `simpkv serve`, in the gem simpkv-server. It reads the store for those who do not run Puppet, and is a
@@ -36,9 +37,8 @@ module Simpkv
         @certificates = Certificates.new(@options)
         @site = Site.new(options, vardir, ->(warning) { warn("simpkv: #{warning}") })
         @site.backend
-        @connections = Connections.new(@options['max_connections'], $stderr)
-        @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], $stderr)
-        @metrics = Metrics.new(@connections, CertificateMetrics.new(@certificates), @replicas)
+        @owner = Caller.new(:user, Audit.user, Process.euid)
+        make_parts
       end
 
       # Serves until SIGTERM or SIGINT.
@@ -52,7 +52,10 @@ module Simpkv
         # Puma has bound the addresses, and accepts no connection yet.
         launcher.events.register(:state) { |state| Door.install(launcher.binder, @connections) if state == :booting }
         launcher.events.after_booted { booted(launcher) }
+        # Puma replaces the process: what it has started would be left over.
+        launcher.events.before_restart { @queries&.stop }
         launcher.run
+        @queries&.stop
       rescue SystemCallError => e
         raise ConfigError, "the service cannot listen: #{e.message}", cause: nil
       end
@@ -78,12 +81,25 @@ module Simpkv
       end
 
       def application
-        owner = Caller.new(:user, Audit.user, Process.euid)
         routes = Class.new(Application)
-        routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics,
-                           readiness: Readiness.new(@site, owner), owner: owner)
+        routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries,
+                           readiness: Readiness.new(@site, @owner, @queries), owner: @owner)
         gate = Gate.new(routes.freeze.app, -> { @rights }, @certificates)
         Observation.new(gate, @metrics, $stderr)
+      end
+
+      def make_parts
+        @connections = Connections.new(@options['max_connections'], $stderr)
+        @replicas = ReplicaWatch.new(@site, @options['compare_replicas_seconds'], $stderr)
+        @queries = queries
+        @metrics = Metrics.new(@connections, *[CertificateMetrics.new(@certificates), @replicas, @queries].compact)
+      end
+
+      # @return [Queries, nil]
+      def queries
+        return if @options['query_workers'].zero?
+
+        Queries.new(@options, @site, @owner, ->(error) { warn("simpkv: #{error}") })
       end
 
       # A request that Puma itself refuses, or an error outside of {Observation}.
@@ -100,6 +116,7 @@ module Simpkv
         trap('USR2') { Thread.new { start_anew(launcher) } }
         Process.setproctitle('simpkv serve')
         @replicas.start
+        @queries&.start
         launcher.binder.ios.each { |door| puts("simpkv: serving on #{address(door)}") }
         $stdout.flush
       end
@@ -149,4 +166,5 @@ require 'simpkv/server/replica_watch'
 require 'simpkv/server/certificate_metrics'
 require 'simpkv/server/metrics'
 require 'simpkv/server/open_api'
+require 'simpkv/server/queries'
 require 'simpkv/server/application'

@@ -25,7 +25,7 @@ RSpec.shared_context 'with a service' do |*arguments|
   let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root } } }
   # The section `server` of the configuration.
   let(:section) { {} }
-  let(:options) { { 'backends' => backends, 'server' => section } }
+  let(:options) { { 'backends' => backends, 'server' => { 'index' => "#{@root}.index" }.merge(section) } }
   let(:service) { @service = Service.new(options, *arguments).tap(&:start) }
   let(:client) { service.client }
   # The store, as other processes use it.

@@ -140,25 +140,31 @@ class ServiceClient
 
     template, item = described(target.split('?').first)
     answer = response_of(item, method, response.status)
-    faults = response.body.empty? ? faults_of_empty(response, answer) : faults(template, method, answer, response)
+    place = place_of(target, template, method, answer)
+    faults = response.body.empty? ? faults_of_empty(response, answer) : faults(place, response)
     raise Undescribed, "#{method} #{target}: #{response.status}: #{faults.first}" if faults.any?
   end
 
-  def faults(template, method, answer, response)
+  def faults(place, response)
     type, = response.headers['content-type'].to_s.split(';')
+    return ["the type #{type} is not described"] unless DESCRIPTION.dig(*place, 'content')&.key?(type)
     return [] if type == 'text/plain'
 
-    place = [template, method.downcase, 'responses', answer, 'content', type, 'schema']
-    schema = answer == 'default' ? problem : SCHEMAS.ref(pointer('paths', *place))
-    schema.validate(response.data).map { |fault| fault['error'] }
+    SCHEMAS.ref(pointer(*place, 'content', type, 'schema')).validate(response.data).map { |fault| fault['error'] }
+  end
+
+  # @return [Array<String>] where the description has the response; for a request that it does not have, that of a GET
+  def place_of(target, template, method, answer)
+    place = ['paths', template, method.downcase, 'responses', answer]
+    place[2] = 'get' unless DESCRIPTION.dig(*place)
+    return ['components', 'responses', target.start_with?('/pdb/') ? 'Text' : 'Problem'] unless DESCRIPTION.dig(*place)
+
+    reference = DESCRIPTION.dig(*place)['$ref']
+    reference ? reference.delete_prefix('#/').split('/') : place
   end
 
   def faults_of_empty(response, answer)
     [201, 204, 304].include?(response.status) && answer != 'default' ? [] : ['a response without a body']
-  end
-
-  def problem
-    SCHEMAS.ref('#/components/schemas/Problem')
   end
 
   # @return [Array(String, Hash)] the path of the description that fits, and what it has
@@ -183,7 +189,7 @@ class ServiceClient
   end
 
   def pointer(*parts)
-    words = parts.map { |part| part.gsub('~', '~0').gsub('/', '~1').gsub('{', '%7B').gsub('}', '%7D') }
+    words = parts.map { |part| part.gsub('~', '~0').gsub('/', '~1').gsub('{', '%7B').gsub('}', '%7D').gsub('+', '%2B') }
     "#/#{words.join('/')}"
   end
 end

@@ -152,7 +152,7 @@ module Simpkv
       private
 
       def problem(problem)
-        _, headers, body = problem.response(env[Observation::ID])
+        _, headers, body = problem.response(env[Observation::ID], request.path_info)
         headers.each { |name, value| response[name] = value }
         body.first
       end
@@ -164,4 +164,6 @@ require 'simpkv/server/api/discovery'
 require 'simpkv/server/api/inspection_rules'
 require 'simpkv/server/api/keys'
 require 'simpkv/server/api/nodes'
+require 'simpkv/server/api/pdb'
+require 'simpkv/server/api/pdb_status'
 require 'simpkv/server/api/health'

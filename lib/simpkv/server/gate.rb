@@ -10,11 +10,18 @@ module Simpkv
     class Gate
       # Keys of the environment of Rack.
       CALLER = 'simpkv.caller'
+      # The decoded segments of the path.
+      SEGMENTS = 'simpkv.segments'
       # Hosts of loopback addresses. A page of another site that a name of its own leads here cannot send them.
       LOCAL_HOSTS = /\A(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\z/i.freeze
       # In a decoded segment.
       REFUSED = %r{[/\\\x00-\x1f\x7f]}.freeze
-      private_constant :LOCAL_HOSTS, :REFUSED
+      # The beginning of paths in which a later segment than the fourth is a title, such as `%2Fetc%2Fhosts`; and the
+      # segment of which the one after the next is a title with all that follows, such as `File//etc/hosts`.
+      QUERIES = %w[pdb query].freeze
+      TITLES_FROM = 4
+      RESOURCES = 'resources'
+      private_constant :LOCAL_HOSTS, :REFUSED, :QUERIES, :TITLES_FROM, :RESOURCES
 
       # @param app [#call] the next step
       # @param rights [#call] returns the {Rights}
@@ -30,7 +37,8 @@ module Simpkv
       # @raise [Problem, Error]
       def call(env)
         check_length(env)
-        path = decoded(env.fetch('PATH_INFO'))
+        segments, folder = decoded(env.fetch('PATH_INFO'))
+        path = "/#{segments.join('/')}#{'/' if folder}"
         caller = env[CALLER] = Caller.of(env, @certificates)
         check_origin(caller, env)
         method = env.fetch('REQUEST_METHOD')
@@ -39,6 +47,7 @@ module Simpkv
         end
 
         env['PATH_INFO'] = path
+        env[SEGMENTS] = segments
         @app.call(env)
       end
 
@@ -50,19 +59,31 @@ module Simpkv
         raise Problem.new(400, 'a request has either Content-Length or Transfer-Encoding')
       end
 
-      # @return [String] the path without `%` escapes; it may end with a slash
+      # @return [Array(Array<String>, Boolean)] the segments of the path without `%` escapes; whether a slash ends it
       # @raise [Problem] there are several ways to read it
       def decoded(path)
         segments = path.delete_prefix('/').split('/', -1)
-        folder = segments.pop if segments.last == '' && segments.length > 1
-        segments = segments.map { |segment| decoded_segment(segment) } unless segments == ['']
-        "/#{segments.join('/')}#{'/' if folder}"
+        return [[], false] if segments.empty?
+
+        folder = segments.last == '' && segments.length > 1
+        segments.pop if folder
+        titles = segments.first(QUERIES.length) == QUERIES
+        segments = with_title(segments) if titles
+        [segments.each_with_index.map { |segment, at| decoded_segment(segment, titles && at >= TITLES_FROM) }, folder]
       end
 
-      def decoded_segment(segment)
+      def with_title(segments)
+        title = segments.index(RESOURCES)&.+(2)
+        return segments if title.nil? || title < TITLES_FROM || segments.length <= title + 1
+
+        [*segments.first(title), segments.drop(title).join('/')]
+      end
+
+      def decoded_segment(segment, title)
         refuse if segment.empty? || segment.match?(/%(?!\h\h)/)
         text = segment.gsub(/%(\h\h)/) { [Regexp.last_match(1)].pack('H2') }.force_encoding(Encoding::UTF_8)
-        refuse if !text.valid_encoding? || text.match?(REFUSED) || %w[. ..].include?(text)
+        refuse if !text.valid_encoding? || %w[. ..].include?(text)
+        refuse if (title ? text.delete('/\\\\') : text).match?(REFUSED)
         text
       end
 

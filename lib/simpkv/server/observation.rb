@@ -59,7 +59,7 @@ module Simpkv
         @metrics.error(e)
         place = "#{e.class} at #{e.backtrace&.first}" unless e.is_a?(Problem) || e.is_a?(Error) || e.is_a?(ConfigError)
         puts(id, "internal error: #{place}") if place
-        problem.response(id)
+        problem.response(id, env['PATH_INFO'].to_s)
       end
 
       def write(env, id, status, seconds)

@@ -7,6 +7,9 @@ module Simpkv
     class Problem < StandardError
       TYPE = 'application/problem+json'
 
+      # The forms that clients of PuppetDB expect, by the beginning of the path: a text, or an object in JSON.
+      FORMS = { '/pdb/cmd/' => :error, '/pdb/' => :text, '/status/' => :error }.freeze
+
       TITLES = {
         400 => 'Bad Request', 403 => 'Forbidden', 404 => 'Not Found', 405 => 'Method Not Allowed',
         406 => 'Not Acceptable', 409 => 'Conflict', 412 => 'Precondition Failed', 413 => 'Content Too Large',
@@ -18,12 +21,12 @@ module Simpkv
       STATUSES = {
         NotFoundError => 404, IsFolderError => 409, IsKeyError => 409, ConditionError => 409, InvalidError => 400,
         UnencodableError => 400, TooLargeError => 413, DeniedError => 403, FullError => 507, TransientError => 503,
-        AuditError => 503
+        AuditError => 503, Query::LimitError => 400
       }.freeze
 
       # Seconds after which a client may ask a store again that could not be reached.
       RETRY_AFTER = '5'
-      private_constant :TITLES, :STATUSES
+      private_constant :FORMS, :TITLES, :STATUSES
 
       # @return [Integer] the status of HTTP
       attr_reader :status
@@ -52,14 +55,23 @@ module Simpkv
       end
 
       # @param id [String] of the request
+      # @param path [String] of the request
       # @return [Array] the response of Rack
-      def response(id)
-        body = { 'type' => 'about:blank', 'title' => TITLES.fetch(status, 'Error'), 'status' => status,
-                 'detail' => message, 'instance' => "urn:request:#{id}", 'error_message' => Native.generate(fault) }
-        [status, headers, [Native.generate(body)]]
+      def response(id, path = '/')
+        case FORMS.find { |beginning, _| path.start_with?(beginning) }&.last
+        when :text then [status, headers.merge('content-type' => 'text/plain;charset=utf-8'), [message]]
+        when :error
+          [status, headers.merge('content-type' => 'application/json'), [Native.generate('error' => message)]]
+        else [status, headers, [Native.generate(body(id))]]
+        end
       end
 
       private
+
+      def body(id)
+        { 'type' => 'about:blank', 'title' => TITLES.fetch(status, 'Error'), 'status' => status,
+          'detail' => message, 'instance' => "urn:request:#{id}", 'error_message' => Native.generate(fault) }
+      end
 
       def fault
         { 'faultcode' => status < 500 ? 'Client' : 'Server', 'faultstring' => message, 'debuginfo' => nil }

@@ -2,22 +2,25 @@
 
 module Simpkv
   module Server
-    # Asks each store of the site whether it can be read now. Thread-safe.
+    # Asks each store of the site whether it can be read now, and whether queries are answered. Thread-safe.
     class Readiness
       # @param site [Site]
       # @param caller [Caller] in whose name the service asks
-      def initialize(site, caller)
+      # @param queries [Queries, nil]
+      def initialize(site, caller, queries)
         @site = site
         @caller = caller
+        @queries = queries
         @last = {}
         @mutex = Mutex.new
       end
 
-      # @return [Array(Boolean, Hash{String => Hash})] whether all stores can be read; and by backend `ok`, the time of
-      #   the last success, and what is wrong
+      # @return [Array(Boolean, Hash{String => Hash})] whether all stores can be read, and the index is not stale; and
+      #   `stores`, by backend `ok`, the time of the last success, and what is wrong; and `index` (see {Queries#report})
       def check
         stores = @site.backend_names.to_h { |name| [name, state(name)] }
-        [stores.values.all? { |state| state['ok'] }, stores]
+        ready = stores.values.all? { |state| state['ok'] } && !@queries&.stale?
+        [ready, { 'stores' => stores, 'index' => @queries&.report }.compact]
       end
 
       private

@@ -10,13 +10,16 @@ module Simpkv
     #
     # A path is that of a request after `%` escapes are decoded. In it, `*` stands for any part of a segment, and `/**`
     # at the end for the path itself and everything below it. Root and the user of the service may do everything over a
-    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key.
+    # Unix socket. Over a loopback port without TLS, everybody may read what is no value of a key. For a query, the
+    # method GET stands for POST, too.
     class Rights
       # The methods of requests.
       METHODS = %w[GET POST PUT PATCH DELETE].freeze
       MEMBERS = %w[certname user methods paths environments backends].freeze
       # The methods that read.
       READS = %w[GET HEAD].freeze
+      # A POST to these paths is a query, which reads, too.
+      QUERIES = %r{\A/pdb/query/}.freeze
       # Names in a list of environments that stand for the global keys.
       GLOBAL = 'globals'
 
@@ -27,7 +30,7 @@ module Simpkv
           pattern.match?(path) && (below || !with_all_below)
         end
       end
-      private_constant :MEMBERS, :READS, :Right, :Path
+      private_constant :MEMBERS, :READS, :QUERIES, :Right, :Path
 
       # @param list [Array<Hash>] see above
       # @param local_write [Boolean] whether every local process may do everything over a loopback port
@@ -43,6 +46,8 @@ module Simpkv
       # @return [Boolean]
       def allow?(caller, method, path)
         return true if caller.owner? || (caller.kind == :local && @local_write)
+
+        method = 'GET' if method == 'POST' && path.match?(QUERIES)
         return READS.include?(method) if caller.kind == :local
 
         of(caller, method, path).any?

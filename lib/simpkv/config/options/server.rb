@@ -19,7 +19,13 @@ module Simpkv
       option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),
       option('tls_key', :path, nil, 'its private key, PEM', absent: 'required for `ssl://`'),
       option('tls_ca', :path, nil, 'the CAs of client certificates, PEM', absent: 'required for `ssl://`'),
-      option('tls_crl', :path, nil, 'the revocation lists of these CAs, PEM', absent: 'revocation is not checked')
+      option('tls_crl', :path, nil, 'the revocation lists of these CAs, PEM', absent: 'revocation is not checked'),
+      option('query_workers', 0..64, 2,
+             'the number of processes that answer queries; 0: the service keeps no index and answers no queries'),
+      option('query_seconds', :duration, 20, 'the seconds that a query may take, and may wait for a process'),
+      option('query_rows', 1..100_000_000, 1_000_000, 'the number of rows that an answer may have'),
+      option('query_age', :duration, 60,
+             'queries fail if the index has not been compared with the store for so many seconds')
     ].freeze
   end
 end

@@ -15,9 +15,9 @@ module Simpkv
         r.is do
           at('/readyz')
           r.get do
-            ready, stores = opts.fetch(:readiness).check
+            ready, parts = opts.fetch(:readiness).check
             response['retry-after'] = Problem::RETRY_AFTER unless ready
-            json({ 'status' => ready ? 'ok' : 'unavailable', 'stores' => stores }, ready ? 200 : 503)
+            json({ 'status' => ready ? 'ok' : 'unavailable', **parts }, ready ? 200 : 503)
           end
         end
       end
@@ -30,6 +30,7 @@ module Simpkv
             metrics.text(site, caller)
           end
         end
+        r.on('v2') { pdb_metrics(r) }
       end
     end
   end

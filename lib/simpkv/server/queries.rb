@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+require 'simpkv/query/index'
+require 'simpkv/query/keeper'
+require 'simpkv/query/workers'
+require 'simpkv/server/exposition'
+
+module Simpkv
+  module Server
+    # Queries: the index, which a thread keeps up with the store, and the workers that answer from it. Thread-safe.
+    class Queries
+      # Seconds that a query waits for the first comparison of the index with the store.
+      WAIT = 5
+      STEP = 0.05
+      private_constant :WAIT, :STEP
+
+      # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
+      # @param site [Site]
+      # @param caller [Caller] in whose name the index is made
+      # @param log [#call] receives errors of the index
+      # @raise [ConfigError] there is no folder for the index
+      def initialize(options, site, caller, log)
+        @age_max = options['query_age']
+        @index = Query::Index.of(site.estate(caller), options['index'])
+        @keeper = Query::Keeper.new(log: log) do |stopping|
+          Query::Builder.new(site.estate(caller), @index, warn: log, stopping: stopping)
+        end
+        @workers = Query::Workers.new(@index.path, count: options['query_workers'], seconds: options['query_seconds'],
+                                                   rows: options['query_rows'])
+      end
+
+      # @return [void]
+      def start
+        @keeper.start
+      end
+
+      # Ends the thread and the workers.
+      #
+      # @return [void]
+      def stop
+        @keeper.stop
+        @workers.close
+      end
+
+      # @param question [Hash{String => Object}] see {Query::Workers#ask}
+      # @return [Query::Workers::Answer]
+      # @raise [Query::StaleError] the index is too old, or not complete
+      # @raise [Simpkv::Error]
+      def ask(question)
+        check
+        @workers.ask(question)
+      end
+
+      # @return [Boolean] whether queries have been answered, and are not any more. Before, there may be no estate
+      def stale?
+        progress = @keeper.progress
+        !progress.age.nil? && !usable?(progress)
+      end
+
+      # @return [String] the state in PuppetDB's words
+      def state
+        progress = @keeper.progress
+        return 'running' if usable?(progress)
+
+        progress.error ? 'error' : 'starting'
+      end
+
+      # @return [Hash] what `/readyz` tells
+      def report
+        progress = @keeper.progress
+        { 'ok' => usable?(progress), 'age' => progress.age&.round(1), 'error' => progress.error }
+      end
+
+      # @return [String] metrics in the text format of Prometheus
+      def text
+        progress = @keeper.progress
+        page = Exposition.new
+        page.gauge(:simpkv_index_usable, 'Whether the index of queries answers.', usable?(progress) ? 1 : 0)
+        page.gauge(:simpkv_index_age_seconds, 'Time since the index was compared with the store.', progress.age)
+        page.gauge(:simpkv_index_compare_seconds, 'Time that the last comparison took.', progress.seconds)
+        page.counter(:simpkv_index_compared_total, 'Comparisons of the index with the store.', progress.refreshes)
+        page.counter(:simpkv_index_errors_total, 'Comparisons that failed.', progress.failures)
+        page.counter(:simpkv_index_changed_nodes_total, 'Nodes that were entered or removed.', progress.nodes)
+        page.text
+      end
+
+      private
+
+      def usable?(progress)
+        !progress.age.nil? && progress.age <= @age_max
+      end
+
+      def check
+        deadline = now + WAIT
+        progress = @keeper.progress
+        until progress.age || progress.error || now > deadline
+          sleep(STEP)
+          progress = @keeper.progress
+        end
+        return if usable?(progress)
+        raise Query::StaleError, progress.error if progress.error
+
+        @index.state.demand(@age_max)
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end
