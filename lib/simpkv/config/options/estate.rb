@@ -27,6 +27,10 @@ module Simpkv
              'the time after which the exports of a node that has had no run are not collected any more; ' \
              '`simpkv node expire` removes such nodes',
              absent: 'nodes do not expire'),
+      option('query_uri', :string, nil,
+             'where `simpkv::query` asks the service: an address as in `bind` of `server`. It sends the certificate ' \
+             'of the agent to `ssl://`',
+             absent: '`unix:///run/simpkv/simpkv.sock` in puppetserver; elsewhere the function needs no service'),
       option('report_ttl', :lifetime, nil,
              'the time for which reports are kept, if `reports` is large enough: `reports: 336` and `report_ttl: 7d` ' \
              'keep a week of runs that are 30 minutes apart. Older reports are in no answer, and ' \

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require 'json'
+require 'net/http'
+require 'openssl'
+require 'socket'
+require 'simpkv/errors'
+
+module Simpkv
+  module Termini
+    # Queries that the service answers, over its Unix socket, a loopback port, or TLS with a client certificate. For
+    # JRuby, which has no SQLite. It needs no code of the service.
+    class RemoteQuery
+      # The usual address of the service.
+      DEFAULT = 'unix:///run/simpkv/simpkv.sock'
+      # Seconds: to connect, and for the answer. The service bounds queries itself.
+      CONNECT = 5
+      ANSWER = 60
+      PATH = '/pdb/query/v4'
+      ERRORS = { 400 => InvalidError, 403 => DeniedError, 503 => UnavailableError }.freeze
+
+      # HTTP over a Unix socket.
+      class UnixHTTP < Net::HTTP
+        attr_writer :path
+
+        private
+
+        # Net::HTTP calls this to connect.
+        def connect
+          @socket = Net::BufferedIO.new(UNIXSocket.new(@path), read_timeout: read_timeout)
+          on_connect
+        end
+      end
+      private_constant :CONNECT, :ANSWER, :PATH, :ERRORS, :UnixHTTP
+
+      # @param address [String, nil] as in the option `bind` of `server`; nil for {DEFAULT}
+      # @param tls [Hash{Symbol => String}] for ssl: the files `ca`, `cert` and `key`
+      # @raise [ConfigError] it is no address
+      def initialize(address, tls)
+        @address = address || DEFAULT
+        @tls = tls
+        @scheme, @place = @address.split('://', 2)
+        return if @place && %w[unix tcp ssl].include?(@scheme)
+
+        raise ConfigError, "'query_uri' of 'estate' must be unix:///PATH, tcp://127.0.0.1:PORT or ssl://HOST:PORT"
+      end
+
+      # @param query [String, Array] PQL, or an AST, also as text
+      # @return [Array<Hash>] the rows
+      # @raise [InvalidError] the query is wrong
+      # @raise [DeniedError] the service does not allow it
+      # @raise [UnavailableError] the service does not answer
+      def rows(query)
+        request = Net::HTTP::Post.new(PATH, 'content-type' => 'application/json', 'host' => host)
+        request.body = JSON.generate('query' => query)
+        response = connection.start { |http| http.request(request) }
+        return JSON.parse(response.body) if response.is_a?(Net::HTTPOK)
+
+        code = Integer(response.code)
+        raise ERRORS.fetch(code, Simpkv::Error), "the service at #{@address} answers #{code}: #{response.body}"
+      rescue SystemCallError, SocketError, IOError, OpenSSL::SSL::SSLError, Timeout::Error, Net::ProtocolError => e
+        raise UnavailableError, "the service does not answer at #{@address}: #{e.message}. Start 'simpkv serve', or " \
+                                "set 'query_uri' of 'estate'", cause: nil
+      end
+
+      private
+
+      def host
+        @scheme == 'unix' ? 'localhost' : @place
+      end
+
+      def connection
+        http = @scheme == 'unix' ? unix : network
+        http.open_timeout = CONNECT
+        http.read_timeout = ANSWER
+        http
+      end
+
+      # No proxy: the last argument.
+      def unix
+        UnixHTTP.new('localhost', nil, nil).tap { |http| http.path = @place }
+      end
+
+      def network
+        name, _, port = @place.rpartition(':')
+        http = Net::HTTP.new(name.delete('[]'), Integer(port), nil)
+        secure(http) if @scheme == 'ssl'
+        http
+      rescue ArgumentError
+        raise ConfigError, "'query_uri' of 'estate' has no port: #{@address}", cause: nil
+      end
+
+      def secure(http)
+        http.use_ssl = true
+        http.verify_mode = OpenSSL::SSL::VERIFY_PEER
+        http.ca_file = @tls.fetch(:ca)
+        http.cert = OpenSSL::X509::Certificate.new(File.read(@tls.fetch(:cert)))
+        http.key = OpenSSL::PKey.read(File.read(@tls.fetch(:key)))
+      end
+    end
+  end
+end
