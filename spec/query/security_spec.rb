@@ -46,6 +46,25 @@ RSpec.describe Simpkv::Query::Compiler do
     expect(statements.count { |_, sql| sql.any? }).to be >= 16
   end
 
+  it 'puts no parameter of a request into SQL' do
+    options = { 'summarize_by' => 'certname', 'count_by' => 'certname', 'counts_filter' => ['>', 'failures', 0],
+                'distinct_resources' => 'true', 'distinct_start_time' => '2026-11-01',
+                'distinct_end_time' => '2026-12-01' }
+    compile = lambda do |changed, **paging|
+      described_class.new('event-counts', options.merge(changed))
+                     .compile(['=', 'message', marker], Simpkv::Query::Paging.of(**paging)).rows.sql
+    end
+
+    (options.keys - ['distinct_resources']).each do |name|
+      expect { compile.call({ name => marker }) }.to raise_error(Simpkv::Query::InvalidError)
+    end
+    [[marker, 'failures', 0], ['>', marker, 0], ['>', 'failures', marker]].each do |filter|
+      expect { compile.call({ 'counts_filter' => filter }) }.to raise_error(Simpkv::Query::InvalidError)
+    end
+    expect { compile.call({}, order_by: [{ 'field' => marker }]) }.to raise_error(Simpkv::Query::InvalidError)
+    expect(compile.call({ 'distinct_resources' => marker })).not_to include('DROP')
+  end
+
   it 'has a value for each placeholder' do
     query = ['and', ['=', 'certname', marker], ['=', "facts.#{marker}.x", 5],
              ['in', ['fact', marker], ['array', [1, 'x']]]]

@@ -46,15 +46,16 @@ module Simpkv
         # @return [Fragment] whether a field is one of the values
         def self.among(operand, values)
           return ValueComparison.among(operand, values) if operand.place
-          if %i[path leaf tags facts].include?(operand.type)
-            return ValueComparison.any(values.map do |value|
-              of('=', operand, value)
-            end)
-          end
+          return each_of(operand, values) if %i[path leaf tags facts].include?(operand.type)
 
           values = values.compact.map { |value| member(operand, value) }
           Fragment.of("? IN #{ValueComparison::LIST}", operand.sql, JSON.generate(values))
         end
+
+        def self.each_of(operand, values)
+          ValueComparison.any(values.map { |value| of('=', operand, value) })
+        end
+        private_class_method :each_of
 
         def self.equal(operand, value)
           return Fragment.of(operand.type == :timestamp ? '? IS NULL' : '? = NULL', operand.sql) if value.nil?
