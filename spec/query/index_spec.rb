@@ -138,6 +138,13 @@ RSpec.describe Simpkv::Query::Index do
       expect { folder_with(:memory, :runtime) }.to raise_error(Simpkv::ConfigError, /option 'index' of 'server'/)
     end
 
+    it 'is not in the folder of another user, as that of the service is for root' do
+      other = instance_double(File::Stat, owned?: false)
+      allow(File).to receive(:lstat).and_call_original
+      allow(File).to receive(:lstat).with(File.join(parent, 'disk/index')).and_return(other)
+      expect(folder_with(:disk, :home)).to eq 'home/simpkv/index'
+    end
+
     it 'is where the option says' do
       expect(File.dirname(described_class.of(estate, '/srv/index').path)).to eq '/srv/index'
     end

@@ -24,7 +24,7 @@ module Simpkv
             return option if option
 
             parents = secret ? [IN_MEMORY, own_in_memory] : [ON_DISK, own_on_disk]
-            parent = parents.compact.find { |folder| usable?(folder) }
+            parent = parents.compact.find { |folder| usable?(folder) && own?(File.join(folder, NAME)) }
             raise ConfigError, refusal(secret) unless parent
 
             File.join(parent, NAME)
@@ -40,6 +40,13 @@ module Simpkv
             File.dirname(folder) != folder && usable?(File.dirname(folder))
           rescue SystemCallError
             false
+          end
+
+          # Root has an index of its own beside that of the user of the service.
+          def own?(folder)
+            File.lstat(folder).owned?
+          rescue Errno::ENOENT
+            true
           end
 
           def own_in_memory
