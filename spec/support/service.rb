@@ -29,9 +29,11 @@ class Service
     configure(options)
   end
 
-  # Writes the configuration file.
+  # Writes the configuration file. The index of the service is in its folder, unless the options name another one.
   def configure(options)
-    File.write(configuration, options.to_yaml)
+    server = options['server'] || {}
+    server = { 'index' => File.join(folder, 'index') }.merge(server) if server.is_a?(Hash)
+    File.write(configuration, options.merge('server' => server).to_yaml)
   end
 
   # @return [String] the configuration file
