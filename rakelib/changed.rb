@@ -9,6 +9,7 @@ module Changed
     'lib/simpkv/backend' => %w[spec/unit/{backend,default_root,ldap_access,layer,vardirs}_spec.rb
                                spec/functions/{file_backend,plugin_file}_spec.rb
                                spec/integration/ldap_messages_spec.rb spec/command/{default_store,stores}_spec.rb],
+    'lib/simpkv/cli/commands/query' => %w[spec/query/command_spec.rb spec/command/query_spec.rb],
     'lib/simpkv/cli/directory/' => %w[spec/command/init_spec.rb spec/integration/{schema,directory_setup}_spec.rb],
     'lib/simpkv/cli/encryption/' => %w[spec/command/encryption_spec.rb],
     'lib/simpkv/cli/estate/' => %w[spec/command/{access,node*,rule*}_spec.rb],
@@ -32,6 +33,8 @@ module Changed
     'lib/simpkv/resources' => %w[spec/types],
     'lib/simpkv/ssh/' => %w[spec/unit/ssh_*_spec.rb spec/command/ssh_spec.rb],
     'lib/simpkv/store' => %w[spec/unit/{audited,encrypted,layer,store,versioned}*_spec.rb spec/conformance],
+    'lib/simpkv/termini/estate_query' => %w[spec/query/function_spec.rb],
+    'lib/simpkv/termini/remote_query' => %w[spec/query/function_spec.rb],
     'lib/simpkv/termini' => %w[spec/estate],
     'lib/puppet/indirector/' => %w[spec/estate], 'lib/puppet/reports/' => %w[spec/estate],
     'lib/puppet/type/' => %w[spec/types], 'lib/puppet/provider/' => %w[spec/types],
