@@ -3,8 +3,8 @@
 module Simpkv
   class Estate
     # What a caller of {Snapshots} knows of a node: the digest, the number of the last run of which it has the report,
-    # and the time of its facts, as text.
-    Known = Struct.new(:digest, :run, :time)
+    # its own name of that report, and the time of its facts, as text.
+    Known = Struct.new(:digest, :run, :report, :time)
 
     # Reads all that is stored of nodes, for the index of queries. A run of a node writes its status last, and the
     # record of the inventory after the documents that this names: if both are the same as before, so is the rest.
@@ -82,9 +82,13 @@ module Simpkv
       def same?(known, record, status)
         return false if @estate.options['catalogs'] || [known&.time, record, status].include?(nil)
 
-        known.digest.start_with?("#{Documents.digest(record.document)}.") &&
-          record.value.values_at('environment', 'exports', 'facts_digest').all? &&
+        known.digest.start_with?("#{Documents.digest(record.document)}.") && whole?(record.value) &&
           status.value['last_seen'].to_s > known.time
+      end
+
+      # @return [Boolean] whether no save is on its way, or has died
+      def whole?(record)
+        record.values_at('environment', 'exports', 'facts_digest').all? && record['exports'].values.all?
       end
 
       # @return [Hash{String => Range<Integer>}] the runs of which reports are read, for nodes with few new ones

@@ -122,8 +122,8 @@ module Simpkv
 
       # @return [Hash{String => Estate::Known}] what is in the index, by the names of nodes
       def known(database, certnames)
-        statement = database.prepare('SELECT digest, (SELECT MAX(run) FROM reports WHERE node = nodes.id), ' \
-                                     'facts_timestamp FROM nodes WHERE certname = ?')
+        statement = database.prepare('SELECT digest, run, hash, facts_timestamp FROM nodes LEFT JOIN reports ' \
+                                     'ON node = nodes.id WHERE certname = ? ORDER BY run DESC LIMIT 1')
         rows = certnames.to_h { |certname| [certname, statement.execute(certname).first] }.compact
         rows.transform_values { |row| Estate::Known.new(*row) }
       ensure
@@ -137,11 +137,26 @@ module Simpkv
 
           snapshots = @estate.snapshots.of(names, known, &skip)
           made = rows_of(rows, snapshots)
+          read_anew(rows, snapshots, made, known)
           @index.update do |writer|
             snapshots.each { |certname, snapshot| write(writer, certname, snapshot, made[certname]) }
             writer.note('done' => (number * CHUNK) + names.length, 'total' => certnames.length)
           end
         end
+      end
+
+      # Reads nodes again whose runs are others than those that the index knows: they were removed, and have come back.
+      def read_anew(rows, snapshots, made, known)
+        names = snapshots.select { |name, snapshot| snapshot.since && !continued?(made[name], known[name]) }.keys
+        return if names.empty?
+
+        snapshots.update(@estate.snapshots.of(names, &skip))
+        made.update(rows_of(rows, snapshots.slice(*names)))
+      end
+
+      # @return [Boolean] whether the last report that the index has is among those that were read
+      def continued?(rows, known)
+        rows['reports'].any? { |row| row.first == known.report }
       end
 
       # @return [Hash{String => Hash}] the rows of each node
