@@ -25,7 +25,6 @@ module Simpkv
         def self.of(operator, operand, value)
           return ValueComparison.of(operator, operand, value) if operand.place
           return PathComparison.of(operator, operand, value) if %i[path leaf].include?(operand.type)
-          raise InvalidError, "'#{operand.name}' cannot be compared" if operand.type == :facts
 
           case operator
           when '=' then equal(operand, value)
@@ -46,7 +45,7 @@ module Simpkv
         # @return [Fragment] whether a field is one of the values
         def self.among(operand, values)
           return ValueComparison.among(operand, values) if operand.place
-          return each_of(operand, values) if %i[path leaf tags facts].include?(operand.type)
+          return each_of(operand, values) if %i[path leaf tags].include?(operand.type)
 
           values = values.compact.map { |value| member(operand, value) }
           Fragment.of("? IN #{ValueComparison::LIST}", operand.sql, JSON.generate(values))

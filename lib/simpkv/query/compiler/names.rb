@@ -91,7 +91,13 @@ module Simpkv
 
           place = Place.in(field.sql, path) if field.type == :document
           place = fact_place(path) if field.type == :facts
-          place && Operand.new(name, path.all?(String) ? :document : :value, nil, place)
+          place && Operand.new(name, type(path), nil, place)
+        end
+
+        def type(path)
+          return :value if path.any?(Place::Match)
+
+          path.all?(String) ? :document : :indexed
         end
 
         def fact_place(path)

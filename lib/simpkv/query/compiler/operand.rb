@@ -21,7 +21,8 @@ module Simpkv
         # @return [String] as the client names it, and as the answer does
         attr_reader :name
 
-        # @return [Symbol] the type of a field; `value` for what a path names; `optional` for a fact or a parameter
+        # @return [Symbol] the type of a field; `document` for a dotted path, `indexed` for one with an index, `value`
+        #   for one with a pattern; `optional` for a fact or a parameter
         attr_reader :type
 
         # @return [Place, nil] of a value
@@ -32,6 +33,7 @@ module Simpkv
         def self.of(field)
           case field.type
           when :value, :document then new(field.name, field.type, nil, Place.in(field.sql))
+          when :facts then new(field.name, :document, nil, Place.in(field.sql))
           when :element then new(field.name, :value, nil, Place.element(field.sql))
           else new(field.name, field.type, Fragment.new(field.sql))
           end
@@ -60,7 +62,7 @@ module Simpkv
 
           case type
           when :boolean then Fragment.of(BOOLEAN, @sql)
-          when :tags, :path, :leaf, :facts then Fragment.of('json(?)', @sql)
+          when :tags, :path, :leaf then Fragment.of('json(?)', @sql)
           else @sql
           end
         end

@@ -45,14 +45,22 @@ module Simpkv
         end
         private_class_method :tree
 
+        # The entity fact_paths matches whole keys, and fact_contents parts of them.
+        def self.whole(pattern)
+          pattern.is_a?(Integer) || pattern.match?(/\A\d+\z/) ? pattern : "^(?:#{pattern})$"
+        end
+        private_class_method :whole
+
         def self.elements(operand, value)
           unless value.is_a?(Array) && value.all? { |key| key.is_a?(Integer) || Pattern.check(key) }
             raise InvalidError, '~> requires an array of regular expressions and integers'
           end
 
+          whole = JSON.generate(value.map { |key| whole(key) })
+          return Fragment.of('path_matches(?, ?)', whole, operand.sql) if operand.type == :path
+
           patterns = JSON.generate(value)
-          matches = Fragment.of('path_matches(?, ?)', patterns, operand.sql)
-          operand.type == :leaf ? Fragment.of("(#{NAMES}?)", patterns, matches) : matches
+          Fragment.of("(#{NAMES}path_matches(?, ?))", patterns, patterns, operand.sql)
         end
         private_class_method :elements
       end

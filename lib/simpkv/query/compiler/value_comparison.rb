@@ -22,7 +22,7 @@ module Simpkv
         def self.of(operator, operand, value)
           place = operand.place
           case operator
-          when '=' then known(place.holds(equal(place, value, operand.type)))
+          when '=' then equality(operand, equal(place, value, operand.type))
           when '~' then verdict(operand, match(place, value))
           when *ORDER then verdict(operand, ordered(operator, place, value))
           else raise InvalidError, "Query operator #{operator} is not allowed on field #{operand.name}"
@@ -50,6 +50,15 @@ module Simpkv
         def self.any(conditions)
           conditions.empty? ? Fragment.new('0') : Fragment.junction(conditions, 'OR')
         end
+
+        # Whether an equality holds. A missing value equals none, but at a path with an index it is unknown.
+        def self.equality(operand, condition)
+          place = operand.place
+          return known(place.holds(condition)) unless operand.type == :indexed
+
+          place.holds(Fragment.of('CASE WHEN ? IS NOT NULL THEN ? END', place.type, condition))
+        end
+        private_class_method :equality
 
         def self.one_of(place, kind, values)
           Fragment.of("(#{kind} AND ? IN #{LIST})", place.type, place.value, JSON.generate(values))
