@@ -43,7 +43,14 @@ RSpec.describe Simpkv::Query::Engine do
       depth.times.reduce(%w[= certname web1]) { |query, _| ['or', ['and', query, %w[= certname x]], %w[= certname y]] }
     end
 
+    from = lambda do |depth|
+      depth.times.reduce(%w[= certname web1]) do |query, _|
+        ['in', 'certname', ['from', 'nodes', ['extract', 'certname', ['and', query, %w[= certname web1]]]]]
+      end
+    end
+
     expect([deepest(&negation), deepest(&inner), deepest(&both)]).to all(be >= 9)
+    expect(deepest(&from)).to be >= 7
   end
 
   it 'refuses a query that SQLite finds too large' do

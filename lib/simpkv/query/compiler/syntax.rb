@@ -8,8 +8,9 @@ module Simpkv
     class Compiler
       # The shape of queries.
       module Syntax
-        # A query may be nested so deep. SQLite's parser has a stack of 100 items, of which each level takes several.
-        DEPTH = 20
+        # Lists of a query may be nested so deep: a subquery takes five levels. SQLite's parser has a stack of 100
+        # items, of which a subquery takes up to 14; what is too much for it is refused as well.
+        DEPTH = 64
 
         # A query may have so many operators, names and values.
         TERMS = 20_000
