@@ -57,12 +57,12 @@ static int run_get(skv_rb_call *call)
                    call->reply);
 }
 
-static VALUE native_get(VALUE self, VALUE key, VALUE latest, VALUE timeout_ms)
+static VALUE native_get(VALUE self, VALUE key, VALUE flags, VALUE timeout_ms)
 {
     skv_rb_call call = {.run = run_get,
                         .convert = skv_rb_to_data,
                         .key = skv_rb_bytes(key),
-                        .flags = RTEST(latest) ? SKV_GET_LATEST : SKV_GET_ANY,
+                        .flags = NUM2INT(flags),
                         .timeout_ms = NUM2LL(timeout_ms)};
 
     return skv_rb_perform(self, &call);
@@ -153,6 +153,8 @@ static void define_conditions(VALUE native)
     rb_hash_aset(conditions, ID2SYM(rb_intern("absent")), INT2FIX(SKV_PUT_ABSENT));
     rb_hash_aset(conditions, ID2SYM(rb_intern("expect")), INT2FIX(SKV_PUT_EXPECT));
     rb_define_const(native, "CONDITIONS", rb_hash_freeze(conditions));
+    rb_define_const(native, "LATEST", INT2FIX(SKV_GET_LATEST));
+    rb_define_const(native, "STORED", INT2FIX(SKV_GET_STORED));
     rb_define_const(native, "IN_DOUBT", INT2FIX(SKV_PUT_IN_DOUBT));
     rb_define_const(native, "NON_UNIQUE", INT2FIX(SKV_PUT_NON_UNIQUE));
     rb_define_const(native, "KEEP_ENCRYPTED", INT2FIX(SKV_PUT_KEEP_ENCRYPTED));

@@ -47,12 +47,15 @@ module Simpkv
     # @param key [String]
     # @param latest [Boolean] whether to ask a server of `write_uri`, where writes go, instead of one of `ldap_uri`: for
     #   callers that decide on a write by the stored document
+    # @param stored [Boolean] whether a key that a 389-DS shows only because it has deleted it half counts as missing
+    #   (docs/adr/0054): for callers that do not write because the key is there. `latest` includes it
     # @param required [Boolean] whether a missing key raises {NotFoundError}; otherwise the result is nil
     # @return [String, nil] its document, tagged UTF-8
     # @raise [NotFoundError, IsFolderError]
     # @raise [TimeoutError] another process kept the key locked, or the server did not respond in time: as for all calls
-    def get(key, latest: false, required: true)
-      @native.get(key, latest, call_timeout)
+    def get(key, latest: false, stored: false, required: true)
+      flags = (latest ? Native::LATEST : 0) | (stored ? Native::STORED : 0)
+      @native.get(key, flags, call_timeout)
     rescue NotFoundError
       raise if required
     end

@@ -46,6 +46,22 @@ Directories::ALL.each do |server, layout, tags|
       end
     end
 
+    # @return [Integer] the requests that the server logs while the block runs
+    def requests
+      before = directory.log.length
+      yield
+      directory.log[before..].scan(/ (?:SRCH|ADD|MOD|DEL) (?:base|dn)/).length
+    end
+
+    # On 389-DS a put searches for the DN of the key, and quotes it in a filter (docs/adr/0054).
+    it 'with an equal value take one request of a put, whatever their names' do
+      ['k', 'a(b)*', 'back\\slash', 'a, b+c"d;e=f<g>', '#1', "gr\u00fc\u00df", 'e ' * 50].each do |name|
+        key = "globals/#{name.strip}"
+        store.put(key, '{"value":1}')
+        expect([name, requests { expect(store.put(key, '{"value":1}')).to be(false) }]).to eq([name, 1])
+      end
+    end
+
     # Both hung forever.
     it 'appear in a list of 1,201 keys, and a document of 1.4 MB is read' do
       1201.times { |n| store.put("globals/hosts/h#{n}", document('n' => n)) }

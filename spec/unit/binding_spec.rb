@@ -66,9 +66,9 @@ RSpec.describe Simpkv::Native do
     'entries of files' => [-> { open_store.call.read_entry('', [], 1) }, Simpkv::InvalidError,
                            "only a store of type 'ldap' has entries"],
     'a copy of a store' =>
-      [-> { open_store.call.dup.get('globals/a', false, 1) }, Simpkv::InvalidError, 'the store is closed'],
+      [-> { open_store.call.dup.get('globals/a', 0, 1) }, Simpkv::InvalidError, 'the store is closed'],
     'a store that was closed, though frozen' =>
-      [-> { open_store.call.freeze.tap(&:close).get('globals/a', false, 1) }, Simpkv::InvalidError,
+      [-> { open_store.call.freeze.tap(&:close).get('globals/a', 0, 1) }, Simpkv::InvalidError,
        'the store is closed'],
     'to open a store twice' => [-> { open_store.call.__send__(:initialize, 'file', 'root_path' => folder) },
                                 Simpkv::InvalidError, 'the store is open already']

@@ -138,9 +138,8 @@ SKV_API void skv_cancel_watch(skv_cancel *cancel, skv_watch is_fired, void *cont
 SKV_API skv_status skv_key_check(const char *key, size_t key_len, int flags, skv_reply *reply);
 
 /* Puts a key below a prefix: the data are the prefix and the key without empty segments, joined by single slashes
- * (prefix "environments/dev", key "/a//b/": "environments/dev/a/b"). Either may be empty. All characters except NUL are
- * allowed. No segment may be "." or "..". SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the result, by these limits).
- * Thread-safe. */
+ * (prefix "environments/dev", key "/a//b/": "environments/dev/a/b"). Either may be empty, and have any character but
+ * NUL. No segment may be "." or "..". SKV_OK, SKV_INVALID, SKV_TOO_LARGE (the result, by these limits). Thread-safe. */
 SKV_API skv_status skv_key_join(const char *prefix, size_t prefix_len, const char *key, size_t key_len,
                                 skv_reply *reply);
 
@@ -232,9 +231,10 @@ SKV_API void skv_close(skv_store *store);
  * statuses in their comments, all of them can return SKV_INVALID or SKV_TOO_LARGE (the key), SKV_TIMEOUT,
  * SKV_INTERRUPTED, SKV_DENIED and SKV_UNAVAILABLE. All are thread-safe. */
 
-/* The server that skv_get() asks, for a store that reads and writes at different servers. */
-#define SKV_GET_ANY 0    /* one of ldap_uri, which may lag behind; of write_uri once the store has written */
-#define SKV_GET_LATEST 1 /* one of write_uri: for a write that depends on the stored document */
+/* How skv_get() reads. A store may read and write at different servers. */
+#define SKV_GET_ANY 0    /* from one of ldap_uri, which may lag behind; of write_uri once the store has written */
+#define SKV_GET_LATEST 1 /* from one of write_uri, as SKV_GET_STORED: for a write that depends on the document */
+#define SKV_GET_STORED 2 /* not what 389-DS has deleted half (docs/adr/0054): for callers that rely on the key */
 
 /* Reads a key: the data are its document. SKV_OK, SKV_NOT_FOUND, SKV_IS_FOLDER. */
 SKV_API skv_status skv_get(skv_store *store, const char *key, size_t key_len, int flags, int64_t timeout_ms,

@@ -77,7 +77,7 @@ skv_status skv_get(skv_store *store, const char *key, size_t key_len, int flags,
 
     if (status != SKV_OK || (status = skv_refuse_structure(&call.key, reply)) != SKV_OK)
         return status;
-    if (flags & ~SKV_GET_LATEST)
+    if (flags & ~(SKV_GET_LATEST | SKV_GET_STORED))
         return skv_fail(reply, SKV_INVALID, "unknown flags %d", flags);
     return store->ops->get(store, &call.key, flags, &call.deadline, reply);
 }

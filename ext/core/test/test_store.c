@@ -79,8 +79,9 @@ static void a_negative_timeout_is_refused_by_every_call(void)
 {
     CHECK(skv_get(store, "a", 1, SKV_GET_ANY, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_get(store, "a", 1, SKV_GET_LATEST, 0, NULL, reply) == SKV_NOT_FOUND);
-    CHECK(skv_get(store, "a", 1, 2, 0, NULL, reply) == SKV_INVALID);
-    CHECK_STR(skv_reply_message(reply), "unknown flags 2");
+    CHECK(skv_get(store, "a", 1, SKV_GET_STORED, 0, NULL, reply) == SKV_NOT_FOUND);
+    CHECK(skv_get(store, "a", 1, 4, 0, NULL, reply) == SKV_INVALID);
+    CHECK_STR(skv_reply_message(reply), "unknown flags 4");
     CHECK(skv_exists(store, "a", 1, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_put(store, "a", 1, "d", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);
     CHECK(skv_delete(store, "a", 1, SKV_PUT_ANY, NULL, 0, -1, NULL, reply) == SKV_INVALID);

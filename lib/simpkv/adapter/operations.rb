@@ -36,7 +36,7 @@ module Simpkv
       # @return [Hash, false] `{ value:, metadata: }`; false for a missing or expired key, whatever the options for
       #   readers
       def current(backend, key)
-        document = backend.store.get(backend.path_of_key(key), required: false)
+        document = backend.store.get(backend.path_of_key(key), stored: true, required: false)
         (document && @documents.current(document)) || false
       end
 

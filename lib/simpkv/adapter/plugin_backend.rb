@@ -19,7 +19,7 @@ module Simpkv
       # @param required [Boolean] whether a missing key is a failure; otherwise nil is returned for it
       # @return [String, nil] the document
       # @raise [PluginError] also for a missing key
-      def get(path, latest: false, required: true)
+      def get(path, latest: false, stored: false, required: true) # rubocop:disable Lint/UnusedMethodArgument
         return call(:get, path) if required
 
         fetch = [(:fetch_latest if latest), :fetch].compact.find { |each| has?(each) }

@@ -40,13 +40,13 @@ module Simpkv
     NON_UNIQUE = number['PUT_NON_UNIQUE']
     KEEP_ENCRYPTED = number['PUT_KEEP_ENCRYPTED']
     LATEST = number['GET_LATEST']
+    STORED = number['GET_STORED']
     NAMES = number['TREE_NAMES']
     PASSWORD_SET = number['PASSWORD_SET']
     PASSWORD_CHECK = number['PASSWORD_CHECK']
     UPPER = number['KEY_UPPER']
     DOUBLE_MAX = number['DOUBLE_MAX']
-    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :LATEST, :NAMES, :PASSWORD_SET, :PASSWORD_CHECK,
-                     :UPPER, :DOUBLE_MAX
+    private_constant :LAYOUTS, :KINDS, :KIND_NAMES, :NAMES, :PASSWORD_SET, :PASSWORD_CHECK, :UPPER, :DOUBLE_MAX
 
     class << self
       def binding_name
@@ -193,14 +193,14 @@ module Simpkv
         @store = []
       end
 
-      def get(key, latest, timeout_ms)
-        call(:skv_get, key, latest ? LATEST : 0, timeout_ms, wanted: :data)
+      def get(key, flags, timeout_ms)
+        call(:skv_get, key, flags, timeout_ms, wanted: :data)
       end
 
       # Leaves the document as it is: only the extension decodes in the same call.
       def get_decoded(folder, key, upper, timeout_ms)
         path = Native.path_below(folder, key, upper)
-        path && get(path, false, timeout_ms)
+        path && get(path, 0, timeout_ms)
       end
 
       def kind(key, timeout_ms)

@@ -45,10 +45,11 @@ module Simpkv
       self.class.new(@below.below, @settings, node: @node, warn: @warn)
     end
 
+    # @param how [Hash] as {Store#get}
     # @return [String, nil] as {Store#get}
     # @raise [AuditError] as all methods with `required`
-    def get(key, latest: false, required: true)
-      read('get', key, FOUND) { @below.get(key, latest: latest, required: required) }
+    def get(key, **how)
+      read('get', key, FOUND) { @below.get(key, **how) }
     end
 
     # @return [Boolean] as {Store#exist?}

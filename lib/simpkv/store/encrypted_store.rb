@@ -47,6 +47,7 @@ module Simpkv
       @canonical = canonical || :itself.to_proc
     end
 
+    # @param how [Hash] as {Store#get}
     # @return [String, nil] as {Store#get}
     # @raise [PlainError] it is plain, with `encrypted_only`, or at one of {#encrypted_paths=}
     # @raise [MalformedError] the document was changed, copied from another place, or encrypted with another key of the
@@ -54,8 +55,8 @@ module Simpkv
     # @raise [DeniedError] the file of keys lacks the key that has encrypted the document; or its owner or mode is wrong
     # @raise [InvalidError] the content of the file of keys is wrong
     # @raise [Error] as {Store#get}
-    def get(key, latest: false, required: true)
-      raw = @below.get(key, latest: latest, required: required)
+    def get(key, **how)
+      raw = @below.get(key, **how)
       raw && decrypt(key, raw)
     end
 

@@ -3,9 +3,46 @@
 #include "ldap/compare_and_swap.h"
 #include "ldap/limit.h"
 
+#include <stdio.h>
+#include <string.h>
+
 bool skv_ldap_needs_confirmation(const skv_ldap_call *call)
 {
     return skv_conn_features(call->conn)->is_389ds;
+}
+
+/* Returns the filter of the entry with that DN. 389-DS always has an index for it, which no site configures. The caller
+ * frees it; NULL when out of memory. */
+static char *filter_of_dn(const char *dn)
+{
+    static const char start[] = "(entrydn=";
+    char *filter = skv_alloc(3 * strlen(dn) + sizeof start + 1), *end = filter;
+
+    if (!filter)
+        return NULL;
+    memcpy(end, start, strlen(start));
+    for (end += strlen(start); *dn; dn++)
+        if (strchr("()*\\", *dn))
+            end += sprintf(end, "\\%02x", (unsigned char)*dn);
+        else
+            *end++ = *dn;
+    memcpy(end, ")", 2);
+    return filter;
+}
+
+skv_ldap_code skv_ldap_start_indexed_read(skv_ldap_call *call, const char *dn, int wanted, int *id)
+{
+    skv_ldap_code error = LDAP_NO_MEMORY;
+    char *filter;
+
+    if (!skv_ldap_needs_confirmation(call))
+        return skv_ldap_entry_start_read(call, dn, wanted, id);
+    filter = filter_of_dn(dn);
+    if (filter)
+        error = skv_ldap_search(call, dn, LDAP_SCOPE_SUBTREE, filter, skv_ldap_attributes(call, wanted), NULL,
+                                LDAP_NO_LIMIT, id);
+    skv_free(filter);
+    return error;
 }
 
 skv_status skv_ldap_refuse_vanished(skv_ldap_call *call)
@@ -77,7 +114,7 @@ static skv_status read_deleted(skv_ldap_call *call, const char *dn, bool rewrite
     return status;
 }
 
-skv_status skv_ldap_confirm_deletion(skv_ldap_call *call, const char *dn, bool *exists)
+skv_status skv_ldap_remove_half_deleted(skv_ldap_call *call, const char *dn, bool *exists)
 {
     skv_status status;
 

@@ -64,7 +64,7 @@ static skv_status finish_deletion(delete_call *del)
     skv_ldap_call *call = &del->call;
     bool exists;
 
-    if (skv_ldap_confirm_deletion(call, call->dn, &exists) == SKV_OK) {
+    if (skv_ldap_remove_half_deleted(call, call->dn, &exists) == SKV_OK) {
         call->reply->number = !del->taken;
         return SKV_OK;
     }
@@ -81,7 +81,7 @@ static skv_status delete_half_deleted(delete_call *del, const skv_ldap_response 
 
     if (!skv_ldap_needs_confirmation(call))
         return skv_ldap_fail(call, response);
-    if (skv_ldap_confirm_deletion(call, call->dn, &exists) != SKV_OK)
+    if (skv_ldap_remove_half_deleted(call, call->dn, &exists) != SKV_OK)
         return call->reply->status;
     if (!exists)
         return finish_absent_delete(del);

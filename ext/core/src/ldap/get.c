@@ -1,4 +1,4 @@
-#include "ldap/entry.h"
+#include "ldap/confirm.h"
 #include "ldap/key.h"
 #include "ldap/many.h"
 
@@ -19,27 +19,57 @@ static skv_status copy_document(skv_ldap_call *call, skv_ldap_response *response
     return skv_reply_done(call->reply);
 }
 
-static skv_status fail_absent_get(skv_ldap_call *call, const skv_ldap_response *response)
+static skv_status fail_absent_get(skv_ldap_call *call)
 {
     bool folder;
 
-    if (skv_ldap_check_base(call, response) != SKV_OK || skv_ldap_has_twin(call, call->dn, &folder) != SKV_OK)
+    if (skv_ldap_has_twin(call, call->dn, &folder) != SKV_OK)
         return call->reply->status;
     if (folder)
         return skv_ldap_refuse_folder(call);
     return skv_ldap_refuse_missing(call);
 }
 
+typedef struct get_call {
+    skv_ldap_call call;
+    bool is_indexed; /* an entry that only the server's cache shows is none: ldap/confirm.h */
+} get_call;
+
+static skv_ldap_code read_for_get(skv_ldap_call *call, skv_ldap_response *response)
+{
+    skv_ldap_code error;
+    int id = 0;
+
+    if (!((get_call *)call)->is_indexed)
+        return skv_ldap_read(call, call->dn, skv_ldap_attributes(call, SKV_READ_DOCUMENT), response);
+    error = skv_ldap_start_indexed_read(call, call->dn, SKV_READ_DOCUMENT, &id);
+    return skv_ldap_finish_read(call, error, id, response);
+}
+
+/* Ends a get whose response shows no entry: the server may hide it. A half-deleted one it shows without the index. */
+static skv_status fail_hidden_get(skv_ldap_call *call, const skv_ldap_response *response)
+{
+    int kind = SKV_KIND_NONE;
+
+    if (!((get_call *)call)->is_indexed || !skv_ldap_needs_confirmation(call))
+        return skv_ldap_fail(call, response);
+    return skv_ldap_read_kind(call, call->dn, &kind) == SKV_OK ? fail_absent_get(call) : call->reply->status;
+}
+
 static skv_status attempt_get(skv_ldap_call *call)
 {
     skv_ldap_response response;
 
-    switch (skv_ldap_read(call, call->dn, skv_ldap_attributes(call, SKV_READ_DOCUMENT), &response)) {
+    switch (read_for_get(call, &response)) {
     case LDAP_SUCCESS:
         copy_document(call, &response);
         break;
     case LDAP_NO_SUCH_OBJECT:
-        fail_absent_get(call, &response);
+        if (skv_ldap_check_base(call, &response) == SKV_OK)
+            fail_absent_get(call);
+        break;
+    case LDAP_INSUFFICIENT_ACCESS:
+        fail_hidden_get(call, &response);
         break;
     default:
         skv_ldap_fail(call, &response);
@@ -50,15 +80,16 @@ static skv_status attempt_get(skv_ldap_call *call)
 
 static bool get_one(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)
 {
-    skv_ldap_call call;
-    skv_status status = skv_ldap_begin(&call, store, SKV_OP_GET, key, SKV_KIND_KEY, deadline, reply);
+    get_call get = {.is_indexed = flags & (SKV_GET_STORED | SKV_GET_LATEST)};
+    skv_ldap_call *call = &get.call;
+    skv_status status = skv_ldap_begin(call, store, SKV_OP_GET, key, SKV_KIND_KEY, deadline, reply);
 
     if (flags & SKV_GET_LATEST)
-        call.pool = call.store->writes;
+        call->pool = call->store->writes;
     if (status == SKV_OK)
-        skv_ldap_run(&call, attempt_get);
-    skv_ldap_end(&call);
-    return reply->status == SKV_OK || !call.server_failed;
+        skv_ldap_run(call, attempt_get);
+    skv_ldap_end(call);
+    return reply->status == SKV_OK || !call->server_failed;
 }
 
 skv_status skv_ldap_get(skv_store *store, const skv_key *key, int flags, skv_deadline *deadline, skv_reply *reply)

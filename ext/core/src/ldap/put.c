@@ -54,6 +54,14 @@ static skv_ldap_code send_replace(skv_ldap_call *call, skv_put_state *put, struc
                            : skv_ldap_entry_start_replace(call, put->dn, document, put->version, id);
 }
 
+static skv_ldap_code send_read(skv_ldap_call *call, const skv_put_state *put, int *id)
+{
+    int wanted = SKV_READ_DOCUMENT | (skv_ldap_asserts(call) ? SKV_READ_CSN : 0);
+
+    return put->is_unindexed ? skv_ldap_entry_start_read(call, put->dn, wanted, id)
+                             : skv_ldap_start_indexed_read(call, put->dn, wanted, id);
+}
+
 skv_ldap_code skv_put_send(skv_ldap_call *call, skv_put_state *put, int *id)
 {
     struct berval document = new_document(put);
@@ -62,8 +70,7 @@ skv_ldap_code skv_put_send(skv_ldap_call *call, skv_put_state *put, int *id)
     if (put->step == SKV_STEP_CONFIRM || (put->step == SKV_STEP_READ && !put->args->document))
         return skv_ldap_entry_start_read(call, put->dn, SKV_READ_KIND, id);
     if (put->step == SKV_STEP_READ)
-        return skv_ldap_entry_start_read(call, put->dn, SKV_READ_DOCUMENT | (skv_ldap_asserts(call) ? SKV_READ_CSN : 0),
-                                         id);
+        return send_read(call, put, id);
     error = skv_ldap_start(call);
     if (error != LDAP_SUCCESS)
         return error;
@@ -254,21 +261,47 @@ static void take_added(skv_ldap_call *call, skv_put_state *put, const skv_ldap_r
 
 /* ---- Responses ---- */
 
+/* Returns true if the index may lack the entry. The next read tells. */
+static bool is_missing_in_index(const skv_ldap_call *call, const skv_put_state *put, const skv_ldap_response *response)
+{
+    return response->code == LDAP_INSUFFICIENT_ACCESS && put->args->document && skv_ldap_needs_confirmation(call);
+}
+
+/* Takes an entry that the index lacks. Removes a half-deleted one; the put then starts again. */
+static void take_unindexed(skv_ldap_call *call, skv_put_state *put, const skv_ldap_entry *entry)
+{
+    bool in_doubt = call->in_doubt, exists;
+
+    if (skv_ldap_remove_half_deleted(call, put->dn, &exists) != SKV_OK)
+        return;
+    call->in_doubt = in_doubt;
+    if (exists)
+        take_present(call, put, entry);
+    else
+        put->step = SKV_STEP_READ;
+}
+
 static void take_read(skv_ldap_call *call, skv_put_state *put, skv_ldap_response *response)
 {
+    bool was_unindexed = put->is_unindexed;
     skv_ldap_entry entry = {0};
 
     put->versions.read = (skv_ldap_version){""};
-    if (response->code == LDAP_NO_SUCH_OBJECT) {
+    put->is_unindexed = !was_unindexed && is_missing_in_index(call, put, response);
+    if (put->is_unindexed) {
+        put->step = SKV_STEP_READ;
+    } else if (response->code == LDAP_NO_SUCH_OBJECT) {
         take_absent(call, put, response);
     } else if (response->code != LDAP_SUCCESS || skv_ldap_entry_of(call, response, &entry) != LDAP_SUCCESS) {
         put->step = SKV_STEP_SINGLE;
     } else {
         put->versions.read = skv_ldap_version_of(&entry);
-        if (put->args->document)
-            take_present(call, put, &entry);
-        else
+        if (!put->args->document)
             take_present_folder(call, &entry);
+        else if (was_unindexed)
+            take_unindexed(call, put, &entry);
+        else
+            take_present(call, put, &entry);
     }
     skv_ldap_entry_wipe(&entry);
 }

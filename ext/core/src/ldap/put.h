@@ -6,10 +6,12 @@
  *     +-----------------------------------+--------+-----------+
  *     v                                   |        |           |
  *   READ ---> there is no such key ---> ADD -------|-----------|-----> DONE
- *     |                                            |           |        ^
- *     +-----> another document ---> REPLACE -------+---> CONFIRM -------+
- *     |                                                 (on 389-DS)     |
- *     +-----> unchanged; a folder; the condition does not hold ---------+
+ *    ^ |                                           |           |        ^
+ *    | +----> another document ---> REPLACE -------+---> CONFIRM -------+
+ *    | |                                                (on 389-DS)     |
+ *    | +----> unchanged; a folder; the condition does not hold ---------+
+ *    v
+ *   READ without the index, if that of 389-DS lacks the entry: a half-deleted one is removed
  */
 #ifndef SKV_LDAP_PUT_H
 #define SKV_LDAP_PUT_H
@@ -18,7 +20,7 @@
 
 /* The next request of a put; of a get, which only reads; or of a batch for an entry beside its records. */
 typedef enum skv_step {
-    SKV_STEP_READ,    /* read the entry */
+    SKV_STEP_READ,    /* read the entry; of a put, through the index: ldap/confirm.h */
     SKV_STEP_TWIN,    /* in the plain layout: look for a folder of the key's name */
     SKV_STEP_MAKE,    /* add a folder */
     SKV_STEP_ADD,     /* add the key */
@@ -35,6 +37,7 @@ typedef struct skv_put_state {
     size_t swap_max;          /* the largest document that is compared without a condition of the caller's; 0: none */
     bool in_doubt;            /* for skv_ldap_put_one(): an earlier request may have written the key */
     bool was_in_doubt;        /* before the replacement that is being confirmed */
+    bool is_unindexed;        /* the index lacks the entry: the next read is without it */
     bool make_all_folders;    /* the server does not say which folders exist */
     int existing_depth;       /* of the deepest entry above a missing key that exists; 0: unknown */
     struct berval old;        /* owned: the document that the entry must have to be replaced; NULL for any */
@@ -60,8 +63,8 @@ skv_ldap_code skv_put_send(skv_ldap_call *call, skv_put_state *put, int *id);
  * Takes the response to the request of the step, and sets the next one: READ if another client has changed the entry
  * (the versions tell whether to pause); SINGLE if the response is a failure, which the caller reports; DONE with the
  * outcome in the reply. Sets call->in_doubt while an acknowledged replacement is not confirmed. May send requests and
- * wait for them, if no base DN was seen, if a document of more than 128 KiB is put, or if another document has to be
- * put back (ldap/compare_and_swap.h).
+ * wait for them, if no base DN was seen, if a document of more than 128 KiB is put, if another document has to be put
+ * back (ldap/compare_and_swap.h), or to remove a half-deleted entry.
  */
 void skv_put_take(skv_ldap_call *call, skv_put_state *put, skv_ldap_response *response);
 

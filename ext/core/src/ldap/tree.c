@@ -245,7 +245,7 @@ static skv_status confirm_deletions(tree_call *tree, const name *names, size_t c
     for (size_t i = 0; i < count && call->reply->status == SKV_OK; i++) {
         bool exists;
 
-        if (tree->shown[i] && skv_ldap_confirm_deletion(call, names[i].dn, &exists) == SKV_OK)
+        if (tree->shown[i] && skv_ldap_remove_half_deleted(call, names[i].dn, &exists) == SKV_OK)
             tree->others_added |= exists;
     }
     skv_free(tree->shown);
