@@ -5,7 +5,7 @@ module Simpkv
     # A stored summary of a report, in the form that Puppet reads a report from. It has no logs, and of the resources
     # those with events only.
     class StoredReport
-      # @param summary [Hash] see {ReportTerminus.summary}
+      # @param summary [Hash] see {Estate::ReportSummary}
       def initialize(summary)
         @summary = summary
       end

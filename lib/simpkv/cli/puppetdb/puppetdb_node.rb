@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
+require 'simpkv/estate/puppetdb_data'
 require 'time'
 
 module Simpkv
   module Cli
-    # The data of a node in a PuppetDB, in the form in which the estate stores them.
-    #
-    # Parameters are those that PuppetDB has: plain data, in which a reference is a String such as `File[/x]`.
+    # The data of a node in a PuppetDB, in the form in which the estate stores them: see {Estate::PuppetDBData}.
     class PuppetDBNode
       # @param row [Hash] of the entity `nodes`
       # @param factset [Hash, nil] of the entity `factsets`
@@ -24,13 +23,12 @@ module Simpkv
 
       # @return [Hash{String => Object}, nil] the facts, without the trusted ones; nil if there are none
       def facts
-        @facts ||= values&.reject { |name, _| name == 'trusted' }
+        @facts ||= values && Estate::PuppetDBData.facts(values)
       end
 
       # @return [Hash, nil] the trusted facts, which PuppetDB keeps as a fact
       def trusted
-        trusted = values && values['trusted']
-        trusted if trusted.is_a?(Hash)
+        values && Estate::PuppetDBData.trusted(values)
       end
 
       # @return [String] the time of the run that reported them
@@ -57,9 +55,7 @@ module Simpkv
 
       # @return [Hash{String => Array<Hash>}] the exported resources, by the lower-case name of their type
       def exports
-        @exports ||= @resources.sort_by { |each| member(each, 'title') }
-                               .group_by { |each| member(each, 'type').downcase }
-                               .transform_values { |list| list.map { |each| data(each) } }
+        @exports ||= Estate::PuppetDBData.exports(@resources)
       end
 
       private
@@ -71,24 +67,6 @@ module Simpkv
                     .to_h { |fact| [member(fact, 'name'), fact['value']] }
       end
 
-      # @return [Hash] as {Estate::Exports} has it
-      def data(resource)
-        parameters = member(resource, 'parameters', Hash)
-        { 'title' => resource['title'], 'parameters' => parameters.transform_values { |value| rich(value) },
-          'tags' => Array(resource['tags']).sort, 'file' => resource['file'], 'line' => resource['line'] }.compact
-      end
-
-      # Puppet's rich data mark an object by a member. PuppetDB has no objects, but perhaps a Hash with that member.
-      def rich(value)
-        case value
-        when Array then value.map { |member| rich(member) }
-        when Hash
-          members = value.transform_values { |member| rich(member) }
-          members.key?(RichData::TYPE) ? RichData.object('Hash', members.flatten(1)) : members
-        else value
-        end
-      end
-
       # @return [String] in UTC, in whole seconds, as the estate writes it
       def time(text)
         text ? Time.iso8601(text.to_s).utc.iso8601 : ''
@@ -97,10 +75,7 @@ module Simpkv
       end
 
       def member(row, name, type = String)
-        value = row[name] if row.is_a?(Hash)
-        return value if value.is_a?(type)
-
-        raise MalformedError, "PuppetDB has something whose '#{name}' is not of type #{type}"
+        Estate::PuppetDBData.member(row, name, type)
       end
     end
   end

@@ -5,7 +5,7 @@ require 'digest/sha1'
 module Simpkv
   module Query
     class Rows
-      # The rows of a node's reports, which are summaries (Termini::ReportTerminus). They have no logs, and no values of
+      # The rows of a node's reports, which are summaries (Estate::ReportSummary). They have no logs, and no values of
       # events.
       class ReportRows
         COLUMNS = { 'reports' => %w[hash latest run receive_time start_time end_time producer_timestamp producer
