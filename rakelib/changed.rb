@@ -22,6 +22,7 @@ module Changed
     'lib/simpkv/document/rich_data' => %w[spec/functions/rich_data_spec.rb spec/conformance/values_spec.rb
                                           spec/estate/exports*_spec.rb spec/command/{base,puppet}_spec.rb],
     'lib/simpkv/document/' => %w[spec/unit/{codec,native,plain_yaml,versions}*_spec.rb spec/conformance/values_spec.rb],
+    'lib/simpkv/estate/puppetdb_data' => %w[spec/command/import_puppetdb_spec.rb spec/server/pdb_commands_spec.rb],
     'lib/simpkv/estate/snapshots' => %w[spec/query/builder_spec.rb],
     'lib/simpkv/estate' => %w[spec/unit/estate_*_spec.rb spec/estate],
     'lib/simpkv/query/' => %w[spec/query/*_spec.rb],

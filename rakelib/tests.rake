@@ -83,7 +83,7 @@ specs(:types, :cext, 'keys as resources', 'spec/types')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
 { server: 'the service', query: 'queries of the estate',
-  puppetdb: 'the import from a PuppetDB, and queries beside one' }.each do |name, text|
+  puppetdb: 'the import from a PuppetDB, queries beside one, and its terminus with the service' }.each do |name, text|
   stage(name, text) do |stage|
     variables, *command = Rubies.rspec(:cext, "spec/#{name}")
     stage.sh(variables.merge('BUNDLE_WITH' => 'server'), *command)

@@ -13,11 +13,10 @@ module Simpkv
   module Server
     # Starts and stops the service, a Rack application on Puma.
     class Service
-      # Bytes of a body; idle seconds of a connection; seconds in which running requests may end after SIGTERM.
-      BODY_MAX = 1024 * 1024
+      # Idle seconds of a connection; seconds in which running requests may end after SIGTERM.
       IDLE = 20
       LINGER = 30
-      private_constant :BODY_MAX, :IDLE, :LINGER
+      private_constant :IDLE, :LINGER
 
       # @param options [Hash] of the file of the command
       # @param restart [Array<String>] the command that SIGUSR2 starts in place of this process
@@ -73,7 +72,7 @@ module Simpkv
           dsl.first_data_timeout(Connection::PAUSE)
           dsl.persistent_timeout(IDLE)
           dsl.force_shutdown_after(LINGER)
-          dsl.http_content_length_limit(BODY_MAX)
+          dsl.http_content_length_limit(@options['command_bytes'])
           dsl.raise_exception_on_sigterm(false)
           dsl.restart_command(@restart.first)
           dsl.lowlevel_error_handler { |error, env, status| low_level(error, env, status) }
@@ -83,8 +82,9 @@ module Simpkv
       def application
         routes = Class.new(Application)
         routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries,
-                           readiness: Readiness.new(@site, @owner, @queries), owner: @owner)
-        gate = Gate.new(routes.freeze.app, -> { @rights }, @certificates)
+                           readiness: Readiness.new(@site, @owner, @queries), owner: @owner,
+                           commands: Commands::Intake.new(@options['command_bytes']))
+        gate = Gate.new(BodyLimit.new(routes.freeze.app, @options['command_bytes']), -> { @rights }, @certificates)
         Observation.new(gate, @metrics, $stderr)
       end
 
@@ -160,6 +160,7 @@ require 'simpkv/server/certificates'
 require 'simpkv/server/rights'
 require 'simpkv/server/problem'
 require 'simpkv/server/gate'
+require 'simpkv/server/body_limit'
 require 'simpkv/server/site'
 require 'simpkv/server/readiness'
 require 'simpkv/server/replica_watch'

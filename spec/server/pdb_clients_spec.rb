@@ -3,7 +3,7 @@
 require 'open3'
 require_relative 'server_helper'
 require_relative '../support/certificates'
-require_relative '../support/puppet_command'
+require_relative '../support/puppetdb_terminus'
 
 # Clients of PuppetDB, as Debian has them.
 RSpec.describe 'A client of PuppetDB', tools: true do
@@ -80,23 +80,11 @@ RSpec.describe 'A client of PuppetDB', tools: true do
         'rights' => [{ 'certname' => 'compiler', 'methods' => ['GET'], 'paths' => ['/pdb/query/**'] }] }
     end
 
-    # Debian's Puppet and the terminus of its package puppet-terminus-puppetdb.
     def notices(manifest, subject)
-      cert, key = certificates.issue(subject: subject)
-      place = File.join(File.dirname(@root), 'puppet')
-      FileUtils.mkdir_p(File.join(place, 'confdir'))
-      File.write(File.join(place, 'confdir/puppetdb.conf'), "[main]\nserver_urls = #{url}\n")
-      settings = { 'localcacert' => certificates.cacert, 'hostcert' => cert, 'hostprivkey' => key,
-                   'certificate_revocation' => 'false', 'certname' => subject }
-      environment = ENV.to_h.select { |name, _| name.start_with?('BUNDLE', 'RUBY', 'GEM') }.transform_values { nil }
-      output, = Open3.capture2e(environment, '/usr/bin/puppet', 'apply', *PuppetCommand.folders(place), '--color=false',
-                                *settings.map { |name, value| "--#{name}=#{value}" }, '-e', manifest)
-      output
-    end
-
-    def url
       service.client
-      service.addresses.grep(/\Assl/).first.sub('ssl', 'https')
+      url = service.addresses.grep(/\Assl/).first.sub('ssl', 'https')
+      puppet = PuppetDBTerminus.new(File.join(File.dirname(@root), 'puppet'), certificates, url, subject)
+      puppet.run('apply', '-e', manifest).first
     end
 
     it 'in manifests, puppetdb_query, asks in both languages' do

@@ -157,10 +157,16 @@ class ServiceClient
   def place_of(target, template, method, answer)
     place = ['paths', template, method.downcase, 'responses', answer]
     place[2] = 'get' unless DESCRIPTION.dig(*place)
-    return ['components', 'responses', target.start_with?('/pdb/') ? 'Text' : 'Problem'] unless DESCRIPTION.dig(*place)
+    return ['components', 'responses', error_of(target)] unless DESCRIPTION.dig(*place)
 
     reference = DESCRIPTION.dig(*place)['$ref']
     reference ? reference.delete_prefix('#/').split('/') : place
+  end
+
+  def error_of(target)
+    return 'Error' if target.start_with?('/pdb/cmd/')
+
+    target.start_with?('/pdb/') ? 'Text' : 'Problem'
   end
 
   def faults_of_empty(response, answer)

@@ -3,7 +3,7 @@
 module Simpkv
   class Estate
     # The last reports of each node, as many as the option `reports` says: summaries of Puppet's reports
-    # ({Termini::ReportTerminus}), of which these members count here:
+    # ({ReportSummary}), of which these members count here:
     #
     #     { 'environment' => 'production', 'status' => 'changed', 'noop' => false,
     #       'resources' => { 'changed' => 3, 'failed' => 0, 'failed_to_restart' => 0 } }
@@ -11,6 +11,10 @@ module Simpkv
     # A stored report has two more: `received`, the time on the server, and `run`, the number of the node's run. Its key
     # is that number modulo the option, so that a new report replaces the oldest one.
     class Reports < Documents
+      # The member of a status that a report leaves: see {Statuses}.
+      KEPT = 'catalog_timestamp'
+      private_constant :KEPT
+
       def initialize(estate)
         super(estate, 'reports')
       end
@@ -22,7 +26,7 @@ module Simpkv
       # @return [Hash] the status, see {Statuses}
       # @raise [Error]
       def save(certname, report)
-        status = status_after(report, runs(certname) + 1)
+        status = status_after(report, status_before(certname))
         documents = slots.positive? ? { path(*key(certname, status['runs'])) => stored_form(report, status) } : {}
         documents = documents.merge({ @estate.statuses.path(certname) => status }, @estate.counters.due)
         store_many(documents.transform_values { |value| Codec.encode(value) })
@@ -131,19 +135,20 @@ module Simpkv
       end
 
       # A status that cannot be read is replaced.
-      def runs(certname)
+      def status_before(certname)
         status = @estate.statuses.get(certname)
         @estate.markers.demand('status') unless status
-        (status || {})['runs'].to_i
+        status || {}
       rescue MalformedError
-        0
+        {}
       end
 
-      def status_after(report, runs)
+      def status_after(report, before)
         resources = report.fetch('resources', {})
         { 'last_seen' => Time.now.utc.iso8601, 'environment' => report['environment'], 'status' => report['status'],
           'noop' => report['noop'], 'changes' => resources['changed'].to_i,
-          'failures' => resources['failed'].to_i + resources['failed_to_restart'].to_i, 'runs' => runs }
+          'failures' => resources['failed'].to_i + resources['failed_to_restart'].to_i,
+          'runs' => before['runs'].to_i + 1 }.merge(before.slice(KEPT))
       end
 
       def stored_form(report, status)

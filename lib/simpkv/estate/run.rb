@@ -49,6 +49,14 @@ module Simpkv
         owner.equal?(inventory) && name == certname && now - time < KEPT_FOR ? stored : yield
       end
 
+      # Forgets the record. A thread that serves requests calls it: the next one may be about the same node, and another
+      # thread may have changed the record.
+      #
+      # @return [void]
+      def forget
+        @kept = nil
+      end
+
       private
 
       def now

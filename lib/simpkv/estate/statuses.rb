@@ -12,6 +12,9 @@ module Simpkv
     #
     # All but the first two come from the report of the run, and are absent without reports. Times are those of RFC 3339
     # in UTC, so that their order is that of their text.
+    #
+    # A node whose compilers send commands of PuppetDB's API has also `catalog_timestamp`, the time of the last catalog
+    # by the clock of its compiler.
     class Statuses < Documents
       TIME = /\A(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?Z\z/.freeze
 

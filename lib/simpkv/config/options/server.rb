@@ -14,6 +14,9 @@ module Simpkv
       option('threads', 1..256, 16, 'the number of requests that are answered at the same time'),
       option('max_connections', 16..100_000, 256,
              'the number of open connections: beyond it, a new one takes the place of an idle one'),
+      option('command_bytes', 1_048_576..1_073_741_824, 33_554_432,
+             "the bytes that a command of PuppetDB's API may have, when it is not compressed. Other bodies have at " \
+             'most 1 MiB'),
       option('compare_replicas_seconds', :seconds, 21_600,
              'the time between two comparisons of the servers of a directory, for metrics; 0 for none'),
       option('tls_cert', :path, nil, 'the certificate of the service, PEM', absent: 'required for `ssl://`'),

@@ -9,6 +9,7 @@ module Simpkv
       hash_branch('pdb') do |r|
         r.on('query') { pdb_query(r) }
         r.on('meta/v1') { pdb_meta(r) }
+        r.on('cmd/v1') { pdb_commands(r) }
       end
 
       private

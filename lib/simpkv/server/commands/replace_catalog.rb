@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+require 'set'
+require 'simpkv/estate/puppetdb_data'
+require 'simpkv/server/commands/catalog_times'
+
+module Simpkv
+  module Server
+    module Commands
+      # The command `replace catalog`: what a node exports, and with the option `catalogs` its whole catalog.
+      class ReplaceCatalog
+        VERSION = 9
+        # The name of a type, such as Nginx::Vhost.
+        TYPE = /\A[A-Z][a-zA-Z0-9_]*(?:::[A-Z][a-zA-Z0-9_]*)*\z/.freeze
+        # The name of a class, as a title.
+        CLASS = /\A[A-Za-z]\w*(?:::[A-Za-z]\w*)*\z/.freeze
+        # The relationships that Puppet's catalogs have as edges. They have others as parameters.
+        EDGES = %w[contains].freeze
+        # Puppet's version of the form in which the catalog is stored.
+        FORMAT = 2
+        private_constant :TYPE, :CLASS, :EDGES, :FORMAT
+
+        # @param payload [Payload]
+        # @raise [Problem]
+        def initialize(payload)
+          @certname = payload.text('certname')
+          @environment = payload.text('environment')
+          payload.text('producer', null: true)
+          @time = payload.time('producer_timestamp')
+          @members = %w[version].to_h { |name| [name, payload.text(name)] }
+          @members.merge!(%w[code_id catalog_uuid].to_h { |name| [name, payload.text(name, null: true)] })
+          resources = payload.each('resources') { |each| resource(each) }
+          exported, @resources = resources.partition { |each| each['exported'] }
+          @edges = payload.each('edges') { |each| edge(each) }.compact
+          @exports = Estate::PuppetDBData.exports(exported)
+        end
+
+        # Does nothing if a newer catalog is stored.
+        #
+        # @param estate [Estate]
+        # @return [void]
+        # @raise [Error, ConfigError]
+        def save(estate)
+          times = CatalogTimes.new(estate, @certname)
+          return if times.newer?(@time)
+
+          estate.exports.save(@certname, @exports, @environment)
+          estate.catalogs.put(@certname, catalog) if estate.options['catalogs']
+          # The status goes last: a change of it tells the index of queries that the other documents are there.
+          times.enter(@time, @environment)
+        end
+
+        private
+
+        def resource(payload)
+          reference(payload)
+          payload.flag('exported')
+          payload.object('parameters')
+          payload.texts('tags')
+          payload.text('file', null: true)
+          payload.integer('line', null: true)
+          payload.data
+        end
+
+        # @return [Hash, nil] nil for an edge that Puppet's catalogs do not have
+        def edge(payload)
+          ends = %w[source target].to_h { |name| [name, reference(payload.below(name))] }
+          ends if EDGES.include?(payload.text('relationship'))
+        end
+
+        # @return [String] such as File[/etc/motd]
+        def reference(payload)
+          type, title = %w[type title].map { |name| payload.text(name) }
+          payload.refuse('type', 'the name of a type such as Nginx::Vhost') unless type.match?(TYPE)
+          payload.refuse('title', 'the name of a class') if type == 'Class' && !title.match?(CLASS)
+          "#{type}[#{title}]"
+        end
+
+        # @return [Hash{String => Object}] in the form of Puppet's data, without what is only exported
+        def catalog
+          known = Set.new(@resources.map { |each| "#{each['type']}[#{each['title']}]" })
+          edges = @edges.select { |edge| edge.values.all? { |reference| known.include?(reference) } }
+          { 'tags' => [], 'name' => @certname, **@members, 'catalog_format' => FORMAT, 'environment' => @environment,
+            'resources' => @resources.map { |each| stored(each) }, 'edges' => edges, 'classes' => classes }
+        end
+
+        def stored(resource)
+          { 'type' => resource['type'], 'exported' => false, **Estate::PuppetDBData.resource(resource) }
+        end
+
+        def classes
+          @resources.select { |each| each['type'] == 'Class' }.map { |each| each['title'].downcase } - %w[main]
+        end
+      end
+    end
+  end
+end
