@@ -79,6 +79,27 @@ RSpec.describe Simpkv::Query::Workers do
     expect { ask(%w[= certname web1], 'path' => []) }.to raise_error(Simpkv::Query::InvalidError, /from/)
   end
 
+  it 'refuse a query that cannot be sent, and answer the next one' do
+    pid = names && workers.pids
+    deep = (1..200).reduce(%w[= certname web1]) { |query, _| ['not', query] }
+    [deep, ['=', 'certname', "\xff"]].each do |query|
+      expect { ask(query) }.to raise_error(Simpkv::Query::InvalidError)
+    end
+    expect([names, workers.pids]).to eq([%w[web1 web2], pid])
+  end
+
+  # The reply to its question would be that to the next one.
+  it 'end if nobody waits for the reply any more' do
+    names
+    pid = workers.pids.first
+    asking = Thread.new { ask(hostile) }
+    eventually { workers.pids.empty? }
+    sleep 0.1 # The worker has the question.
+    asking.kill.join
+    expect(alive?(pid)).to be(false)
+    expect(names).to eq(%w[web1 web2])
+  end
+
   it 'kill a query at the time limit, and answer the next one' do
     workers(seconds: 2)
     expect { ask(hostile) }.to raise_error(Simpkv::Query::LimitError, /query_seconds/)

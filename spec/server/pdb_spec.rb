@@ -129,6 +129,41 @@ RSpec.describe 'The API of PuppetDB' do
     eventually(errors: RuntimeError) { names(query({}, '/nodes')) == %w[web2 web3] }
   end
 
+  context 'with one worker, and answers of several megabytes' do
+    let(:section) { { 'query_workers' => 1 } }
+
+    before { 20.times { |number| save("big#{number}", 'text' => 'x' * 200_000) } }
+
+    it 'answers others while a client reads slowly' do
+      eventually(errors: RuntimeError) { names(query({}, '/nodes')).length == 22 }
+      path = '/pdb/query/v4/facts?query=%5B%22%3D%22%2C%22name%22%2C%22text%22%5D'
+      local.connect do |socket|
+        socket.write("GET #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        beginning = socket.readpartial(1000)
+        expect(names(query({}, '/nodes/web1/facts'))).to eq(%w[web1 web1])
+        body = (beginning + socket.read).split("\r\n\r\n", 2).last
+        expect(JSON.parse(body).map { |row| row['value'].length }).to eq([200_000] * 20)
+      end
+    end
+
+    it 'goes on after a client that does not wait for the end' do
+      eventually(errors: RuntimeError) { names(query({}, '/nodes')).length == 22 }
+      3.times do
+        local.connect do |socket|
+          socket.write("GET /pdb/query/v4/facts HTTP/1.1\r\nHost: localhost\r\n\r\n")
+          socket.readpartial(10)
+        end
+      end
+      expect(names(query({}, '/nodes/web1/facts'))).to eq(%w[web1 web1])
+      eventually(errors: RuntimeError) { answers.zero? }
+    end
+
+    # @return [Integer] the number of open files with answers, which have no name
+    def answers
+      Dir["/proc/#{service.pid}/fd/*"].count { |fd| File.symlink?(fd) && File.readlink(fd).match?(/index.*deleted/) }
+    end
+  end
+
   context 'with a limit of age' do
     let(:section) { { 'query_age' => 1 } }
 

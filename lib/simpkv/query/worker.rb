@@ -48,23 +48,26 @@ module Simpkv
         raise e.is_a?(EndedError) ? e : EndedError.new("the worker for queries cannot start: #{e.message}"), cause: nil
       end
 
-      # Has a question answered.
+      # Has a question answered. A worker that has not replied is killed, whatever the reason is: the next question
+      # would get its reply.
       #
       # @param question [Hash{String => Object}] see {Question}
       # @param file [File] receives the answer
       # @param deadline [Float] see {Worker.now}
       # @return [Hash{String => Object}] the reply: see {WorkerProcess}
-      # @raise [LimitError] the deadline has passed. The worker has been killed
+      # @raise [InvalidError] the question cannot be sent
+      # @raise [LimitError] the deadline has passed
       # @raise [EndedError] it has ended
       def ask(question, file, deadline)
+        text = line(question)
+        replied = false
         @socket.send_io(file)
-        send("#{JSON.generate(question)}\n", deadline)
-        receive(deadline)
-      rescue LimitError
-        kill
-        raise
+        send(text, deadline)
+        receive(deadline).tap { replied = true }
       rescue SystemCallError
         raise ended
+      ensure
+        kill if replied == false
       end
 
       # @return [Boolean] whether the process runs
@@ -116,6 +119,13 @@ module Simpkv
       def command(index)
         [RbConfig.ruby, *$LOAD_PATH.map { |folder| "-I#{File.expand_path(folder.to_s)}" },
          '-rsimpkv/query/worker_process', '-e', PROGRAM, SOCKET.to_s, index]
+      end
+
+      # @return [String]
+      def line(question)
+        "#{JSON.generate(question)}\n"
+      rescue JSON::GeneratorError, JSON::NestingError
+        raise InvalidError, 'the query is nested too deeply, or has text that is not UTF-8', cause: nil
       end
 
       def send(text, deadline)
