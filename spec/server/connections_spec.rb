@@ -149,6 +149,16 @@ RSpec.describe 'The connections of the service' do
       expect(connections.stats).to eq([1, { room: 0, refused: 0, slow: 1 }])
     end
 
+    # A client could send a byte of a TLS record now and then, forever.
+    it 'end after 30 seconds, too, in which no whole record or handshake of TLS has arrived' do
+      connection, = open_connection
+      allow(Process).to receive(:clock_gettime).and_return(0, 29, 31)
+      # So reads Puma's TLS.
+      2.times { expect { connection.read_nonblock(100) }.to raise_error(IO::WaitReadable) }
+      expect { connection.read_nonblock(100) }.to raise_error(Errno::ETIMEDOUT)
+      expect(connections.stats.last).to include(slow: 1)
+    end
+
     it 'are refused as long as none is closed' do
       (first,), = Array.new(2) { open_connection }
       connections.make_room

@@ -58,10 +58,11 @@ module Simpkv
         now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
         @arrival_ends ||= now + SECONDS
         bytes = @io.read_nonblock(*arguments)
-        return bytes unless now > @arrival_ends
-
-        @connections.count(:slow)
-        raise Errno::ETIMEDOUT
+        refuse_late(now)
+        bytes
+      rescue IO::WaitReadable # Over TLS, bytes have arrived without the rest of their record, or of the handshake.
+        refuse_late(now)
+        raise
       end
 
       # A request has arrived: the next one has a time of its own.
@@ -89,6 +90,13 @@ module Simpkv
       end
 
       private
+
+      def refuse_late(now)
+        return unless now > @arrival_ends
+
+        @connections.count(:slow)
+        raise Errno::ETIMEDOUT
+      end
 
       def uid_of(socket)
         socket.getsockopt(:SOCKET, :PEERCRED).unpack(CREDENTIALS)[1]
