@@ -111,5 +111,13 @@ RSpec.describe 'The metrics of the service' do
       expect(metrics).to include('simpkv_site_readable' => 0)
       expect(metrics.keys.grep(/keys_expiring/)).to eq([])
     end
+
+    # The answer was 500, without any metric.
+    it 'leave out an outcome of an inspection whose time is none' do
+      ['soon', 7].each_with_index do |time, number|
+        Simpkv::Estate.new(options).inspections.put("web#{number}", 'rules' => [], 'record' => {}, 'changed_at' => time)
+      end
+      expect(metrics).to include('simpkv_site_readable' => 0, 'simpkv_inspections{outcome="accepted"}' => 0)
+    end
   end
 end

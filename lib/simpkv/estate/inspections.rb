@@ -56,7 +56,8 @@ module Simpkv
 
       def valid?(outcome)
         outcome.is_a?(Hash) && outcome['rules'].is_a?(Array) &&
-          outcome.values_at('record', 'failed', 'error').one?(Hash)
+          outcome.values_at('record', 'failed', 'error').one?(Hash) &&
+          (outcome[CHANGED_AT].nil? || Statuses.time?(outcome[CHANGED_AT]))
       end
 
       def parsed(place, document)
