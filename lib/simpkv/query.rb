@@ -23,6 +23,13 @@ module Simpkv
     # The index is not complete yet, or older than an answer may be. The message says why.
     class StaleError < TransientError; end
 
+    # The database of the index is damaged.
+    class DamagedError < UnavailableError
+      def initialize(message = 'the index of queries was damaged, and is made anew: try again')
+        super
+      end
+    end
+
     # The answer takes more time or has more rows than a query may.
     class LimitError < Simpkv::Error; end
   end

@@ -67,6 +67,18 @@ RSpec.shared_examples 'a builder of an index' do
     expect([refresh, statuses('web1')]).to eq [1, %w[7 1]]
   end
 
+  it 'does not call an index complete that was deleted during the refresh' do
+    %w[web1 web2].each { |certname| run_node(certname, 1) }
+    refresh
+    run_node('web2', 2)
+    removing = lambda do
+      FileUtils.rm(Dir["#{index.path}*"])
+      false
+    end
+    expect { builder(stopping: removing).refresh }.to raise_error(Simpkv::UnavailableError, /deleted/)
+    expect([index.state.refreshed, refresh, certnames]).to eq [nil, 2, %w[web1 web2]]
+  end
+
   it 'removes nodes that are removed from the store' do
     %w[web1 web2].each { |certname| run_node(certname, 1) }
     refresh

@@ -55,6 +55,15 @@ RSpec.describe 'simpkv::query' do
     expect([count.call, query('nodes[count()] { }')]).to eq([[{ 'count' => 2 }], [{ 'count' => 3 }]])
   end
 
+  it 'does not answer from an index that was deleted meanwhile' do
+    catalog = world.fresh_catalog
+    count = -> { catalog.call('simpkv::query', 'nodes[count()] { }') }
+    expect(count.call).to eq([{ 'count' => 2 }])
+    FileUtils.rm(Dir["#{index}/*.db*"])
+    expect { count.call }.to raise_error(/the index of queries is being built/)
+    expect(query('nodes[count()] { }')).to eq([{ 'count' => 2 }])
+  end
+
   it 'says what is wrong with a query' do
     expect do
       query('nodes[certname] { certname = ')

@@ -84,7 +84,7 @@ module Simpkv
       # @raise [Error] the database cannot be used
       def reader
         guard do
-          make unless usable?
+          find_or_make
           self.class.open(path) { |database| database.execute('PRAGMA query_only = ON') }
         end
       end
@@ -144,7 +144,8 @@ module Simpkv
         raise
       end
 
-      # Holds the lock of writers during the block.
+      # Holds the lock of writers during the block, in which the index stays the same: if it is deleted or replaced
+      # nevertheless, reading and writing fail, so that nothing that was read of one counts for the other.
       #
       # @return [Object] what the block returns
       # @raise [TimeoutError] another writer did not end
@@ -161,6 +162,7 @@ module Simpkv
             yield
           ensure
             @locked = false
+            @held = nil
             lock.close
           end
         end
@@ -180,6 +182,7 @@ module Simpkv
         exclusively do
           disconnect
           @place.delete
+          @held = nil
         end
       end
 
@@ -206,7 +209,7 @@ module Simpkv
 
       def delete_damaged
         delete
-        raise UnavailableError, 'the index of queries was damaged, and is made anew: try again', cause: nil
+        raise DamagedError, cause: nil
       end
 
       def refuse_damaged
@@ -251,8 +254,17 @@ module Simpkv
       # @return [Boolean] whether a database is one of this version and this estate
       def own?(database)
         State.values(database, *identity.keys) == identity.values
-      rescue SQLite3::SQLException
-        false # It has no such table.
+      end
+
+      # @raise [UnavailableError] it is not the one that the holder of the lock has used before
+      def find_or_make
+        held = @held
+        found = usable?
+        make unless found
+        @held = @place.identity if @locked
+        return if held.nil? || (found && @held == held)
+
+        raise UnavailableError, 'the index of queries was deleted during a refresh, and is made anew: try again'
       end
 
       # Another process may have made it meanwhile.
@@ -290,7 +302,7 @@ module Simpkv
         return if @database && @opened == @place.identity
 
         disconnect
-        make unless usable?
+        find_or_make
         @opened = @place.identity
         @database = self.class.open(path) do |database|
           database.execute('PRAGMA synchronous = NORMAL')

@@ -26,6 +26,7 @@ module Simpkv
       # @return [Array<Hash>] the rows
       # @raise [InvalidError] the query is wrong
       # @raise [LimitError] it takes too long
+      # @raise [StaleError] the index is not complete any more
       # @raise [Error, ConfigError]
       def rows(query)
         question = Question.new('query' => query)
@@ -45,6 +46,8 @@ module Simpkv
       end
 
       def answer(question, database)
+        # Somebody may have deleted it since the refresh.
+        Index::State.of(database).demand(Float::INFINITY)
         database.statement_timeout = SECONDS * 1000
         rows = []
         question.answer(database) { |row| rows << JSON.parse(row) }

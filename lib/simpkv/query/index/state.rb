@@ -22,9 +22,11 @@ module Simpkv
 
         # @param database [SQLite3::Database]
         # @param names [Array<String>]
-        # @return [Array] the values of these names
+        # @return [Array] the values of these names; nil for each in a database that is not filled yet
         def self.values(database, *names)
           database.execute('SELECT name, value FROM meta').to_h.values_at(*names)
+        rescue SQLite3::SQLException
+          names.map { nil } # It has no such table.
         end
 
         # @param now [Time]
