@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/query/builder'
+require 'simpkv/query/worker_process'
 require 'simpkv/query/workers'
 require_relative '../support/estate_files'
 require_relative '../support/eventually'
@@ -155,6 +156,36 @@ RSpec.describe Simpkv::Query::Workers do
   it 'say that there is no index yet' do
     index.delete
     expect { names }.to raise_error(Simpkv::Query::StaleError)
+  end
+
+  it 'do not answer from an index that is being made anew' do
+    expect(names).to eq(%w[web1 web2])
+    index.delete
+    index.update { |writer| writer.note('done' => 50, 'total' => 600) }
+    expect { names }.to raise_error(Simpkv::Query::StaleError, /50 of 600 nodes/)
+    Simpkv::Query::Builder.new(estate, index).refresh
+    expect(names).to eq(%w[web1 web2])
+  end
+
+  it 'say that an index is not filled yet, that it is damaged, and that its disk is full' do
+    index.delete
+    { '' => Simpkv::Query::StaleError, 'no database' * 1000 => Simpkv::Query::DamagedError }.each do |content, error|
+      File.write(index.path, content, perm: 0o600)
+      expect { names }.to raise_error(error)
+      File.delete(index.path)
+    end
+    Simpkv::Query::Builder.new(estate, index).refresh
+    allow(workers).to receive(:answer_file) { File.open('/dev/full', 'w') }
+    expect { names }.to raise_error(Simpkv::FullError, /disk of the index/)
+  end
+
+  it 'print nothing of a query in the middle of which the service ends' do
+    allow(Process).to receive(:setrlimit)
+    ours, theirs = UNIXSocket.pair
+    ours.send_io(File.open(File::NULL, 'w'))
+    ours.write('{"query": "pl4nted')
+    ours.close_write
+    expect { Simpkv::Query::WorkerProcess.new(theirs, index.path).run }.not_to raise_error
   end
 
   it 'have no descriptors and no variables of the service' do

@@ -13,7 +13,7 @@ module Simpkv
     # `{"ready": true}`:: at the start
     # `{"rows": 2, "bytes": 50, "total": null}`:: it has written an answer; `missing` names what there is not
     # `{"error": "invalid", "message": "...", "place": null}`:: the query is wrong; others are `limit`, `stale`,
-    #   `unavailable`, `internal`
+    #   `unavailable`, `damaged` and `full` (the index and its disk), `internal`
     #
     # A message about an internal error has no text of the error, which could have a value.
     class WorkerProcess
@@ -49,12 +49,12 @@ module Simpkv
         say(ready)
         return unless ready['ready']
 
-        while (file = receive_file)
-          say(reply(file, JSON.parse(@socket.gets)))
+        while (file = receive_file) && (line = @socket.gets)
+          say(reply(file, JSON.parse(line)))
           file.close
         end
-      rescue EOFError, SystemCallError
-        nil # The service has ended.
+      rescue EOFError, SystemCallError, JSON::ParserError
+        nil # The service has ended, maybe within a line. The message of the parser would have a part of the query.
       end
 
       private
@@ -90,7 +90,16 @@ module Simpkv
       rescue NoMemoryError, SystemStackError
         error('limit', 'the query needs too much memory')
       rescue StandardError => e
-        error('internal', place(e))
+        failure(e)
+      end
+
+      # Errors of SQLite have messages with a part of the query.
+      def failure(error)
+        case error
+        when SQLite3::CorruptException, SQLite3::NotADatabaseException then error('damaged', nil)
+        when SQLite3::FullException, Errno::ENOSPC then error('full', nil)
+        else error('internal', place(error))
+        end
       end
 
       # If the service has ended meanwhile, nobody kills this process at the limit. The kernel does then: seconds of the
@@ -113,14 +122,19 @@ module Simpkv
       end
 
       # @return [SQLite3::Database] of the index. A rebuilt index is another file
+      # @raise [StaleError] it is not complete yet
       def database
         there = identity
-        if @database.nil? || @identity != there
-          @database&.close
-          @database = Index.open(@path) { |database| database.execute('PRAGMA query_only = ON') }
-          @identity = identity
-        end
+        connect(there) if @database.nil? || @identity != there
+        Index::State.of(@database).demand(Float::INFINITY)
         @database
+      end
+
+      # If another file takes its place meanwhile, the next question finds it.
+      def connect(identity)
+        @database&.close
+        @database = Index.open(@path) { |database| database.execute('PRAGMA query_only = ON') }
+        @identity = identity
       end
 
       def identity

@@ -35,6 +35,7 @@ module Simpkv
       # @return [Answer] the caller closes its file
       # @raise [InvalidError] the query is wrong
       # @raise [LimitError] it takes too long, or the answer is too large
+      # @raise [DamagedError] the index must be deleted
       # @raise [BusyError, UnavailableError] try again later
       # @raise [Worker::EndedError, Simpkv::Error]
       def ask(question)
@@ -125,6 +126,8 @@ module Simpkv
         when 'limit' then LimitError.new(message)
         when 'stale' then StaleError.new(message)
         when 'unavailable' then UnavailableError.new(message)
+        when 'damaged' then DamagedError.new
+        when 'full' then FullError.new("the disk of the index of queries, #{@index}, is full")
         else Worker::EndedError.new("the worker could not answer: #{message}")
         end
       end

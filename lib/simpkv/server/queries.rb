@@ -49,6 +49,9 @@ module Simpkv
       def ask(question)
         check
         @workers.ask(question)
+      rescue Query::DamagedError
+        @index.delete
+        raise
       end
 
       # @return [Boolean] whether queries have been answered, and are not any more. Before, there may be no estate
