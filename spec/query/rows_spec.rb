@@ -294,6 +294,13 @@ RSpec.describe Simpkv::Query::Rows do
                     'new_value' => nil, 'old_value' => nil, 'containment_path' => nil)
     end
 
+    it 'leave out the message about a property with the name of a secret' do
+      events = %w[db_password mode].map { |name| { 'property' => name, 'message' => "#{name} changed 'a' to 'b'" } }
+
+      expect(rows(reports: [{ 'events' => events }])['events'].map { |event| event.values_at('property', 'message') })
+        .to eq [['db_password', nil], ['mode', "mode changed 'a' to 'b'"]]
+    end
+
     it 'may lack what a run that failed early does not have' do
       short = rows(reports: [{ 'status' => 'failed', 'events' => nil }])
 

@@ -75,9 +75,14 @@ module Simpkv
         def events(hash, report)
           Form.hashes(report['events'], @what).map do |event|
             [hash, *texts(event, 'status'), Times.text(event['time']), *reference(event), *texts(event, 'property'),
-             nil, Form.flag(event['corrective_change']), nil, nil, *texts(event, 'message', 'file'),
+             nil, Form.flag(event['corrective_change']), nil, nil, message(event), *texts(event, 'file'),
              Form.integer(event['line']), nil, nil]
           end
+        end
+
+        # Puppet's message has the old and the new value of a property that is not Sensitive.
+        def message(event)
+          event['message']&.to_s unless Native.secret_name?(event['property'].to_s)
         end
 
         def reference(event)
