@@ -11,6 +11,7 @@ require_relative 'support/cases'
 # once::  true for behaviour that no binding changes: it runs with the extension only
 # heavy:: the same, for an example that takes long; `bin/test quick` leaves it out
 # thorough:: true for an example that takes a second or more; `bin/test quick` leaves it out
+# long:: true for an example that takes minutes: only `bin/test long` runs it
 # ds389:: true for an example that starts 389 Directory Server
 # tools:: true for an example that needs a program beyond those that building simpkv needs
 RSpec.configure do |config|
@@ -26,6 +27,7 @@ RSpec.configure do |config|
           cext: Simpkv::Native.binding_name == 'cext', ffi: Simpkv::Native.binding_name == 'ffi' }
   config.filter_run_excluding(needs: ->(needs) { !Array(needs).all? { |need| has.fetch(need) } })
   config.filter_run_excluding(heavy: true, once: true) unless has.fetch(:cext)
+  config.filter_run_excluding(long: true) unless ENV['LONG']
 
   # No example may be skipped.
   config.after(:suite) do

@@ -5,7 +5,8 @@ require_relative '../support/ldap_store'
 require_relative '../support/scratch'
 
 # When a deletion meets reads of the same entry, 389-DS can keep the entry half: its cache shows it, and its indexes do
-# not (docs/adr/0054). `put` then answered true, and the next get was NotFound; `delete` failed each time.
+# not (docs/adr/0054). `put` then answered true, and the next get was NotFound; `delete` failed each time. Each example
+# brings an entry into this state, which takes seconds, or minutes.
 RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
   include_context 'with a directory', Ds389, limits: true
 
@@ -86,13 +87,13 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     expect(store.get(key)).to eq(document)
   end
 
-  it 'does not swallow a put' do
+  it 'does not swallow a put', :long do
     expect(store.put(key, after_it)).to be(true)
     expect(store.get(key)).to eq(after_it)
     expect(listed(key)).to be(true)
   end
 
-  it 'does not swallow a put of a batch' do
+  it 'does not swallow a put of a batch', :long do
     expect(store.put_many({ key => after_it, other => after_it }).values).to all(be(true))
     expect(store.get(key)).to eq(after_it)
     expect(listed(key)).to be(true)
@@ -111,18 +112,18 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
   end
 
   # The answer was that it exists.
-  it 'does not take the place of a put of a missing key' do
+  it 'does not take the place of a put of a missing key', :long do
     expect(store.put(key, after_it, condition: :absent)).to be(true)
     expect_stored(after_it)
   end
 
-  it 'does not take the place of a put of a batch of missing keys' do
+  it 'does not take the place of a put of a batch of missing keys', :long do
     expect(store.put_many({ key => after_it }, condition: :absent)).to eq(key => true)
     expect_stored(after_it)
   end
 
   # The answer to the first was "unchanged", and to the second that the outcome is unknown.
-  it 'meets no expectation' do
+  it 'meets no expectation', :long do
     [before_it, after_it].each do |document|
       expect { store.put(key, document, condition: :expect, expect: before_it) }
         .to raise_error(Simpkv::ConflictError, /there is no such key/)
@@ -139,7 +140,7 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
   end
 
   # The answer was "unchanged".
-  it 'does not swallow a put of a layer that reads the key first' do
+  it 'does not swallow a put of a layer that reads the key first', :long do
     expect(Simpkv::VersionedStore.new(store, expires_after: 3600).put(key, before_it)).to be(true)
     expect(listed(key)).to be(true)
   end
