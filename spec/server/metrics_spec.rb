@@ -101,6 +101,60 @@ RSpec.describe 'The metrics of the service' do
     end
   end
 
+  describe 'about the site' do
+    let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root } } }
+    let(:store) { Simpkv::Store.open('file', 'root_path' => @root) }
+    let(:metrics) { Simpkv::Server::SiteMetrics.new }
+    let(:caller) { Simpkv::Server::Caller.new(:user, 'root', 0) }
+    # A thread that reads the store says so, and waits.
+    let(:reads) { Queue.new }
+    let(:answers) { Queue.new }
+    let(:site) do
+      require 'simpkv/server'
+      Simpkv::Server::Site.new(options, nil, ->(_) {}).tap do |site|
+        allow(site).to receive(:estate).and_wrap_original do |original, *arguments|
+          reads << true
+          answers.pop
+          original.call(*arguments)
+        end
+      end
+    end
+
+    # @return [Thread] its value is the page, or the status of a problem
+    def asked
+      Thread.new do
+        metrics.text(site, caller)
+      rescue Simpkv::Server::Problem => e
+        e.status
+      end
+    end
+
+    # @return [String, Integer] what a thread gets while another one reads
+    def meanwhile
+      first = asked
+      reads.pop
+      second = asked
+      waits = second.join(10).nil?
+      answers << true
+      first.join
+      waits ? raise('it waits') : second.value
+    ensure
+      answers << true if waits
+    end
+
+    # A directory that did not answer held all threads, so that /healthz waited, too.
+    it 'are read by one thread, while others get the last ones, or an error if there are none' do
+      site
+      expect(meanwhile).to eq(503)
+      page = metrics.text(site, caller)
+      expect(page).to include('simpkv_site_readable 1.0')
+      later = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 61
+      allow(Process).to receive(:clock_gettime).and_return(later)
+      expect(meanwhile).to eq(page)
+      expect(reads).to be_empty
+    end
+  end
+
   context 'with a store in files' do
     let(:backends) { { 'default' => { 'type' => 'file', 'id' => 'spec', 'root_path' => @root } } }
     let(:store) { Simpkv::Store.open('file', 'root_path' => @root) }

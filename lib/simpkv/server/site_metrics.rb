@@ -2,10 +2,12 @@
 
 require 'time'
 require 'simpkv/server/exposition'
+require 'simpkv/server/problem'
 
 module Simpkv
   module Server
-    # Metrics of nodes, keys and compilers. The store is read at most once a minute. Thread-safe.
+    # Metrics of nodes, keys and compilers. The store is read at most once a minute, by one thread: a store that does
+    # not answer holds no other. Thread-safe.
     class SiteMetrics
       SECONDS = 60
       # A key that expires within this time counts as expiring.
@@ -17,26 +19,31 @@ module Simpkv
       attr_reader :compilers
 
       def initialize
-        @mutex = Mutex.new
-        @page = ''
+        @reading = Mutex.new
         @compilers = {}
       end
 
       # @param site [Site]
       # @param caller [Caller] in whose name the service reads
-      # @return [String] in the text format of Prometheus
+      # @return [String] in the text format of Prometheus; the last one while another thread reads
+      # @raise [Problem] 503 if there is none then
       def text(site, caller)
-        @mutex.synchronize do
-          now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-          if @read.nil? || now - @read > SECONDS
-            @page = read(site, caller)
-            @read = now
-          end
-          @page
-        end
+        renew(site, caller) if @reading.try_lock
+        @page || raise(Problem.new(503, 'the store is being read for the first metrics: ask again'))
       end
 
       private
+
+      # The caller has locked the Mutex.
+      def renew(site, caller)
+        now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        return unless @read.nil? || now - @read > SECONDS
+
+        @page = read(site, caller)
+        @read = now
+      ensure
+        @reading.unlock
+      end
 
       def read(site, caller)
         page = Exposition.new
