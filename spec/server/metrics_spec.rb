@@ -167,6 +167,14 @@ RSpec.describe 'The metrics of the service' do
     end
 
     # The answer was 500, without any metric.
+    it 'leave out counters of compilers that are none' do
+      make_estate
+      Simpkv::Estate.new(options).counters.put('web1', 'time' => Time.now.utc.iso8601,
+                                                       'pools' => [{ 'servers' => [7] }])
+      expect(metrics).to include('simpkv_site_readable' => 0, 'simpkv_nodes_unseen' => 0)
+    end
+
+    # The answer was 500, without any metric.
     it 'leave out an outcome of an inspection whose time is none' do
       ['soon', 7].each_with_index do |time, number|
         Simpkv::Estate.new(options).inspections.put("web#{number}", 'rules' => [], 'record' => {}, 'changed_at' => time)

@@ -12,7 +12,12 @@ module Simpkv
       # Counters of a process that has not stored them for so many seconds do not count any more.
       LIFETIME = 3600
       SECONDS = 60
-      private_constant :SECONDS
+      # Members of a pool, and of a server, that are numbers of at least 0, or missing.
+      POOL_NUMBERS = %w[waiting waits wait_timeouts].freeze
+      SERVER_NUMBERS = %w[idle in_use connects binds failures blames timeouts].freeze
+      # Members of a server that have such a number for each name.
+      SERVER_TABLES = %w[retries operations].freeze
+      private_constant :SECONDS, :POOL_NUMBERS, :SERVER_NUMBERS, :SERVER_TABLES
 
       def initialize(estate)
         super(estate, 'counters')
@@ -44,7 +49,26 @@ module Simpkv
 
       def valid?(counters)
         counters.is_a?(Hash) && Statuses.time?(counters['time']) && counters['pools'].is_a?(Array) &&
-          counters['pools'].all? { |pool| pool.is_a?(Hash) && pool['servers'].is_a?(Array) }
+          counters['pools'].all? { |pool| pool?(pool) }
+      end
+
+      def pool?(pool)
+        pool.is_a?(Hash) && pool['identity'].is_a?(String) && numbers?(pool.values_at(*POOL_NUMBERS)) &&
+          pool['servers'].is_a?(Array) && pool['servers'].all? { |server| server?(server) }
+      end
+
+      def server?(server)
+        server.is_a?(Hash) && server['uri'].is_a?(String) && numbers?(server.values_at(*SERVER_NUMBERS)) &&
+          server.values_at(*SERVER_TABLES).all? { |table| table.is_a?(Hash) && numbers?(table.values) } &&
+          tls?(server['tls'])
+      end
+
+      def tls?(facts)
+        facts.nil? || (facts.is_a?(Hash) && numbers?([facts['certificate_ends']]))
+      end
+
+      def numbers?(values)
+        values.compact.all? { |value| value.is_a?(Numeric) && value >= 0 }
       end
     end
   end
