@@ -109,7 +109,7 @@ module Simpkv
     #
     # @param marker [String, Error, nil]
     # @return [void]
-    # @raise [DisagreementError, MalformedError]
+    # @raise [DisagreementError, Error] see {Agreement#compare}
     def compare(marker)
       @agreement.compare(store, marker)
     end

@@ -190,6 +190,23 @@ RSpec.shared_examples 'exports that are found completely or not at all' do
       expect([found(keys), found(none)]).to eq([[ExportsMatrix::ALL]] * 2)
     end
 
+    # A run took a marker that it could not read for one that says nothing.
+    it 'if a compiler that runs cannot read the marker since then' do
+      fill(keys)
+      running = opened(keys).tap(&:store)
+      marker = running.agreement.path
+      write_keys('b', 'a')
+      expect(running.store.renew(marker)).to eq(:renewed)
+      write_keys('a')
+      save = -> { running.facts.save('web1', { 'a' => 2 }) }
+      expect(&save).to raise_error(Simpkv::DeniedError, /the key 'b', which is not in/)
+      raw.delete(marker)
+      raw.put(marker, '{"value":{}}')
+      expect(&save).to raise_error(Simpkv::EncryptedStore::PlainError, /.estate' is not encrypted/)
+      raw.delete(marker)
+      expect(&save).not_to raise_error
+    end
+
     it 'if an encrypted document is torn' do
       fill(keys)
       replace { |text| text.sub(/"encoding".*/, '') }

@@ -52,9 +52,9 @@ module Simpkv
       # @param marker [String, Error, nil] the document, or why it cannot be read
       # @return [void]
       # @raise [DisagreementError] the options differ
-      # @raise [MalformedError]
+      # @raise [Error] the marker cannot be read. A missing one says nothing
       def compare(store, marker)
-        return unless marker.is_a?(String)
+        return if marker.nil? || marker.is_a?(NotFoundError)
 
         demand_plain(marker)
         recorded = recorded(marker)
@@ -65,10 +65,12 @@ module Simpkv
         store.encrypted_paths = recorded == 'all' ? ["#{FOLDER}/"] : [] if @keys && !@encrypted_only
       end
 
-      # @param marker [String] the document of any marker
+      # @param marker [String, Error] the document of any marker, or why it cannot be read
       # @return [void]
       # @raise [DisagreementError] it is encrypted, and this process has no keys
+      # @raise [Error] it cannot be read
       def demand_plain(marker)
+        raise marker if marker.is_a?(Error)
         raise DisagreementError, "the estate is encrypted, and #{mine}. #{REMEDY}" if Codec.encrypted?(marker)
       end
 
