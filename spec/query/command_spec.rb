@@ -51,6 +51,19 @@ RSpec.describe 'simpkv query' do
     expect(facts).not_to include('pl4nted')
   end
 
+  context 'with limits' do
+    let(:site) { super().tap { |site| site['server'].update('query_seconds' => 2, 'query_rows' => 1) } }
+
+    it 'ends a regular expression that does not end' do
+      run("#{'a' * 60}b")
+      expect(failure('query', "nodes { certname ~ '^(a|a|aa)*$' }")).to match([65, /longer than .*'query_seconds'/])
+    end
+
+    it 'refuses an answer with too many rows' do
+      expect(failure('query', 'nodes { }')).to match([65, /more than 1 rows/])
+    end
+  end
+
   it 'names the place of a mistake' do
     expect(failure('query', 'nodes[certname] { certname = ')).to match([65, /\Asimpkv: PQL.*line 1, column 30/])
     expect(failure('query', 'nodes[colour] { }')).to match([65, /colour/])

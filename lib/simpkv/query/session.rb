@@ -4,35 +4,33 @@ require 'json'
 require 'simpkv/query/builder'
 require 'simpkv/query/index'
 require 'simpkv/query/question'
+require 'simpkv/query/workers'
 
 module Simpkv
   module Query
-    # Queries that this process answers itself, from the index, which it brings up to date first. MRI only: it needs
-    # SQLite.
+    # Queries without a service: this process brings the index up to date, and a worker answers, so that the limits of a
+    # query hold here as well. MRI only: it needs SQLite.
     class Session
-      # Seconds that a query may take.
-      SECONDS = 60
-      private_constant :SECONDS
-
       # @param estate [Estate]
-      # @param folder [String, nil] the option `index` of `server`
+      # @param options [Hash{String => Object}] of the section `server`: see {Config.server}
       # @raise [ConfigError] the index has no place
-      def initialize(estate, folder)
-        @index = Index.of(estate, folder)
+      def initialize(estate, options)
+        @index = Index.of(estate, options['index'])
         @builder = Builder.new(estate, @index)
+        @limits = { seconds: options['query_seconds'], rows: options['query_rows'] }
       end
 
       # @param query [String, Array] PQL, or an AST, also as text
       # @return [Array<Hash>] the rows
       # @raise [InvalidError] the query is wrong
-      # @raise [LimitError] it takes too long
+      # @raise [LimitError] it takes too long, or has too many rows
       # @raise [StaleError] the index is not complete any more
       # @raise [Error, ConfigError]
       def rows(query)
-        question = Question.new('query' => query)
-        question.ast
+        question = { 'query' => query }
+        Question.new(question).ast
         refresh
-        @index.read { |database| answer(question, database) }
+        answer(question)
       end
 
       private
@@ -45,13 +43,17 @@ module Simpkv
         @refreshed = true
       end
 
-      def answer(question, database)
-        # Somebody may have deleted it since the refresh.
-        Index::State.of(database).demand(Float::INFINITY)
-        database.statement_timeout = SECONDS * 1000
-        rows = []
-        question.answer(database) { |row| rows << JSON.parse(row) }
-        rows
+      # The worker ends with its answer: nothing tells when a session does.
+      def answer(question)
+        workers = Workers.new(@index.path, count: 1, **@limits)
+        answer = workers.ask(question)
+        JSON.parse(answer.file.read, max_nesting: false)
+      rescue DamagedError
+        @index.delete
+        raise
+      ensure
+        answer&.file&.close
+        workers&.close
       end
     end
   end

@@ -36,7 +36,7 @@ module Simpkv
           return remote(address) if address || RUBY_ENGINE == 'jruby'
 
           require 'simpkv/query/session'
-          Query::Session.new(estate, folder)
+          Query::Session.new(estate, server_options)
         rescue LoadError
           raise ConfigError, "simpkv::query needs the gem simpkv-server, or a service that 'query_uri' of 'estate' " \
                              'names', cause: nil
@@ -47,9 +47,8 @@ module Simpkv
           RemoteQuery.new(address, ca: Puppet[:localcacert], cert: Puppet[:hostcert], key: Puppet[:hostprivkey])
         end
 
-        # @return [String, nil] that of the index
-        def folder
-          SiteFile.load([Puppet[:confdir]]) { |site| Config.server(site['server'] || {})['index'] }
+        def server_options
+          SiteFile.load([Puppet[:confdir]]) { |site| Config.server(site['server'] || {}) }
         end
       end
     end

@@ -32,14 +32,9 @@ module Simpkv
         private
 
         def rows(estate, text)
-          Simpkv::Query::Session.new(estate, folder).rows(text)
+          Simpkv::Query::Session.new(estate, Config.server(configuration.site['server'] || {})).rows(text)
         rescue InvalidError, Simpkv::Query::LimitError => e
           raise Failure.new(e.message, Failure::DATA), cause: nil
-        end
-
-        # @return [String, nil] that of the index
-        def folder
-          Config.server(configuration.site['server'] || {})['index']
         end
 
         def load_engine
