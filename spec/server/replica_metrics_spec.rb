@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'stringio'
 require_relative '../support/replica'
 require_relative 'server_helper'
 
@@ -59,5 +60,26 @@ RSpec.describe 'The metrics of replicas' do
     eventually(errors: RuntimeError) { metrics['comparison_success'] == '0.0' }
     expect(metrics).to include('differing_keys missing' => '2.0', 'comparison_timestamp_seconds' => a_kind_of(String))
     expect(service.log).to include('the servers cannot be compared')
+  end
+end
+
+RSpec.describe 'The comparison of replicas' do
+  before { require 'simpkv/server' }
+
+  it 'goes on after an error, counts it, and shows no message of an unexpected one' do
+    log = StringIO.new
+    site = instance_double(Simpkv::Server::Site)
+    names = [-> { raise 'pl4nted' }, -> { raise Simpkv::ConfigError, 'wrong' }, -> { ['default'] }]
+    allow(site).to receive(:backend_names) { names.length > 1 ? names.shift.call : names.first.call }
+    allow(site).to receive(:backend).and_raise(KeyError, 'pl4nted')
+    watch = Simpkv::Server::ReplicaWatch.new(site, 0.01, log)
+    thread = watch.start
+    thread.report_on_exception = false
+    eventually(errors: RuntimeError) { watch.text[/^simpkv_replica_errors_total (.*)/, 1].to_f > 3 }
+    expect(thread).to be_alive
+    expect(log.string.lines.first(3)).to match([/backends: .*RuntimeError/, /backends: .*wrong/, /default: .*KeyError/])
+    expect(log.string).not_to include('pl4nted')
+  ensure
+    thread&.kill&.join
   end
 end

@@ -30,18 +30,19 @@ module Simpkv
         @log = log
         @mutex = Mutex.new
         @results = {}
+        @errors = 0
       end
 
-      # Starts the thread.
+      # Starts the thread. No error ends it.
       #
-      # @return [void]
+      # @return [Thread, nil]
       def start
         return if @interval.zero?
 
         Thread.new do
           sleep([FIRST, @interval].min)
           loop do
-            @site.backend_names.each { |name| compare(name) }
+            compare_all
             sleep(@interval)
           end
         end
@@ -53,6 +54,7 @@ module Simpkv
         @mutex.synchronize { @results.dup }.each do |(backend, server), result|
           add(page, result, backend: backend, server: server)
         end
+        page.counter(:simpkv_replica_errors_total, 'Errors before a server could be compared.', @errors)
         page.text
       end
 
@@ -69,6 +71,12 @@ module Simpkv
         end
       end
 
+      def compare_all
+        @site.backend_names.each { |name| compare(name) }
+      rescue StandardError => e
+        fail_before('backends', e)
+      end
+
       # @param name [String] of a backend
       def compare(name)
         first, *others = servers(name)
@@ -81,10 +89,15 @@ module Simpkv
             comparison.to(server)
           end
         end
-      rescue ConfigError => e
-        report(name, e)
+      rescue StandardError => e
+        fail_before(name, e)
       ensure
         comparison&.close
+      end
+
+      def fail_before(what, error)
+        @mutex.synchronize { @errors += 1 }
+        report(what, error)
       end
 
       # @return [Array<String>] the URIs, beginning with one that takes writes
