@@ -190,6 +190,19 @@ RSpec.shared_examples 'exports that are found completely or not at all' do
       expect([found(keys), found(none)]).to eq([[ExportsMatrix::ALL]] * 2)
     end
 
+    # It stored documents under its own key, which the others could not read.
+    it 'if a compiler has the file of keys of another site, which then stores nothing' do
+      fill(keys)
+      before = raw.tree(ExportsMatrix::ESTATE)[:keys]
+      write_keys('b')
+      why = /has other keys than .*the key 'a', which is not in .*Correct the file/
+      expect(found(keys)).to match([why])
+      ExportsMatrix::SAVES.each do |save|
+        expect { save.call(opened(keys)) }.to raise_error(Simpkv::Estate::DisagreementError, why)
+      end
+      expect(raw.tree(ExportsMatrix::ESTATE)[:keys]).to eq(before)
+    end
+
     # A run took a marker that it could not read for one that says nothing.
     it 'if a compiler that runs cannot read the marker since then' do
       fill(keys)

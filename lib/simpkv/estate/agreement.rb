@@ -38,11 +38,12 @@ module Simpkv
       #
       # @param store [Store]
       # @return [void]
-      # @raise [DisagreementError] the options differ
+      # @raise [DisagreementError] the options differ, or the file of keys lacks the key of the marker
       # @raise [Error] the store failed
       def check(store)
         compare(store, store.get(path, required: false))
-      rescue DeniedError
+      rescue DeniedError => e
+        refuse(e) if @keys && shown?(store.below)
         nil # This identity cannot read the inventory. What it can read has the other checks.
       end
 
@@ -86,6 +87,20 @@ module Simpkv
       end
 
       private
+
+      # @param below [Store] with the documents as they are stored
+      # @return [Boolean] whether this identity may read the marker
+      def shown?(below)
+        !below.get(path, required: false).nil?
+      rescue DeniedError
+        false
+      end
+
+      # It is encrypted with a key that this process lacks: the others could not read what it stores.
+      def refuse(error)
+        raise DisagreementError, "the estate has other keys than this process: #{error.message}. Correct the file of " \
+                                 'keys', cause: nil
+      end
 
       def mine
         "this process has #{@keys ? "'encrypt: #{@mode}'" : "no 'encryption_keys'"}"
