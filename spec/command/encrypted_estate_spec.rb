@@ -78,15 +78,22 @@ RSpec.describe 'simpkv, with an encrypted estate' do
       expect(failure('rekey')).to match([78, /'simpkv init --unpin'/])
     end
 
-    it 'has no plain document: doctor and nodes name it, and rekey encrypts it' do
+    it 'has no plain document: doctor, nodes and rekey name it, and rekey --accept-plain encrypts it' do
       path = 'globals/estate/inventory/web1'
       document = estate.store.get(path)
       estate.store.below.delete(path)
       estate.store.below.put(path, document)
-      expect(findings).to include(['problem', "key '#{path}'", /not encrypted, though the estate is/, /rekey/])
+      expect(findings).to include(['problem', "key '#{path}'", /not encrypted, though the estate is/,
+                                   /look at .* rekey --accept-plain/])
       outcome = simpkv('nodes')
-      expect(outcome).to have_attributes(code: 65, err: %r{inventory/web1.*is not encrypted, .*'simpkv rekey'})
-      simpkv!('rekey')
+      expect(outcome).to have_attributes(code: 65, err: %r{inventory/web1.*is not encrypted, .*look .*'simpkv rekey'})
+      estate.store.below.put('globals/a', '{"value":1}')
+      [%w[rekey --dry-run], %w[rekey], %w[rekey --resume]].each do |command|
+        expect(simpkv(*command)).to have_attributes(code: 65, err: /'#{path}': it is plain, .*look at .*--accept-plain/)
+      end
+      expect([estate.store.below.get(path), estate.store.state(estate.store.below.get('globals/a'))])
+        .to eq([document, 'a'])
+      simpkv!('rekey', '--accept-plain')
       expect([simpkv!('nodes'), findings]).to match([/^web1/, []])
     end
 
@@ -94,7 +101,7 @@ RSpec.describe 'simpkv, with an encrypted estate' do
       path = 'globals/estate/nodes/web1'
       estate.store.below.put(path, '{"value":{"classes":["base"]}}')
       expect(failure('node', 'declare', 'web1', '--class', 'web')).to match([65, /is not encrypted/])
-      simpkv!('rekey')
+      simpkv!('rekey', '--accept-plain')
       simpkv!('node', 'declare', 'web1', '--class', 'web')
       expect(estate.nodes.get('web1')['classes'].keys).to eq(%w[base web])
     end

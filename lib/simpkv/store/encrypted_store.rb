@@ -164,7 +164,8 @@ module Simpkv
       return raw unless path.start_with?(*@encrypted_paths)
 
       raise PlainError, "the document of '#{path}' is not encrypted, which 'encrypted_only' requires, or the estate: " \
-                        "a process with other options may have stored it. Correct them, and run 'simpkv rekey'"
+                        "a process with other options may have stored it. Correct them, look at the document, and run " \
+                        "'simpkv rekey'"
     end
 
     def encrypt(path, document)

@@ -27,17 +27,23 @@ module Simpkv
           all documents again at the end. Writes the names of changed keys into a journal. After a kill, --resume
           continues. Exits with 65 if a document cannot be decrypted, and changes the others. If it leaves none to
           change, records the option encrypt in the estate, if that is in this backend: a process with another value
-          cannot use it then.
+          cannot use it then. Once the estate records encrypt: all, a plain document of it is from a program that does
+          not encrypt: leaves it plain, names it, and exits with 65. Look at what it holds; then delete it, or encrypt it
+          with --accept-plain.
         TEXT
         EXAMPLES = {
           'simpkv rekey --dry-run' => 'Count the documents of each key',
           'simpkv rekey' => 'All documents of the backend that functions use',
-          'simpkv rekey --resume --jobs 8' => 'Continue after a kill, with 8 connections'
+          'simpkv rekey --resume --jobs 8' => 'Continue after a kill, with 8 connections',
+          'simpkv rekey --accept-plain' => 'Encrypt plain documents of the estate, after a look at each of them'
         }.freeze
 
         # The number of keys of an entry of the journal.
         BATCH = 64
-        private_constant :BATCH
+
+        PLAIN = 'it is plain, though the estate records that it is encrypted: look at what it holds. Then delete it, ' \
+                'or encrypt it with --accept-plain'
+        private_constant :BATCH, :PLAIN
 
         def run
           raise Failure.new("#{backend.title} has no 'encryption_keys'", Failure::CONFIG) unless backend.encrypted?
@@ -45,6 +51,7 @@ module Simpkv
           check_environment
           @store = backend.store(jobs: @jobs)
           @estate = estate
+          @refuses_plain = refuses_plain?
           @errors = {}
           began = now
           todo, states = outdated('reading')
@@ -60,6 +67,7 @@ module Simpkv
 
         def define(parser)
           parser.on('-n', '--dry-run', 'print the numbers, and change nothing') { @dry = true }
+          parser.on('--accept-plain', 'encrypt plain documents also of an encrypted estate') { @accepts_plain = true }
           define_jobs(parser)
           define_journal(parser)
         end
@@ -80,11 +88,22 @@ module Simpkv
           Progress.of(title) do |progress|
             EncryptionKeyUse.each(@store, roots, @errors) do |path, state, document|
               states[state] += 1
-              todo << path if outdated?(state, document, first)
               progress.advance
+              next @errors[path] = PLAIN if refused?(path, state)
+
+              todo << path if outdated?(state, document, first)
             end
           end
           [todo, states]
+        end
+
+        def refuses_plain?
+          !@accepts_plain && backend.settings['encrypt'] == 'all' && @estate&.pinned?
+        end
+
+        # @return [Boolean] whether it is a document that may be anybody's: encrypted, it would look like a good one
+        def refused?(path, state)
+          state == :plain && @refuses_plain && path.start_with?("#{Estate::FOLDER}/")
         end
 
         def outdated?(state, document, first)

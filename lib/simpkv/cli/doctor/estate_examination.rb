@@ -41,7 +41,8 @@ module Simpkv
         each_named(plain.sort, 'encryption') do |path|
           findings.problem("key '#{Output.name(path)}'",
                            'it is not encrypted, though the estate is: a process with other options has stored it',
-                           "correct the options of that process, and run #{simpkv('rekey')}")
+                           'look at what it holds, and correct the options of that process. Then run ' \
+                           "#{simpkv('rekey', '--accept-plain')}, or delete it: #{removal(path)}")
         end
       end
 
