@@ -86,7 +86,7 @@ RSpec.describe 'simpkv, with an encrypted estate' do
       expect(findings).to include(['problem', "key '#{path}'", /not encrypted, though the estate is/,
                                    /look at .* rekey --accept-plain/])
       outcome = simpkv('nodes')
-      expect(outcome).to have_attributes(code: 65, err: %r{inventory/web1.*is not encrypted, .*look .*'simpkv rekey'})
+      expect(outcome).to have_attributes(code: 65, err: %r{inventory/web1.*is not encrypted, .*read it, .*'simpkv rekey'})
       estate.store.below.put('globals/a', '{"value":1}')
       [%w[rekey --dry-run], %w[rekey], %w[rekey --resume]].each do |command|
         expect(simpkv(*command)).to have_attributes(code: 65, err: /'#{path}': it is plain, .*look at .*--accept-plain/)

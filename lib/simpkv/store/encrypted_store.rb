@@ -164,8 +164,7 @@ module Simpkv
       return raw unless path.start_with?(*@encrypted_paths)
 
       raise PlainError, "the document of '#{path}' is not encrypted, which 'encrypted_only' requires, or the estate: " \
-                        "a process with other options may have stored it. Correct them, look at the document, and run " \
-                        "'simpkv rekey'"
+                        "a process with other options may have stored it. Correct them, read it, and run 'simpkv rekey'"
     end
 
     def encrypt(path, document)

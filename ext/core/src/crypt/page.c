@@ -104,7 +104,7 @@ static void decrypt_document(page_call *call, const page_record *record)
     else if (call->flags & SKV_PAGE_ENCRYPTED_ONLY)
         skv_fail(call->each, SKV_MALFORMED,
                  "its document is not encrypted, which 'encrypted_only' requires, or the estate: a process with other "
-                 "options may have stored it. Correct them, look at the document, and run 'simpkv rekey'");
+                 "options may have stored it. Correct them, read it, and run 'simpkv rekey'");
     else
         put_record(data, 'k', record->name, record->body);
 }
