@@ -73,6 +73,16 @@ module Simpkv
       SiteFile.load(confdirs) { |site| new(site, vardirs, warn, node: node) }
     end
 
+    # Compares the options of a backend with those that the estate in it records, if there is one.
+    #
+    # @param settings [Hash{String => Object}] the options
+    # @param store [Store] of the backend
+    # @return [void]
+    # @raise [DisagreementError, Error] see {Agreement#check}
+    def self.check(settings, store)
+      Agreement.new(settings).check(store)
+    end
+
     # @param site [Hash] the options of the site, with `backends` and `estate`
     # @param vardirs [Array(Array<String>, Array<String>)] `vardirs` and `more` of {DefaultRoot}
     # @param warn [#call, nil] receives each warning, when the store is first used

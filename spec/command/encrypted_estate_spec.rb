@@ -78,6 +78,21 @@ RSpec.describe 'simpkv, with an encrypted estate' do
       expect(failure('rekey')).to match([78, /'simpkv init --unpin'/])
     end
 
+    # They stored plain documents, or those of another key.
+    it 'is closed to commands for keys of a process with other options' do
+      simpkv!('export', export = File.join(folder, 'x.jsonl'))
+      change({})
+      simpkv!('put', '-g', 'mine', 'a')
+      estate.store.below.put('globals/estate/facts/web8', '{"value":"x"}')
+      before = estate.store.below.tree('globals')[:keys]
+      [%w[put -g estate/facts/web9 x], %w[cas -g estate/facts/web9 x --absent], %w[mv -g mine estate/facts/web9],
+       %w[edit -g estate/facts/web8], ['import', export, '--existing', 'replace']].each do |command|
+        outcome = simpkv(*command, environment: { 'VISUAL' => nil, 'EDITOR' => 'sed -i s/x/y/' })
+        expect(outcome).to have_attributes(code: 78, err: lacking_keys)
+      end
+      expect(estate.store.below.tree('globals')[:keys]).to eq(before)
+    end
+
     it 'has no plain document: doctor, nodes and rekey name it, and rekey --accept-plain encrypts it' do
       path = 'globals/estate/inventory/web1'
       document = estate.store.get(path)
@@ -86,7 +101,7 @@ RSpec.describe 'simpkv, with an encrypted estate' do
       expect(findings).to include(['problem', "key '#{path}'", /not encrypted, though the estate is/,
                                    /look at .* rekey --accept-plain/])
       outcome = simpkv('nodes')
-      expect(outcome).to have_attributes(code: 65, err: %r{inventory/web1.*is not encrypted, .*read it, .*'simpkv rekey'})
+      expect(outcome).to have_attributes(code: 65, err: %r{inventory/web1.*is not encrypted.*read it.*'simpkv rekey'})
       estate.store.below.put('globals/a', '{"value":1}')
       [%w[rekey --dry-run], %w[rekey], %w[rekey --resume]].each do |command|
         expect(simpkv(*command)).to have_attributes(code: 65, err: /'#{path}': it is plain, .*look at .*--accept-plain/)

@@ -100,6 +100,17 @@ module Simpkv
         (@stores ||= {})[raw?] ||= layered(stored, raw: raw?)
       end
 
+      # Compares the options with those that the estate records, before keys of the estate are stored. Documents that
+      # stay as they are stored are not compared.
+      #
+      # @param paths [Array<String>] of keys
+      # @return [void]
+      # @raise [Simpkv::Error, Estate::DisagreementError]
+      def check_agreement(paths)
+        require 'simpkv/estate'
+        Estate.check(settings, store) if !raw? && paths.any? { |path| path.start_with?("#{Estate::FOLDER}/") }
+      end
+
       # Checks that a directory has the base entry.
       #
       # @return [:visible, :hidden]

@@ -224,6 +224,7 @@ module Simpkv
       # @yieldreturn [Object] nil or false if nothing was written
       def noting_environment(key)
         store = backend.store(create: true)
+        backend.check_agreement([backend.path(key)])
         first = new_environment?
         yield(store).tap do |written|
           next unless first && written

@@ -100,6 +100,7 @@ module Simpkv
       # @return [Boolean] whether it was written
       # @raise [ConflictError]
       def swap(path, stored, document, remedy)
+        backend.check_agreement([path])
         backend.store.put(path, document, condition: :expect, expect: stored)
       rescue ConflictError
         raise ConflictError, "another client has changed it meanwhile: nothing was stored; #{remedy}"

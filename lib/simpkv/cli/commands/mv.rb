@@ -39,6 +39,7 @@ module Simpkv
         private
 
         def add(path, document)
+          backend.check_agreement([path])
           begin
             backend.store.put(path, document, condition: :absent)
           rescue ExistsError

@@ -75,6 +75,7 @@ module Simpkv
         warn_about_capitals(plan, capitals)
         warn_about_lost_secrets(plan.lost)
         refuse_differing(plan, target)
+        target.check_agreement(plan.missing + plan.differing) unless @dry
       end
 
       # @return [String, nil] the file of the journal
