@@ -104,6 +104,7 @@ module Simpkv
 
       # A request that Puma itself refuses, or an error outside of {Observation}.
       def low_level(error, _env, status)
+        status = 400 if ErrorLog.malformed?(error)
         status = 500 unless [400, 408, 413, 414, 431, 501].include?(status)
         detail = status == 500 ? "internal error: #{error.class.name}" : 'malformed or oversized request'
         id = SecureRandom.uuid

@@ -84,11 +84,20 @@ RSpec.describe 'The service' do
     still_serves
   end
 
+  # Puma fails at it with a NoMethodError.
+  it 'refuses a chunked body whose trailer arrives in parts' do
+    head = "PUT /v1/keys/a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = client.exchange("#{head}c\r\n{\"value\": 1}\r\n0\r\nX-Trailer: pl4nted\r\n")
+    expect(answer).to have_attributes(status: 400, detail: include('malformed'))
+    expect(client.get('/v1/keys/a').status).to eq(404)
+    expect(service.log).not_to match(/pl4nted|internal error/)
+  end
+
   it 'answers malformed requests, and shows no byte of them in its log' do
     random = Random.new(RSpec.configuration.seed)
     requests = Integer(ENV.fetch('MALFORMED', '20000'))
     requests.times { |number| client.exchange(malformed(random, number), last: true) }
-    expect(service.log.lines.grep(%r{pl4nted|internal error at (?!.*/puma-)})).to eq([])
+    expect(service.log.lines.grep(/pl4nted|internal error/)).to eq([])
     still_serves
   end
 
@@ -99,11 +108,14 @@ RSpec.describe 'The service' do
     method, target, length = [methods, targets, [0, 30, 99_999]].map { |choices| choices.sample(random: random) }
     whole = "#{method} #{target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" \
             "Content-Length: #{length}\r\n\r\n{\"value\":\"pl4nted-bytes\"}"
-    case number % 5
+    case number % 6
     when 0 then "#{whole.byteslice(0, random.rand(whole.bytesize))}\r\n\r\n"
     when 1 then whole.dup.tap { |text| text.setbyte(random.rand(text.bytesize), random.rand(256)) }
     when 2 then "#{random.bytes(random.rand(200))}\r\n\r\n"
-    when 3 then whole.sub('Content-Length', "Transfer-Encoding: chunked\r\nContent-Length")
+    when 3
+      whole = whole.sub(/Content-Length: \d+/, 'Transfer-Encoding: chunked').sub('{', "1\r\n{\r\n0\r\nX: ")
+      whole.byteslice(0, random.rand(whole.bytesize))
+    when 4 then whole.sub('Content-Length', "Transfer-Encoding: chunked\r\nContent-Length")
     else whole.sub('Content-Length: 99999', 'Content-Length: 3')
     end
   end
