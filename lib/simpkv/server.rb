@@ -49,7 +49,9 @@ module Simpkv
         trap('PIPE') { nil }
         launcher = Puma::Launcher.new(configuration, log_writer: ErrorLog.new($stderr), argv: @restart.drop(1))
         # Puma has bound the addresses, and accepts no connection yet.
-        launcher.events.register(:state) { |state| Door.install(launcher.binder, @connections) if state == :booting }
+        launcher.events.register(:state) do |state|
+          Door.install(launcher.binder, @connections, method(:large?)) if state == :booting
+        end
         launcher.events.after_booted { booted(launcher) }
         # Puma replaces the process: what it has started would be left over.
         launcher.events.before_restart { @queries&.stop }
@@ -84,8 +86,19 @@ module Simpkv
         routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries,
                            readiness: Readiness.new(@site, @owner, @queries), owner: @owner,
                            commands: Commands::Intake.new(@options['command_bytes']))
-        gate = Gate.new(BodyLimit.new(routes.freeze.app, @options['command_bytes']), -> { @rights }, @certificates)
-        Observation.new(gate, @metrics, $stderr)
+        @gate = Gate.new(BodyLimit.new(routes.freeze.app, @options['command_bytes']), -> { @rights }, @certificates)
+        Observation.new(@gate, @metrics, $stderr)
+      end
+
+      # @param env [Hash{String => Object}] of a request whose body has not arrived
+      # @return [Boolean] whether it is a command of a client who may send it
+      def large?(env)
+        connection = env.fetch(Connection::KEY)
+        env['puma.peercert'] = connection.peercert if connection.kind == :ssl
+        @gate.admit(env)
+        BodyLimit.command?(env)
+      rescue Problem, Error
+        false
       end
 
       def make_parts
@@ -104,6 +117,7 @@ module Simpkv
 
       # A request that Puma itself refuses, or an error outside of {Observation}.
       def low_level(error, _env, status)
+        status = 413 if error.is_a?(Connection::TooLarge)
         status = 400 if ErrorLog.malformed?(error)
         status = 500 unless [400, 408, 413, 414, 431, 501].include?(status)
         detail = status == 500 ? "internal error: #{error.class.name}" : 'malformed or oversized request'

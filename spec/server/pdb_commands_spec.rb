@@ -306,6 +306,15 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       service.client('ssl', ca: certificates.cacert, cert: cert, key: key)
     end
 
+    # @param length [String] the header that says how long the body is
+    # @param body [String] or a part of it
+    # @return [Integer] the status
+    def send_large(client, length, body)
+      head = "POST /pdb/cmd/v1?command=replace_facts&version=5&certname=web1 HTTP/1.1\r\nHost: localhost\r\n" \
+             "Content-Type: application/json\r\nConnection: close\r\n#{length}\r\n\r\n"
+      client.exchange(head + body).status
+    end
+
     it 'a compiler sends commands for any node; others, and local processes, do not' do
       body = facts_payload('web1', 'kernel' => 'Linux')
       place = '/pdb/cmd/v1?command=replace_facts&version=5&certname=web1'
@@ -315,6 +324,17 @@ RSpec.describe 'The commands of the API of PuppetDB' do
       expect(estate.inventory.names).to be_empty
       expect(as('compiler').post(place, body, types).status).to eq(200)
       expect(estate.inventory.names).to eq(%w[web1])
+      # The service kept up to 'command_bytes' of everybody in a file until it knew the rights.
+      large = JSON.generate(facts_payload('web1', 'large' => 'x' * 3_000_000))
+      chunk = "#{large.bytesize.to_s(16)}\r\n#{large}\r\n"
+      [as('reader'), as('web1'), service.client('tcp')].each do |client|
+        # The rest does not arrive.
+        expect(send_large(client, 'Content-Length: 30000000', large)).to eq(413)
+        expect(send_large(client, 'Transfer-Encoding: chunked', chunk)).to eq(413)
+      end
+      expect(send_large(as('compiler'), "Content-Length: #{large.bytesize}", large)).to eq(200)
+      expect(send_large(as('compiler'), 'Transfer-Encoding: chunked', "#{chunk}0\r\n\r\n")).to eq(200)
+      expect(service.log).not_to include('internal error')
     end
   end
 end

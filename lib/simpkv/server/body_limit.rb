@@ -4,13 +4,20 @@ require 'simpkv/server/problem'
 
 module Simpkv
   module Server
-    # Limits the size of bodies, a middleware of Rack after {Gate}. Puma has one limit for all, that of the largest.
+    # Limits the size of bodies, a middleware of Rack after {Gate}. Puma has one limit for all, that of the
+    # largest; {Connection} asks for the rights before a body is larger than that of others.
     class BodyLimit
       # The path of PuppetDB's commands, which have catalogs.
       COMMANDS = %r{\A/pdb/cmd/v1/?\z}.freeze
       # Bytes of another body.
       MAX = 1024 * 1024
       private_constant :COMMANDS, :MAX
+
+      # @param env [Hash{String => Object}] whose path {Gate} has decoded
+      # @return [Boolean] whether the request is a command
+      def self.command?(env)
+        env['REQUEST_METHOD'] == 'POST' && env.fetch('PATH_INFO').match?(COMMANDS)
+      end
 
       # @param app [#call] the next step
       # @param commands [Integer] bytes of a command
@@ -23,7 +30,7 @@ module Simpkv
       # @return [Array] the response
       # @raise [Problem] 413
       def call(env)
-        limit = env.fetch('PATH_INFO').match?(COMMANDS) ? @commands : MAX
+        limit = self.class.command?(env) ? @commands : MAX
         raise Problem.new(413, "a body has at most #{limit} bytes here") if env['CONTENT_LENGTH'].to_i > limit
 
         @app.call(env)

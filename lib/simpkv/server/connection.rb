@@ -2,13 +2,15 @@
 
 require 'forwardable'
 require 'ipaddr'
+require 'puma'
 require 'socket'
 
 module Simpkv
   module Server
     # A connection of a client, which Puma uses in place of the socket below it: a socket of the system, or one of TLS.
     # It ends a request that arrives slowly. Puma bounds the time between two parts of a request only, so that a client
-    # which sends a byte now and then would keep its connection forever.
+    # which sends a byte now and then would keep its connection forever. It also ends a large request of a client who
+    # may not send one, before all of it has arrived: Puma has one limit for all.
     class Connection
       extend Forwardable
 
@@ -17,6 +19,8 @@ module Simpkv
       # The whole request arrives within this time, and its parts within {PAUSE} of each other.
       SECONDS = 30
       PAUSE = 10
+      # Bytes of a request, its head included, that every client may send.
+      SMALL = 2 * 1024 * 1024
       # The kernel closes a connection whose client has not taken bytes of a response for this time. Puma has no such
       # limit for TLS.
       STALLED_MS = 30_000
@@ -24,7 +28,10 @@ module Simpkv
       CREDENTIALS = 'l3'
       # The bits of an IPv6 address that tell one network from another: a host has all addresses below them.
       NETWORK = 64
-      private_constant :STALLED_MS, :CREDENTIALS, :NETWORK
+      private_constant :SMALL, :STALLED_MS, :CREDENTIALS, :NETWORK
+
+      # A large request of a client who may not send one. Puma answers it, and closes the connection.
+      class TooLarge < Puma::HttpParserError; end
 
       def_delegators :@io, :<<, :closed?, :flush, :local_address, :peeraddr, :peercert, :syswrite, :to_io,
                      :wait_readable, :wait_writable, :write, :write_nonblock
@@ -38,6 +45,9 @@ module Simpkv
       # @return [Object] what tells the client from others: its user, or its address
       attr_reader :peer
 
+      # @return [Door::Head, nil] that of the request that arrives
+      attr_writer :head
+
       # @param socket [BasicSocket, Puma::MiniSSL::Socket]
       # @param kind [Symbol]
       # @param connections [Connections] that has it
@@ -47,6 +57,7 @@ module Simpkv
         @connections = connections
         @uid = uid_of(socket) if kind == :unix
         @peer = @uid || address(to_io)
+        @bytes = 0
         to_io.setsockopt(:TCP, :USER_TIMEOUT, STALLED_MS) unless kind == :unix
       end
 
@@ -54,11 +65,13 @@ module Simpkv
       #
       # @return [String]
       # @raise [Errno::ETIMEDOUT] the request has not arrived in time
+      # @raise [TooLarge]
       def read_nonblock(*arguments)
         now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
         @arrival_ends ||= now + SECONDS
         bytes = @io.read_nonblock(*arguments)
         refuse_late(now)
+        refuse_large(bytes)
         bytes
       rescue IO::WaitReadable # Over TLS, bytes have arrived without the rest of their record, or of the handshake.
         refuse_late(now)
@@ -70,6 +83,8 @@ module Simpkv
       # @return [void]
       def arrived
         @arrival_ends = nil
+        @bytes = 0
+        @large = false
         @connections.use(self)
       end
 
@@ -96,6 +111,15 @@ module Simpkv
 
         @connections.count(:slow)
         raise Errno::ETIMEDOUT
+      end
+
+      # Puma has read the head by then.
+      def refuse_large(bytes)
+        @bytes += bytes.to_s.bytesize
+        return if @bytes <= SMALL || @large
+
+        @large = @head&.large_body?
+        raise TooLarge, 'the request is too large for its client' unless @large
       end
 
       def uid_of(socket)

@@ -36,6 +36,16 @@ module Simpkv
       # @return [Array] the response
       # @raise [Problem, Error]
       def call(env)
+        admit(env)
+        @app.call(env)
+      end
+
+      # Decodes the path of a request in its environment, and notes the caller there.
+      #
+      # @param env [Hash{String => Object}]
+      # @return [void]
+      # @raise [Problem, Error] the request is refused
+      def admit(env)
         check_length(env)
         segments, folder = decoded(env.fetch('PATH_INFO'))
         path = "/#{segments.join('/')}#{'/' if folder}"
@@ -48,7 +58,6 @@ module Simpkv
 
         env['PATH_INFO'] = path
         env[SEGMENTS] = segments
-        @app.call(env)
       end
 
       private
