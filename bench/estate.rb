@@ -2,6 +2,7 @@
 
 require_relative 'support/distance'
 require_relative 'support/estate_places'
+require_relative 'support/memory'
 
 # How does the estate compare with PuppetDB? Both have the same 10,000 nodes. Measures searches of exported resources,
 # saves of 100 of them, the memory of all processes and `simpkv nodes`, and counts the writes and the round trips of a
@@ -122,21 +123,12 @@ class EstateBench
     end
   end
 
-  # The proportional set size, in which shared memory counts once.
-  #
-  # @return [Float] MB of a process and of those that it has started
-  def resident(pid)
-    children = File.read("/proc/#{pid}/task/#{pid}/children").split.map { |child| Integer(child) }
-    own = File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s*(\d+)/, 1].to_i / 1024.0
-    own + children.sum { |child| resident(child) }
-  end
-
   def memory
-    jvm, postgresql = @puppetdb.pids.values_at(:jvm, :postgresql).map { |pid| resident(pid) }
+    jvm, postgresql = @puppetdb.pids.values_at(:jvm, :postgresql).map { |pid| Memory.of(pid) }
     @report.note('| process | MB (PSS) |', '|---|---:|', format('| PuppetDB | %.0f |', jvm),
                  format('| PostgreSQL | %.0f |', postgresql))
     @places.each do |place|
-      server = place.pid ? resident(place.pid) : 0
+      server = place.pid ? Memory.of(place.pid) : 0
       caller = caller_of(place)
       @report.note(format('| %<name>s, and a process that has searched | %<server>.0f + %<caller>.0f |',
                           name: place.name, server: server, caller: caller))
@@ -149,7 +141,7 @@ class EstateBench
   def caller_of(place)
     contestant = contestant('contestant', 'estate', 'search', 'Bench::Host', SIMPKV_CONFIG: place.config)
     contestant.time(3)
-    resident(contestant.pid)
+    Memory.of(contestant.pid)
   ensure
     contestant&.stop
   end

@@ -29,14 +29,15 @@ class PuppetDB
       @http.finish
     end
 
-    # Stores the facts of a node, and waits until queries return them.
+    # Stores the facts of a node.
     #
     # @param values [Hash{String => Object}]
     # @param at [Time] the time of the run
-    def replace_facts(certname, values, environment: 'production', at: Time.now)
+    # @param wait [Boolean] whether to wait until queries return them
+    def replace_facts(certname, values, environment: 'production', at: Time.now, wait: true)
       payload = { 'certname' => certname, 'environment' => environment, 'producer_timestamp' => at.utc.iso8601(3),
                   'producer' => 'puppet', 'values' => values }
-      submit('replace facts', 5, certname, payload)
+      submit('replace facts', 5, certname, payload, wait: wait)
     end
 
     # Stores a catalog of a node.
