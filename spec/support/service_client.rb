@@ -104,7 +104,8 @@ class ServiceClient
 
   def secured(socket)
     context = OpenSSL::SSL::SSLContext.new
-    context.ca_file = @tls.fetch(:ca)
+    # With Puppet, a context shares the certificates of the whole process; a `ca_file` would be added to them.
+    context.cert_store = OpenSSL::X509::Store.new.add_file(@tls.fetch(:ca))
     context.verify_mode = OpenSSL::SSL::VERIFY_PEER
     if @tls[:cert]
       context.cert = OpenSSL::X509::Certificate.new(File.read(@tls[:cert]))

@@ -58,7 +58,7 @@ module Simpkv
 
         code = Integer(response.code)
         raise ERRORS.fetch(code, Simpkv::Error), "the service at #{@address} answers #{code}: #{response.body}"
-      rescue SystemCallError, SocketError, IOError, OpenSSL::SSL::SSLError, Timeout::Error, Net::ProtocolError => e
+      rescue SystemCallError, SocketError, IOError, OpenSSL::OpenSSLError, Timeout::Error, Net::ProtocolError => e
         raise UnavailableError, "the service does not answer at #{@address}: #{e.message}. Start 'simpkv serve', or " \
                                 "set 'query_uri' of 'estate'", cause: nil
       end
@@ -93,7 +93,8 @@ module Simpkv
       def secure(http)
         http.use_ssl = true
         http.verify_mode = OpenSSL::SSL::VERIFY_PEER
-        http.ca_file = @tls.fetch(:ca)
+        # Puppet makes contexts trust the CAs of the system, too, and `ca_file` would be added for the whole process.
+        http.cert_store = OpenSSL::X509::Store.new.add_file(@tls.fetch(:ca))
         http.cert = OpenSSL::X509::Certificate.new(File.read(@tls.fetch(:cert)))
         http.key = OpenSSL::PKey.read(File.read(@tls.fetch(:key)))
       end
