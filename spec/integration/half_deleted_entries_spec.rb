@@ -105,7 +105,7 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     expect_stored(before_it)
   end
 
-  it 'does not swallow a put of a batch of the document that it shows' do
+  it 'does not swallow a put of a batch of the document that it shows', :long do
     expect(store.put_many({ key => before_it, other => before_it }))
       .to eq(key => true, other => false)
     expect_stored(before_it)
@@ -132,7 +132,7 @@ RSpec.describe 'A half-deleted entry of 389-DS', :ds389, :heavy, needs: :fork do
     expect(listed(key)).to be(true)
   end
 
-  it 'is no key for callers that rely on it' do
+  it 'is no key for callers that rely on it', :long do
     expect(store.get(key)).to eq(before_it)
     expect { store.get(key, stored: true) }.to raise_error(Simpkv::NotFoundError)
     expect(store.get(key, latest: true, required: false)).to be_nil
