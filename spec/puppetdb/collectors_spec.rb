@@ -1,20 +1,14 @@
 # frozen_string_literal: true
 
 require_relative '../estate/exports_helper'
-require_relative '../support/puppetdb'
+require_relative 'puppetdb_helper'
 require 'simpkv/cli'
 require 'simpkv/cli/puppetdb/puppetdb_node'
 require 'simpkv/termini/filter'
 
 # The conditions of collectors, on the same resources in a PuppetDB and as simpkv imports them.
 RSpec.describe Simpkv::Termini::Filter, 'and a PuppetDB' do
-  before(:context) do
-    @puppetdb = PuppetDB.new
-    @puppetdb.start
-  end
-
-  after(:context) { @puppetdb.stop }
-  after { |example| warn @puppetdb.tail if example.exception }
+  include_context 'with a PuppetDB'
 
   conditions = [%w[title == p1], %w[title == P1], %w[title != p1], %w[tag == alpha], %w[tag == ALPHA], %w[tag != alpha],
                 %w[tag != Alpha], %w[tag == nonesuch], %w[tag != nonesuch], %w[text == alpha], %w[text == Alpha],

@@ -2,7 +2,7 @@
 
 require_relative '../estate/exports_helper'
 require_relative '../support/command'
-require_relative '../support/puppetdb'
+require_relative 'puppetdb_helper'
 
 # `simpkv import-puppetdb` from a real PuppetDB with PostgreSQL, and a compiler that collects with the termini simpkv.
 # spec/command/import_puppetdb_spec.rb has its options, and servers that fail.
@@ -13,13 +13,7 @@ RSpec.describe 'simpkv import-puppetdb, from a PuppetDB' do
 
   let(:config) { File.join(scratch, 'simpkv.yaml') }
 
-  before(:context) do
-    @puppetdb = PuppetDB.new
-    @puppetdb.start
-  end
-
-  after(:context) { @puppetdb.stop }
-  after { |example| warn @puppetdb.tail if example.exception }
+  include_context 'with a PuppetDB'
 
   # @return [Hash{String => Object}] the summary
   def import!(*arguments, url: @puppetdb.uri)

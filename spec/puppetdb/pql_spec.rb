@@ -2,17 +2,11 @@
 
 require 'simpkv/query/pql'
 require_relative '../support/pql_cases'
-require_relative '../support/puppetdb'
+require_relative 'puppetdb_helper'
 
 # What PuppetDB makes of the texts with which spec/query/pql_spec.rb tests the parser.
 RSpec.describe Simpkv::Query::Pql, 'and a PuppetDB' do
-  before(:context) do
-    @puppetdb = PuppetDB.new
-    @puppetdb.start
-  end
-
-  after(:context) { @puppetdb.stop }
-  after { |example| warn @puppetdb.tail if example.exception }
+  include_context 'with a PuppetDB'
 
   it 'make the same ASTs, and refuse the same texts' do
     answers = PqlCases.all.to_h { |text, ast| [text, [PqlCases.ask(@puppetdb.client, text), ast]] }
