@@ -74,6 +74,7 @@ module Simpkv
           dsl.first_data_timeout(Connection::PAUSE)
           dsl.persistent_timeout(IDLE)
           dsl.force_shutdown_after(LINGER)
+          dsl.drain_on_shutdown # Connections that the kernel has taken, and Puma has not, would be reset.
           dsl.http_content_length_limit(@options['command_bytes'])
           dsl.raise_exception_on_sigterm(false)
           dsl.restart_command(@restart.first)
