@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'fileutils'
+require 'net/http'
 require 'open3'
 require 'stringio'
 require 'tmpdir'
@@ -67,6 +68,22 @@ RSpec.describe 'The connections of the service' do
         expect(client.exchange(bytes).headers).to include('x-request-id', 'x-content-type-options',
                                                           'content-security-policy', 'cache-control' => 'no-store')
       end
+    end
+  end
+
+  describe 'that clients keep' do
+    slow = File.expand_path('../support/slow_puma', __dir__)
+    include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write', env: { 'RUBYOPT' => "-r#{slow}" }
+
+    it 'bring whole responses, whichever threads answer' do
+      client.put('/v1/keys/a', 'value' => 1)
+      host, port = service.addresses.grep(/tcp/).first[%r{//(.*)}, 1].split(':')
+      clients = Array.new(4) do
+        Thread.new do
+          Net::HTTP.start(host, port) { |http| Array.new(500) { http.get('/v1/keys/a').body } }
+        end
+      end
+      expect(clients.flat_map(&:value).uniq.map { |body| JSON.parse(body)['value'] }).to eq([1])
     end
   end
 

@@ -11,7 +11,7 @@ require_relative '../support/service'
 #
 #   include_context 'with a service'
 #   service.client.get('/v1/nodes')
-RSpec.shared_context 'with a service' do |*arguments|
+RSpec.shared_context 'with a service' do |*arguments, env: {}|
   around do |example|
     Scratch.make('service') do |folder|
       @root = File.join(folder, 'store')
@@ -26,7 +26,7 @@ RSpec.shared_context 'with a service' do |*arguments|
   # The section `server` of the configuration.
   let(:section) { {} }
   let(:options) { { 'backends' => backends, 'server' => { 'index' => "#{@root}.index" }.merge(section) } }
-  let(:service) { @service = Service.new(options, *arguments).tap(&:start) }
+  let(:service) { @service = Service.new(options, *arguments, env: env).tap(&:start) }
   let(:client) { service.client }
   # The store, as other processes use it.
   let(:store) { Simpkv::Store.open('file', 'root_path' => @root) }

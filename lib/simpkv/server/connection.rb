@@ -78,10 +78,11 @@ module Simpkv
         raise
       end
 
-      # A request has arrived: the next one has a time of its own.
+      # A request has arrived, which this thread answers: the next one has a time of its own.
       #
       # @return [void]
       def arrived
+        await_previous_thread
         @arrival_ends = nil
         @bytes = 0
         @large = false
@@ -105,6 +106,18 @@ module Simpkv
       end
 
       private
+
+      # Puma has one buffer for the responses of a connection. A thread gives the connection away, and empties the
+      # buffer after that (puma 8.0.2, Server#process_client): the response that another thread is making in it loses
+      # its begin. Between the two, the first thread does not wait for anything: it only waits to be run.
+      def await_previous_thread
+        previous = @thread
+        @thread = Thread.current
+        @thread[:simpkv_connection] = self
+        return if previous.nil? || previous == @thread
+
+        Thread.pass while previous.status == 'run' && previous[:simpkv_connection].equal?(self)
+      end
 
       def refuse_late(now)
         return unless now > @arrival_ends
