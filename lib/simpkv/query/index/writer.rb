@@ -21,7 +21,7 @@ module Simpkv
           @statements = {}
         end
 
-        # Replaces all rows of a node.
+        # Replaces all rows of a node. Rows of facts and resources that stay the same are not written.
         #
         # @param certname [String]
         # @param rows [Hash{String => Array<Array>}] see {Rows}
@@ -29,10 +29,9 @@ module Simpkv
         # @return [void]
         def replace(certname, rows, kept = nil)
           node = number(certname)
-          clear(node) if node
           clear_reports(node, kept) if node
           node = insert_node(node, rows['nodes'].first)
-          OF_NODE.each { |table| insert(table, node, rows[table]) }
+          OF_NODE.each { |table| exchange(table, node, rows[table]) }
           rows['fact_paths'].each { |row| run(insertion('fact_paths', Rows::COLUMNS['fact_paths'], ignore: true), row) }
           insert_reports(node, rows['reports'], rows['events'])
         end
@@ -89,9 +88,13 @@ module Simpkv
         private
 
         def number(certname)
-          statement = statement('SELECT id FROM nodes WHERE certname = ?')
-          statement.bind_param(1, certname)
-          statement.step&.first
+          select('SELECT id FROM nodes WHERE certname = ?', certname).first&.first
+        end
+
+        # @return [Array<Array>]
+        def select(sql, value)
+          statement = statement(sql)
+          statement.execute(value).to_a
         ensure
           statement&.reset!
         end
@@ -118,9 +121,13 @@ module Simpkv
           @assignments ||= Rows::COLUMNS['nodes'].map { |name| "#{name} = excluded.#{name}" }.join(', ')
         end
 
-        def insert(table, node, rows)
-          sql = insertion(table, ['node', *Rows::COLUMNS[table]])
-          rows.each { |row| run(sql, [node, *row]) }
+        # Deletes the rows of a node that it has no more, and inserts those that are new.
+        def exchange(table, node, rows)
+          columns = Rows::COLUMNS[table]
+          stored = select("SELECT #{columns.join(', ')} FROM #{table} WHERE node = ?", node)
+          deletion = "DELETE FROM #{table} WHERE node = ? AND #{columns.map { |name| "#{name} IS ?" }.join(' AND ')}"
+          (stored - rows).each { |row| run(deletion, [node, *row]) }
+          (rows - stored).each { |row| run(insertion(table, ['node', *columns]), [node, *row]) }
         end
 
         def insert_reports(node, reports, events)
