@@ -5,7 +5,7 @@ require_relative 'lib/simpkv/version'
 Gem::Specification.new do |spec|
   spec.name = 'simpkv-server'
   spec.version = Simpkv::VERSION
-  spec.summary = 'An HTTP API for the keys, nodes and inspection rules of simpkv'
+  spec.summary = 'An HTTP API and a console for the keys, nodes and inspection rules of simpkv'
   spec.description = 'The service `simpkv serve`. Compilers and agents never need it: it reads the store of a Puppet ' \
                      'estate for scripts, provisioning systems and monitoring.'
   spec.authors = ['The simpkv developers']
@@ -13,8 +13,9 @@ Gem::Specification.new do |spec|
   # Only MRI runs the service.
   spec.required_ruby_version = '>= 3.0' # rubocop:disable Gemspec/RequiredRubyVersion
   spec.metadata = { 'rubygems_mfa_required' => 'true' }
-  spec.files = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*.{rb,yaml}', 'examples/service/*',
-                   'docs/service.md', 'LICENSE'].sort
+  spec.files = Dir['lib/simpkv/{server,query}.rb', 'lib/simpkv/{server,query}/**/*.{css,erb,js,rb,svg,yaml}',
+                   'examples/service/*', 'docs/service.md', 'LICENSE'].sort
+  spec.add_dependency 'erubi', '~> 1.10'
   spec.add_dependency 'parslet', '~> 2.0'
   spec.add_dependency 'prometheus-client', '>= 4.0', '< 6'
   spec.add_dependency 'puma', '~> 8.0'
@@ -22,4 +23,5 @@ Gem::Specification.new do |spec|
   spec.add_dependency 'roda', '~> 3.0'
   spec.add_dependency 'simpkv', Simpkv::VERSION
   spec.add_dependency 'sqlite3', '~> 2.0'
+  spec.add_dependency 'tilt', '~> 2.0'
 end

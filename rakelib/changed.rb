@@ -30,6 +30,7 @@ module Changed
                                    spec/estate/inspection*_spec.rb],
     'lib/simpkv/native/' => %w[spec/unit/{binding,native,store,memory,ffi}*_spec.rb],
     'lib/simpkv/purging' => %w[spec/unit/purging_*_spec.rb spec/types],
+    'lib/simpkv/server/console' => %w[spec/console],
     'lib/simpkv/server' => %w[spec/server],
     'lib/simpkv/resources' => %w[spec/types],
     'lib/simpkv/ssh/' => %w[spec/unit/ssh_*_spec.rb spec/command/ssh_spec.rb],

@@ -86,7 +86,7 @@ specs(:jruby93_estate, :jruby93, "facts, exported resources, nodes and reports, 
 specs(:types, :cext, 'keys as resources', 'spec/types')
 specs(:command, :cext, 'the command simpkv', 'spec/command')
 specs(:access, :cext, 'users, roles and access rights in directories', 'spec/access')
-{ server: 'the service', query: 'queries of the estate',
+{ server: 'the service', console: 'the pages of the service', query: 'queries of the estate',
   puppetdb: 'the import from a PuppetDB, queries beside one, and its terminus with the service' }.each do |name, text|
   stage(name, text) do |stage|
     variables, *command = Rubies.rspec(:cext, "spec/#{name}")
@@ -210,7 +210,7 @@ end
 ALL = %w[
   tsan puppetserver packages command cext_servers valgrind chaos ffi_servers faults jruby94_servers
   jruby93_conformance ruby_sanitizers asan bench fuzz load analysis puppet7 types access
-  encrypted_conformance ds389_conformance estate server query puppetdb bolt jruby93_unit jruby94_unit
+  encrypted_conformance ds389_conformance estate server console query puppetdb bolt jruby93_unit jruby94_unit
   ffi_unit newest_json tools style core_alone
 ] + BASIC.drop(1)
 

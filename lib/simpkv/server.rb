@@ -87,8 +87,9 @@ module Simpkv
         routes.opts.merge!(site: @site, rights: -> { @rights }, metrics: @metrics, queries: @queries,
                            readiness: Readiness.new(@site, @owner, @queries), owner: @owner,
                            commands: Commands::Intake.new(@options['command_bytes']))
-        @gate = Gate.new(BodyLimit.new(routes.freeze.app, @options['command_bytes']), -> { @rights }, @certificates)
-        Observation.new(@gate, @metrics, $stderr)
+        limit = ->(app) { BodyLimit.new(app, @options['command_bytes']) }
+        @gate = Gate.new(limit.call(routes.freeze.app), -> { @rights }, @certificates)
+        Observation.new(Entrance.new(@gate, &limit), @metrics, $stderr)
       end
 
       # @param env [Hash{String => Object}] of a request whose body has not arrived
@@ -185,3 +186,4 @@ require 'simpkv/server/metrics'
 require 'simpkv/server/open_api'
 require 'simpkv/server/queries'
 require 'simpkv/server/application'
+require 'simpkv/server/entrance'

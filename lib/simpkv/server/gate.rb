@@ -46,17 +46,24 @@ module Simpkv
       # @return [void]
       # @raise [Problem, Error] the request is refused
       def admit(env)
+        identify(env)
+        caller, method, path = env.values_at(CALLER, 'REQUEST_METHOD', 'PATH_INFO')
+        return if @rights.call.allow?(caller, method, path)
+
+        raise Problem.new(403, "#{caller} may not #{method} #{path}: 'rights' of 'server' does not allow it")
+      end
+
+      # As {#admit}, for a request that needs no right.
+      #
+      # @param env [Hash{String => Object}]
+      # @return [void]
+      # @raise [Problem, Error] the request is refused
+      def identify(env)
         check_length(env)
         segments, folder = decoded(env.fetch('PATH_INFO'))
-        path = "/#{segments.join('/')}#{'/' if folder}"
-        caller = env[CALLER] = Caller.of(env, @certificates)
-        check_origin(caller, env)
-        method = env.fetch('REQUEST_METHOD')
-        unless @rights.call.allow?(caller, method, path)
-          raise Problem.new(403, "#{caller} may not #{method} #{path}: 'rights' of 'server' does not allow it")
-        end
-
-        env['PATH_INFO'] = path
+        env[CALLER] = Caller.of(env, @certificates)
+        check_origin(env[CALLER], env)
+        env['PATH_INFO'] = "/#{segments.join('/')}#{'/' if folder}"
         env[SEGMENTS] = segments
       end
 

@@ -54,6 +54,11 @@ module Simpkv
         @headers = headers
       end
 
+      # @return [String] of HTTP
+      def title
+        TITLES.fetch(status, 'Error')
+      end
+
       # @param id [String] of the request
       # @param path [String] of the request
       # @return [Array] the response of Rack
@@ -69,7 +74,7 @@ module Simpkv
       private
 
       def body(id)
-        { 'type' => 'about:blank', 'title' => TITLES.fetch(status, 'Error'), 'status' => status,
+        { 'type' => 'about:blank', 'title' => title, 'status' => status,
           'detail' => message, 'instance' => "urn:request:#{id}", 'error_message' => Native.generate(fault) }
       end
 

@@ -1,0 +1,135 @@
+# frozen_string_literal: true
+
+require 'digest/sha2'
+require 'roda'
+require 'simpkv/server/console/api'
+require 'simpkv/server/console/forms'
+require 'simpkv/server/console/html'
+require 'simpkv/server/observation'
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    # Pages for people, which need no script to be read. The console knows the store only by the API, which it asks as
+    # the caller of the page: nobody sees or changes here what the API would refuse.
+    #
+    # Each file of the folder `console` adds the pages below a path. `views` has their templates, in which Erubi escapes
+    # what is not marked as HTML.
+    class Console < Roda
+      FOLDER = File.expand_path('console', __dir__)
+      # Type and content of the files in `assets`, by name.
+      ASSETS = { 'console.css' => 'text/css', 'console.js' => 'text/javascript', 'icon.svg' => 'image/svg+xml' }
+               .to_h { |name, type| [name, [type, File.read(File.join(FOLDER, 'assets', name))]] }.freeze
+      # Changes with these files, so that browsers may keep them.
+      STAMP = Digest::SHA256.hexdigest(ASSETS.values.join)[0, 12]
+      HEADERS = {
+        'content-type' => 'text/html; charset=utf-8',
+        'content-security-policy' =>
+          "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " \
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        'cross-origin-opener-policy' => 'same-origin', 'cross-origin-resource-policy' => 'same-origin'
+      }.freeze
+      # The pages of the menu, by path.
+      MENU = { '/' => 'Overview', '/nodes' => 'Nodes', '/facts' => 'Facts', '/resources' => 'Resources',
+               '/query' => 'Query', '/keys/' => 'Keys', '/rules' => 'Rules', '/access' => 'Access' }.freeze
+      private_constant :FOLDER, :ASSETS, :HEADERS, :MENU
+
+      include Forms
+      include Html
+
+      plugin :default_headers, HEADERS
+      plugin :error_handler, classes: [Problem, Error, ConfigError] do |error|
+        refuse(Problem.of(error))
+      end
+      plugin :hash_branches
+      plugin :head
+      plugin :render, escape: true, engine: 'erb', views: File.join(FOLDER, 'views')
+      plugin :status_handler
+
+      status_handler(404) { refuse(Problem.new(404, "there is no page #{request.path_info}")) }
+
+      # @param gate [Gate] of the API
+      # @return [#call] the application of Rack
+      def self.application(gate)
+        pages = Class.new(self)
+        pages.opts[:gate] = gate
+        pages.freeze.app
+      end
+
+      route do |r|
+        check_form if r.post?
+        r.root { overview }
+        r.hash_branches('')
+      end
+
+      hash_branch('', 'console') do |r|
+        r.is(ASSETS.keys) do |name|
+          at('/console/{asset}')
+          type, content = ASSETS.fetch(name)
+          response['content-type'] = type
+          response['cache-control'] = 'private, max-age=31536000, immutable' if r.params['v'] == STAMP
+          content
+        end
+      end
+
+      private
+
+      # @return [Api] the API, asked as the caller of the page
+      def api
+        @api ||= Api.new(opts.fetch(:gate), env)
+      end
+
+      # Names the page for metrics, as {Application#at}.
+      def at(pattern)
+        env[Observation::ROUTE] = pattern
+      end
+
+      # @return [Hash{String => String}] the names of the pages of the menu, by path
+      def menu
+        MENU
+      end
+
+      # @return [String] of simpkv
+      def version
+        VERSION
+      end
+
+      # @return [Caller]
+      def caller
+        env.fetch(Gate::CALLER)
+      end
+
+      # @param path [String] of the menu
+      # @return [Boolean] whether the page is below it
+      def current?(path)
+        path == '/' ? request.path_info == '/' : request.path_info.start_with?(path)
+      end
+
+      # @param title [String]
+      # @param template [String] the name of a file in `views`
+      # @param locals [Hash{Symbol => Object}] for the template
+      # @return [String] the page
+      def page(title, template, **locals)
+        @title = title
+        view(template, locals: locals)
+      end
+
+      # @param problem [Problem]
+      # @return [String] the page that says what is wrong
+      def refuse(problem)
+        response.status = problem.status
+        page(problem.title, 'problem', problem: problem)
+      end
+
+      # Leads the browser to a page, after a form has changed something.
+      #
+      # @param path [String]
+      # @return [void]
+      def go_to(path)
+        request.redirect(path, 303)
+      end
+    end
+  end
+end
+
+require 'simpkv/server/console/overview'

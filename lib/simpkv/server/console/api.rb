@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+require 'rack'
+require 'stringio'
+require 'simpkv/server/gate'
+require 'simpkv/server/observation'
+require 'simpkv/server/problem'
+
+module Simpkv
+  module Server
+    class Console < Roda
+      # The API, as a page asks it: without a connection of its own, with the rights of the page's caller.
+      class Api
+        # What an inner request has of the one for the page: who asks, on which connection, and how to name it.
+        KEPT = [Connection::KEY, 'puma.peercert', Observation::ID, 'rack.url_scheme', 'rack.errors', 'HTTP_HOST',
+                'SERVER_NAME', 'SERVER_PORT', 'SERVER_PROTOCOL', 'SCRIPT_NAME'].freeze
+        private_constant :KEPT
+
+        # - `status`: of HTTP
+        # - `headers`: by name, in lower case
+        # - `text`: the body
+        Answer = Struct.new(:status, :headers, :text) do
+          # @return [Object] the body, JSON
+          def data
+            Native.parse(text)
+          end
+        end
+
+        # @param segments [Array<String>] of a path, not escaped
+        # @return [String] the path
+        def self.path(*segments)
+          segments.map { |segment| "/#{Rack::Utils.escape_path(segment).gsub('/', '%2F')}" }.join
+        end
+
+        # @param gate [Gate] of the API
+        # @param env [Hash{String => Object}] of the request for the page
+        def initialize(gate, env)
+          @gate = gate
+          @env = env
+        end
+
+        # @param path [String] escaped: see {path}
+        # @param query [Hash{String => Object}] the parameters; those that are nil are left out
+        # @return [Object] the data of the answer
+        # @raise [Problem, Error] the API refuses
+        def get(path, query = {})
+          request('GET', path, query: query).data
+        end
+
+        # @param method [String]
+        # @param path [String] escaped
+        # @param query [Hash{String => Object}] as for {#get}
+        # @param data [Object, nil] the body, sent as JSON
+        # @param headers [Hash{String => String}] as Rack names them, such as HTTP_IF_MATCH
+        # @return [Answer] with a status below 400
+        # @raise [Problem, Error] the API refuses
+        def request(method, path, query: {}, data: nil, headers: {})
+          body = data.nil? ? '' : Native.generate(data)
+          status, headers, parts = @gate.call(inner(method, path, query, body).merge(headers))
+          text = +''
+          parts.each { |part| text << part }
+          parts.close if parts.respond_to?(:close)
+          raise Problem.new(status, detail(text)) if status >= 400
+
+          Answer.new(status, headers, text.force_encoding(Encoding::UTF_8))
+        end
+
+        private
+
+        def inner(method, path, query, body)
+          @env.slice(*KEPT).merge(
+            'REQUEST_METHOD' => method, 'PATH_INFO' => path, 'QUERY_STRING' => Rack::Utils.build_query(query.compact),
+            'CONTENT_TYPE' => 'application/json', 'CONTENT_LENGTH' => body.bytesize.to_s,
+            'HTTP_ACCEPT' => 'application/json', 'rack.input' => StringIO.new(body.b)
+          )
+        end
+
+        # The application answers some requests with a problem in place of raising one.
+        def detail(text)
+          data = Native.parse(text)
+          data.is_a?(Hash) ? (data['detail'] || data['error']).to_s : text
+        rescue MalformedError
+          text
+        end
+      end
+    end
+  end
+end

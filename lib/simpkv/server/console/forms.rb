@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require 'openssl'
+require 'securerandom'
+
+module Simpkv
+  module Server
+    class Console < Roda
+      # Forms that change something. A page of another site could send one with the certificate of a person who looks at
+      # it: so a form has a token that only a page of this process can have for this caller, and browsers say where it
+      # comes from. There are no cookies.
+      module Forms
+        # The field with the token.
+        TOKEN = '_token'
+        SECRET = SecureRandom.bytes(32)
+        private_constant :SECRET
+
+        # @return [String] the token of the caller's forms. It is valid until the service ends
+        def token
+          OpenSSL::HMAC.hexdigest('SHA256', SECRET, env.fetch(Gate::CALLER).to_s)
+        end
+
+        # @return [String] HTML: the field with the token, for the begin of each form that is sent with POST
+        def token_field
+          %(<input type="hidden" name="#{TOKEN}" value="#{token}">)
+        end
+
+        # @return [void]
+        # @raise [Problem] 403
+        def check_form
+          origin = env['HTTP_ORIGIN']
+          site = env['HTTP_SEC_FETCH_SITE']
+          given = request.POST[TOKEN].to_s
+          return if [nil, own_origin].include?(origin) && [nil, 'same-origin', 'none'].include?(site) &&
+                    OpenSSL.secure_compare(given, token)
+
+          raise Problem.new(403, 'this form does not come from a page of this service, or the service has started ' \
+                                 'anew since: go back, load the page again, and repeat what you have done. Nothing ' \
+                                 'was changed')
+        end
+
+        private
+
+        def own_origin
+          "#{env['rack.url_scheme']}://#{env['HTTP_HOST']}"
+        end
+
+        # @param name [String] of a field
+        # @return [String] what the person has entered; empty for nothing
+        # @raise [Problem] it is no text
+        def field(name)
+          value = request.POST[name]
+          return value.to_s if value.nil? || (value.is_a?(String) && value.valid_encoding?)
+
+          raise Problem.new(400, "the field '#{name}' must be a text")
+        end
+      end
+    end
+  end
+end

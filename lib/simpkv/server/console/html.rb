@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require 'erubi'
+require 'rack'
+require 'time'
+
+module Simpkv
+  module Server
+    class Console < Roda
+      # Parts of pages that several pages have. Methods that return HTML say so: a template writes `<%== ... %>` for
+      # these, and `<%= ... %>`, which escapes, for all else.
+      module Html
+        # The seconds of units of time, from the largest.
+        UNITS = { 'day' => 86_400, 'hour' => 3600, 'minute' => 60, 'second' => 1 }.freeze
+        # The statuses of nodes and reports that have a color of their own.
+        STATUSES = %w[failed changed unchanged noop unseen].freeze
+        # Of a number in a query.
+        MOST = 999_999_999
+        private_constant :UNITS, :STATUSES, :MOST
+
+        # @param text [Object]
+        # @return [String] HTML
+        def h(text)
+          Erubi.h(text)
+        end
+
+        # @param segments [Array<String>] not escaped
+        # @return [String] the path of a page, such as /nodes/web1.example.com
+        def url(*segments, **query)
+          given = query.compact
+          Api.path(*segments) + (given.empty? ? '' : "?#{Rack::Utils.build_query(given)}")
+        end
+
+        # @return [String] the address of this page with other parameters; nil removes one
+        def here(**changes)
+          query = request.GET.merge(changes.transform_keys(&:to_s)).compact
+          path = Rack::Utils.escape_path(request.path_info)
+          query.empty? ? path : "#{path}?#{Rack::Utils.build_query(query)}"
+        end
+
+        # @param name [String] of a file of `assets`
+        # @return [String] its address
+        def asset(name)
+          "/console/#{name}?v=#{STAMP}"
+        end
+
+        # @param text [String, nil] a time of RFC 3339
+        # @return [String] HTML: how long ago it is or how soon it comes, with the time itself beside it
+        def ago(text, now: Time.now)
+          return 'never' if text.nil?
+
+          time = Time.iso8601(text)
+          %(<time datetime="#{h(text)}" title="#{h(text)}">#{distance(time - now)}</time>)
+        rescue ArgumentError
+          h(text)
+        end
+
+        # @param status [String, nil] of a node or a report
+        # @return [String] HTML: the word, with a color
+        def badge(status)
+          status ||= 'unseen'
+          %(<span class="badge#{" #{status}" if STATUSES.include?(status)}">#{h(status)}</span>)
+        end
+
+        # @param value [Object] of JSON
+        # @return [String] HTML: a tree whose branches open without a script
+        def tree(value)
+          case value
+          when Hash then branches(value.sort_by { |name, _| name.to_s })
+          when Array then branches(value.each_with_index.map { |member, index| [index, member] })
+          else "<code>#{h(value.nil? ? 'null' : value)}</code>"
+          end
+        end
+
+        # @param total [Integer] the number of rows
+        # @param offset [Integer] of the first one on this page
+        # @param limit [Integer] rows of a page
+        # @return [String] HTML: links to the pages before and after this one
+        def pager(total, offset, limit)
+          last = [offset + limit, total].min
+          links = []
+          links << %(<a rel="prev" href="#{h(here(offset: [offset - limit, 0].max))}">Previous</a>) if offset.positive?
+          links << %(<a rel="next" href="#{h(here(offset: last))}">Next</a>) if last < total
+          shown = total.zero? ? 'nothing found' : "#{offset + 1} to #{last} of #{total}"
+          %(<nav class="pager" aria-label="Pages"><span>#{shown}</span>#{links.join}</nav>)
+        end
+
+        # @param name [String] of a parameter of the query
+        # @param default [Integer]
+        # @param range [Range<Integer>]
+        # @return [Integer] it, in this range
+        def number(name, default, range)
+          text = request.GET[name].to_s
+          text.match?(/\A\d{1,9}\z/) ? Integer(text, 10).clamp(range.begin, range.end || MOST) : default
+        end
+
+        private
+
+        def distance(seconds)
+          count = seconds.abs
+          name, unit = UNITS.find { |_, length| count >= length } || ['second', 1]
+          count = (count / unit).floor
+          text = "#{count} #{name}#{'s' unless count == 1}"
+          seconds.negative? ? "#{text} ago" : "in #{text}"
+        end
+
+        def branches(members)
+          return '<code>(empty)</code>' if members.empty?
+
+          %(<ul class="tree">#{members.map { |name, member| branch(name, member) }.join}</ul>)
+        end
+
+        def branch(name, member)
+          name = %(<span class="name">#{h(name)}</span>)
+          return "<li>#{name} #{tree(member)}</li>" unless member.is_a?(Enumerable) && member.any?
+
+          "<li><details><summary>#{name} <small>#{member.length}</small></summary>#{tree(member)}</details></li>"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require_relative '../server/server_helper'
+
+RSpec.describe 'The pages of the console' do
+  include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
+
+  let(:tcp) { service.client('tcp') }
+
+  # The client checks answers of the API only.
+  def page(path, headers = {})
+    tcp.exchange("GET #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: text/html\r\n" \
+                 "#{headers.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n")
+  end
+
+  def send_form(path, fields, headers = {})
+    body = URI.encode_www_form(fields)
+    tcp.exchange("POST #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" \
+                 "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: #{body.bytesize}\r\n" \
+                 "#{headers.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n#{body}")
+  end
+
+  it 'are at the root for browsers, where the API has its versions for other clients' do
+    expect(page('/')).to have_attributes(status: 200, headers: include('content-type' => 'text/html; charset=utf-8'),
+                                         body: include('<h1>Overview</h1>'))
+    expect(client.get('/').data['versions'].first['id']).to eq('v1')
+  end
+
+  it 'load nothing from elsewhere, run in no frame, and are not kept' do
+    headers = page('/').headers
+    expect(headers['content-security-policy']).to start_with("default-src 'none';").and include(
+      "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'"
+    )
+    expect(headers).to include('cache-control' => 'no-store', 'x-frame-options' => 'deny')
+  end
+
+  it 'have files that browsers may keep' do
+    path = page('/').body[%r{/console/console\.css\?v=\h+}]
+    expect(page(path)).to have_attributes(status: 200, headers: include('content-type' => 'text/css',
+                                                                        'cache-control' => include('immutable')))
+    expect(page('/console/console.rb').status).to eq(404)
+  end
+
+  it 'say what is wrong on a page' do
+    expect(page('/nodes/a/b/c/d')).to have_attributes(
+      status: 404, headers: include('content-type' => 'text/html; charset=utf-8'),
+      body: include('there is no page /nodes/a/b/c/d')
+    )
+  end
+
+  it 'refuse a form without the token, or of a page of another site' do
+    refused = [send_form('/keys/a', {}), send_form('/keys/a', '_token' => 'x' * 64),
+               send_form('/keys/a', {}, 'Origin' => 'http://evil.example'),
+               send_form('/keys/a', {}, 'Sec-Fetch-Site' => 'cross-site')]
+    expect(refused).to all(have_attributes(status: 403))
+    expect(store.list('environments/production', required: false)).to be_nil.or include(keys: {})
+  end
+end
