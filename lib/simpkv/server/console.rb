@@ -132,4 +132,5 @@ module Simpkv
   end
 end
 
+require 'simpkv/server/console/chart'
 require 'simpkv/server/console/overview'
