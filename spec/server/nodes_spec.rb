@@ -75,6 +75,17 @@ RSpec.describe 'The API of nodes' do
     expect(client.get('/v1/nodes/new1/inspection').data['record']['parameters']).to eq('role' => 'web')
   end
 
+  it 'shows reports with the hash that queries have for them, and no messages of secret properties' do
+    events = %w[password mode].map do |name|
+      { 'resource' => 'User[db]', 'property' => name, 'message' => "#{name} set" }
+    end
+    estate.reports.save('web1', 'status' => 'changed', 'time' => '2026-11-25T10:00:00Z', 'events' => events)
+    report = client.get('/v1/nodes/web1/reports').data['reports'].first
+    expect(report['events'].map { |event| event['message'] }).to eq(['[redacted]', 'mode set'])
+    hashes = client.get('/pdb/query/v4/reports').data.map { |row| row['hash'] }
+    expect(hashes).to eq([report['hash']])
+  end
+
   it 'says that a rule refuses a node' do
     client.post('/v1/inspection_rules', 'actions' => [{ 'op' => 'fail', 'args' => ['unknown rack'] }])
     outcome = client.post('/v1/nodes/new1/inspection?dry_run=true', {}).data
@@ -83,6 +94,19 @@ RSpec.describe 'The API of nodes' do
 
   context 'with rules that see secrets' do
     let(:options) { super().merge('estate' => { 'inspection_rules' => { 'mask_secrets' => 'never' } }) }
+
+    it 'inspects a node with its stored facts, of which clients do not see the secrets' do
+      conditions = [{ 'op' => 'eq', 'args' => ['{inventory[db_password]}', 'pl4nted-fact'] },
+                    { 'op' => 'eq', 'args' => ['{inventory[trusted][certname]}', 'web1'] }]
+      actions = [{ 'op' => 'set-attribute', 'args' => ['/scope', 'db'] }]
+      client.post('/v1/inspection_rules', 'conditions' => conditions, 'actions' => actions)
+      inspected = client.request('POST', '/v1/nodes/web1/inspection?dry_run=true&stored=true')
+      expect(inspected.data['rules']).to match([include('matched' => true)])
+      expect(inspected.body).not_to include('pl4nted')
+      expect(client.get('/v1/nodes/web1/inspection').status).to eq(404)
+      expect(client.request('POST', '/v1/nodes/web2/inspection?stored=true'))
+        .to have_attributes(status: 404, detail: "'web2' has no facts")
+    end
 
     it 'shows no message of a rule, which may have a secret' do
       rules = { 'log' => ['{inventory[db_password]}', 'info'], 'fail' => ['no: {inventory[db_password]}'] }

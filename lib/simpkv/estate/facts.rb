@@ -59,6 +59,15 @@ module Simpkv
         raise MalformedError, "'#{@documents.path(certname)}' cannot be read: #{Documents::OTHER_FORM}"
       end
 
+      # @param certname [String]
+      # @return [Hash, nil] the facts as rules see them, with the trusted ones as the fact `trusted`; nil if none are
+      #   stored
+      # @raise [ConfigError, MalformedError] as {#find}
+      def with_trusted(certname)
+        record = find(certname)
+        record && record['values'].merge(record['trusted'] ? { 'trusted' => record['trusted'] } : {})
+      end
+
       # @param certnames [Array<String>]
       # @yieldparam key [String] see {Documents#demand_many}, as for the block
       # @yieldparam why [String]

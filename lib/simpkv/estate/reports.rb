@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require 'digest/sha1'
+
 module Simpkv
   class Estate
     # The last reports of each node, as many as the option `reports` says: summaries of Puppet's reports
@@ -14,6 +16,13 @@ module Simpkv
       # The member of a status that a report leaves: see {Statuses}.
       KEPT = 'catalog_timestamp'
       private_constant :KEPT
+
+      # @param certname [String]
+      # @param report [Hash] a stored one
+      # @return [String] what queries call its hash. Two nodes may have sent the same report
+      def self.hash_of(certname, report)
+        Digest::SHA1.hexdigest([certname, Native.generate(report)].join("\0"))
+      end
 
       def initialize(estate)
         super(estate, 'reports')

@@ -61,6 +61,17 @@ module Simpkv
         inspection['record'] ? inspection.merge('record' => effective(inspection['record'])) : inspection
       end
 
+      # @param report [Hash] as {Reports} has it
+      # @return [Hash] a copy without the messages of secret properties: Puppet writes the old and the new value there
+      def report(report)
+        return report if @shown || report['events'].nil?
+
+        report.merge('events' => report['events'].map do |event|
+          secret = event.is_a?(Hash) && event['message'] && Native.secret_name?(event['property'].to_s)
+          secret ? event.merge('message' => REDACTED) : event
+        end)
+      end
+
       # @param output [Array<Hash>] rules or effects of the engine's output
       # @return [Array<Hash>] a copy without secrets
       def explanation(output)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require 'digest/sha1'
+require 'simpkv/estate'
 
 module Simpkv
   module Query
@@ -30,17 +30,13 @@ module Simpkv
         # @return [Hash{String => Array<Array>}] rows by table
         # @raise [MalformedError]
         def rows
-          reports = Form.hashes(@reports, @what).map { |report| [hash(report), report] }.uniq(&:first)
+          reports = Form.hashes(@reports, @what).map { |report| [Estate::Reports.hash_of(@certname, report), report] }
+          reports = reports.uniq(&:first)
           { 'reports' => reports.each_with_index.map { |(hash, report), index| row(hash, report, index.zero?) },
             'events' => reports.flat_map { |hash, report| events(hash, report) } }
         end
 
         private
-
-        # Two nodes may have sent the same.
-        def hash(report)
-          Digest::SHA1.hexdigest([@certname, Native.generate(report)].join("\0"))
-        end
 
         def row(hash, report, latest)
           times = Form.hash(report['times'], @what)

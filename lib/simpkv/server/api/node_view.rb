@@ -33,7 +33,10 @@ module Simpkv
 
         # @return [Hash]
         def reports
-          { 'reports' => @estate.reports.all(@certname) }
+          reports = @estate.reports.all(@certname)
+          { 'reports' => reports.map do |report|
+            @secrets.report(report).merge('hash' => Estate::Reports.hash_of(@certname, report))
+          end }
         end
 
         # @return [Hash]

@@ -78,10 +78,10 @@ module Simpkv
         request.delete { plain { estate.nodes.delete(certname) } ? no_content : @node.missing('declared record') }
       end
 
-      # Inspects a node with the facts of the body.
+      # Inspects a node with the facts of the body, or with the stored ones, which have secrets that no client sees.
       def inspect_node(certname)
-        query('dry_run')
-        facts = body(Hash)
+        query('dry_run', 'stored')
+        facts = flag('stored') ? estate.facts.with_trusted(certname) || @node.missing('facts') : body(Hash)
         inspector = Inspection::Inspector.new(estate, rules.engine, explain: true)
         @node.outcome(inspector.perform(certname, facts, save: !flag('dry_run')))
       end

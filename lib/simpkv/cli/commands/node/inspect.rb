@@ -54,10 +54,8 @@ module Simpkv
           end
 
           def stored_facts(name)
-            record = on_estate { |estate| estate.facts.find(name) }
-            not_there(name, 'there are no facts of a node', node_names) if record.nil?
-
-            record['values'].merge(record['trusted'] ? { 'trusted' => record['trusted'] } : {})
+            on_estate { |estate| estate.facts.with_trusted(name) } ||
+              not_there(name, 'there are no facts of a node', node_names)
           end
 
           def inspected(estate, name, facts)
