@@ -1,24 +1,12 @@
 # frozen_string_literal: true
 
 require_relative '../server/server_helper'
+require_relative '../support/console_pages'
 
 RSpec.describe 'The pages of the console' do
+  include ConsolePages
+
   include_context 'with a service', '--bind', 'tcp://127.0.0.1:0', '--local-write'
-
-  let(:tcp) { service.client('tcp') }
-
-  # The client checks answers of the API only.
-  def page(path, headers = {})
-    tcp.exchange("GET #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: text/html\r\n" \
-                 "#{headers.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n")
-  end
-
-  def send_form(path, fields, headers = {})
-    body = URI.encode_www_form(fields)
-    tcp.exchange("POST #{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" \
-                 "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: #{body.bytesize}\r\n" \
-                 "#{headers.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n#{body}")
-  end
 
   it 'are at the root for browsers, where the API has its versions for other clients' do
     expect(page('/')).to have_attributes(status: 200, headers: include('content-type' => 'text/html; charset=utf-8'),

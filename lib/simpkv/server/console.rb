@@ -5,6 +5,7 @@ require 'roda'
 require 'simpkv/server/console/api'
 require 'simpkv/server/console/forms'
 require 'simpkv/server/console/html'
+require 'simpkv/server/console/parts'
 require 'simpkv/server/observation'
 require 'simpkv/server/problem'
 
@@ -36,6 +37,7 @@ module Simpkv
 
       include Forms
       include Html
+      include Parts
 
       plugin :default_headers, HEADERS
       plugin :error_handler, classes: [Problem, Error, ConfigError] do |error|

@@ -26,6 +26,10 @@ module Simpkv
           end
         end
 
+        # - `rows`: of the answer to a query
+        # - `total`: their number on all pages; nil if it was not asked for
+        Found = Struct.new(:rows, :total)
+
         # @param segments [Array<String>] of a path, not escaped
         # @return [String] the path
         def self.path(*segments)
@@ -45,6 +49,23 @@ module Simpkv
         # @raise [Problem, Error] the API refuses
         def get(path, query = {})
           request('GET', path, query: query).data
+        end
+
+        # Asks the index.
+        #
+        # @param entity [String] such as `nodes`
+        # @param ast [Array, nil] the condition, or an extract
+        # @param order [Array<Array(String, String)>] pairs of the name of a field, and asc or desc
+        # @param limit [Integer, nil] rows of a page; nil for all, of which `total` is not counted
+        # @param offset [Integer]
+        # @return [Found]
+        # @raise [Problem, Error] the API refuses, or there is no index
+        def find(entity, ast = nil, order: [], limit: nil, offset: 0)
+          paging = limit ? { 'limit' => limit, 'offset' => offset, 'include_total' => true } : {}
+          fields = order.map { |field, direction| { 'field' => field, 'order' => direction } }
+          query = { 'query' => ast && Native.generate(ast), 'order_by' => (Native.generate(fields) if fields.any?) }
+          answer = request('GET', self.class.path('pdb', 'query', 'v4', entity), query: query.merge(paging))
+          Found.new(answer.data, answer.headers['x-records']&.to_i)
         end
 
         # @param method [String]

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+module Simpkv
+  module Server
+    class Console < Roda
+      # Parts of a page that may be missing: the caller may not see them, the service cannot tell now, or there is
+      # nothing.
+      module Parts
+        # What stands in the place of a part that is missing. `status` is that of HTTP.
+        Missing = Struct.new(:status, :message)
+        # The statuses of the API that leave the rest of the page useful.
+        OTHERS = [403, 503].freeze
+        private_constant :OTHERS
+
+        private
+
+        # @yieldreturn [Object] the part
+        # @return [Object, Missing] it, or why it is missing
+        # @raise [Problem, Error] the whole page is wrong
+        def part(*statuses)
+          yield
+        rescue Problem, Error, ConfigError => e
+          problem = Problem.of(e)
+          raise unless [*OTHERS, *statuses].include?(problem.status)
+
+          Missing.new(problem.status, problem.message)
+        end
+
+        # @param part [Object, Missing]
+        # @return [Boolean]
+        def missing?(part)
+          part.is_a?(Missing)
+        end
+
+        # @param missing [Missing]
+        # @return [String] HTML: a sentence in place of the part
+        def absence(missing)
+          %(<p class="problem">#{h(missing.message)}</p>)
+        end
+      end
+    end
+  end
+end
