@@ -65,31 +65,18 @@ module Simpkv
         raise Failure.new("'#{file}' is a folder, not a file", Failure::NO_INPUT)
       end
 
-      # Reads the facts of a node, as `facter --json`, `puppet facts` or `simpkv node facts NODE -o json` print them.
+      # Reads the facts of a node.
       #
       # @param file [String] as for {read}
-      # @return [Hash{String => Object}]
+      # @return [Hash{String => Object}] see {Inspection::GivenFacts}
       # @raise [Failure]
       # @raise [SystemCallError]
       def self.facts(file)
-        data = read(file)
-        data = data['values'] if data.is_a?(Hash) && data.key?('name') && data['values'].is_a?(Hash)
-        raise Failure.new("file '#{file}' must have a Hash, the facts of a node", Failure::DATA) unless data.is_a?(Hash)
-
-        named(data)
+        Inspection::GivenFacts.of(read(file)) ||
+          raise(Failure.new("file '#{file}' must have a Hash, the facts of a node", Failure::DATA))
       rescue SystemStackError
         raise nested_too_deeply(file), cause: nil
       end
-
-      # @return [Object] the same with texts as names, as facts have them: YAML reads some as numbers
-      def self.named(data)
-        case data
-        when Hash then data.to_h { |name, value| [name.to_s, named(value)] }
-        when Array then data.map { |value| named(value) }
-        else data
-        end
-      end
-      private_class_method :named
 
       def self.nested_too_deeply(file)
         Failure.new("file '#{file}' is nested too deeply", Failure::DATA)

@@ -102,14 +102,14 @@ module Simpkv
       # @raise [InvalidError] a member is unknown or has the wrong type; nothing is stored
       def declare(certname, record)
         demand_folder
-        put(certname, checked(certname, record))
+        put(certname, check_declared(certname, record))
       end
 
       # Changes a declared record: see {Documents#update}.
       #
       # @raise [InvalidError] a member is unknown or has the wrong type; nothing is stored
       def update(certname, known: nil)
-        super { |old| (new = yield(old)) && checked(certname, new) }
+        super { |old| (new = yield(old)) && check_declared(certname, new) }
       end
 
       # @return [Boolean] whether nodes without a declared record are discovered
@@ -129,6 +129,17 @@ module Simpkv
           raise NotFoundError, "it is not declared, and the option 'unknown_nodes' of 'estate' is 'refuse': declare " \
                                "it with 'simpkv node declare #{certname}'"
         end
+      end
+
+      # @param certname [String]
+      # @param record [Object] a declared record
+      # @return [Hash] the same
+      # @raise [InvalidError] a member is unknown or has the wrong type
+      def check_declared(certname, record)
+        wrong = problem(record) || unknown(record) || reserved(record)
+        raise InvalidError, "the record of node '#{certname}' cannot be stored: #{wrong}" if wrong
+
+        record
       end
 
       # @param record [Hash] the outcome of an inspection
@@ -177,13 +188,6 @@ module Simpkv
         record = yield
         wrong = record && problem(record)
         raise MalformedError, "'#{documents.path(certname)}' cannot be read: #{wrong}" if wrong
-
-        record
-      end
-
-      def checked(certname, record)
-        wrong = problem(record) || unknown(record) || reserved(record)
-        raise InvalidError, "the record of node '#{certname}' cannot be stored: #{wrong}" if wrong
 
         record
       end

@@ -105,6 +105,19 @@ module Simpkv
         end
       end
 
+      # Inspects a node without looking for it in the store, and stores nothing.
+      #
+      # @param certname [String]
+      # @param facts [Hash{String => Object}] plain data
+      # @param record [Hash, nil] its declared record; nil for a node without one
+      # @return [Outcome]
+      # @raise [NotFoundError, InvalidError] as {#perform}
+      # @raise [InvalidError] also if the record is invalid
+      def try(certname, facts, record = nil)
+        @estate.nodes.path(certname) # raises an error for a name that no node can have
+        inspected(certname, facts, record && @estate.nodes.check_declared(certname, record))
+      end
+
       # @return [String] no values
       def inspect
         "#<#{self.class.name}>"

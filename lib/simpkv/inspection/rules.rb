@@ -10,6 +10,7 @@ require 'simpkv/inspection/rules/patch'
 require 'simpkv/inspection/rules/rule_list'
 require 'simpkv/inspection/rules/source_file'
 require 'simpkv/inspection/rules/total'
+require 'simpkv/inspection/rules/trial'
 
 module Simpkv
   module Inspection
@@ -120,13 +121,26 @@ module Simpkv
       # invalid. A rule without UUID is the stored one with the same description, phase and scope.
       #
       # @param data [Object] a list of rules
+      # @param dry_run [Boolean] whether to store nothing: see {Import#preview}
       # @return [Array<Array(Symbol, Hash)>] for each rule `:created`, `:updated` or `:unchanged`, and the rule
       # @raise [InvalidError] a rule is wrong: the message has the place, such as `rules[2]: actions[0].op: ...`
       # @raise [TooLargeError] all rules would exceed a limit together
       # @raise [ConflictError] another operator has changed a rule meanwhile
       # @raise [Error, ConfigError]
-      def import(data)
-        Import.new(@stored.current, @built_in, @site_actions).perform(data, @stored) { now }
+      def import(data, dry_run: false)
+        import = Import.new(@stored.current, @built_in, @site_actions)
+        dry_run ? import.preview(data) : import.perform(data, @stored) { now }
+      end
+
+      # Compiles all rules as they would be if these were stored, and stores nothing.
+      #
+      # @param data [Object] a list of rules. One with the UUID of a stored rule takes its place, and others are new.
+      #   Conditions and actions of a sensitive rule that the list lacks are those of the store
+      # @return [Native::Rules, nil] nil if there are no rules
+      # @raise [InvalidError, TooLargeError, UnencodableError] as {#import}
+      # @raise [Error, ConfigError]
+      def trial(data)
+        Trial.new(@built_in, @stored.all, @site_actions).engine(data)
       end
 
       # Deletes a stored rule, even one that cannot be read.

@@ -11,7 +11,9 @@ module Simpkv
     class Application < Roda
       # A name or an address, with a port if needed.
       HOST = /\A(?:[\w.-]+|\[[\h:.]+\])(?::\d{1,5})?\z/.freeze
-      private_constant :HOST
+      # How messages name types of JSON.
+      TYPES = { Hash => 'an object', Array => 'a list', String => 'a text' }.freeze
+      private_constant :HOST, :TYPES
 
       plugin :all_verbs
       plugin :default_headers
@@ -122,7 +124,7 @@ module Simpkv
         data = Native.parse(text.force_encoding(Encoding::UTF_8))
         return data if types.any? { |type| data.is_a?(type) }
 
-        wanted = types.map { |type| { Hash => 'an object', Array => 'a list' }.fetch(type) }
+        wanted = types.map { |type| TYPES.fetch(type) }
         raise Problem.new(400, "the body must be #{wanted.join(' or ')} in JSON")
       rescue MalformedError
         raise Problem.new(400, 'the body is not JSON'), cause: nil

@@ -24,13 +24,24 @@ module Simpkv
         # @yieldreturn [String] the time: a later one at each call
         # @return [Array<Array(Symbol, Hash)>] see {Rules#import}
         def perform(data, stored, &now)
-          planned = RuleList.each(data) { |fields| plan(fields) }
-          RuleList.refuse_twice(planned)
-          pending = planned - @former.values
-          Total.check(@built_in.rules + @former.values, pending, @site_actions)
+          planned, pending = checked(data)
           written, results = store(pending, stored, &now)
           check_results(planned, results, pending.length)
           planned.map { |rule| outcome(rule, written[rule['uuid']]) }
+        end
+
+        # Foresees the outcome, and stores nothing. A sensitive rule of the store counts as updated: whether it is equal
+        # to another text would tell something of it.
+        #
+        # @param data [Object] a list of rules
+        # @return [Array<Array(Symbol, Hash)>] see {Rules#import}; new rules have no times
+        def preview(data)
+          planned, pending = checked(data)
+          planned.map do |rule|
+            former = @former[rule['uuid']]
+            changed = former.nil? || former['sensitive'] || pending.include?(rule)
+            outcome(rule, changed ? rule : nil)
+          end
         end
 
         # @param fields [Object] those of a rule in the file
@@ -48,6 +59,15 @@ module Simpkv
         end
 
         private
+
+        # @return [Array(Array<Hash>, Array<Hash>)] the rules of the file, and those of them that differ from the store
+        def checked(data)
+          planned = RuleList.each(data) { |fields| plan(fields) }
+          RuleList.refuse_twice(planned)
+          pending = planned - @former.values
+          Total.check(@built_in.rules + @former.values, pending, @site_actions)
+          [planned, pending]
+        end
 
         # @return [Hash, nil] the stored rule that a rule without UUID means
         def same(rule)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require 'simpkv/server/api/rule_list'
+require 'simpkv/server/api/rule_trials'
 
 module Simpkv
   module Server
@@ -19,6 +20,7 @@ module Simpkv
             no_content
           end
         end
+        rule_trials(r)
         r.is(String, ['', true]) do |uuid|
           at('/v1/inspection_rules/{uuid}')
           rule_requests(r, uuid)
@@ -30,14 +32,15 @@ module Simpkv
       def rule_requests(request, uuid)
         request.get { json(rule_fields(existing_rule(uuid), query('fields')['fields'])) }
         request.patch do
-          query
           operations = body(Array)
-          json(shown_rule(rule_errors { rules.patch(known_uuid(uuid), operations) }))
+          json(shown_rule(rule_errors { rules.patch(known_uuid(uuid), operations, updated_at: seen) }))
         end
-        request.delete do
-          query
-          rules.delete(known_uuid(uuid)) ? no_content : raise(no_rule(uuid))
-        end
+        request.delete { rules.delete(known_uuid(uuid), updated_at: seen) ? no_content : raise(no_rule(uuid)) }
+      end
+
+      # @return [String, nil] the time of the last change that the client has seen
+      def seen
+        query('updated_at')['updated_at']
       end
 
       def rule_fields(rule, fields)

@@ -3,7 +3,6 @@
 require 'simpkv/cli/data_file'
 require 'simpkv/cli/estate/inspection_outcome'
 require 'simpkv/cli/estate/rule_command'
-require 'tmpdir'
 
 module Simpkv
   module Cli
@@ -41,7 +40,7 @@ module Simpkv
 
             engine = about(file) { Inspection::Rules::SourceFile.engine(DataFile.read(file), site_actions, built_in: built_in?) }
             facts = DataFile.facts(@facts)
-            name = @name || certname(facts)
+            name = @name || Inspection::GivenFacts.certname(facts)
             present(about(name) { inspected(name, facts, engine) }, @secrets)
           end
 
@@ -55,32 +54,20 @@ module Simpkv
             define_file(parser)
           end
 
-          # @return [String]
-          def certname(facts)
-            names = [%w[trusted certname], %w[networking fqdn], %w[networking hostname]].map do |outer, inner|
-              facts[outer][inner] if facts[outer].is_a?(Hash)
-            end
-            names.grep(String).first || 'node'
-          end
-
           # @return [Inspection::Inspector::Outcome]
           def inspected(name, facts, engine)
-            Dir.mktmpdir('simpkv-rule-test') do |folder|
-              estate = estate_below(folder)
-              @secrets = secrets(estate)
-              estate.make
-              estate.nodes.declare(name, DataFile.read(@record)) if @record
-              Inspection::Inspector.new(estate, engine, explain: true).perform(name, facts, save: false)
-            end
+            estate = estate_without_store
+            @secrets = secrets(estate)
+            record = @record && (DataFile.read(@record) || {})
+            Inspection::Inspector.new(estate, engine, explain: true).try(name, facts, record)
           end
 
-          # @return [Estate] an empty one, with the options of the site for rules
-          def estate_below(folder)
+          # @return [Estate] with the options of the site for rules; nothing opens its store
+          def estate_without_store
             options = (configuration.estate['inspection_rules'] || {}).slice(*OPTIONS)
-            backend = { 'type' => 'file', 'id' => 'test', 'root_path' => folder, 'case_sensitive' => true }
-            site = { 'backends' => { 'default' => backend },
-                     'estate' => { 'unknown_nodes' => 'discover', 'inspection_rules' => options } }
-            Estate.new(site) { Store.open('file', 'root_path' => folder) }
+            backend = { 'type' => 'file', 'id' => 'test', 'root_path' => '/nonexistent', 'case_sensitive' => true }
+            Estate.new({ 'backends' => { 'default' => backend },
+                         'estate' => { 'unknown_nodes' => 'discover', 'inspection_rules' => options } })
           end
         end
       end
