@@ -56,6 +56,21 @@ module Simpkv
         raise
       end
 
+      # Calls the block in a transaction, which is complete only if the block returns. The method of the gem commits if
+      # the thread is killed in the block.
+      #
+      # @param database [SQLite3::Database]
+      # @param kind [String] `IMMEDIATE` to write; `DEFERRED` to read what is there at the first statement
+      # @return [Object] what the block returns
+      # @raise [SQLite3::Exception]
+      def self.transaction(database, kind)
+        database.execute("BEGIN #{kind}")
+        complete = false
+        yield.tap { complete = true }
+      ensure
+        database.execute(complete ? 'COMMIT' : 'ROLLBACK') if database.transaction_active?
+      end
+
       # @param folder [String] the folder of the index; it is made if it is missing
       # @param estate [String] tells the estate from others
       # @param options [String] those that decide what the index holds
@@ -136,7 +151,7 @@ module Simpkv
         exclusively do
           guard do
             connect
-            transaction(@database) { yield @writer }
+            self.class.transaction(@database, 'IMMEDIATE') { yield @writer }
           end
         end
       rescue StandardError
@@ -229,16 +244,6 @@ module Simpkv
         Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
-      # The method of the gem commits if the thread is killed in the block.
-      def transaction(database)
-        database.execute('BEGIN IMMEDIATE')
-        complete = false
-        yield
-        complete = true
-      ensure
-        database.execute(complete ? 'COMMIT' : 'ROLLBACK') if database.transaction_active?
-      end
-
       # @return [Boolean] whether there is a database of this version and this estate
       def usable?
         return false unless @place.there?
@@ -284,7 +289,7 @@ module Simpkv
       end
 
       def fill(database)
-        transaction(database) do
+        self.class.transaction(database, 'IMMEDIATE') do
           database.execute_batch(Schema::TABLES)
           writer = Writer.new(database)
           writer.note(identity)

@@ -2,6 +2,7 @@
 
 require 'json'
 require 'simpkv/query/engine'
+require 'simpkv/query/index'
 require 'simpkv/query/paging'
 require 'simpkv/query/pql'
 require 'simpkv/query/route'
@@ -20,6 +21,10 @@ module Simpkv
       FROM = 'Your initial query must be of the form: ["from",<entity>,(<optional-query>)]. Check your query and ' \
              'try again.'
       private_constant :JSON_LIST, :FROM
+
+      # - `total`: the number of rows without paging; nil if that was not asked for
+      # - `missing`: what the path names and the index does not have, such as `node web1`; nil for nothing
+      Outcome = Struct.new(:total, :missing)
 
       # @param members [Hash{String => Object}] see above
       # @raise [InvalidError] there is no such path
@@ -45,25 +50,23 @@ module Simpkv
         ast
       end
 
+      # Answers from one moment of the index, also if it changes meanwhile.
+      #
       # @param database [SQLite3::Database] of the index
       # @yieldparam row [String] JSON
-      # @return [Integer, nil] the number of rows without paging, if that was asked for
+      # @return [Outcome]
       # @raise [InvalidError]
-      def answer(database, &block)
-        paging = Paging.of(**(@members['paging'] || {}).transform_keys(&:to_sym))
+      def answer(database)
         query = @route ? @route.narrow(ast) : ast
-        Engine.new(database).query(@route&.entity, query, paging, @members['options'] || {}, &block)
-      end
-
-      # @param database [SQLite3::Database] of the index
-      # @param rows [Integer] the number of rows of the answer
-      # @return [String, nil] what the path names and the index does not have, such as `node web1`
-      def missing(database, rows)
-        return if @route.nil? || rows.positive?
-        return @route.subject if one?
-
-        parent = @route.parent
-        parent.subject if parent && !there?(database, parent)
+        rows = 0
+        engine = Engine.new(database)
+        Index.transaction(database, 'DEFERRED') do
+          total = engine.query(@route&.entity, query, paging, @members['options'] || {}) do |row|
+            rows += 1
+            yield row
+          end
+          Outcome.new(total, rows.zero? ? missing(database) : nil)
+        end
       end
 
       private
@@ -78,6 +81,17 @@ module Simpkv
 
       def from?(ast)
         ast.is_a?(Array) && ast.first == 'from'
+      end
+
+      def paging
+        Paging.of(**(@members['paging'] || {}).transform_keys(&:to_sym))
+      end
+
+      def missing(database)
+        return @route.subject if one?
+
+        parent = @route&.parent
+        parent.subject if parent && !there?(database, parent)
       end
 
       def there?(database, route)

@@ -112,9 +112,8 @@ module Simpkv
       def write_answer(file, members)
         question = Question.new(members)
         writer = AnswerWriter.new(file, limit: members.fetch('rows'), one: question.one?, pretty: members['pretty'])
-        total = question.answer(database) { |row| writer.add(row) }
-        { 'bytes' => writer.finish, 'rows' => writer.rows, 'total' => total,
-          'missing' => question.missing(database, writer.rows) }
+        outcome = question.answer(database) { |row| writer.add(row) }
+        { 'bytes' => writer.finish, 'rows' => writer.rows, 'total' => outcome.total, 'missing' => outcome.missing }
       end
 
       def write_ast(file, members)
