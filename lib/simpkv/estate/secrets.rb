@@ -62,14 +62,9 @@ module Simpkv
       end
 
       # @param report [Hash] as {Reports} has it
-      # @return [Hash] a copy without the messages of secret properties: Puppet writes the old and the new value there
+      # @return [Hash] a copy without secrets
       def report(report)
-        return report if @shown || report['events'].nil?
-
-        report.merge('events' => report['events'].map do |event|
-          secret = event.is_a?(Hash) && event['message'] && Native.secret_name?(event['property'].to_s)
-          secret ? event.merge('message' => REDACTED) : event
-        end)
+        @shown ? report : Reports.without_secrets(report, REDACTED)
       end
 
       # @param output [Array<Hash>] rules or effects of the engine's output

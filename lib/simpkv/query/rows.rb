@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require 'digest/sha1'
 require 'simpkv/query/rows/form'
 require 'simpkv/query/rows/times'
 require 'simpkv/query/rows/last_run'
@@ -40,6 +41,14 @@ module Simpkv
       # @raise [MalformedError]
       def self.of(documents, lifetime: nil, now: Time.now)
         new(lifetime: lifetime).of(documents, now: now)
+      end
+
+      # Clients see these hashes: the hash of a secret would confirm a guess.
+      #
+      # @param content [Object] plain data that is in the index
+      # @return [String] the hash of a row, in hexadecimal digits
+      def self.hash_of(content)
+        Digest::SHA1.hexdigest(Native.generate(content))
       end
 
       # @param lifetime [Numeric, nil] the option `node_ttl` of the estate, in seconds

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require 'digest/sha1'
-
 module Simpkv
   module Query
     class Rows
@@ -43,15 +41,18 @@ module Simpkv
           edges = []
           enter_catalog(resources, edges) if @documents.catalog
           enter_exports(resources)
-          { 'catalogs' => @documents.catalog ? [catalog] : [], 'resources' => resources.values, 'edges' => edges.uniq }
+          edges.uniq!
+          catalogs = @documents.catalog ? [catalog(resources.values, edges)] : []
+          { 'catalogs' => catalogs, 'resources' => resources.values, 'edges' => edges }
         end
 
         private
 
-        def catalog
+        def catalog(resources, edges)
+          environment = @catalog['environment'] || @run.environment
           version, uuid, code = @catalog.values_at('version', 'catalog_uuid', 'code_id')
-          [@catalog['environment'] || @run.environment, @run.time, nil,
-           Digest::SHA1.hexdigest(Native.generate(@catalog)), version&.to_s, nil, uuid, code, nil]
+          content = [@documents.certname, environment, version, uuid, code, resources.map { |row| row[2, 2] }, edges]
+          [environment, @run.time, nil, Rows.hash_of(content), version&.to_s, nil, uuid, code, nil]
         end
 
         def enter_catalog(resources, edges)
@@ -93,7 +94,7 @@ module Simpkv
           file = Form.text(resource['file'], what)
           line = Form.integer(resource['line'])
           parameters = Native.generate(parameters)
-          digest = Digest::SHA1.hexdigest([type, title, exported, tags, file, line, parameters].join("\0"))
+          digest = Rows.hash_of([type, title, exported, tags, file, line, parameters])
           [type, title, digest, Form.flag(exported), tags, file, line, parameters]
         end
 

@@ -28,7 +28,7 @@ module Simpkv
           return COLUMNS.transform_values { [] } unless documents.facts
 
           facts = public_facts(documents)
-          { 'factsets' => [factset(documents, run, facts['trusted'])],
+          { 'factsets' => [factset(documents, run, facts)],
             'facts' => facts.map { |name, value| [name, Native.generate(value)] },
             'fact_paths' => [].tap { |rows| enter(facts, @known, [], rows) } }
         end
@@ -43,9 +43,10 @@ module Simpkv
           trusted ? facts.merge('trusted' => @values.of(Form.hash(trusted, what))) : facts
         end
 
-        def factset(documents, run, trusted)
+        def factset(documents, run, facts)
           time = run.facts_time(documents.facts)
-          [run.environment, time, time, nil, run.inventory['facts_digest'], trusted && Native.generate(trusted)]
+          trusted = facts['trusted']
+          [run.environment, time, time, nil, Rows.hash_of(facts.sort_by(&:first)), trusted && Native.generate(trusted)]
         end
 
         # Enters the paths below a value.

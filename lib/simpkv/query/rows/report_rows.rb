@@ -30,8 +30,8 @@ module Simpkv
         # @return [Hash{String => Array<Array>}] rows by table
         # @raise [MalformedError]
         def rows
-          reports = Form.hashes(@reports, @what).map { |report| [Estate::Reports.hash_of(@certname, report), report] }
-          reports = reports.uniq(&:first)
+          reports = Form.hashes(@reports, @what).map { |report| Estate::Reports.without_secrets(report) }
+          reports = reports.map { |report| [Estate::Reports.hash_of(@certname, report), report] }.uniq(&:first)
           { 'reports' => reports.each_with_index.map { |(hash, report), index| row(hash, report, index.zero?) },
             'events' => reports.flat_map { |hash, report| events(hash, report) } }
         end
@@ -71,14 +71,9 @@ module Simpkv
         def events(hash, report)
           Form.hashes(report['events'], @what).map do |event|
             [hash, *texts(event, 'status'), Times.text(event['time']), *reference(event), *texts(event, 'property'),
-             nil, Form.flag(event['corrective_change']), nil, nil, message(event), *texts(event, 'file'),
+             nil, Form.flag(event['corrective_change']), nil, nil, *texts(event, 'message', 'file'),
              Form.integer(event['line']), nil, nil]
           end
-        end
-
-        # Puppet's message has the old and the new value of a property that is not Sensitive.
-        def message(event)
-          event['message']&.to_s unless Native.secret_name?(event['property'].to_s)
         end
 
         def reference(event)
